@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings that every target of the tree shares, as the interface target heatsink_compiler.
+add_library(heatsink_compiler INTERFACE)
+target_include_directories(heatsink_compiler INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(heatsink_compiler INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wold-style-cast -Wcast-align -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough
+  -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False positives of g++ 12 in inlined standard library code at -O2 and above.
+  target_compile_options(heatsink_compiler INTERFACE
+    -Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+if(HEATSINK_SANITIZE)
+  add_compile_options(-fsanitize=${HEATSINK_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HEATSINK_SANITIZE})
+endif()
+
+find_program(HEATSINK_CCACHE ccache)
+if(HEATSINK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEATSINK_CCACHE})
+endif()
+find_program(HEATSINK_MOLD mold)
+if(HEATSINK_MOLD AND NOT HEATSINK_SANITIZE)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+find_package(Threads REQUIRED)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# heatsink_room(NAME SOURCES ... [DEPS ...] [LIBS ...] [TESTS ...] [TEST_LIBS ...] [FUZZERS ...])
+#
+# One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms, LIBS
+# are outside libraries. Each TESTS file joins the one test program NAME_test of the room (ctest knows
+# each case by its own name). Each FUZZERS file (x_fuzz.cc) is a libFuzzer program of its own, with
+# its corpus in corpus/x beside it.
+include(GoogleTest)
+
+function(heatsink_room NAME)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;LIBS;TESTS;TEST_LIBS;FUZZERS" ${ARGN})
+  add_library(heatsink_${NAME} STATIC ${ROOM_SOURCES})
+  add_library(heatsink::${NAME} ALIAS heatsink_${NAME})
+  list(TRANSFORM ROOM_DEPS PREPEND heatsink::)
+  target_link_libraries(heatsink_${NAME} PUBLIC ${ROOM_DEPS} ${ROOM_LIBS} heatsink_compiler Threads::Threads)
+  if(HEATSINK_TESTS AND ROOM_TESTS)
+    heatsink_test(${NAME}_test SOURCES ${ROOM_TESTS} LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
+  endif()
+  if(HEATSINK_FUZZ)
+    foreach(file ${ROOM_FUZZERS})
+      get_filename_component(fuzzer ${file} NAME_WE)
+      add_executable(${fuzzer} ${file})
+      target_link_libraries(${fuzzer} PRIVATE heatsink::${NAME} ${ROOM_TEST_LIBS})
+      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+      set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZERS ${fuzzer})
+    endforeach()
+  endif()
+endfunction()
+
+# heatsink_test(NAME SOURCES ... [LIBS ...]): one GoogleTest program; main comes from gmock_main.
+function(heatsink_test NAME)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${NAME} ${TEST_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
+  target_precompile_headers(${NAME} PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
+  gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()

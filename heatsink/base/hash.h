@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// One seeded hash per request, shared by detection, fences and the hot table.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace heatsink {
+
+// The hash of a key's name alone. Invalidation pushes and fences know no database, so they go by this.
+struct NameHash {
+  std::uint64_t value = 0;
+  friend bool operator==(NameHash, NameHash) = default;
+};
+
+// The hash of a key's name in one database.
+struct KeyHash {
+  std::uint64_t value = 0;
+  friend bool operator==(KeyHash, KeyHash) = default;
+};
+
+// XXH3 64-bit. `seed` is drawn once per process: a client that does not know it cannot aim at a bucket.
+NameHash hash_name(std::string_view name, std::uint64_t seed) noexcept;
+
+// Cheap (a multiply and a xor-shift); db 0 .. 2^31.
+inline KeyHash in_db(NameHash name, std::uint32_t db) noexcept {
+  std::uint64_t h = name.value ^ (static_cast<std::uint64_t>(db) * 0x9E3779B97F4A7C15ULL);
+  return KeyHash{h ^ (db == 0 ? 0 : h >> 29)};
+}
+
+}  // namespace heatsink

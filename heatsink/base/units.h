@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantities that carry their unit, and how a person writes them.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/result.h"
+
+namespace heatsink {
+
+// A number of bytes. Not implicitly a number, so that it is never taken for a count.
+struct Bytes {
+  std::uint64_t count = 0;
+  friend auto operator<=>(Bytes, Bytes) = default;
+};
+
+constexpr Bytes kibibytes(std::uint64_t n) { return Bytes{n * 1024}; }
+constexpr Bytes mebibytes(std::uint64_t n) { return Bytes{n * 1024 * 1024}; }
+
+// "512", "64kb", "64KiB", "1mb", "2gb": powers of 1024, as in redis.conf.
+Result<Bytes> parse_bytes(std::string_view text);
+std::string format_bytes(Bytes bytes);  // "64kb": the largest unit that divides it
+
+// "250ms", "10s", "5m", "1h", "100us"; a number without a unit is an error that says so.
+Result<Nanos> parse_duration(std::string_view text);
+std::string format_duration(Nanos duration);  // "10s": the largest unit that divides it
+
+}  // namespace heatsink

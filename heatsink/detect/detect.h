@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// detect: which keys are hot, with error bounds, in fixed memory. Time is an argument. No Redis.
+// Start with recorder.h (counting), summary.h (what is handed on), selector.h (judging).
+#pragma once
+
+#include "heatsink/detect/access.h"    // IWYU pragma: export
+#include "heatsink/detect/recorder.h"  // IWYU pragma: export
+#include "heatsink/detect/report.h"    // IWYU pragma: export
+#include "heatsink/detect/selector.h"  // IWYU pragma: export
+#include "heatsink/detect/summary.h"   // IWYU pragma: export

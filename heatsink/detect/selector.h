@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns summaries into verdicts: which keys are hot, since when, and why.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/detect/summary.h"
+
+namespace heatsink::detect {
+
+struct SelectorOptions {
+  double hot_qps = 3000;    // accesses / window length >= this
+  double warm_qps = 500;
+  std::uint32_t top_n = 1000;          // at most so many hot keys; 0: no bound but keys_max
+  std::uint32_t confirm_windows = 1;   // consecutive windows above the threshold before a promotion (1: at once)
+  double demote_ratio = 0.8;           // hysteresis: hot until the rate falls below hot_qps * this
+  Nanos minimum_residence = std::chrono::seconds(10);  // a hot key stays at least so long
+  double write_hot_ratio = 10;         // fewer reads than this per write: write-hot, caching would be a loss
+  std::size_t keys_max = 4096;
+};
+
+enum class Temperature : std::uint8_t { kCold, kWarm, kHot, kWriteHot };
+const char* to_string(Temperature temperature);  // "cold", "warm", "hot", "write-hot"
+
+// One key with its evidence.
+struct Verdict {
+  KeyCount count;
+  Temperature temperature = Temperature::kCold;
+  double rate = 0, rate_low = 0, rate_high = 0;  // accesses per second over the window
+  double share = 0;                              // of all accesses in the window, 0 .. 1
+  TimePoint since{};                             // when it got this temperature
+  std::string reason;                            // a sentence: "3412/s >= hot-qps 3000 (8.1 % of traffic)"
+};
+
+struct Change {
+  enum class Kind : std::uint8_t { kPromote, kDemote } kind;
+  Verdict verdict;
+};
+
+// Stateful, one thread; time comes with the summary. A key is announced once, then on change.
+class Selector {
+ public:
+  explicit Selector(const SelectorOptions& options);
+  ~Selector();
+
+  // Looks at the merged window; returns what changed. Only kHot keys are promoted (to be cached);
+  // hot -> write-hot, warm or cold is a demotion.
+  std::vector<Change> update(const Summary& merged);
+
+  // Hot, write-hot and warm keys, busiest first, as of the last update.
+  const std::vector<Verdict>& verdicts() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heatsink::detect

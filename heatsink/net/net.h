@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// net: event loops, sockets, timers. The only room with socket calls.
+// Start with event_loop.h; one loop belongs to one thread.
+#pragma once
+
+#include "heatsink/net/event_loop.h"  // IWYU pragma: export
+#include "heatsink/net/socket.h"      // IWYU pragma: export

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// resp: RESP2 and RESP3 as bytes: requests, replies, and what is known of each command. No socket.
+// Start with request_parser.h (what clients send) and reply_scanner.h (what servers send).
+#pragma once
+
+#include "heatsink/resp/command_table.h"   // IWYU pragma: export
+#include "heatsink/resp/reply_scanner.h"   // IWYU pragma: export
+#include "heatsink/resp/request_parser.h"  // IWYU pragma: export
+#include "heatsink/resp/value.h"           // IWYU pragma: export
+#include "heatsink/resp/writer.h"          // IWYU pragma: export

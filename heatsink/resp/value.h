@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reply as a tree, for the few replies that heatsink itself reads (HELLO, COMMAND, pushes, fills).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heatsink::resp {
+
+// Owns all it holds. Not for the path of a request: it allocates per element.
+struct Value {
+  enum class Type {
+    kNull, kString /* bulk, verbatim without its "txt:" */, kSimple, kError, kInteger, kDouble, kBoolean,
+    kBigNumber, kArray, kSet, kMap /* items: key, value, key, value */, kPush,
+  };
+  Type type = Type::kNull;
+  std::string text;           // kString, kSimple, kError (without '-'), kBigNumber, kDouble as sent
+  std::int64_t integer = 0;   // kInteger; kBoolean as 0 or 1
+  std::vector<Value> items;   // kArray, kSet, kMap, kPush
+
+  bool is_error() const { return type == Type::kError; }
+  bool is_text() const { return type == Type::kString || type == Type::kSimple; }
+  // The value behind `key` of a kMap (or of a RESP2 array of pairs); null if there is none.
+  const Value* find(std::string_view key) const;
+};
+
+enum class ValueStatus { kValue, kNeedMore, kError };
+
+struct ValueLimits {
+  std::size_t depth_max = 32;
+  std::size_t bytes_max = 64 * 1024 * 1024;  // of the whole reply: past it kError
+};
+
+// One whole value from the front of `bytes`; `consumed` says how many bytes it took (kValue only).
+// Attributes are read and dropped. Memory grows with what has arrived, not with what is announced.
+ValueStatus parse_value(std::string_view bytes, Value& value, std::size_t& consumed, const ValueLimits& limits = {});
+
+}  // namespace heatsink::resp

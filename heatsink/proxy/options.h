@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can be set for `heatsink proxy`; the rows are in options.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "heatsink/base/option.h"
+#include "heatsink/base/units.h"
+
+namespace heatsink::proxy {
+
+// Plain values with the defaults. describe() gives the rows, which point into this object.
+struct ProxyOptions {
+  // proxy.*
+  std::string listen = "127.0.0.1:6380";
+  std::int64_t workers = 0;  // 0: one per core
+  std::int64_t clients_max = 10'000;
+  Bytes client_output_max = mebibytes(64);
+  Nanos slow_client_timeout = std::chrono::seconds(60);
+  std::int64_t pipeline_max = 1024;
+  Bytes stream_threshold = mebibytes(1);
+  std::int64_t private_connections_max = 10'000;
+  std::int64_t private_connections_idle = 16;
+
+  // upstream.*
+  std::string upstream = "redis://127.0.0.1:6379";
+  Nanos connect_timeout = std::chrono::seconds(1);
+  Nanos response_timeout = std::chrono::seconds(10);
+  Nanos backoff_min = Millis(50);
+  Nanos backoff_max = std::chrono::seconds(2);
+
+  // admin.*
+  std::string admin = "127.0.0.1:6390";
+
+  // detection.*
+  bool detection_enabled = true;
+  Nanos window = std::chrono::seconds(10);
+  std::int64_t slots = 10;
+  double hot_qps = 3000;
+  double warm_qps = 500;
+  std::int64_t top_n = 1000;
+  std::int64_t confirm_windows = 1;
+  double demote_ratio = 0.8;
+  double write_hot_ratio = 10;
+  Nanos minimum_residence = std::chrono::seconds(10);
+  Bytes detection_memory = Bytes{2'500'000};
+  Nanos tick = Millis(100);
+
+  // cache.*
+  bool cache_enabled = true;
+  std::int64_t maximum_size = 1000;
+  Bytes maximum_bytes = mebibytes(64);
+  Bytes maximum_value_bytes = kibibytes(256);
+  std::int64_t maximum_nil = 100;
+  Nanos expire_after_write = std::chrono::seconds(10);
+  Nanos max_staleness = std::chrono::seconds(1);
+  std::int64_t maximum_waiters = 1024;
+  Nanos heartbeat_interval = Millis(100);
+  std::string heartbeat_key = "heatsink:heartbeat";
+
+  void describe(OptionSet& set);
+};
+
+}  // namespace heatsink::proxy

@@ -1,3 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink VERB: finds the verb and hands over.
-int main() { return 0; }
+// heatsink VERB [flags]
+#include <iostream>
+
+#include "apps/heatsink/verbs.h"
+
+int main(int argc, char** argv) {
+  return heatsink::app::dispatch(heatsink::app::verbs(), argc, argv, std::cout, std::cerr);
+}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options as rows beside the code that owns them: the flag, the YAML key, the help and the bounds of each are one fact.
+// Options as rows beside the code that owns them: the flag, the YAML key, the help and the bounds
+// of each are one fact.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,7 +22,8 @@ struct OptionRow {
   std::string name;     // "detection.hot-qps": group, dot, name in kebab-case
   OptionTarget target;  // holds the default when the row is made
   std::string help;     // a sentence, with the unit
-  // Bounds, both included, in the target's own unit (nanoseconds, bytes); ignored for bool and string.
+  // Bounds, both included, in the target's own unit (nanoseconds, bytes); ignored for bool and
+  // string.
   double min = 0;
   double max = 0;
   std::vector<std::string> choices = {};  // for a string: if not empty, one of these
@@ -29,27 +32,40 @@ struct OptionRow {
 // The rows of one program. Not thread-safe. The targets are not owned and must outlive the set.
 class OptionSet {
  public:
+  static constexpr std::size_t kTextBytesMax = 4096;  // of one value as text
+
   // REQUIRES a name not there yet, and a default within the bounds.
   void add(OptionRow row);
 
-  // Sets one option from text ("500", "10s", "64mb", "true"). The error names the option, what was
-  // wrong, the bounds and the default; for an unknown name, the nearest known one.
+  // Sets one option from text ("500", "10s", "64mb", "true"; booleans also as yes/no, on/off). The
+  // error names the option, what was wrong, the bounds and the default, and leaves the option as it
+  // was; for an unknown name it gives the nearest known one (kNotFound).
   Status set(std::string_view name, std::string_view text);
 
+  // "name=value", as `--set` takes it.
+  Status set_assignment(std::string_view assignment);
+
   const std::vector<OptionRow>& rows() const { return rows_; }
-  const OptionRow* find(std::string_view name) const;
+  const OptionRow* find(std::string_view name) const;  // O(rows); null: none of that name
 
   // The current value / the value when the row was added, as set() would take it.
+  // REQUIRES a row of this set, also below.
   std::string value_text(const OptionRow& row) const;
   std::string default_text(const OptionRow& row) const;
-  std::string bounds_text(const OptionRow& row) const;  // "1 .. 86400s" ; "off | ttl | key"
+  // "1s .. 24h"; "off | ttl | key"; "true | false"; "" for a string without choices.
+  std::string bounds_text(const OptionRow& row) const;
 
-  // The whole set as a commented YAML file, grouped (`heatsink config print`).
+  // The whole set as a commented YAML file, grouped (`heatsink config print`): read back by
+  // load_config_file() it gives the same values.
   std::string to_yaml() const;
+  // The same rows as a reference page: one table per group, values being the defaults.
+  std::string to_markdown() const;
 
  private:
+  Error unknown_name(std::string_view name) const;
+
   std::vector<OptionRow> rows_;
-  std::vector<std::string> defaults_;
+  std::vector<std::string> defaults_;  // of the row at the same place
 };
 
 }  // namespace heatsink

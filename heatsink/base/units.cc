@@ -68,7 +68,7 @@ Result<Bytes> parse_bytes(std::string_view text) {
   std::uint64_t count = 0;
   if (!parse_scaled(text, kByteUnits, std::numeric_limits<std::int64_t>::max(), count)) {
     return Error{ErrorCode::kInvalidArgument,
-                 "'" + std::string(text) + "' is not a size: write a number and b, kb, mb or gb, as in 64mb"};
+                 "'" + std::string(text) + "' is not a size: " + std::string(kBytesForm)};
   }
   return Bytes{count};
 }
@@ -79,7 +79,7 @@ Result<Nanos> parse_duration(std::string_view text) {
   std::uint64_t count = 0;
   if (text != "0" && !parse_scaled(text, kTimeUnits, std::numeric_limits<std::int64_t>::max(), count)) {
     return Error{ErrorCode::kInvalidArgument,
-                 "'" + std::string(text) + "' is not a duration: write a number and us, ms, s, m or h, as in 250ms"};
+                 "'" + std::string(text) + "' is not a duration: " + std::string(kDurationForm)};
   }
   return Nanos(static_cast<std::int64_t>(count));
 }

@@ -22,10 +22,13 @@ constexpr Bytes kibibytes(std::uint64_t n) { return Bytes{n * 1024}; }
 constexpr Bytes mebibytes(std::uint64_t n) { return Bytes{n * 1024 * 1024}; }
 
 // "512", "64kb", "64KiB", "1mb", "2gb": powers of 1024, as in redis.conf.
+inline constexpr std::string_view kBytesForm = "write a number and b, kb, mb or gb, as in 64mb";
 Result<Bytes> parse_bytes(std::string_view text);
 std::string format_bytes(Bytes bytes);  // "64kb": the largest unit that divides it
 
 // "250ms", "10s", "5m", "1h", "100us"; a number without a unit is an error that says so.
+inline constexpr std::string_view kDurationForm =
+    "write a number and us, ms, s, m or h, as in 250ms";
 Result<Nanos> parse_duration(std::string_view text);
 std::string format_duration(Nanos duration);  // "10s": the largest unit that divides it
 

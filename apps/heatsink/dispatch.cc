@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the verb and hands over.
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "apps/heatsink/verbs.h"
+#include "heatsink/base/nearest.h"
+#include "heatsink/base/printable.h"
+
+namespace heatsink::app {
+namespace {
+
+void print_help(std::span<const Verb> verbs, std::ostream& out) {
+  out << "heatsink finds the hot keys of Redis or Valkey and takes the heat off them.\n\n"
+         "usage: heatsink VERB [flags]\n\n";
+  for (const Verb& verb : verbs) {
+    out << "  " << std::left << std::setw(8) << verb.name << " " << verb.help << "\n";
+  }
+  out << "\n'heatsink VERB --help' lists the flags of a verb; 'heatsink --version' tells the "
+         "version.\n";
+}
+
+int refuse_unknown(std::string_view word, std::span<const Verb> verbs, std::ostream& err) {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs) names.emplace_back(verb.name);
+  const std::string_view meant = nearest(word, names);
+  err << "heatsink: there is no verb '" << printable(word, 64) << "'";
+  if (!meant.empty()) err << ": did you mean '" << meant << "'?";
+  err << " ('heatsink --help' lists them)\n";
+  return kMisused;
+}
+
+}  // namespace
+
+int dispatch(std::span<const Verb> verbs, int argc, char** argv, std::ostream& out,
+             std::ostream& err) {
+  if (argc < 2) {
+    print_help(verbs, err);
+    return kMisused;
+  }
+  const std::string_view word = argv[1];
+  if (word == "--help" || word == "-h" || word == "help") {
+    print_help(verbs, out);
+    return kDone;
+  }
+  if (word == "--version") {
+    out << "heatsink " << HEATSINK_VERSION << "\n";
+    return kDone;
+  }
+  const auto verb =
+      std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == word; });
+  if (verb == verbs.end()) return refuse_unknown(word, verbs, err);
+  std::string program = "heatsink " + std::string(verb->name);
+  std::vector<char*> arguments(argv + 1, argv + argc + 1);  // with the null behind them
+  arguments[0] = program.data();
+  return verb->run(argc - 1, arguments.data());
+}
+
+}  // namespace heatsink::app

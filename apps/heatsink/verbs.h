@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of the binary. To add one: a file <verb>.cc with run_<verb>, its line here, its row in
+// verbs.cc.
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string_view>
+
+namespace heatsink::app {
+
+// Exit codes of every verb: kDone; kFailed (it ran and could not do it); kMisused (command line or
+// configuration).
+enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2 };
+
+// Runs to the end and returns the exit code. argv[0] is "heatsink <verb>", then the verb's own
+// arguments; argv[argc] is null.
+using RunVerb = int (*)(int argc, char** argv);
+
+struct Verb {
+  std::string_view name;
+  std::string_view help;  // one sentence
+  RunVerb run;
+};
+
+// In the order --help shows them.
+std::span<const Verb> verbs();
+
+// `heatsink VERB ...`, --help and --version. Anything else: a sentence on `err` and kMisused.
+int dispatch(std::span<const Verb> verbs, int argc, char** argv, std::ostream& out,
+             std::ostream& err);
+
+}  // namespace heatsink::app

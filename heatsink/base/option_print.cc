@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of an OptionSet as documents: the YAML sample file and the reference page.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/option.h"
+
+namespace heatsink {
+namespace {
+
+constexpr std::size_t kColumnsMax = 96;
+
+std::pair<std::string_view, std::string_view> split_name(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return {"", name};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+struct Group {
+  std::string_view name;  // "": options of no group
+  std::vector<const OptionRow*> rows;
+};
+
+// In order of first appearance, but the options of no group first: in YAML they would otherwise
+// look like part of the group before them.
+std::vector<Group> grouped(const std::vector<OptionRow>& rows) {
+  std::vector<Group> groups{{"", {}}};
+  for (const OptionRow& row : rows) {
+    const std::string_view name = split_name(row.name).first;
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == name; });
+    if (group == groups.end()) group = groups.insert(group, Group{name, {}});
+    group->rows.push_back(&row);
+  }
+  if (groups.front().rows.empty()) groups.erase(groups.begin());
+  return groups;
+}
+
+// Words of `text` in lines of at most kColumnsMax columns, each with `prefix`.
+void append_wrapped(std::string& out, std::string_view prefix, const std::string& text) {
+  std::istringstream words(text);
+  std::string line(prefix);
+  for (std::string word; words >> word;) {
+    if (line.size() > prefix.size() && line.size() + word.size() > kColumnsMax) {
+      out += line + "\n";
+      line = prefix;
+    }
+    line += (line.size() > prefix.size() ? " " : "") + word;
+  }
+  out += line + "\n";
+}
+
+// Words that some YAML reader takes for something else than text.
+bool is_reserved(std::string_view text) {
+  constexpr std::array kReserved{"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
+  std::string word(text);
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
+}
+
+// Plain where no YAML reader could take it for anything but this text, otherwise double-quoted.
+std::string yaml_text(const std::string& text) {
+  const auto harmless = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '/' ||
+           c == '.';
+  };
+  const bool plain = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
+                     std::all_of(text.begin(), text.end(), harmless) && !is_reserved(text);
+  if (plain) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string yaml_value(const OptionSet& set, const OptionRow& row) {
+  const std::string text = set.value_text(row);
+  return std::holds_alternative<std::string*>(row.target) ? yaml_text(text) : text;
+}
+
+std::string markdown_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string OptionSet::to_yaml() const {
+  std::string out;
+  for (const Group& group : grouped(rows_)) {
+    if (!out.empty()) out += "\n";
+    const std::string indent = group.name.empty() ? "" : "  ";
+    if (!group.name.empty()) out += std::string(group.name) + ":\n";
+    for (const OptionRow* row : group.rows) {
+      const std::string bounds = bounds_text(*row);
+      const std::string stated = bounds.empty() ? "" : bounds + ", ";
+      append_wrapped(out, indent + "# ",
+                     row->help + " (" + stated + "default " + default_text(*row) + ")");
+      out += indent + std::string(split_name(row->name).second) + ": " + yaml_value(*this, *row) +
+             "\n";
+    }
+  }
+  return out;
+}
+
+std::string OptionSet::to_markdown() const {
+  std::string out;
+  for (const Group& group : grouped(rows_)) {
+    if (!out.empty()) out += "\n";
+    if (!group.name.empty()) out += "## " + std::string(group.name) + "\n\n";
+    out += "| option | default | bounds | meaning |\n|---|---|---|---|\n";
+    for (const OptionRow* row : group.rows) {
+      const std::string bounds = bounds_text(*row);
+      out += "| `" + row->name + "` | `" + markdown_cell(default_text(*row)) + "` | " +
+             (bounds.empty() ? "any text" : "`" + markdown_cell(bounds) + "`") + " | " +
+             markdown_cell(row->help) + " |\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace heatsink

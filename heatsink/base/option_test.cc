@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/base/option.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heatsink {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One row of each type.
+struct Sample {
+  bool enabled = true;
+  std::int64_t workers = 2;
+  double ratio = 0.8;
+  std::string level = "key";
+  std::string listen = "127.0.0.1:6380";
+  Nanos window = std::chrono::seconds(10);
+  Bytes size = mebibytes(64);
+  OptionSet set;
+
+  Sample() {
+    const auto nanos = [](Nanos n) { return static_cast<double>(n.count()); };
+    set.add({"cache.enabled", &enabled, "Whether to cache.", 0, 0, {}});
+    set.add({"workers", &workers, "Event loops.", 1, 256, {}});
+    set.add({"detection.ratio", &ratio, "Hysteresis.", 0, 1, {}});
+    set.add({"cache.level", &level, "Coherence.", 0, 0, {"off", "ttl", "key"}});
+    set.add({"listen", &listen, "Address.", 0, 0, {}});
+    set.add({"detection.window",
+             &window,
+             "Length of the window.",
+             nanos(std::chrono::seconds(1)),
+             nanos(std::chrono::hours(1)),
+             {}});
+    set.add({"cache.size", &size, "Bytes of copies.", 1024, 1024.0 * 1024 * 1024, {}});
+  }
+
+  std::string error(std::string_view name, std::string_view text) {
+    const std::string before = set.to_yaml();
+    const Status status = set.set(name, text);
+    EXPECT_EQ(set.to_yaml(), before) << "a refused value must change nothing";
+    return status.ok() ? "(accepted)" : status.error().message;
+  }
+};
+
+TEST(Option, SetsEachTypeFromText) {
+  Sample s;
+  EXPECT_TRUE(s.set.set("workers", "8").ok());
+  EXPECT_TRUE(s.set.set("detection.ratio", "0.25").ok());
+  EXPECT_TRUE(s.set.set("cache.level", "ttl").ok());
+  EXPECT_TRUE(s.set.set("listen", "").ok());
+  EXPECT_TRUE(s.set.set("detection.window", "1500ms").ok());
+  EXPECT_TRUE(s.set.set("cache.size", "1gb").ok());
+  EXPECT_EQ(s.workers, 8);
+  EXPECT_EQ(s.ratio, 0.25);
+  EXPECT_EQ(s.level, "ttl");
+  EXPECT_EQ(s.listen, "");
+  EXPECT_EQ(s.window, Millis(1500));
+  EXPECT_EQ(s.size, mebibytes(1024));
+}
+
+TEST(Option, BooleansHaveThreeSpellings) {
+  Sample s;
+  for (const char* no : {"false", "no", "off", "OFF"}) {
+    s.enabled = true;
+    EXPECT_TRUE(s.set.set("cache.enabled", no).ok());
+    EXPECT_FALSE(s.enabled) << no;
+  }
+  for (const char* yes : {"true", "yes", "on", "True"}) {
+    s.enabled = false;
+    EXPECT_TRUE(s.set.set("cache.enabled", yes).ok());
+    EXPECT_TRUE(s.enabled) << yes;
+  }
+  EXPECT_EQ(s.error("cache.enabled", "1"),
+            "cache.enabled is '1': write true or false (bounds true | false, default true)");
+}
+
+TEST(Option, MalformedValueNamesOptionFixBoundsAndDefault) {
+  Sample s;
+  EXPECT_EQ(s.error("detection.window", "5"),
+            "detection.window is '5': write a number and us, ms, s, m or h, as in 250ms "
+            "(bounds 1s .. 1h, default 10s)");
+  EXPECT_EQ(s.error("workers", "4.5"),
+            "workers is '4.5': write a whole number (bounds 1 .. 256, default 2)");
+  EXPECT_EQ(s.error("cache.size", "64 potatoes"),
+            "cache.size is '64 potatoes': write a number and b, kb, mb or gb, as in 64mb "
+            "(bounds 1kb .. 1gb, default 64mb)");
+  for (const char* bad : {"", "nan", "inf", "1e999", "0.5x", "0,5"}) {
+    EXPECT_THAT(s.error("detection.ratio", bad), HasSubstr("write a number, as in 0.5")) << bad;
+  }
+  EXPECT_THAT(s.error("workers", "99999999999999999999"), HasSubstr("write a whole number"));
+}
+
+TEST(Option, BoundsAreIncludedAndPastThemTheNearestIsTold) {
+  Sample s;
+  EXPECT_TRUE(s.set.set("workers", "256").ok());
+  EXPECT_TRUE(s.set.set("workers", "1").ok());
+  EXPECT_EQ(s.error("workers", "257"),
+            "workers is '257': write 256 or less (bounds 1 .. 256, default 2)");
+  EXPECT_EQ(s.error("workers", "0"),
+            "workers is '0': write 1 or more (bounds 1 .. 256, default 2)");
+  EXPECT_THAT(s.error("detection.window", "2h"), HasSubstr("write 1h or less"));
+  EXPECT_THAT(s.error("cache.size", "1"), HasSubstr("write 1kb or more"));
+  EXPECT_EQ(
+      s.error("cache.level", "keyy"),
+      "cache.level is 'keyy': write one of off, ttl, key (bounds off | ttl | key, default key)");
+  EXPECT_EQ(s.set.set("workers", "0").error().code, ErrorCode::kOutOfRange);
+  EXPECT_EQ(s.set.set("workers", "x").error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Option, DefaultStaysWhatItWasWhenTheValueChanges) {
+  Sample s;
+  ASSERT_TRUE(s.set.set("workers", "8").ok());
+  const OptionRow& row = *s.set.find("workers");
+  EXPECT_EQ(s.set.value_text(row), "8");
+  EXPECT_EQ(s.set.default_text(row), "2");
+}
+
+TEST(Option, UnknownNameGivesTheNearest) {
+  Sample s;
+  EXPECT_EQ(s.error("detection.windw", "5s"),
+            "there is no option 'detection.windw': did you mean 'detection.window'?");
+  EXPECT_EQ(s.error("frobnicate", "5s"),
+            "there is no option 'frobnicate': 'heatsink config print' lists them all");
+  EXPECT_EQ(s.set.set("nope", "").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(s.set.find("nope"), nullptr);
+}
+
+TEST(Option, TextFromOutsideIsBoundedAndEscaped) {
+  Sample s;
+  EXPECT_THAT(s.error("workers", "\x1b[2J"), HasSubstr("workers is '\\x1b[2J'"));
+  EXPECT_THAT(s.error("listen", "a\nb"), HasSubstr("without control characters"));
+  EXPECT_LT(s.error("listen", std::string(100'000, 'a')).size(), 300u);
+  EXPECT_LT(s.error(std::string(100'000, 'a'), "1").size(), 300u);
+}
+
+TEST(Option, AssignmentSplitsAtTheFirstEquals) {
+  Sample s;
+  EXPECT_TRUE(s.set.set_assignment("listen=a=b").ok());
+  EXPECT_EQ(s.listen, "a=b");
+  EXPECT_THAT(s.set.set_assignment("workers").error().message, HasSubstr("write option=value"));
+}
+
+TEST(Option, YamlIsGroupedAndCommented) {
+  Sample s;
+  ASSERT_TRUE(s.set.set("cache.level", "off").ok());
+  EXPECT_EQ(s.set.to_yaml(),
+            "# Event loops. (1 .. 256, default 2)\n"
+            "workers: 2\n"
+            "# Address. (default 127.0.0.1:6380)\n"
+            "listen: \"127.0.0.1:6380\"\n"
+            "\n"
+            "cache:\n"
+            "  # Whether to cache. (true | false, default true)\n"
+            "  enabled: true\n"
+            "  # Coherence. (off | ttl | key, default key)\n"
+            "  level: \"off\"\n"
+            "  # Bytes of copies. (1kb .. 1gb, default 64mb)\n"
+            "  size: 64mb\n"
+            "\n"
+            "detection:\n"
+            "  # Hysteresis. (0 .. 1, default 0.8)\n"
+            "  ratio: 0.8\n"
+            "  # Length of the window. (1s .. 1h, default 10s)\n"
+            "  window: 10s\n");
+}
+
+TEST(Option, LongHelpIsWrapped) {
+  std::int64_t value = 0;
+  OptionSet set;
+  std::string help;
+  for (int i = 0; i < 50; ++i) help += "word" + std::to_string(i) + " ";
+  set.add({"a.b", &value, help, 0, 1, {}});
+  const std::string yaml = set.to_yaml();
+  std::size_t start = 0;
+  while (start < yaml.size()) {
+    const std::size_t end = yaml.find('\n', start);
+    EXPECT_LE(end - start, 100u);
+    start = end + 1;
+  }
+  EXPECT_THAT(yaml, HasSubstr("word49"));
+}
+
+TEST(Option, MarkdownIsOneTablePerGroup) {
+  Sample s;
+  EXPECT_THAT(s.set.to_markdown(),
+              HasSubstr("## cache\n\n| option | default | bounds | meaning |\n|---|---|---|---|\n"
+                        "| `cache.enabled` | `true` | `true \\| false` | Whether to cache. |\n"));
+  EXPECT_THAT(s.set.to_markdown(),
+              HasSubstr("| `listen` | `127.0.0.1:6380` | any text | Address. |\n"));
+}
+
+TEST(OptionDeathTest, RowsMustMakeSense) {
+#ifndef NDEBUG
+  Sample s;
+  std::int64_t out_of_bounds = 5;
+  EXPECT_DEATH(s.set.add({"workers", &s.workers, "Twice.", 1, 256, {}}), "");
+  EXPECT_DEATH(s.set.add({"other", &out_of_bounds, "Past its bounds.", 0, 1, {}}), "");
+#else
+  GTEST_SKIP() << "asserts are compiled out";
+#endif
+}
+
+}  // namespace
+}  // namespace heatsink

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that came from outside, made fit for a log, a terminal or an error message.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heatsink {
+
+inline constexpr std::size_t kPrintableBytesMax = 256;
+
+// Escaped as redis-cli does inside its quotes (\n \r \t \a \b \\ \" and \x00), except that UTF-8
+// stays readable: only broken UTF-8, control characters (C0, DEL, C1) and the invisible ones that
+// reorder or break a line (bidirectional controls, U+2028, U+2029, U+FEFF) become \xNN. So the
+// result is always valid UTF-8 on one line, and what was not cut can be read back byte by byte. At
+// most `bytes_max` bytes of the input are shown; the rest is told as "... (+12 bytes)".
+std::string printable(std::string_view bytes, std::size_t bytes_max = kPrintableBytesMax);
+
+}  // namespace heatsink

@@ -32,6 +32,8 @@ struct Report {
   double misses_rate = 0;          // reads that went upstream
   double hit_ratio = 0;            // hits / reads, 0 .. 1
   double offload = 0;              // hits / requests, 0 .. 1
+  double hot_qps = 0;              // the thresholds in force, accesses per second: what "nothing is hot" means
+  double warm_qps = 0;
   std::uint64_t clients = 0;
   std::uint64_t hot_keys = 0;
   std::uint64_t cached_entries = 0;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/tui/number.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace heatsink::tui {
+namespace {
+
+// One decimal below 99.95, none above: never more than four characters below 1000.
+std::string short_number(double value) {
+  return value < 99.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+}
+
+// Divides by `base` until what is left, rounded, is below `limit`; says how often.
+template <std::size_t N>
+std::size_t scale(double& value, double base, double limit,
+                  const std::array<std::string_view, N>&) {
+  std::size_t steps = 0;
+  while (value >= limit && steps + 1 < N) {
+    value /= base;
+    ++steps;
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::string count_text(double count) {
+  static constexpr std::array<std::string_view, 6> kSuffixes{"", "k", "M", "G", "T", "P"};
+  if (!(count >= 0) || std::isinf(count)) return "-";
+  const std::size_t steps = scale(count, 1000, 999.5, kSuffixes);
+  if (steps > 0) return short_number(count).append(kSuffixes[steps]);
+  const bool whole = count >= 9.95 || std::abs(count - std::round(count)) < 0.05;
+  return whole ? fmt::format("{:.0f}", count) : fmt::format("{:.1f}", count);
+}
+
+std::string rate_text(double per_second) { return count_text(per_second) + "/s"; }
+
+std::string percent_text(double ratio) {
+  if (!(ratio >= 0) || std::isinf(ratio)) return "-";
+  const double percent = ratio * 100;
+  if (percent == 0) return "0 %";
+  if (percent < 0.1) return "<0.1 %";
+  if (percent == 100) return "100 %";
+  // 99.97 % must not read as 100.0 %: the missing part is the load that is left.
+  const double shown = percent < 100 ? std::min(percent, 99.9) : percent;
+  return short_number(shown) + " %";
+}
+
+std::string age_text(Nanos age) {
+  const auto seconds = std::max<std::int64_t>(0, age / std::chrono::seconds(1));
+  if (seconds < 60) return fmt::format("{}s", seconds);
+  if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
+  if (seconds < 86400) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
+  return fmt::format("{}d{:02}h", seconds / 86400, seconds / 3600 % 24);
+}
+
+std::string size_text(Bytes size) {
+  static constexpr std::array<std::string_view, 5> kSuffixes{" B", " KiB", " MiB", " GiB", " TiB"};
+  auto value = static_cast<double>(size.count);
+  const std::size_t steps = scale(value, 1024, 1023.5, kSuffixes);
+  if (steps == 0) return fmt::format("{} B", size.count);
+  return short_number(value).append(kSuffixes[steps]);
+}
+
+}  // namespace heatsink::tui

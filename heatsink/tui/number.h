@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers for people: three digits are enough to decide by, and they fit a column.
+#pragma once
+
+#include <string>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/units.h"
+
+namespace heatsink::tui {
+
+// "0", "3.4", "950", "1.2k", "34.5k", "345k", "1.2M", ... at most 5 columns below 10^15; "-" for
+// what is not a number >= 0. Pure functions, thread-safe, as all here.
+std::string count_text(double count);
+std::string rate_text(double per_second);  // "1.2k/s"
+
+// 0 .. 1 as "34.5 %"; "<0.1 %" for what is more than nothing; "100 %" only when it is all.
+std::string percent_text(double ratio);
+
+// "12s", "3m12s", "2h05m", "4d03h"; "0s" below a second and for a negative one.
+std::string age_text(Nanos age);
+
+// "512 B", "4.0 KiB", "1.2 MiB": powers of 1024.
+std::string size_text(Bytes size);
+
+}  // namespace heatsink::tui

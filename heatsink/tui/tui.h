@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// tui: cells, tables, sparklines, numbers for people. State in, screen out; only terminal.h touches
+// a terminal. Start with screen.h; a picture is made by a pure function and compared as text in a
+// test.
+#pragma once
+
+#include "heatsink/tui/number.h"     // IWYU pragma: export
+#include "heatsink/tui/screen.h"     // IWYU pragma: export
+#include "heatsink/tui/sparkline.h"  // IWYU pragma: export
+#include "heatsink/tui/table.h"      // IWYU pragma: export
+#include "heatsink/tui/terminal.h"   // IWYU pragma: export
+#include "heatsink/tui/text.h"       // IWYU pragma: export

@@ -19,7 +19,7 @@ Screen::Screen(Size size)
       cells_(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height)) {}
 
 int Screen::put(int column, int row, std::string_view text, Style style) {
-  const std::string safe = printable(text);
+  const std::string safe = safe_text(text);
   std::string_view rest = safe;
   while (!rest.empty()) {
     const CodePoint c = decode_utf8(rest);

@@ -42,7 +42,7 @@ class Screen {
   // REQUIRES: a place within the size.
   const Cell& at(int column, int row) const { return cells_[index(column, row)]; }
 
-  // Writes printable(text), clipped at the edges (also when the place is outside); returns the
+  // Writes safe_text(text), clipped at the edges (also when the place is outside); returns the
   // column after its last glyph. A wide glyph that would be cut in half becomes a space.
   int put(int column, int row, std::string_view text, Style style = {});
 

@@ -85,7 +85,7 @@ int column_width(char32_t code_point) {
   return width;
 }
 
-std::string printable(std::string_view bytes) {
+std::string safe_text(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
@@ -114,7 +114,7 @@ int display_width(std::string_view text) {
 
 std::string fit(std::string_view text, int width, Align align) {
   if (width <= 0) return {};
-  std::string safe = printable(text);
+  std::string safe = safe_text(text);
   const int natural = display_width(safe);
   if (natural <= width) {
     const auto padding = static_cast<std::size_t>(width - natural);

@@ -24,17 +24,18 @@ CodePoint decode_utf8(std::string_view text);
 // ncurses goes by.
 int column_width(char32_t code_point);
 
-// `bytes` with every byte of what must not be printed as \xNN. A key's name is an attacker's text:
-// this is what keeps escape sequences off the terminal. Already printable text comes back
-// unchanged, so it may be applied twice; a backslash is not doubled.
-std::string printable(std::string_view bytes);
+// `bytes` with every byte of what must not be printed as \xNN: the last fence between an attacker's
+// text and the terminal. Already safe text comes back unchanged (a backslash is not doubled), so it
+// may be applied twice. What is to be read back byte by byte is escaped by base's printable()
+// before.
+std::string safe_text(std::string_view bytes);
 
-// Columns that printable(text) takes.
+// Columns that safe_text(text) takes.
 int display_width(std::string_view text);
 
 enum class Align { kLeft, kRight };
 
-// printable(text) in exactly `width` columns: padded with spaces, or cut with an ellipsis at the
+// safe_text(text) in exactly `width` columns: padded with spaces, or cut with an ellipsis at the
 // end.
 std::string fit(std::string_view text, int width, Align align = Align::kLeft);
 

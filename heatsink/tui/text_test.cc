@@ -15,27 +15,27 @@ TEST(Text, DecodesOnlyWhatRfc3629Allows) {
   for (const std::string_view bad :
        {"\x80"sv, "\xC0\xAF"sv, "\xC3"sv, "\xE0\x80\x80"sv, "\xED\xA0\x80"sv, "\xF4\x90\x80\x80"sv,
         "\xF0\x80\x80\x80"sv, "\xF5\x80\x80\x80"sv, "\xFF"sv, "\xE2\x82("sv}) {
-    EXPECT_FALSE(decode_utf8(bad).valid) << printable(bad);
+    EXPECT_FALSE(decode_utf8(bad).valid) << safe_text(bad);
     EXPECT_EQ(decode_utf8(bad).bytes, 1u);
   }
 }
 
 TEST(Text, ControlsAndBrokenBytesAreEscaped) {
-  EXPECT_EQ(printable("user:1"), "user:1");
-  EXPECT_EQ(printable("a\x1b[2Jb\0c\x7f"sv), "a\\x1b[2Jb\\x00c\\x7f");
-  EXPECT_EQ(printable("\xff\xfe"), "\\xff\\xfe");
-  EXPECT_EQ(printable("\xC2\x9B"), "\\xc2\\x9b");  // U+009B is CSI to some terminals
-  EXPECT_EQ(printable("größe:日本"), "größe:日本");
+  EXPECT_EQ(safe_text("user:1"), "user:1");
+  EXPECT_EQ(safe_text("a\x1b[2Jb\0c\x7f"sv), "a\\x1b[2Jb\\x00c\\x7f");
+  EXPECT_EQ(safe_text("\xff\xfe"), "\\xff\\xfe");
+  EXPECT_EQ(safe_text("\xC2\x9B"), "\\xc2\\x9b");  // U+009B is CSI to some terminals
+  EXPECT_EQ(safe_text("größe:日本"), "größe:日本");
 }
 
 TEST(Text, TextThatReordersItsSurroundingsIsEscaped) {
-  EXPECT_EQ(printable("a\u202Eb"), "a\\xe2\\x80\\xaeb");
-  EXPECT_EQ(printable("a\u200Bb"), "a\\xe2\\x80\\x8bb");
+  EXPECT_EQ(safe_text("a\u202Eb"), "a\\xe2\\x80\\xaeb");
+  EXPECT_EQ(safe_text("a\u200Bb"), "a\\xe2\\x80\\x8bb");
 }
 
-TEST(Text, PrintableTwiceIsPrintableOnce) {
-  const std::string once = printable("\x01\\x02\xC3");
-  EXPECT_EQ(printable(once), once);
+TEST(Text, SafeTwiceIsSafeOnce) {
+  const std::string once = safe_text("\x01\\x02\xC3");
+  EXPECT_EQ(safe_text(once), once);
 }
 
 TEST(Text, WidthCountsColumnsNotBytes) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/cache/epochs.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace heatsink::cache {
+
+Epochs::~Epochs() {
+  for (Retired& retired : retired_) retired.free();
+}
+
+Epochs::Reader& Epochs::add_reader() {
+  assert(reader_count_ < kReadersMax);
+  Reader& reader = readers_[reader_count_++];
+  reader.epochs_ = this;
+  return reader;
+}
+
+void Epochs::retire(std::function<void()> free) {
+  // A reader that has seen the number after this increment looked after the unlinking.
+  retired_.push_back({current_.fetch_add(1) + 1, std::move(free)});
+}
+
+void Epochs::collect() {
+  std::uint64_t oldest = current_.load();
+  for (std::size_t i = 0; i < reader_count_; ++i) {
+    const std::uint64_t seen = readers_[i].seen_.load();
+    if (seen != kOffline) oldest = std::min(oldest, seen);
+  }
+  while (!retired_.empty() && retired_.front().epoch <= oldest) {
+    const std::function<void()> free = std::move(retired_.front().free);
+    retired_.pop_front();
+    free();
+  }
+}
+
+}  // namespace heatsink::cache

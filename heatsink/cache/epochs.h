@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frees what readers may still look at, once every reader has been seen between two looks (QSBR).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+
+namespace heatsink::cache {
+
+// Quiescent-state-based reclamation (Hart et al., "Performance of memory reclamation for lockless
+// synchronization", JPDC 2007): a turn of a worker's event loop is its quiescent state, so a look-up
+// itself costs nothing. Each reader thread owns one Reader; one writer thread retires and collects.
+class Epochs {
+ public:
+  static constexpr std::size_t kReadersMax = 128;
+
+  class Reader {
+   public:
+    // Holds no reference now; may take new ones. Call it at least once per turn.
+    void quiescent() noexcept { seen_.store(epochs_->current_.load(), std::memory_order_seq_cst); }
+    // Holds no reference and takes none until quiescent() is called: for sleeping.
+    void offline() noexcept { seen_.store(kOffline, std::memory_order_seq_cst); }
+
+   private:
+    friend class Epochs;
+    Epochs* epochs_ = nullptr;
+    alignas(64) std::atomic<std::uint64_t> seen_{kOffline};
+  };
+
+  Epochs() = default;
+  ~Epochs();  // REQUIRES that all readers are offline for good
+  Epochs(const Epochs&) = delete;
+
+  // Before the threads start. The reader lives as long as this. REQUIRES fewer than kReadersMax so far.
+  Reader& add_reader();
+
+  // Writer's thread: `free` runs in a later collect(), when no reader can hold what it frees.
+  // REQUIRES that new readers can no longer find it (a seq_cst store has unlinked it).
+  void retire(std::function<void()> free);
+  template <class T>
+  void retire(const T* object) {
+    retire([object] { delete object; });
+  }
+  void collect();
+  std::size_t retired() const { return retired_.size(); }
+
+ private:
+  static constexpr std::uint64_t kOffline = 0;
+  struct Retired {
+    std::uint64_t epoch;
+    std::function<void()> free;
+  };
+
+  std::atomic<std::uint64_t> current_{1};
+  std::array<Reader, kReadersMax> readers_;
+  std::size_t reader_count_ = 0;
+  std::deque<Retired> retired_;
+};
+
+}  // namespace heatsink::cache

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/cache/fences.h"
+
+#include <cassert>
+
+namespace heatsink::cache {
+
+Fences::Fences() : stripes_(new Stripe[kStripes]) {}
+
+void Fences::write_begins(NameHash name) noexcept {
+  stripe(name).writes_in_flight.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void Fences::write_ends(NameHash name, TimePoint now) noexcept {
+  raise(name, now);  // first: who sees no write in flight must see the fence
+  [[maybe_unused]] const auto before = stripe(name).writes_in_flight.fetch_sub(1, std::memory_order_acq_rel);
+  assert(before > 0);
+}
+
+void Fences::raise(NameHash name, TimePoint now) noexcept {
+  const std::int64_t wanted = now.time_since_epoch().count();
+  std::atomic<std::int64_t>& fence = stripe(name).fence;
+  std::int64_t seen = fence.load(std::memory_order_relaxed);
+  while (seen < wanted && !fence.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel)) {
+  }
+}
+
+TimePoint Fences::fence(NameHash name) const noexcept {
+  return TimePoint(Nanos(stripe(name).fence.load(std::memory_order_acquire)));
+}
+
+bool Fences::write_in_flight(NameHash name) const noexcept {
+  return stripe(name).writes_in_flight.load(std::memory_order_acquire) > 0;
+}
+
+}  // namespace heatsink::cache

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of hot keys and their copies: one writer, any number of readers, no lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heatsink/base/hash.h"
+#include "heatsink/base/units.h"
+#include "heatsink/cache/copy.h"
+#include "heatsink/cache/epochs.h"
+
+namespace heatsink::cache {
+
+// Why a hot key has no copy although it is hot.
+enum class Uncacheable : std::uint8_t { kNo, kTooBig, kWrongType, kNoRoom, kNilQuota };
+const char* to_string(Uncacheable why);  // a sentence for the user; "" for kNo
+
+// A hot key. Readers see key, db and the copy; the rest is the writer's.
+class Entry {
+ public:
+  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name)
+      : key_(key), db_(db), hash_(hash), name_(name) {}
+  ~Entry() { delete copy_.load(); }
+  Entry(const Entry&) = delete;
+
+  const std::string& key() const { return key_; }
+  std::uint32_t db() const { return db_; }
+  KeyHash hash() const { return hash_; }
+  NameHash name() const { return name_; }
+
+  // Valid until the reader's next quiescent state. Null: none.
+  const Copy* copy() const noexcept { return copy_.load(); }
+  // Not kNo: a fill would be in vain for now.
+  Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class HotTable;
+  const std::string key_;
+  const std::uint32_t db_;
+  const KeyHash hash_;
+  const NameHash name_;
+  std::atomic<const Copy*> copy_{nullptr};
+  std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
+  TimePoint retry_at_{};  // when an uncacheable key may be tried again
+  double rate_ = 0;       // accesses per second, for eviction
+};
+
+struct HotTableLimits {
+  std::size_t entries_max = 1000;
+  Bytes bytes_max = mebibytes(64);
+  Bytes value_bytes_max = kibibytes(256);
+  std::size_t nil_max = 100;
+  Nanos retry_after = std::chrono::seconds(1);  // an uncacheable key is tried again after this
+};
+
+// find() and has() may be called by threads that are online readers of `epochs`; all else by the one
+// writer thread. A look-up is one hash probe (about 8 ns); a promotion or demotion copies the index.
+class HotTable {
+ public:
+  HotTable(const HotTableLimits& limits, Epochs& epochs);
+  ~HotTable();  // REQUIRES no readers
+  HotTable(const HotTable&) = delete;
+
+  // Readers. The entry is valid until the reader's next quiescent state.
+  const Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept;
+  bool has(KeyHash hash) const noexcept;  // by hash alone: may err towards true
+
+  // Writer: the keys. promote() is false when entries_max is reached or the key is there already.
+  bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name);
+  void demote(KeyHash hash);
+  void set_rate(KeyHash hash, double rate);
+  void publish();  // makes promotions and demotions visible: `((promote | demote)* publish)*`
+
+  // Writer: the copies. insert() may refuse (too big, no room, too many nils) or evict the copies that
+  // earn least per byte; it says what became of it. False also if the key is hot no longer.
+  bool insert(KeyHash hash, std::unique_ptr<const Copy> copy);
+  void mark(KeyHash hash, Uncacheable why, TimePoint now);
+  void drop_name(std::string_view name);  // in every database
+  void drop_all();
+  void retry(TimePoint now);  // clears marks that have waited long enough
+
+  const Entry* entry(KeyHash hash) const;  // writer's view; null if not hot
+  std::size_t size() const { return entries_.size(); }
+  std::size_t copies() const { return copies_; }
+  Bytes bytes() const { return Bytes{bytes_}; }
+
+ private:
+  struct Index;
+  struct HashOfHash {
+    std::size_t operator()(KeyHash hash) const { return hash.value; }
+  };
+
+  void replace(Entry& entry, const Copy* copy);
+  bool make_room(const Entry& wanted, std::size_t bytes);
+  static std::size_t cost(const Entry& entry, const Copy& copy);
+
+  const HotTableLimits limits_;
+  Epochs& epochs_;
+  std::atomic<const Index*> index_;
+  std::unordered_map<KeyHash, std::unique_ptr<Entry>, HashOfHash> entries_;
+  std::unordered_multimap<std::string_view, Entry*> by_name_;
+  std::vector<std::unique_ptr<Entry>> unlinked_;  // demoted, still in the published index
+  std::size_t copies_ = 0;
+  std::size_t nils_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace heatsink::cache

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reply as a tree, for the few replies that heatsink itself reads (HELLO, COMMAND, pushes, fills).
+// A reply as a tree, for the few replies that heatsink itself reads (HELLO, COMMAND, pushes,
+// fills).
 #pragma once
 
 #include <cstddef>
@@ -13,17 +14,28 @@ namespace heatsink::resp {
 // Owns all it holds. Not for the path of a request: it allocates per element.
 struct Value {
   enum class Type {
-    kNull, kString /* bulk, verbatim without its "txt:" */, kSimple, kError, kInteger, kDouble, kBoolean,
-    kBigNumber, kArray, kSet, kMap /* items: key, value, key, value */, kPush,
+    kNull,
+    kString /* bulk, verbatim without its "txt:" */,
+    kSimple,
+    kError,
+    kInteger,
+    kDouble,
+    kBoolean,
+    kBigNumber,
+    kArray,
+    kSet,
+    kMap /* items: key, value, key, value */,
+    kPush,
   };
   Type type = Type::kNull;
-  std::string text;           // kString, kSimple, kError (without '-'), kBigNumber, kDouble as sent
-  std::int64_t integer = 0;   // kInteger; kBoolean as 0 or 1
-  std::vector<Value> items;   // kArray, kSet, kMap, kPush
+  std::string text;          // kString, kSimple, kError (without '-'), kBigNumber, kDouble as sent
+  std::int64_t integer = 0;  // kInteger; kBoolean as 0 or 1
+  std::vector<Value> items;  // kArray, kSet, kMap, kPush
 
   bool is_error() const { return type == Type::kError; }
   bool is_text() const { return type == Type::kString || type == Type::kSimple; }
-  // The value behind `key` of a kMap (or of a RESP2 array of pairs); null if there is none.
+  // The value behind `key` of a kMap, or of the flat kArray that RESP2 has for it; null if there is
+  // none.
   const Value* find(std::string_view key) const;
 };
 
@@ -32,10 +44,15 @@ enum class ValueStatus { kValue, kNeedMore, kError };
 struct ValueLimits {
   std::size_t depth_max = 32;
   std::size_t bytes_max = 64 * 1024 * 1024;  // of the whole reply: past it kError
+  std::size_t items_max =
+      1024 * 1024;  // elements in the whole tree: a Value costs ~90 bytes, ":1" five
 };
 
 // One whole value from the front of `bytes`; `consumed` says how many bytes it took (kValue only).
 // Attributes are read and dropped. Memory grows with what has arrived, not with what is announced.
-ValueStatus parse_value(std::string_view bytes, Value& value, std::size_t& consumed, const ValueLimits& limits = {});
+// Stateless: after kNeedMore the next call reads from the front again, so for a reply that may
+// come in many pieces, find its end with a ReplyScanner first.
+ValueStatus parse_value(std::string_view bytes, Value& value, std::size_t& consumed,
+                        const ValueLimits& limits = {});
 
 }  // namespace heatsink::resp

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "heatsink/base/units.h"
+
 namespace heatsink::redis {
 namespace {
 
@@ -173,6 +175,7 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
 Status Tracker::on_handshake(Kind kind, const Value& reply) {
   if (kind == Kind::kPing) {
     facts_.open = !reply.is_error();
+    events_.on_facts(facts_);
   } else if (kind == Kind::kHello) {
     if (reply.is_error()) return server_said("no local copies without RESP3 (HELLO 3)", reply);
     const Value* version = reply.find("version");

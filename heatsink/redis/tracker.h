@@ -55,7 +55,7 @@ struct FillReply {
 // Called from within the Tracker's calls, in wire order. They may call fill() and barrier().
 class TrackerEvents {
  public:
-  virtual void on_facts(const ServerFacts& facts) = 0;   // once per connection, before on_up
+  virtual void on_facts(const ServerFacts& facts) = 0;   // as they become known, before on_up
   virtual void on_up() = 0;                              // proven: from now on fills make sense
   virtual void on_heartbeat(TimePoint sent_at) = 0;      // the server has answered what was sent then
   virtual void on_invalidate(std::string_view name) = 0;  // in every database

@@ -8,6 +8,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/net/timer_queue.h"
 
 namespace heatsink::net {
 
@@ -16,7 +17,9 @@ class FdHandler {
  public:
   virtual void on_readable() = 0;
   virtual void on_writable() = 0;
-  // EPOLLHUP or EPOLLERR alone; the default treats it as readable, so that read() tells the error.
+  // EPOLLHUP or EPOLLERR while it may not read or cannot write: the peer is gone. Heard with kNone
+  // too, and each turn anew until removed. The default treats it as readable, so that read() tells
+  // the error.
   virtual void on_hangup() { on_readable(); }
 
  protected:
@@ -25,15 +28,14 @@ class FdHandler {
 
 enum class Interest : std::uint32_t { kNone = 0, kRead = 1, kWrite = 4, kReadWrite = 5 };
 
-using TimerId = std::uint64_t;  // 0 is never a timer
-
-// Runs on one thread; only post() and stop() may be called from others. Handlers are not owned: a
-// handler removes itself before it dies, which it may do at any time, also inside a callback: no
-// event of a removed registration is delivered, even if it was already fetched from the kernel.
-// Cost: one epoll_wait per turn, one epoll_ctl per change of interest, none per event.
+// Runs on one thread; only post() and stop() may be called from others (none from a signal
+// handler). A turn: events (256 at most), due timers, posted work, turn-end hooks. Handlers are not
+// owned: a handler removes itself before it dies, which it may do at any time, also inside a
+// callback: no event of a removed registration is delivered, even if it was already fetched from
+// the kernel. Cost: one epoll_wait per turn, one epoll_ctl per change of interest, none per event.
 class EventLoop {
  public:
-  EventLoop();
+  EventLoop();  // ends the program with a sentence when the kernel has no descriptor left for it
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
 
@@ -53,17 +55,19 @@ class EventLoop {
   // thread; one eventfd write per batch. Work still queued when the loop is destroyed is dropped.
   void post(std::function<void()> work);
 
-  // At the end of each turn, after all its events: for flushing what the turn produced.
+  // At the end of each turn, after all else in it: for flushing what the turn produced. Hooks are
+  // added before run(), never inside a hook, and stay.
   void on_turn_end(std::function<void()> hook);
-  // Around the sleep in epoll_wait: for marking this thread as holding no reference (QSBR).
+  // Around a sleep in epoll_wait, not around a look that returns at once: for marking this thread
+  // as holding no reference (QSBR).
   void around_sleep(std::function<void()> before, std::function<void()> after);
 
   // The time read after epoll_wait last returned: good for timers and slots, not for leases.
   TimePoint now() const { return now_; }
 
   void run();   // until stop()
-  void stop();  // thread-safe, also before run()
-  // One turn, waiting at most `wait`; for tests.
+  void stop();  // thread-safe, also before run(); what was posted earlier runs first
+  // One turn, waiting at most `wait` (rounded up to a millisecond); for tests.
   void turn(Nanos wait);
 
  private:

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/net/address.h"
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace heatsink::net {
+namespace {
+
+constexpr std::uint16_t kRedisPort = 6379;
+constexpr std::size_t kHostLengthMax = 253;  // RFC 1035, section 2.3.4, as text
+constexpr std::string_view kScheme = "redis://";
+
+Error invalid(std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message)};
+}
+
+// All of `text` as a number <= max.
+std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t max) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number > max) return std::nullopt;
+  return number;
+}
+
+bool is_host(std::string_view host) {
+  if (host.size() > kHostLengthMax) return false;
+  for (const char c : host)
+    if (std::isgraph(static_cast<unsigned char>(c)) == 0 ||
+        std::string_view("[]/@").find(c) != std::string_view::npos)
+      return false;
+  return true;
+}
+
+// Cuts "[::1]rest" or "host:rest" behind the host; false when brackets do not match.
+bool split_host(std::string_view text, std::string_view& host, std::string_view& rest) {
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos || end == 1) return false;
+    host = text.substr(1, end - 1);
+    rest = text.substr(end + 1);
+    return host.find(':') != std::string_view::npos;
+  }
+  const std::size_t colon = text.find(':');
+  host = text.substr(0, colon);
+  rest = colon == std::string_view::npos ? "" : text.substr(colon);
+  return true;
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const int lower = std::tolower(static_cast<unsigned char>(c));
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+std::optional<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    const int high = hex_digit(text[i + 1]);
+    const int low = hex_digit(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+std::string percent_encode(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || std::string_view("-._~").find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      out += '%';
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+  return out;
+}
+
+std::optional<Error> refuse_scheme(std::string_view text) {
+  if (text.starts_with("rediss://") || text.starts_with("valkeys://"))
+    return Error{
+        ErrorCode::kUnsupported,
+        "TLS to the server is not supported: put a TLS tunnel in front of it and use redis://"};
+  if (text.starts_with("redis-socket://") || text.starts_with("unix://"))
+    return Error{ErrorCode::kUnsupported, "unix sockets are not supported: use redis://host:port"};
+  if (!text.starts_with(kScheme))
+    return invalid("a server is written redis://[user:password@]host[:port][/db]");
+  return std::nullopt;
+}
+
+// "[user][:password]" of a URL.
+bool take_credentials(std::string_view text, RedisUrl& url) {
+  const std::size_t colon = text.find(':');
+  const auto user = percent_decode(text.substr(0, colon));
+  const auto password =
+      percent_decode(colon == std::string_view::npos ? "" : text.substr(colon + 1));
+  if (!user || !password) return false;
+  url.user = *user;
+  url.password = *password;
+  return true;
+}
+
+}  // namespace
+
+std::string HostPort::text() const {
+  const bool brackets = host.find(':') != std::string::npos;
+  return (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+Result<HostPort> parse_host_port(std::string_view text) {
+  const auto refuse = [&](std::string_view why) {
+    return invalid("\"" + std::string(text.substr(0, 300)) + "\": " + std::string(why) +
+                   "; write host:port, [ipv6]:port, or :port for all interfaces");
+  };
+  std::string_view host;
+  std::string_view rest;
+  if (!split_host(text, host, rest) || !is_host(host))
+    return refuse("no host can be read from this");
+  if (!rest.starts_with(':')) return refuse("the port is missing");
+  const auto port = parse_number(rest.substr(1), 65535);
+  if (!port) return refuse("the port must be a number from 0 to 65535");
+  return HostPort{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+Result<RedisUrl> parse_redis_url(std::string_view text) {
+  if (auto error = refuse_scheme(text)) return *std::move(error);
+  std::string_view rest = text.substr(kScheme.size());
+  RedisUrl url;
+  const std::size_t slash = rest.find('/');
+  std::string_view authority = rest.substr(0, slash);
+  // The last @: a password with a bare @ is wrong by RFC 3986 but common, and it cannot mean
+  // anything else.
+  const std::size_t at = authority.rfind('@');
+  if (at != std::string_view::npos) {
+    if (!take_credentials(authority.substr(0, at), url))
+      return invalid("a % in the user or the password of the server's URL must be written %25");
+    authority.remove_prefix(at + 1);
+  }
+  std::string_view host;
+  std::string_view port_text;
+  if (!split_host(authority, host, port_text) || host.empty() || !is_host(host))
+    return invalid(
+        "no host can be read from the server's URL; a / or @ in a password is written %2F or %40");
+  const auto port = port_text.empty()     ? kRedisPort
+                    : port_text[0] == ':' ? parse_number(port_text.substr(1), 65535)
+                                          : std::nullopt;
+  if (!port || *port == 0)
+    return invalid("the port in the server's URL must be a number from 1 to 65535");
+  url.address = {std::string(host), static_cast<std::uint16_t>(*port)};
+  const std::string_view db = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
+  const auto number = db.empty() ? 0 : parse_number(db, 0x7FFFFFFF);
+  if (!number)
+    return invalid("the database in the server's URL must be a number, as in redis://host:6379/0");
+  url.db = *number;
+  return url;
+}
+
+std::string RedisUrl::display() const {
+  std::string out(kScheme);
+  if (!user.empty()) out += percent_encode(user) + "@";
+  out += address.text();
+  if (db != 0) out += "/" + std::to_string(db);
+  return out;
+}
+
+}  // namespace heatsink::net

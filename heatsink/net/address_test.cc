@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/net/address.h"
+
+#include <gtest/gtest.h>
+
+namespace heatsink::net {
+namespace {
+
+TEST(HostPort, ReadAndWritten) {
+  for (const char* text :
+       {"127.0.0.1:6379", "redis.example:1", "[::1]:6379", ":0", "[fe80::1%eth0]:65535"}) {
+    const auto parsed = parse_host_port(text);
+    ASSERT_TRUE(parsed.ok()) << text;
+    EXPECT_EQ(parsed->text(), text);
+  }
+  EXPECT_EQ(parse_host_port("[::1]:6379")->host, "::1");
+  EXPECT_EQ(parse_host_port(":6380")->host, "");
+}
+
+TEST(HostPort, NonsenseIsRefusedWithTheFix) {
+  for (const char* bad : {"", "host", "host:", "host:65536", "host:-1", "host:1x", "::1:6379",
+                          "[::1]", "[::1:1", "[]:1", "[host]:1", "ho st:1", "redis://host:1"}) {
+    const auto parsed = parse_host_port(bad);
+    ASSERT_FALSE(parsed.ok()) << bad;
+    EXPECT_EQ(parsed.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_NE(parsed.error().message.find("[ipv6]:port"), std::string::npos);
+  }
+}
+
+TEST(RedisUrl, AllItsParts) {
+  const auto url = parse_redis_url("redis://al%69ce:p%40ss@h.example:7000/12");
+  ASSERT_TRUE(url.ok());
+  EXPECT_EQ(url->address.text(), "h.example:7000");
+  EXPECT_EQ(url->user, "alice");
+  EXPECT_EQ(url->password, "p@ss");
+  EXPECT_EQ(url->db, 12u);
+  EXPECT_EQ(url->display(), "redis://alice@h.example:7000/12");
+}
+
+TEST(RedisUrl, WhatIsNotGivenHasADefault) {
+  const auto url = parse_redis_url("redis://[::1]");
+  ASSERT_TRUE(url.ok());
+  EXPECT_EQ(url->address.text(), "[::1]:6379");
+  EXPECT_EQ(url->user, "");
+  EXPECT_EQ(url->password, "");
+  EXPECT_EQ(url->db, 0u);
+  EXPECT_EQ(url->display(), "redis://[::1]:6379");
+  EXPECT_TRUE(parse_redis_url("redis://host/").ok());
+}
+
+TEST(RedisUrl, APasswordWithoutAUserAndWithABareAt) {
+  EXPECT_EQ(parse_redis_url("redis://:s3cret@host")->password, "s3cret");
+  EXPECT_EQ(parse_redis_url("redis://u:a@b:c@host")->password, "a@b:c");
+}
+
+TEST(RedisUrl, RefusedWithTheReasonAndWithoutThePassword) {
+  for (const char* bad :
+       {"", "host:6379", "http://host", "redis://", "redis://:hush@", "redis://u:hush%@host",
+        "redis://u:hush%zz@h", "redis://u:hush@host:0", "redis://u:hush@host:x",
+        "redis://u:hush@host/x", "redis://u:hu/sh@host", "redis://u:hush@[::1]6379",
+        "redis://u:hush@host/-1", "redis://u:hush@host/99999999999"}) {
+    const auto url = parse_redis_url(bad);
+    ASSERT_FALSE(url.ok()) << bad;
+    EXPECT_EQ(url.error().code, ErrorCode::kInvalidArgument) << bad;
+    EXPECT_EQ(url.error().message.find("hush"), std::string::npos) << bad;
+  }
+  EXPECT_EQ(parse_redis_url("rediss://host").error().code, ErrorCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace heatsink::net

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end, when the kernel gives a thread no loop to live in.
+#pragma once
+
+namespace heatsink::net {
+
+// Prints the call and the reason from errno, and aborts. Only for what no caller could go on
+// without.
+[[noreturn]] void die_of_errno(const char* call);
+
+}  // namespace heatsink::net

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How other threads reach a loop: work in a locked vector, and an eventfd that ends the loop's
+// sleep.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "heatsink/net/fd.h"
+
+namespace heatsink::net {
+
+// post() is for any thread; all else for the owner's. The kernel is asked only when the owner
+// sleeps: the owner says so under the same lock as the queue, so no wake-up is lost and none is
+// sent to one awake. A lock-free queue was not taken: a post is one per batch and not on the path
+// of a request.
+class Mailbox {
+ public:
+  Mailbox();
+
+  // To be watched for reading, edge-triggered: it is never read, each write is a new edge.
+  int wake_fd() const { return wake_fd_.get(); }
+
+  // Appends; wakes the owner if it sleeps and nobody has yet.
+  void post(std::function<void()> work);
+
+  // False when work is waiting: do not sleep. True: the next post wakes, until run_posted().
+  bool may_sleep();
+
+  // Runs what was posted before this call, in order. Work posted by work runs in the next call.
+  void run_posted();
+
+ private:
+  Fd wake_fd_;
+  std::vector<std::function<void()>> running_;  // owner's; swapped, so that both keep their memory
+
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::vector<std::function<void()>> posted_;
+  bool asleep_ = false;
+};
+
+}  // namespace heatsink::net

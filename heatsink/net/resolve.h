@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a host's name to the addresses that a socket takes.
+#pragma once
+
+#include <vector>
+
+#include "heatsink/base/result.h"
+#include "heatsink/net/address.h"
+
+namespace heatsink::net {
+
+// The addresses of a host, numeric ones without asking anyone. Blocks while a name is resolved.
+struct ResolvedAddress {
+  alignas(8) unsigned char bytes[128];  // a sockaddr_storage
+  unsigned length = 0;
+  int family = 0;
+};
+Result<std::vector<ResolvedAddress>> resolve(const HostPort& address);
+
+}  // namespace heatsink::net

@@ -64,8 +64,13 @@ Result<Bytes> parse(std::string_view text, const Bytes*) {
 std::string format(bool value) { return value ? "true" : "false"; }
 std::string format(std::int64_t value) { return std::to_string(value); }
 std::string format(double value) {
-  std::array<char, 32> digits{};  // the shortest form that reads back the same takes at most 24
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  // The shortest that reads back the same; without an exponent where a person would write none.
+  const double size = std::abs(value);
+  const bool plain = size == 0 || (size >= 1e-6 && size < 1e15);
+  std::array<char, 48> digits{};  // the longest: "-0." and 5 zeros and 17 digits
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 plain ? std::chars_format::fixed : std::chars_format::general)
+                       .ptr;
   return {digits.data(), end};
 }
 std::string format(const std::string& value) { return value; }

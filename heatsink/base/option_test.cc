@@ -127,6 +127,20 @@ TEST(Option, UnknownNameGivesTheNearest) {
   EXPECT_EQ(s.set.find("nope"), nullptr);
 }
 
+TEST(Option, DoublesAreWrittenForPeopleAndReadBackTheSame) {
+  double rate = 1;
+  OptionSet set;
+  set.add({"rate", &rate, "A rate.", 0, 1e9, {}});
+  EXPECT_EQ(set.bounds_text(*set.find("rate")), "0 .. 1000000000");
+  for (const double value : {0.0, 0.1, 1.0 / 3, 1e-6, 1e-7, 2.5e-300, 123456789.125}) {
+    rate = value;
+    const std::string text = set.value_text(*set.find("rate"));
+    rate = -1;
+    ASSERT_TRUE(set.set("rate", text).ok()) << text;
+    EXPECT_EQ(rate, value) << text;
+  }
+}
+
 TEST(Option, TextFromOutsideIsBoundedAndEscaped) {
   Sample s;
   EXPECT_THAT(s.error("workers", "\x1b[2J"), HasSubstr("workers is '\\x1b[2J'"));

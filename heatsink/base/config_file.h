@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML into an OptionSet: every fault of the file at once, each with its line and its fix.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/base/option.h"
+
+namespace heatsink {
+
+inline constexpr std::size_t kConfigFileBytesMax = 1 << 20;
+inline constexpr std::size_t kConfigFaultsMax = 50;  // more are not looked for
+inline constexpr std::size_t kConfigDepthMax = 16;   // of nested groups
+
+// What is wrong, in the order of the file: "heatsink.yaml:12: detection.window is '5': write a
+// number and us, ms, s, m or h, as in 250ms (bounds 1s .. 1h, default 10s)".
+using ConfigFaults = std::vector<Error>;
+
+// Sets what `text` says; options that it does not name keep their value. All or nothing: with any
+// fault, no option is changed. Groups may be nested (`detection: {window: 10s}`), written with dots
+// (`detection.window: 10s`), or both. One YAML document; aliases, tags and lists are refused, and
+// so is an option that is set twice. `name` stands for the file in the faults. Not thread-safe.
+// Throws nothing.
+ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options);
+
+// The same from a file (or a pipe), of at most kConfigFileBytesMax.
+ConfigFaults load_config_file(const std::string& path, OptionSet& options);
+
+}  // namespace heatsink

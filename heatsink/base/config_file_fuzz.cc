@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a configuration: faults or an effect, never both, never an exception; what was
+// accepted can be printed and read back.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "heatsink/base/config_file.h"
+
+namespace {
+
+struct Options {
+  heatsink::Nanos window = std::chrono::seconds(10);
+  double ratio = 0.5;
+  bool enabled = true;
+  std::string prefix = "p";
+  std::int64_t workers = 0;
+  heatsink::Bytes memory = heatsink::mebibytes(1);
+  heatsink::OptionSet set;
+
+  Options() {
+    set.add({"detection.window", &window, "Window.", 0, 3.6e12, {}});
+    set.add({"detection.ratio", &ratio, "Ratio.", -1e300, 1e300, {}});
+    set.add({"cache.enabled", &enabled, "Cache.", 0, 0, {}});
+    set.add({"cache.rule.prefix", &prefix, "Prefix.", 0, 0, {}});
+    set.add({"workers", &workers, "Threads.", -64, 64, {}});
+    set.add({"memory", &memory, "Memory.", 0, 1e12, {}});
+  }
+};
+
+void require(bool truth) {
+  if (!truth) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  Options options;
+  const std::string before = options.set.to_yaml();
+  const heatsink::ConfigFaults faults = heatsink::apply_config_text(text, "fuzz.yaml", options.set);
+  require(faults.size() <= heatsink::kConfigFaultsMax);
+  const std::string after = options.set.to_yaml();
+  if (!faults.empty()) {
+    require(after == before);
+    return 0;
+  }
+  Options again;
+  require(heatsink::apply_config_text(after, "printed.yaml", again.set).empty());
+  require(again.set.to_yaml() == after);
+  return 0;
+}

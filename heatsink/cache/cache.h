@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache: local copies of hot keys and the rule that says when one may be served. Time is an argument. No Redis.
-// Start with key_rule.h (the rule), then hot_table.h (the copies), fences.h and lease.h (what the rule looks at).
+// cache: local copies of hot keys and the rule that says when one may be served. Time is an
+// argument. No Redis. Start with key_rule.h (the rule), then hot_table.h (the copies), fences.h and
+// lease.h (what the rule looks at).
 #pragma once
 
 #include "heatsink/cache/copy.h"       // IWYU pragma: export

@@ -9,7 +9,8 @@
 
 namespace heatsink::cache {
 
-// A run of the tracker during which no invalidation can have been missed. A copy of an older one is dead.
+// A run of the tracker during which no invalidation can have been missed. A copy of an older one is
+// dead.
 struct Generation {
   std::uint64_t number = 0;
   friend bool operator==(Generation, Generation) = default;

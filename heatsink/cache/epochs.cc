@@ -18,9 +18,10 @@ Epochs::Reader& Epochs::add_reader() {
   return reader;
 }
 
-void Epochs::retire(std::function<void()> free) {
+void Epochs::retire(std::function<void()> free, std::size_t bytes) {
   // A reader that has seen the number after this increment looked after the unlinking.
-  retired_.push_back({current_.fetch_add(1) + 1, std::move(free)});
+  retired_.push_back({current_.fetch_add(1) + 1, bytes, std::move(free)});
+  retired_bytes_ += bytes;
 }
 
 void Epochs::collect() {
@@ -31,6 +32,7 @@ void Epochs::collect() {
   }
   while (!retired_.empty() && retired_.front().epoch <= oldest) {
     const std::function<void()> free = std::move(retired_.front().free);
+    retired_bytes_ -= retired_.front().bytes;
     retired_.pop_front();
     free();
   }

@@ -12,8 +12,9 @@
 
 namespace heatsink::cache {
 
-// Striped by the hash of the name (no database: a write in any database invalidates the name everywhere).
-// Two names that share a stripe cost each other hits, never correctness. Any thread; lock-free; 1 MiB.
+// Striped by the hash of the name (no database: a write in any database invalidates the name
+// everywhere). Two names that share a stripe cost each other hits, never correctness. Any thread;
+// lock-free; 1 MiB.
 class Fences {
  public:
   Fences();
@@ -21,8 +22,9 @@ class Fences {
   // A write of the name is about to be forwarded.
   void write_begins(NameHash name) noexcept;
 
-  // Its reply has come (or its outcome will never be known). `now` was read after the reply was: a fill
-  // that can have seen the value before the write was sent before `now`. Call it before the reply is handed on.
+  // Its reply has come (or its outcome will never be known). `now` was read after the reply was: a
+  // fill that can have seen the value before the write was sent before `now`. Call it before the
+  // reply is handed on.
   void write_ends(NameHash name, TimePoint now) noexcept;
 
   // A reader has been (or is about to be) shown what the server said at `now` or earlier.

@@ -15,7 +15,8 @@ struct HotTable::Index {
     const Entry* entry = nullptr;
   };
 
-  explicit Index(std::size_t entries) : slots(std::bit_ceil(entries * 2 + 2)), mask(slots.size() - 1) {}
+  explicit Index(std::size_t entries)
+      : slots(std::bit_ceil(entries * 2 + 2)), mask(slots.size() - 1) {}
 
   void put(const Entry& entry) {
     std::size_t i = entry.hash().value & mask;
@@ -27,13 +28,27 @@ struct HotTable::Index {
   std::size_t mask;
 };
 
+namespace {
+
+// Of a string of `value` bytes as a bulk reply: "$", the length in digits, and two line ends.
+std::size_t wire_size(Bytes value) {
+  return 1 + std::to_string(value.count).size() + 2 + value.count + 2;
+}
+
+}  // namespace
+
 const char* to_string(Uncacheable why) {
   switch (why) {
-    case Uncacheable::kNo: return "";
-    case Uncacheable::kTooBig: return "its value is larger than cache.maximum-value-bytes";
-    case Uncacheable::kWrongType: return "it is no string, or the server refused the read";
-    case Uncacheable::kNoRoom: return "cache.maximum-bytes is used up by keys that earn more per byte";
-    case Uncacheable::kNilQuota: return "it does not exist, and cache.maximum-nil is used up";
+    case Uncacheable::kNo:
+      return "";
+    case Uncacheable::kTooBig:
+      return "its value is larger than cache.maximum-value-bytes";
+    case Uncacheable::kWrongType:
+      return "it is no string, or the server refused the read";
+    case Uncacheable::kNoRoom:
+      return "cache.maximum-bytes is used up by keys that earn more";
+    case Uncacheable::kNilQuota:
+      return "it does not exist, and cache.maximum-nil is used up";
   }
   return "";
 }
@@ -45,7 +60,8 @@ HotTable::~HotTable() { delete index_.load(); }
 
 const Entry* HotTable::find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept {
   const Index& index = *index_.load();
-  for (std::size_t i = hash.value & index.mask; index.slots[i].entry != nullptr; i = (i + 1) & index.mask) {
+  for (std::size_t i = hash.value & index.mask; index.slots[i].entry != nullptr;
+       i = (i + 1) & index.mask) {
     const Entry* entry = index.slots[i].entry;
     if (index.slots[i].hash == hash.value && entry->db() == db && entry->key() == key) return entry;
   }
@@ -54,7 +70,8 @@ const Entry* HotTable::find(KeyHash hash, std::string_view key, std::uint32_t db
 
 bool HotTable::has(KeyHash hash) const noexcept {
   const Index& index = *index_.load();
-  for (std::size_t i = hash.value & index.mask; index.slots[i].entry != nullptr; i = (i + 1) & index.mask) {
+  for (std::size_t i = hash.value & index.mask; index.slots[i].entry != nullptr;
+       i = (i + 1) & index.mask) {
     if (index.slots[i].hash == hash.value) return true;
   }
   return false;
@@ -101,18 +118,9 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
   const auto found = entries_.find(hash);
   if (found == entries_.end()) return false;
   Entry& entry = *found->second;
-  const TimePoint now = copy->fill_sent_at;
-  replace(entry, nullptr);
-  if (copy->reply.size() > limits_.value_bytes_max.count + 32) {  // 32: the reply's own framing
-    mark(hash, Uncacheable::kTooBig, now);
-    return false;
-  }
-  if (copy->nil && nils_ >= limits_.nil_max) {
-    mark(hash, Uncacheable::kNilQuota, now);
-    return false;
-  }
-  if (!make_room(entry, cost(entry, *copy))) {
-    mark(hash, Uncacheable::kNoRoom, now);
+  const Uncacheable refused = admit(entry, *copy);
+  if (refused != Uncacheable::kNo) {
+    mark(entry, refused, copy->fill_sent_at);
     return false;
   }
   entry.uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
@@ -122,18 +130,18 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
 
 void HotTable::mark(KeyHash hash, Uncacheable why, TimePoint now) {
   const auto found = entries_.find(hash);
-  if (found == entries_.end()) return;
-  replace(*found->second, nullptr);
-  found->second->uncacheable_.store(why, std::memory_order_relaxed);
-  found->second->retry_at_ = now + limits_.retry_after;
+  if (found != entries_.end()) mark(*found->second, why, now);
+}
+
+void HotTable::mark(Entry& entry, Uncacheable why, TimePoint now) {
+  replace(entry, nullptr);
+  entry.uncacheable_.store(why, std::memory_order_relaxed);
+  entry.retry_at_ = now + limits_.retry_after;
 }
 
 void HotTable::drop_name(std::string_view name) {
   const auto [first, last] = by_name_.equal_range(name);
-  for (auto it = first; it != last; ++it) {
-    replace(*it->second, nullptr);
-    it->second->uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
-  }
+  for (auto it = first; it != last; ++it) replace(*it->second, nullptr);
 }
 
 void HotTable::drop_all() {
@@ -164,27 +172,75 @@ void HotTable::replace(Entry& entry, const Copy* copy) {
   bytes_ -= cost(entry, *old);
   nils_ -= old->nil ? 1 : 0;
   --copies_;
-  epochs_.retire(old);
+  epochs_.retire(old, cost(entry, *old));
 }
 
-// The copies that take the fewest requests per byte go first, and only for one that takes more.
-bool HotTable::make_room(const Entry& wanted, std::size_t bytes) {
+Uncacheable HotTable::admit(const Entry& entry, const Copy& copy) {
+  if (copy.reply.size() > wire_size(limits_.value_bytes_max)) return Uncacheable::kTooBig;
+  const Copy* old = entry.copy();
+  const std::size_t other_nils = nils_ - (old != nullptr && old->nil ? 1 : 0);
+  if (copy.nil && other_nils >= limits_.nil_max) return Uncacheable::kNilQuota;
+  return may_retire(cost(entry, copy)) && make_room(entry, copy) ? Uncacheable::kNo
+                                                                 : Uncacheable::kNoRoom;
+}
+
+// A worker that stays long in one turn holds up reclamation. What has been replaced is still
+// memory, and whatever is inserted will have to be retired one day: so nothing new beyond the
+// limit.
+bool HotTable::may_retire(std::size_t bytes) {
+  if (epochs_.retired_bytes() + bytes > limits_.bytes_max.count) epochs_.collect();
+  return epochs_.retired_bytes() + bytes <= limits_.bytes_max.count;
+}
+
+struct HotTable::Victim {
+  double worth;  // accesses per second and byte
+  Entry* entry;
+  std::size_t bytes;
+
+  // For a heap with the least worth on top; the hash makes equal worth deterministic.
+  friend bool operator<(const Victim& a, const Victim& b) {
+    if (a.worth != b.worth) return a.worth > b.worth;
+    return a.entry->hash().value > b.entry->hash().value;
+  }
+};
+
+// A heap of the copies that earn less than `worth`, the least on top.
+std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double worth) const {
+  std::vector<Victim> heap;
+  for (const auto& [hash, entry] : entries_) {
+    const Copy* copy = entry->copy();
+    if (copy == nullptr || entry.get() == &wanted) continue;
+    const std::size_t bytes = cost(*entry, *copy);
+    const double its_worth = entry->rate_ / static_cast<double>(bytes);
+    if (its_worth < worth) heap.push_back({its_worth, entry.get(), bytes});
+  }
+  std::make_heap(heap.begin(), heap.end());
+  return heap;
+}
+
+// Those that earn least per byte go first, all or nothing, and never for less than what goes: a
+// small copy may need a much larger one out. One scan and a heap, since a scan per victim is
+// O(entries^2).
+bool HotTable::make_room(const Entry& wanted, const Copy& copy) {
+  const std::size_t bytes = cost(wanted, copy);
+  const Copy* old = wanted.copy();
+  const std::uint64_t others = bytes_ - (old != nullptr ? cost(wanted, *old) : 0);
+  if (others + bytes <= limits_.bytes_max.count) return true;
   if (bytes > limits_.bytes_max.count) return false;
-  const double worth = wanted.rate_ / static_cast<double>(bytes);
-  while (bytes_ + bytes > limits_.bytes_max.count) {
-    Entry* least = nullptr;
-    double least_worth = worth;
-    for (const auto& [hash, entry] : entries_) {
-      const Copy* copy = entry->copy();
-      if (copy == nullptr) continue;
-      const double its_worth = entry->rate_ / static_cast<double>(cost(*entry, *copy));
-      if (its_worth < least_worth) {
-        least = entry.get();
-        least_worth = its_worth;
-      }
-    }
-    if (least == nullptr) return false;
-    replace(*least, nullptr);
+
+  const std::uint64_t needed = others + bytes - limits_.bytes_max.count;
+  std::vector<Victim> heap = worth_less(wanted, wanted.rate_ / static_cast<double>(bytes));
+  std::uint64_t freed = 0;
+  double lost_rate = 0;
+  auto chosen = heap.end();  // the victims gather behind the heap
+  while (freed < needed && chosen != heap.begin()) {
+    std::pop_heap(heap.begin(), chosen--);
+    freed += chosen->bytes;
+    lost_rate += chosen->entry->rate_;
+  }
+  if (freed < needed || lost_rate >= wanted.rate_) return false;
+  for (; chosen != heap.end(); ++chosen) {
+    mark(*chosen->entry, Uncacheable::kNoRoom, copy.fill_sent_at);
   }
   return true;
 }

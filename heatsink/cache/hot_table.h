@@ -54,14 +54,17 @@ class Entry {
 
 struct HotTableLimits {
   std::size_t entries_max = 1000;
-  Bytes bytes_max = mebibytes(64);
-  Bytes value_bytes_max = kibibytes(256);
+  Bytes bytes_max = mebibytes(64);         // of the live copies; replaced ones that readers may
+                                           // still look at may take as much again
+  Bytes value_bytes_max = kibibytes(256);  // of the value, without its framing
   std::size_t nil_max = 100;
   Nanos retry_after = std::chrono::seconds(1);  // an uncacheable key is tried again after this
 };
 
-// find() and has() may be called by threads that are online readers of `epochs`; all else by the one
-// writer thread. A look-up is one hash probe (about 8 ns); a promotion or demotion copies the index.
+// find() and has() may be called by threads that are online readers of `epochs`; all else by the
+// one writer thread. A look-up is one hash probe; publish() copies the index. Keys are told apart
+// by name and database; two hot keys with one 64-bit hash cannot both be hot: the second is
+// refused.
 class HotTable {
  public:
   HotTable(const HotTableLimits& limits, Epochs& epochs);
@@ -78,13 +81,17 @@ class HotTable {
   void set_rate(KeyHash hash, double rate);
   void publish();  // makes promotions and demotions visible: `((promote | demote)* publish)*`
 
-  // Writer: the copies. insert() may refuse (too big, no room, too many nils) or evict the copies that
-  // earn least per byte; it says what became of it. False also if the key is hot no longer.
+  // Writer: the copies. insert() replaces the key's copy in one step. When there is no room it
+  // evicts the copies that earn least per byte, if all of them together earn less than the new one;
+  // O(entries) then. False: refused, the key has no copy and says why (Entry::uncacheable), or it
+  // is hot no longer. `now` of an eviction or refusal is the copy's fill_sent_at.
   bool insert(KeyHash hash, std::unique_ptr<const Copy> copy);
+  // Drops the copy; no fill makes sense until retry(). Writes do not lift the mark, so that a key
+  // that is written often costs one vain fill per retry_after and not one per write.
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
   void drop_name(std::string_view name);  // in every database
   void drop_all();
-  void retry(TimePoint now);  // clears marks that have waited long enough
+  void retry(TimePoint now);  // clears marks that have waited long enough; O(entries)
 
   const Entry* entry(KeyHash hash) const;  // writer's view; null if not hot
   std::size_t size() const { return entries_.size(); }
@@ -97,15 +104,21 @@ class HotTable {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
   };
 
+  struct Victim;
+
+  Uncacheable admit(const Entry& entry, const Copy& copy);
+  bool make_room(const Entry& wanted, const Copy& copy);
+  std::vector<Victim> worth_less(const Entry& wanted, double worth) const;
+  bool may_retire(std::size_t bytes);
   void replace(Entry& entry, const Copy* copy);
-  bool make_room(const Entry& wanted, std::size_t bytes);
+  void mark(Entry& entry, Uncacheable why, TimePoint now);
   static std::size_t cost(const Entry& entry, const Copy& copy);
 
   const HotTableLimits limits_;
   Epochs& epochs_;
-  std::atomic<const Index*> index_;
-  std::unordered_map<KeyHash, std::unique_ptr<Entry>, HashOfHash> entries_;
-  std::unordered_multimap<std::string_view, Entry*> by_name_;
+  alignas(64) std::atomic<const Index*> index_;  // readers' line, away from what the writer counts
+  alignas(64) std::unordered_map<KeyHash, std::unique_ptr<Entry>, HashOfHash> entries_;
+  std::unordered_multimap<std::string_view, Entry*> by_name_;  // views of the entries' keys
   std::vector<std::unique_ptr<Entry>> unlinked_;  // demoted, still in the published index
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key rule: may this copy be served now? (docs/design/coherence.md)
+// The key rule: may the copy of this key be served now? (docs/design/coherence.md)
 #pragma once
 
 #include "heatsink/base/clock.h"
-#include "heatsink/base/hash.h"
 #include "heatsink/cache/copy.h"
 #include "heatsink/cache/fences.h"
+#include "heatsink/cache/hot_table.h"
 #include "heatsink/cache/lease.h"
 
 namespace heatsink::cache {
@@ -20,20 +20,36 @@ enum class Ruling {
   kWriteInFlight,  // a write of this name is on its way
 };
 
-// `now` must have been read after the request was: it may be read once for a batch of requests, and a
-// process that slept refuses its first hit. Any thread; about ten loads, no store.
-inline Ruling judge(const Copy* copy, NameHash name, const Lease& lease, const Fences& fences, TimePoint now,
-                    Nanos max_staleness) noexcept {
-  if (copy == nullptr) return Ruling::kNoCopy;
-  if (copy->generation != lease.generation()) return Ruling::kGeneration;
-  if (now >= copy->deadline) return Ruling::kDeadline;
+struct Judgement {
+  Ruling ruling;
+  const Copy*
+      copy;  // not null if and only if kServe; valid until the reader's next quiescent state
+};
+
+// Online readers of the entry's table; about ten loads, no store. `now` must have been read after
+// the request was: it may be read once for a batch of requests, and a process that slept still
+// refuses its first hit.
+//
+// The order of the loads is the rule (docs/decisions/0002-lease-before-copy.md): this thread may be
+// stopped between any two of them while the tracker goes on.
+//  1. the proof: whoever sees it sees every invalidation that came before it;
+//  2. the copy: one that is there now was not invalidated when the proof was made;
+//  3. the generation: if it is still the copy's, the proof was not made by a later one;
+//  4. writes in flight, then the fence, which write_ends() raises before it counts the write down.
+inline Judgement judge(const Entry& entry, const Lease& lease, const Fences& fences, TimePoint now,
+                       Nanos max_staleness) noexcept {
   const TimePoint proven = lease.proven_at();
+  const Copy* copy = entry.copy();
+  const auto refuse = [](Ruling why) { return Judgement{why, nullptr}; };
+  if (copy == nullptr) return refuse(Ruling::kNoCopy);
+  if (copy->generation != lease.generation()) return refuse(Ruling::kGeneration);
+  if (now >= copy->deadline) return refuse(Ruling::kDeadline);
   const TimePoint validated = copy->fill_sent_at > proven ? copy->fill_sent_at : proven;
-  if (now - validated > max_staleness) return Ruling::kUnproven;
-  if (fences.write_in_flight(name)) return Ruling::kWriteInFlight;  // before the fence: see write_ends()
+  if (now - validated > max_staleness) return refuse(Ruling::kUnproven);
+  if (fences.write_in_flight(entry.name())) return refuse(Ruling::kWriteInFlight);
   // Strictly later: with equal readings nobody can say which came first.
-  if (copy->fill_sent_at <= fences.fence(name)) return Ruling::kFence;
-  return Ruling::kServe;
+  if (copy->fill_sent_at <= fences.fence(entry.name())) return refuse(Ruling::kFence);
+  return {Ruling::kServe, copy};
 }
 
 }  // namespace heatsink::cache

@@ -6,7 +6,9 @@
 namespace heatsink::app {
 
 std::span<const Verb> verbs() {
-  static const std::vector<Verb> rows = {};
+  static const std::vector<Verb> rows = {
+      {"config", "Prints the effective configuration, or checks a file.", run_config},
+  };
   return rows;
 }
 

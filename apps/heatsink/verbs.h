@@ -23,6 +23,8 @@ struct Verb {
   RunVerb run;
 };
 
+int run_config(int argc, char** argv);
+
 // In the order --help shows them.
 std::span<const Verb> verbs();
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink config print | check
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "apps/heatsink/configuration.h"
+#include "apps/heatsink/verbs.h"
+
+namespace heatsink::app {
+namespace {
+
+// The faults of file, assignments and their sum; `proxy` owns what `options` points to.
+ConfigFaults configure(const ConfigurationFlags& flags, proxy::ProxyOptions& proxy,
+                       OptionSet& options) {
+  proxy.describe(options);
+  ConfigFaults faults = apply_configuration(flags, options);
+  return faults.empty() ? contradictions(proxy) : faults;
+}
+
+int print(const ConfigurationFlags& flags, bool markdown) {
+  proxy::ProxyOptions proxy;
+  OptionSet options;
+  const ConfigFaults faults = configure(flags, proxy, options);
+  print_faults(faults, "heatsink config", std::cerr);
+  if (!faults.empty()) return kMisused;
+  std::cout << (markdown ? options_page(options) : options.to_yaml()) << std::flush;
+  return std::cout.good() ? kDone : kFailed;
+}
+
+int check(const ConfigurationFlags& flags) {
+  proxy::ProxyOptions proxy;
+  OptionSet options;
+  const ConfigFaults faults = configure(flags, proxy, options);
+  print_faults(faults, "heatsink config", std::cerr);
+  if (!faults.empty()) return kMisused;
+  std::cout << "ok\n";
+  return kDone;
+}
+
+}  // namespace
+
+int run_config(int argc, char** argv) {
+  CLI::App app("Prints the effective configuration, or checks a file.");
+  app.require_subcommand(1);
+  ConfigurationFlags flags;
+  bool markdown = false;
+  CLI::App* const print_verb =
+      app.add_subcommand("print", "Print every option with its effective value, as commented YAML");
+  add_configuration_flags(*print_verb, flags);
+  print_verb->add_flag("--markdown", markdown, "Print the reference page of the options instead");
+  CLI::App* const check_verb = app.add_subcommand("check", "Say ok, or everything that is wrong");
+  check_verb->add_option("FILE", flags.file, "Configuration file (YAML)")->required();
+  if (const auto code = parse_flags(app, argc, argv)) return *code;
+  return print_verb->parsed() ? print(flags, markdown) : check(flags);
+}
+
+}  // namespace heatsink::app

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/heatsink/configuration.h"
+#include "apps/heatsink/verbs.h"
+
+namespace heatsink::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStderr;
+using ::testing::internal::GetCapturedStdout;
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+Outcome run(std::vector<std::string> words) {
+  words.insert(words.begin(), "heatsink config");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  CaptureStdout();
+  CaptureStderr();
+  const int code = run_config(static_cast<int>(words.size()), argv.data());
+  return {code, GetCapturedStdout(), GetCapturedStderr()};
+}
+
+class ConfigVerb : public ::testing::Test {
+ protected:
+  ConfigVerb() { std::filesystem::create_directory(directory_); }
+  ~ConfigVerb() override { std::filesystem::remove_all(directory_); }
+  std::string file(const std::string& text) {
+    const std::string path = directory_ / "heatsink.yaml";
+    std::ofstream(path) << text;
+    return path;
+  }
+
+ private:
+  const std::filesystem::path directory_ =
+      std::filesystem::temp_directory_path() / ("heatsink_config_verb_" + std::to_string(getpid()));
+};
+
+TEST_F(ConfigVerb, PrintReadBackGivesTheSame) {
+  const Outcome first =
+      run({"print", "--set", "detection.window=30s", "--set", "cache.heartbeat-key=a: \"b\""});
+  ASSERT_EQ(first.code, kDone) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("  window: 30s\n"));
+  const Outcome second = run({"print", "--config", file(first.out)});
+  EXPECT_EQ(second.code, kDone) << second.err;
+  EXPECT_EQ(second.out, first.out);
+  EXPECT_EQ(run({"check", file(first.out)}).out, "ok\n");
+}
+
+TEST_F(ConfigVerb, SetWinsOverTheFileAndTheLastOneOverBoth) {
+  const std::string path = file("proxy.workers: 2\ndetection: {slots: 5}\n");
+  const Outcome printed =
+      run({"print", "--set", "proxy.workers=3", "--config", path, "--set", "proxy.workers=4"});
+  EXPECT_THAT(printed.out, HasSubstr("  workers: 4\n"));
+  EXPECT_THAT(printed.out, HasSubstr("  slots: 5\n"));
+}
+
+TEST_F(ConfigVerb, CheckTellsEverythingAndFails) {
+  const Outcome wrong = run({"check", file("proxy.workers: many\ncache.maximum-sice: 5\n")});
+  EXPECT_EQ(wrong.code, kMisused);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_THAT(wrong.err, HasSubstr("heatsink.yaml:1: proxy.workers is 'many'"));
+  EXPECT_THAT(wrong.err,
+              HasSubstr("heatsink.yaml:2: there is no option 'cache.maximum-sice': did you mean "
+                        "'cache.maximum-size'?"));
+}
+
+TEST_F(ConfigVerb, MisuseIsToldWithExitCodeTwo) {
+  EXPECT_EQ(run({}).code, kMisused);
+  EXPECT_EQ(run({"frobnicate"}).code, kMisused);
+  EXPECT_EQ(run({"check"}).code, kMisused);
+  const Outcome wrong = run({"print", "--set", "proxy.workers"});
+  EXPECT_EQ(wrong.code, kMisused);
+  EXPECT_THAT(wrong.err, HasSubstr("--set: 'proxy.workers' sets nothing: write option=value"));
+  EXPECT_EQ(run({"--help"}).code, kDone);
+}
+
+TEST_F(ConfigVerb, DefaultsAgreeWithEachOther) {
+  EXPECT_TRUE(contradictions(proxy::ProxyOptions{}).empty());
+}
+
+TEST_F(ConfigVerb, OptionsThatDoNotGoTogetherAreRefused) {
+  EXPECT_THAT(run({"check", file("cache: {max-staleness: 100ms, heartbeat-interval: 60ms}\n")}).err,
+              HasSubstr("cache.heartbeat-interval must be at most half of cache.max-staleness"));
+  EXPECT_THAT(run({"check", file("detection: {hot-qps: 100, warm-qps: 200}\n")}).err,
+              HasSubstr("detection.warm-qps must not be above"));
+  EXPECT_THAT(run({"check", file("proxy.listen: 6380\n")}).err, HasSubstr("proxy.listen: "));
+  EXPECT_THAT(run({"check", file("admin.listen: nowhere\n")}).err, HasSubstr("admin.listen: "));
+  EXPECT_EQ(run({"check", file("admin.listen: off\n")}).code, kDone);
+}
+
+TEST_F(ConfigVerb, PasswordsAreNotInErrors) {
+  const Outcome wrong = run({"check", file("upstream.url: http://user:secret@host\n")});
+  EXPECT_EQ(wrong.code, kMisused);
+  EXPECT_THAT(wrong.err, HasSubstr("upstream.url: "));
+  EXPECT_THAT(wrong.err, ::testing::Not(HasSubstr("secret")));
+}
+
+TEST_F(ConfigVerb, ReferencePageIsUpToDate) {
+  std::ifstream page(HEATSINK_SOURCE_DIR "/docs/reference/options.md");
+  std::ostringstream text;
+  text << page.rdbuf();
+  EXPECT_EQ(run({"print", "--markdown"}).out, text.str())
+      << "run: heatsink config print --markdown > docs/reference/options.md";
+}
+
+}  // namespace
+}  // namespace heatsink::app

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The effective configuration of the proxy: defaults, then the file, then --set, then the verb's
+// own flags.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "apps/heatsink/flags.h"
+#include "heatsink/base/config_file.h"
+#include "heatsink/base/option.h"
+#include "heatsink/proxy/options.h"
+
+namespace heatsink::app {
+
+// Sets `options` (the rows of some ProxyOptions) from file and assignments; with faults, what is
+// set is not meant to be used. The caller then applies its own flags, and last asks
+// contradictions().
+ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options);
+
+// What no single row can know: addresses that cannot be read, and options that do not go together.
+ConfigFaults contradictions(const proxy::ProxyOptions& options);
+
+// One line each, "heatsink config: ..." with `program` in front.
+void print_faults(const ConfigFaults& faults, std::string_view program, std::ostream& err);
+
+// docs/reference/options.md: `heatsink config print --markdown`.
+std::string options_page(const OptionSet& options);
+
+}  // namespace heatsink::app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "apps/heatsink/verbs.h"
+#include "heatsink/base/printable.h"
+
+namespace heatsink::app {
+
+std::optional<int> parse_flags(CLI::App& app, int argc, char** argv) {
+  app.name(argv[0]);
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& asked_for_help) {
+    app.exit(asked_for_help);
+    return kDone;
+  } catch (const CLI::ParseError& e) {
+    std::cerr << argv[0] << ": " << printable(e.what()) << " ('" << argv[0]
+              << " --help' lists the flags)\n";
+    return kMisused;
+  }
+}
+
+void add_configuration_flags(CLI::App& app, ConfigurationFlags& flags) {
+  app.add_option("--config", flags.file, "Configuration file (YAML)")->type_name("FILE");
+  app.add_option("--set", flags.assignments, "Set one option, over the file; may be repeated")
+      ->type_name("OPTION=VALUE")
+      ->allow_extra_args(false);
+}
+
+}  // namespace heatsink::app

@@ -2,11 +2,13 @@
 // Finds where each reply of a server ends, in RESP2 and RESP3, while the bytes stream past.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include "heatsink/resp/reply_header.h"
 
 namespace heatsink::resp {
 
@@ -26,26 +28,76 @@ class ReplyScanner {
   static constexpr std::size_t kDepthMax = 1024;
   static constexpr std::size_t kFirstTextMax = 32;
 
-  // Reads on in the current top-level element, and never past its end.
+  // Reads on in the current top-level element, and never past its end. kError (bytes that no server
+  // sends) is final: the connection cannot be understood any more.
   ScanStep feed(std::string_view bytes);
 
   // Of the current element, and after kReply until the next feed(), of the one that just ended:
   bool header_known() const { return header_known_; }  // type and announced can be asked
-  char type() const { return type_; }                  // '+' '-' ':' '$' '*' '%' '~' '>' '_' ',' '#' '!' '=' '('
-  // Bytes of a '$' '!' '=', elements of a '*' '~' '>' (pairs of a '%'); -1 for a null; 0 for other types.
+  char type() const { return type_; }  // '+' '-' ':' '$' '*' '%' '~' '>' '_' ',' '#' '!' '=' '('
+  // Bytes of a '$' '!' '=', elements of a '*' '~' '>' (pairs of a '%'); -1 for a null; 0 for other
+  // types.
   std::int64_t announced() const { return announced_; }
   // The first string ('$' '+' '=') inside an array, set or push, as far as it has come and at most
-  // kFirstTextMax bytes of it: enough to tell "message" from "subscribe" from "invalidate".
-  std::string_view first_text() const { return first_text_; }
-  // An error reply's first word, at most kFirstTextMax bytes ("MOVED", "NOAUTH"), once its line is complete.
-  std::string_view error_code() const { return type_ == '-' ? std::string_view(first_text_) : std::string_view(); }
+  // kFirstTextMax bytes of it (of a '=', with its "txt:"): enough to tell "message" from
+  // "subscribe" from "invalidate". Dies at the next feed().
+  std::string_view first_text() const { return type_ == '-' ? std::string_view() : captured(); }
+  // An error reply's first word, at most kFirstTextMax bytes ("MOVED", "NOAUTH"), once its line is
+  // complete.
+  std::string_view error_code() const {
+    return type_ == '-' && complete_ ? captured() : std::string_view();
+  }
 
  private:
+  enum class Phase : std::uint8_t {
+    kType,       // the first byte of an element
+    kLine,       // a short line that must be understood
+    kLineLf,     // the LF behind it
+    kText,       // a line of any length
+    kBody,       // body_left_ bytes
+    kBodyCr,     // the CR behind them
+    kElementLf,  // the LF that ends a text or a body
+    kBroken,
+  };
+  enum class Capture : std::uint8_t { kWanted, kRunning, kDone };
+  struct Frame {
+    std::uint64_t left : 63;  // elements still to come
+    std::uint64_t attribute : 1;
+  };
+  static constexpr std::uint64_t kFrameElementsMax = (std::uint64_t{1} << 63) - 1;
+
+  void begin_reply();
+  const char* step(const char* at, const char* end);
+  const char* read_type(const char* at, const char* end);
+  const char* read_text(const char* at, const char* end);
+  const char* read_body(const char* at, const char* end);
+  void take_line_byte(char byte);
+  void finish_line();
+  void open_element(std::int64_t n);
+  void open_body(std::uint64_t size);
+  void open_aggregate(std::uint64_t elements);
+  void finish_element();
+  void make_header_known(std::int64_t announced);
+  void start_capture();
+  void capture(const char* begin, const char* end);
+  void enter(Phase phase) { phase_ = phase; }
+  void fail() { phase_ = Phase::kBroken; }
+  std::string_view captured() const { return {captured_.data(), captured_bytes_}; }
+
+  Phase phase_ = Phase::kType;
+  bool complete_ = false;
   bool header_known_ = false;
-  char type_ = 0;
+  char type_ = 0;     // of the top-level element
+  char element_ = 0;  // the type of the element now being read
+  Capture capture_ = Capture::kWanted;
+  std::uint8_t captured_bytes_ = 0;
+  std::uint8_t line_bytes_ = 0;
+  std::uint32_t attributes_open_ = 0;
   std::int64_t announced_ = 0;
-  std::string first_text_;
-  // (state of the implementation follows)
+  std::uint64_t body_left_ = 0;
+  std::vector<Frame> open_;
+  std::array<char, kFirstTextMax> captured_;
+  std::array<char, kHeaderBytesMax> line_;
 };
 
 }  // namespace heatsink::resp

@@ -130,14 +130,5 @@ TEST(Value, LimitsAreErrors) {
   EXPECT_EQ(status_of(deep), ValueStatus::kError);
 }
 
-TEST(Value, AnnouncedCountsAllocateNothing) {
-  Value value;
-  std::size_t consumed = 0;
-  EXPECT_EQ(parse_value("*1000000\r\n:1\r\n", value, consumed), ValueStatus::kNeedMore);
-  EXPECT_LE(value.items.capacity(), 4u);
-  EXPECT_EQ(parse_value("$60000000\r\nx", value, consumed), ValueStatus::kNeedMore);
-  EXPECT_LE(value.text.capacity(), 64u);
-}
-
 }  // namespace
 }  // namespace heatsink::resp

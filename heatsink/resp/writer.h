@@ -21,7 +21,7 @@ void append_simple(ByteBuffer& out, std::string_view text);  // +text; REQUIRES 
 void append_error(ByteBuffer& out, std::string_view text);   // -text; CR and LF become spaces
 void append_integer(ByteBuffer& out, std::int64_t value);
 void append_bulk(ByteBuffer& out, std::string_view bytes);
-void append_null(ByteBuffer& out, Protocol protocol);        // "$-1" or "_"
+void append_null(ByteBuffer& out, Protocol protocol);  // "$-1" or "_"
 void append_array_header(ByteBuffer& out, std::int64_t count);
 void append_map_header(ByteBuffer& out, std::int64_t pairs, Protocol protocol);  // "*2n" or "%n"
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// An inline request ("SET k \"two words\"") taken apart by the quoting rules of Redis.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heatsink::resp {
+
+// Splits `line` (without its end) as sdssplitargs does (sds.c): "..." knows \n \r \t \b \a \xHH and
+// any other escaped byte; '...' knows only \'; a closing quote ends the argument and must be
+// followed by a blank. The unquoted bytes go to `text`, and `args` are views of it; both are
+// replaced. False if quotes are unbalanced, and then both hold nothing of use. Cost: O(line), at
+// most one allocation each.
+[[nodiscard]] bool split_inline(std::string_view line, std::string& text,
+                                std::vector<std::string_view>& args);
+
+}  // namespace heatsink::resp

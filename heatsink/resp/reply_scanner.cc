@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/resp/reply_scanner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "heatsink/resp/decimal.h"
+
+namespace heatsink::resp {
+
+ScanStep ReplyScanner::feed(std::string_view bytes) {
+  if (complete_) begin_reply();
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  while (at != end && !complete_ && phase_ != Phase::kBroken) at = step(at, end);
+  const auto consumed = static_cast<std::size_t>(at - bytes.data());
+  if (phase_ == Phase::kBroken) return {consumed, ScanStatus::kError};
+  return {consumed, complete_ ? ScanStatus::kReply : ScanStatus::kNeedMore};
+}
+
+void ReplyScanner::begin_reply() {
+  complete_ = false;
+  header_known_ = false;
+  type_ = 0;
+  announced_ = 0;
+  capture_ = Capture::kWanted;
+  captured_bytes_ = 0;
+}
+
+// Reads at least one byte in the current phase. REQUIRES at != end.
+const char* ReplyScanner::step(const char* at, const char* end) {
+  switch (phase_) {
+    case Phase::kType:
+      return read_type(at, end);
+    case Phase::kText:
+      return read_text(at, end);
+    case Phase::kBody:
+      return read_body(at, end);
+    case Phase::kLine:
+      take_line_byte(*at);
+      break;
+    case Phase::kLineLf:
+      *at == '\n' ? finish_line() : fail();
+      break;
+    case Phase::kBodyCr:
+      *at == '\r' ? enter(Phase::kElementLf) : fail();
+      break;
+    case Phase::kElementLf:
+      *at == '\n' ? finish_element() : fail();
+      break;
+    case Phase::kBroken:
+      break;
+  }
+  return at + 1;
+}
+
+// The type and, if it is all there and plain, the rest of a header line with it.
+const char* ReplyScanner::read_type(const char* at, const char* end) {
+  element_ = *at++;
+  const Shape shape = shape_of(element_);
+  if (shape == Shape::kInvalid) {
+    fail();
+    return at;
+  }
+  if (shape == Shape::kText) {
+    make_header_known(0);
+    start_capture();
+    enter(Phase::kText);
+    return at;
+  }
+  const bool numbered = element_ != '_' && element_ != '#';
+  if (const std::int64_t n = numbered ? quick_length(at, end) : -1; n >= 0) {
+    at[-1] == '\n' ? open_element(n) : fail();
+  } else {
+    line_bytes_ = 0;
+    enter(Phase::kLine);
+  }
+  return at;
+}
+
+const char* ReplyScanner::read_text(const char* at, const char* end) {
+  const void* const found = std::memchr(at, '\r', static_cast<std::size_t>(end - at));
+  const char* const cr = found != nullptr ? static_cast<const char*>(found) : end;
+  capture(at, cr);
+  if (cr == end) return end;
+  enter(Phase::kElementLf);
+  return cr + 1;
+}
+
+const char* ReplyScanner::read_body(const char* at, const char* end) {
+  const std::uint64_t size =
+      std::min<std::uint64_t>(body_left_, static_cast<std::uint64_t>(end - at));
+  const char* const stop = at + size;
+  capture(at, stop);
+  body_left_ -= size;
+  if (body_left_ == 0) enter(Phase::kBodyCr);
+  return stop;
+}
+
+void ReplyScanner::take_line_byte(char byte) {
+  if (byte == '\r') return enter(Phase::kLineLf);
+  if (line_bytes_ == line_.size()) return fail();
+  line_[line_bytes_++] = byte;
+}
+
+void ReplyScanner::finish_line() {
+  const std::string_view line(line_.data(), line_bytes_);
+  if (shape_of(element_) == Shape::kScalar && !is_scalar(element_, line)) return fail();
+  const std::optional<std::int64_t> number = parse_decimal(line);
+  if (shape_of(element_) != Shape::kScalar && !number) return fail();
+  open_element(number.value_or(0));
+}
+
+// At the end of a header line, whose number is `n`.
+void ReplyScanner::open_element(std::int64_t n) {
+  const Shape shape = shape_of(element_);
+  if (shape == Shape::kScalar) {
+    make_header_known(0);
+    return finish_element();
+  }
+  if (!may_announce(element_, n)) return fail();
+  make_header_known(n);
+  if (n == -1) return finish_element();
+  const auto announced = static_cast<std::uint64_t>(n);
+  if (shape == Shape::kBytes) return open_body(announced);
+  open_aggregate(shape == Shape::kPairs ? announced * 2 : announced);
+}
+
+void ReplyScanner::open_body(std::uint64_t size) {
+  start_capture();
+  body_left_ = size;
+  enter(size == 0 ? Phase::kBodyCr : Phase::kBody);
+}
+
+void ReplyScanner::open_aggregate(std::uint64_t elements) {
+  const bool attribute = element_ == '|';
+  if (elements == 0) return attribute ? enter(Phase::kType) : finish_element();
+  if (open_.size() == kDepthMax) return fail();
+  open_.push_back({elements & kFrameElementsMax, attribute});
+  attributes_open_ += attribute ? 1 : 0;
+  enter(Phase::kType);
+}
+
+// An element has ended, and with it every aggregate whose last one it was. An attribute that ends
+// is no element of what it stands in: the element it describes is still to come.
+void ReplyScanner::finish_element() {
+  if (capture_ == Capture::kRunning) capture_ = Capture::kDone;
+  enter(Phase::kType);
+  while (!open_.empty()) {
+    if (--open_.back().left > 0) return;
+    const bool attribute = open_.back().attribute;
+    open_.pop_back();
+    if (!attribute) continue;
+    --attributes_open_;
+    return;
+  }
+  complete_ = true;
+}
+
+void ReplyScanner::make_header_known(std::int64_t announced) {
+  if (!open_.empty() || element_ == '|') return;
+  header_known_ = true;
+  type_ = element_;
+  announced_ = announced;
+}
+
+// Decides whether the string that begins now is the one that first_text() or error_code() show.
+void ReplyScanner::start_capture() {
+  if (capture_ != Capture::kWanted || attributes_open_ != 0) return;
+  const bool inside = !open_.empty() && type_ != '%';
+  const bool text = element_ == '$' || element_ == '+' || element_ == '=';
+  if (inside ? text : open_.empty() && element_ == '-') capture_ = Capture::kRunning;
+}
+
+void ReplyScanner::capture(const char* begin, const char* end) {
+  if (capture_ != Capture::kRunning) return;
+  if (type_ == '-') {
+    const char* const blank = std::find(begin, end, ' ');
+    if (blank != end) capture_ = Capture::kDone;
+    end = blank;
+  }
+  const auto room = static_cast<std::ptrdiff_t>(captured_.size() - captured_bytes_);
+  end = begin + std::min(end - begin, room);
+  std::copy(begin, end, captured_.data() + captured_bytes_);
+  captured_bytes_ = static_cast<std::uint8_t>(captured_bytes_ + (end - begin));
+}
+
+}  // namespace heatsink::resp

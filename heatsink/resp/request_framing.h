@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How Redis frames a multi-bulk request: its limits, its header lines, and what it says when they
+// are wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heatsink::resp {
+
+// As Redis 7.0 has them (networking.c, server.h); the last two are ours.
+struct RequestLimits {
+  std::int64_t args_max = 2147483647;                     // multi-bulk count
+  std::int64_t argument_bytes_max = 512LL * 1024 * 1024;  // proto-max-bulk-len
+  std::size_t line_bytes_max = 64 * 1024;                 // inline requests, and "*n" / "$n" lines; at least 32
+  std::size_t buffered_bytes_max = 1024 * 1024;           // past this a request is to be streamed
+  std::size_t buffered_args_max = 64 * 1024;              // likewise
+};
+
+enum class ParseStatus {
+  kRequest,    // one whole request: args(), size()
+  kNeedMore,   // call again with the same bytes and more behind them
+  kOversized,  // valid so far, but past buffered_*_max: args() are the arguments complete so far;
+               // go on with stream()
+  kError,      // error() is what Redis answers before it closes the connection
+};
+
+inline constexpr std::string_view kCountLineTooLong =
+    "ERR Protocol error: too big mbulk count string";
+inline constexpr std::string_view kBulkLineTooLong =
+    "ERR Protocol error: too big bulk count string";
+inline constexpr std::string_view kInlineTooLong = "ERR Protocol error: too big inline request";
+inline constexpr std::string_view kUnbalancedQuotes =
+    "ERR Protocol error: unbalanced quotes in request";
+
+// The number of a whole "*n" or "$n" line (its first byte included, its end not), checked as the
+// server does and in its order; nothing if it is wrong, and then `error` says how. A count may be
+// negative, which asks for nothing at all.
+std::optional<std::int64_t> read_count_line(std::string_view line, const RequestLimits& limits,
+                                            std::string& error);
+std::optional<std::int64_t> read_bulk_line(std::string_view line, const RequestLimits& limits,
+                                           std::string& error);
+
+}  // namespace heatsink::resp

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A redis-server of the test's own: no persistence, a socket file in a temporary folder, gone with
+// the test.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace heatsink::resp::testing {
+
+class RedisProcess {
+ public:
+  RedisProcess() { start(); }
+  ~RedisProcess() {
+    if (child_ > 0) {
+      kill(child_, SIGKILL);
+      waitpid(child_, nullptr, 0);
+    }
+    if (output_ >= 0) close(output_);
+    if (!directory_.empty()) std::filesystem::remove_all(directory_);
+  }
+  RedisProcess(const RedisProcess&) = delete;
+  RedisProcess& operator=(const RedisProcess&) = delete;
+
+  bool running() const { return ready_; }
+
+  // All that the server answers on a fresh connection that sends `bytes` and then closes its side:
+  // the server answers what it understood before it sees the end, so no time limit is needed.
+  std::string ask(std::string_view bytes) const {
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket_path().copy(address.sun_path, sizeof address.sun_path - 1);
+    std::string answer;
+    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      while (!bytes.empty()) {  // the server may close before it has read all
+        const ssize_t n = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (n <= 0) break;
+        bytes.remove_prefix(static_cast<std::size_t>(n));
+      }
+      shutdown(fd, SHUT_WR);
+      answer = read_all(fd);
+    }
+    close(fd);
+    return answer;
+  }
+
+ private:
+  std::string socket_path() const { return directory_ + "/redis.sock"; }
+
+  static std::string read_all(int fd) {
+    std::string all;
+    char piece[16384];
+    for (ssize_t n = 0; (n = read(fd, piece, sizeof piece)) > 0;)
+      all.append(piece, static_cast<std::size_t>(n));
+    return all;
+  }
+
+  void start() {
+    std::string name = std::filesystem::temp_directory_path() / "heatsink-resp-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) return;
+    directory_ = name;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    child_ = fork();
+    if (child_ == 0) run_server(ends[1]);
+    close(ends[1]);
+    output_ = ends[0];
+    ready_ = child_ > 0 && said_ready();
+  }
+
+  [[noreturn]] void run_server(int output) const {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(output, STDOUT_FILENO);
+    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path().c_str(),
+           "--save", "", "--dir", directory_.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+
+  // Follows the server's log until it accepts connections; false at its end.
+  bool said_ready() const {
+    std::string log;
+    char piece[1024];
+    while (log.find("ready to accept connections") == std::string::npos) {
+      const ssize_t n = read(output_, piece, sizeof piece);
+      if (n <= 0) return false;
+      log.append(piece, static_cast<std::size_t>(n));
+    }
+    return true;
+  }
+
+  std::string directory_;
+  pid_t child_ = -1;
+  int output_ = -1;
+  bool ready_ = false;
+};
+
+}  // namespace heatsink::resp::testing

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside resp: the calls whose keys no key specification can describe, one function per grammar.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/resp/key_finder.h"
+
+namespace heatsink::resp {
+
+using Args = std::span<const std::string_view>;
+
+// What find_keys() answers for a command of the KeyRule of that name; each appends to an empty
+// `refs`.
+Keys sort_keys(const Command& command, Args args, std::vector<KeyRef>& refs);
+Keys migrate_keys(Args args, std::vector<KeyRef>& refs);
+Keys geo_radius_keys(Args args, std::vector<KeyRef>& refs);
+Keys bit_field_keys(Args args, std::vector<KeyRef>& refs);
+Keys stream_keys(const Command& command, Args args, std::vector<KeyRef>& refs);
+
+}  // namespace heatsink::resp

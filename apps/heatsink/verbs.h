@@ -24,6 +24,7 @@ struct Verb {
 };
 
 int run_config(int argc, char** argv);
+int run_top(int argc, char** argv);
 
 // In the order --help shows them.
 std::span<const Verb> verbs();

@@ -152,7 +152,10 @@ Size Terminal::size() const {
 
 void Terminal::show(const Screen& screen) {
   const Size now = size();
-  if (is_term_resized(now.height, now.width)) resize_term(now.height, now.width);
+  if (is_term_resized(now.height, now.width)) {
+    resize_term(now.height, now.width);
+    clearok(curscr, TRUE);  // the terminal has moved its lines about; nothing is where it was
+  }
   erase();
   for (int row = 0; row < std::min(now.height, screen.size().height); ++row) {
     for (int column = 0; column < std::min(now.width, screen.size().width); ++column) {

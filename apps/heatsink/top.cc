@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink top: the hot keys of a running proxy, live.
+#include <CLI/CLI.hpp>
+
+#include "apps/heatsink/flags.h"
+#include "apps/heatsink/top_session.h"
+#include "apps/heatsink/typed_flag.h"
+#include "apps/heatsink/verbs.h"
+
+namespace heatsink::app {
+namespace {
+
+Result<Nanos> parse_interval(const std::string& text) {
+  Result<Nanos> interval = parse_duration(text);
+  if (!interval) return interval;
+  if (*interval < Millis(100) || *interval > std::chrono::hours(1)) {
+    return Error{ErrorCode::kOutOfRange, "an interval is between 100ms and 1h"};
+  }
+  return interval;
+}
+
+}  // namespace
+
+int run_top(int argc, char** argv) {
+  TopOptions options;
+  CLI::App app(
+      "Shows the hot keys of a running proxy, live: rate, share, hit ratio, load taken off.",
+      argv[0]);
+  add_parsed_flag(
+      app, "--admin", options.admin,
+      [](const std::string& text) { return net::parse_host_port(text); }, options.admin.text(),
+      "The proxy's admin address")
+      ->type_name("HOST:PORT");
+  add_parsed_flag(app, "--interval", options.interval, parse_interval,
+                  format_duration(options.interval), "How often to ask")
+      ->type_name("DURATION");
+  add_duration_flag(app, "--for", options.run_for, "End after this time; 0: run until ended");
+  app.add_flag("--once", options.once, "Print one answer and end; exit code 1 if there is none");
+  app.add_flag("--json", options.json, "Print the answers as JSON, one per line");
+  if (const auto code = parse_flags(app, argc, argv)) return *code;
+  return run_top_session(options);
+}
+
+}  // namespace heatsink::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pictures of top: pure functions from the model to a screen or a text.
+#pragma once
+
+#include <string>
+
+#include "apps/heatsink/top_model.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/tui/screen.h"
+
+namespace heatsink::app {
+
+// Everything fits in 80 x 24; wider screens show more columns. `now` is only for how long the node
+// has been silent.
+tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now);
+
+// The same without a screen's limits and without a footer, for a pipe: as many rows as there are
+// keys, at most `keys_max`.
+std::string frame_text(const TopModel& model, std::size_t keys_max, TimePoint now);
+
+// One paragraph for after the end: how long, which keys were hot, how much load was taken off.
+// Lines of at most 100 columns.
+std::string summary_text(const TopModel& model, Nanos watched);
+
+}  // namespace heatsink::app

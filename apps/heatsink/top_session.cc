@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top_session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "apps/heatsink/top_http.h"
+#include "apps/heatsink/top_model.h"
+#include "apps/heatsink/top_screen.h"
+#include "apps/heatsink/verbs.h"
+#include "heatsink/tui/terminal.h"
+#include "heatsink/tui/text.h"
+
+namespace heatsink::app {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kFrameKeysMax = 20;
+
+class TopSession {
+ public:
+  explicit TopSession(const TopOptions& options)
+      : options_(options),
+        model_(options.admin.text(), options.interval),
+        signals_(io_, SIGINT, SIGTERM, SIGHUP),
+        poll_timer_(io_),
+        end_timer_(io_),
+        input_(io_) {
+    signals_.add(SIGQUIT);
+    signals_.add(SIGWINCH);
+  }
+
+  int run() {
+    wait_for_signal();
+    if (!options_.once && !options_.json) open_terminal();
+    if (options_.run_for > Nanos(0)) {
+      end_timer_.expires_after(options_.run_for);
+      end_timer_.async_wait([this](auto error) {
+        if (!error) io_.stop();
+      });
+    }
+    draw();
+    poll();
+    io_.run();
+    terminal_.reset();
+    if (!options_.once && !options_.json) {
+      std::cout << summary_text(model_, BootClock::now() - started_) << std::flush;
+    }
+    return exit_code();
+  }
+
+ private:
+  void open_terminal() {
+    auto terminal = tui::Terminal::open();
+    if (!terminal) return;  // a pipe, or a terminal of an unknown kind: plain frames serve both
+    terminal_ = std::move(terminal).value();
+    input_.assign(dup(terminal_->input_fd()));
+    wait_for_key();
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](auto error, int signal_number) {
+      if (error) return;
+      if (signal_number != SIGWINCH) {
+        ended_by_person_ = true;
+        return io_.stop();
+      }
+      draw();
+      wait_for_signal();
+    });
+  }
+
+  void wait_for_key() {
+    input_.async_wait(asio::posix::stream_descriptor::wait_read, [this](auto error) {
+      if (error) return;
+      if (!read_keys()) {
+        ended_by_person_ = true;
+        return io_.stop();
+      }
+      draw();
+      wait_for_key();
+    });
+  }
+
+  // False: time to end. Readable without a key, again and again, is a terminal that has gone.
+  bool read_keys() {
+    constexpr int kEmptyReadsMax = 8;
+    int key = terminal_->read_key();
+    empty_reads_ = key == tui::kNoKey ? empty_reads_ + 1 : 0;
+    for (; key != tui::kNoKey; key = terminal_->read_key()) {
+      if (!pressed(key)) return false;
+    }
+    return empty_reads_ < kEmptyReadsMax;
+  }
+
+  bool pressed(int key) {
+    switch (key) {
+      case 'q':
+      case 'Q':
+        return false;
+      case 'p':
+      case ' ':
+        model_.paused = !model_.paused;
+        break;
+      case 's':
+      case tui::kRight:
+        model_.sort = after(model_.sort);
+        break;
+      case tui::kLeft:
+        model_.sort = before(model_.sort);
+        break;
+      case 'h':
+      case '?':
+        model_.help = !model_.help;
+        break;
+      default:
+        break;
+    }
+    return true;
+  }
+
+  void poll() {
+    poll_timer_.expires_after(options_.interval);
+    const Nanos timeout =
+        std::clamp<Nanos>(options_.interval, std::chrono::seconds(1), std::chrono::seconds(5));
+    http_get(io_, options_.admin, "/api/hotkeys", timeout, kAnswerBytesMax,
+             [this](const Result<std::string>& body) {
+               polled(body);
+               if (options_.once) return io_.stop();
+               poll_timer_.async_wait([this](auto error) {
+                 if (!error) poll();
+               });
+             });
+  }
+
+  void polled(const Result<std::string>& body) {
+    if (model_.paused) return;
+    if (!body) {
+      model_.failed(body.error().message, BootClock::now());
+    } else if (auto view = parse_hotkeys(*body)) {
+      model_.answered(std::move(view).value());
+    } else {
+      model_.failed(view.error().message, BootClock::now());
+    }
+    if (!model_.problem.empty() && (options_.json || options_.once)) {
+      std::cerr << "heatsink top: no answer from http://" << model_.admin << ": "
+                << tui::safe_text(model_.problem) << std::endl;
+    } else if (options_.json) {
+      print(json_on_one_line(*body).value() + "\n");
+    } else if (terminal_) {
+      draw();
+    } else {
+      print(frame_text(model_, kFrameKeysMax, BootClock::now()) + (options_.once ? "" : "\n"));
+    }
+  }
+
+  void draw() {
+    if (terminal_) terminal_->show(draw_top(model_, terminal_->size(), BootClock::now()));
+  }
+
+  // Nobody reads any more: there is nothing left to do.
+  void print(const std::string& text) {
+    if (!(std::cout << text << std::flush)) io_.stop();
+  }
+
+  int exit_code() const {
+    if (options_.once) return model_.problem.empty() && model_.answers > 0 ? kDone : kFailed;
+    return model_.answers > 0 || ended_by_person_ ? kDone : kFailed;
+  }
+
+  TopOptions options_;
+  TopModel model_;
+  TimePoint started_ = BootClock::now();
+  asio::io_context io_{1};
+  asio::signal_set signals_;
+  asio::steady_timer poll_timer_;
+  asio::steady_timer end_timer_;
+  asio::posix::stream_descriptor input_;
+  std::unique_ptr<tui::Terminal> terminal_;
+  int empty_reads_ = 0;
+  bool ended_by_person_ = false;
+};
+
+}  // namespace
+
+int run_top_session(const TopOptions& options) { return TopSession(options).run(); }
+
+}  // namespace heatsink::app

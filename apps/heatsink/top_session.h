@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink top while it runs: polls, draws, listens to keys and signals, on one thread.
+#pragma once
+
+#include <cstddef>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/net/address.h"
+
+namespace heatsink::app {
+
+struct TopOptions {
+  net::HostPort admin{"127.0.0.1", 6390};
+  Nanos interval = std::chrono::seconds(1);
+  Nanos run_for{0};   // 0: until it is ended
+  bool once = false;  // one answer, as text
+  bool json = false;  // the answers as they are, one per line
+};
+
+// Until q, SIGINT, SIGTERM, SIGHUP, SIGQUIT or `run_for`. Draws on the terminal when standard input
+// and output are one, otherwise prints a frame per interval without escape codes. Returns kFailed
+// when no answer came at all (not if a person ended it), or with `once` when the first poll failed.
+int run_top_session(const TopOptions& options);
+
+}  // namespace heatsink::app

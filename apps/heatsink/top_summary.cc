@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What top leaves on the normal screen when it ends.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/heatsink/top_screen.h"
+#include "heatsink/tui/number.h"
+#include "heatsink/tui/text.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr std::size_t kKeysNamed = 5;
+constexpr int kColumnsMax = 100;
+constexpr int kNameColumnsMax = 60;
+
+using Named = std::pair<std::string, TopModel::HotKey>;
+
+std::vector<Named> busiest(const TopModel& model) {
+  std::vector<Named> out(model.hot_keys.begin(), model.hot_keys.end());
+  std::ranges::stable_sort(out, std::ranges::greater{},
+                           [](const Named& key) { return key.second.rate_max; });
+  return out;
+}
+
+std::string cut(const std::string& name) {
+  return tui::fit(name, std::min(tui::display_width(name), kNameColumnsMax));
+}
+
+std::string hot_sentence(const TopModel& model) {
+  const std::vector<Named> keys = busiest(model);
+  if (keys.empty()) return "Nothing was hot.";
+  std::string out =
+      fmt::format("{} {} hot: ", keys.size(), keys.size() == 1 ? "key was" : "keys were");
+  const std::size_t named = std::min(keys.size(), kKeysNamed);
+  for (std::size_t i = 0; i < named; ++i) {
+    const auto& [name, key] = keys[i];
+    out += fmt::format("{}{} ({}{})", i == 0 ? "" : ", ", cut(name), tui::rate_text(key.rate_max),
+                       key.write_hot ? ", write-hot" : "");
+  }
+  if (named < keys.size()) out += fmt::format(" and {} more", keys.size() - named);
+  return out + ".";
+}
+
+// Means over the answers, which come at even intervals.
+std::string load_sentence(const TopModel& model) {
+  const auto answers = static_cast<double>(model.answers);
+  const double offload = model.requests_sum > 0 ? model.hits_sum / model.requests_sum : 0;
+  return fmt::format(
+      "On average {} of {} were answered locally: {} of the load was taken off the server.",
+      tui::rate_text(model.hits_sum / answers), tui::rate_text(model.requests_sum / answers),
+      tui::percent_text(offload));
+}
+
+std::string wrapped(const std::string& text) {
+  std::string out, line;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (!line.empty() && tui::display_width(line) + 1 + tui::display_width(word) > kColumnsMax) {
+      out += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return out + line + "\n";
+}
+
+}  // namespace
+
+std::string summary_text(const TopModel& model, Nanos watched) {
+  const std::string age = tui::age_text(watched);
+  if (model.answers == 0) {
+    return wrapped(
+        fmt::format("heatsink top: no answer from http://{} in {}: {}", model.admin, age,
+                    model.problem.empty() ? "ended too early" : tui::safe_text(model.problem)));
+  }
+  return wrapped(fmt::format("heatsink top: watched {} for {}. {} {}",
+                             tui::safe_text(model.view->node.upstream), age, hot_sentence(model),
+                             load_sentence(model)));
+}
+
+}  // namespace heatsink::app

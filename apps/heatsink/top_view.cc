@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top_view.h"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace heatsink::app {
+namespace {
+
+namespace json = boost::json;
+
+Error not_hotkeys(const std::string& what) {
+  return {ErrorCode::kProtocol, "the answer is not that of /api/hotkeys: " + what};
+}
+
+Result<json::value> parse(std::string_view text) {
+  if (text.size() > kAnswerBytesMax) return not_hotkeys("it is too big");
+  json::parse_options options;
+  options.max_depth = kAnswerDepthMax;
+  json::error_code error;
+  json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
+  if (error) return not_hotkeys("not JSON: " + error.message());
+  return value;
+}
+
+// Reads the members of one object; the first one that is missing or of another type is remembered,
+// and what is read after it does not matter.
+class Members {
+ public:
+  Members(const json::object& object, std::optional<Error>& error)
+      : object_(object), error_(error) {}
+
+  const json::value* find(std::string_view name, std::string_view type, json::kind kind) {
+    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
+    if (value != nullptr && value->kind() == kind) return value;
+    fail(name, type);
+    return nullptr;
+  }
+
+  void read(std::string_view name, std::string& out) {
+    const json::value* value = find(name, "a string", json::kind::string);
+    if (value != nullptr) out.assign(value->get_string().data(), value->get_string().size());
+  }
+  void read(std::string_view name, bool& out) {
+    const json::value* value = find(name, "true or false", json::kind::bool_);
+    if (value != nullptr) out = value->get_bool();
+  }
+  void read(std::string_view name, double& out) {
+    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
+    if (value == nullptr || !(value->is_number() || value->is_null()))
+      return fail(name, "a number");
+    out = value->is_null() ? std::numeric_limits<double>::quiet_NaN() : value->to_number<double>();
+  }
+  void read(std::string_view name, std::uint64_t& out) {
+    double number = 0;
+    read(name, number);
+    const bool countable = number >= 0 && number < 0x1p63;
+    if (!countable) return fail(name, "a number from 0");
+    out = static_cast<std::uint64_t>(number);
+  }
+  // Seconds; held within 0 .. 100 years, so that no arithmetic on it overflows.
+  void read(std::string_view name, Nanos& out) {
+    double seconds = 0;
+    read(name, seconds);
+    constexpr double kCentury = 100 * 365.25 * 86400;
+    const double held = seconds >= 0 ? std::min(seconds, kCentury) : 0;
+    out = std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(held));
+  }
+
+ private:
+  void fail(std::string_view name, std::string_view type) {
+    if (error_) return;
+    error_ = not_hotkeys("\"" + std::string(name) + "\" should be " + std::string(type));
+  }
+
+  const json::object& object_;
+  std::optional<Error>& error_;
+};
+
+NodeView read_node(Members members) {
+  NodeView node;
+  members.read("upstream", node.upstream);
+  members.read("upstream_up", node.upstream_up);
+  members.read("coherence", node.coherence);
+  members.read("requests_rate", node.requests_rate);
+  members.read("reads_rate", node.reads_rate);
+  members.read("writes_rate", node.writes_rate);
+  members.read("hits_rate", node.hits_rate);
+  members.read("misses_rate", node.misses_rate);
+  members.read("hit_ratio", node.hit_ratio);
+  members.read("offload", node.offload);
+  members.read("hot_qps", node.hot_qps);
+  members.read("warm_qps", node.warm_qps);
+  members.read("clients", node.clients);
+  members.read("hot_keys", node.hot_keys);
+  members.read("cached_entries", node.cached_entries);
+  members.read("cached_bytes", node.cached_bytes.count);
+  return node;
+}
+
+// The counts are of the window since the key is tracked, so only their proportions are comparable.
+void read_parts(Members& members, KeyView& key) {
+  double reads = 0, writes = 0, hits = 0;
+  members.read("reads", reads);
+  members.read("writes", writes);
+  members.read("hits", hits);
+  const double all = reads + writes;
+  if (!(all > 0)) return;
+  key.reads_rate = key.rate * reads / all;
+  key.writes_rate = key.rate * writes / all;
+  key.hits_rate = key.rate * hits / all;
+}
+
+KeyView read_key(Members members) {
+  KeyView key;
+  members.read("name", key.name);
+  members.read("db", key.db);
+  members.read("rate", key.rate);
+  members.read("rate_low", key.rate_low);
+  members.read("rate_high", key.rate_high);
+  members.read("share", key.share);
+  read_parts(members, key);
+  members.read("hit_ratio", key.hit_ratio);
+  members.read("age_seconds", key.age);
+  members.read("verdict", key.verdict);
+  members.read("reason", key.reason);
+  members.read("cached", key.cached);
+  members.read("cache_note", key.cache_note);
+  return key;
+}
+
+void read_keys(const json::array& keys, HotkeysView& view, std::optional<Error>& error) {
+  if (keys.size() > kKeysShownMax) error = not_hotkeys("it has too many keys");
+  for (const json::value& key : keys) {
+    if (!key.is_object()) error = not_hotkeys("\"keys\" should hold objects");
+    if (error) return;
+    view.keys.push_back(read_key(Members(key.get_object(), error)));
+  }
+}
+
+}  // namespace
+
+Result<HotkeysView> parse_hotkeys(std::string_view text) {
+  const Result<json::value> document = parse(text);
+  if (!document) return document.error();
+  if (!document->is_object()) return not_hotkeys("not an object");
+  HotkeysView view;
+  std::optional<Error> error;
+  Members members(document->get_object(), error);
+  members.read("window_seconds", view.window);
+  members.read("uptime_seconds", view.uptime);
+  if (const auto* node = members.find("node", "an object", json::kind::object)) {
+    view.node = read_node(Members(node->get_object(), error));
+  }
+  if (const auto* keys = members.find("keys", "an array", json::kind::array)) {
+    read_keys(keys->get_array(), view, error);
+  }
+  if (error) return *error;
+  return view;
+}
+
+Result<std::string> json_on_one_line(std::string_view text) {
+  const Result<json::value> document = parse(text);
+  if (!document) return document.error();
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.find_first_of("\r\n") == std::string_view::npos) return std::string(text);
+  return json::serialize(*document);
+}
+
+}  // namespace heatsink::app

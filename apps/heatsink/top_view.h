@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What GET /api/hotkeys told (docs/reference/http-api.md), as plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/result.h"
+#include "heatsink/base/units.h"
+
+namespace heatsink::app {
+
+// Rates are per second; ratios and shares 0 .. 1. A number that the node does not know is NaN.
+struct KeyView {
+  std::string name;  // printable, escaped by the node
+  std::uint64_t db = 0;
+  double rate = 0, rate_low = 0, rate_high = 0;
+  double share = 0;
+  double reads_rate = 0, writes_rate = 0, hits_rate = 0;  // parts of `rate`
+  double hit_ratio = 0;
+  Nanos age{};          // how long it has had its verdict
+  std::string verdict;  // "hot", "write-hot", "warm"
+  std::string reason;
+  bool cached = false;
+  std::string cache_note;  // why it is not
+};
+
+struct NodeView {
+  std::string upstream;
+  bool upstream_up = false;
+  std::string coherence;  // "up", or why no local copies are served
+  double requests_rate = 0, reads_rate = 0, writes_rate = 0, hits_rate = 0, misses_rate = 0;
+  double hit_ratio = 0;
+  double offload = 0;
+  double hot_qps = 0, warm_qps = 0;
+  std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
+  Bytes cached_bytes;
+};
+
+struct HotkeysView {
+  Nanos window{};
+  Nanos uptime{};
+  NodeView node;
+  std::vector<KeyView> keys;
+};
+
+// Whoever answers on that port may answer anything: past kAnswerBytesMax, kAnswerDepthMax or
+// kKeysShownMax, without a member, or with one of another type: kProtocol, and the sentence names
+// the member. Unknown members are skipped.
+inline constexpr std::size_t kAnswerBytesMax = 16U << 20U;
+inline constexpr std::size_t kAnswerDepthMax = 16;
+inline constexpr std::size_t kKeysShownMax = 100'000;
+Result<HotkeysView> parse_hotkeys(std::string_view json);
+
+// The same JSON on one line, byte for byte if it is on one already; kProtocol if it is none.
+Result<std::string> json_on_one_line(std::string_view json);
+
+}  // namespace heatsink::app

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace heatsink::app {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kNode = R"("node": {"upstream": "127.0.0.1:6379", "upstream_up": true,
+  "coherence": "up", "requests_rate": 4.211E4, "reads_rate": 41800, "writes_rate": 310,
+  "hits_rate": 30000, "misses_rate": 11800, "hit_ratio": 0.7177, "offload": 0.7124, "hot_qps": 3000,
+  "warm_qps": null, "clients": 50, "hot_keys": 1, "cached_entries": 1, "cached_bytes": 64})";
+
+constexpr std::string_view kKey = R"({"name": "user:\\x00", "name_base64": "dXNlcjoA", "db": 3,
+  "rate": 1000, "rate_low": 990.5, "rate_high": 1000, "share": 0.081, "reads": 7500, "writes": 2500,
+  "hits": 5000, "misses": 2500, "hit_ratio": 0.6667, "since": "2026-11-21T11:59:18.623Z",
+  "age_seconds": 41.5, "verdict": "hot", "reason": "because", "cached": false,
+  "cache_note": "too large"})";
+
+std::string answer(std::string_view node = kNode, std::string_view keys = kKey) {
+  return R"({"at": "x", "window_seconds": 10, "uptime_seconds": 61.5, )" + std::string(node) +
+         R"(, "keys": [)" + std::string(keys) + "]}";
+}
+
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(TopView, ReadsWhatTheReferenceShows) {
+  const auto view = parse_hotkeys(answer());
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(view->window, std::chrono::seconds(10));
+  EXPECT_EQ(view->uptime, Millis(61'500));
+  EXPECT_EQ(view->node.upstream, "127.0.0.1:6379");
+  EXPECT_TRUE(view->node.upstream_up);
+  EXPECT_DOUBLE_EQ(view->node.requests_rate, 42'110);
+  EXPECT_TRUE(std::isnan(view->node.warm_qps));
+  EXPECT_EQ(view->node.cached_bytes, Bytes{64});
+  ASSERT_EQ(view->keys.size(), 1u);
+  const KeyView& key = view->keys[0];
+  EXPECT_EQ(key.name, "user:\\x00");
+  EXPECT_EQ(key.db, 3u);
+  EXPECT_DOUBLE_EQ(key.rate_low, 990.5);
+  EXPECT_EQ(key.age, Millis(41'500));
+  EXPECT_FALSE(key.cached);
+  EXPECT_EQ(key.cache_note, "too large");
+}
+
+TEST(TopView, PartsOfTheRateFollowTheCounts) {
+  const auto view = parse_hotkeys(answer());
+  ASSERT_TRUE(view.ok());
+  EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 750);
+  EXPECT_DOUBLE_EQ(view->keys[0].writes_rate, 250);
+  EXPECT_DOUBLE_EQ(view->keys[0].hits_rate, 500);
+  const std::string unseen =
+      with(with(answer(), "\"reads\": 7500", "\"reads\": 0"), "\"writes\": 2500", "\"writes\": 0");
+  EXPECT_EQ(parse_hotkeys(unseen)->keys[0].reads_rate, 0);
+}
+
+TEST(TopView, NoKeysIsAnAnswer) {
+  const auto view = parse_hotkeys(answer(kNode, ""));
+  ASSERT_TRUE(view.ok());
+  EXPECT_TRUE(view->keys.empty());
+}
+
+TEST(TopView, WhateverElseAnswersIsAnErrorThatNamesTheMember) {
+  const auto why = [](const std::string& text) {
+    const auto view = parse_hotkeys(text);
+    return view.ok() ? std::string("accepted") : view.error().message;
+  };
+  EXPECT_THAT(why("<html>"), HasSubstr("not JSON"));
+  EXPECT_THAT(why(""), HasSubstr("not JSON"));
+  EXPECT_THAT(why("[]"), HasSubstr("not an object"));
+  EXPECT_THAT(why("{}"), HasSubstr("window_seconds"));
+  EXPECT_THAT(why(with(answer(), "\"upstream_up\": true", "\"upstream_up\": 1")),
+              HasSubstr("upstream_up"));
+  EXPECT_THAT(why(with(answer(), "\"clients\": 50", "\"clients\": -1")), HasSubstr("clients"));
+  EXPECT_THAT(why(with(answer(), "\"clients\": 50", "\"clients\": 1e300")), HasSubstr("clients"));
+  EXPECT_THAT(why(with(answer(), "\"clients\": 50", "\"clients\": null")), HasSubstr("clients"));
+  EXPECT_THAT(why(with(answer(), "\"name\": \"user:", "\"name\": 5, \"x\": \"")),
+              HasSubstr("name"));
+  EXPECT_THAT(why(with(answer(), "\"rate\": 1000", "\"rate\": \"1000\"")), HasSubstr("rate"));
+  EXPECT_THAT(why(answer("\"node\": []")), HasSubstr("node"));
+  EXPECT_THAT(why(answer(kNode, "7")), HasSubstr("objects"));
+  EXPECT_THAT(why(with(answer(), "\"keys\": [", "\"keys\": 3, \"more\": [")), HasSubstr("keys"));
+}
+
+TEST(TopView, HugeNumbersAndDepthsAreHeld) {
+  EXPECT_GT(
+      parse_hotkeys(with(answer(), "\"age_seconds\": 41.5", "\"age_seconds\": 1e300"))->keys[0].age,
+      std::chrono::hours(24 * 365 * 99));
+  EXPECT_EQ(parse_hotkeys(with(answer(), "\"age_seconds\": 41.5", "\"age_seconds\": -1e300"))
+                ->keys[0]
+                .age,
+            Nanos(0));
+  EXPECT_FALSE(parse_hotkeys(std::string(100'000, '[')).ok());
+  EXPECT_FALSE(parse_hotkeys(std::string(kAnswerBytesMax + 1, ' ')).ok());
+}
+
+TEST(TopView, OneLineForOneAnswer) {
+  const auto line = json_on_one_line("{\n \"a\" : [1,\n 2] }\n");
+  ASSERT_TRUE(line.ok());
+  EXPECT_EQ(*line, R"({"a":[1,2]})");
+  EXPECT_EQ(*json_on_one_line("{\"a\": 61.5}\n"), "{\"a\": 61.5}");
+  EXPECT_FALSE(json_on_one_line("{").ok());
+}
+
+}  // namespace
+}  // namespace heatsink::app

@@ -13,13 +13,18 @@
 namespace heatsink::detect {
 
 struct SelectorOptions {
-  double hot_qps = 3000;    // accesses / window length >= this
+  // Rates are counts in the window / its configured length: nothing is extrapolated after a start,
+  // a key is hot once the window holds hot_qps * window accesses of it.
+  double hot_qps = 3000;  // rate_low >= this
   double warm_qps = 500;
-  std::uint32_t top_n = 1000;          // at most so many hot keys; 0: no bound but keys_max
-  std::uint32_t confirm_windows = 1;   // consecutive windows above the threshold before a promotion (1: at once)
-  double demote_ratio = 0.8;           // hysteresis: hot until the rate falls below hot_qps * this
-  Nanos minimum_residence = std::chrono::seconds(10);  // a hot key stays at least so long
-  double write_hot_ratio = 10;         // fewer reads than this per write: write-hot, caching would be a loss
+  std::uint32_t top_n = 1000;  // at most so many hot keys; 0: no bound but keys_max
+  std::uint32_t confirm_windows =
+      1;  // window lengths above the threshold before a promotion, the first counted (1: at once)
+  double demote_ratio = 0.8;  // hysteresis: hot until rate_high falls below hot_qps * this
+  Nanos minimum_residence =
+      std::chrono::seconds(10);  // a hot key stays at least so long, unless it becomes write-hot
+  double write_hot_ratio =
+      10;  // fewer reads than this per write: write-hot, caching would be a loss
   std::size_t keys_max = 4096;
 };
 
@@ -30,10 +35,12 @@ const char* to_string(Temperature temperature);  // "cold", "warm", "hot", "writ
 struct Verdict {
   KeyCount count;
   Temperature temperature = Temperature::kCold;
-  double rate = 0, rate_low = 0, rate_high = 0;  // accesses per second over the window
-  double share = 0;                              // of all accesses in the window, 0 .. 1
-  TimePoint since{};                             // when it got this temperature
-  std::string reason;                            // a sentence: "3412/s >= hot-qps 3000 (8.1 % of traffic)"
+  double rate = 0;  // accesses per second over the window; the proven part, rate_low
+  double rate_low = 0, rate_high = 0;  // the truth lies within
+  double share = 0;                    // of all accesses in the window, 0 .. 1
+  TimePoint since{};                   // when it got this temperature
+  std::string
+      reason;  // why, with the figures of that moment: "3412/s >= hot-qps 3000 (8.1 % of traffic)"
 };
 
 struct Change {
@@ -42,6 +49,10 @@ struct Change {
 };
 
 // Stateful, one thread; time comes with the summary. A key is announced once, then on change.
+// A verdict is never wrong by the error bound: it takes rate_low to promote and rate_high to
+// demote. At most top_n keys are hot and keys_max known; the places of the hot are taken over only
+// by clearly busier keys (by 1 / demote_ratio). update() is O(keys), and may be called as often as
+// one likes.
 class Selector {
  public:
   explicit Selector(const SelectorOptions& options);

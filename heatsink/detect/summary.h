@@ -14,7 +14,7 @@ namespace heatsink::detect {
 
 struct KeyCount {
   KeyHash hash;
-  std::string key;          // at most kKeyBytesMax bytes of it
+  std::string key;  // at most kKeyBytesMax bytes of it
   std::uint32_t db = 0;
   bool key_truncated = false;
   // Accesses in the window: the truth lies within [low, high].
@@ -26,12 +26,13 @@ struct KeyCount {
   std::uint64_t hits = 0;
   std::uint64_t bytes = 0;
 };
-inline constexpr std::size_t kKeyBytesMax = 1024;  // longer names are tracked by hash and shown truncated
+inline constexpr std::size_t kKeyBytesMax =
+    1024;  // longer names are tracked by hash and shown truncated
 
 struct Summary {
   TimePoint at{};
-  Nanos window{};       // the configured length
-  Nanos covered{};      // how much of it has been seen (shorter just after the start)
+  Nanos window{};              // the configured length
+  Nanos covered{};             // how much of it has been seen (shorter just after the start)
   std::uint64_t requests = 0;  // totals over the window, tracked or not; exact
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ends of long key names, in a fixed number of small chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heatsink::detect {
+
+// Most names fit into their table entry; what does not is kept here, as a chain of chunks that
+// knows its owner, so that a hot key can be given the room of a cold one. Not thread-safe. Nothing
+// is allocated after construction; store and release are O(length).
+class NamePool {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  explicit NamePool(std::size_t bytes);
+
+  // The chain of a copy of `text`, or kNone if there is not enough room. REQUIRES: text not empty.
+  std::uint32_t store(std::string_view text, std::uint32_t owner) noexcept;
+  void release(std::uint32_t chain) noexcept;
+
+  // Appends the text of `chain`, which is `size` bytes long.
+  void append_to(std::string& out, std::uint32_t chain, std::size_t size) const;
+
+  // An owner to ask for its room, going round the chunks; kNone if this step met none.
+  std::uint32_t next_owner() noexcept;
+
+  bool ever_holds(std::size_t size) const { return chunks_for(size) <= chunks_.size(); }
+  std::size_t memory_bytes() const { return chunks_.size() * sizeof(Chunk); }
+
+ private:
+  struct Chunk {
+    std::uint32_t next = kNone;
+    std::uint32_t owner = kNone;  // set in the first chunk of a chain only
+    char bytes[56];
+  };
+
+  static std::size_t chunks_for(std::size_t size) {
+    return (size + sizeof(Chunk::bytes) - 1) / sizeof(Chunk::bytes);
+  }
+
+  std::vector<Chunk> chunks_;
+  std::uint32_t free_ = kNone;
+  std::size_t free_count_ = 0;
+  std::size_t hand_ = 0;
+};
+
+}  // namespace heatsink::detect

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/detect/selector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "heatsink/detect/recorder.h"
+
+namespace heatsink::detect {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Traffic {
+  std::string key;
+  double reads_rate = 0;
+  double writes_rate = 0;
+  double unproven_rate = 0;  // widens the bounds upwards
+};
+
+constexpr Nanos kWindow = seconds(10);
+
+Summary window_of(Nanos at, const std::vector<Traffic>& keys) {
+  Summary summary;
+  summary.at = TimePoint(at);
+  summary.window = summary.covered = kWindow;
+  for (const Traffic& traffic : keys) {
+    KeyCount count;
+    count.hash = in_db(hash_name(traffic.key, 1), 0);
+    count.key = traffic.key;
+    count.reads = static_cast<std::uint64_t>(traffic.reads_rate * 10);
+    count.writes = static_cast<std::uint64_t>(traffic.writes_rate * 10);
+    count.low = count.reads + count.writes;
+    count.high = count.low + static_cast<std::uint64_t>(traffic.unproven_rate * 10);
+    summary.requests += count.low;
+    summary.keys.push_back(count);
+  }
+  std::sort(summary.keys.begin(), summary.keys.end(),
+            [](const KeyCount& a, const KeyCount& b) { return a.high > b.high; });
+  return summary;
+}
+
+// "+a" promoted, "-a" demoted.
+std::vector<std::string> told(const std::vector<Change>& changes) {
+  std::vector<std::string> out;
+  for (const Change& change : changes) {
+    out.push_back((change.kind == Change::Kind::kPromote ? "+" : "-") + change.verdict.count.key);
+  }
+  return out;
+}
+
+const Verdict& verdict_of(const Selector& selector, const std::string& key) {
+  static const Verdict kCold;
+  for (const Verdict& verdict : selector.verdicts()) {
+    if (verdict.count.key == key) return verdict;
+  }
+  return kCold;
+}
+
+Temperature temperature_of(const Selector& selector, const std::string& key) {
+  return verdict_of(selector, key).temperature;
+}
+
+TEST(Selector, NothingHotIsAnAnswer) {
+  Selector selector({});
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_THAT(selector.update(window_of(seconds(i), {{"a", 499}, {"b", 1}})), IsEmpty());
+    EXPECT_THAT(selector.verdicts(), IsEmpty());
+  }
+  EXPECT_THAT(selector.update(Summary{}), IsEmpty());
+}
+
+TEST(Selector, PromotesAtOnceAndSaysWhy) {
+  Selector selector({});
+  const std::vector<Change> changes =
+      selector.update(window_of(seconds(100), {{"a", 3000, 0, 50}, {"b", 27'000 - 10}, {"c", 10}}));
+  EXPECT_THAT(told(changes), ElementsAre("+b", "+a"));
+  const Verdict& a = changes[1].verdict;
+  EXPECT_EQ(a.temperature, Temperature::kHot);
+  EXPECT_EQ(a.reason, "3000/s >= hot-qps 3000 (10.0 % of traffic)");
+  EXPECT_DOUBLE_EQ(a.rate_low, 3000);
+  EXPECT_DOUBLE_EQ(a.rate_high, 3050);
+  EXPECT_DOUBLE_EQ(a.share, 0.1);
+  EXPECT_EQ(a.since, TimePoint(seconds(100)));
+  // Announced once.
+  EXPECT_THAT(selector.update(window_of(seconds(101), {{"a", 4000}, {"b", 9000}})), IsEmpty());
+  EXPECT_EQ(verdict_of(selector, "a").since, TimePoint(seconds(100)));
+  EXPECT_DOUBLE_EQ(verdict_of(selector, "a").rate, 4000);
+}
+
+TEST(Selector, AnUnprovenRateIsNotHot) {
+  Selector selector({});
+  EXPECT_THAT(selector.update(window_of(seconds(0), {{"a", 2999, 0, 5000}})), IsEmpty());
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kWarm);
+}
+
+TEST(Selector, HysteresisAndResidence) {
+  Selector selector({});
+  selector.update(window_of(seconds(0), {{"a", 3000}}));
+  // Within the hysteresis for ever.
+  EXPECT_THAT(selector.update(window_of(seconds(50), {{"a", 2400}})), IsEmpty());
+  // Below it: out, but warm.
+  const auto changes = selector.update(window_of(seconds(51), {{"a", 2399}}));
+  EXPECT_THAT(told(changes), ElementsAre("-a"));
+  EXPECT_EQ(changes[0].verdict.reason, "at most 2399/s < 2400 (hot-qps 3000 x demote-ratio 0.8)");
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kWarm);
+  // Back in the hysteresis is not hot again.
+  EXPECT_THAT(selector.update(window_of(seconds(52), {{"a", 2999}})), IsEmpty());
+  // Hot again; this time it falls at once, and stays its residence.
+  EXPECT_THAT(told(selector.update(window_of(seconds(53), {{"a", 3000}}))), ElementsAre("+a"));
+  EXPECT_THAT(selector.update(window_of(seconds(62), {{"a", 1}})), IsEmpty());
+  EXPECT_THAT(told(selector.update(window_of(seconds(63), {{"a", 1}}))), ElementsAre("-a"));
+  EXPECT_THAT(selector.verdicts(), IsEmpty());
+}
+
+TEST(Selector, ADemotionNeedsProofToo) {
+  Selector selector({});
+  selector.update(window_of(seconds(0), {{"a", 3000}}));
+  EXPECT_THAT(selector.update(window_of(seconds(60), {{"a", 1000, 0, 1400}})), IsEmpty());
+  EXPECT_THAT(told(selector.update(window_of(seconds(61), {{"a", 1000, 0, 1300}}))),
+              ElementsAre("-a"));
+}
+
+TEST(Selector, AVanishedKeyIsColdAfterItsResidence) {
+  Selector selector({});
+  selector.update(window_of(seconds(0), {{"a", 3000}, {"w", 600}}));
+  Summary nothing = window_of(seconds(5), {});
+  nothing.absent_max = 120;
+  EXPECT_THAT(selector.update(nothing), IsEmpty());
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kHot);
+  EXPECT_EQ(temperature_of(selector, "w"), Temperature::kCold);
+  nothing.at = TimePoint(seconds(10));
+  const auto changes = selector.update(nothing);
+  EXPECT_THAT(told(changes), ElementsAre("-a"));
+  EXPECT_EQ(changes[0].verdict.temperature, Temperature::kCold);
+  EXPECT_EQ(changes[0].verdict.reason, "at most 12/s: no longer among the busiest keys");
+}
+
+TEST(Selector, ConfirmsOverConsecutiveWindows) {
+  Selector selector({.confirm_windows = 3});
+  EXPECT_THAT(selector.update(window_of(seconds(0), {{"a", 3000}})), IsEmpty());
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kWarm);
+  EXPECT_EQ(verdict_of(selector, "a").reason, "3000/s >= hot-qps 3000, but not yet for 3 windows");
+  EXPECT_THAT(selector.update(window_of(seconds(19), {{"a", 3000}})), IsEmpty());
+  EXPECT_THAT(selector.update(window_of(milliseconds(19'500), {{"a", 2999}})), IsEmpty());  // a gap
+  EXPECT_THAT(selector.update(window_of(seconds(20), {{"a", 3000}})), IsEmpty());
+  EXPECT_THAT(selector.update(window_of(milliseconds(39'999), {{"a", 3000}})), IsEmpty());
+  EXPECT_THAT(told(selector.update(window_of(seconds(40), {{"a", 3000}}))), ElementsAre("+a"));
+}
+
+TEST(Selector, WriteHotIsNotPromotedAndDoesNotFlap) {
+  Selector selector({});
+  EXPECT_THAT(selector.update(window_of(seconds(0), {{"a", 2990, 300}})), IsEmpty());
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kWriteHot);
+  EXPECT_EQ(verdict_of(selector, "a").reason,
+            "3290/s >= hot-qps 3000, but 10.0 reads per write < 10: a local copy would be lost too "
+            "often");
+  // A little better than the ratio, for long: not enough.
+  EXPECT_THAT(selector.update(window_of(seconds(30), {{"a", 3700, 300}})), IsEmpty());
+  // Clearly better: a copy pays.
+  EXPECT_THAT(told(selector.update(window_of(seconds(31), {{"a", 3760, 300}}))), ElementsAre("+a"));
+  // Worse again: out at once, residence or not, and then in only after its residence there.
+  const auto changes = selector.update(window_of(seconds(32), {{"a", 2900, 300}}));
+  EXPECT_THAT(told(changes), ElementsAre("-a"));
+  EXPECT_EQ(changes[0].verdict.temperature, Temperature::kWriteHot);
+  EXPECT_THAT(selector.update(window_of(seconds(41), {{"a", 9000, 1}})), IsEmpty());
+  EXPECT_THAT(told(selector.update(window_of(seconds(42), {{"a", 9000, 1}}))), ElementsAre("+a"));
+  // A write-hot key that cools down was never promoted: no change.
+  selector.update(window_of(seconds(43), {{"a", 1000, 9000}}));
+  EXPECT_THAT(selector.update(window_of(seconds(44), {{"a", 10}})), IsEmpty());
+  EXPECT_THAT(selector.verdicts(), IsEmpty());
+}
+
+TEST(Selector, OnlyTheTopNAreHot) {
+  Selector selector({.top_n = 2});
+  EXPECT_THAT(told(selector.update(window_of(seconds(0), {{"a", 5000}, {"b", 4000}, {"c", 3000}}))),
+              ElementsAre("+a", "+b"));
+  EXPECT_EQ(temperature_of(selector, "c"), Temperature::kWarm);
+  EXPECT_EQ(verdict_of(selector, "c").reason,
+            "3000/s >= hot-qps 3000, but 2 busier keys are hot (top-n)");
+  // Clearly busier, but the holders are in their residence.
+  EXPECT_THAT(selector.update(window_of(seconds(9), {{"a", 5000}, {"b", 4000}, {"c", 9000}})),
+              IsEmpty());
+  // Not clearly busier.
+  EXPECT_THAT(selector.update(window_of(seconds(10), {{"a", 5000}, {"b", 4000}, {"c", 4900}})),
+              IsEmpty());
+  const auto changes =
+      selector.update(window_of(seconds(11), {{"a", 5000}, {"b", 4000}, {"c", 5100}}));
+  EXPECT_THAT(told(changes), testing::UnorderedElementsAre("-b", "+c"));
+  EXPECT_EQ(verdict_of(selector, "b").reason,
+            "4000/s: a busier key took its place among the top-n 2");
+}
+
+TEST(Selector, WarmHasHysteresisAndOrder) {
+  Selector selector({});
+  selector.update(window_of(seconds(0), {{"a", 500}, {"b", 499}, {"c", 800}, {"h", 3000}}));
+  ASSERT_EQ(selector.verdicts().size(), 3u);
+  EXPECT_EQ(selector.verdicts()[0].count.key, "h");
+  EXPECT_EQ(selector.verdicts()[1].count.key, "c");
+  EXPECT_EQ(verdict_of(selector, "a").reason, "500/s >= warm-qps 500 (10.4 % of traffic)");
+  selector.update(window_of(seconds(1), {{"a", 400}}));
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kWarm);
+  selector.update(window_of(seconds(2), {{"a", 399}}));
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kCold);
+}
+
+TEST(Selector, BoundedByKeysMaxHotFirst) {
+  Selector selector({.top_n = 0, .keys_max = 10});
+  std::vector<Traffic> keys;
+  for (int i = 0; i < 100; ++i) keys.push_back({"k" + std::to_string(i), 5000.0 + i});
+  EXPECT_EQ(selector.update(window_of(seconds(0), keys)).size(), 10u);
+  EXPECT_EQ(selector.verdicts().size(), 10u);
+  // All of them leave the list and others come: never more than ten.
+  std::vector<Traffic> others;
+  for (int i = 0; i < 100; ++i) others.push_back({"o" + std::to_string(i), 9000.0 + i});
+  selector.update(window_of(seconds(1), others));
+  EXPECT_EQ(selector.verdicts().size(), 10u);
+  EXPECT_EQ(temperature_of(selector, "k99"), Temperature::kHot);  // in residence
+  selector.update(window_of(seconds(20), others));
+  EXPECT_EQ(temperature_of(selector, "o99"), Temperature::kHot);
+}
+
+// Whatever the traffic: promotions and demotions alternate per key, the hot are exactly those
+// promoted and not demoted, and no limit is passed.
+TEST(Selector, ChangesAndVerdictsAgreeUnderRandomTraffic) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 20; ++round) {
+    Selector selector(
+        {.top_n = 5, .confirm_windows = 1 + static_cast<std::uint32_t>(round % 2), .keys_max = 12});
+    std::set<std::string> hot;
+    Nanos at = seconds(0);
+    for (int step = 0; step < 300; ++step, at += milliseconds(random() % 5000)) {
+      std::vector<Traffic> keys;
+      for (int key = 0; key < 30; ++key) {
+        if (random() % 4 == 0) continue;
+        keys.push_back({"k" + std::to_string(key), static_cast<double>(random() % 6000),
+                        static_cast<double>(random() % 2 == 0 ? random() % 600 : 0),
+                        static_cast<double>(random() % 100)});
+      }
+      for (const Change& change : selector.update(window_of(at, keys))) {
+        EXPECT_FALSE(change.verdict.reason.empty());
+        if (change.kind == Change::Kind::kPromote) {
+          EXPECT_EQ(change.verdict.temperature, Temperature::kHot);
+          EXPECT_GE(change.verdict.rate_low, 3000);
+          EXPECT_TRUE(hot.insert(change.verdict.count.key).second);
+        } else {
+          EXPECT_NE(change.verdict.temperature, Temperature::kHot);
+          EXPECT_EQ(hot.erase(change.verdict.count.key), 1u);
+        }
+      }
+      std::set<std::string> shown;
+      for (const Verdict& verdict : selector.verdicts()) {
+        if (verdict.temperature == Temperature::kHot) shown.insert(verdict.count.key);
+        EXPECT_FALSE(verdict.reason.empty());
+        EXPECT_NE(verdict.temperature, Temperature::kCold);
+      }
+      ASSERT_EQ(shown, hot);
+      ASSERT_LE(hot.size(), 5u);
+      ASSERT_LE(selector.verdicts().size(), 12u);
+    }
+  }
+}
+
+// Recorder and selector together: the access that completes the evidence promotes.
+TEST(Selector, PromotesTheMomentTheEvidenceIsThere) {
+  const SelectorOptions options{.hot_qps = 100};
+  Recorder recorder({.urgent_count = 1000});
+  Selector selector(options);
+  const std::string key = "k";
+  for (int i = 1; i <= 1000; ++i) {
+    const TimePoint now = TimePoint(seconds(50)) + std::chrono::microseconds(i);
+    const bool urgent = recorder.record({in_db(hash_name(key, 1), 0), key}, now);
+    ASSERT_EQ(urgent, i == 1000);
+    const Summary shard = recorder.summarize(now, 10);
+    EXPECT_EQ(selector.update(merge({&shard, 1}, 10)).size(), i == 1000 ? 1u : 0u);
+  }
+}
+
+}  // namespace
+}  // namespace heatsink::detect

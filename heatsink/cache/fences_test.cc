@@ -1,2 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heatsink/cache/fences.h"
+
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace heatsink::cache {
+namespace {
+
+constexpr NameHash kName{0x1234'5678'9abc'0042};
+constexpr NameHash kOther{0x1234'5678'9abc'0043};
+
+TimePoint at(std::int64_t ns) { return TimePoint(Nanos(ns)); }
+
+TEST(Fences, AtFirstNothingIsFenced) {
+  const Fences fences;
+  EXPECT_EQ(fences.fence(kName), at(0));
+  EXPECT_FALSE(fences.write_in_flight(kName));
+}
+
+TEST(Fences, AWriteIsInFlightUntilItsReply) {
+  Fences fences;
+  fences.write_begins(kName);
+  EXPECT_TRUE(fences.write_in_flight(kName));
+  EXPECT_EQ(fences.fence(kName), at(0));
+  EXPECT_FALSE(fences.write_in_flight(kOther));
+  fences.write_ends(kName, at(7));
+  EXPECT_FALSE(fences.write_in_flight(kName));
+  EXPECT_EQ(fences.fence(kName), at(7));
+  EXPECT_EQ(fences.fence(kOther), at(0));
+}
+
+TEST(Fences, WritesAreCounted) {
+  Fences fences;
+  fences.write_begins(kName);
+  fences.write_begins(kName);
+  fences.write_ends(kName, at(1));
+  EXPECT_TRUE(fences.write_in_flight(kName));
+  fences.write_ends(kName, at(2));
+  EXPECT_FALSE(fences.write_in_flight(kName));
+}
+
+TEST(Fences, AFenceNeverFalls) {
+  Fences fences;
+  fences.raise(kName, at(9));
+  fences.raise(kName, at(5));  // a slower worker's older reading
+  EXPECT_EQ(fences.fence(kName), at(9));
+  fences.write_begins(kName);
+  fences.write_ends(kName, at(3));
+  EXPECT_EQ(fences.fence(kName), at(9));
+}
+
+TEST(Fences, NamesOfOneStripeCostEachOtherHitsOnly) {
+  Fences fences;
+  constexpr NameHash kSameStripe{0xffff'0000'0000'0042};  // the low 16 bits are the stripe
+  fences.raise(kName, at(4));
+  EXPECT_EQ(fences.fence(kSameStripe), at(4));
+}
+
+// A reader that no longer sees the write in flight must see the fence it left.
+TEST(FencesStress, TheFenceIsUpBeforeTheWriteIsCountedDown) {
+  constexpr std::int64_t kWrites = 1'500'000;  // about 30 ms
+  Fences fences;
+  std::atomic<bool> watched{false};
+  std::atomic<std::int64_t> begun{0};
+  std::thread writer([&] {
+    while (!watched.load()) std::this_thread::yield();
+    for (std::int64_t i = 1; i <= kWrites; ++i) {
+      fences.write_begins(kName);
+      begun.store(i);
+      fences.write_ends(kName, at(i));
+    }
+  });
+  watched = true;
+  int missed = 0;
+  for (std::int64_t write = 0; write < kWrites; write = begun.load()) {
+    while (fences.write_in_flight(kName)) {
+    }
+    if (fences.fence(kName) < at(write)) ++missed;
+  }
+  writer.join();
+  EXPECT_EQ(missed, 0);
+}
+
+TEST(FencesStress, ConcurrentRaisesKeepTheLatest) {
+  constexpr std::int64_t kRaises = 20'000;
+  Fences fences;
+  const auto raise_all = [&](std::int64_t first) {
+    for (std::int64_t i = first; i <= kRaises; i += 2) fences.raise(kName, at(i));
+  };
+  std::thread odd(raise_all, 1);
+  raise_all(2);
+  odd.join();
+  EXPECT_EQ(fences.fence(kName), at(kRaises));
+}
+
+}  // namespace
+}  // namespace heatsink::cache

@@ -226,7 +226,6 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy) {
   const Copy* old = wanted.copy();
   const std::uint64_t others = bytes_ - (old != nullptr ? cost(wanted, *old) : 0);
   if (others + bytes <= limits_.bytes_max.count) return true;
-  if (bytes > limits_.bytes_max.count) return false;
 
   const std::uint64_t needed = others + bytes - limits_.bytes_max.count;
   std::vector<Victim> heap = worth_less(wanted, wanted.rate_ / static_cast<double>(bytes));

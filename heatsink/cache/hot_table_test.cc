@@ -1,2 +1,343 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heatsink/cache/hot_table.h"
+
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace heatsink::cache {
+namespace {
+
+constexpr std::uint64_t kSeed = 42;
+
+NameHash name_of(std::string_view key) { return hash_name(key, kSeed); }
+KeyHash hash_of(std::string_view key, std::uint32_t db = 0) { return in_db(name_of(key), db); }
+TimePoint at(Nanos since_start) { return TimePoint(since_start); }
+
+std::string bulk(std::size_t value_bytes) {
+  return "$" + std::to_string(value_bytes) + "\r\n" + std::string(value_bytes, 'v') + "\r\n";
+}
+
+std::unique_ptr<const Copy> value(std::size_t value_bytes, TimePoint sent_at = at(Millis(1))) {
+  auto copy = std::make_unique<Copy>();
+  copy->fill_sent_at = sent_at;
+  copy->reply = bulk(value_bytes);
+  return copy;
+}
+
+std::unique_ptr<const Copy> nil() {
+  auto copy = std::make_unique<Copy>();
+  copy->fill_sent_at = at(Millis(1));
+  copy->nil = true;
+  return copy;
+}
+
+class HotTableTest : public testing::Test {
+ protected:
+  HotTableTest() { make({}); }
+
+  void make(const HotTableLimits& limits) {
+    table_ = std::make_unique<HotTable>(limits, epochs_);
+    reader_.quiescent();
+  }
+
+  bool promote(std::string_view key, double rate = 0, std::uint32_t db = 0) {
+    const bool promoted = table_->promote(key, db, hash_of(key, db), name_of(key));
+    table_->set_rate(hash_of(key, db), rate);
+    return promoted;
+  }
+  const Entry* find(std::string_view key, std::uint32_t db = 0) {
+    return table_->find(hash_of(key, db), key, db);
+  }
+  const Entry& entry(std::string_view key, std::uint32_t db = 0) {
+    return *table_->entry(hash_of(key, db));
+  }
+  // The bytes that one copy of a one-letter key with so large a value is counted as.
+  std::size_t cost_of(std::size_t value_bytes) {
+    Epochs epochs;
+    HotTable table({}, epochs);
+    table.promote("k", 0, hash_of("k"), name_of("k"));
+    table.insert(hash_of("k"), value(value_bytes));
+    return table.bytes().count;
+  }
+
+  Epochs epochs_;
+  Epochs::Reader& reader_ = epochs_.add_reader();
+  std::unique_ptr<HotTable> table_;
+};
+
+TEST_F(HotTableTest, AnEmptyTableHasNothing) {
+  EXPECT_EQ(find("k"), nullptr);
+  EXPECT_FALSE(table_->has(hash_of("k")));
+  EXPECT_EQ(table_->size(), 0U);
+}
+
+TEST_F(HotTableTest, APromotionIsSeenOncePublished) {
+  EXPECT_TRUE(promote("k"));
+  EXPECT_EQ(find("k"), nullptr);
+  EXPECT_NE(table_->entry(hash_of("k")), nullptr);
+  table_->publish();
+  ASSERT_NE(find("k"), nullptr);
+  EXPECT_EQ(find("k")->key(), "k");
+  EXPECT_EQ(find("k")->copy(), nullptr);
+  EXPECT_TRUE(table_->has(hash_of("k")));
+}
+
+TEST_F(HotTableTest, ADemotionTakesTheCopyAtOnceAndTheEntryOncePublished) {
+  promote("k");
+  table_->publish();
+  table_->insert(hash_of("k"), value(1));
+  const Entry* seen = find("k");
+  table_->demote(hash_of("k"));
+  EXPECT_EQ(find("k"), seen);
+  EXPECT_EQ(seen->copy(), nullptr);
+  table_->publish();
+  EXPECT_EQ(find("k"), nullptr);
+  epochs_.collect();
+  EXPECT_EQ(seen->key(), "k");  // the reader has had no quiescent state: asan is the judge
+  EXPECT_GT(epochs_.retired(), 0U);
+  reader_.quiescent();
+  epochs_.collect();
+  EXPECT_EQ(epochs_.retired(), 0U);
+}
+
+TEST_F(HotTableTest, DemotedAndPromotedAgainBeforePublishing) {
+  promote("k");
+  table_->publish();
+  table_->demote(hash_of("k"));
+  EXPECT_TRUE(promote("k"));
+  EXPECT_TRUE(table_->insert(hash_of("k"), value(1)));
+  EXPECT_EQ(find("k")->copy(), nullptr);  // still the old entry
+  table_->publish();
+  EXPECT_NE(find("k")->copy(), nullptr);
+  table_->drop_name("k");
+  EXPECT_EQ(find("k")->copy(), nullptr);
+}
+
+TEST_F(HotTableTest, DemotingWhatIsNotHotDoesNothing) {
+  table_->demote(hash_of("k"));
+  table_->mark(hash_of("k"), Uncacheable::kTooBig, at(Millis(0)));
+  table_->set_rate(hash_of("k"), 1);
+  table_->drop_name("k");
+  EXPECT_EQ(table_->size(), 0U);
+}
+
+TEST_F(HotTableTest, AKeyIsPromotedOnceAndAtMostEntriesMax) {
+  make({.entries_max = 2});
+  EXPECT_TRUE(promote("a"));
+  EXPECT_FALSE(promote("a"));
+  EXPECT_TRUE(promote("b"));
+  EXPECT_FALSE(promote("c"));
+  table_->demote(hash_of("a"));
+  EXPECT_TRUE(promote("c"));
+}
+
+TEST_F(HotTableTest, FindsEveryOneOfMany) {
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(promote("key:" + std::to_string(i)));
+  table_->publish();
+  for (int i = 0; i < 1000; ++i) {
+    const std::string key = "key:" + std::to_string(i);
+    ASSERT_NE(find(key), nullptr) << key;
+    ASSERT_EQ(find(key)->key(), key);
+  }
+  for (int i = 1000; i < 2000; ++i) ASSERT_EQ(find("key:" + std::to_string(i)), nullptr);
+}
+
+TEST_F(HotTableTest, TheHashAloneIsNotTheKey) {
+  promote("k");
+  table_->publish();
+  EXPECT_EQ(table_->find(hash_of("k"), "other", 0), nullptr);
+  EXPECT_EQ(table_->find(hash_of("k"), "k", 1), nullptr);
+}
+
+TEST_F(HotTableTest, TwoKeysOfOneHashCannotBothBeHot) {
+  promote("k");
+  EXPECT_FALSE(table_->promote("other", 0, hash_of("k"), name_of("other")));
+}
+
+TEST_F(HotTableTest, ANameIsDroppedInEveryDatabaseAndNoOther) {
+  for (std::uint32_t db : {0U, 1U, 7U}) {
+    promote("k", 0, db);
+    table_->insert(hash_of("k", db), value(db + 1));
+  }
+  promote("other");
+  table_->insert(hash_of("other"), value(1));
+  EXPECT_EQ(entry("k", 7).copy()->reply, bulk(8));
+  table_->demote(hash_of("k", 1));  // the others of the name stay known
+  table_->drop_name("k");
+  EXPECT_EQ(entry("k", 0).copy(), nullptr);
+  EXPECT_EQ(entry("k", 7).copy(), nullptr);
+  EXPECT_NE(entry("other").copy(), nullptr);
+  EXPECT_EQ(table_->copies(), 1U);
+}
+
+TEST_F(HotTableTest, DropAllLeavesTheKeysHot) {
+  for (const char* key : {"a", "b"}) {
+    promote(key);
+    table_->insert(hash_of(key), value(1));
+  }
+  table_->drop_all();
+  EXPECT_EQ(table_->copies(), 0U);
+  EXPECT_EQ(table_->bytes().count, 0U);
+  EXPECT_EQ(table_->size(), 2U);
+}
+
+TEST_F(HotTableTest, BytesAreCountedAndComeBack) {
+  promote("k");
+  table_->insert(hash_of("k"), value(1));
+  const std::size_t small = table_->bytes().count;
+  table_->insert(hash_of("k"), value(101));
+  EXPECT_EQ(table_->bytes().count, small + 100 + 2);  // two digits more in the length
+  EXPECT_EQ(table_->copies(), 1U);
+  table_->demote(hash_of("k"));
+  EXPECT_EQ(table_->bytes().count, 0U);
+  EXPECT_EQ(table_->copies(), 0U);
+}
+
+TEST_F(HotTableTest, InsertingWhatIsHotNoLongerIsRefused) {
+  EXPECT_FALSE(table_->insert(hash_of("k"), value(1)));
+  EXPECT_EQ(table_->bytes().count, 0U);
+}
+
+TEST_F(HotTableTest, AValueMayBeExactlyAsLargeAsTheLimit) {
+  for (const std::size_t limit : {9U, 10U, 99U, 1000U}) {
+    make({.value_bytes_max = Bytes{limit}});
+    promote("k");
+    EXPECT_TRUE(table_->insert(hash_of("k"), value(limit))) << limit;
+    EXPECT_FALSE(table_->insert(hash_of("k"), value(limit + 1))) << limit;
+    EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kTooBig);
+    EXPECT_EQ(entry("k").copy(), nullptr);  // what was there is older than what was refused
+  }
+}
+
+TEST_F(HotTableTest, NilsHaveAQuota) {
+  make({.nil_max = 1});
+  promote("a");
+  promote("b");
+  EXPECT_TRUE(table_->insert(hash_of("a"), nil()));
+  EXPECT_TRUE(table_->insert(hash_of("a"), nil()));  // in place of itself
+  EXPECT_FALSE(table_->insert(hash_of("b"), nil()));
+  EXPECT_EQ(entry("b").uncacheable(), Uncacheable::kNilQuota);
+  EXPECT_TRUE(table_->insert(hash_of("b"), value(1)));  // a value has none
+  table_->drop_name("a");
+  EXPECT_TRUE(table_->insert(hash_of("b"), nil()));
+}
+
+TEST_F(HotTableTest, AMarkLastsUntilRetryAndSurvivesWrites) {
+  make({.retry_after = Millis(1000)});
+  promote("k");
+  table_->insert(hash_of("k"), value(1));
+  table_->mark(hash_of("k"), Uncacheable::kWrongType, at(Millis(500)));
+  EXPECT_EQ(entry("k").copy(), nullptr);
+  table_->drop_name("k");
+  table_->retry(at(Millis(1500)) - Nanos(1));
+  EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kWrongType);
+  table_->retry(at(Millis(1500)));
+  EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kNo);
+}
+
+TEST_F(HotTableTest, AnInsertedCopyLiftsTheMark) {
+  promote("k");
+  table_->mark(hash_of("k"), Uncacheable::kTooBig, at(Millis(1)));
+  EXPECT_TRUE(table_->insert(hash_of("k"), value(1)));
+  EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kNo);
+}
+
+TEST_F(HotTableTest, EveryReasonIsASentence) {
+  EXPECT_STREQ(to_string(Uncacheable::kNo), "");
+  for (Uncacheable why : {Uncacheable::kTooBig, Uncacheable::kWrongType, Uncacheable::kNoRoom,
+                          Uncacheable::kNilQuota}) {
+    EXPECT_GT(std::string(to_string(why)).size(), 10U);
+  }
+}
+
+// Room for two copies of 1000 bytes and a bit.
+class Eviction : public HotTableTest {
+ protected:
+  Eviction() { make({.bytes_max = Bytes{2 * cost_of(1000) + 10}}); }
+
+  bool insert(std::string_view key, double rate, std::size_t value_bytes) {
+    promote(key, rate);
+    return table_->insert(hash_of(key), value(value_bytes));
+  }
+  bool cached(std::string_view key) { return entry(key).copy() != nullptr; }
+};
+
+TEST_F(Eviction, TheOneThatEarnsLeastPerByteGoes) {
+  insert("a", 30, 1000);
+  insert("b", 20, 1000);
+  EXPECT_TRUE(insert("c", 40, 1000));
+  EXPECT_TRUE(cached("a"));
+  EXPECT_FALSE(cached("b"));
+  EXPECT_EQ(entry("b").uncacheable(), Uncacheable::kNoRoom);
+}
+
+TEST_F(Eviction, NothingGoesForOneThatEarnsNoMore) {
+  insert("a", 30, 1000);
+  insert("b", 20, 1000);
+  EXPECT_FALSE(insert("c", 20, 1000));
+  EXPECT_EQ(entry("c").uncacheable(), Uncacheable::kNoRoom);
+  EXPECT_TRUE(cached("a"));
+  EXPECT_TRUE(cached("b"));
+}
+
+TEST_F(Eviction, RateIsMeasuredPerByte) {
+  insert("small", 20, 10);
+  insert("large", 25, 1900);
+  EXPECT_TRUE(insert("new", 26, 1900));
+  EXPECT_TRUE(cached("small"));
+  EXPECT_FALSE(cached("large"));
+}
+
+TEST_F(Eviction, ItIsAllOrNothing) {
+  insert("a", 1, 1000);
+  insert("b", 200, 1000);
+  EXPECT_FALSE(insert("c", 100, 2000));  // a's place is not enough, and b earns more per byte
+  EXPECT_TRUE(cached("a"));
+  EXPECT_TRUE(cached("b"));
+}
+
+TEST_F(Eviction, SeveralMayGoForOneThatEarnsMoreThanAllOfThem) {
+  insert("a", 10, 1000);
+  insert("b", 20, 1000);
+  EXPECT_TRUE(insert("c", 100, 2000));
+  EXPECT_FALSE(cached("a"));
+  EXPECT_FALSE(cached("b"));
+}
+
+TEST_F(Eviction, ASmallOneDoesNotPushOutALargeOneThatEarnsMore) {
+  insert("large", 100, 1900);
+  insert("other", 90, 10);
+  EXPECT_FALSE(insert("small", 80, 200));  // more per byte than "large", but 80 for 100 is a loss
+  EXPECT_TRUE(cached("large"));
+}
+
+TEST_F(Eviction, ANewCopyNeedsNoRoomBesideItsOwnOldOne) {
+  insert("a", 10, 1900);
+  EXPECT_TRUE(insert("a", 10, 1900));
+  EXPECT_TRUE(cached("a"));
+}
+
+TEST_F(Eviction, OneLargerThanTheWholeCacheIsRefused) {
+  insert("a", 1, 10);
+  EXPECT_FALSE(insert("b", 1000, 5000));
+  EXPECT_EQ(entry("b").uncacheable(), Uncacheable::kNoRoom);
+  EXPECT_TRUE(cached("a"));
+}
+
+TEST_F(Eviction, NoMoreIsInsertedWhileReadersHoldUpAsMuchAgain) {
+  for (int i = 0; i < 2; ++i) insert("a", 10, 1000);  // one lives, one waits for the reader
+  EXPECT_TRUE(insert("a", 10, 1000));
+  EXPECT_FALSE(insert("a", 10, 1000));
+  EXPECT_LE(epochs_.retired_bytes(), 3 * cost_of(1000));
+  reader_.quiescent();
+  EXPECT_TRUE(insert("a", 10, 1000));
+}
+
+}  // namespace
+}  // namespace heatsink::cache

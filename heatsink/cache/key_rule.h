@@ -26,18 +26,16 @@ struct Judgement {
       copy;  // not null if and only if kServe; valid until the reader's next quiescent state
 };
 
-// Online readers of the entry's table; about ten loads, no store. `now` must have been read after
-// the request was: it may be read once for a batch of requests, and a process that slept still
-// refuses its first hit.
-//
 // The order of the loads is the rule (docs/decisions/0002-lease-before-copy.md): this thread may be
 // stopped between any two of them while the tracker goes on.
 //  1. the proof: whoever sees it sees every invalidation that came before it;
-//  2. the copy: one that is there now was not invalidated when the proof was made;
-//  3. the generation: if it is still the copy's, the proof was not made by a later one;
+//  2. the copy: one that is there now was not invalidated when the proof was given;
+//  3. the generation: if it is still the copy's, the proof was not given by a later one;
 //  4. writes in flight, then the fence, which write_ends() raises before it counts the write down.
-inline Judgement judge(const Entry& entry, const Lease& lease, const Fences& fences, TimePoint now,
-                       Nanos max_staleness) noexcept {
+// A template only so that the test can let the tracker go on between any two loads.
+template <class AnyEntry, class AnyLease, class AnyFences>
+Judgement judge_in_order(const AnyEntry& entry, const AnyLease& lease, const AnyFences& fences,
+                         TimePoint now, Nanos max_staleness) noexcept {
   const TimePoint proven = lease.proven_at();
   const Copy* copy = entry.copy();
   const auto refuse = [](Ruling why) { return Judgement{why, nullptr}; };
@@ -50,6 +48,14 @@ inline Judgement judge(const Entry& entry, const Lease& lease, const Fences& fen
   // Strictly later: with equal readings nobody can say which came first.
   if (copy->fill_sent_at <= fences.fence(entry.name())) return refuse(Ruling::kFence);
   return {Ruling::kServe, copy};
+}
+
+// For online readers of the entry's table; about ten loads, no store. `now` must have been read
+// after the request was: it may be read once for a batch of requests, and a process that slept
+// still refuses its first hit.
+inline Judgement judge(const Entry& entry, const Lease& lease, const Fences& fences, TimePoint now,
+                       Nanos max_staleness) noexcept {
+  return judge_in_order(entry, lease, fences, now, max_staleness);
 }
 
 }  // namespace heatsink::cache

@@ -1,2 +1,252 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heatsink/cache/key_rule.h"
+
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace heatsink::cache {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr Nanos kMaxStaleness = Millis(1000);
+
+TimePoint at(Nanos since_start) { return TimePoint(since_start); }
+
+// One hot key whose copy every ruling allows: filled at 10 s, alive until 20 s, judged at 10.5 s.
+class KeyRule : public testing::Test {
+ protected:
+  KeyRule() {
+    table_.promote("k", 0, hash_, name_);
+    table_.publish();
+    generation_ = lease_.begin_generation();
+    fill(at(Millis(10'000)));
+  }
+
+  void fill(TimePoint sent_at) {
+    auto copy = std::make_unique<Copy>();
+    copy->generation = generation_;
+    copy->fill_sent_at = sent_at;
+    copy->deadline = at(Millis(20'000));
+    copy->reply = "$1\r\nv\r\n";
+    ASSERT_TRUE(table_.insert(hash_, std::move(copy)));
+  }
+
+  Judgement judge_at(TimePoint now) {
+    return judge(*table_.entry(hash_), lease_, fences_, now, kMaxStaleness);
+  }
+  Ruling ruling_at(TimePoint now) { return judge_at(now).ruling; }
+  Ruling ruling() { return ruling_at(at(Millis(10'500))); }
+
+  const NameHash name_ = hash_name("k", kSeed);
+  const KeyHash hash_ = in_db(name_, 0);
+  Epochs epochs_;
+  HotTable table_{HotTableLimits{}, epochs_};
+  Lease lease_;
+  Fences fences_;
+  Generation generation_;
+};
+
+TEST_F(KeyRule, ServesTheCopy) {
+  const Judgement judgement = judge_at(at(Millis(10'500)));
+  ASSERT_EQ(judgement.ruling, Ruling::kServe);
+  EXPECT_EQ(judgement.copy->reply, "$1\r\nv\r\n");
+}
+
+TEST_F(KeyRule, NoCopyAfterAnInvalidation) {
+  table_.drop_name("k");
+  EXPECT_EQ(ruling(), Ruling::kNoCopy);
+}
+
+TEST_F(KeyRule, ARefusedCopyIsNotHandedOut) {
+  fences_.raise(name_, at(Millis(11'000)));
+  EXPECT_EQ(judge_at(at(Millis(10'500))).copy, nullptr);
+}
+
+TEST_F(KeyRule, ACopyOfALostTrackerIsDead) {
+  lease_.begin_generation();
+  EXPECT_EQ(ruling(), Ruling::kGeneration);
+}
+
+TEST_F(KeyRule, AProofOfALaterGenerationDoesNotReviveIt) {
+  lease_.begin_generation();
+  lease_.prove(at(Millis(10'400)));
+  EXPECT_EQ(ruling(), Ruling::kGeneration);
+}
+
+TEST_F(KeyRule, ServedUntilJustBeforeTheDeadline) {
+  lease_.prove(at(Millis(20'000)));
+  EXPECT_EQ(ruling_at(at(Millis(20'000)) - Nanos(1)), Ruling::kServe);
+  EXPECT_EQ(ruling_at(at(Millis(20'000))), Ruling::kDeadline);
+}
+
+TEST_F(KeyRule, AFillProvesItselfForMaxStaleness) {
+  EXPECT_EQ(ruling_at(at(Millis(11'000))), Ruling::kServe);
+  EXPECT_EQ(ruling_at(at(Millis(11'000)) + Nanos(1)), Ruling::kUnproven);
+}
+
+TEST_F(KeyRule, AHeartbeatProvesForMaxStalenessAfterItWasSent) {
+  lease_.prove(at(Millis(12'000)));
+  EXPECT_EQ(ruling_at(at(Millis(13'000))), Ruling::kServe);
+  EXPECT_EQ(ruling_at(at(Millis(13'000)) + Nanos(1)), Ruling::kUnproven);
+}
+
+TEST_F(KeyRule, AHeartbeatOlderThanTheFillShortensNothing) {
+  lease_.prove(at(Millis(9'000)));
+  EXPECT_EQ(ruling_at(at(Millis(11'000))), Ruling::kServe);
+}
+
+TEST_F(KeyRule, AFillSentAfterTheRequestWasReadMayBeServed) {
+  EXPECT_EQ(ruling_at(at(Millis(9'000))), Ruling::kServe);
+}
+
+TEST_F(KeyRule, OnlyAFillSentStrictlyAfterTheFenceIsTrusted) {
+  fences_.raise(name_, at(Millis(10'000)) - Nanos(1));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+  fences_.raise(name_, at(Millis(10'000)));
+  EXPECT_EQ(ruling(), Ruling::kFence);
+  fill(at(Millis(10'000)) + Nanos(1));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+}
+
+TEST_F(KeyRule, NothingIsServedWhileAWriteIsInFlight) {
+  fences_.write_begins(name_);
+  EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
+  fill(at(Millis(10'100)));  // not even what was filled after it began
+  EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
+  fences_.write_ends(name_, at(Millis(10'200)));
+  EXPECT_EQ(ruling(), Ruling::kFence);
+  fill(at(Millis(10'300)));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+}
+
+// Every way in which a history of the other threads can fall between the five loads of one
+// judgement. `next_load` is called before each load and plays the steps that are due by then.
+class Interleaving {
+ public:
+  static constexpr std::size_t kLoads = 5;
+  using Step = std::function<void()>;
+
+  // steps[i] happens just before load number due[i]; due rises.
+  Interleaving(std::vector<Step> steps, std::vector<std::size_t> due)
+      : steps_(std::move(steps)), due_(std::move(due)) {}
+
+  void next_load() {
+    while (done_ < steps_.size() && due_[done_] <= load_) steps_[done_++]();
+    ++load_;
+  }
+
+  // Calls `play` with every rising sequence of `steps` numbers in 0 .. kLoads (kLoads: not at all).
+  static void for_all(std::size_t steps,
+                      const std::function<void(const std::vector<std::size_t>&)>& play) {
+    std::vector<std::size_t> due(steps, 0);
+    while (true) {
+      play(due);
+      std::size_t i = steps;
+      while (i > 0 && due[i - 1] == kLoads) --i;
+      if (i == 0) return;
+      std::fill(due.begin() + static_cast<std::ptrdiff_t>(i) - 1, due.end(), due[i - 1] + 1);
+    }
+  }
+
+ private:
+  std::vector<Step> steps_;
+  std::vector<std::size_t> due_;
+  std::size_t done_ = 0;
+  std::size_t load_ = 0;
+};
+
+// What judge() reads, with the other threads going on before each load. At first: a copy of
+// generation 1 whose proof is two max-staleness old when it is judged, at 10 s.
+struct World {
+  Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), false, "$1\r\nv\r\n"};
+  const Copy* entry_copy = &copy;
+  Generation generation{1};
+  TimePoint proven{at(Millis(8'000))};
+  TimePoint fence{};
+  bool writing = false;
+  Interleaving* others = nullptr;
+
+  struct View {
+    World* world;
+    const Copy* copy() const { return world->load(world->entry_copy); }
+    NameHash name() const { return {}; }
+    TimePoint proven_at() const { return world->load(world->proven); }
+    Generation generation() const { return world->load(world->generation); }
+    bool write_in_flight(NameHash) const { return world->load(world->writing); }
+    TimePoint fence(NameHash) const { return world->load(world->fence); }
+  };
+
+  template <class T>
+  T load(const T& field) {
+    others->next_load();
+    return field;
+  }
+
+  Ruling ruling() {
+    const View view{this};
+    return judge_in_order(view, view, view, kNow, kMaxStaleness).ruling;
+  }
+
+  static constexpr TimePoint kNow{Millis(10'000)};
+};
+
+// No interleaving of `history` may be served. The number of those tried, so that it is not none.
+int never_served(const std::function<std::vector<Interleaving::Step>(World&)>& history) {
+  int tried = 0;
+  World unused;
+  Interleaving::for_all(history(unused).size(), [&](const std::vector<std::size_t>& due) {
+    World world;
+    Interleaving others(history(world), due);
+    world.others = &others;
+    EXPECT_NE(world.ruling(), Ruling::kServe) << testing::PrintToString(due);
+    ++tried;
+  });
+  return tried;
+}
+
+TEST(KeyRuleInterleaved, AFreshProofServes) {
+  World world;
+  Interleaving others({[&] { world.proven = World::kNow; }}, {0});
+  world.others = &others;
+  EXPECT_EQ(world.ruling(), Ruling::kServe);  // so that the tests below can fail
+}
+
+// docs/decisions/0002, history 1.
+TEST(KeyRuleInterleaved, AProofAfterTheInvalidationDoesNotCount) {
+  EXPECT_EQ(never_served([](World& world) {
+              return std::vector<Interleaving::Step>{[&] { world.entry_copy = nullptr; },
+                                                     [&] { world.proven = World::kNow; }};
+            }),
+            21);
+}
+
+// docs/decisions/0002, history 2: the copy may still be there when the next generation is proven.
+TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCount) {
+  EXPECT_EQ(never_served([](World& world) {
+              return std::vector<Interleaving::Step>{[&] { world.generation = Generation{2}; },
+                                                     [&] { world.proven = World::kNow; },
+                                                     [&] { world.entry_copy = nullptr; }};
+            }),
+            56);
+}
+
+// A write that was in flight when the request was read leaves its fence before it is counted down.
+TEST(KeyRuleInterleaved, AWriteThatEndsMeanwhileIsSeenOneWayOrTheOther) {
+  EXPECT_EQ(never_served([](World& world) {
+              world.proven = World::kNow;
+              world.writing = true;
+              return std::vector<Interleaving::Step>{[&] { world.fence = World::kNow; },
+                                                     [&] { world.writing = false; }};
+            }),
+            21);
+}
+
+}  // namespace
+}  // namespace heatsink::cache

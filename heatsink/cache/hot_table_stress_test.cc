@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// One keeper that changes everything and readers that look all the while: for tsan, asan, and
+// plain.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "heatsink/cache/cache.h"
+
+namespace heatsink::cache {
+namespace {
+
+constexpr std::uint64_t kSeed = 7;
+constexpr std::uint32_t kDatabases = 2;
+constexpr int kKeys = 48;
+constexpr int kSteps = 40'000;
+constexpr int kStepsMax = 100 * kSteps;      // on a machine too busy to run the readers beside
+constexpr std::uint64_t kServedMin = 1'000;  // fewer have shown nothing
+constexpr TimePoint kNow{std::chrono::seconds(100)};
+
+std::string key_of(int i) {
+  return "a key too long for the string's own buffer:" + std::to_string(i);
+}
+
+// "<key>|<db>|" over and over up to `bytes`: a torn, foreign or freed one is not what it should be.
+std::string self_describing(std::string_view key, std::uint32_t db, std::size_t bytes) {
+  const std::string unit = std::string(key) + "|" + std::to_string(db) + "|";
+  std::string value;
+  while (value.size() < bytes) value += unit;
+  return value;
+}
+
+class Keeper {
+ public:
+  explicit Keeper(Epochs& epochs)
+      : table(HotTableLimits{.entries_max = 32, .bytes_max = Bytes{24 * 1024}}, epochs),
+        epochs_(epochs) {}
+
+  // The same seed gives the same steps; how many, depends on when the readers have seen enough.
+  void run(std::uint64_t seed, const std::atomic<std::uint64_t>& served) {
+    std::mt19937_64 random(seed);
+    lease.begin_generation();
+    lease.prove(kNow);
+    for (int i = 0; i < kSteps || (served.load() < kServedMin && i < kStepsMax); ++i) step(random);
+  }
+
+  HotTable table;
+  Lease lease;
+  Fences fences;
+
+ private:
+  void step(std::mt19937_64& random) {
+    const std::string key = key_of(static_cast<int>(random() % kKeys));
+    const auto db = static_cast<std::uint32_t>(random() % kDatabases);
+    const NameHash name = hash_name(key, kSeed);
+    const KeyHash hash = in_db(name, db);
+    switch (random() % 16) {
+      case 0:
+        table.demote(hash);
+        break;
+      case 1:
+      case 2:
+        table.promote(key, db, hash, name);
+        table.set_rate(hash, static_cast<double>(random() % 1000));
+        break;
+      case 3:
+        table.publish();
+        break;
+      case 4:
+        table.drop_name(key);
+        break;
+      case 5:
+        if (random() % 64 == 0) table.drop_all();
+        table.retry(kNow + std::chrono::hours(1));
+        break;
+      case 6:
+        if (random() % 64 == 0) lease.begin_generation();
+        break;
+      default:
+        table.insert(hash, copy(key, db, random() % 1500));
+    }
+    epochs_.collect();
+  }
+
+  std::unique_ptr<const Copy> copy(std::string_view key, std::uint32_t db, std::size_t bytes) {
+    auto made = std::make_unique<Copy>();
+    made->generation = lease.generation();
+    made->fill_sent_at = kNow;
+    made->deadline = TimePoint::max();
+    made->reply = self_describing(key, db, bytes);
+    return made;
+  }
+
+  Epochs& epochs_;
+};
+
+struct Seen {
+  std::atomic<std::uint64_t> served{0};
+  std::atomic<std::uint64_t> wrong{0};
+};
+
+// Looks up random keys, a few dozen per turn, until told to stop; sleeps every eighth turn.
+void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
+          const std::atomic<bool>& stop, Seen& seen) {
+  std::mt19937_64 random(seed);
+  for (unsigned turn = 0; !stop.load(); ++turn) {
+    if (turn % 8 == 0) {
+      reader.offline();
+      std::this_thread::yield();
+    }
+    reader.quiescent();
+    for (int i = 0; i < 32; ++i) {
+      const std::string key = key_of(static_cast<int>(random() % kKeys));
+      const auto db = static_cast<std::uint32_t>(random() % kDatabases);
+      const NameHash name = hash_name(key, kSeed);
+      const Entry* entry = keeper.table.find(in_db(name, db), key, db);
+      if (entry == nullptr) continue;
+      const Judgement judgement =
+          judge(*entry, keeper.lease, keeper.fences, kNow, std::chrono::seconds(1));
+      if (judgement.copy == nullptr) continue;
+      const std::string& reply = judgement.copy->reply;
+      ++seen.served;
+      if (reply != self_describing(key, db, reply.size())) ++seen.wrong;
+    }
+  }
+  reader.offline();
+}
+
+TEST(HotTableStress, WhatIsServedIsWholeAndTheKeysOwn) {
+  Epochs epochs;
+  Keeper keeper(epochs);
+  std::atomic<bool> stop{false};
+  Seen seen;
+  std::vector<std::thread> readers;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    Epochs::Reader& reader = epochs.add_reader();
+    readers.emplace_back([&, seed] { look(keeper, reader, seed, stop, seen); });
+  }
+  keeper.run(1, seen.served);
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+
+  EXPECT_EQ(seen.wrong.load(), 0U);
+  EXPECT_GE(seen.served.load(), kServedMin);
+  epochs.collect();
+  EXPECT_EQ(epochs.retired(), 0U);
+  EXPECT_LE(keeper.table.bytes().count, 24U * 1024U);
+  keeper.table.drop_all();
+  EXPECT_EQ(keeper.table.bytes().count, 0U);
+}
+
+}  // namespace
+}  // namespace heatsink::cache

@@ -8,6 +8,7 @@ namespace heatsink::app {
 std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
       {"config", "Prints the effective configuration, or checks a file.", run_config},
+      {"load", "Makes a skewed load: Zipf reads and some writes to the same keys.", run_load},
       {"top", "Shows the hot keys of a running proxy, live.", run_top},
   };
   return rows;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink load: a skewed load for trying things out.
+#include <CLI/CLI.hpp>
+
+#include "apps/heatsink/flags.h"
+#include "apps/heatsink/load_run.h"
+#include "apps/heatsink/typed_flag.h"
+#include "apps/heatsink/verbs.h"
+
+namespace heatsink::app {
+namespace {
+
+void add_load_flags(CLI::App& app, LoadOptions& options) {
+  const auto add = [&app](const char* name, auto& target, double min, double max,
+                          const char* help) {
+    app.add_option(name, target, help)->check(CLI::Range(min, max))->capture_default_str();
+  };
+  add("--keys", options.keys, 1, 1e12, "Number of different keys");
+  add("--zipf", options.zipf, 0, 10,
+      "Skew: the key of rank k is asked k^-zipf times as often as the first");
+  add("--write-ratio", options.write_ratio, 0, 1,
+      "Share of the operations that are writes, to the same keys");
+  add("--value-size", options.value_bytes, 0, 512.0 * 1024 * 1024, "Bytes of a value");
+  add("--clients", options.clients, 1, 100'000, "Connections");
+  add("--pipeline", options.pipeline, 1, 100'000, "Requests a connection may have without a reply");
+  add("--rate", options.rate, 0, 1e9, "Operations per second in all; 0: as fast as possible");
+  add("--seed", options.seed, 0, 1e18, "The same seed gives the same keys in the same order");
+  add("--threads", options.threads, 1, 256, "Threads that share the connections");
+}
+
+}  // namespace
+
+int run_load(int argc, char** argv) {
+  LoadOptions options;
+  net::RedisUrl target{{"127.0.0.1", 6379}, "", "", 0};
+  Nanos run_for = std::chrono::seconds(30);
+  bool quiet = false;
+  CLI::App app(
+      "Makes a skewed load: Zipf reads and some writes to the same keys, which it writes first.");
+  add_parsed_flag(
+      app, "--target", target, [](const std::string& text) { return net::parse_redis_url(text); },
+      target.display(), "The server or proxy")
+      ->type_name("URL");
+  add_load_flags(app, options);
+  add_duration_flag(app, "--for", run_for,
+                    "How long, without writing the keys; 0: run until ended");
+  app.add_flag("--quiet", quiet, "Print only the end");
+  if (const auto code = parse_flags(app, argc, argv)) return *code;
+  options.threads = std::min(options.threads, options.clients);
+  return run_load_session(options, target, run_for, quiet);
+}
+
+}  // namespace heatsink::app

@@ -12,7 +12,8 @@
 
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/folded_name.h"
-#include "heatsink/resp/redis_for_test.h"
+#include "heatsink/resp/testing/redis_connection.h"
+#include "heatsink/resp/testing/redis_process.h"
 
 namespace heatsink::resp {
 namespace {
@@ -20,17 +21,30 @@ namespace {
 using Call = std::vector<std::string>;
 using NamedKeys = std::vector<std::pair<std::string, bool>>;  // key, write; sorted
 
-class AgainstServer : public testing::Test {
+testing::RedisProcess& redis() {
+  static testing::RedisProcess process;
+  return process;
+}
+
+// One reply per request, all on one fresh connection.
+std::vector<Value> ask(const std::vector<Call>& requests) {
+  return testing::RedisConnection(redis().socket_path()).ask(requests);
+}
+
+std::string server_version() {
+  constexpr std::string_view kField = "redis_version:";
+  const std::string info = ask({{"INFO", "server"}}).front().text;
+  const std::size_t at = info.find(kField) + kField.size();
+  return info.substr(at, info.find('\r', at) - at);
+}
+
+class AgainstServer : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<std::unique_ptr<RedisForTest>> server = RedisForTest::start();
-    if (!server.ok()) GTEST_SKIP() << server.error().message;
-    server_ = std::move(*server);
-    if (server_->version() != "7.0.15")
-      GTEST_SKIP() << "redis-server is " << server_->version() << ", not 7.0.15";
+    if (!redis().running()) GTEST_SKIP() << "no redis-server in PATH";
+    if (server_version() != "7.0.15")
+      GTEST_SKIP() << "redis-server is " << server_version() << ", not 7.0.15";
   }
-
-  std::unique_ptr<RedisForTest> server_;
 };
 
 std::string shown(const KeySpec& spec) {
@@ -63,14 +77,14 @@ std::vector<std::string> shown(const CommandTable& table) {
 }
 
 TEST_F(AgainstServer, BuiltInTableIsTheServers) {
-  const Result<CommandTable> table = CommandTable::from_reply(server_->ask({"COMMAND"}));
+  const Result<CommandTable> table = CommandTable::from_reply(ask({{"COMMAND"}}).front());
   ASSERT_TRUE(table.ok()) << table.error().message;
   EXPECT_EQ(shown(CommandTable::built_in()), shown(*table)) << "run spec/commands/generate.py";
 }
 
 TEST_F(AgainstServer, TheTableIsTheSameByResp3) {
-  server_->ask({"HELLO", "3"});
-  const Result<CommandTable> table = CommandTable::from_reply(server_->ask({"COMMAND"}));
+  const Result<CommandTable> table =
+      CommandTable::from_reply(ask({{"HELLO", "3"}, {"COMMAND"}}).back());
   ASSERT_TRUE(table.ok()) << table.error().message;
   EXPECT_EQ(shown(CommandTable::built_in()), shown(*table));
 }
@@ -213,7 +227,7 @@ TEST_F(AgainstServer, KeysOfRandomCallsAreTheServers) {
       requests.back().insert(requests.back().end(), call.begin(), call.end());
       calls.push_back(std::move(call));
     }
-    const std::vector<Value> replies = server_->ask_all(requests);
+    const std::vector<Value> replies = ask(requests);
     int compared = 0;
     for (std::size_t i = 0; i < calls.size(); ++i)
       compared += compare(command, calls[i], replies[i]);
@@ -272,7 +286,7 @@ TEST_F(AgainstServer, KeysOfWellFormedCallsAreTheServers) {
     ASSERT_NE(command, nullptr) << line(call);
     Call request = {"COMMAND", "GETKEYSANDFLAGS"};
     request.insert(request.end(), call.begin(), call.end());
-    EXPECT_TRUE(compare(*command, call, server_->ask(request))) << line(call);
+    EXPECT_TRUE(compare(*command, call, ask({request}).front())) << line(call);
   }
 }
 

@@ -33,6 +33,7 @@ class RedisProcess {
   RedisProcess& operator=(const RedisProcess&) = delete;
 
   bool running() const { return ready_; }
+  std::string socket_path() const { return directory_ + "/redis.sock"; }
 
   // All that the server answers on a fresh connection that sends `bytes` and then closes its side:
   // the server answers what it understood before it sees the end, so no time limit is needed.
@@ -56,8 +57,6 @@ class RedisProcess {
   }
 
  private:
-  std::string socket_path() const { return directory_ + "/redis.sock"; }
-
   static std::string read_all(int fd) {
     std::string all;
     char piece[16384];

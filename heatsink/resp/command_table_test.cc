@@ -204,6 +204,13 @@ TEST(FromReply, BelievesTheReadonlyFlagOfAModuleMoreThanItsMadeUpSpec) {
   EXPECT_EQ(table->find_name("json.get")->key_rule, KeyRule::kOneRead);
 }
 
+TEST(FromReply, TakesASpecThatSaysNothingForAWrite) {
+  const Result<CommandTable> table =
+      CommandTable::from_reply(list({new_row("put", {spec("new_flag", 1, 0)})}));
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ(table->find_name("put")->key_rule, KeyRule::kOneWrite);
+}
+
 TEST(FromReply, SaysWhatIsWrong) {
   const Value refusal = text("NOPERM no", Value::Type::kError);
   EXPECT_EQ(CommandTable::from_reply(refusal).error().code, ErrorCode::kPermission);

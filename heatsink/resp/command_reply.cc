@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/resp/command_reply.h"
 
-#include <algorithm>
-#include <cctype>
 #include <limits>
 #include <optional>
 #include <string>

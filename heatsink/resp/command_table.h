@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of each command, by its name: the server's own word, or Redis 7.0's where it gives
-// none.
+// What is known of each command: the server's own word, or Redis 7.0's where it gives none.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/resp/key_grammar.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "heatsink/resp/folded_name.h"

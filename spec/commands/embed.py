@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a command table (redis-*.jsonl) back into the bytes of a reply to COMMAND, as C++ string literals.
+"""Turns a command table (redis-*.jsonl) back into a reply to COMMAND, as C++ string literals.
 
     spec/commands/embed.py redis-7.0.15.jsonl out.inc
 
-Each line of the output is one command, its subcommands nested in it: the built-in table then goes through
-the very decoder that reads a server's reply, and there is one place that knows the format.
+Each line of the output is one command, its subcommands nested in it: the built-in table then goes
+through the very decoder that reads a server's reply, and there is one place that knows the format.
 """
 
 import json
@@ -23,15 +23,18 @@ def resp(value):
 
 
 def searched(how):
-    return {"type": how["type"], "spec": {field: value for field, value in how.items() if field != "type"}}
+    spec = {field: value for field, value in how.items() if field != "type"}
+    return {"type": how["type"], "spec": spec}
 
 
 def reply_row(row, subcommands):
-    specs = [{"flags": spec["flags"], "begin_search": searched(spec["begin"]), "find_keys": searched(spec["find"])}
-             for spec in row.get("key_specs", [])]
+    specs = [{"flags": spec["flags"],
+              "begin_search": searched(spec["begin"]),
+              "find_keys": searched(spec["find"])} for spec in row.get("key_specs", [])]
     no_acl_categories = []
-    return [row["name"], row["arity"], row.get("flags", []), *row.get("keys", [0, 0, 0]), no_acl_categories,
-            row.get("tips", []), specs, [reply_row(sub, []) for sub in subcommands]]
+    return [row["name"], row["arity"], row.get("flags", []), *row.get("keys", [0, 0, 0]),
+            no_acl_categories, row.get("tips", []), specs,
+            [reply_row(sub, []) for sub in subcommands]]
 
 
 def main(source, target):
@@ -44,7 +47,8 @@ def main(source, target):
         if "|" in row["name"]:
             subcommands[row["name"].partition("|")[0]].append(row)
     with open(target, "w") as out:
-        out.write("// SPDX-License-Identifier: Apache-2.0\n// Made by spec/commands/embed.py; do not edit.\n")
+        out.write("// SPDX-License-Identifier: Apache-2.0\n"
+                  "// Made by spec/commands/embed.py; do not edit.\n")
         for row in commands:
             out.write(json.dumps(resp(reply_row(row, subcommands[row["name"]]))) + ",\n")
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a real redis-server says of its commands, one JSON row per command, sorted by name,
+"""Writes what a real redis-server says of its commands: one JSON row per command, sorted by name,
 behind a first row that names the server.
 
-    spec/commands/generate.py [--server redis-server]        writes redis-<version>.jsonl beside this file
-    spec/commands/generate.py --check redis-7.0.15.jsonl     exit code 1 if that server says something else
+    spec/commands/generate.py [--server redis-server]    writes redis-<version>.jsonl beside itself
+    spec/commands/generate.py --check redis-7.0.15.jsonl exit code 1 if that server says otherwise
 
-The server runs on a unix socket in a temporary folder and ends with the script. Only facts that heatsink
-uses are kept; fields that are empty are left out, so that a row is as long as it has something to say.
+The server runs on a unix socket in a temporary folder and ends with the script. Only facts that
+heatsink uses are kept; fields that are empty are left out, so that a row is as long as it has
+something to say.
 """
 
 import argparse
@@ -65,8 +66,9 @@ def key_spec(flat):
 def rows(reply):
     """The row of each command, and those of its subcommands, from a reply to COMMAND."""
     for name, arity, flags, first, last, step, _acl, tips, specs, subcommands in reply:
-        row = {"name": name, "arity": arity, "flags": sorted(flags), "keys": [first, last, step] if first else [],
-               "tips": sorted(tips), "key_specs": [key_spec(s) for s in specs], "container": bool(subcommands)}
+        row = {"name": name, "arity": arity, "flags": sorted(flags),
+               "keys": [first, last, step] if first else [], "tips": sorted(tips),
+               "key_specs": [key_spec(s) for s in specs], "container": bool(subcommands)}
         yield {field: value for field, value in row.items() if value}
         yield from rows(subcommands)
 
@@ -83,13 +85,16 @@ def describe(server):
         finally:
             process.kill()
             process.wait()
-    version = next(line.partition(":")[2] for line in info.splitlines() if line.startswith("redis_version:"))
+    field = "redis_version:"
+    version = next(line[len(field):] for line in info.splitlines() if line.startswith(field))
     head = {"licence": "SPDX-License-Identifier: Apache-2.0", "server": f"redis {version}"}
-    return version, "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in [head, *table])
+    lines = [json.dumps(row, separators=(",", ":")) + "\n" for row in [head, *table]]
+    return version, "".join(lines)
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--server", default="redis-server")
     options.add_argument("--check", metavar="FILE")
     chosen = options.parse_args()
@@ -98,7 +103,8 @@ def main():
     if not chosen.check:
         (here / f"redis-{version}.jsonl").write_text(text)
     elif (here / chosen.check).read_text() != text:
-        sys.exit(f"{chosen.check} is not what {chosen.server} {version} says; write it anew with {here / 'generate.py'}")
+        sys.exit(f"{chosen.check} is not what {chosen.server} {version} says; "
+                 f"{here / 'generate.py'} writes it anew")
 
 
 if __name__ == "__main__":

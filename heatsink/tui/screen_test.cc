@@ -37,6 +37,13 @@ TEST(Screen, AWideGlyphIsWholeOrAbsent) {
   EXPECT_EQ(screen.text(), " y\n");
 }
 
+TEST(Screen, OverwritingTheLeftHalfOfAWideGlyphKeepsTheColumns) {
+  Screen screen({4, 1});
+  screen.put(0, 0, "日x");
+  screen.put(0, 0, "y");
+  EXPECT_EQ(screen.text(), "y x\n");
+}
+
 TEST(Screen, NoControlByteReachesACell) {
   Screen screen({10, 1});
   screen.put(0, 0, "\x1b[2J");

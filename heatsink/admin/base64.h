@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Base64 with padding (RFC 4648, section 4): how any bytes travel in JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace heatsink::admin {
+
+std::string base64(std::string_view bytes);
+
+}  // namespace heatsink::admin

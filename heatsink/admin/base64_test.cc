@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admin/base64.h"
+
+#include <gtest/gtest.h>
+
+namespace heatsink::admin {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(Base64, VectorsOfRfc4648) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foob"), "Zm9vYg==");
+  EXPECT_EQ(base64("fooba"), "Zm9vYmE=");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+TEST(Base64, AnyBytes) {
+  EXPECT_EQ(base64("\0\xff\xfb\xff"sv), "AP/7/w==");
+  EXPECT_EQ(base64("\0"sv), "AA==");
+}
+
+}  // namespace
+}  // namespace heatsink::admin

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admin/hotkeys_json.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <limits>
+
+#include "heatsink/admin/sample_sources_test.h"
+
+namespace heatsink::admin {
+namespace {
+
+namespace json = boost::json;
+
+const WallTime kWallAt = WallTime(std::chrono::seconds(1'795'262'400)) + Millis(123);
+
+TEST(HotkeysJson, TimesAreUtcWithMilliseconds) {
+  EXPECT_EQ(iso_time(kWallAt), "2026-11-21T12:00:00.123Z");
+  EXPECT_EQ(iso_time(WallTime{}), "1970-01-01T00:00:00.000Z");
+}
+
+TEST(HotkeysJson, KeyHasItsEvidence) {
+  const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
+  const json::value expected = json::parse(R"({
+    "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, "db": 3,
+    "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081,
+    "reads": 40, "writes": 2, "hits": 30, "misses": 10, "hit_ratio": 0.75,
+    "since": "2026-11-21T11:59:18.623Z", "age_seconds": 41.5,
+    "verdict": "hot", "reason": "3412/s >= hot-qps 3000", "cached": true, "cache_note": ""})");
+  EXPECT_EQ(parsed.at("keys").as_array().at(0), expected) << json::serialize(parsed);
+}
+
+TEST(HotkeysJson, NodeHasItsTotals) {
+  const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
+  const json::value expected = json::parse(R"({
+    "upstream": "127.0.0.1:6379", "upstream_up": true, "coherence": "up",
+    "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
+    "hit_ratio": 0.75, "offload": 0, "hot_qps": 0, "warm_qps": 0,
+    "clients": 0, "hot_keys": 0, "cached_entries": 0, "cached_bytes": 64})");
+  EXPECT_EQ(parsed.at("node"), expected) << json::serialize(parsed);
+  EXPECT_EQ(parsed.at("at").as_string(), "2026-11-21T12:00:00.123Z");
+  EXPECT_EQ(parsed.at("window_seconds"), 10);
+  EXPECT_EQ(parsed.at("uptime_seconds"), 61.5);
+}
+
+TEST(HotkeysJson, NothingHotIsAnEmptyList) {
+  detect::Report report = sample_report();
+  report.keys.clear();
+  EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("keys").as_array().empty());
+}
+
+TEST(HotkeysJson, OddReportsStayValid) {
+  detect::Report report = sample_report();
+  report.requests_rate = std::numeric_limits<double>::quiet_NaN();
+  report.coherence = "broken \xff text";
+  detect::KeyReport& key = report.keys[0];
+  key.verdict.rate_high = std::numeric_limits<double>::infinity();
+  key.verdict.count.hits = 50;                              // more than reads
+  key.verdict.since = report.at + std::chrono::seconds(5);  // after the report
+  const json::value parsed = json::parse(hotkeys_json(report, kWallAt));
+  EXPECT_TRUE(parsed.at("node").at("requests_rate").is_null());
+  EXPECT_EQ(parsed.at("node").at("coherence").as_string(), "broken \\xff text");
+  const json::value& out = parsed.at("keys").as_array().at(0);
+  EXPECT_TRUE(out.at("rate_high").is_null());
+  EXPECT_EQ(out.at("misses"), 0);
+  EXPECT_EQ(out.at("age_seconds"), 0);
+}
+
+}  // namespace
+}  // namespace heatsink::admin

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metric samples in the text format that Prometheus scrapes.
+#pragma once
+
+#include <string>
+
+#include "heatsink/base/metric.h"
+
+namespace heatsink::admin {
+
+inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+// Samples of one row become one family, at the place of the first of them. A label value is escaped
+// so that it is one line of UTF-8, whatever its bytes.
+std::string metrics_text(const MetricSamples& samples);
+
+}  // namespace heatsink::admin

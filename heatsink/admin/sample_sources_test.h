@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of this room serve: one hot key with a name that is not text.
+#pragma once
+
+#include <string>
+
+#include "heatsink/admin/routes.h"
+
+namespace heatsink::admin {
+
+inline detect::Report sample_report() {
+  detect::Report report;
+  report.at = TimePoint(std::chrono::seconds(1000));
+  report.window = std::chrono::seconds(10);
+  report.uptime = Millis(61'500);
+  report.upstream = "127.0.0.1:6379";
+  report.upstream_up = true;
+  report.coherence = "up";
+  report.requests_rate = 42110;
+  report.hit_ratio = 0.75;
+  report.cached_bytes = 64;
+  detect::KeyReport key;
+  key.verdict.count.key = std::string("user:\0\xff", 7);
+  key.verdict.count.db = 3;
+  key.verdict.count.reads = 40;
+  key.verdict.count.writes = 2;
+  key.verdict.count.hits = 30;
+  key.verdict.temperature = detect::Temperature::kHot;
+  key.verdict.rate = 3412;
+  key.verdict.rate_low = 3400.5;
+  key.verdict.rate_high = 3412;
+  key.verdict.share = 0.081;
+  key.verdict.since = report.at - Millis(41'500);
+  key.verdict.reason = "3412/s >= hot-qps 3000";
+  key.cached = true;
+  report.keys = {key};
+  return report;
+}
+
+inline constexpr MetricRow kSampleRow{"heatsink_hits_total", MetricKind::kCounter,
+                                      "Reads answered locally."};
+
+inline Sources sample_sources() {
+  return {sample_report,
+          [] {
+            return MetricSamples{{&kSampleRow, 7, "", ""}};
+          },
+          [] { return Status(Unit{}); }};
+}
+
+}  // namespace heatsink::admin

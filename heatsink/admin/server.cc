@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admin/server.h"
+
+#include <signal.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "heatsink/admin/session.h"
+#include "heatsink/base/printable.h"
+
+namespace heatsink::admin {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+constexpr std::string_view kTooMany =
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    "Content-Length: 21\r\nConnection: close\r\n\r\ntoo many connections\n";
+
+// The address to listen on. Names but localhost are not looked up: what they mean can change.
+Result<tcp::endpoint> loopback_endpoint(const net::HostPort& listen) {
+  error_code error;
+  const std::string host = listen.host == "localhost" ? "127.0.0.1" : listen.host;
+  const asio::ip::address address = asio::ip::make_address(host, error);
+  if (!error && address.is_loopback()) return tcp::endpoint(address, listen.port);
+  return Error{ErrorCode::kPermission,
+               "cannot listen on " + printable(listen.text()) +
+                   ": the admin API has no authentication yet: bind it to loopback "
+                   "(127.0.0.1, [::1] or localhost)"};
+}
+
+Error listen_error(const net::HostPort& listen, const error_code& error) {
+  std::string fix;
+  if (error == asio::error::address_in_use)
+    fix = ": end the program that has it, or choose another port";
+  if (error == asio::error::access_denied) fix = ": choose a port above 1023";
+  return {ErrorCode::kUnavailable,
+          "cannot listen on " + listen.text() + " for the admin API: " + error.message() + fix};
+}
+
+// Signals are for the threads of the program, not for this one: it inherits a mask that blocks all.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+// Built by start(), then used by the thread alone until the destructor has joined it.
+struct Server::State {
+  State(const ServerOptions& options, Sources sources) : service{options, std::move(sources)} {}
+
+  error_code listen(const tcp::endpoint& endpoint);
+  void accept();
+  void on_accept(const error_code& error, tcp::socket socket);
+
+  Service service;
+  net::HostPort address;
+  asio::io_context io{1};  // behind the service: sessions die with it and still use the service
+  tcp::acceptor acceptor{io};
+  asio::steady_timer pause{io};
+  std::thread thread;
+};
+
+error_code Server::State::listen(const tcp::endpoint& endpoint) {
+  error_code error;
+  if (acceptor.open(endpoint.protocol(), error)) return error;
+  if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return error;
+  if (acceptor.bind(endpoint, error)) return error;
+  if (acceptor.listen(128, error)) return error;
+  const tcp::endpoint taken = acceptor.local_endpoint(error);
+  address = {taken.address().to_string(), taken.port()};
+  return error;
+}
+
+void Server::State::accept() {
+  acceptor.async_accept(
+      [this](const error_code& error, tcp::socket socket) { on_accept(error, std::move(socket)); });
+}
+
+void Server::State::on_accept(const error_code& error, tcp::socket socket) {
+  if (error) {  // out of file descriptors, most likely: the queue stays full, so do not spin
+    pause.expires_after(kAcceptPause);
+    pause.async_wait([this](const error_code&) { accept(); });
+    return;
+  }
+  if (service.open_sessions < service.options.connections_max) {
+    std::make_shared<Session>(std::move(socket), service)->read_request();
+  } else {
+    error_code ignored;  // best effort: who is told nothing sees the connection closed
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(kTooMany), ignored);
+  }
+  accept();
+}
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Sources sources) {
+  const Result<tcp::endpoint> endpoint = loopback_endpoint(options.listen);
+  if (!endpoint.ok()) return endpoint.error();
+  auto state = std::make_unique<State>(options, std::move(sources));
+  if (const error_code error = state->listen(*endpoint)) return listen_error(options.listen, error);
+  state->accept();
+  const BlockedSignals blocked;
+  try {
+    state->thread = std::thread([io = &state->io] { io->run(); });
+  } catch (const std::system_error& e) {
+    return Error{ErrorCode::kUnavailable, std::string("no thread for the admin API: ") + e.what()};
+  }
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() {
+  state_->io.stop();
+  state_->thread.join();
+}
+
+net::HostPort Server::address() const { return state_->address; }
+
+}  // namespace heatsink::admin

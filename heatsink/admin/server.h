@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The admin API's server: one thread, HTTP/1.1, loopback only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "heatsink/admin/routes.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/base/result.h"
+#include "heatsink/net/net.h"
+
+namespace heatsink::admin {
+
+inline constexpr std::uint32_t kRequestHeaderBytesMax = 8192;
+
+struct ServerOptions {
+  net::HostPort listen;              // 127.0.0.0/8, ::1 or localhost; port 0: any free one
+  std::size_t connections_max = 64;  // one more gets 503 and is closed
+  // For a request to arrive whole, for its answer to be taken, and for a connection to be idle.
+  Nanos deadline = std::chrono::seconds(10);
+};
+
+// Listens and answers from start() to its destruction, which closes all connections, also those
+// with an answer under way, and waits for a callback of `sources` that is running.
+class Server {
+ public:
+  // Errors: kPermission for an address that other machines could reach (the API has no
+  // authentication); kUnavailable when it cannot be listened on, with the address, the reason and
+  // the fix.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Sources sources);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  net::HostPort address() const;  // with the port that was taken
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heatsink::admin

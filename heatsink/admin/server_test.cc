@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real client on a real socket; what an answer contains is tested in routes_test.cc.
+#include "heatsink/admin/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <string>
+#include <vector>
+
+#include "heatsink/admin/sample_sources_test.h"
+
+namespace heatsink::admin {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+constexpr Millis kPatience =
+    std::chrono::seconds(10);  // a server that hangs fails the test, not hangs it
+
+std::unique_ptr<Server> start(ServerOptions options = {}) {
+  if (options.listen.host.empty()) options.listen.host = "127.0.0.1";
+  Result<std::unique_ptr<Server>> server = Server::start(options, sample_sources());
+  EXPECT_TRUE(server.ok()) << server.error().message;
+  return std::move(server).value();
+}
+
+class Client {
+ public:
+  explicit Client(const Server& server) : socket_(io_) {
+    socket_.connect({asio::ip::make_address(server.address().host), server.address().port});
+  }
+
+  // False once the server has gone.
+  bool send(std::string_view bytes) {
+    boost::system::error_code error;
+    asio::write(socket_, asio::buffer(bytes), error);
+    return !error;
+  }
+  void end_sending() { socket_.shutdown(tcp::socket::shutdown_send); }
+
+  // Whether the server said something, or closed, within `wait`.
+  bool hears_within(Millis wait) {
+    pollfd descriptor{socket_.native_handle(), POLLIN, 0};
+    return poll(&descriptor, 1, static_cast<int>(wait.count())) > 0;
+  }
+
+  // Until the server closes.
+  std::string read_all() {
+    return read_until([](const std::string&) { return false; });
+  }
+  // Until `text` has come, or the server closes.
+  std::string read_until_text(std::string_view text) {
+    return read_until([&](const std::string& got) { return got.find(text) != std::string::npos; });
+  }
+
+ private:
+  template <class Done>
+  std::string read_until(Done done) {
+    std::string got;
+    char chunk[4096];
+    while (!done(got)) {
+      if (!hears_within(kPatience)) {
+        ADD_FAILURE() << "the server neither spoke nor closed; so far: " << got;
+        break;
+      }
+      boost::system::error_code error;
+      const std::size_t n = socket_.read_some(asio::buffer(chunk), error);
+      if (error) break;
+      got.append(chunk, n);
+    }
+    return got;
+  }
+
+  asio::io_context io_;
+  tcp::socket socket_;
+};
+
+std::string ask(const Server& server, std::string_view request) {
+  Client client(server);
+  client.send(request);
+  return client.read_all();
+}
+
+std::string get(std::string_view path) {
+  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+}
+
+TEST(AdminServer, AnswersOverTheWire) {
+  const auto server = start();
+  EXPECT_THAT(ask(*server, get("/healthz")),
+              AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("Content-Length: 3\r\n"),
+                    HasSubstr("\r\n\r\nok\n"), HasSubstr("Content-Type: text/plain"),
+                    HasSubstr("Cache-Control: no-store\r\n"),
+                    HasSubstr("X-Content-Type-Options: nosniff\r\n"), HasSubstr(" GMT\r\n"),
+                    Not(HasSubstr("Access-Control"))));
+  EXPECT_THAT(ask(*server, get("/api/hotkeys")), HasSubstr("\"name_base64\":\"dXNlcjoA/w==\""));
+  EXPECT_THAT(ask(*server, get("/nope")), StartsWith("HTTP/1.1 404 Not Found\r\n"));
+  EXPECT_THAT(
+      ask(*server, "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
+      AllOf(StartsWith("HTTP/1.1 405 Method Not Allowed\r\n"), HasSubstr("Allow: GET, HEAD\r\n")));
+  EXPECT_THAT(ask(*server, "GET / HTTP/1.0\r\n\r\n"), HasSubstr(" 200 OK\r\n"));
+}
+
+TEST(AdminServer, HeadHasTheHeaderOfGetAndNoBody) {
+  const auto server = start();
+  const std::string head = "HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  const std::string reply = ask(*server, head);
+  EXPECT_THAT(reply, AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("Content-Length: 3\r\n")));
+  EXPECT_TRUE(reply.ends_with("\r\n\r\n")) << reply;
+}
+
+TEST(AdminServer, PipelinedRequestsAreAnsweredInOrderOnOneConnection) {
+  const auto server = start();
+  const std::string first = "GET /nope HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string head = "HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string reply = ask(*server, first + head + get("/metrics"));
+  const std::size_t not_found = reply.find("HTTP/1.1 404");
+  const std::size_t ok = reply.find("HTTP/1.1 200");
+  const std::size_t metrics = reply.find("heatsink_hits_total 7\n");
+  EXPECT_LT(not_found, ok) << reply;
+  EXPECT_LT(ok, metrics) << reply;
+  EXPECT_NE(metrics, std::string::npos) << reply;
+}
+
+TEST(AdminServer, NamesOfOthersAreRefused) {
+  const auto server = start();
+  const std::string end = "Connection: close\r\n\r\n";
+  EXPECT_THAT(ask(*server, "GET /metrics HTTP/1.1\r\nHost: evil.example\r\n" + end),
+              AllOf(StartsWith("HTTP/1.1 403 Forbidden\r\n"), Not(HasSubstr("heatsink_hits"))));
+  EXPECT_THAT(ask(*server, "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n" + end),
+              StartsWith("HTTP/1.1 403 "));
+  EXPECT_THAT(ask(*server, "GET / HTTP/1.1\r\n" + end), StartsWith("HTTP/1.1 400 "));
+}
+
+TEST(AdminServer, MalformedRequestsGet400AndAClose) {
+  const auto server = start();
+  for (const char* request :
+       {"\r\n\r\n\r\n\r\nx y z\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+        "*1\r\n$4\r\nPING\r\n", "GET / HTTP/1.1\r\nHost localhost\r\n\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n"}) {
+    EXPECT_THAT(ask(*server, request), StartsWith("HTTP/1.1 400 ")) << request;
+  }
+}
+
+TEST(AdminServer, LimitsOfARequestAreKept) {
+  const auto server = start();
+  const std::string start_of = "GET / HTTP/1.1\r\nHost: localhost\r\n";
+  EXPECT_THAT(ask(*server, start_of + "X: " + std::string(100'000, 'x')),
+              StartsWith("HTTP/1.1 431 "));
+  EXPECT_THAT(ask(*server, start_of + "Content-Length: 3\r\n\r\nabc"), StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(ask(*server, start_of + "Content-Length: 99999999999\r\n\r\n"),
+              StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(ask(*server, start_of + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+              StartsWith("HTTP/1.1 413 "));
+}
+
+TEST(AdminServer, RequestThatStopsHalfwayIsClosedAtTheDeadline) {
+  const auto server = start({.listen = {}, .deadline = Millis(100)});
+  Client client(*server);
+  client.send("GET / HTTP/1.1\r\nHost: loc");
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST(AdminServer, DrippingBytesDoesNotMoveTheDeadline) {
+  const auto server = start({.listen = {}, .deadline = Millis(100)});
+  Client client(*server);
+  const auto begin = BootClock::now();
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: ");
+  // A byte now and then until the server has enough: its limit of 8 KiB would last far longer.
+  while (!client.hears_within(Millis(5)) && BootClock::now() - begin < std::chrono::seconds(8)) {
+    client.send("x");
+  }
+  EXPECT_LT(BootClock::now() - begin, std::chrono::seconds(4));
+}
+
+TEST(AdminServer, IdleConnectionIsClosedAtTheDeadline) {
+  const auto server = start({.listen = {}, .deadline = Millis(100)});
+  Client client(*server);
+  client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(client.read_all(), HasSubstr("\r\n\r\nok\n"));
+}
+
+TEST(AdminServer, OneConnectionTooManyIsToldAndClosed) {
+  const auto server = start({.listen = {}, .connections_max = 2});
+  const std::string keep = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(std::make_unique<Client>(*server));
+    clients.back()->send(keep);
+    EXPECT_THAT(clients.back()->read_until_text("ok\n"), StartsWith("HTTP/1.1 200 "));
+  }
+  EXPECT_THAT(Client(*server).read_all(),
+              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("too many connections\n")));
+  clients[0]->end_sending();
+  EXPECT_EQ(clients[0]->read_all(), "");  // closed on the server's side, so its place is free
+  EXPECT_THAT(ask(*server, get("/healthz")), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(AdminServer, EndsWithConnectionsOpen) {
+  auto server = start();
+  Client idle(*server);
+  Client halfway(*server);
+  halfway.send("GET / HTTP/1.1\r\n");
+  idle.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(idle.read_until_text("ok\n"), StartsWith("HTTP/1.1 200 "));
+  server.reset();
+  EXPECT_EQ(idle.read_all(), "");
+  EXPECT_EQ(halfway.read_all(), "");
+}
+
+TEST(AdminServer, OnlyLoopbackIsListenedOn) {
+  for (const char* host : {"", "0.0.0.0", "::", "10.0.0.1", "example.com", "8.8.8.8"}) {
+    const auto server = Server::start({.listen = {host, 0}}, sample_sources());
+    ASSERT_FALSE(server.ok()) << host;
+    EXPECT_EQ(server.error().code, ErrorCode::kPermission);
+    EXPECT_THAT(server.error().message,
+                HasSubstr("the admin API has no authentication yet: bind it to loopback"));
+  }
+  EXPECT_EQ(start({.listen = {"localhost", 0}})->address().host, "127.0.0.1");
+  EXPECT_NE(start({.listen = {"127.0.0.2", 0}})->address().port, 0);
+}
+
+TEST(AdminServer, TakenPortIsNamed) {
+  const auto first = start();
+  const auto second = Server::start({.listen = first->address()}, sample_sources());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(second.error().message,
+            "cannot listen on " + first->address().text() +
+                " for the admin API: Address already in use: end the program that has it, or "
+                "choose another port");
+}
+
+}  // namespace
+}  // namespace heatsink::admin

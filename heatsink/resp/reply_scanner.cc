@@ -13,6 +13,7 @@ ScanStep ReplyScanner::feed(std::string_view bytes) {
   if (complete_) begin_reply();
   const char* at = bytes.data();
   const char* const end = at + bytes.size();
+  if (phase_ == Phase::kType && open_.empty()) at = read_plain(at, end);
   while (at != end && !complete_ && phase_ != Phase::kBroken) at = step(at, end);
   const auto consumed = static_cast<std::size_t>(at - bytes.data());
   if (phase_ == Phase::kBroken) return {consumed, ScanStatus::kError};
@@ -28,7 +29,33 @@ void ReplyScanner::begin_reply() {
   captured_bytes_ = 0;
 }
 
-// Reads at least one byte in the current phase. REQUIRES at != end.
+// The hot path: a string, an integer or "+OK" as the whole reply, all there. Gives where it ends,
+// or `at` for anything else, which then goes the careful way.
+const char* ReplyScanner::read_plain(const char* at, const char* end) {
+  constexpr std::string_view kOk = "+OK\r\n";
+  if (end - at < 4) return at;
+  const char* after = at + 1;
+  std::int64_t bytes = 0;
+  if (*at == '$' || *at == ':') {
+    const std::int64_t n = quick_length(after, end);
+    if (n < 0 || after[-1] != '\n') return at;
+    if (*at == '$') {
+      if (end - after < n + 2 || after[n] != '\r' || after[n + 1] != '\n') return at;
+      bytes = n;
+      after += n + 2;
+    }
+  } else if (std::string_view(at, static_cast<std::size_t>(end - at)).starts_with(kOk)) {
+    after = at + kOk.size();
+  } else {
+    return at;
+  }
+  element_ = *at;
+  make_header_known(bytes);
+  complete_ = true;
+  return after;
+}
+
+// Moves on in the current phase, by a byte or more or into the next phase. REQUIRES at != end.
 const char* ReplyScanner::step(const char* at, const char* end) {
   switch (phase_) {
     case Phase::kType:
@@ -47,8 +74,7 @@ const char* ReplyScanner::step(const char* at, const char* end) {
       *at == '\r' ? enter(Phase::kElementLf) : fail();
       break;
     case Phase::kElementLf:
-      *at == '\n' ? finish_element() : fail();
-      break;
+      return read_element_lf(at);
     case Phase::kBroken:
       break;
   }
@@ -85,7 +111,7 @@ const char* ReplyScanner::read_text(const char* at, const char* end) {
   capture(at, cr);
   if (cr == end) return end;
   enter(Phase::kElementLf);
-  return cr + 1;
+  return cr + 1 == end ? end : read_element_lf(cr + 1);
 }
 
 const char* ReplyScanner::read_body(const char* at, const char* end) {
@@ -94,8 +120,15 @@ const char* ReplyScanner::read_body(const char* at, const char* end) {
   const char* const stop = at + size;
   capture(at, stop);
   body_left_ -= size;
-  if (body_left_ == 0) enter(Phase::kBodyCr);
-  return stop;
+  if (body_left_ > 0) return stop;
+  enter(Phase::kBodyCr);
+  if (end - stop < 2 || *stop != '\r') return stop;
+  return read_element_lf(stop + 1);
+}
+
+const char* ReplyScanner::read_element_lf(const char* at) {
+  *at == '\n' ? finish_element() : fail();
+  return at + 1;
 }
 
 void ReplyScanner::take_line_byte(char byte) {
@@ -130,7 +163,7 @@ void ReplyScanner::open_element(std::int64_t n) {
 void ReplyScanner::open_body(std::uint64_t size) {
   start_capture();
   body_left_ = size;
-  enter(size == 0 ? Phase::kBodyCr : Phase::kBody);
+  enter(Phase::kBody);
 }
 
 void ReplyScanner::open_aggregate(std::uint64_t elements) {

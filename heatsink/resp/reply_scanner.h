@@ -67,10 +67,12 @@ class ReplyScanner {
   static constexpr std::uint64_t kFrameElementsMax = (std::uint64_t{1} << 63) - 1;
 
   void begin_reply();
+  const char* read_plain(const char* at, const char* end);
   const char* step(const char* at, const char* end);
   const char* read_type(const char* at, const char* end);
   const char* read_text(const char* at, const char* end);
   const char* read_body(const char* at, const char* end);
+  const char* read_element_lf(const char* at);
   void take_line_byte(char byte);
   void finish_line();
   void open_element(std::int64_t n);

@@ -17,7 +17,7 @@ namespace heatsink::resp {
 // One per client connection; not thread-safe; copies no bytes and allocates only when a request has
 // more arguments than any before it. The protocol: `(parse* stream*)*`, where parse() is given the
 // unconsumed bytes from the first byte of a request on. After kNeedMore the caller may move the
-// bytes: only offsets are kept, and no byte is looked at twice however the input is split.
+// bytes: only offsets are kept, and the work is linear in the bytes however they are split.
 // Memory grows with the arguments that have really arrived, never by an announced number; what it
 // took past kArgsKept and kInlineBytesKept is given back when a later request begins.
 //
@@ -59,6 +59,8 @@ class RequestParser {
   void reset();
 
  private:
+  static constexpr std::int64_t kPlainArgsMax = 32;
+
   enum class State : std::uint8_t {
     kStart,
     kInline,
@@ -75,6 +77,7 @@ class RequestParser {
   };
 
   void begin(char first_byte);
+  bool parse_plain(std::string_view bytes);
   ParseStatus parse_inline(std::string_view bytes);
   ParseStatus parse_multibulk(std::string_view bytes);
   Stop read_count(std::string_view bytes);

@@ -98,6 +98,14 @@ TEST(RequestParser, ErrorsAreThoseOfRedis) {
   for (const auto& [bytes, error] : cases) EXPECT_EQ(error_of(bytes), error) << bytes.substr(0, 80);
 }
 
+TEST(RequestParser, TheLongestLineThatHasAnEnd) {
+  EXPECT_EQ(error_of("*" + std::string(65535, '1') + "\r\n"),
+            "ERR Protocol error: invalid multibulk length");
+  EXPECT_EQ(error_of("*" + std::string(65536, '1') + "\r\n"), kCountLineTooLong);
+  EXPECT_EQ(trace_requests(std::string(65536, 'x') + "\n").requests.size(), 1u);
+  EXPECT_EQ(error_of(std::string(65537, 'x') + "\n"), kInlineTooLong);
+}
+
 TEST(RequestParser, TheServerIsNotStricterAndNeitherAreWe) {
   EXPECT_EQ(trace_requests("*1\rx$4\ryPINGzz").requests.at(0).args, Args{"PING"});
   for (const std::size_t n : {65535u, 65536u}) EXPECT_EQ(error_of(std::string(n, 'x')), "");

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// base: results, units, clocks, hashes, buffers, option and metric rows, log. Knows nothing of Redis.
-// Start here; every other room sees this one, and this one sees none.
+// base: results, units, clocks, hashes, buffers, option and metric rows, log. Knows nothing of
+// Redis. Start here; every other room sees this one, and this one sees none.
 #pragma once
 
 #include "heatsink/base/byte_buffer.h"  // IWYU pragma: export
 #include "heatsink/base/clock.h"        // IWYU pragma: export
+#include "heatsink/base/config_file.h"  // IWYU pragma: export
 #include "heatsink/base/hash.h"         // IWYU pragma: export
+#include "heatsink/base/log.h"          // IWYU pragma: export
+#include "heatsink/base/metric.h"       // IWYU pragma: export
+#include "heatsink/base/nearest.h"      // IWYU pragma: export
+#include "heatsink/base/option.h"       // IWYU pragma: export
+#include "heatsink/base/printable.h"    // IWYU pragma: export
 #include "heatsink/base/result.h"       // IWYU pragma: export
 #include "heatsink/base/units.h"        // IWYU pragma: export

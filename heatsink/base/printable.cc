@@ -70,9 +70,8 @@ void append_escaped(std::string& out, char c) {
   out += kHex[byte & 15];
 }
 
-}  // namespace
-
-std::string printable(std::string_view bytes, std::size_t bytes_max) {
+// `escaped_too`: printable characters that are escaped as well.
+std::string escape(std::string_view bytes, std::size_t bytes_max, std::string_view escaped_too) {
   std::string out;
   out.reserve(bytes.size() < bytes_max ? bytes.size() : bytes_max);
   std::size_t at = 0;
@@ -81,7 +80,8 @@ std::string printable(std::string_view bytes, std::size_t bytes_max) {
     const std::size_t length = decoded.length == 0 ? 1 : decoded.length;
     if (at + length > bytes_max) break;
     const std::string_view character = bytes.substr(at, length);
-    const bool quoted = character == "\\" || character == "\"";
+    const bool quoted =
+        decoded.length == 1 && escaped_too.find(bytes[at]) != std::string_view::npos;
     if (decoded.length == 0 || quoted || is_unsafe(decoded.code_point)) {
       for (const char c : character) append_escaped(out, c);
     } else {
@@ -91,6 +91,16 @@ std::string printable(std::string_view bytes, std::size_t bytes_max) {
   }
   if (at < bytes.size()) out += "... (+" + std::to_string(bytes.size() - at) + " bytes)";
   return out;
+}
+
+}  // namespace
+
+std::string printable(std::string_view bytes, std::size_t bytes_max) {
+  return escape(bytes, bytes_max, "\\\"");
+}
+
+std::string one_line(std::string_view text, std::size_t bytes_max) {
+  return escape(text, bytes_max, "");
 }
 
 }  // namespace heatsink

@@ -17,4 +17,8 @@ inline constexpr std::size_t kPrintableBytesMax = 256;
 // most `bytes_max` bytes of the input are shown; the rest is told as "... (+12 bytes)".
 std::string printable(std::string_view bytes, std::size_t bytes_max = kPrintableBytesMax);
 
+// The same for a whole sentence: backslashes and quotes stay as they are, so a name in it that went
+// through printable() is not escaped twice.
+std::string one_line(std::string_view text, std::size_t bytes_max);
+
 }  // namespace heatsink

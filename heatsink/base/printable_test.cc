@@ -44,5 +44,9 @@ TEST(Printable, LongOnesAreCutAtACharacterAndSaySo) {
   EXPECT_LT(printable(std::string(1 << 20, '\0')).size(), 4 * kPrintableBytesMax + 32);
 }
 
+TEST(Printable, SentencesKeepBackslashesAndQuotes) {
+  EXPECT_EQ(one_line("key \"a\\x00\"\nend", 100), "key \"a\\x00\"\\nend");
+}
+
 }  // namespace
 }  // namespace heatsink

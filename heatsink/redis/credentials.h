@@ -15,10 +15,14 @@ struct Credentials {
   std::string password;
 
   bool given() const { return !user.empty() || !password.empty(); }
-  std::string_view acl_user() const { return user.empty() ? std::string_view("default") : std::string_view(user); }
+  std::string_view acl_user() const {
+    return user.empty() ? std::string_view("default") : std::string_view(user);
+  }
 };
 
-// "HELLO n [AUTH user password] SETNAME name": one request that authenticates and chooses the protocol.
-void append_hello(ByteBuffer& out, resp::Protocol protocol, const Credentials& credentials, std::string_view name);
+// "HELLO n [AUTH user password] SETNAME name": one request that authenticates and chooses the
+// protocol.
+void append_hello(ByteBuffer& out, resp::Protocol protocol, const Credentials& credentials,
+                  std::string_view name);
 
 }  // namespace heatsink::redis

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/redis/tracker.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "heatsink/base/units.h"
@@ -13,31 +15,38 @@ using resp::Value;
 
 // Errors that mean "this server does not (any longer) speak for the key": every copy is in doubt.
 bool means_lost(std::string_view error) {
-  static constexpr std::array<std::string_view, 8> kCodes = {"MOVED",      "ASK",    "CLUSTERDOWN", "LOADING",
-                                                             "MASTERDOWN", "NOAUTH", "TRYAGAIN",    "READONLY"};
+  static constexpr std::array<std::string_view, 8> kCodes = {
+      "MOVED", "ASK", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOAUTH", "TRYAGAIN", "READONLY"};
   for (std::string_view code : kCodes) {
     if (error.starts_with(code)) return true;
   }
   return false;
 }
 
+// A server may say 9e18 ms, which no time point can hold; nobody keeps a copy for a year.
+constexpr Millis kTtlMax = std::chrono::hours(24 * 365);
+
 Error server_said(std::string_view what, const Value& reply) {
-  return {ErrorCode::kUnavailable, std::string(what) + ": the server said \"" + reply.text.substr(0, 200) + "\""};
+  return {ErrorCode::kUnavailable,
+          std::string(what) + ": the server said \"" + reply.text.substr(0, 200) + "\""};
 }
 
 Error protocol_error(std::string_view what) {
-  return {ErrorCode::kProtocol, "the server broke the protocol on the tracking connection: " + std::string(what)};
+  return {ErrorCode::kProtocol,
+          "the server broke the protocol on the tracking connection: " + std::string(what)};
 }
 
 }  // namespace
 
-Tracker::Tracker(TrackerOptions options, TrackerEvents& events) : options_(std::move(options)), events_(events) {}
+Tracker::Tracker(TrackerOptions options, TrackerEvents& events)
+    : options_(std::move(options)), events_(events) {}
 
 void Tracker::connected(TimePoint now) {
   state_ = State::kHandshake;
   facts_ = {};
   db_ = 0;
-  send(Kind::kPing, {"PING"}, now);  // before AUTH: tells whether a fresh connection may do anything
+  send(Kind::kPing, {"PING"},
+       now);  // before AUTH: tells whether a fresh connection may do anything
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, "heatsink-tracker");
   expected_.push_back({Kind::kHello, now});
   send(Kind::kCommand, {"COMMAND"}, now);
@@ -47,7 +56,8 @@ void Tracker::connected(TimePoint now) {
   heartbeat_sent_at_ = now;
 }
 
-void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now, std::uint64_t token) {
+void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
+                   std::uint64_t token) {
   resp::append_request(output_, args);
   expected_.push_back({kind, now, token});
 }
@@ -76,7 +86,6 @@ void Tracker::disconnected(const std::string& reason) {
   fail_outstanding();
   expected_.clear();
   fills_.clear();
-  heartbeat_in_flight_ = false;
 }
 
 Status Tracker::tick(TimePoint now) {
@@ -84,8 +93,9 @@ Status Tracker::tick(TimePoint now) {
   if (!expected_.empty()) {
     const Nanos waiting = now - expected_.front().sent_at;
     if (waiting > options_.response_timeout) {
-      return Error{ErrorCode::kTimedOut, "the server has not answered the tracking connection for " +
-                                             format_duration(options_.response_timeout)};
+      return Error{ErrorCode::kTimedOut,
+                   "the server has not answered the tracking connection for " +
+                       format_duration(options_.response_timeout)};
     }
     if (waiting > options_.max_staleness) stall("the server does not answer");
   }
@@ -110,42 +120,47 @@ void Tracker::fill(FillId id, std::string_view key, std::uint32_t db, TimePoint 
     send(Kind::kSelect, {"SELECT", std::to_string(db)}, now);
     db_ = db;
   }
-  send(Kind::kTtl, {"PTTL", key}, now, id);
   send(Kind::kRead, {"GETRANGE", key, "0", std::to_string(options_.value_bytes_max)}, now, id);
+  send(Kind::kTtl, {"PTTL", key}, now, id);
   fills_.push_back({std::move(reply), std::string(key)});
 }
 
 void Tracker::barrier(std::uint64_t token, TimePoint now) {
   if (state_ != State::kUp) {
-    events_.on_barrier(token);  // on_down has been called: there is nothing left that could be stale
+    events_.on_barrier(
+        token);  // on_down has been called: there is nothing left that could be stale
     return;
   }
   send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);
 }
 
 Status Tracker::on_push(const Value& push) {
-  if (push.items.size() < 2 || push.items[0].text != "invalidate") return Unit{};
+  if (push.items.empty() || push.items[0].text != "invalidate") return Unit{};
+  if (push.items.size() < 2) return protocol_error("an invalidation without names");
   const Value& names = push.items[1];
   if (names.type == Value::Type::kNull) {
     flush();
     return Unit{};
   }
   if (names.type != Value::Type::kArray) return protocol_error("an invalidation without names");
-  for (const Value& name : names.items) invalidate(name.text);
+  for (const Value& name : names.items) {
+    if (!name.is_text()) return protocol_error("an invalidation of what is no name");
+    invalidate(name.text);
+  }
   return Unit{};
 }
 
-// A push before the reply to PTTL is older than both reads, and PTTL has tracked the name again. Between
-// the two replies it says that the value may be newer than the TTL or older than the push.
+// A push before the first of the two replies is older than both reads, and the read has tracked the
+// name again. Between them it says that the value and the TTL may not belong together.
 void Tracker::invalidate(std::string_view name) {
   for (Fill& fill : fills_) {
-    if (fill.ttl_known && fill.key == name) fill.reply.spoiled = true;
+    if (fill.read_done && fill.key == name) fill.reply.spoiled = true;
   }
   events_.on_invalidate(name);
 }
 
 void Tracker::flush() {
-  for (Fill& fill : fills_) fill.reply.spoiled = fill.reply.spoiled || fill.ttl_known;
+  for (Fill& fill : fills_) fill.reply.spoiled = fill.reply.spoiled || fill.read_done;
   events_.on_flush();
 }
 
@@ -153,6 +168,12 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
   if (expected_.empty()) return protocol_error("a reply that nobody asked for");
   const Expected expected = expected_.front();
   expected_.pop_front();
+  Status done = on_answer(expected, reply, now);
+  if (!done.ok()) expected_.push_front(expected);  // unanswered: disconnected() tells who waits
+  return done;
+}
+
+Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
   if (reply.is_error() && means_lost(reply.text) && expected.kind != Kind::kPing) {
     return server_said("tracking lost", reply);
   }
@@ -182,7 +203,8 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     if (version != nullptr) facts_.version = version->text;
   } else if (kind == Kind::kCommand) {
     Result<resp::CommandTable> table = resp::CommandTable::from_reply(reply);
-    if (table.ok()) facts_.commands = std::make_shared<const resp::CommandTable>(std::move(table).value());
+    if (table.ok())
+      facts_.commands = std::make_shared<const resp::CommandTable>(std::move(table).value());
     events_.on_facts(facts_);
   } else if (reply.is_error()) {
     return server_said("no local copies without CLIENT TRACKING", reply);
@@ -192,47 +214,55 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
 
 // An error is no proof: a server that lost its role, its data or our permission still answers PING.
 Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
-  if (reply.type != Value::Type::kInteger) return server_said("the heartbeat (EXISTS) failed", reply);
+  if (reply.type != Value::Type::kInteger)
+    return server_said("the heartbeat (EXISTS) failed", reply);
   if (expected.kind == Kind::kHeartbeat) heartbeat_in_flight_ = false;
   const bool fresh = now - expected.sent_at <= options_.max_staleness;
   if (fresh && state_ != State::kUp) {
     state_ = State::kUp;
     events_.on_up();
+  } else if (state_ == State::kHandshake) {
+    state_ = State::kStalled;  // all set up, but too slowly: the next heartbeats decide
   }
   events_.on_heartbeat(expected.sent_at);
   if (expected.kind == Kind::kBarrier && expected.token != 0) events_.on_barrier(expected.token);
   return Unit{};
 }
 
-Status Tracker::on_ttl(const Value& reply) {
+Status Tracker::on_read(const Value& reply) {
+  using Outcome = FillReply::Outcome;
   Fill& fill = fills_.front();
-  fill.ttl_known = true;
-  if (reply.type != Value::Type::kInteger) {
-    fill.reply.outcome = FillReply::Outcome::kRefused;
-  } else if (reply.integer >= 0) {
-    fill.reply.ttl = Millis(reply.integer);
-  } else if (reply.integer == -2) {
-    fill.reply.outcome = FillReply::Outcome::kNil;  // unless the read finds something
+  fill.read_done = true;
+  if (reply.type != Value::Type::kString) {
+    fill.reply.outcome = Outcome::kRefused;
+  } else if (reply.text.size() > options_.value_bytes_max) {
+    fill.reply.outcome = Outcome::kTooBig;
+  } else {
+    fill.reply.outcome = Outcome::kValue;
+    fill.reply.value = reply.text;
   }
   return Unit{};
 }
 
-Status Tracker::on_read(const Value& reply) {
+// GETRANGE cannot tell "" from a missing key; PTTL can, and only after it: a key may expire between
+// the two without a push in time, but it does not come to be without one.
+Status Tracker::on_ttl(const Value& reply) {
   using Outcome = FillReply::Outcome;
+  constexpr std::int64_t kMissing = -2;
   FillReply& fill = fills_.front().reply;
-  const bool missing = std::exchange(fill.outcome, Outcome::kRefused) == Outcome::kNil;
-  if (reply.type == Value::Type::kString) {
-    if (reply.text.size() > options_.value_bytes_max) {
-      fill.outcome = Outcome::kTooBig;
-    } else if (missing && reply.text.empty()) {
+  if (reply.type != Value::Type::kInteger) {
+    fill.outcome = Outcome::kRefused;
+  } else if (reply.integer >= 0) {
+    fill.ttl = std::min<Millis>(Millis(reply.integer), kTtlMax);
+  } else if (reply.integer == kMissing && fill.outcome == Outcome::kValue) {
+    if (fill.value.empty()) {
       fill.outcome = Outcome::kNil;
     } else {
-      // GETRANGE cannot tell "" from a missing key, PTTL can. Missing then, here now: a push was between.
-      fill.outcome = Outcome::kValue;
-      fill.spoiled = fill.spoiled || missing;
-      fill.value = reply.text;
+      fill.spoiled = true;  // it was there, and is no longer
     }
   }
+  const bool ambiguous = fill.outcome == Outcome::kValue && fill.value.empty() && fill.spoiled;
+  if (ambiguous) fill.outcome = Outcome::kFailed;
   finish_fill();
   return Unit{};
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: what a tracker told, one line per callback.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heatsink/redis/tracker.h"
+
+namespace heatsink::redis {
+
+class TrackerLog final : public TrackerEvents {
+ public:
+  void on_facts(const ServerFacts& facts) override {
+    add("facts " + facts.version + (facts.open ? " open" : " closed") +
+        (facts.commands == nullptr ? " no commands" : " commands"));
+  }
+  void on_up() override {
+    add("up");
+    if (when_up) when_up();
+  }
+  void on_heartbeat(TimePoint sent_at) override { add("heartbeat " + ms(sent_at)); }
+  void on_invalidate(std::string_view name) override { add("invalidate " + std::string(name)); }
+  void on_flush() override { add("flush"); }
+  void on_filled(const FillReply& reply) override {
+    add("filled " + std::to_string(reply.id) + " " + outcome(reply.outcome) + " sent " +
+        ms(reply.sent_at) + (reply.ttl ? " ttl " + ms(TimePoint(*reply.ttl)) : "") +
+        (reply.spoiled ? " spoiled" : "") +
+        (reply.outcome == FillReply::Outcome::kValue ? " \"" + reply.value + "\"" : ""));
+  }
+  void on_barrier(std::uint64_t token) override { add("barrier " + std::to_string(token)); }
+  void on_down(const std::string& reason) override {
+    add("down");
+    last_reason = reason;
+  }
+
+  // All lines since the last call.
+  std::vector<std::string> take() { return std::exchange(lines_, {}); }
+  const std::vector<std::string>& lines() const { return lines_; }
+
+  std::function<void()> when_up;
+  std::string last_reason;
+
+ private:
+  void add(std::string line) { lines_.push_back(std::move(line)); }
+
+  static std::string ms(TimePoint time) {
+    return std::to_string(std::chrono::duration_cast<Millis>(time.time_since_epoch()).count());
+  }
+
+  static const char* outcome(FillReply::Outcome outcome) {
+    switch (outcome) {
+      case FillReply::Outcome::kValue:
+        return "value";
+      case FillReply::Outcome::kNil:
+        return "nil";
+      case FillReply::Outcome::kTooBig:
+        return "too big";
+      case FillReply::Outcome::kRefused:
+        return "refused";
+      case FillReply::Outcome::kFailed:
+        return "failed";
+    }
+    return "?";
+  }
+
+  std::vector<std::string> lines_;
+};
+
+}  // namespace heatsink::redis

@@ -144,6 +144,22 @@ TEST(EventLoop, TimersEndASleepAndAreCancelled) {
   EXPECT_LT(loop.now() - start, kLong);
 }
 
+TEST(EventLoop, TheAlarmFollowsTheTimers) {
+  EventLoop loop;
+  std::string ran;
+  const TimerId late = loop.call_after(kLong * 2, [&] { ran += 'x'; });
+  loop.turn(kAtOnce);  // sets the alarm
+  const TimerId gone = loop.call_after(Millis(2), [&] { ran += 'y'; });
+  loop.turn(kAtOnce);  // sets it earlier
+  loop.cancel(gone);
+  loop.call_after(Millis(4), [&] { ran += 'a'; });
+  const TimePoint start = BootClock::now();
+  while (ran.empty() && BootClock::now() - start < kLong) loop.turn(kLong);
+  EXPECT_EQ(ran, "a");
+  EXPECT_LT(loop.now() - start, kLong);
+  loop.cancel(late);
+}
+
 TEST(EventLoop, PeriodicTimersGoOnUntilCancelled) {
   EventLoop loop;
   int ran = 0;

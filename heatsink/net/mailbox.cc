@@ -16,28 +16,25 @@ Mailbox::Mailbox() : wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
 }
 
 void Mailbox::post(std::function<void()> work) {
-  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     posted_.push_back(std::move(work));
-    wake = std::exchange(asleep_, false);
   }
-  if (!wake) return;
+  if (state_.exchange(State::kPosted) != State::kAsleep) return;
   // Cannot fail: the counter would have to reach 2^64 - 2.
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wake_fd_.get(), &one, sizeof one);
 }
 
 bool Mailbox::may_sleep() {
-  const std::lock_guard lock(mutex_);
-  asleep_ = posted_.empty();
-  return asleep_;
+  State expected = State::kAwake;
+  return state_.compare_exchange_strong(expected, State::kAsleep);
 }
 
 void Mailbox::run_posted() {
+  if (state_.exchange(State::kAwake) != State::kPosted) return;
   {
     const std::lock_guard lock(mutex_);
-    asleep_ = false;
     running_.swap(posted_);
   }
   for (std::function<void()>& work : running_) work();

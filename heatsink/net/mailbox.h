@@ -3,6 +3,7 @@
 // sleep.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <vector>
@@ -12,9 +13,7 @@
 namespace heatsink::net {
 
 // post() is for any thread; all else for the owner's. The kernel is asked only when the owner
-// sleeps: the owner says so under the same lock as the queue, so no wake-up is lost and none is
-// sent to one awake. A lock-free queue was not taken: a post is one per batch and not on the path
-// of a request.
+// sleeps, once per sleep; an owner that finds nothing posted takes no lock.
 class Mailbox {
  public:
   Mailbox();
@@ -32,13 +31,15 @@ class Mailbox {
   void run_posted();
 
  private:
-  Fd wake_fd_;
-  std::vector<std::function<void()>> running_;  // owner's; swapped, so that both keep their memory
+  // kAwake -> kAsleep by may_sleep(), back by run_posted(); anything -> kPosted by post(), after
+  // its push, so that who sees kPosted finds the work.
+  enum class State { kAwake, kAsleep, kPosted };
 
+  Fd wake_fd_;
+  std::atomic<State> state_{State::kAwake};
+  std::vector<std::function<void()>> running_;  // owner's; swapped, so that both keep their memory
   std::mutex mutex_;
-  // Guarded by mutex_:
-  std::vector<std::function<void()>> posted_;
-  bool asleep_ = false;
+  std::vector<std::function<void()>> posted_;  // guarded by mutex_
 };
 
 }  // namespace heatsink::net

@@ -48,7 +48,6 @@ class AdmissionSketch {
     return static_cast<std::uint32_t>((static_cast<std::uint64_t>(last) * last_weight_) >> 32);
   }
 
-  void prefetch(KeyHash hash) const noexcept { __builtin_prefetch(&lines_[place(hash).line], 1); }
   std::size_t memory_bytes() const { return lines_.size() * sizeof(Line); }
 
  private:

@@ -17,25 +17,28 @@ inline constexpr std::size_t kRecorderBytesMin = 65'536;  // less is taken as th
 
 struct RecorderOptions {
   Nanos window = std::chrono::seconds(10);
-  std::uint32_t slots =
-      10;  // 1 .. kSlotsMax, else the nearest: the window turns in steps of window / slots
-  std::size_t memory_bytes = 2'500'000;  // all of this shard, whatever the number of distinct keys
-  std::uint64_t urgent_count = UINT64_MAX;  // a key whose count in the window reaches this (and
-                                            // each doubling of it) is urgent
+  // The window turns in steps of window / slots. 1 .. kSlotsMax; else the nearest is taken.
+  std::uint32_t slots = 10;
+  // All of this shard, whatever the number of distinct keys: about 4 keys per 1000 bytes.
+  std::size_t memory_bytes = 2'500'000;
+  // A key whose count in the window reaches this, and each doubling of it, is urgent.
+  std::uint64_t urgent_count = UINT64_MAX;
   std::uint64_t seed = 0;
 };
 
 // Belongs to one thread, which also calls summarize(). Fixed memory, allocated at construction.
-// Time only has to be roughly right (a cached tick); it may stand still, and a step back counts as
-// standing still.
+// A tracked key is counted exactly from its admission on; what it had before bounds the error,
+// which ends with the window (docs/design/detect.md). record() costs about 30 ns and never
+// allocates. Time only has to be roughly right (a cached tick); it may stand still, and a step back
+// counts as standing still.
 class Recorder {
  public:
   explicit Recorder(const RecorderOptions& options);
   ~Recorder();
   Recorder(Recorder&&) noexcept;
 
-  // True when this access made the key urgent: the caller then calls summarize() now, not at the
-  // tick.
+  // True when this access made the key urgent: the caller then calls summarize() at once. Each
+  // level is told once, and again only after the count has fallen below half of it.
   bool record(const Access& access, TimePoint now) noexcept;
 
   // The window as it stands at `now`: totals, and the `keys_max` busiest keys with their bounds.

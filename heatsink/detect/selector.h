@@ -17,30 +17,32 @@ struct SelectorOptions {
   // a key is hot once the window holds hot_qps * window accesses of it.
   double hot_qps = 3000;  // rate_low >= this
   double warm_qps = 500;
-  std::uint32_t top_n = 1000;  // at most so many hot keys; 0: no bound but keys_max
-  std::uint32_t confirm_windows =
-      1;  // window lengths above the threshold before a promotion, the first counted (1: at once)
-  double demote_ratio = 0.8;  // hysteresis: hot until rate_high falls below hot_qps * this
-  Nanos minimum_residence =
-      std::chrono::seconds(10);  // a hot key stays at least so long, unless it becomes write-hot
-  double write_hot_ratio =
-      10;  // fewer reads than this per write: write-hot, caching would be a loss
+  // At most so many hot keys; 0: no bound but keys_max.
+  std::uint32_t top_n = 1000;
+  // Window lengths above hot_qps without a gap before a promotion, the first counted (1: at once).
+  std::uint32_t confirm_windows = 1;
+  // Hysteresis: hot until rate_high falls below hot_qps * this.
+  double demote_ratio = 0.8;
+  // A hot key stays at least so long, unless it becomes write-hot.
+  Nanos minimum_residence = std::chrono::seconds(10);
+  // Fewer reads than this per write: write-hot, caching would be a loss.
+  double write_hot_ratio = 10;
   std::size_t keys_max = 4096;
 };
 
 enum class Temperature : std::uint8_t { kCold, kWarm, kHot, kWriteHot };
 const char* to_string(Temperature temperature);  // "cold", "warm", "hot", "write-hot"
 
-// One key with its evidence.
+// One key with its evidence. Rates are accesses per second over the window.
 struct Verdict {
   KeyCount count;
   Temperature temperature = Temperature::kCold;
-  double rate = 0;  // accesses per second over the window; the proven part, rate_low
+  double rate = 0;                     // what is proven: rate_low
   double rate_low = 0, rate_high = 0;  // the truth lies within
   double share = 0;                    // of all accesses in the window, 0 .. 1
   TimePoint since{};                   // when it got this temperature
-  std::string
-      reason;  // why, with the figures of that moment: "3412/s >= hot-qps 3000 (8.1 % of traffic)"
+  // Why it got it, with the figures of that moment: "3412/s >= hot-qps 3000 (8.1 % of traffic)".
+  std::string reason;
 };
 
 struct Change {

@@ -24,6 +24,7 @@ struct KeyCount {
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::uint64_t hits = 0;
+  // Of the values, where known. Slots leave at the mean size: exact while the value keeps its size.
   std::uint64_t bytes = 0;
 };
 inline constexpr std::size_t kKeyBytesMax =

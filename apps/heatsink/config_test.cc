@@ -99,8 +99,8 @@ TEST_F(ConfigVerb, DefaultsAgreeWithEachOther) {
 TEST_F(ConfigVerb, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_THAT(run({"check", file("cache: {max-staleness: 100ms, heartbeat-interval: 60ms}\n")}).err,
               HasSubstr("cache.heartbeat-interval must be at most half of cache.max-staleness"));
-  EXPECT_THAT(run({"check", file("detection: {hot-qps: 100, warm-qps: 200}\n")}).err,
-              HasSubstr("detection.warm-qps must not be above"));
+  EXPECT_THAT(run({"check", file("upstream: {backoff-min: 5s, backoff-max: 1s}\n")}).err,
+              HasSubstr("upstream.backoff-min must not be longer"));
   EXPECT_THAT(run({"check", file("proxy.listen: 6380\n")}).err, HasSubstr("proxy.listen: "));
   EXPECT_THAT(run({"check", file("admin.listen: nowhere\n")}).err, HasSubstr("admin.listen: "));
   EXPECT_EQ(run({"check", file("admin.listen: off\n")}).code, kDone);

@@ -44,8 +44,6 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options) {
   }
   require(faults, options.backoff_min <= options.backoff_max,
           "upstream.backoff-min must not be longer than upstream.backoff-max");
-  require(faults, options.warm_qps <= options.hot_qps,
-          "detection.warm-qps must not be above detection.hot-qps");
   require(faults, options.tick <= options.window,
           "detection.tick must not be longer than detection.window");
   require(

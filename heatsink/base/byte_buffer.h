@@ -11,8 +11,8 @@
 namespace heatsink {
 
 // Not thread-safe. Views of the content die at the next non-const call. An empty buffer that never
-// grew owns no memory. Appending is amortised O(1) per byte; consuming moves no bytes until the space
-// before the content is needed again.
+// grew owns no memory. Appending is amortised O(1) per byte; consuming moves no bytes until the
+// space before the content is needed again.
 class ByteBuffer {
  public:
   ByteBuffer() = default;

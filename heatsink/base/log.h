@@ -66,8 +66,8 @@ class LogLimiter {
   Events events_;
 };
 
-// Where the lines go, without time and level; an empty function: stderr again. A sink is called with
-// one line at a time and must not log itself. For tests.
+// Where the lines go, without time and level; an empty function: stderr again. A sink is called
+// with one line at a time and must not log itself. For tests.
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 void set_log_sink(LogSink sink);
 

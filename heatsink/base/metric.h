@@ -10,8 +10,8 @@ namespace heatsink {
 
 enum class MetricKind { kCounter, kGauge };
 
-// One per metric, static, never freed. `name` as Prometheus wants it ("heatsink_hits_total"), unit last;
-// `help` is never empty.
+// One per metric, static, never freed. `name` as Prometheus wants it ("heatsink_hits_total"), unit
+// last; `help` is never empty.
 struct MetricRow {
   std::string_view name;
   MetricKind kind;
@@ -22,7 +22,7 @@ struct MetricRow {
 struct MetricSample {
   const MetricRow* row;
   double value;
-  std::string label;        // "" : no label; else e.g. "reason"
+  std::string label;  // "" : no label; else e.g. "reason"
   std::string label_value;
 };
 

@@ -14,11 +14,11 @@ enum class ErrorCode {
   kInvalidArgument,  // the caller (or a config file, or a flag) said something that cannot be
   kOutOfRange,       // understood, but past a stated limit
   kNotFound,
-  kUnavailable,      // a server, a file, a port: may work later
+  kUnavailable,  // a server, a file, a port: may work later
   kTimedOut,
-  kProtocol,         // the peer does not speak RESP as Redis does
+  kProtocol,  // the peer does not speak RESP as Redis does
   kPermission,
-  kUnsupported,      // the peer (or this build) cannot do it
+  kUnsupported,  // the peer (or this build) cannot do it
 };
 
 struct Error {
@@ -31,23 +31,35 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: implicit
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}    // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
   // REQUIRES: ok().
-  T& value() & { assert(ok()); return std::get<0>(state_); }
-  const T& value() const& { assert(ok()); return std::get<0>(state_); }
-  T&& value() && { assert(ok()); return std::get<0>(std::move(state_)); }
+  T& value() & {
+    assert(ok());
+    return std::get<0>(state_);
+  }
+  const T& value() const& {
+    assert(ok());
+    return std::get<0>(state_);
+  }
+  T&& value() && {
+    assert(ok());
+    return std::get<0>(std::move(state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
   // REQUIRES: !ok().
-  const Error& error() const { assert(!ok()); return std::get<1>(state_); }
+  const Error& error() const {
+    assert(!ok());
+    return std::get<1>(state_);
+  }
 
  private:
   std::variant<T, Error> state_;

@@ -44,7 +44,8 @@ bool parse_scaled(std::string_view text, const std::array<UnitRow, N>& units, st
   std::uint64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{}) return false;
-  const std::string unit = lower({rest, static_cast<std::size_t>(text.data() + text.size() - rest)});
+  const std::string unit =
+      lower({rest, static_cast<std::size_t>(text.data() + text.size() - rest)});
   for (const UnitRow& row : units) {
     if (row.name != unit) continue;
     if (number > limit / row.factor) return false;
@@ -57,7 +58,8 @@ bool parse_scaled(std::string_view text, const std::array<UnitRow, N>& units, st
 template <std::size_t N>
 std::string format_scaled(std::uint64_t count, const std::array<UnitRow, N>& units) {
   for (const UnitRow& row : units) {
-    if (count != 0 && count % row.factor == 0) return std::to_string(count / row.factor) + std::string(row.name);
+    if (count != 0 && count % row.factor == 0)
+      return std::to_string(count / row.factor) + std::string(row.name);
   }
   return "0";
 }
@@ -77,7 +79,8 @@ std::string format_bytes(Bytes bytes) { return format_scaled(bytes.count, kByteU
 
 Result<Nanos> parse_duration(std::string_view text) {
   std::uint64_t count = 0;
-  if (text != "0" && !parse_scaled(text, kTimeUnits, std::numeric_limits<std::int64_t>::max(), count)) {
+  if (text != "0" &&
+      !parse_scaled(text, kTimeUnits, std::numeric_limits<std::int64_t>::max(), count)) {
     return Error{ErrorCode::kInvalidArgument,
                  "'" + std::string(text) + "' is not a duration: " + std::string(kDurationForm)};
   }

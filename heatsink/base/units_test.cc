@@ -25,7 +25,8 @@ TEST(Units, DurationsReadAndWritten) {
 }
 
 TEST(Units, NonsenseIsRefusedWithAHint) {
-  for (const char* bad : {"", "x", "-1s", "10", "10 s", "10sx", "99999999999999999999s", "9999999999h"}) {
+  for (const char* bad :
+       {"", "x", "-1s", "10", "10 s", "10sx", "99999999999999999999s", "9999999999h"}) {
     EXPECT_FALSE(parse_duration(bad).ok()) << bad;
   }
   for (const char* bad : {"", "mb", "-1", "1.5mb", "10tb", "99999999999999999999"}) {

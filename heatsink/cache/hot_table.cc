@@ -16,7 +16,7 @@ struct HotTable::Index {
   };
 
   explicit Index(std::size_t entries)
-      : slots(std::bit_ceil(entries * 2 + 2)), mask(slots.size() - 1) {}
+      : slots(std::bit_ceil(entries * 2 + 2)), mask(slots.size() - 1), empty(entries == 0) {}
 
   void put(const Entry& entry) {
     std::size_t i = entry.hash().value & mask;
@@ -26,6 +26,7 @@ struct HotTable::Index {
 
   std::vector<Slot> slots;
   std::size_t mask;
+  bool empty;
 };
 
 namespace {
@@ -67,6 +68,8 @@ const Entry* HotTable::find(KeyHash hash, std::string_view key, std::uint32_t db
   }
   return nullptr;
 }
+
+bool HotTable::none() const noexcept { return index_.load()->empty; }
 
 bool HotTable::has(KeyHash hash) const noexcept {
   const Index& index = *index_.load();

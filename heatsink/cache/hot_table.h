@@ -74,6 +74,7 @@ class HotTable {
   // Readers. The entry is valid until the reader's next quiescent state.
   const Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept;
   bool has(KeyHash hash) const noexcept;  // by hash alone: may err towards true
+  bool none() const noexcept;             // no key is hot, so no copy exists
 
   // Writer: the keys. promote() is false when entries_max is reached or the key is there already.
   bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name);

@@ -18,73 +18,102 @@ using std::chrono::seconds;
 }  // namespace
 
 void ProxyOptions::describe(OptionSet& set) {
-  set.add({"proxy.listen", &listen, "Address that clients connect to, host:port; port 0 takes a free one."});
+  set.add({"proxy.listen", &listen,
+           "Address that clients connect to, host:port; port 0 takes a free one."});
   set.add({"proxy.workers", &workers, "Threads that serve clients; 0 takes one per core.", 0, 64});
-  set.add({"proxy.maximum-clients", &clients_max, "Client connections at once; one more is refused with an error.", 1, 1'000'000});
+  set.add({"proxy.maximum-clients", &clients_max,
+           "Client connections at once; one more is refused with an error.", 1, 1'000'000});
   set.add({"proxy.client-output-limit", &client_output_max,
-           "Bytes of replies kept for a client that reads slower than it asks; past it the client is closed.",
+           "Bytes of replies kept for a client that reads slower than it asks; past it the client "
+           "is closed.",
            bytes(kibibytes(64)), bytes(Bytes{16ULL << 30})});
   set.add({"proxy.slow-client-timeout", &slow_client_timeout,
-           "A client that takes none of its waiting replies for so long is closed.", ns(seconds(1)), ns(hours(24))});
+           "A client that takes none of its waiting replies for so long is closed.", ns(seconds(1)),
+           ns(hours(24))});
   set.add({"proxy.pipeline-limit", &pipeline_max,
-           "Commands of one client in flight at once; further ones wait in its socket.", 1, 100'000});
+           "Commands of one client in flight at once; further ones wait in its socket.", 1,
+           100'000});
   set.add({"proxy.stream-threshold", &stream_threshold,
-           "A request or reply larger than this is streamed on a connection of its own.", bytes(kibibytes(16)),
-           bytes(mebibytes(64))});
+           "A request or reply larger than this is streamed on a connection of its own.",
+           bytes(kibibytes(16)), bytes(mebibytes(64))});
   set.add({"proxy.maximum-private-connections", &private_connections_max,
-           "Upstream connections for clients that hold connection state (MULTI, SUBSCRIBE, BLPOP, ...), in all.", 1,
-           1'000'000});
+           "Upstream connections for clients that hold connection state (MULTI, SUBSCRIBE, BLPOP, "
+           "...), in all.",
+           1, 1'000'000});
   set.add({"proxy.idle-private-connections", &private_connections_idle,
            "Clean private connections that each worker keeps for the next client.", 0, 1000});
 
   set.add({"upstream.url", &upstream, "The server: redis://[user:password@]host[:port]."});
-  set.add({"upstream.connect-timeout", &connect_timeout, "A connection attempt that takes longer has failed.",
-           ns(milliseconds(10)), ns(minutes(1))});
+  set.add({"upstream.connect-timeout", &connect_timeout,
+           "A connection attempt that takes longer has failed.", ns(milliseconds(10)),
+           ns(minutes(1))});
   set.add({"upstream.response-timeout", &response_timeout,
-           "A server that owes replies on a shared connection and sends nothing for so long is taken for gone.",
+           "A server that owes replies on a shared connection and sends nothing for so long is "
+           "taken for gone.",
            ns(milliseconds(100)), ns(hours(1))});
-  set.add({"upstream.backoff-min", &backoff_min, "Pause before the second connection attempt; it doubles from there.",
+  set.add({"upstream.backoff-min", &backoff_min,
+           "Pause before the second connection attempt; it doubles from there.",
            ns(milliseconds(1)), ns(minutes(1))});
-  set.add({"upstream.backoff-max", &backoff_max, "Longest pause between connection attempts.", ns(milliseconds(1)),
-           ns(minutes(5))});
+  set.add({"upstream.backoff-max", &backoff_max, "Longest pause between connection attempts.",
+           ns(milliseconds(1)), ns(minutes(5))});
 
   set.add({"admin.listen", &admin, "Address of the admin API, host:port; \"off\" for none."});
 
-  set.add({"detection.enabled", &detection_enabled, "Count accesses and name hot keys; without it nothing is cached."});
-  set.add({"detection.window", &window, "Length of the sliding window.", ns(milliseconds(100)), ns(hours(1))});
-  set.add({"detection.slots", &slots, "Steps in which the window slides.", 2, 10});
-  set.add({"detection.hot-qps", &hot_qps, "A key with at least so many accesses per second over the window is hot.", 1, 1e9});
-  set.add({"detection.warm-qps", &warm_qps, "A key with at least so many is warm: shown, not cached.", 0, 1e9});
+  set.add({"detection.enabled", &detection_enabled,
+           "Count accesses and name hot keys; without it nothing is cached."});
+  set.add({"detection.window", &window, "Length of the sliding window.", ns(milliseconds(100)),
+           ns(hours(1))});
+  set.add({"detection.slots", &slots, "Steps in which the window slides.", 1, 10});
+  set.add({"detection.hot-qps", &hot_qps,
+           "A key with at least so many accesses per second over the window is hot.", 1, 1e9});
+  set.add({"detection.warm-qps", &warm_qps,
+           "A key with at least so many is warm: shown, not cached; at most hot-qps counts.", 0,
+           1e9});
   set.add({"detection.top-n", &top_n, "At most so many keys are hot at once.", 1, 4096});
   set.add({"detection.confirm-windows", &confirm_windows,
-           "Consecutive windows that a key must be above the threshold before it is promoted; 1: at once.", 1, 100});
-  set.add({"detection.demote-ratio", &demote_ratio, "A hot key stays hot until its rate falls below hot-qps times this.", 0, 1});
+           "Consecutive windows that a key must be above the threshold before it is promoted; 1: "
+           "at once.",
+           1, 100});
+  set.add({"detection.demote-ratio", &demote_ratio,
+           "A hot key stays hot until its rate falls below hot-qps times this.", 0, 1});
   set.add({"detection.write-hot-ratio", &write_hot_ratio,
-           "A hot key with fewer reads than this per write is write-hot: caching it would cost more than it saves.", 0, 1e6});
-  set.add({"detection.minimum-residence", &minimum_residence, "A promoted key stays hot at least so long.", 0, ns(hours(24))});
-  set.add({"detection.memory", &detection_memory, "Memory of the counters of all workers together.", bytes(kibibytes(256)),
-           bytes(mebibytes(1024))});
-  set.add({"detection.tick", &tick, "How often the window is judged; a key that gets hot fast is judged at once.",
+           "A hot key with fewer reads than this per write is write-hot: caching it would cost "
+           "more than it saves.",
+           0, 1e6});
+  set.add({"detection.minimum-residence", &minimum_residence,
+           "A promoted key stays hot at least so long.", 0, ns(hours(24))});
+  set.add({"detection.memory", &detection_memory, "Memory of the counters of all workers together.",
+           bytes(kibibytes(256)), bytes(mebibytes(1024))});
+  set.add({"detection.tick", &tick,
+           "How often the window is judged; a key that gets hot fast is judged at once.",
            ns(milliseconds(10)), ns(seconds(5))});
 
-  set.add({"cache.enabled", &cache_enabled, "Serve hot keys from local copies; off: find them only."});
+  set.add(
+      {"cache.enabled", &cache_enabled, "Serve hot keys from local copies; off: find them only."});
   set.add({"cache.maximum-size", &maximum_size, "Local copies at once.", 1, 4096});
-  set.add({"cache.maximum-bytes", &maximum_bytes, "Bytes of all local copies.", bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
-  set.add({"cache.maximum-value-bytes", &maximum_value_bytes, "A value larger than this is never cached.", 1,
-           bytes(mebibytes(16))});
-  set.add({"cache.maximum-nil", &maximum_nil, "Of the local copies, at most so many that say \"no such key\".", 0, 4096});
+  set.add({"cache.maximum-bytes", &maximum_bytes, "Bytes of all local copies.",
+           bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
+  set.add({"cache.maximum-value-bytes", &maximum_value_bytes,
+           "A value larger than this is never cached.", 1, bytes(mebibytes(16))});
+  set.add({"cache.maximum-nil", &maximum_nil,
+           "Of the local copies, at most so many that say \"no such key\".", 0, 4096});
   set.add({"cache.expire-after-write", &expire_after_write,
-           "A local copy lives at most so long, even if the key has no TTL or the server tells nothing.",
+           "A local copy lives at most so long, even if the key has no TTL or the server tells "
+           "nothing.",
            ns(milliseconds(10)), ns(hours(1))});
   set.add({"cache.max-staleness", &max_staleness,
-           "Hard bound: without proof from the server within this time no local copy is served.", ns(milliseconds(20)),
-           ns(minutes(1))});
+           "Hard bound: without proof from the server within this time no local copy is served.",
+           ns(milliseconds(20)), ns(minutes(1))});
   set.add({"cache.maximum-waiters", &maximum_waiters,
-           "Clients of one worker that may wait for the same fill; further ones ask the server themselves.", 0, 100'000});
+           "Clients of one worker that may wait for the same fill; further ones ask the server "
+           "themselves.",
+           0, 100'000});
   set.add({"cache.heartbeat-interval", &heartbeat_interval,
-           "How often the server proves that it still sends invalidations; at most half of max-staleness.",
+           "How often the server proves that it still sends invalidations; at most half of "
+           "max-staleness.",
            ns(milliseconds(5)), ns(seconds(30))});
-  set.add({"cache.heartbeat-key", &heartbeat_key, "The key that the proof asks for (EXISTS); it need not exist."});
+  set.add({"cache.heartbeat-key", &heartbeat_key,
+           "The key that the proof asks for (EXISTS); it need not exist."});
 }
 
 }  // namespace heatsink::proxy

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink proxy: stands in front of a server until it is told to stop.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "apps/heatsink/configuration.h"
+#include "apps/heatsink/verbs.h"
+#include "heatsink/admin/admin.h"
+#include "heatsink/base/log.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/proxy.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server to answer
+
+struct ProxyFlags {
+  ConfigurationFlags configuration;
+  std::string listen, upstream, admin, workers;
+};
+
+// File and --set first, then the flags of the verb.
+ConfigFaults configure(const ProxyFlags& flags, proxy::ProxyOptions& proxy) {
+  OptionSet options;
+  proxy.describe(options);
+  ConfigFaults faults = apply_configuration(flags.configuration, options);
+  const std::pair<const char*, const std::string&> own[] = {{"proxy.listen", flags.listen},
+                                                            {"upstream.url", flags.upstream},
+                                                            {"admin.listen", flags.admin},
+                                                            {"proxy.workers", flags.workers}};
+  for (const auto& [name, text] : own) {
+    if (text.empty()) continue;
+    if (const Status set = options.set(name, text); !set.ok()) faults.push_back(set.error());
+  }
+  return faults.empty() ? contradictions(proxy) : faults;
+}
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+// The signals that end the proxy, kept from all threads that are started from here on.
+sigset_t block_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGINT);
+  sigaddset(&ending, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  return ending;
+}
+
+Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& options,
+                                                   const proxy::Proxy& proxy) {
+  if (options.admin == "off") return std::unique_ptr<admin::Server>();
+  Result<net::HostPort> listen = net::parse_host_port(options.admin);
+  if (!listen.ok()) return listen.error();
+  admin::Sources sources;
+  sources.report = [&proxy] { return proxy.report(); };
+  sources.metrics = [&proxy] { return proxy.metrics(); };
+  sources.ready = [&proxy] { return proxy.ready(); };
+  return admin::Server::start({.listen = *listen}, std::move(sources));
+}
+
+int fail(const Error& error) {
+  std::cerr << "heatsink proxy: " << error.message << '\n';
+  return kFailed;
+}
+
+void say_ready(const proxy::ProxyOptions& options, const proxy::Proxy& proxy,
+               const admin::Server* admin) {
+  const TimePoint limit = BootClock::now() + kFirstContact;
+  while (!proxy.ready().ok() && BootClock::now() < limit) std::this_thread::sleep_for(Millis(10));
+  const Status ready = proxy.ready();
+  net::HostPort listening = *net::parse_host_port(options.listen);
+  listening.port = proxy.port();
+  std::cout << "heatsink proxy is ready: clients " << listening.text() << ", upstream "
+            << net::parse_redis_url(options.upstream)->display()
+            << (ready.ok() ? "" : " (not reachable yet)") << ", admin "
+            << (admin != nullptr ? "http://" + admin->address().text() : std::string("off"))
+            << std::endl;
+}
+
+}  // namespace
+
+int run_proxy(int argc, char** argv) {
+  CLI::App app(
+      "Stands in front of a Redis or Valkey server, finds its hot keys and serves them from "
+      "coherent local copies.");
+  ProxyFlags flags;
+  app.add_option("--listen", flags.listen,
+                 "Address that clients connect to, host:port (default 127.0.0.1:6380)");
+  app.add_option(
+      "--upstream", flags.upstream,
+      "The server: redis://[user:password@]host[:port] (default redis://127.0.0.1:6379)");
+  app.add_option("--admin", flags.admin,
+                 "Address of the admin API, host:port, or off (default 127.0.0.1:6390)");
+  app.add_option("--workers", flags.workers,
+                 "Threads that serve clients; 0: one per core (default 0)");
+  add_configuration_flags(app, flags.configuration);
+  if (const auto code = parse_flags(app, argc, argv)) return *code;
+
+  proxy::ProxyOptions options;
+  const ConfigFaults faults = configure(flags, options);
+  print_faults(faults, "heatsink proxy", std::cerr);
+  if (!faults.empty()) return kMisused;
+
+  const sigset_t ending = block_signals();
+  Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
+  if (!proxy.ok()) return fail(proxy.error());
+  Result<std::unique_ptr<admin::Server>> admin = start_admin(options, **proxy);
+  if (!admin.ok()) return fail(admin.error());
+  say_ready(options, **proxy, admin->get());
+
+  int signal = 0;
+  sigwait(&ending, &signal);
+  log(LogLevel::kInfo, signal == SIGINT ? "interrupted: closing" : "terminated: closing");
+  return kDone;
+}
+
+}  // namespace heatsink::app

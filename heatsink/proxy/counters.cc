@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/counters.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr MetricRow kRefusals{
+    "heatsink_local_refusals_total", MetricKind::kCounter,
+    "Reads of hot keys that were not served locally, by the part of the key rule that refused."};
+constexpr MetricRow kForwards{"heatsink_forwarded_total", MetricKind::kCounter,
+                              "Commands sent upstream, by the kind of connection."};
+
+constexpr MetricRow counter(std::string_view name, std::string_view help) {
+  return {name, MetricKind::kCounter, help};
+}
+
+}  // namespace
+
+const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows() {
+  static const std::array<CountRow, static_cast<std::size_t>(Count::kCount)> rows{{
+      {Count::kClientsAccepted,
+       counter("heatsink_clients_accepted_total", "Client connections accepted.")},
+      {Count::kClientsRefused, counter("heatsink_clients_refused_total",
+                                       "Client connections refused at proxy.maximum-clients.")},
+      {Count::kClientsCutOff, counter("heatsink_clients_cut_off_total",
+                                      "Clients closed because they did not take their replies.")},
+      {Count::kCommands, counter("heatsink_commands_total", "Commands received from clients.")},
+      {Count::kLocalHits,
+       counter("heatsink_local_hits_total", "Reads answered from a local copy.")},
+      {Count::kJoinedFills, counter("heatsink_joined_fills_total",
+                                    "Reads that waited for a fill that another read had started.")},
+      {Count::kRefusedNoCopy, kRefusals, "rule", "no-copy"},
+      {Count::kRefusedGeneration, kRefusals, "rule", "generation"},
+      {Count::kRefusedDeadline, kRefusals, "rule", "deadline"},
+      {Count::kRefusedUnproven, kRefusals, "rule", "unproven"},
+      {Count::kRefusedFence, kRefusals, "rule", "fence"},
+      {Count::kRefusedWriteInFlight, kRefusals, "rule", "write-in-flight"},
+      {Count::kForwardedShared, kForwards, "lane", "shared"},
+      {Count::kForwardedPrivate, kForwards, "lane", "private"},
+      {Count::kReissued, counter("heatsink_reissued_total",
+                                 "Reads asked again on a private connection because the reply was "
+                                 "too big to share one.")},
+      {Count::kUpstreamConnects,
+       counter("heatsink_upstream_connects_total", "Connections opened to the server.")},
+      {Count::kUpstreamLost,
+       counter("heatsink_upstream_lost_total",
+               "Connections to the server that were lost or could not be opened.")},
+      {Count::kUpstreamErrors,
+       counter("heatsink_upstream_errors_total",
+               "Commands answered with an error because the server could not be reached.")},
+      {Count::kProtocolErrors, counter("heatsink_protocol_errors_total",
+                                       "Clients closed because what they sent was no RESP.")},
+      {Count::kFills, counter("heatsink_fills_total", "Local copies asked for.")},
+      {Count::kFillsSpoiled,
+       counter("heatsink_fills_spoiled_total",
+               "Fills not kept because the key changed while they were read.")},
+      {Count::kFillsFailed,
+       counter("heatsink_fills_failed_total", "Fills that ended without a value.")},
+      {Count::kInvalidations,
+       counter("heatsink_invalidations_total", "Names that the server said have changed.")},
+      {Count::kFlushes,
+       counter("heatsink_flushes_total", "Times that all local copies were dropped at once.")},
+      {Count::kTrackerLost, counter("heatsink_tracker_lost_total",
+                                    "Times that the tracking connection was lost or stalled.")},
+      {Count::kBarriers, counter("heatsink_barriers_total",
+                                 "Writes of unknown keys whose replies waited for the tracker.")},
+      {Count::kPromotions, counter("heatsink_promotions_total", "Keys that became hot.")},
+      {Count::kDemotions, counter("heatsink_demotions_total", "Keys that ceased to be hot.")},
+  }};
+  return rows;
+}
+
+}  // namespace heatsink::proxy

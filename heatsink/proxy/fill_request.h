@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the workers ask the keeper for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/hash.h"
+
+namespace heatsink::proxy {
+
+// A local copy of a hot key, read from the server after `fence`.
+struct FillRequest {
+  std::size_t worker;
+  KeyHash hash;
+  std::string key;
+  std::uint32_t db;
+  TimePoint fence;
+};
+
+// Word that every invalidation caused so far has been processed: releases the session's replies (0:
+// nobody waits). `flush`: drop all copies first, since the server may not say what has become
+// invalid.
+struct BarrierRequest {
+  std::size_t worker;
+  std::uint64_t session;
+  bool flush;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/filler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/resp/writer.h"
+
+namespace heatsink::proxy {
+
+using redis::FillReply;
+
+// A fill already on its way serves if it was sent after what this reader has seen.
+void Filler::request(const FillRequest& request, TimePoint now) {
+  if (const auto latest = latest_.find(request.hash.value); latest != latest_.end()) {
+    Flight& flight = flights_.at(latest->second);
+    if (flight.sent_at > request.fence) {
+      if (std::find(flight.workers.begin(), flight.workers.end(), request.worker) ==
+          flight.workers.end()) {
+        flight.workers.push_back(request.worker);
+      }
+      return;
+    }
+  }
+  counters_.add(Count::kFills);
+  const redis::FillId id = ++last_id_;
+  flights_.emplace(id, Flight{request.hash, now, shared_.lease.generation(), {request.worker}});
+  latest_[request.hash.value] = id;
+  tracker_->fill(id, request.key, request.db, now);
+}
+
+void Filler::on_filled(const FillReply& reply) {
+  const auto found = flights_.find(reply.id);
+  const Flight flight = std::move(found->second);
+  flights_.erase(found);
+  if (const auto latest = latest_.find(flight.hash.value); latest->second == reply.id)
+    latest_.erase(latest);
+
+  auto answer = std::make_shared<FillAnswer>();
+  answer->hash = flight.hash;
+  answer->sent_at = reply.sent_at;
+  answer->nil = reply.outcome == FillReply::Outcome::kNil;
+  answer->usable = answer->nil || reply.outcome == FillReply::Outcome::kValue;
+  if (answer->usable && !answer->nil) {
+    ByteBuffer wire;
+    resp::append_bulk(wire, reply.value);
+    answer->reply = wire.view();
+  }
+  keep(flight, reply, *answer);
+  for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
+}
+
+// Those who waited get the value in any case: it was the server's while they waited. It is kept
+// only if nothing has been heard since that puts it in doubt.
+void Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
+  if (!answer.usable) {
+    counters_.add(Count::kFillsFailed);
+    if (reply.outcome == FillReply::Outcome::kTooBig)
+      shared_.table.mark(flight.hash, cache::Uncacheable::kTooBig, reply.sent_at);
+    if (reply.outcome == FillReply::Outcome::kRefused)
+      shared_.table.mark(flight.hash, cache::Uncacheable::kWrongType, reply.sent_at);
+    return;
+  }
+  if (reply.spoiled || flight.generation != shared_.lease.generation()) {
+    counters_.add(Count::kFillsSpoiled);
+    return;
+  }
+  auto copy = std::make_unique<cache::Copy>();
+  copy->generation = flight.generation;
+  copy->fill_sent_at = reply.sent_at;
+  const Nanos life = reply.ttl ? std::min(*reply.ttl, shared_.options.expire_after_write)
+                               : shared_.options.expire_after_write;
+  copy->deadline = reply.sent_at + life;
+  copy->nil = answer.nil;
+  copy->reply = answer.reply;
+  static_cast<void>(
+      shared_.table.insert(flight.hash, std::move(copy)));  // a refusal is told by the entry
+}
+
+void Filler::barrier(const BarrierRequest& request, TimePoint now) {
+  if (request.flush) on_flush();
+  if (request.session == 0) return;
+  const std::uint64_t token = ++last_id_;
+  barriers_.emplace(token, Waiting{request.worker, request.session});
+  tracker_->barrier(token, now);
+}
+
+void Filler::on_barrier(std::uint64_t token) {
+  const auto found = barriers_.find(token);
+  outlet_.release(found->second.worker, found->second.session);
+  barriers_.erase(found);
+}
+
+void Filler::on_facts(const redis::ServerFacts& facts) {
+  facts_ = facts;
+  outlet_.learn(facts);
+}
+
+void Filler::on_up() {
+  drop_everything();
+  state_ = "up";
+  shared_.lease.set_up(true);
+}
+
+void Filler::on_heartbeat(TimePoint sent_at) { shared_.lease.prove(sent_at); }
+
+void Filler::on_invalidate(std::string_view name) {
+  counters_.add(Count::kInvalidations);
+  shared_.table.drop_name(name);
+}
+
+void Filler::on_flush() {
+  counters_.add(Count::kFlushes);
+  drop_everything();
+}
+
+void Filler::on_down(const std::string& reason) {
+  counters_.add(Count::kTrackerLost);
+  shared_.lease.set_up(false);
+  state_ = reason;
+  drop_everything();
+}
+
+void Filler::drop_everything() {
+  static_cast<void>(shared_.lease.begin_generation());
+  shared_.table.drop_all();
+}
+
+}  // namespace heatsink::proxy

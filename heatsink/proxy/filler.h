@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the tracker's events into the state of the hot table, the lease, and answers for those who
+// wait.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heatsink/proxy/fill_request.h"
+#include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/shared_state.h"
+#include "heatsink/redis/redis.h"
+
+namespace heatsink::proxy {
+
+// The keeper's thread. The one writer of SharedState::table and ::lease. No socket, no clock.
+class Filler final : public redis::TrackerEvents {
+ public:
+  // How answers reach the workers.
+  class Outlet {
+   public:
+    virtual void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) = 0;
+    virtual void release(std::size_t worker, std::uint64_t session) = 0;
+    virtual void learn(const redis::ServerFacts& facts) = 0;
+
+   protected:
+    ~Outlet() = default;
+  };
+
+  Filler(SharedState& shared, Counters& counters, Outlet& outlet)
+      : shared_(shared), counters_(counters), outlet_(outlet) {}
+  void use(redis::Tracker& tracker) { tracker_ = &tracker; }
+
+  void request(const FillRequest& request, TimePoint now);
+  void barrier(const BarrierRequest& request, TimePoint now);
+
+  // "up", or in one sentence why nothing is served locally.
+  const std::string& state() const { return state_; }
+  const redis::ServerFacts& facts() const { return facts_; }
+
+  void on_facts(const redis::ServerFacts& facts) override;
+  void on_up() override;
+  void on_heartbeat(TimePoint sent_at) override;
+  void on_invalidate(std::string_view name) override;
+  void on_flush() override;
+  void on_filled(const redis::FillReply& reply) override;
+  void on_barrier(std::uint64_t token) override;
+  void on_down(const std::string& reason) override;
+
+ private:
+  // One fill on its way, and who waits for it.
+  struct Flight {
+    KeyHash hash;
+    TimePoint sent_at;
+    cache::Generation generation;
+    std::vector<std::size_t> workers;
+  };
+
+  void keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
+  void drop_everything();
+
+  SharedState& shared_;
+  Counters& counters_;
+  Outlet& outlet_;
+  redis::Tracker* tracker_ = nullptr;
+  redis::ServerFacts facts_;
+  std::string state_ = "the tracking connection is not up yet";
+  std::uint64_t last_id_ = 0;
+  std::unordered_map<redis::FillId, Flight> flights_;
+  std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by key hash
+  struct Waiting {
+    std::size_t worker;
+    std::uint64_t session;
+  };
+  std::unordered_map<std::uint64_t, Waiting> barriers_;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/keeper.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::size_t kMergedKeys = 4096;
+
+redis::TrackerOptions tracker_options(const SharedState& shared) {
+  const ProxyOptions& options = shared.options;
+  redis::TrackerOptions tracker;
+  tracker.credentials = shared.credentials;
+  tracker.heartbeat_key = options.heartbeat_key;
+  tracker.heartbeat_interval = options.heartbeat_interval;
+  tracker.max_staleness = options.max_staleness;
+  tracker.response_timeout = options.response_timeout;
+  tracker.value_bytes_max = options.maximum_value_bytes.count;
+  return tracker;
+}
+
+detect::SelectorOptions selector_options(const ProxyOptions& options) {
+  detect::SelectorOptions selector;
+  selector.hot_qps = options.hot_qps;
+  selector.warm_qps = std::min(options.warm_qps, options.hot_qps);  // who lowers one means both
+  selector.top_n = static_cast<std::uint32_t>(options.top_n);
+  selector.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
+  selector.demote_ratio = options.demote_ratio;
+  selector.minimum_residence = options.minimum_residence;
+  selector.write_hot_ratio = options.write_hot_ratio;
+  selector.keys_max = kMergedKeys;
+  return selector;
+}
+
+}  // namespace
+
+Keeper::Keeper(SharedState& shared)
+    : shared_(shared),
+      filler_(shared, counters_, *this),
+      tracker_(tracker_options(shared), filler_),
+      link_(loop_, shared, tracker_),
+      summaries_(static_cast<std::size_t>(shared.options.workers)),
+      selector_(selector_options(shared.options)),
+      started_at_(BootClock::now()) {
+  filler_.use(tracker_);
+}
+
+Keeper::~Keeper() = default;
+
+void Keeper::run() {
+  loop_.on_turn_end([this] {
+    link_.flush();
+    shared_.epochs.collect();
+  });
+  // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
+  loop_.call_every(shared_.options.heartbeat_interval / 2, [this] { link_.tick(); });
+  if (shared_.options.detection_enabled)
+    loop_.call_every(shared_.options.tick, [this] { judge(); });
+  link_.connect();
+  loop_.run();
+}
+
+void Keeper::stop() { loop_.stop(); }
+
+void Keeper::request_fill(FillRequest request) {
+  loop_.post([this, request = std::move(request)] { filler_.request(request, BootClock::now()); });
+}
+
+void Keeper::request_barrier(BarrierRequest request) {
+  loop_.post([this, request] { filler_.barrier(request, BootClock::now()); });
+}
+
+void Keeper::post_summary(std::size_t worker, detect::Summary summary, bool urgent) {
+  auto shared = std::make_shared<detect::Summary>(std::move(summary));
+  loop_.post([this, worker, shared, urgent] {
+    summaries_[worker] = std::move(*shared);
+    if (urgent) judge();
+  });
+}
+
+void Keeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
+  Worker* const to = workers_[worker];
+  to->post([to, answer = std::move(answer)] { to->on_filled(answer); });
+}
+
+void Keeper::release(std::size_t worker, std::uint64_t session) {
+  Worker* const to = workers_[worker];
+  to->post([to, session] { to->release_hold(session); });
+}
+
+void Keeper::learn(const redis::ServerFacts& facts) {
+  shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
+  if (!facts.commands) return;
+  for (Worker* worker : workers_) {
+    worker->post([worker, commands = facts.commands] { worker->set_commands(commands); });
+  }
+}
+
+// ---- what is hot
+
+void Keeper::judge() {
+  merged_ = detect::merge(summaries_, kMergedKeys);
+  apply(selector_.update(merged_));
+  shared_.table.retry(loop_.now());
+}
+
+void Keeper::apply(const std::vector<detect::Change>& changes) {
+  bool changed = false;
+  for (const detect::Change& change : changes) {
+    const bool promoted = change.kind == detect::Change::Kind::kPromote;
+    counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
+    if (!promoted) shared_.table.demote(change.verdict.count.hash);
+    changed = true;
+  }
+  if (!shared_.options.cache_enabled) return;
+  // Hot keys that found no place when they became hot are tried again: somebody may have left.
+  for (const detect::Verdict& verdict : selector_.verdicts()) {
+    if (verdict.temperature != detect::Temperature::kHot) continue;
+    if (shared_.table.entry(verdict.count.hash) == nullptr) {
+      promote(verdict);
+      changed = true;
+    }
+    shared_.table.set_rate(verdict.count.hash, verdict.rate);
+  }
+  if (changed) shared_.table.publish();
+}
+
+void Keeper::promote(const detect::Verdict& verdict) {
+  const detect::KeyCount& count = verdict.count;
+  if (count.key_truncated) return;  // its whole name is not known
+  static_cast<void>(
+      shared_.table.promote(count.key, count.db, count.hash, hash_name(count.key, shared_.seed)));
+}
+
+// ---- what a person is shown
+
+detect::Report Keeper::report() {
+  auto answer = std::make_shared<std::promise<detect::Report>>();
+  std::future<detect::Report> future = answer->get_future();
+  loop_.post([this, answer] { answer->set_value(make_report()); });
+  if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return future.get();
+  detect::Report report;
+  report.coherence = "the proxy's keeper thread does not answer";
+  return report;
+}
+
+detect::Report Keeper::make_report() {
+  const double seconds = std::chrono::duration<double>(shared_.options.window).count();
+  const auto rate = [seconds](std::uint64_t count) { return static_cast<double>(count) / seconds; };
+  const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  detect::Report report;
+  report.at = BootClock::now();
+  report.window = shared_.options.window;
+  report.uptime = report.at - started_at_;
+  report.upstream = shared_.upstream.address.text();
+  report.upstream_up = link_.problem().empty();
+  report.coherence = coherence();
+  report.requests_rate = rate(merged_.requests);
+  report.reads_rate = rate(merged_.reads);
+  report.writes_rate = rate(merged_.writes);
+  report.hits_rate = rate(merged_.hits);
+  report.misses_rate = rate(merged_.reads - std::min(merged_.reads, merged_.hits));
+  report.hit_ratio = ratio(merged_.hits, merged_.reads);
+  report.offload = ratio(merged_.hits, merged_.requests);
+  report.hot_qps = shared_.options.hot_qps;
+  report.warm_qps = std::min(shared_.options.warm_qps, shared_.options.hot_qps);
+  report.clients = shared_.clients.load(std::memory_order_relaxed);
+  report.cached_entries = shared_.table.copies();
+  report.cached_bytes = shared_.table.bytes().count;
+  for (const detect::Verdict& verdict : selector_.verdicts()) {
+    report.keys.push_back(report_on(verdict));
+    if (verdict.temperature == detect::Temperature::kHot) ++report.hot_keys;
+  }
+  return report;
+}
+
+detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
+  detect::KeyReport key;
+  key.verdict = verdict;
+  const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
+  key.cached = entry != nullptr && entry->copy() != nullptr;
+  if (key.cached) return key;
+  if (verdict.temperature == detect::Temperature::kWriteHot) {
+    key.cache_note = "it is written too often for its reads";
+  } else if (verdict.temperature != detect::Temperature::kHot) {
+    key.cache_note = "it is not hot";
+  } else if (!shared_.options.cache_enabled) {
+    key.cache_note = "cache.enabled is false";
+  } else if (entry == nullptr) {
+    key.cache_note =
+        verdict.count.key_truncated ? "its name is too long" : "cache.maximum-size is used up";
+  } else {
+    key.cache_note = cache::to_string(entry->uncacheable());
+    if (key.cache_note.empty())
+      key.cache_note = shared_.lease.up() ? "no read since its last change" : coherence();
+  }
+  return key;
+}
+
+std::string Keeper::coherence() const {
+  if (!shared_.options.cache_enabled) return "off (cache.enabled is false)";
+  return link_.problem().empty() ? filler_.state() : link_.problem();
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one thread that decides what is hot and keeps its copies true.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/fill_request.h"
+#include "heatsink/proxy/filler.h"
+#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/tracker_link.h"
+
+namespace heatsink::proxy {
+
+class Worker;
+
+class Keeper final : private Filler::Outlet {
+ public:
+  explicit Keeper(SharedState& shared);
+  ~Keeper();
+  Keeper(const Keeper&) = delete;
+
+  void serve(std::vector<Worker*> workers) { workers_ = std::move(workers); }  // before run()
+  void run();                                                                  // until stop()
+
+  // Any thread:
+  void stop();
+  void request_fill(FillRequest request);
+  void request_barrier(BarrierRequest request);
+  void post_summary(std::size_t worker, detect::Summary summary, bool urgent);
+  // The present picture; empty with `coherence` saying so if the keeper does not answer within a
+  // second.
+  detect::Report report();
+  const Counters& counters() const { return counters_; }
+
+ private:
+  void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override;
+  void release(std::size_t worker, std::uint64_t session) override;
+  void learn(const redis::ServerFacts& facts) override;
+
+  void judge();
+  void apply(const std::vector<detect::Change>& changes);
+  void promote(const detect::Verdict& verdict);
+  detect::Report make_report();
+  detect::KeyReport report_on(const detect::Verdict& verdict) const;
+  std::string coherence() const;
+
+  SharedState& shared_;
+  Counters counters_;
+  net::EventLoop loop_;
+  Filler filler_;
+  redis::Tracker tracker_;
+  TrackerLink link_;
+  std::vector<Worker*> workers_;
+  std::vector<detect::Summary> summaries_;  // the latest of each worker
+  detect::Summary merged_;
+  detect::Selector selector_;
+  const TimePoint started_at_;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/proxy.h"
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "heatsink/proxy/keeper.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
+                             "Client connections now open."};
+constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
+                             "Private connections to the server now open."};
+constexpr MetricRow kUp{
+    "heatsink_coherence_up", MetricKind::kGauge,
+    "1 while the server proves that it sends invalidations, so that copies may be served."};
+constexpr MetricRow kEntries{"heatsink_cache_entries", MetricKind::kGauge,
+                             "Local copies now held."};
+constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
+                           "Bytes of the local copies now held."};
+constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
+
+Result<std::vector<net::Fd>> listen_all(const net::HostPort& address, std::size_t workers) {
+  std::vector<net::Fd> listeners;
+  net::HostPort each = address;
+  for (std::size_t i = 0; i < workers; ++i) {
+    Result<net::Fd> listener = net::listen_tcp(each);
+    if (!listener.ok()) return listener.error();
+    listeners.push_back(std::move(listener).value());
+    each.port = net::local_port(listeners.front());  // all share the first one's
+  }
+  return listeners;
+}
+
+}  // namespace
+
+struct Proxy::Threads {
+  Threads(const ProxyOptions& options, net::RedisUrl upstream, std::uint64_t seed)
+      : shared(options, std::move(upstream), seed), keeper(shared) {}
+
+  ~Threads() {
+    for (auto& worker : workers) worker->stop();
+    for (std::thread& thread : threads) thread.join();
+    keeper.stop();
+    if (keeper_thread.joinable()) keeper_thread.join();
+  }
+
+  void start(std::vector<net::Fd> listeners) {
+    port = net::local_port(listeners.front());
+    std::vector<Worker*> served;
+    for (net::Fd& listener : listeners) {
+      workers.push_back(
+          std::make_unique<Worker>(shared, keeper, workers.size(), std::move(listener)));
+      served.push_back(workers.back().get());
+    }
+    keeper.serve(std::move(served));
+    keeper_thread = std::thread([this] { keeper.run(); });
+    for (auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
+  }
+
+  SharedState shared;
+  Keeper keeper;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::uint16_t port = 0;
+  std::thread keeper_thread;
+  std::vector<std::thread> threads;
+};
+
+Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint64_t seed) {
+  ProxyOptions options = given;
+  if (options.workers == 0) options.workers = std::max(1u, std::thread::hardware_concurrency());
+  Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
+  if (!upstream.ok()) return upstream.error();
+  Result<net::HostPort> listen = net::parse_host_port(options.listen);
+  if (!listen.ok()) return listen.error();
+  Result<std::vector<net::ResolvedAddress>> addresses = net::resolve(upstream->address);
+  if (!addresses.ok()) return addresses.error();
+  Result<std::vector<net::Fd>> listeners =
+      listen_all(*listen, static_cast<std::size_t>(options.workers));
+  if (!listeners.ok()) return listeners.error();
+
+  auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed);
+  threads->shared.set_addresses(std::move(*addresses));
+  threads->start(std::move(*listeners));
+  return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));
+}
+
+Proxy::Proxy(std::unique_ptr<Threads> threads) : threads_(std::move(threads)) {}
+Proxy::~Proxy() = default;
+
+std::uint16_t Proxy::port() const { return threads_->port; }
+detect::Report Proxy::report() const { return threads_->keeper.report(); }
+
+Status Proxy::ready() const {
+  const detect::Report report = threads_->keeper.report();
+  if (report.upstream_up) return Unit{};
+  return Error{ErrorCode::kUnavailable,
+               "upstream " + report.upstream + " is not reachable: " + report.coherence};
+}
+
+MetricSamples Proxy::metrics() const {
+  MetricSamples samples;
+  append_samples(samples, [this](Count count) {
+    std::uint64_t sum = threads_->keeper.counters().read(count);
+    for (const auto& worker : threads_->workers) sum += worker->counters().read(count);
+    return sum;
+  });
+  const detect::Report report = threads_->keeper.report();
+  const auto gauge = [&](const MetricRow& row, std::uint64_t value) {
+    samples.push_back({&row, static_cast<double>(value), {}, {}});
+  };
+  gauge(kClients, report.clients);
+  gauge(kPrivate, threads_->shared.private_connections.load());
+  gauge(kUp, threads_->shared.lease.up() ? 1 : 0);
+  gauge(kEntries, report.cached_entries);
+  gauge(kBytes, report.cached_bytes);
+  gauge(kHot, report.hot_keys);
+  return samples;
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// proxy: clients on one side, a server on the other, and hot keys served in between.
+// Start here: one Proxy is all threads of `heatsink proxy` but the admin API's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "heatsink/base/metric.h"
+#include "heatsink/base/result.h"
+#include "heatsink/detect/detect.h"
+#include "heatsink/proxy/options.h"
+
+namespace heatsink::proxy {
+
+// Thread-safe but for its construction and destruction.
+class Proxy {
+ public:
+  // Binds, starts the threads and returns: clients are accepted from now on, whether the server can
+  // be reached or not. Nothing is left running after an error. `seed` protects the hashes: draw it
+  // at random.
+  static Result<std::unique_ptr<Proxy>> start(const ProxyOptions& options, std::uint64_t seed);
+  ~Proxy();  // closes all connections and joins the threads
+
+  std::uint16_t port() const;
+  detect::Report report() const;  // takes up to a second if the keeper is busy
+  MetricSamples metrics() const;
+  Status ready() const;  // the server can be reached; else why not
+
+ private:
+  struct Threads;
+  explicit Proxy(std::unique_ptr<Threads> threads);
+  std::unique_ptr<Threads> threads_;
+};
+
+}  // namespace heatsink::proxy

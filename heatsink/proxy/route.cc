@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/route.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace heatsink::proxy {
+namespace {
+
+struct Row {
+  std::string_view name;
+  Route route;
+};
+
+constexpr std::array<Row, 56> kRows{{
+    {"get", Route::kGet},
+    {"multi", Route::kMulti},
+    {"exec", Route::kExec},
+    {"discard", Route::kDiscard},
+    {"watch", Route::kWatch},
+    {"unwatch", Route::kUnwatch},
+    {"select", Route::kSelect},
+    {"auth", Route::kAuth},
+    {"hello", Route::kHello},
+    {"quit", Route::kQuit},
+    {"reset", Route::kReset},
+    {"client|reply", Route::kClient},
+    {"client|setname", Route::kClient},
+    {"client|getname", Route::kClient},
+    {"client|setinfo", Route::kClient},
+    {"client|id", Route::kPinned},
+    {"client|info", Route::kPinned},
+    {"client|tracking", Route::kPinned},
+    {"client|trackinginfo", Route::kPinned},
+    {"client|caching", Route::kPinned},
+    {"client|getredir", Route::kPinned},
+    {"client|no-evict", Route::kPinned},
+    {"client|no-touch", Route::kPinned},
+    {"client", Route::kPrivate},  // a subcommand that the server does not know, or none
+    {"subscribe", Route::kSubscribe},
+    {"unsubscribe", Route::kSubscribe},
+    {"psubscribe", Route::kSubscribe},
+    {"punsubscribe", Route::kSubscribe},
+    {"ssubscribe", Route::kSubscribe},
+    {"sunsubscribe", Route::kSubscribe},
+    {"publish", Route::kShared},
+    {"spublish", Route::kShared},
+    {"pubsub", Route::kShared},
+    {"pubsub|channels", Route::kShared},
+    {"pubsub|numsub", Route::kShared},
+    {"pubsub|numpat", Route::kShared},
+    {"pubsub|shardchannels", Route::kShared},
+    {"pubsub|shardnumsub", Route::kShared},
+    {"monitor", Route::kRaw},
+    {"sync", Route::kRaw},
+    {"psync", Route::kRaw},
+    {"replconf", Route::kPinned},
+    {"wait", Route::kWait},
+    {"waitaof", Route::kWait},
+    {"xread", Route::kMaybeBlocking},
+    {"xreadgroup", Route::kMaybeBlocking},
+    {"readonly", Route::kPinned},
+    {"readwrite", Route::kPinned},
+    {"asking", Route::kPinned},
+    {"script|debug", Route::kPinned},
+    {"keys", Route::kPrivate},
+    {"debug", Route::kPrivate},
+    {"command", Route::kPrivate},  // hundreds of kilobytes
+    {"command|docs", Route::kPrivate},
+    {"migrate", Route::kPrivate},
+    {"failover", Route::kPrivate},
+}};
+
+}  // namespace
+
+Route route_of(const resp::Command& command) {
+  const auto* row = std::find_if(kRows.begin(), kRows.end(),
+                                 [&](const Row& r) { return r.name == command.name; });
+  if (row != kRows.end()) return row->route;
+  if (command.has(resp::kBlocking)) return Route::kBlocking;
+  if (command.has(resp::kAdmin | resp::kModule)) return Route::kPrivate;
+  if (command.has(resp::kPubSub)) return Route::kPinned;
+  return Route::kShared;
+}
+
+bool hides_invalidations(const resp::Command& command) {
+  return command.name == "swapdb" || command.has(resp::kAdmin) || command.has(resp::kModule);
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the proxy does with each command: the lane it travels on, or the state that it changes.
+#pragma once
+
+#include <cstdint>
+
+#include "heatsink/resp/command_table.h"
+
+namespace heatsink::proxy {
+
+enum class Route : std::uint8_t {
+  kShared,    // no connection state: rides with everybody's
+  kGet,       // GET: may be served locally
+  kPrivate,   // its own connection while it runs: admin, unknown cost, no telling what it answers
+  kPinned,    // changes or shows connection state that only the server keeps: its own from now on
+  kBlocking,  // its own while it waits
+  kMaybeBlocking,  // likewise, if it says BLOCK
+  kWait,           // WAIT, WAITAOF: must follow a command on its connection
+  kMulti,
+  kExec,
+  kDiscard,
+  kWatch,
+  kUnwatch,
+  kSelect,
+  kAuth,
+  kHello,
+  kQuit,
+  kReset,
+  kClient,     // CLIENT REPLY, SETNAME, GETNAME, SETINFO: the proxy's own affair
+  kSubscribe,  // SUBSCRIBE and its kin
+  kRaw,        // MONITOR, SYNC, PSYNC: the connection speaks no request-reply any longer
+};
+
+// By name for the few with a row of their own, by flags for all others; what is not known to be
+// harmless on a shared connection (admin, pub/sub, modules) gets its own. Pure; not for every
+// request: cache it.
+Route route_of(const resp::Command& command);
+
+// Writes after which the server may not push what has become invalid (SWAPDB, DEBUG, REPLICAOF,
+// ...).
+bool hides_invalidations(const resp::Command& command);
+
+}  // namespace heatsink::proxy

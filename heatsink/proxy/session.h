@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client: its requests in order, its replies in order, and the state that Redis would keep for
+// it.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/byte_buffer.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/route.h"
+#include "heatsink/proxy/upstream.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::proxy {
+
+class Worker;
+
+// Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight.
+//
+// It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
+// command for the other waits (Stall::kDrain), so that effects and replies keep the client's order.
+// Local hits behind commands in flight are queued until the replies before them have been handed
+// on.
+class Session final : public net::FdHandler {
+ public:
+  Session(Worker& worker, std::uint64_t id, net::Fd socket);
+  ~Session();
+  Session(const Session&) = delete;
+
+  std::uint64_t id() const { return id_; }
+  bool closed() const { return closed_; }
+  // Messages may come (also while the last UNSUBSCRIBE is on its way).
+  bool subscribed() const {
+    return !channels_.empty() || !patterns_.empty() || !shard_channels_.empty() ||
+           !subscribing_.empty();
+  }
+
+  // Input and output (session_io.cc).
+  void start();  // REQUIRES that its worker owns it
+  void on_readable() override;
+  void on_writable() override;
+  void flush();
+  void resume();  // what it was stalled for may be there now
+  void close();   // at once; replies still to come are dropped
+  bool write_blocked() const { return write_blocked_; }
+  bool output_stuck(TimePoint now) const;
+
+  // Called by its upstream connections (session_replies.cc).
+  void take_reply(std::string_view bytes, bool from_private);
+  void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply);
+  void reply_lost(Pending& pending, bool begun, const std::string& reason);
+  void ask_again(std::string_view request,
+                 const Pending& pending);  // the reply is too big to share
+  void upstream_drained();
+
+  // Called by the worker (session_lanes.cc).
+  void private_ready();
+  std::unique_ptr<Upstream> private_failed(const std::string& reason);
+  void lane_settled();  // the shared connection it waited for is ready, or known to be down
+  void hold() { ++holds_; }
+  void release_hold();
+  void answer(std::shared_ptr<const FillAnswer> answer);
+
+ private:
+  enum class Stall : std::uint8_t {
+    kNone,
+    kDrain,    // until nothing is in flight
+    kPrivate,  // until its private connection is ready
+    kLane,     // until the shared connection is ready
+    kFill,     // until the local copy is there
+  };
+  enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
+  enum class Mode : std::uint8_t {
+    kNormal,
+    kStreaming,   // the rest of a big request goes to the private connection
+    kDiscarding,  // the rest of a big request that was refused
+    kRaw,         // MONITOR, SYNC: the upstream says what it wants, when it wants
+  };
+  enum class User : std::uint8_t { kNobody, kShared, kOther };
+
+  // One request being looked at.
+  struct Call {
+    const std::vector<std::string_view>& args;
+    std::string_view raw;
+    TimePoint now;                           // read after the request was
+    const resp::Command* command = nullptr;  // null: unknown
+    Route route = Route::kPinned;
+  };
+
+  // What is still to be handed on, in order, while a read is asked again.
+  struct Part {
+    std::string bytes;  // replies, or the request to be asked
+    bool request = false;
+    bool sent = false;
+  };
+
+  // session_io.cc
+  void take_input(std::string_view bytes);
+  std::size_t consume(std::string_view bytes, TimePoint now);
+  bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
+  Step dispatch_inline(TimePoint now);
+  bool may_parse() const;
+  bool may_read() const;
+  void on_end_of_input(bool reset);
+  void finish_if_done();
+  void set_interest();
+  void close_when_flushed();
+
+  // session_dispatch.cc
+  Step dispatch(Call call);
+  Step dispatch_raw(const Call& call);
+  Step in_transaction(const Call& call);
+  bool reads_locally(const Call& call) const;
+  Step read_locally(const Call& call);
+  void serve(const Call& call, KeyHash hash, bool nil, std::string_view wire);
+  Step forward(const Call& call, bool own_lane, PendingKind kind = PendingKind::kForward,
+               std::uint32_t number = 0);
+  Step send_on(Upstream& lane, const Call& call, PendingKind kind, std::uint32_t number);
+  Pending make_pending(const Call& call, PendingKind kind, std::uint32_t number);
+  void note_keys(const Call& call, Pending& pending);
+  bool has_big_key(const Call& call) const;
+
+  // session_lanes.cc
+  Upstream* lane_for(bool own_lane, Step& step);
+  Upstream* private_lane(Step& step);
+  Upstream* shared_lane(Step& step);
+  bool right_db(Upstream& lane);
+  void pin();
+  bool acquire();
+  void give_back(bool clean);
+  bool may_leave_private() const;
+  Step stall(Stall why);
+  void begin_oversized(TimePoint now);
+  std::size_t stream_on(std::string_view bytes);
+  void next_part();
+  std::string unreachable(std::string_view reason) const;
+
+  // session_commands.cc
+  Step run_select(const Call& call);
+  Step run_auth(const Call& call);
+  Step run_hello(const Call& call);
+  Step hello_locally(const Call& call, resp::Protocol protocol, std::string_view name);
+  Step authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
+                    std::string_view name);
+  User fresh_user() const;  // who a client is that has said nothing yet
+  Step run_client(const Call& call);
+  Step run_client_reply(const Call& call);
+  Step run_subscribe(const Call& call);
+  Step run_raw(const Call& call);
+  Step run_wait(const Call& call);
+  Step run_reset();
+  Step run_quit();
+  Step reply(std::string_view wire);
+  Step reply_error(std::string_view text);
+
+  // session_replies.cc
+  void emit(std::string_view wire);
+  void put_out(std::string_view bytes);
+  void release_queued_hits();
+  void after_reply();
+  void authenticated(const Pending& pending, bool ok);
+  void follow_protocol();
+  bool take_silence();
+
+  Worker& worker_;
+  const std::uint64_t id_;
+  net::Fd socket_;
+  bool closed_ = false;
+  bool closing_ = false;  // after the replies now known, close
+  bool input_ended_ = false;
+
+  resp::RequestParser parser_;
+  ByteBuffer input_;  // what could not be looked at yet
+  ByteBuffer output_;
+  bool throttled_ = false;  // input_ waits for replies to be taken
+  bool write_blocked_ = false;
+  TimePoint output_progress_{};
+  std::uint32_t holds_ = 0;  // replies that wait for the tracker: nothing is written
+
+  Stall stall_ = Stall::kNone;
+  Mode mode_ = Mode::kNormal;
+  std::uint64_t sent_ = 0;      // requests on their way, ever
+  std::uint64_t received_ = 0;  // replies to them, ever
+  std::uint64_t in_flight() const { return sent_ - received_; }
+
+  std::unique_ptr<Upstream> private_;
+  bool pinned_ = false;
+  std::string lane_error_;  // why the private connection failed, for the command that waits for it
+
+  std::deque<std::pair<std::uint64_t, std::string>>
+      queued_hits_;  // {replies that come first, bytes}
+  std::deque<Part> parts_;
+  std::shared_ptr<const FillAnswer> answer_;
+  // Names (by hash) that commands in flight touch: not served locally until those are answered.
+  std::bitset<512> in_flight_names_;
+
+  // What the server would keep.
+  resp::Protocol protocol_ = resp::Protocol::kResp2;
+  User user_ = User::kShared;
+  std::string auth_user_;  // of the AUTH in flight
+  std::string auth_name_;
+  std::string name_;
+  std::uint32_t db_ = 0;
+  bool in_multi_ = false;
+  bool watching_ = false;
+  bool blocking_ = false;  // a command that may wait is in flight
+  bool server_knows_best_ =
+      false;  // its own tracking, or state changed inside a transaction: no local reads
+  bool reply_off_ = false;
+  bool reply_skip_ = false;
+  TouchedKeys transaction_;
+  bool transaction_unknown_ = false;
+  bool transaction_flush_ = false;
+  std::set<std::string, std::less<>> channels_, patterns_, shard_channels_;
+  std::deque<std::pair<std::set<std::string, std::less<>>*, std::vector<std::string>>> subscribing_;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands that change what the proxy itself knows of a client.
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "heatsink/proxy/ascii.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+bool parse_number(std::string_view text, std::uint32_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number <= INT32_MAX;
+}
+
+// As Redis has it (validateClientName): printable, no space.
+bool valid_client_name(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
+}
+
+// The cached reply to HELLO with the client's own id: "...id\r\n:5\r\n...".
+std::string with_id(const std::string& hello, std::uint64_t id) {
+  constexpr std::string_view kId = "$2\r\nid\r\n:";
+  const std::size_t at = hello.find(kId);
+  if (at == std::string::npos) return hello;
+  const std::size_t begin = at + kId.size();
+  const std::size_t end = hello.find('\r', begin);
+  return hello.substr(0, begin) + std::to_string(id) + hello.substr(end);
+}
+
+}  // namespace
+
+Session::Step Session::run_select(const Call& call) {
+  std::uint32_t db = 0;
+  if (call.args.size() != 2 || !parse_number(call.args[1], db)) return forward(call, false);
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  Step step = Step::kDone;
+  Upstream* lane = lane_for(user_ == User::kOther, step);
+  if (lane == nullptr) return step;
+  if (lane != private_.get() && lane->knows_db(db)) {
+    db_ = db;
+    return reply("+OK\r\n");
+  }
+  lane->set_db(lane == private_.get() ? db : Upstream::kUnknownDb);
+  send_on(*lane, call, PendingKind::kSelectDb, db);
+  stall(Stall::kDrain);  // what comes next belongs to the database that the answer decides
+  return Step::kDone;
+}
+
+Session::Step Session::run_auth(const Call& call) {
+  if (call.args.size() != 2 && call.args.size() != 3) return forward(call, false);
+  return authenticate(call, call.args.size() == 3 ? call.args[1] : "default", 0, {});
+}
+
+// Passwords are always checked by the server, on a connection that has said nothing yet.
+Session::Step Session::authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
+                                    std::string_view name) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (private_ && !pinned_ && private_->login() == Upstream::Login::kOwn) give_back(true);
+  const User before = user_;
+  if (!private_) user_ = User::kNobody;  // the login that acquire() asks for
+  Step step = Step::kDone;
+  Upstream* lane = private_lane(step);
+  user_ = before;
+  if (lane == nullptr) return step;
+  auth_user_ = user;
+  auth_name_ = name;
+  send_on(*lane, call, PendingKind::kAuth, protocol);
+  stall(Stall::kDrain);
+  return Step::kDone;
+}
+
+// HELLO [protocol [AUTH user password] [SETNAME name]]. Without AUTH the proxy knows the answer;
+// what it does not understand is for the server to refuse.
+Session::Step Session::run_hello(const Call& call) {
+  std::uint32_t protocol = protocol_ == resp::Protocol::kResp3 ? 3 : 2;
+  std::string_view user;
+  std::string_view name;
+  bool valid = call.args.size() == 1 ||
+               (parse_number(call.args[1], protocol) && (protocol == 2 || protocol == 3));
+  for (std::size_t i = 2; valid && i < call.args.size();) {
+    if (equals_ignoring_case(call.args[i], "auth") && i + 2 < call.args.size()) {
+      user = call.args[i + 1];
+      i += 3;
+    } else if (equals_ignoring_case(call.args[i], "setname") && i + 1 < call.args.size()) {
+      name = call.args[i + 1];
+      valid = valid_client_name(name);
+      i += 2;
+    } else {
+      valid = false;
+    }
+  }
+  if (valid && (!user.empty() || pinned_)) return authenticate(call, user, protocol, name);
+  if (user_ == User::kNobody) {
+    return reply_error(
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
+        "<proto> AUTH "
+        "<user> <pass> option can be used to authenticate the client and select the RESP protocol "
+        "version at "
+        "the same time");
+  }
+  if (!valid || user_ == User::kOther)
+    return valid ? authenticate(call, {}, protocol, name) : forward(call, true);
+  return hello_locally(call, protocol == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, name);
+}
+
+Session::Step Session::hello_locally(const Call& call, resp::Protocol protocol,
+                                     std::string_view name) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  const Worker::LaneState lane = worker_.lane(protocol);
+  if (lane.upstream == nullptr && lane.down == nullptr) {
+    worker_.wait_for_lane(protocol, *this);
+    return stall(Stall::kLane);
+  }
+  if (lane.upstream == nullptr) {
+    worker_.count().add(Count::kUpstreamErrors);
+    return reply_error(unreachable(*lane.down));
+  }
+  if (lane.upstream->hello_reply().empty())
+    return forward(call, true);  // a server that knows no HELLO
+  protocol_ = protocol;
+  if (!name.empty()) name_ = name;
+  return reply(with_id(lane.upstream->hello_reply(), id_));
+}
+
+Session::Step Session::run_client(const Call& call) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  const std::string_view what = call.args[1];
+  if (equals_ignoring_case(what, "reply")) return run_client_reply(call);
+  if (pinned_ || user_ == User::kOther) return forward(call, true);
+  if (equals_ignoring_case(what, "getname") && call.args.size() == 2) {
+    ByteBuffer wire;
+    name_.empty() ? resp::append_null(wire, protocol_) : resp::append_bulk(wire, name_);
+    return reply(wire.view());
+  }
+  if (equals_ignoring_case(what, "setname") && call.args.size() == 3) {
+    if (!valid_client_name(call.args[2])) {
+      return reply_error("ERR Client names cannot contain spaces, newlines or special characters.");
+    }
+    name_ = call.args[2];
+    return reply("+OK\r\n");
+  }
+  const bool known = call.args.size() == 4 && valid_client_name(call.args[3]) &&
+                     (equals_ignoring_case(call.args[2], "lib-name") ||
+                      equals_ignoring_case(call.args[2], "lib-ver"));
+  if (equals_ignoring_case(what, "setinfo") && known) return reply("+OK\r\n");
+  return forward(call, true);  // for the server to refuse
+}
+
+Session::Step Session::run_client_reply(const Call& call) {
+  if (call.args.size() != 3) return forward(call, true);
+  const std::string_view mode = call.args[2];
+  if (equals_ignoring_case(mode, "on")) {
+    reply_off_ = reply_skip_ = false;
+    return reply("+OK\r\n");
+  }
+  if (equals_ignoring_case(mode, "off")) {
+    reply_off_ = true;
+  } else if (equals_ignoring_case(mode, "skip")) {
+    reply_skip_ = !reply_off_;
+  } else {
+    return reply_error("ERR syntax error");
+  }
+  return Step::kDone;
+}
+
+// The server confirms each channel apart; how many confirmations will come is known from the sets.
+Session::Step Session::run_subscribe(const Call& call) {
+  const std::string& command = call.command->name;
+  auto& set = command.starts_with('p')                             ? patterns_
+              : command.starts_with('s') && command != "subscribe" ? shard_channels_
+                                                                   : channels_;
+  const bool adds = command.find("unsub") == std::string::npos;
+  if (adds && call.args.size() < 2) return forward(call, false);
+  Step step = Step::kDone;
+  Upstream* lane = private_lane(step);
+  if (lane == nullptr) return step;
+  pin();
+  std::size_t confirmations = call.args.size() - 1;
+  std::vector<std::string> added;
+  if (confirmations == 0) {
+    confirmations = std::max<std::size_t>(1, set.size());
+    set.clear();
+  }
+  for (std::size_t i = 1; i < call.args.size(); ++i) {
+    if (!adds) {
+      if (const auto it = set.find(call.args[i]); it != set.end()) set.erase(it);
+    } else if (set.emplace(call.args[i]).second) {
+      added.emplace_back(call.args[i]);
+    }
+  }
+  subscribing_.emplace_back(&set, std::move(added));
+  return send_on(*lane, call, PendingKind::kSubscribe, static_cast<std::uint32_t>(confirmations));
+}
+
+// MONITOR is confirmed and then streams; SYNC and PSYNC speak the replication protocol from the
+// first byte.
+Session::Step Session::run_raw(const Call& call) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  Step step = Step::kDone;
+  Upstream* lane = private_lane(step);
+  if (lane == nullptr) return step;
+  pin();
+  if (call.command->name == "monitor") {
+    send_on(*lane, call, PendingKind::kMonitor, 0);
+    stall(Stall::kDrain);
+    return Step::kDone;
+  }
+  lane->relay_raw();
+  mode_ = Mode::kRaw;
+  lane->send_more(call.raw);
+  return Step::kDone;
+}
+
+// WAIT counts from the last command of its own connection: without one before it, it would not wait
+// for what this client wrote on another.
+Session::Step Session::run_wait(const Call& call) {
+  Step step = Step::kDone;
+  Upstream* lane = private_lane(step);
+  if (lane == nullptr) return step;
+  if (in_flight() == 0) {
+    ByteBuffer ping;
+    resp::append_request(ping, {"PING"});
+    Pending pending;
+    pending.kind = PendingKind::kOwn;
+    lane->send(ping.view(), std::move(pending));
+  }
+  blocking_ = true;
+  return send_on(*lane, call, PendingKind::kForward, 0);
+}
+
+Session::Step Session::run_reset() {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (private_) give_back(false);
+  protocol_ = resp::Protocol::kResp2;
+  mode_ = Mode::kNormal;
+  db_ = 0;
+  name_.clear();
+  in_multi_ = watching_ = server_knows_best_ = reply_off_ = reply_skip_ = false;
+  transaction_ = {};
+  transaction_unknown_ = transaction_flush_ = false;
+  channels_.clear();
+  patterns_.clear();
+  shard_channels_.clear();
+  subscribing_.clear();
+  user_ = fresh_user();
+  return reply("+RESET\r\n");
+}
+
+Session::Step Session::run_quit() {
+  if (in_flight() > 0 && mode_ != Mode::kRaw) return stall(Stall::kDrain);
+  reply("+OK\r\n");
+  close_when_flushed();
+  return Step::kDone;
+}
+
+}  // namespace heatsink::proxy

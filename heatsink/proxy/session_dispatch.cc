@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of one request: served locally, sent on a lane, or handled here.
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/proxy/ascii.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+// More keys than this in one transaction: it counts as one that touches any key.
+constexpr std::size_t kTransactionKeysMax = 10'000;
+
+Count count_of(cache::Ruling ruling) {
+  switch (ruling) {
+    case cache::Ruling::kNoCopy:
+      return Count::kRefusedNoCopy;
+    case cache::Ruling::kGeneration:
+      return Count::kRefusedGeneration;
+    case cache::Ruling::kDeadline:
+      return Count::kRefusedDeadline;
+    case cache::Ruling::kUnproven:
+      return Count::kRefusedUnproven;
+    case cache::Ruling::kFence:
+      return Count::kRefusedFence;
+    case cache::Ruling::kWriteInFlight:
+      return Count::kRefusedWriteInFlight;
+    case cache::Ruling::kServe:
+      break;
+  }
+  return Count::kLocalHits;
+}
+
+bool says_block(const std::vector<std::string_view>& args) {
+  return std::any_of(args.begin() + 1, args.end(),
+                     [](std::string_view arg) { return equals_ignoring_case(arg, "block"); });
+}
+
+}  // namespace
+
+Session::Step Session::dispatch(Call call) {
+  call.command = worker_.commands().find(call.args);
+  if (call.command != nullptr) call.route = worker_.route(*call.command);
+  if (mode_ == Mode::kRaw) return dispatch_raw(call);
+  if (call.route == Route::kGet && reads_locally(call)) return read_locally(call);
+  const bool needs_no_user = call.command != nullptr && call.command->has(resp::kNoAuth);
+  if (user_ == User::kNobody && !needs_no_user)
+    return reply_error("NOAUTH Authentication required.");
+  if (in_multi_) return in_transaction(call);
+  switch (call.route) {
+    case Route::kGet:
+    case Route::kShared:
+      return forward(call, has_big_key(call));
+    case Route::kMaybeBlocking:
+    case Route::kBlocking: {
+      const bool blocks = call.route == Route::kBlocking || says_block(call.args);
+      const Step step = forward(call, blocks);
+      if (blocks && step == Step::kDone && in_flight() > 0) blocking_ = true;
+      return step;
+    }
+    case Route::kPrivate:
+    case Route::kPinned:
+      return forward(call, true);
+    case Route::kMulti:
+    case Route::kWatch: {
+      const bool starts =
+          call.route == Route::kMulti ? call.args.size() == 1 : call.args.size() > 1;
+      const Step step = forward(call, true);
+      if (step == Step::kDone && private_ && starts)
+        (call.route == Route::kMulti ? in_multi_ : watching_) = true;
+      return step;
+    }
+    case Route::kUnwatch: {
+      const Step step = forward(call, watching_);
+      if (step == Step::kDone) watching_ = false;
+      return step;
+    }
+    case Route::kExec:
+    case Route::kDiscard:
+      return forward(call, false);
+    case Route::kWait:
+      return run_wait(call);
+    case Route::kSelect:
+      return run_select(call);
+    case Route::kAuth:
+      return run_auth(call);
+    case Route::kHello:
+      return run_hello(call);
+    case Route::kQuit:
+      return run_quit();
+    case Route::kReset:
+      return run_reset();
+    case Route::kClient:
+      return run_client(call);
+    case Route::kSubscribe:
+      return run_subscribe(call);
+    case Route::kRaw:
+      return run_raw(call);
+  }
+  return Step::kDone;
+}
+
+// Nothing tells when a write behind a MONITOR stream has been done, so no fence could be raised for
+// it.
+Session::Step Session::dispatch_raw(const Call& call) {
+  if (call.route == Route::kQuit) return run_quit();
+  if (call.route == Route::kReset) return run_reset();
+  const bool harmless = call.command != nullptr &&
+                        !call.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&
+                        (call.route == Route::kShared || call.route == Route::kGet ||
+                         call.command->name == "replconf");
+  if (!harmless) {
+    return reply_error(
+        "ERR heatsink: a connection in MONITOR or replication mode takes reads, PING, RESET and "
+        "QUIT only");
+  }
+  if (private_) private_->send_more(call.raw);
+  return Step::kDone;
+}
+
+Session::Step Session::in_transaction(const Call& call) {
+  const bool ends =
+      (call.route == Route::kExec || call.route == Route::kDiscard) && call.args.size() == 1;
+  if (ends) {
+    const Step step = forward(call, true);
+    if (step == Step::kStall) return step;
+    in_multi_ = watching_ = false;
+    transaction_ = {};
+    transaction_unknown_ = transaction_flush_ = false;
+    return step;
+  }
+  if (call.route == Route::kQuit) return run_quit();
+  if (call.route == Route::kReset) return run_reset();
+  if (call.route == Route::kClient && call.args.size() > 1 &&
+      equals_ignoring_case(call.args[1], "reply")) {
+    return reply_error("ERR heatsink: CLIENT REPLY inside MULTI is not possible");
+  }
+  if (call.route == Route::kRaw) return reply_error("ERR Command not allowed inside a transaction");
+  const bool changes_connection = call.route == Route::kSelect || call.route == Route::kAuth ||
+                                  call.route == Route::kHello || call.route == Route::kClient ||
+                                  call.route == Route::kPinned;
+  const Step step = forward(call, true);
+  if (step == Step::kDone && changes_connection) {
+    pin();
+    server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
+  }
+  return step;
+}
+
+bool Session::reads_locally(const Call& call) const {
+  return call.args.size() == 2 && !in_multi_ && !watching_ && !server_knows_best_ &&
+         user_ == User::kShared && holds_ == 0 &&
+         !(subscribed() && protocol_ == resp::Protocol::kResp2);
+}
+
+Session::Step Session::read_locally(const Call& call) {
+  SharedState& shared = worker_.shared();
+  const std::string_view key = call.args[1];
+  const NameHash name = hash_name(key, shared.seed);
+  const KeyHash hash = in_db(name, db_);
+  if (answer_) {
+    const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
+    if (answer->usable && answer->hash == hash) {
+      serve(call, hash, answer->nil, answer->reply);
+      return Step::kDone;
+    }
+    if (answer->hash == hash) return forward(call, has_big_key(call));
+  }
+  const cache::Entry* entry = shared.table.find(hash, key, db_);
+  if (entry == nullptr || in_flight_names_.test(name.value % in_flight_names_.size())) {
+    return forward(call, has_big_key(call));
+  }
+  const auto [ruling, copy] =
+      cache::judge(*entry, shared.lease, shared.fences, call.now, shared.options.max_staleness);
+  worker_.count().add(count_of(ruling));
+  if (ruling == cache::Ruling::kServe) {
+    serve(call, hash, copy->nil, copy->reply);
+    return Step::kDone;
+  }
+  const bool in_vain = ruling == cache::Ruling::kWriteInFlight ||
+                       ruling == cache::Ruling::kUnproven || !shared.lease.up() ||
+                       entry->uncacheable() != cache::Uncacheable::kNo;
+  if (!in_vain && worker_.join_fill(*this, *entry)) return stall(Stall::kFill);
+  return forward(call, has_big_key(call));
+}
+
+void Session::serve(const Call& call, KeyHash hash, bool nil, std::string_view wire) {
+  worker_.count().add(Count::kCommands);
+  worker_.record({.hash = hash,
+                  .key = call.args[1],
+                  .db = db_,
+                  .kind = detect::AccessKind::kRead,
+                  .local_hit = true,
+                  .bytes = static_cast<std::uint32_t>(wire.size())});
+  if (take_silence()) return;
+  const std::string_view null = protocol_ == resp::Protocol::kResp3 ? "_\r\n" : "$-1\r\n";
+  if (nil) wire = null;
+  if (in_flight() == 0) {
+    put_out(wire);
+  } else if (!queued_hits_.empty() && queued_hits_.back().first == sent_) {
+    queued_hits_.back().second.append(wire);
+  } else {
+    queued_hits_.emplace_back(sent_, wire);
+  }
+}
+
+Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind,
+                               std::uint32_t number) {
+  Step step = Step::kDone;
+  Upstream* lane = lane_for(own_lane || user_ == User::kOther, step);
+  if (lane == nullptr) return step;
+  return send_on(*lane, call, kind, number);
+}
+
+Session::Step Session::send_on(Upstream& lane, const Call& call, PendingKind kind,
+                               std::uint32_t number) {
+  if (call.route == Route::kPinned) pin();
+  if (call.command != nullptr && call.command->name == "client|tracking") server_knows_best_ = true;
+  worker_.count().add(Count::kCommands);
+  worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
+  ++sent_;
+  lane.send(call.raw, make_pending(call, kind, number));
+  return Step::kDone;
+}
+
+Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t number) {
+  Pending pending;
+  pending.session = this;
+  pending.kind = kind;
+  pending.number = number;
+  pending.silent = take_silence();
+  pending.read_only = call.command != nullptr && call.command->has(resp::kReadonly);
+  const bool executes = !in_multi_ || call.route == Route::kExec;
+  if (executes && in_multi_) {
+    pending.keys = std::move(transaction_);
+    pending.unknown_keys = transaction_unknown_;
+    pending.flush = transaction_flush_;
+  }
+  note_keys(call, pending);
+  if (executes && worker_.shared().options.cache_enabled && call.route != Route::kBlocking) {
+    pending.keys.for_each([&](const TouchedKey& key) {
+      if (key.write) worker_.shared().fences.write_begins(key.name);
+    });
+    pending.writes_begun = true;
+  }
+  return pending;
+}
+
+// Inside MULTI the keys are kept for EXEC: that is when the server runs the commands.
+void Session::note_keys(const Call& call, Pending& pending) {
+  SharedState& shared = worker_.shared();
+  std::vector<resp::KeyRef>& refs = worker_.key_refs();
+  refs.clear();
+  const resp::Keys keys = call.command == nullptr ? resp::Keys::kUnknown
+                                                  : resp::find_keys(*call.command, call.args, refs);
+  const bool unknown = keys != resp::Keys::kKnown;
+  const bool flush =
+      keys == resp::Keys::kUnknown && call.command != nullptr && hides_invalidations(*call.command);
+  const bool queued = in_multi_ && call.route != Route::kExec && call.route != Route::kDiscard;
+  (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
+  (queued ? transaction_flush_ : pending.flush) |= flush;
+  if (unknown) in_flight_names_.set();
+  for (const resp::KeyRef& ref : refs) {
+    const std::string_view key = call.args[ref.arg];
+    const NameHash name = hash_name(key, shared.seed);
+    const KeyHash hash = in_db(name, db_);
+    in_flight_names_.set(name.value % in_flight_names_.size());
+    worker_.record({.hash = hash,
+                    .key = key,
+                    .db = db_,
+                    .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
+                    .local_hit = false,
+                    .bytes = ref.write ? static_cast<std::uint32_t>(
+                                             std::min<std::size_t>(call.raw.size(), UINT32_MAX))
+                                       : 0});
+    if (queued && transaction_.size() >= kTransactionKeysMax) {
+      transaction_unknown_ = true;
+    } else {
+      (queued ? transaction_ : pending.keys).add({name, hash, ref.write});
+    }
+  }
+}
+
+bool Session::has_big_key(const Call& call) const {
+  if (!worker_.has_big_keys() || call.args.size() < 2) return false;
+  // By its first argument: good enough for a hint, wrong only about the lane.
+  return worker_.is_big(in_db(hash_name(call.args[1], worker_.shared().seed), db_));
+}
+
+}  // namespace heatsink::proxy

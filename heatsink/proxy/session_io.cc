@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client's socket: what is read, when reading stops, what is written, when it is cut off.
+#include <utility>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::size_t kOutputSoftMax = 1024 * 1024;  // past it no further command is looked at
+constexpr std::size_t kStalledInputMax =
+    64 * 1024;  // read ahead while stalled, to see the client go
+constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
+
+resp::RequestLimits request_limits(const ProxyOptions& options) {
+  resp::RequestLimits limits;
+  limits.buffered_bytes_max = options.stream_threshold.count;
+  return limits;
+}
+
+}  // namespace
+
+Session::Session(Worker& worker, std::uint64_t id, net::Fd socket)
+    : worker_(worker),
+      id_(id),
+      socket_(std::move(socket)),
+      parser_(request_limits(worker.shared().options)),
+      user_(fresh_user()) {}
+
+Session::User Session::fresh_user() const {
+  const SharedState& shared = worker_.shared();
+  if (!shared.upstream_open.load(std::memory_order_relaxed)) return User::kNobody;
+  return shared.credentials.acl_user() == "default" ? User::kShared : User::kOther;
+}
+
+Session::~Session() = default;
+
+void Session::start() {
+  if (!worker_.loop().add(socket_.get(), net::Interest::kRead, *this).ok()) {
+    socket_.close();
+    closed_ = true;
+    worker_.bury(*this);
+  }
+}
+
+void Session::on_readable() {
+  if (closed_) return;
+  const net::IoResult result =
+      net::read_some(socket_.get(), worker_.scratch(), Worker::kScratchBytes);
+  if (result.status == net::IoStatus::kAgain) return;
+  if (result.status == net::IoStatus::kClosed) {
+    on_end_of_input(result.error_number != 0 || input_ended_);
+    return;
+  }
+  take_input({worker_.scratch(), result.bytes});
+}
+
+void Session::take_input(std::string_view bytes) {
+  // Read after the bytes were: every request in them was sent before this moment (architecture.md).
+  const TimePoint now = BootClock::now();
+  if (input_.empty()) {
+    const std::size_t used = consume(bytes, now);
+    if (!closed_) input_.append(bytes.substr(used));
+  } else {
+    input_.append(bytes);
+    const std::size_t used = consume(input_.view(), now);
+    if (!closed_) input_.consume(used);
+  }
+  flush();
+  set_interest();
+}
+
+void Session::resume() {
+  if (closed_) return;
+  stall_ = Stall::kNone;
+  throttled_ = false;
+  const std::size_t used = consume(input_.view(), BootClock::now());
+  if (closed_) return;
+  input_.consume(used);
+  if (input_.empty()) input_.release();
+  flush();
+  set_interest();
+}
+
+// How many of the bytes are done with. Stops early when a request has to wait.
+std::size_t Session::consume(std::string_view bytes, TimePoint now) {
+  std::size_t used = 0;
+  while (used < bytes.size() && !closed_ && !closing_) {
+    if (!may_parse()) {
+      throttled_ = stall_ == Stall::kNone;
+      break;
+    }
+    std::size_t size = 0;
+    const bool more = consume_one(bytes.substr(used), now, size);
+    used += size;
+    if (!more) break;
+  }
+  return closed_ || closing_ ? bytes.size() : used;
+}
+
+bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {
+  if (mode_ == Mode::kStreaming || mode_ == Mode::kDiscarding) {
+    used = stream_on(bytes);
+    return used > 0;
+  }
+  switch (parser_.parse(bytes)) {
+    case resp::ParseStatus::kNeedMore:
+      return false;
+    case resp::ParseStatus::kError:
+      worker_.count().add(Count::kProtocolErrors);
+      if (in_flight() > 0) {  // replies first, then the error
+        parser_.reset();
+        stall(Stall::kDrain);
+        return false;
+      }
+      reply_off_ = reply_skip_ = false;
+      reply_error(parser_.error());
+      close_when_flushed();
+      return false;
+    case resp::ParseStatus::kOversized:
+      begin_oversized(now);
+      return mode_ != Mode::kNormal;
+    case resp::ParseStatus::kRequest:
+      break;
+  }
+  const std::size_t size = parser_.size();
+  const Step step = parser_.args().empty() ? Step::kDone
+                    : parser_.is_inline()  ? dispatch_inline(now)
+                                           : dispatch({parser_.args(), bytes.substr(0, size), now});
+  if (step == Step::kStall) {
+    parser_.reset();
+    return false;
+  }
+  used = size;
+  return true;
+}
+
+// The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.
+Session::Step Session::dispatch_inline(TimePoint now) {
+  ByteBuffer request;
+  resp::append_request(request, parser_.args());
+  return dispatch({parser_.args(), request.view(), now});
+}
+
+bool Session::may_parse() const {
+  if (stall_ != Stall::kNone || !parts_.empty() || output_.size() > kOutputSoftMax) return false;
+  if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw)
+    return private_ == nullptr || private_->unsent() < kUnsentSoftMax;
+  return in_flight() < static_cast<std::uint64_t>(worker_.shared().options.pipeline_max);
+}
+
+bool Session::may_read() const {
+  if (closed_ || closing_ || input_ended_) return false;
+  return input_.size() < kStalledInputMax || (stall_ == Stall::kNone && !throttled_);
+}
+
+void Session::set_interest() {
+  if (closed_) return;
+  const auto read =
+      static_cast<std::uint32_t>(may_read() ? net::Interest::kRead : net::Interest::kNone);
+  const auto write =
+      static_cast<std::uint32_t>(write_blocked_ ? net::Interest::kWrite : net::Interest::kNone);
+  worker_.loop().change(socket_.get(), static_cast<net::Interest>(read | write));
+}
+
+// A client that has only finished sending still gets its replies; one that waits for something that
+// may never come (a blocking command, messages) is gone.
+void Session::on_end_of_input(bool reset) {
+  if (reset || blocking_ || subscribed() || mode_ != Mode::kNormal) {
+    close();
+    return;
+  }
+  input_ended_ = true;
+  finish_if_done();
+  set_interest();
+}
+
+void Session::finish_if_done() {
+  if (closed_ || !(closing_ || input_ended_)) return;
+  if (!output_.empty() || in_flight() > 0 || holds_ > 0) return;
+  if (closing_ || (stall_ == Stall::kNone && !throttled_ && parts_.empty())) close();
+}
+
+void Session::close_when_flushed() {
+  closing_ = true;
+  worker_.flush_later(*this);
+}
+
+void Session::close() {
+  if (closed_) return;
+  closed_ = true;
+  worker_.loop().remove(socket_.get());
+  socket_.close();
+  input_.release();
+  output_.release();
+  queued_hits_.clear();
+  parts_.clear();
+  if (private_) give_back(false);
+  if (in_flight() == 0) worker_.bury(*this);
+}
+
+void Session::on_writable() {
+  flush();
+  set_interest();
+}
+
+void Session::flush() {
+  if (closed_ || holds_ > 0) return;
+  while (!output_.empty()) {
+    const net::IoResult result = net::write_some(socket_.get(), output_.data(), output_.size());
+    if (result.status == net::IoStatus::kClosed) {
+      close();
+      return;
+    }
+    if (result.status == net::IoStatus::kAgain) {
+      if (!write_blocked_) worker_.watch_output(*this);
+      if (!write_blocked_) output_progress_ = worker_.loop().now();
+      write_blocked_ = true;
+      set_interest();
+      return;
+    }
+    output_progress_ = worker_.loop().now();
+    output_.consume(result.bytes);
+  }
+  if (output_.capacity() > Worker::kScratchBytes) output_.release();
+  if (std::exchange(write_blocked_, false)) set_interest();
+  if (private_) private_->pause(false);
+  if (throttled_ && may_parse()) worker_.resume_later(*this);
+  finish_if_done();
+}
+
+bool Session::output_stuck(TimePoint now) const {
+  return write_blocked_ && now - output_progress_ > worker_.shared().options.slow_client_timeout;
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which upstream connection a command travels on, and the changes from one to the other.
+#include <utility>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+Session::Step Session::stall(Stall why) {
+  stall_ = why;
+  return Step::kStall;
+}
+
+// Null: look at `step`: the request waits, or has been answered with an error.
+Upstream* Session::lane_for(bool own_lane, Step& step) {
+  if (private_ && !own_lane && may_leave_private()) give_back(true);
+  if (private_ || own_lane) return private_lane(step);
+  return shared_lane(step);
+}
+
+bool Session::may_leave_private() const {
+  return !pinned_ && !in_multi_ && !watching_ && mode_ == Mode::kNormal && in_flight() == 0 &&
+         private_->ready();
+}
+
+Upstream* Session::private_lane(Step& step) {
+  if (!lane_error_.empty()) {
+    worker_.count().add(Count::kUpstreamErrors);
+    step = reply_error(unreachable(std::exchange(lane_error_, {})));
+    return nullptr;
+  }
+  if (!private_) {
+    if (in_flight() > 0) {
+      step = stall(Stall::kDrain);
+      return nullptr;
+    }
+    if (!acquire()) {
+      step = reply_error(std::exchange(lane_error_, {}));
+      return nullptr;
+    }
+  }
+  if (!private_->ready()) {
+    step = stall(Stall::kPrivate);
+    return nullptr;
+  }
+  if (!right_db(*private_)) {
+    step = stall(Stall::kDrain);
+    return nullptr;
+  }
+  return private_.get();
+}
+
+// False: lane_error_ is a whole error reply.
+bool Session::acquire() {
+  if (const std::string* down = worker_.known_down()) {
+    worker_.count().add(Count::kUpstreamErrors);
+    lane_error_ = unreachable(*down);
+    return false;
+  }
+  const Upstream::Login login =
+      user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
+  private_ = worker_.acquire_private(
+      *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login);
+  if (private_) {
+    if (user_ == User::kOther) pin();
+    return true;
+  }
+  lane_error_ =
+      "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "
+      "the limit";
+  return false;
+}
+
+Upstream* Session::shared_lane(Step& step) {
+  const Worker::LaneState lane = worker_.lane(protocol_);
+  if (lane.upstream == nullptr) {
+    if (lane.down != nullptr) {
+      worker_.count().add(Count::kUpstreamErrors);
+      step = reply_error(unreachable(*lane.down));
+    } else {
+      worker_.wait_for_lane(protocol_, *this);
+      step = stall(Stall::kLane);
+    }
+    return nullptr;
+  }
+  if (lane.upstream->unsent() >
+      worker_.shared().options.stream_threshold.count) {  // the server is slow to read
+    worker_.wait_for_lane(protocol_, *this);
+    step = stall(Stall::kLane);
+    return nullptr;
+  }
+  if (!right_db(*lane.upstream)) {
+    step = stall(Stall::kDrain);
+    return nullptr;
+  }
+  return lane.upstream;
+}
+
+// Puts SELECT before the request if need be. False: the connection has never been in this database,
+// so its word is awaited first: a command must not run in the wrong one.
+bool Session::right_db(Upstream& lane) {
+  if (lane.db() == db_ || (pinned_ && &lane == private_.get())) return true;
+  ByteBuffer select;
+  resp::append_request(select, {"SELECT", std::to_string(db_)});
+  Pending pending;
+  const bool known = lane.knows_db(db_);
+  pending.kind = known ? PendingKind::kOwn : PendingKind::kSelect;
+  pending.number = db_;
+  if (!known) {
+    pending.session = this;
+    ++sent_;
+  }
+  // A private one has no other user: it is where this SELECT leaves it, or the session ends.
+  lane.set_db(known || &lane == private_.get() ? db_ : Upstream::kUnknownDb);
+  lane.send(select.view(), std::move(pending));
+  return known;
+}
+
+// From now on this connection is the client's own until it leaves or says RESET.
+void Session::pin() {
+  if (!private_ || std::exchange(pinned_, true) || name_.empty()) return;
+  ByteBuffer request;
+  resp::append_request(request, {"CLIENT", "SETNAME", name_});
+  Pending pending;
+  pending.kind = PendingKind::kOwn;
+  private_->send(request.view(), std::move(pending));
+}
+
+void Session::give_back(bool clean) {
+  pinned_ = false;
+  worker_.release_private(std::move(private_), clean && user_ == User::kShared);
+}
+
+void Session::private_ready() {
+  if (!parts_.empty()) {
+    next_part();
+    return;
+  }
+  if (stall_ == Stall::kPrivate) worker_.resume_later(*this);
+}
+
+// Before it was ready: only the command that waits for it is concerned. After: the state that the
+// client believes in is gone, so it goes too, as it would with the server itself.
+std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
+  std::unique_ptr<Upstream> failed = std::move(private_);
+  const bool state_lost = pinned_ || in_multi_ || watching_ || mode_ != Mode::kNormal;
+  pinned_ = false;
+  if (closed_) return failed;
+  if (stall_ == Stall::kPrivate) {
+    lane_error_ = reason;
+    worker_.resume_later(*this);
+  } else if (!parts_.empty()) {
+    lane_error_ = reason;
+    next_part();
+  } else if (state_lost) {
+    close_when_flushed();
+  } else {
+    after_reply();
+  }
+  return failed;
+}
+
+void Session::lane_settled() {
+  if (stall_ == Stall::kLane) worker_.resume_later(*this);
+}
+
+void Session::release_hold() {
+  if (closed_ || holds_ == 0 || --holds_ > 0) return;
+  worker_.flush_later(*this);
+  if (throttled_) worker_.resume_later(*this);
+}
+
+void Session::answer(std::shared_ptr<const FillAnswer> answer) {
+  if (closed_ || stall_ != Stall::kFill) return;
+  answer_ = std::move(answer);
+  worker_.resume_later(*this);
+}
+
+// A request too big to be buffered: it goes to a private connection as it comes. Its keys are taken
+// from the arguments that have come; if they may stand behind those, it counts as touching any key.
+void Session::begin_oversized(TimePoint now) {
+  Call call{parser_.args(), {}, now};
+  if (!call.args.empty()) call.command = worker_.commands().find(call.args);
+  const Route route = call.command != nullptr ? worker_.route(*call.command) : Route::kPinned;
+  const bool plain = route == Route::kShared || route == Route::kGet || route == Route::kPrivate ||
+                     route == Route::kPinned;
+  Step step = Step::kDone;
+  Upstream* lane = nullptr;
+  if (user_ == User::kNobody) {
+    step = reply_error("NOAUTH Authentication required.");
+  } else if (!plain || mode_ == Mode::kRaw) {
+    step = reply_error("ERR heatsink: this command cannot be so big (proxy.stream-threshold)");
+  } else {
+    lane = private_lane(step);
+  }
+  if (step == Step::kStall) {
+    parser_.reset();
+    return;
+  }
+  mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
+  if (lane == nullptr) return;
+  const bool keys_known = call.command != nullptr && call.command->first_key > 0 &&
+                          call.command->last_key >= call.command->first_key &&
+                          !call.command->has(resp::kMovableKeys) &&
+                          static_cast<std::size_t>(call.command->last_key) < call.args.size();
+  if (!keys_known) call.command = nullptr;
+  call.route = route;
+  send_on(*lane, call, PendingKind::kForward, 0);
+}
+
+std::size_t Session::stream_on(std::string_view bytes) {
+  std::size_t used = 0;
+  const resp::ParseStatus status = parser_.stream(bytes, used);
+  if (mode_ == Mode::kStreaming && private_) private_->send_more(bytes.substr(0, used));
+  if (status == resp::ParseStatus::kRequest) mode_ = Mode::kNormal;
+  if (status == resp::ParseStatus::kError) {
+    worker_.count().add(Count::kProtocolErrors);
+    close();
+  }
+  return used;
+}
+
+// The next of what is to be handed on: replies at once, a request when its private connection is
+// ready.
+void Session::next_part() {
+  while (!parts_.empty()) {
+    Part& part = parts_.front();
+    if (part.sent) return;
+    if (!part.request) {
+      put_out(part.bytes);
+      if (closed_) return;
+      parts_.pop_front();
+      continue;
+    }
+    if (lane_error_.empty() && !private_) acquire();
+    if (!lane_error_.empty()) {
+      ByteBuffer error;
+      resp::append_error(error,
+                         "ERR heatsink: a reply too big to share could not be asked for again: " +
+                             std::exchange(lane_error_, {}));
+      put_out(error.view());
+      if (closed_) return;
+      parts_.pop_front();
+      continue;
+    }
+    if (!private_->ready() || !right_db(*private_))
+      return;  // private_ready() or reply_done() goes on
+    Pending pending;
+    pending.session = this;
+    pending.kind = PendingKind::kAgain;
+    ++sent_;
+    part.sent = true;
+    private_->send(part.bytes, std::move(pending));
+    return;
+  }
+  if (private_ && !pinned_) give_back(true);
+  worker_.resume_later(*this);
+}
+
+std::string Session::unreachable(std::string_view reason) const {
+  return "ERR heatsink: upstream " + worker_.shared().upstream.address.text() +
+         " is not reachable: " + std::string(reason);
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes back: whose turn it is, what it changes, and when the client is cut off.
+#include <utility>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::size_t kPauseAt =
+    1024 * 1024;  // bytes waiting for the client before its private lane is paused
+
+}  // namespace
+
+void Session::take_reply(std::string_view bytes, bool from_private) {
+  if (closed_) return;
+  if (from_private) {
+    put_out(bytes);
+  } else {
+    emit(bytes);
+  }
+}
+
+// Behind everything that is to be handed on before.
+void Session::emit(std::string_view wire) {
+  if (parts_.empty()) {
+    put_out(wire);
+    return;
+  }
+  if (parts_.back().request) parts_.emplace_back();
+  parts_.back().bytes.append(wire);
+  if (parts_.back().bytes.size() > worker_.shared().options.client_output_max.count) {
+    worker_.count().add(Count::kClientsCutOff);
+    close();
+  }
+}
+
+void Session::put_out(std::string_view bytes) {
+  if (closed_) return;
+  output_.append(bytes);
+  worker_.flush_later(*this);
+  if (output_.size() > worker_.shared().options.client_output_max.count) {
+    worker_.count().add(Count::kClientsCutOff);
+    close();
+    return;
+  }
+  if (private_ && output_.size() > kPauseAt) private_->pause(true);
+}
+
+bool Session::take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
+
+Session::Step Session::reply(std::string_view wire) {
+  worker_.count().add(Count::kCommands);
+  if (!take_silence()) emit(wire);
+  return Step::kDone;
+}
+
+Session::Step Session::reply_error(std::string_view text) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  ByteBuffer wire;
+  resp::append_error(wire, text);
+  return reply(wire.view());
+}
+
+void Session::release_queued_hits() {
+  while (!queued_hits_.empty() && queued_hits_.front().first <= received_) {
+    const std::string wire = std::move(queued_hits_.front().second);
+    queued_hits_.pop_front();
+    emit(wire);
+    if (closed_) return;
+  }
+}
+
+void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply) {
+  static_cast<void>(reply);
+  ++received_;
+  if (closed_) {
+    if (in_flight() == 0) worker_.bury(*this);
+    return;
+  }
+  switch (pending.kind) {
+    case PendingKind::kSelect:
+      if (!ok) {
+        ByteBuffer error;
+        resp::append_error(error, "ERR heatsink: the server no longer has database " +
+                                      std::to_string(pending.number));
+        emit(error.view());
+        close_when_flushed();
+      }
+      break;
+    case PendingKind::kSelectDb:
+      if (ok) db_ = pending.number;
+      break;
+    case PendingKind::kAuth:
+      authenticated(pending, ok);
+      break;
+    case PendingKind::kSubscribe:
+      if (!subscribing_.empty()) {
+        if (!ok && subscribing_.front().first != nullptr) {
+          for (const std::string& name : subscribing_.front().second)
+            subscribing_.front().first->erase(name);
+        }
+        subscribing_.pop_front();
+      }
+      break;
+    case PendingKind::kMonitor:
+      if (ok && private_) {
+        private_->relay_raw();
+        mode_ = Mode::kRaw;
+      }
+      break;
+    case PendingKind::kAgain:
+      parts_.pop_front();
+      next_part();
+      break;
+    default:
+      break;
+  }
+  release_queued_hits();
+  after_reply();
+}
+
+void Session::after_reply() {
+  if (closed_) return;
+  if (in_flight() == 0) {
+    in_flight_names_.reset();
+    blocking_ = false;
+    if (!parts_.empty()) {
+      next_part();
+    } else if (private_ && may_leave_private() && stall_ != Stall::kDrain) {
+      give_back(true);
+    }
+    if (stall_ == Stall::kDrain) worker_.resume_later(*this);
+    if (closing_ || input_ended_) worker_.flush_later(*this);
+  }
+  if (throttled_ && may_parse()) worker_.resume_later(*this);
+}
+
+void Session::authenticated(const Pending& pending, bool ok) {
+  const std::string user = std::exchange(auth_user_, {});
+  const std::string name = std::exchange(auth_name_, {});
+  if (!ok) {
+    if (user_ != User::kOther && private_ && !server_knows_best_) give_back(false);
+    return;
+  }
+  if (pending.number != 0) {
+    protocol_ = pending.number == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2;
+    if (private_) private_->set_protocol(protocol_);
+  }
+  if (!name.empty()) name_ = name;
+  if (user.empty()) return;
+  if (user == worker_.shared().credentials.acl_user()) {
+    user_ = User::kShared;
+    if (private_ && !server_knows_best_) {
+      private_->set_login(Upstream::Login::kOwn);  // that is who it is now
+      give_back(private_->protocol() == protocol_);
+    }
+  } else {
+    user_ = User::kOther;
+    pin();
+    follow_protocol();
+  }
+}
+
+// A connection that was opened to check a password speaks RESP2, whatever the client speaks.
+void Session::follow_protocol() {
+  if (private_->protocol() == protocol_) return;
+  ByteBuffer hello;
+  resp::append_request(hello, {"HELLO", protocol_ == resp::Protocol::kResp3 ? "3" : "2"});
+  Pending pending;
+  pending.kind = PendingKind::kOwn;
+  private_->send(hello.view(), std::move(pending));
+  private_->set_protocol(protocol_);
+}
+
+// One connection, many clients: what was under way on it when it broke is answered one by one.
+void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
+  ++received_;
+  if (closed_) {
+    if (in_flight() == 0) worker_.bury(*this);
+    return;
+  }
+  worker_.count().add(Count::kUpstreamErrors);
+  const bool told = pending.kind == PendingKind::kSelect || pending.silent;
+  if (begun && !told) {  // half a reply cannot be taken back
+    close();
+    return;
+  }
+  ByteBuffer error;
+  resp::append_error(
+      error,
+      unreachable(reason) + (pending.read_only ? "" : " (the command may have been carried out)"));
+  if (pending.kind == PendingKind::kAgain) {
+    if (!parts_.empty()) parts_.pop_front();
+    put_out(error.view());
+  } else if (!told) {
+    emit(error.view());
+  }
+  release_queued_hits();
+  after_reply();
+}
+
+void Session::ask_again(std::string_view request, const Pending& pending) {
+  worker_.count().add(Count::kReissued);
+  pending.keys.for_each([this](const TouchedKey& key) { worker_.set_big(key.key); });
+  parts_.push_back({.bytes = std::string(request), .request = true});
+}
+
+void Session::upstream_drained() {
+  if (closed_) return;
+  if (throttled_ && may_parse()) worker_.resume_later(*this);
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all threads of one proxy see: the options, and the parts of the cache that need no lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "heatsink/cache/cache.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/counters.h"
+#include "heatsink/proxy/options.h"
+#include "heatsink/redis/redis.h"
+
+namespace heatsink::proxy {
+
+// Made before the threads start, and outlives them. `options`, `upstream` and `seed` never change.
+struct SharedState {
+  SharedState(const ProxyOptions& options_in, net::RedisUrl upstream_in, std::uint64_t seed_in)
+      : options(options_in),
+        upstream(std::move(upstream_in)),
+        credentials{upstream.user, upstream.password},
+        seed(seed_in),
+        table({.entries_max = static_cast<std::size_t>(options.maximum_size),
+               .bytes_max = options.maximum_bytes,
+               .value_bytes_max = options.maximum_value_bytes,
+               .nil_max = static_cast<std::size_t>(options.maximum_nil)},
+              epochs) {}
+
+  const ProxyOptions options;
+  const net::RedisUrl upstream;
+  const redis::Credentials credentials;
+  const std::uint64_t seed;
+
+  cache::Epochs epochs;
+  cache::Lease lease;
+  cache::Fences fences;
+  cache::HotTable table;
+
+  std::atomic<std::uint64_t> clients{0};
+  std::atomic<std::uint64_t> next_client_id{1};
+  std::atomic<std::uint64_t> private_connections{0};
+  std::atomic<bool> upstream_open{true};  // a client may run commands without AUTH
+
+  // Where the server is; looked up again by the keeper when the connection is lost.
+  std::vector<net::ResolvedAddress> addresses() const {
+    const std::lock_guard lock(addresses_mutex_);
+    return addresses_;
+  }
+  void set_addresses(std::vector<net::ResolvedAddress> addresses) {
+    const std::lock_guard lock(addresses_mutex_);
+    addresses_ = std::move(addresses);
+  }
+
+ private:
+  mutable std::mutex addresses_mutex_;  // taken once per connection attempt
+  std::vector<net::ResolvedAddress> addresses_;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracker's socket: connects, carries bytes, and comes back with back-off.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/shared_state.h"
+#include "heatsink/redis/redis.h"
+
+namespace heatsink::proxy {
+
+// The keeper's thread.
+class TrackerLink final : public net::FdHandler {
+ public:
+  TrackerLink(net::EventLoop& loop, SharedState& shared, redis::Tracker& tracker)
+      : loop_(loop), shared_(shared), tracker_(tracker) {}
+  ~TrackerLink();
+  TrackerLink(const TrackerLink&) = delete;
+
+  void connect();
+  void tick();   // at least every heartbeat interval
+  void flush();  // after anything that may have made the tracker speak
+  const std::string& problem() const { return problem_; }  // "" while connected
+
+  void on_readable() override;
+  void on_writable() override;
+
+ private:
+  void lost(const std::string& reason);
+  void look_up_again();
+
+  net::EventLoop& loop_;
+  SharedState& shared_;
+  redis::Tracker& tracker_;
+  net::Fd socket_;
+  bool connected_ = false;
+  net::TimerId timer_ = 0;  // connect time-out, or the next attempt
+  Nanos backoff_{0};
+  std::size_t attempt_ = 0;
+  std::string problem_ = "not connected yet";
+};
+
+}  // namespace heatsink::proxy

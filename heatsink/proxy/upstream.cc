@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/upstream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::size_t kHeadMax = 64 * 1024;  // of an element whose header line does not end
+
+// More elements than this are taken for more than stream-threshold bytes.
+constexpr std::int64_t kSharedElementsMax = 16 * 1024;
+
+}  // namespace
+
+Upstream::Upstream(Worker& worker, resp::Protocol protocol, Login login, Session* owner)
+    : worker_(worker),
+      protocol_(protocol),
+      login_(login),
+      owner_(owner),
+      was_private_(owner != nullptr) {}
+
+Upstream::~Upstream() {
+  worker_.loop().cancel(connect_timer_);
+  if (socket_) worker_.loop().remove(socket_.get());
+  if (was_private_) worker_.shared().private_connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Upstream::connect() {
+  worker_.count().add(Count::kUpstreamConnects);
+  std::string reason = "its name has no address";
+  for (const net::ResolvedAddress& address : worker_.shared().addresses()) {
+    Result<net::Fd> started = net::start_connect(address);
+    if (!started.ok()) {
+      reason = started.error().message;
+      continue;
+    }
+    socket_ = std::move(started).value();
+    const Status added = worker_.loop().add(socket_.get(), net::Interest::kReadWrite, *this);
+    if (added.ok()) {
+      writing_ = true;
+      connect_timer_ = worker_.loop().call_after(worker_.shared().options.connect_timeout,
+                                                 [this] { fail("connecting took too long"); });
+      return;
+    }
+    reason = added.error().message;
+    socket_.close();
+  }
+  connect_timer_ = worker_.loop().call_after(Nanos(0), [this, reason] { fail(reason); });
+}
+
+// RESP2 says AUTH and HELLO apart, so that a server that knows no HELLO (before 6) still serves.
+void Upstream::start_handshake() {
+  state_ = State::kHandshake;
+  if (login_ == Login::kNone) {
+    finish_handshake(true);
+    return;
+  }
+  const redis::Credentials& credentials = worker_.shared().credentials;
+  auto ask = [this] {
+    Pending pending;
+    pending.kind = PendingKind::kHandshake;
+    pending_.push_back(std::move(pending));
+  };
+  if (protocol_ == resp::Protocol::kResp3) {
+    redis::append_hello(output_, protocol_, credentials, "heatsink");
+    ask();
+  } else {
+    if (!credentials.user.empty()) {
+      resp::append_request(output_, {"AUTH", credentials.user, credentials.password});
+    } else {
+      resp::append_request(output_, {"AUTH", credentials.password});
+    }
+    if (credentials.given()) {
+      ask();
+    } else {
+      output_.clear();
+    }
+    redis::append_hello(output_, protocol_, {}, "heatsink");
+    ask();
+  }
+  progress_at_ = BootClock::now();
+  flush();
+}
+
+void Upstream::finish_handshake(bool ok) {
+  const bool hello_unknown = captured_.starts_with("-ERR unknown command");
+  if (!ok && !(hello_unknown && protocol_ == resp::Protocol::kResp2)) {
+    refused_ = true;
+    fail("it refuses the proxy's login: " + captured_.substr(1, captured_.find('\r') - 1));
+    return;
+  }
+  if (!pending_.empty()) return;
+  if (ok) hello_reply_ = captured_;
+  worker_.loop().cancel(std::exchange(connect_timer_, 0));
+  state_ = State::kReady;
+  was_ready_ = true;
+  worker_.upstream_ready(*this);
+}
+
+void Upstream::send(std::string_view request, Pending pending) {
+  if (pending_.empty()) progress_at_ = worker_.loop().now();
+  if (shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
+  output_.append(request);
+  pending_.push_back(std::move(pending));
+  worker_.flush_later(*this);
+}
+
+void Upstream::send_more(std::string_view bytes) {
+  output_.append(bytes);
+  worker_.flush_later(*this);
+}
+
+void Upstream::flush() {
+  while (state_ != State::kFailed && state_ != State::kConnecting && unsent() > 0) {
+    const net::IoResult result = net::write_some(socket_.get(), output_.data() + sent_, unsent());
+    if (result.status == net::IoStatus::kAgain) break;
+    if (result.status == net::IoStatus::kClosed) {
+      fail("the connection was lost");
+      return;
+    }
+    if (shared() && state_ == State::kReady) {
+      sent_ += result.bytes;
+    } else {
+      output_.consume(result.bytes);
+    }
+  }
+  want_write(state_ == State::kConnecting || unsent() > 0);
+}
+
+void Upstream::want_write(bool on) {
+  if (state_ == State::kFailed) return;
+  writing_ = on;
+  const auto read =
+      static_cast<std::uint32_t>(paused_ ? net::Interest::kNone : net::Interest::kRead);
+  const auto write = static_cast<std::uint32_t>(on ? net::Interest::kWrite : net::Interest::kNone);
+  worker_.loop().change(socket_.get(), static_cast<net::Interest>(read | write));
+}
+
+void Upstream::pause(bool paused) {
+  if (paused_ == paused) return;
+  paused_ = paused;
+  want_write(writing_);
+}
+
+bool Upstream::timed_out(TimePoint now, Nanos limit) const {
+  return state_ == State::kReady && !pending_.empty() && now - progress_at_ > limit;
+}
+
+void Upstream::fail(const std::string& reason) {
+  if (state_ == State::kFailed) return;
+  state_ = State::kFailed;
+  worker_.loop().cancel(std::exchange(connect_timer_, 0));
+  if (socket_) {
+    worker_.loop().remove(socket_.get());
+    socket_.close();
+  }
+  // What is under way may have been done or not: it counts as a write.
+  const TimePoint now = BootClock::now();
+  while (!pending_.empty()) {
+    Pending pending = pending_.pop_front();
+    worker_.settle(pending, now);
+    if (pending.session != nullptr) pending.session->reply_lost(pending, begun_, reason);
+    begun_ = false;
+  }
+  worker_.upstream_failed(*this, reason);
+}
+
+void Upstream::on_writable() {
+  if (state_ == State::kConnecting) {
+    const Status connected = net::connect_result(socket_);
+    if (!connected.ok()) {
+      fail(connected.error().message);
+      return;
+    }
+    start_handshake();
+    return;
+  }
+  flush();
+  if (state_ != State::kFailed && owner_ != nullptr && unsent() == 0) owner_->upstream_drained();
+}
+
+void Upstream::on_readable() {
+  if (state_ == State::kConnecting) {
+    on_writable();
+    return;
+  }
+  const net::IoResult result =
+      net::read_some(socket_.get(), worker_.scratch(), Worker::kScratchBytes);
+  if (result.status == net::IoStatus::kAgain) return;
+  if (result.status == net::IoStatus::kClosed) {
+    fail("the connection was lost");
+    return;
+  }
+  progress_at_ = worker_.loop().now();
+  process({worker_.scratch(), result.bytes});
+}
+
+void Upstream::process(std::string_view bytes) {
+  while (!bytes.empty() && state_ != State::kFailed) {
+    if (raw_) {
+      if (owner_ != nullptr) owner_->take_reply(bytes, true);
+      return;
+    }
+    const resp::ScanStep step = scanner_.feed(bytes);
+    if (step.status == resp::ScanStatus::kError) {
+      fail("it broke the protocol");
+      return;
+    }
+    route(bytes.substr(0, step.consumed));
+    if (state_ == State::kFailed) return;
+    if (step.status == resp::ScanStatus::kReply) end_element();
+    bytes.remove_prefix(step.consumed);
+  }
+}
+
+// Bytes wait in head_ only while nobody can tell whose they are.
+void Upstream::route(std::string_view bytes) {
+  if (!begun_) {
+    if (!scanner_.header_known()) {
+      head_.append(bytes);
+      if (head_.size() > kHeadMax) fail("it broke the protocol");
+      return;
+    }
+    if (!begin_element()) return;
+    if (!head_.empty()) {
+      const std::string head = std::exchange(head_, {});
+      route(head);
+    }
+  }
+  if (capture_) captured_.append(bytes);
+  if (target_ != nullptr) target_->take_reply(bytes, !shared());
+}
+
+bool Upstream::begin_element() {
+  begun_ = true;
+  ambiguous_ = capture_ = false;
+  push_ = scanner_.type() == '>';
+  target_ = nullptr;
+  if (push_) {
+    target_ = owner_;
+    return true;
+  }
+  if (owner_ != nullptr && owner_->subscribed() && protocol_ == resp::Protocol::kResp2 &&
+      scanner_.type() == '*') {
+    ambiguous_ = true;
+    target_ = owner_;
+    return true;
+  }
+  if (pending_.empty()) {
+    fail("it sent a reply that nobody asked for");
+    return false;
+  }
+  return begin_reply();
+}
+
+bool Upstream::begin_reply() {
+  Pending& pending = pending_.front();
+  worker_.settle(pending, BootClock::now());
+  capture_ = pending.kind == PendingKind::kHandshake;
+  if (capture_) captured_.clear();
+  Session* session = pending.session;
+  const bool ours = pending.kind == PendingKind::kOwn || pending.kind == PendingKind::kSelect;
+  if (session != nullptr && !ours && !pending.silent) target_ = session;
+  if (target_ != nullptr && pending.read_only && shared() && too_big_to_share()) {
+    session->ask_again(output_.view().substr(0, pending.bytes), pending);
+    pending.silent = true;
+    target_ = nullptr;
+  }
+  if (pending.bytes > 0) {
+    output_.consume(pending.bytes);
+    sent_ -= pending.bytes;
+    pending.bytes = 0;
+  }
+  return true;
+}
+
+bool Upstream::too_big_to_share() const {
+  if (scanner_.type() == '$' || scanner_.type() == '=') {
+    return scanner_.announced() >
+           static_cast<std::int64_t>(worker_.shared().options.stream_threshold.count);
+  }
+  return scanner_.announced() > kSharedElementsMax;
+}
+
+bool Upstream::message_to_subscriber() const {
+  const std::string_view kind = scanner_.first_text();
+  return kind == "message" || kind == "pmessage" || kind == "smessage";
+}
+
+void Upstream::end_element() {
+  begun_ = false;
+  Session* const target = std::exchange(target_, nullptr);
+  if (push_ || (ambiguous_ && message_to_subscriber())) {
+    const std::string_view kind = scanner_.first_text();
+    const bool confirms = kind.ends_with("subscribe");
+    if (confirms && !pending_.empty() && pending_.front().kind == PendingKind::kSubscribe)
+      finish_reply();
+    return;
+  }
+  if (pending_.empty()) {
+    if (target != nullptr) return;  // a message that we have no name for
+    fail("it sent a reply that nobody asked for");
+    return;
+  }
+  if (ambiguous_) worker_.settle(pending_.front(), BootClock::now());
+  finish_reply();
+}
+
+void Upstream::finish_reply() {
+  const bool ok = scanner_.type() != '-';
+  Pending& front = pending_.front();
+  if (front.kind == PendingKind::kSubscribe && ok && front.number > 1) {
+    --front.number;  // one confirmation per channel
+    return;
+  }
+  Pending pending = pending_.pop_front();
+  if (pending.kind == PendingKind::kHandshake) {
+    finish_handshake(ok);
+    return;
+  }
+  const bool selects =
+      pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kSelectDb;
+  if (ok && selects) known_dbs_.insert(pending.number);
+  if (pending.session != nullptr) pending.session->reply_done(pending, ok, scanner_);
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection to the server: requests out, replies back to whom they belong, in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "heatsink/base/byte_buffer.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/ring.h"
+#include "heatsink/redis/credentials.h"
+#include "heatsink/resp/reply_scanner.h"
+#include "heatsink/resp/writer.h"
+
+namespace heatsink::proxy {
+
+class Session;
+class Worker;
+
+// Belongs to one worker's thread. A shared one serves many sessions and keeps each request until
+// its reply begins, so that a read whose reply is too big to share can be asked again elsewhere. A
+// private one has an owner, keeps nothing, and can be paused, which holds the server back. Failure
+// is told once, to the worker.
+class Upstream final : public net::FdHandler {
+ public:
+  enum class Login : std::uint8_t {
+    kOwn,   // as the proxy's own user
+    kNone,  // as a client that has said nothing yet
+  };
+
+  Upstream(Worker& worker, resp::Protocol protocol, Login login, Session* owner);
+  ~Upstream();
+  Upstream(const Upstream&) = delete;
+
+  void connect();  // failure is told from a later turn
+  bool ready() const { return state_ == State::kReady; }
+  bool was_ready() const { return was_ready_; }  // before it failed
+  bool refused() const {
+    return refused_;
+  }  // it failed because the server did not let the proxy in
+
+  // REQUIRES ready(). Sent when the turn ends, with all that came before it.
+  void send(std::string_view request, Pending pending);
+  // The rest of a request whose beginning was sent; private only.
+  void send_more(std::string_view bytes);
+  void flush();
+  bool mark_dirty() { return !std::exchange(dirty_, true); }
+  void flush_dirty() {
+    dirty_ = false;
+    flush();
+  }
+
+  // A private connection that goes from one owner to the next, or to none.
+  void set_owner(Session* owner) { owner_ = owner; }
+  Session* owner() const { return owner_; }
+  void pause(bool paused);           // stop reading: the server's replies wait in the socket
+  void relay_raw() { raw_ = true; }  // from now on every byte belongs to the owner
+
+  std::size_t unsent() const { return output_.size() - sent_; }
+  bool timed_out(TimePoint now, Nanos limit) const;
+  // Ends it with this reason: every pending request is answered with an error.
+  void fail(const std::string& reason);
+
+  resp::Protocol protocol() const { return protocol_; }
+  void set_protocol(resp::Protocol protocol) { protocol_ = protocol; }
+  Login login() const { return login_; }
+  void set_login(Login login) { login_ = login; }
+  // The database that the next request will meet, as far as is known when it is sent.
+  static constexpr std::uint32_t kUnknownDb = UINT32_MAX;
+  std::uint32_t db() const { return db_; }
+  void set_db(std::uint32_t db) { db_ = db; }
+  bool knows_db(std::uint32_t db) const { return db == 0 || known_dbs_.contains(db); }
+  const std::string& hello_reply() const {
+    return hello_reply_;
+  }  // raw; empty if the server knows no HELLO
+
+  void on_readable() override;
+  void on_writable() override;
+
+ private:
+  enum class State : std::uint8_t { kConnecting, kHandshake, kReady, kFailed };
+
+  bool shared() const { return owner_ == nullptr && !was_private_; }
+  void start_handshake();
+  void process(std::string_view bytes);
+  bool begin_element();
+  bool begin_reply();
+  void end_element();
+  void finish_reply();
+  void finish_handshake(bool ok);
+  bool too_big_to_share() const;
+  bool message_to_subscriber() const;
+  void route(std::string_view bytes);
+  void want_write(bool on);
+
+  Worker& worker_;
+  resp::Protocol protocol_;
+  Login login_;
+  Session* owner_;
+  const bool was_private_;
+  net::Fd socket_;
+  State state_ = State::kConnecting;
+  net::TimerId connect_timer_ = 0;
+  bool was_ready_ = false;
+  bool refused_ = false;
+  bool dirty_ = false;
+  bool raw_ = false;
+  bool paused_ = false;
+  bool writing_ = false;
+
+  ByteBuffer output_;
+  std::size_t sent_ = 0;  // bytes at the front of output_ that are on their way
+  Ring<Pending> pending_;
+  TimePoint progress_at_{};
+
+  resp::ReplyScanner scanner_;
+  // Of the element now being read:
+  bool begun_ = false;
+  bool ambiguous_ = false;  // reply or message: known when it ends
+  bool push_ = false;
+  bool capture_ = false;       // ours: kept in captured_
+  Session* target_ = nullptr;  // who gets its bytes; null: nobody
+  std::string head_;           // its bytes until the header is complete
+  std::string captured_;
+
+  std::uint32_t db_ = 0;
+  std::unordered_set<std::uint32_t> known_dbs_;
+  std::string hello_reply_;
+};
+
+}  // namespace heatsink::proxy

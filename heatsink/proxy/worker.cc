@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/proxy/keeper.h"
+#include "heatsink/proxy/session.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::size_t kAcceptsPerTurn = 64;
+constexpr Nanos kAcceptPause = Millis(100);
+constexpr std::size_t kSummaryKeys = 2048;
+
+detect::RecorderOptions recorder_options(const SharedState& shared, std::size_t workers) {
+  const ProxyOptions& options = shared.options;
+  const double window_s = std::chrono::duration<double>(options.window).count();
+  detect::RecorderOptions recorder;
+  recorder.window = options.window;
+  recorder.slots = static_cast<std::uint32_t>(options.slots);
+  recorder.memory_bytes = options.detection_memory.count / workers;
+  // A key that is hot in all must reach its part of the threshold in at least one worker.
+  recorder.urgent_count = static_cast<std::uint64_t>(
+      std::max(1.0, options.hot_qps * window_s / static_cast<double>(workers)));
+  recorder.seed = shared.seed;
+  return recorder;
+}
+
+}  // namespace
+
+Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener)
+    : shared_(shared),
+      keeper_(keeper),
+      index_(index),
+      reader_(shared.epochs.add_reader()),
+      listener_(std::move(listener)),
+      acceptor_(*this),
+      recorder_(std::make_unique<detect::Recorder>(
+          recorder_options(shared, static_cast<std::size_t>(shared.options.workers)))),
+      scratch_(new char[kScratchBytes]),
+      waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
+      random_(shared.seed + index) {
+  set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
+                                                         [](const auto*) {}));
+}
+
+Worker::~Worker() {
+  for (auto& [id, client] : sessions_) client->close();
+  for (Lane& lane : lanes_) loop_.cancel(lane.retry);
+}
+
+void Worker::run() {
+  loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
+  loop_.on_turn_end([this] { end_turn(); });
+  loop_.call_every(shared_.options.tick, [this] { tick(); });
+  if (!loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
+    log(LogLevel::kError, "a worker cannot watch its listening socket");
+  lane(resp::Protocol::kResp2);  // the first client finds it open
+  reader_.quiescent();
+  loop_.run();
+  reader_.offline();
+}
+
+void Worker::stop() { loop_.stop(); }
+
+Route Worker::route(const resp::Command& command) {
+  CachedRoute& cached = routes_[(reinterpret_cast<std::uintptr_t>(&command) / 16) % routes_.size()];
+  if (cached.command != &command) cached = {&command, route_of(command)};
+  return cached.route;
+}
+
+void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
+  commands_ = std::move(commands);
+  routes_.fill({});
+  get_ = commands_->find_name("get");
+}
+
+void Worker::record(const detect::Access& access) {
+  if (!shared_.options.detection_enabled) return;
+  if (recorder_->record(access, loop_.now())) post_summary(true);
+}
+
+void Worker::post_summary(bool urgent) {
+  keeper_.post_summary(index_, recorder_->summarize(loop_.now(), kSummaryKeys), urgent);
+}
+
+// ---- the lanes
+
+Worker::LaneState Worker::lane(resp::Protocol protocol) {
+  Lane& lane = lane_of(protocol);
+  if (lane.upstream && lane.upstream->ready()) return {.upstream = lane.upstream.get()};
+  if (!lane.down.empty()) return {.down = &lane.down};
+  if (!lane.upstream && lane.retry == 0) open_lane(protocol);
+  return {};
+}
+
+const std::string* Worker::known_down() const {
+  for (const Lane& lane : lanes_) {
+    if (!lane.down.empty() && !lane.refused) return &lane.down;
+  }
+  return nullptr;
+}
+
+void Worker::open_lane(resp::Protocol protocol) {
+  Lane& lane = lane_of(protocol);
+  lane.retry = 0;
+  lane.upstream = std::make_unique<Upstream>(*this, protocol, Upstream::Login::kOwn, nullptr);
+  lane.upstream->connect();
+}
+
+void Worker::wait_for_lane(resp::Protocol protocol, Session& session) {
+  lane_of(protocol).waiting.push_back(session.id());
+}
+
+void Worker::wake(Lane& lane) {
+  for (const std::uint64_t id : std::exchange(lane.waiting, {})) {
+    if (Session* waiting = session(id)) waiting->lane_settled();
+  }
+}
+
+void Worker::upstream_ready(Upstream& upstream) {
+  for (Lane& lane : lanes_) {
+    if (lane.upstream.get() != &upstream) continue;
+    if (!lane.down.empty())
+      log_limited(LogLevel::kInfo, "back",
+                  "upstream " + shared_.upstream.address.text() + " is back", loop_.now());
+    lane.down.clear();
+    lane.backoff = Nanos(0);
+    wake(lane);
+    return;
+  }
+  if (Session* owner = upstream.owner()) owner->private_ready();
+}
+
+// Healthy until now: try again at once, clients wait for that. Once it fails they are told, until
+// it is back.
+void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason,
+                         bool was_ready) {
+  if (!was_ready) {
+    if (lane.down.empty()) {
+      log_limited(LogLevel::kWarning, "down",
+                  "upstream " + shared_.upstream.address.text() + " is not reachable: " + reason,
+                  loop_.now());
+    }
+    lane.down = reason;
+    lane.backoff =
+        std::clamp(lane.backoff * 2, shared_.options.backoff_min, shared_.options.backoff_max);
+  }
+  const Nanos pause = was_ready ? Nanos(0) : jitter(lane.backoff);
+  lane.retry = loop_.call_after(pause, [this, protocol] { open_lane(protocol); });
+  if (!was_ready) wake(lane);
+}
+
+Nanos Worker::jitter(Nanos pause) {
+  random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
+  return pause / 2 + Nanos(static_cast<std::int64_t>(
+                         (random_ >> 33) % static_cast<std::uint64_t>(pause.count() / 2 + 1)));
+}
+
+void Worker::upstream_failed(Upstream& upstream, const std::string& reason) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    if (lane.upstream.get() != &upstream) continue;
+    counters_.add(Count::kUpstreamLost);
+    lane.refused = upstream.refused();
+    dead_upstreams_.push_back(std::move(lane.upstream));
+    lane_failed(lane, i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, reason,
+                upstream.was_ready());
+    return;
+  }
+  if (Session* owner = upstream.owner()) {
+    counters_.add(Count::kUpstreamLost);
+    dead_upstreams_.push_back(owner->private_failed(reason));
+    return;
+  }
+  const auto idle = std::find_if(idle_private_.begin(), idle_private_.end(),
+                                 [&](const auto& p) { return p.get() == &upstream; });
+  if (idle == idle_private_.end()) return;
+  dead_upstreams_.push_back(std::move(*idle));
+  idle_private_.erase(idle);
+}
+
+std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protocol protocol,
+                                                  Upstream::Login login) {
+  for (auto it = idle_private_.rbegin();
+       login == Upstream::Login::kOwn && it != idle_private_.rend(); ++it) {
+    if ((*it)->protocol() != protocol) continue;
+    std::unique_ptr<Upstream> found = std::move(*it);
+    idle_private_.erase(std::next(it).base());
+    found->set_owner(&session);
+    return found;
+  }
+  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max);
+  if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
+    shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  auto opened = std::make_unique<Upstream>(*this, protocol, login, &session);
+  opened->connect();
+  return opened;
+}
+
+void Worker::release_private(std::unique_ptr<Upstream> upstream, bool clean) {
+  upstream->set_owner(nullptr);
+  const bool reusable = clean && upstream->ready() && upstream->login() == Upstream::Login::kOwn;
+  if (reusable &&
+      idle_private_.size() < static_cast<std::size_t>(shared_.options.private_connections_idle)) {
+    upstream->pause(false);
+    idle_private_.push_back(std::move(upstream));
+    return;
+  }
+  upstream->fail("its client has gone");
+  dead_upstreams_.push_back(std::move(upstream));
+}
+
+// ---- local copies
+
+bool Worker::join_fill(Session& session, const cache::Entry& entry) {
+  const TimePoint fence = shared_.fences.fence(entry.name());
+  switch (waiters_.join(entry.hash(), session.id(), fence)) {
+    case FillWaiters::Join::kFull:
+      return false;
+    case FillWaiters::Join::kJoined:
+      counters_.add(Count::kJoinedFills);
+      return true;
+    case FillWaiters::Join::kAskKeeper:
+      keeper_.request_fill({index_, entry.hash(), entry.key(), entry.db(), fence});
+      return true;
+  }
+  return false;
+}
+
+void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
+  for (const std::uint64_t id : waiters_.take(*answer)) {
+    if (Session* waiting = session(id)) waiting->answer(answer);
+  }
+}
+
+void Worker::settle(Pending& pending, TimePoint now) {
+  if (std::exchange(pending.settled, true) || !shared_.options.cache_enabled) return;
+  pending.keys.for_each([&](const TouchedKey& key) {
+    if (key.write && pending.writes_begun) {
+      shared_.fences.write_ends(key.name, now);
+    } else if (key.write || shared_.table.has(key.key)) {
+      shared_.fences.raise(key.name, now);
+    }
+  });
+  const bool doubtful =
+      pending.unknown_keys && !shared_.table.none() && (shared_.lease.up() || pending.flush);
+  if (!doubtful) return;
+  counters_.add(Count::kBarriers);
+  std::uint64_t held = 0;
+  if (pending.session != nullptr && !pending.session->closed()) {
+    pending.session->hold();
+    held = pending.session->id();
+  }
+  keeper_.request_barrier({index_, held, pending.flush});
+}
+
+void Worker::release_hold(std::uint64_t session_id) {
+  if (Session* held = session(session_id)) held->release_hold();
+}
+
+void Worker::set_big(KeyHash key) {
+  std::uint64_t& slot = big_[key.value % big_.size()];
+  if (slot == 0) ++big_count_;
+  slot = key.value;
+}
+
+// ---- clients
+
+Session* Worker::session(std::uint64_t id) {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+void Worker::accept_clients() {
+  for (std::size_t i = 0; i < kAcceptsPerTurn; ++i) {
+    bool again = false;
+    Result<net::Accepted> accepted = net::accept_tcp(listener_, again);
+    if (!accepted.ok()) {
+      if (!again && accepted.error().code == ErrorCode::kOutOfRange) throttle_accept();
+      return;
+    }
+    const auto limit = static_cast<std::uint64_t>(shared_.options.clients_max);
+    if (shared_.clients.load(std::memory_order_relaxed) >= limit) {
+      refuse(accepted->socket);
+      continue;
+    }
+    shared_.clients.fetch_add(1, std::memory_order_relaxed);
+    counters_.add(Count::kClientsAccepted);
+    const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
+    auto client = std::make_unique<Session>(*this, id, std::move(accepted->socket));
+    Session& started = *client;
+    sessions_.emplace(id, std::move(client));
+    started.start();
+  }
+}
+
+void Worker::refuse(const net::Fd& socket) {
+  counters_.add(Count::kClientsRefused);
+  static constexpr std::string_view kFull =
+      "-ERR max number of clients reached\r\n";  // as Redis says it
+  static_cast<void>(net::write_some(socket.get(), kFull.data(), kFull.size()));
+}
+
+// Out of file descriptors: the kernel would report the listener as readable for ever.
+void Worker::throttle_accept() {
+  log_limited(LogLevel::kWarning, "fds",
+              "no file descriptors left: accepting pauses (raise the limit: ulimit -n)",
+              loop_.now());
+  loop_.change(listener_.get(), net::Interest::kNone);
+  loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });
+}
+
+void Worker::flush_later(Session& session) { dirty_sessions_.push_back(session.id()); }
+void Worker::flush_later(Upstream& upstream) {
+  if (upstream.mark_dirty()) dirty_upstreams_.push_back(&upstream);
+}
+void Worker::resume_later(Session& session) { resumable_.push_back(session.id()); }
+void Worker::watch_output(Session& session) { slow_.push_back(session.id()); }
+void Worker::bury(Session& session) { buried_.push_back(session.id()); }
+
+// Whatever the turn has produced goes out; what that makes possible is done in the same turn.
+void Worker::end_turn() {
+  do {
+    for (const std::uint64_t id : std::exchange(resumable_, {})) {
+      if (Session* waiting = session(id)) waiting->resume();
+    }
+    for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) upstream->flush_dirty();
+    for (const std::uint64_t id : std::exchange(dirty_sessions_, {})) {
+      if (Session* dirty = session(id)) dirty->flush();
+    }
+    wake_uncongested();
+  } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
+  for (const std::uint64_t id : std::exchange(buried_, {})) {
+    if (sessions_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
+  }
+  dead_upstreams_.clear();
+  reader_.quiescent();
+}
+
+void Worker::wake_uncongested() {
+  for (Lane& lane : lanes_) {
+    const bool open = lane.upstream && lane.upstream->ready() &&
+                      lane.upstream->unsent() <= shared_.options.stream_threshold.count;
+    if (open && !lane.waiting.empty()) wake(lane);
+  }
+}
+
+void Worker::tick() {
+  const TimePoint now = loop_.now();
+  if (shared_.options.detection_enabled) post_summary(false);
+  check_timeouts(now);
+}
+
+void Worker::check_timeouts(TimePoint now) {
+  for (Lane& lane : lanes_) {
+    if (lane.upstream && lane.upstream->timed_out(now, shared_.options.response_timeout)) {
+      lane.upstream->fail("it has not answered for " +
+                          format_duration(shared_.options.response_timeout));
+    }
+  }
+  std::vector<std::uint64_t> still;
+  for (const std::uint64_t id : std::exchange(slow_, {})) {
+    Session* slow = session(id);
+    if (slow == nullptr || slow->closed() || !slow->write_blocked()) continue;
+    if (slow->output_stuck(now)) {
+      counters_.add(Count::kClientsCutOff);
+      slow->close();
+    } else {
+      still.push_back(id);
+    }
+  }
+  slow_.insert(slow_.end(), still.begin(), still.end());
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread of the proxy: its clients, its connections to the server, its recorder.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/route.h"
+#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/upstream.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::proxy {
+
+class Keeper;
+class Session;
+
+// Everything but post() and counters() belongs to the worker's own thread.
+class Worker {
+ public:
+  Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener);
+  ~Worker();
+  Worker(const Worker&) = delete;
+
+  void run();                                                             // until stop()
+  void stop();                                                            // any thread
+  void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
+  const Counters& counters() const { return counters_; }
+  std::size_t index() const { return index_; }
+
+  // For its sessions and connections:
+  SharedState& shared() { return shared_; }
+  net::EventLoop& loop() { return loop_; }
+  Counters& count() { return counters_; }
+  char* scratch() { return scratch_.get(); }
+  static constexpr std::size_t kScratchBytes = 64 * 1024;
+
+  const resp::CommandTable& commands() const { return *commands_; }
+  Route route(const resp::Command& command);
+  const resp::Command* get_command() const { return get_; }
+
+  void record(const detect::Access& access);
+
+  // The shared connection of a protocol. Ready: `upstream`. Else, if `down` is null it is being
+  // opened, and wait_for_lane() wakes the session; if not, it says why commands cannot be carried
+  // now.
+  struct LaneState {
+    Upstream* upstream = nullptr;
+    const std::string* down = nullptr;
+  };
+  LaneState lane(resp::Protocol protocol);
+  void wait_for_lane(resp::Protocol protocol, Session& session);
+  const std::string* known_down() const;  // why the server cannot be reached, if that is known
+
+  // A private connection for the session, ready (from the pool) or about to be: then
+  // private_ready() or private_failed() is called. Null: proxy.maximum-private-connections is
+  // reached.
+  std::unique_ptr<Upstream> acquire_private(Session& session, resp::Protocol protocol,
+                                            Upstream::Login login);
+  void release_private(std::unique_ptr<Upstream> upstream, bool clean);
+
+  // Single-flight. False: too many wait already.
+  bool join_fill(Session& session, const cache::Entry& entry);
+  void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
+
+  // Tells the fences that the server has answered (or never will): before the reply is handed on.
+  void settle(Pending& pending, TimePoint now);
+  void release_hold(std::uint64_t session_id);                            // posted by the keeper
+  void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
+
+  // Keys whose replies were too big to share.
+  bool is_big(KeyHash key) const {
+    return big_[key.value % big_.size()] == key.value && key.value != 0;
+  }
+  bool has_big_keys() const { return big_count_ > 0; }
+  void set_big(KeyHash key);
+
+  std::vector<resp::KeyRef>& key_refs() { return key_refs_; }  // scratch
+
+  void flush_later(Session& session);
+  void flush_later(Upstream& upstream);
+  void resume_later(Session& session);
+  void watch_output(
+      Session& session);        // its replies are waiting: cut it off if it never takes them
+  void bury(Session& session);  // closed, nothing in flight: freed at the end of the turn
+  void upstream_ready(Upstream& upstream);
+  void upstream_failed(Upstream& upstream, const std::string& reason);
+
+ private:
+  struct Lane {
+    std::unique_ptr<Upstream> upstream;
+    std::string down;      // why, once an attempt has failed
+    bool refused = false;  // it was reached, but not let in: others may be
+    Nanos backoff{0};
+    net::TimerId retry = 0;
+    std::vector<std::uint64_t> waiting;  // sessions
+  };
+  class Acceptor final : public net::FdHandler {
+   public:
+    explicit Acceptor(Worker& worker) : worker_(worker) {}
+    void on_readable() override { worker_.accept_clients(); }
+    void on_writable() override {}
+
+   private:
+    Worker& worker_;
+  };
+
+  Lane& lane_of(resp::Protocol protocol) {
+    return lanes_[protocol == resp::Protocol::kResp3 ? 1 : 0];
+  }
+  void open_lane(resp::Protocol protocol);
+  void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
+  void wake(Lane& lane);
+  void accept_clients();
+  void refuse(const net::Fd& socket);
+  Session* session(std::uint64_t id);
+  void throttle_accept();
+  void tick();
+  void check_timeouts(TimePoint now);
+  void post_summary(bool urgent);
+  void wake_uncongested();
+  Nanos jitter(Nanos pause);
+  void end_turn();
+
+  SharedState& shared_;
+  Keeper& keeper_;
+  const std::size_t index_;
+  net::EventLoop loop_;
+  cache::Epochs::Reader& reader_;
+  net::Fd listener_;
+  Acceptor acceptor_;
+  Counters counters_;
+  std::unique_ptr<detect::Recorder> recorder_;
+  std::unique_ptr<char[]> scratch_;
+
+  std::shared_ptr<const resp::CommandTable> commands_;
+  const resp::Command* get_ = nullptr;
+  struct CachedRoute {
+    const resp::Command* command = nullptr;
+    Route route = Route::kPinned;
+  };
+  std::array<CachedRoute, 1024> routes_;
+
+  std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
+  std::array<Lane, 2> lanes_;
+  std::vector<std::unique_ptr<Upstream>> idle_private_;
+  FillWaiters waiters_;
+  std::array<std::uint64_t, 1024> big_{};
+  std::size_t big_count_ = 0;
+  std::vector<resp::KeyRef> key_refs_;
+
+  std::vector<std::uint64_t> dirty_sessions_;
+  std::vector<std::uint64_t> resumable_;
+  std::vector<Upstream*> dirty_upstreams_;
+  std::vector<std::uint64_t> buried_;
+  std::vector<std::unique_ptr<Upstream>> dead_upstreams_;
+  std::vector<std::uint64_t> slow_;
+  std::uint64_t random_;
+};
+
+}  // namespace heatsink::proxy

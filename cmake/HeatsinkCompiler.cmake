@@ -9,16 +9,25 @@ target_compile_options(heatsink_compiler INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False positives of g++ 12 in inlined standard library code at -O2 and above.
   target_compile_options(heatsink_compiler INTERFACE
-    -Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+    -Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
+    -Wno-array-bounds)
 endif()
 if(HEATSINK_SANITIZE)
   add_compile_options(-fsanitize=${HEATSINK_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEATSINK_SANITIZE})
 endif()
 
+# ccache and precompiled headers get on only when it is told to trust the header's content.
 find_program(HEATSINK_CCACHE ccache)
 if(HEATSINK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEATSINK_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${HEATSINK_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)
+  else()
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 endif()
 find_program(HEATSINK_MOLD mold)
 if(HEATSINK_MOLD AND NOT HEATSINK_SANITIZE)

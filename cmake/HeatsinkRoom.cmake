@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # heatsink_room(NAME SOURCES ... [DEPS ...] [LIBS ...] [TESTS ...] [TEST_LIBS ...] [FUZZERS ...])
 #
-# One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms, LIBS
-# are outside libraries. Each TESTS file joins the one test program NAME_test of the room (ctest knows
-# each case by its own name). Each FUZZERS file (x_fuzz.cc) is a libFuzzer program of its own, with
-# its corpus in corpus/x beside it.
+# One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms,
+# LIBS are outside libraries. Each TESTS file joins the one test program NAME_test of the room
+# (ctest knows each case by its own name). Each FUZZERS file (x_fuzz.cc) is a libFuzzer program,
+# with its corpus in corpus/x_fuzz beside it.
 include(GoogleTest)
 
 function(heatsink_room NAME)
@@ -12,7 +12,8 @@ function(heatsink_room NAME)
   add_library(heatsink_${NAME} STATIC ${ROOM_SOURCES})
   add_library(heatsink::${NAME} ALIAS heatsink_${NAME})
   list(TRANSFORM ROOM_DEPS PREPEND heatsink::)
-  target_link_libraries(heatsink_${NAME} PUBLIC ${ROOM_DEPS} ${ROOM_LIBS} heatsink_compiler Threads::Threads)
+  target_link_libraries(heatsink_${NAME}
+    PUBLIC ${ROOM_DEPS} ${ROOM_LIBS} heatsink_compiler Threads::Threads)
   if(HEATSINK_TESTS AND ROOM_TESTS)
     heatsink_test(${NAME}_test SOURCES ${ROOM_TESTS} LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
   endif()
@@ -23,6 +24,8 @@ function(heatsink_room NAME)
       target_link_libraries(${fuzzer} PRIVATE heatsink::${NAME} ${ROOM_TEST_LIBS})
       target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
       set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZERS ${fuzzer})
+      set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZER_ROWS
+        "$<TARGET_FILE:${fuzzer}> ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${fuzzer}\n")
     endforeach()
   endif()
 endfunction()
@@ -35,4 +38,13 @@ function(heatsink_test NAME)
   target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
   target_precompile_headers(${NAME} PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
   gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()
+
+# heatsink_fuzzers(): the target `fuzzers`, and fuzzers.txt with a line "program corpus" for each.
+function(heatsink_fuzzers)
+  get_property(fuzzers GLOBAL PROPERTY HEATSINK_FUZZERS)
+  get_property(rows GLOBAL PROPERTY HEATSINK_FUZZER_ROWS)
+  string(JOIN "" rows ${rows})
+  add_custom_target(fuzzers DEPENDS ${fuzzers})
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/fuzzers.txt CONTENT "${rows}")
 endfunction()

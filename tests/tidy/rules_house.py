@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may include whom, and what a room must have."""
+
+import os
+import re
+
+from rule import rule
+from tree import CPP
+
+LAYERS = "tests/tidy/layers.txt"
+FACE = (
+    "// SPDX-License-Identifier: Apache-2.0\n// base: results and units. No socket.\n#pragma once\n"
+)
+SMALL_HOUSE = {
+    LAYERS: "base:\nnet: base\ncache: base\n",
+    "heatsink/base/base.h": FACE + '#include "heatsink/base/units.h"  // IWYU pragma: export\n',
+    "heatsink/base/units.h": "#pragma once\n",
+    "heatsink/base/units.cc": '#include "heatsink/base/units.h"\n',
+    "heatsink/base/CMakeLists.txt": "heatsink_room(base SOURCES units.cc)",
+    "heatsink/net/net.h": "// SPDX\n// net: loops.\n#pragma once\n"
+    '#include "heatsink/base/units.h"\n',
+    "heatsink/cache/cache.h": "// SPDX\n// cache: copies.\n#pragma once\n",
+    "apps/heatsink/main.cc": '#include "heatsink/net/net.h"\n',
+    "apps/heatsink/CMakeLists.txt": "add_executable(heatsink main.cc)",
+}
+
+
+def layers_of(tree):
+    table = {}
+    for line in tree.lines(LAYERS):
+        if line and not line.startswith("#"):
+            room, lower = line.split(":")
+            table[room] = lower.split()
+    return table
+
+
+def room_of(path):
+    parts = path.split("/")
+    return parts[1] if parts[0] == "heatsink" and len(parts) > 2 else None
+
+
+def is_public(tree, header):
+    """A room's face is, and what the face includes or names in its comment."""
+    room, name = room_of(header), os.path.basename(header)
+    return name == f"{room}.h" or name in tree.texts.get(f"heatsink/{room}/{room}.h", "")
+
+
+@rule(
+    kept_by=SMALL_HOUSE,
+    broken_by=[
+        {"heatsink/base/units.cc": '#include "heatsink/net/net.h"\n'},
+        {"heatsink/cache/hot.cc": '#include "heatsink/net/net.h"\n'},
+        {"heatsink/cache/hot.cc": '#include "apps/heatsink/verbs.h"\n'},
+        {"heatsink/new/new.h": "// SPDX\n"},
+        {LAYERS: "base: net\nnet: base\ncache:\n"},
+    ],
+)
+def layering(tree):
+    """A room includes only the rooms that layers.txt allows it, and none includes an app."""
+    table = layers_of(tree)
+    rooms = list(table)
+    for room, lower in table.items():
+        for name in lower:
+            if name not in rooms[: rooms.index(room)]:
+                yield LAYERS, f"{room} names {name}, which is not before it"
+    for path in tree.paths(*CPP, under="heatsink/"):
+        room = room_of(path)
+        if room not in table:
+            yield path, f"room '{room}' has no row in {LAYERS}"
+            continue
+        for include in tree.includes(path):
+            other = room_of(include)
+            if include.startswith("apps/") or (other and other not in (room, *table[room])):
+                yield path, f"{room} may not include {include}"
+
+
+@rule(
+    kept_by=SMALL_HOUSE,
+    broken_by=[
+        {
+            "apps/heatsink/main.cc": '#include "heatsink/base/inner.h"\n',
+            "heatsink/base/inner.h": "",
+        },
+        {"heatsink/net/net.h": '#include "heatsink/base/inner.h"\n', "heatsink/base/inner.h": ""},
+    ],
+)
+def public_headers_only(tree):
+    """Who stands outside a room includes its face, or a header that the face names."""
+    for path in tree.paths(*CPP):
+        for include in tree.includes(path):
+            room = room_of(include)
+            if room and room != room_of(path) and not is_public(tree, include):
+                yield path, f"{include} is not public: heatsink/{room}/{room}.h does not name it"
+
+
+@rule(
+    kept_by=SMALL_HOUSE, broken_by=[{"heatsink/base/units.h": '#include "heatsink/base/base.h"\n'}]
+)
+def no_include_loops(tree):
+    """No header reaches itself through its includes."""
+    done = set()
+
+    def visit(path, way):
+        if path in way:
+            yield path, "include loop: " + " > ".join([*way[way.index(path) :], path])
+        elif path not in done and path in tree.texts:
+            for include in tree.includes(path):
+                yield from visit(include, [*way, path])
+            done.add(path)
+
+    for path in tree.paths(".h"):
+        yield from visit(path, [])
+
+
+def first_sentence(tree, room):
+    """Of the face header, without the name; None when there is no such comment."""
+    comment = re.search(
+        r"^// SPDX.*\n((?://.*\n)+)", tree.texts.get(f"heatsink/{room}/{room}.h", "")
+    )
+    text = " ".join(line[2:].strip() for line in comment[1].splitlines()) if comment else ""
+    sentence = re.match(rf"{room}: (.+?\.)(?= |$)", text)
+    return sentence[1] if sentence else None
+
+
+@rule(
+    kept_by=SMALL_HOUSE,
+    broken_by=[
+        {"heatsink/cache/cache.h": "// SPDX\n// Copies.\n#pragma once\n"},
+        {"heatsink/extra/x.h": "// SPDX\n// x\n#pragma once\n"},
+    ],
+)
+def faces(tree):
+    """Each room has a face header with the room's name, whose comment begins `room: a sentence.`"""
+    for room in tree.rooms():
+        if first_sentence(tree, room) is None:
+            yield f"heatsink/{room}/{room}.h", f"the second line must be '// {room}: <a sentence>.'"
+
+
+@rule(
+    kept_by={
+        **SMALL_HOUSE,
+        "heatsink/base/units_fuzz.cc": "",
+        "heatsink/base/corpus/units_fuzz/a": "",
+        "heatsink/base/CMakeLists.txt": "heatsink_room(base SOURCES a.cc FUZZERS units_fuzz.cc)",
+    },
+    broken_by=[{"heatsink/base/other_fuzz.cc": ""}],
+)
+def fuzz_corpus(tree):
+    """Each x_fuzz.cc has a corpus/x_fuzz beside it with something in it."""
+    for path in tree.paths("_fuzz.cc"):
+        corpus = f"{os.path.dirname(path)}/corpus/{os.path.basename(path)[:-len('.cc')]}/"
+        if not tree.paths(under=corpus):
+            yield path, f"has no corpus: {corpus}"
+
+
+@rule(kept_by=SMALL_HOUSE, broken_by=[{"heatsink/base/lost_test.cc": ""}])
+def every_source_is_built(tree):
+    """Each .cc is named in the CMakeLists.txt beside it or one folder up."""
+    for path in tree.paths(".cc", under=("heatsink/", "apps/", "tests/", "bench/")):
+        folder = os.path.dirname(path)
+        above = os.path.dirname(folder)
+        lists = [tree.texts.get(f"{f}/CMakeLists.txt", "") for f in (folder, above)]
+        words = {word for text in lists for word in re.split(r"[\s()]+", text)}
+        globbed = "GLOB" in words  # the folder takes whatever is there
+        if not globbed and not words & {os.path.basename(path), os.path.relpath(path, above)}:
+            yield path, "is named in no CMakeLists.txt"

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tidy.py [RULE ...]: tells where the tree breaks the rules of the house (all of them by default).
+
+--list names the rules; --self-test RULE shows that the rule can pass and can fail.
+Exit: 0 nothing found; 1 findings, one a line: `path:line: rule: what is wrong`.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import rules_docs
+import rules_house
+import rules_text
+from rule import RULES, findings_of, self_test
+from tree import tree_of
+
+assert rules_docs and rules_house and rules_text  # imported for the rules that they register
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def main():
+    flags = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    flags.add_argument("--list", action="store_true")
+    flags.add_argument("--self-test", action="store_true")
+    flags.add_argument("rules", nargs="*", metavar="RULE")
+    given = flags.parse_args()
+    names = given.rules or list(RULES)
+    if unknown := [name for name in names if name not in RULES]:
+        flags.error(f"there is no rule {unknown[0]}; --list names them")
+    if given.list:
+        for name in names:
+            print(f"{name:24} {RULES[name].says}")
+        return 0
+    if given.self_test:
+        found = [f"{name}: {wrong}" for name in names for wrong in self_test(name)]
+    else:
+        tree = tree_of(ROOT)
+        found = [
+            f"{place}: {name}: {wrong}"
+            for name in names
+            for place, wrong in findings_of(name, tree)
+        ]
+    print("\n".join(found) or f"{len(names)} rules kept")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

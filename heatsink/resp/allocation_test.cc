@@ -16,13 +16,14 @@ namespace {
 std::size_t bytes_allocated = 0;  // the tests of this program run in one thread
 }
 
-void* operator new(std::size_t size) {
+// Not inlined: g++ 12 would see malloc() on one side only and call the pair mismatched.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   bytes_allocated += size;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace heatsink::resp {
 namespace {

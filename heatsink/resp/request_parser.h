@@ -2,6 +2,7 @@
 // Finds the requests in what a client sends: multi-bulk and inline, without copying an argument.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,8 @@ class RequestParser {
   explicit RequestParser(const RequestLimits& limits = {}) : limits_(limits) {}
 
   ParseStatus parse(std::string_view bytes);
+  template <std::same_as<std::string> Dying>
+  ParseStatus parse(Dying&& bytes) = delete;  // args() would be views of what is gone
 
   // After kRequest and kOversized; views into the last parse()'s bytes. Empty for "\r\n", "*0\r\n"
   // and any "*-n\r\n", which Redis skips in silence.

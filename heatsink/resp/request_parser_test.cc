@@ -29,6 +29,8 @@ std::string encoded(const Args& args) {
   return std::string(out.view());
 }
 
+constexpr std::string_view kPing = "*1\r\n$4\r\nPING\r\n";
+
 std::string error_of(std::string_view bytes) {
   const RequestTrace trace = trace_requests(bytes);
   EXPECT_TRUE(trace.error.empty() || trace.left.empty());
@@ -46,6 +48,13 @@ TEST(RequestParser, FindsRequestsInPlace) {
   ASSERT_EQ(parser.parse(std::string_view(bytes).substr(20)), ParseStatus::kRequest);
   EXPECT_THAT(parser.args(), ElementsAre("PING"));
 }
+
+template <class Bytes>
+concept Parsable = requires(RequestParser& parser, Bytes&& bytes) {
+  parser.parse(std::forward<Bytes>(bytes));
+};
+static_assert(Parsable<std::string&> && Parsable<std::string_view> && Parsable<const char*>);
+static_assert(!Parsable<std::string>, "the arguments would be views of a dead string");
 
 TEST(RequestParser, NothingNeedsMore) {
   RequestParser parser;
@@ -131,17 +140,17 @@ TEST(RequestParser, GarbageBehindAValidPipeline) {
 TEST(RequestParser, AnErrorStaysUntilReset) {
   RequestParser parser;
   ASSERT_EQ(parser.parse("*x\r\n"), ParseStatus::kError);
-  EXPECT_EQ(parser.parse(encoded({"PING"})), ParseStatus::kError);
+  EXPECT_EQ(parser.parse(kPing), ParseStatus::kError);
   parser.reset();
   EXPECT_EQ(parser.error(), "");
-  EXPECT_EQ(parser.parse(encoded({"PING"})), ParseStatus::kRequest);
+  EXPECT_EQ(parser.parse(kPing), ParseStatus::kRequest);
 }
 
 TEST(RequestParser, ResetForgetsAHalfReadRequest) {
   RequestParser parser;
   ASSERT_EQ(parser.parse("*2\r\n$4\r\nECHO\r\n$100\r\n"), ParseStatus::kNeedMore);
   parser.reset();
-  ASSERT_EQ(parser.parse(encoded({"PING"})), ParseStatus::kRequest);
+  ASSERT_EQ(parser.parse(kPing), ParseStatus::kRequest);
   EXPECT_THAT(parser.args(), ElementsAre("PING"));
 }
 
@@ -158,7 +167,7 @@ TEST(RequestParser, OversizedAsSoonAsAnnounced) {
   const std::string rest = std::string(100, 'v') + "\r\n" + encoded({"PING"});
   ASSERT_EQ(parser.stream(rest, consumed), ParseStatus::kRequest);
   EXPECT_EQ(consumed, 102u);
-  ASSERT_EQ(parser.parse(encoded({"PING"})), ParseStatus::kRequest);
+  ASSERT_EQ(parser.parse(kPing), ParseStatus::kRequest);
   EXPECT_THAT(parser.args(), ElementsAre("PING"));
 }
 

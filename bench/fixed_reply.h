@@ -77,6 +77,6 @@ struct ResponderArguments {
   std::size_t value_bytes;
 };
 
-constexpr std::size_t kReadBytes = 16 * 1024;
+constexpr std::size_t kReadBytes = 16384;
 
 }  // namespace heatsink::bench

@@ -50,6 +50,9 @@ def medians(rounds, name):
     figures["operations_per_cpu_second"] = 1e6 / figures["cpu_us"]
     figures["redis_us"] = None if mine[0]["redis_us"] is None else statistics.median(each["redis_us"] for each in mine)
     figures["ratio"] = statistics.median(each[name]["rps"] / each["direct"]["rps"] for each in rounds)
+    figures["p99_ratio"] = statistics.median(each[name]["p99_ms"] / each["direct"]["p99_ms"] for each in rounds)
+    if "heatsink-blind" in rounds[0]:
+        figures["to_blind"] = statistics.median(each[name]["cpu_us"] / each["heatsink-blind"]["cpu_us"] for each in rounds)
     if "bare" in rounds[0]:
         figures["to_bare"] = statistics.median(each["bare"]["cpu_us"] / each[name]["cpu_us"] for each in rounds)
     return figures

@@ -32,9 +32,9 @@ def _cost(pipeline):
         Target("miss: us of proxy CPU", random, lambda at: at["heatsink"]["cpu_us"], miss),
         Target("miss: us of Redis CPU", random, lambda at: at["heatsink"]["redis_us"], redis),
         Target("miss: CPU of detection, on to off", random,
-               lambda at: at["heatsink"]["cpu_us"] / at["heatsink-blind"]["cpu_us"], 1.03),
+               lambda at: at["heatsink"]["to_blind"], 1.03),
         *[Target("p99, to direct Redis", (operation, pipeline),
-                 lambda at: at["heatsink"]["p99_ms"] / at["direct"]["p99_ms"], 1.0) for operation in GETS],
+                 lambda at: at["heatsink"]["p99_ratio"], 1.0) for operation in GETS],
     ]
 
 
@@ -49,7 +49,7 @@ def judge(cells):
     for target in TARGETS:
         try:
             reached = target.figure(cells[target.case])
-        except (KeyError, TypeError, ZeroDivisionError):
+        except KeyError:
             continue
         out.append({"target": target.text, "operation": target.case[0], "pipeline": target.case[1],
                     "limit": target.limit, "at_most": target.at_most, "reached": reached, "met": target.met(reached)})

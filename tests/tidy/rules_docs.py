@@ -74,6 +74,30 @@ def readme_names_the_rooms(tree):
             yield "README.md", f"the row of {room} must be: {row}"
 
 
+PICTURE = "heatsink top  a\n1 key\n"
+
+
+@rule(
+    kept_by={
+        "README.md": f"words\n```\n{PICTURE}```\n",
+        "apps/heatsink/top_screen_test.cc": f'R"({PICTURE}\n q quit)"',
+    },
+    broken_by=[
+        {"README.md": "words\n"},
+        {"README.md": "```\nheatsink top  a\n1 other key\n```\n"},
+    ],
+)
+def still_is_tested(tree):
+    """README's picture of `heatsink top` is one that a screen test holds."""
+    stills = re.findall(r"```\n(heatsink top .*?\n)```", tree.texts.get("README.md", ""), re.DOTALL)
+    tests = [tree.texts[path] for path in tree.paths("_test.cc", under="apps/")]
+    if not stills:
+        yield "README.md", "has no picture of heatsink top"
+    for still in stills:
+        if not any(still in test for test in tests):
+            yield "README.md", "shows a heatsink top that no screen test holds"
+
+
 @rule(
     kept_by={"docs/decisions/README.md": "[one](0001-one.md)\n", "docs/decisions/0001-one.md": ""},
     broken_by=[

@@ -62,7 +62,7 @@ TEST(Fences, NamesOfOneStripeCostEachOtherHitsOnly) {
 
 // A reader that no longer sees the write in flight must see the fence it left.
 TEST(FencesStress, TheFenceIsUpBeforeTheWriteIsCountedDown) {
-  constexpr std::int64_t kWrites = 1'500'000;  // about 30 ms
+  constexpr std::int64_t kWrites = 1'000'000;  // about 20 ms
   Fences fences;
   std::atomic<bool> watched{false};
   std::atomic<std::int64_t> begun{0};

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kSeed = 7;
 constexpr std::uint32_t kDatabases = 2;
 constexpr int kKeys = 48;
-constexpr int kSteps = 40'000;
+constexpr int kSteps = 25'000;
 constexpr int kStepsMax = 100 * kSteps;      // on a machine too busy to run the readers beside
 constexpr std::uint64_t kServedMin = 1'000;  // fewer have shown nothing
 constexpr TimePoint kNow{std::chrono::seconds(100)};

@@ -97,7 +97,7 @@ def print_targets(judged):
         sign = "<=" if row["at_most"] else ">="
         case = f"{row['operation']}, P={row['pipeline']}"
         print(f"  {'met ' if row['met'] else 'MISS'} {case:18} {row['target']:56} {sign} {row['limit']:<5} "
-              f"reached {row['reached']:.2f}")
+              f"reached {row['reached']:.3g}")
 
 
 def run(options, stack):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an event loop costs: the same fixed reply on bare epoll, on net::EventLoop, on Boost.Asio.
 
-Operations per second of the responder's own CPU time, which does not depend on how the machine's cores are
-shared with the load. Rounds are interleaved, so that a slow minute of the machine meets all three.
+Operations per second of the responder's own CPU time, which does not depend on how the machine's
+cores are shared with the load. Rounds are interleaved, so that a slow minute of the machine meets all three.
 """
 
 import argparse
@@ -41,32 +41,49 @@ def run(options, stack):
     figures = {}
     for pipeline in PIPELINES:
         requests = requests_for(running["epoll"][1], COMMAND, options.seconds, pipeline=pipeline)
-        rounds = [{name: measure(*each, pipeline, requests) for name, each in running.items()}
-                  for _ in range(options.rounds)]
+        rounds = [
+            {name: measure(*each, pipeline, requests) for name, each in running.items()}
+            for _ in range(options.rounds)
+        ]
         figures[f"P={pipeline}"] = {
-            name: {"operations_per_cpu_second": statistics.median(each[name] for each in rounds),
-                   "ratio_to_epoll": statistics.median(each[name] / each["epoll"] for each in rounds),
-                   "ratio_min": min(each[name] / each["epoll"] for each in rounds),
-                   "ratio_max": max(each[name] / each["epoll"] for each in rounds)}
-            for name in RESPONDERS}
+            name: {
+                "operations_per_cpu_second": statistics.median(each[name] for each in rounds),
+                "ratio_to_epoll": statistics.median(each[name] / each["epoll"] for each in rounds),
+                "ratio_min": min(each[name] / each["epoll"] for each in rounds),
+                "ratio_max": max(each[name] / each["epoll"] for each in rounds),
+            }
+            for name in RESPONDERS
+        }
     return figures
 
 
 def print_table(figures):
-    print(f"{'':6} {'loop':10} {'k ops / CPU s':>14} {'us / op':>8} {'to bare epoll':>14} {'least .. most':>14}")
+    print(
+        f"{'':6} {'loop':10} {'k ops / CPU s':>14} {'us / op':>8} "
+        f"{'to bare epoll':>14} {'least .. most':>14}"
+    )
     for case, rows in figures.items():
         for name, row in rows.items():
             rate = row["operations_per_cpu_second"]
             spread = f"{row['ratio_min']:.2f} .. {row['ratio_max']:.2f}"
-            print(f"{case:6} {name:10} {rate / 1000:14.0f} {1e6 / rate:8.3f} {row['ratio_to_epoll']:14.3f} {spread:>14}")
+            print(
+                f"{case:6} {name:10} {rate / 1000:14.0f} {1e6 / rate:8.3f} "
+                f"{row['ratio_to_epoll']:14.3f} {spread:>14}"
+            )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/bench",
-                        help="folder of the built responders")
+    parser.add_argument(
+        "--programs",
+        type=pathlib.Path,
+        default=ROOT / "build/release/bench",
+        help="folder of the built responders",
+    )
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--seconds", type=float, default=1.5, help="length of one measurement, about")
+    parser.add_argument(
+        "--seconds", type=float, default=1.5, help="length of one measurement, about"
+    )
     parser.add_argument("--json", type=pathlib.Path, help="also write the figures there")
     options = parser.parse_args()
     end_on_signals()

@@ -21,29 +21,52 @@ class Measured:
     p99_ms: float
 
 
-def run_load(port, command, requests, pipeline=1, random_keys=0, threads=1, cores=None, timeout_s=120):
+def run_load(
+    port, command, requests, pipeline=1, random_keys=0, threads=1, cores=None, timeout_s=120
+):
     """Sends `command` `requests` times over 50 connections, `pipeline` at a time."""
-    arguments = ["redis-benchmark", "-p", port, "-c", CONNECTIONS, "-n", requests, "-P", pipeline, "--csv"]
+    arguments = [
+        "redis-benchmark",
+        "-p",
+        port,
+        "-c",
+        CONNECTIONS,
+        "-n",
+        requests,
+        "-P",
+        pipeline,
+        "--csv",
+    ]
     if random_keys:
         arguments += ["-r", random_keys]
     if threads > 1:
         arguments += ["--threads", threads]
     pin = (lambda: os.sched_setaffinity(0, cores)) if cores else None
     try:
-        done = subprocess.run([str(argument) for argument in arguments + command], capture_output=True, text=True,
-                              timeout=timeout_s, check=False, preexec_fn=pin)
+        done = subprocess.run(
+            [str(argument) for argument in arguments + command],
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+            preexec_fn=pin,
+        )
     except FileNotFoundError as error:
         raise BenchError("no program redis-benchmark: install Debian's redis-tools") from error
     except subprocess.TimeoutExpired as error:
-        raise BenchError(f"port {port} did not answer {requests} requests within {timeout_s} s") from error
-    rows = list(csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"test"'), 0):])))
+        raise BenchError(
+            f"port {port} did not answer {requests} requests within {timeout_s} s"
+        ) from error
+    rows = list(csv.DictReader(io.StringIO(done.stdout[max(done.stdout.find('"test"'), 0) :])))
     if done.returncode != 0 or len(rows) != 1 or "rps" not in rows[0]:
-        raise BenchError(f"redis-benchmark failed on port {port}: {(done.stderr or done.stdout)[-300:].strip()}")
+        raise BenchError(
+            f"redis-benchmark failed on port {port}: {(done.stderr or done.stdout)[-300:].strip()}"
+        )
     return Measured(requests, float(rows[0]["rps"]), float(rows[0]["p99_latency_ms"]))
 
 
 def requests_for(port, command, seconds, **how):
-    """How many requests take about `seconds` here: from short runs that grow until one lasts long enough."""
+    """How many requests take about `seconds` here: by short runs that grow until one is long enough."""
     requests = 2000
     while True:
         rps = run_load(port, command, requests, **how).rps

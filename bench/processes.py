@@ -15,7 +15,7 @@ class BenchError(Exception):
 
 
 def free_port():
-    """A port nobody listens on now. Another program may take it before ours does; then ours says so."""
+    """A port nobody listens on now. If another program takes it before ours does, ours says so."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -29,11 +29,15 @@ class Process:
         self.output = pathlib.Path(folder) / f"{name}.log"
         with open(self.output, "wb") as output:
             try:
-                # Its own session: Ctrl-C reaches this script alone, which then ends everything in order.
+                # Its own session: Ctrl-C reaches this script alone, which ends all in order.
                 self._popen = subprocess.Popen(
                     [str(argument) for argument in arguments],
-                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                    cwd=folder, start_new_session=True)
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    cwd=folder,
+                    start_new_session=True,
+                )
             except FileNotFoundError as error:
                 raise BenchError(f"{name}: no program {arguments[0]}") from error
 
@@ -42,7 +46,7 @@ class Process:
         return self._popen.pid
 
     def wait_until_serving(self, port, timeout_s=10.0):
-        """Returns when `port` accepts a connection; BenchError with the program's last words otherwise."""
+        """Returns when `port` accepts; BenchError with the program's last words otherwise."""
         end = time.monotonic() + timeout_s
         while time.monotonic() < end and self._popen.poll() is None:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
@@ -54,8 +58,8 @@ class Process:
     def cpu_seconds(self):
         """User and system time of all its threads so far.
 
-        The kernel's per-process clock (clock_getcpuclockid(3)) counts nanoseconds; /proc/PID/stat shows the
-        same sum in ticks of 10 ms.
+        The kernel's per-process clock (clock_getcpuclockid(3)) counts nanoseconds; /proc/PID/stat
+        shows the same sum in ticks of 10 ms.
         """
         try:
             return time.clock_gettime(~self.pid << 3 | 2)
@@ -81,7 +85,9 @@ class Process:
 
 def end_on_signals():
     """SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that every `finally` runs."""
+
     def interrupt(_signal, _frame):
         raise KeyboardInterrupt
+
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a request costs through heatsink: beside direct Redis, nutcracker, and a bare epoll responder.
 
-All run at once and are asked in turn, round by round, so that a slow minute of the machine meets all of
-them. Throughput is a ratio to direct Redis in the same round; on a machine with few cores it says how load, proxy
-and Redis share them, so the figure to go by is CPU time per operation, of the proxy and of Redis.
+All run at once and are asked in turn, round by round, so that a slow minute of the machine meets all
+of them. Throughput is a ratio to direct Redis in the same round; on a machine with few cores it says
+how load, proxy and Redis share them, so the figure to go by is CPU time per operation, of the proxy
+and of Redis.
 """
 
 import argparse
@@ -29,8 +30,11 @@ PIPELINES = (1, 16)
 
 def command_of(operation, value_bytes):
     key = random_key_prefix(value_bytes) + RANDOM
-    return {"hot GET": ["GET", hot_key(value_bytes)], "random GET": ["GET", key],
-            "SET": ["SET", key, "x" * value_bytes]}[operation]
+    return {
+        "hot GET": ["GET", hot_key(value_bytes)],
+        "random GET": ["GET", key],
+        "SET": ["SET", key, "x" * value_bytes],
+    }[operation]
 
 
 def measure(contender, redis, command, requests, how):
@@ -39,29 +43,52 @@ def measure(contender, redis, command, requests, how):
     load = run_load(contender.port, command, requests, **how)
     own = contender.process.cpu_seconds() - own
     server = redis.process.cpu_seconds() - server
-    return {"rps": load.rps, "p99_ms": load.p99_ms, "cpu_us": own * 1e6 / requests,
-            "redis_us": server * 1e6 / requests if contender.uses_redis else None}
+    return {
+        "rps": load.rps,
+        "p99_ms": load.p99_ms,
+        "cpu_us": own * 1e6 / requests,
+        "redis_us": server * 1e6 / requests if contender.uses_redis else None,
+    }
 
 
 def medians(rounds, name):
     """The figures of one contender: medians over rounds, ratios taken within each round."""
     mine = [each[name] for each in rounds]
-    figures = {figure: statistics.median(each[figure] for each in mine) for figure in ("rps", "p99_ms", "cpu_us")}
+    figures = {
+        figure: statistics.median(each[figure] for each in mine)
+        for figure in ("rps", "p99_ms", "cpu_us")
+    }
     figures["operations_per_cpu_second"] = 1e6 / figures["cpu_us"]
-    figures["redis_us"] = None if mine[0]["redis_us"] is None else statistics.median(each["redis_us"] for each in mine)
-    figures["ratio"] = statistics.median(each[name]["rps"] / each["direct"]["rps"] for each in rounds)
-    figures["p99_ratio"] = statistics.median(each[name]["p99_ms"] / each["direct"]["p99_ms"] for each in rounds)
+    figures["redis_us"] = (
+        None
+        if mine[0]["redis_us"] is None
+        else statistics.median(each["redis_us"] for each in mine)
+    )
+    figures["ratio"] = statistics.median(
+        each[name]["rps"] / each["direct"]["rps"] for each in rounds
+    )
+    figures["p99_ratio"] = statistics.median(
+        each[name]["p99_ms"] / each["direct"]["p99_ms"] for each in rounds
+    )
     if "heatsink-blind" in rounds[0]:
-        figures["to_blind"] = statistics.median(each[name]["cpu_us"] / each["heatsink-blind"]["cpu_us"] for each in rounds)
+        figures["to_blind"] = statistics.median(
+            each[name]["cpu_us"] / each["heatsink-blind"]["cpu_us"] for each in rounds
+        )
     if "bare" in rounds[0]:
-        figures["to_bare"] = statistics.median(each["bare"]["cpu_us"] / each[name]["cpu_us"] for each in rounds)
+        figures["to_bare"] = statistics.median(
+            each["bare"]["cpu_us"] / each[name]["cpu_us"] for each in rounds
+        )
     return figures
 
 
 def run_case(options, running, operation, pipeline, value_bytes):
     command = command_of(operation, value_bytes)
-    how = {"pipeline": pipeline, "random_keys": 0 if operation == "hot GET" else KEYS, "threads": options.threads,
-           "cores": options.load_cores}
+    how = {
+        "pipeline": pipeline,
+        "random_keys": 0 if operation == "hot GET" else KEYS,
+        "threads": options.threads,
+        "cores": options.load_cores,
+    }
     requests = {}
     for name, contender in running.items():
         if operation == "hot GET":
@@ -73,20 +100,31 @@ def run_case(options, running, operation, pipeline, value_bytes):
         if operation == "hot GET":
             for contender in running.values():
                 contender.get_ready_for_hot(hot_key(value_bytes))
-        rounds.append({name: measure(contender, running["direct"], command, requests[name], how)
-                       for name, contender in running.items()})
+        rounds.append(
+            {
+                name: measure(contender, running["direct"], command, requests[name], how)
+                for name, contender in running.items()
+            }
+        )
     return {name: medians(rounds, name) for name in running}
 
 
 def print_case(operation, pipeline, value_bytes, cells):
     print(f"\n{operation}, P={pipeline}, {value_bytes} B")
-    print(f"  {'':15} {'requests/s':>10} {'to direct':>9} {'p99 ms':>7} {'k ops/CPU s':>11} {'own us':>7} "
-          f"{'to bare':>7} {'Redis us':>8}")
+    print(
+        f"  {'':15} {'requests/s':>10} {'to direct':>9} {'p99 ms':>7} "
+        f"{'k ops/CPU s':>11} {'own us':>7} "
+        f"{'to bare':>7} {'Redis us':>8}"
+    )
     for name, row in cells.items():
         redis = "-" if row["redis_us"] is None else f"{row['redis_us']:.2f}"
         to_bare = f"{row['to_bare']:.2f}" if "to_bare" in row else "-"
-        print(f"  {name:15} {row['rps']:10.0f} {row['ratio']:9.2f} {row['p99_ms']:7.2f} "
-              f"{row['operations_per_cpu_second'] / 1000:11.0f} {row['cpu_us']:7.2f} {to_bare:>7} {redis:>8}", flush=True)
+        print(
+            f"  {name:15} {row['rps']:10.0f} {row['ratio']:9.2f} {row['p99_ms']:7.2f} "
+            f"{row['operations_per_cpu_second'] / 1000:11.0f} {row['cpu_us']:7.2f} "
+            f"{to_bare:>7} {redis:>8}",
+            flush=True,
+        )
 
 
 def print_targets(judged):
@@ -96,8 +134,11 @@ def print_targets(judged):
     for row in judged:
         sign = "<=" if row["at_most"] else ">="
         case = f"{row['operation']}, P={row['pipeline']}"
-        print(f"  {'met ' if row['met'] else 'MISS'} {case:18} {row['target']:56} {sign} {row['limit']:<5} "
-              f"reached {row['reached']:.3g}")
+        print(
+            f"  {'met ' if row['met'] else 'MISS'} {case:18} "
+            f"{row['target']:56} {sign} {row['limit']:<5} "
+            f"reached {row['reached']:.3g}"
+        )
 
 
 def run(options, stack):
@@ -108,7 +149,10 @@ def run(options, stack):
         fill(starter.redis.port, value_bytes)
     shared = {name: starter.start(name, 0) for name in options.only if name != "bare"}
     for value_bytes in options.sizes:
-        running = {name: starter.start(name, value_bytes) if name == "bare" else shared[name] for name in options.only}
+        running = {
+            name: starter.start(name, value_bytes) if name == "bare" else shared[name]
+            for name in options.only
+        }
         if options.server_cores:
             for contender in running.values():
                 contender.process.pin(options.server_cores)
@@ -118,13 +162,25 @@ def run(options, stack):
                 case = run_case(options, running, operation, pipeline, value_bytes)
                 print_case(operation, pipeline, value_bytes, case)
                 cells[operation, pipeline] = case
-                results.append({"operation": operation, "pipeline": pipeline, "value_bytes": value_bytes,
-                                "contenders": case})
+                results.append(
+                    {
+                        "operation": operation,
+                        "pipeline": pipeline,
+                        "value_bytes": value_bytes,
+                        "contenders": case,
+                    }
+                )
         if value_bytes == TARGET_VALUE_BYTES:
             targets = judge(cells)
     print_targets(targets)
-    return {"rounds": options.rounds, "seconds": options.seconds, "workers": options.workers,
-            "cores": os.cpu_count(), "cases": results, "targets": targets}
+    return {
+        "rounds": options.rounds,
+        "seconds": options.seconds,
+        "workers": options.workers,
+        "cores": os.cpu_count(),
+        "cases": results,
+        "targets": targets,
+    }
 
 
 def names(known):
@@ -134,24 +190,44 @@ def names(known):
             if name not in known:
                 raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
         return wanted
+
     return parse
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2.0, help="length of one measurement, about")
+    parser.add_argument(
+        "--seconds", type=float, default=2.0, help="length of one measurement, about"
+    )
     parser.add_argument("--quick", action="store_true", help="3 rounds of 0.5 s, 64 B only")
-    parser.add_argument("--only", type=names(CONTENDERS), default=list(CONTENDERS),
-                        help=f"of {','.join(CONTENDERS)}; direct always runs")
-    parser.add_argument("--operations", type=names(OPERATIONS), default=list(OPERATIONS), help="of hot GET,random GET,SET")
-    parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], default=[64, 1024],
-                        help="bytes of a value: 64,1024")
+    parser.add_argument(
+        "--only",
+        type=names(CONTENDERS),
+        default=list(CONTENDERS),
+        help=f"of {','.join(CONTENDERS)}; direct always runs",
+    )
+    parser.add_argument(
+        "--operations",
+        type=names(OPERATIONS),
+        default=list(OPERATIONS),
+        help="of hot GET,random GET,SET",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=lambda text: [int(size) for size in text.split(",")],
+        default=[64, 1024],
+        help="bytes of a value: 64,1024",
+    )
     parser.add_argument("--workers", type=int, default=1, help="heatsink's threads")
     parser.add_argument("--threads", type=int, default=1, help="redis-benchmark's threads")
-    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE", help="handed on to heatsink")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="OPTION=VALUE", help="handed on to heatsink"
+    )
     parser.add_argument("--pin", action="store_true", help="load on core 0, all servers on core 1")
-    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release", help="the build directory")
+    parser.add_argument(
+        "--programs", type=pathlib.Path, default=ROOT / "build/release", help="the build directory"
+    )
     parser.add_argument("--json", type=pathlib.Path, help="also write all figures there")
     options = parser.parse_args()
     if options.quick:

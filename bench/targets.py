@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What heatsink is to reach, one row each, and what a run reached.
 
-One target has no row: a miss at 1.1 (P=1) and 1.5 (P=16) times predixy's operations per CPU second. Debian has no predixy.
+One target has no row: a miss at 1.1 (P=1) and 1.5 (P=16) times predixy's operations per CPU second.
+Debian has no predixy.
 """
 
 import dataclasses
@@ -29,15 +30,34 @@ def _cost(pipeline):
     hot, random = ("hot GET", pipeline), ("random GET", pipeline)
     return [
         Target("hit: us of proxy CPU", hot, lambda at: at["heatsink"]["cpu_us"], hit),
-        Target("hit: operations per CPU second, to the bare responder's", hot,
-               lambda at: at["heatsink"]["to_bare"], 0.90, at_most=False),
-        Target("hit: throughput, to direct Redis", hot, lambda at: at["heatsink"]["ratio"], 1.0, at_most=False),
+        Target(
+            "hit: operations per CPU second, to the bare responder's",
+            hot,
+            lambda at: at["heatsink"]["to_bare"],
+            0.90,
+            at_most=False,
+        ),
+        Target(
+            "hit: throughput, to direct Redis",
+            hot,
+            lambda at: at["heatsink"]["ratio"],
+            1.0,
+            at_most=False,
+        ),
         Target("miss: us of proxy CPU", random, lambda at: at["heatsink"]["cpu_us"], miss),
         Target("miss: us of Redis CPU", random, lambda at: at["heatsink"]["redis_us"], redis),
-        Target("miss: CPU of detection, on to off", random,
-               lambda at: at["heatsink"]["to_blind"], 1.03),
-        *[Target("p99, to direct Redis", (operation, pipeline),
-                 lambda at: at["heatsink"]["p99_ratio"], 1.0) for operation in GETS],
+        Target(
+            "miss: CPU of detection, on to off", random, lambda at: at["heatsink"]["to_blind"], 1.03
+        ),
+        *[
+            Target(
+                "p99, to direct Redis",
+                (operation, pipeline),
+                lambda at: at["heatsink"]["p99_ratio"],
+                1.0,
+            )
+            for operation in GETS
+        ],
     ]
 
 
@@ -47,13 +67,22 @@ TARGET_VALUE_BYTES = 64
 
 
 def judge(cells):
-    """[{target, case, limit, reached, met}] for the targets that `cells` ((operation, P) -> contender -> figures) can tell."""
+    """One row per target that `cells` can tell: (operation, P) -> contender -> figures."""
     out = []
     for target in TARGETS:
         try:
             reached = target.figure(cells[target.case])
         except KeyError:
             continue
-        out.append({"target": target.text, "operation": target.case[0], "pipeline": target.case[1],
-                    "limit": target.limit, "at_most": target.at_most, "reached": reached, "met": target.met(reached)})
+        out.append(
+            {
+                "target": target.text,
+                "operation": target.case[0],
+                "pipeline": target.case[1],
+                "limit": target.limit,
+                "at_most": target.at_most,
+                "reached": reached,
+                "met": target.met(reached),
+            }
+        )
     return out

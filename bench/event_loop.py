@@ -3,7 +3,8 @@
 """What an event loop costs: the same fixed reply on bare epoll, on net::EventLoop, on Boost.Asio.
 
 Operations per second of the responder's own CPU time, which does not depend on how the machine's
-cores are shared with the load. Rounds are interleaved, so that a slow minute of the machine meets all three.
+cores are shared with the load. Rounds are interleaved, so that a slow minute of the machine meets
+all three.
 """
 
 import argparse

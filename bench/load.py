@@ -66,7 +66,7 @@ def run_load(
 
 
 def requests_for(port, command, seconds, **how):
-    """How many requests take about `seconds` here: by short runs that grow until one is long enough."""
+    """How many requests take about `seconds` here, by short runs, each longer than the last."""
     requests = 2000
     while True:
         rps = run_load(port, command, requests, **how).rps

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a request costs through heatsink: beside direct Redis, nutcracker, and a bare epoll responder.
+"""What a request costs through heatsink, beside direct Redis, nutcracker and a bare responder.
 
-All run at once and are asked in turn, round by round, so that a slow minute of the machine meets all
-of them. Throughput is a ratio to direct Redis in the same round; on a machine with few cores it says
-how load, proxy and Redis share them, so the figure to go by is CPU time per operation, of the proxy
-and of Redis.
+All run at once and are asked in turn, round by round, so that a slow minute of the machine meets
+all of them. Throughput is a ratio to direct Redis in the same round; on a machine with few cores it
+says how load, proxy and Redis share them, so the figure to go by is CPU time per operation, of the
+proxy and of Redis.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/cache/fences.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace heatsink::cache {
@@ -18,9 +19,10 @@ void Fences::write_ends(NameHash name, TimePoint now) noexcept {
   assert(before > 0);
 }
 
-void Fences::raise(NameHash name, TimePoint now) noexcept {
+void Fences::raise(NameHash name, TimePoint now) noexcept { raise(stripe(name).fence, now); }
+
+void Fences::raise(std::atomic<std::int64_t>& fence, TimePoint now) noexcept {
   const std::int64_t wanted = now.time_since_epoch().count();
-  std::atomic<std::int64_t>& fence = stripe(name).fence;
   std::int64_t seen = fence.load(std::memory_order_relaxed);
   while (seen < wanted && !fence.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel)) {
   }
@@ -28,6 +30,11 @@ void Fences::raise(NameHash name, TimePoint now) noexcept {
 
 TimePoint Fences::fence(NameHash name) const noexcept {
   return TimePoint(Nanos(stripe(name).fence.load(std::memory_order_acquire)));
+}
+
+TimePoint Fences::fence_to_join(NameHash name) const noexcept {
+  const TimePoint unknown(Nanos(unknown_.load(std::memory_order_acquire)));
+  return std::max(fence(name), unknown);
 }
 
 bool Fences::write_in_flight(NameHash name) const noexcept {

@@ -30,7 +30,14 @@ class Fences {
   // A reader has been (or is about to be) shown what the server said at `now` or earlier.
   void raise(NameHash name, TimePoint now) noexcept;
 
+  // Likewise, and nobody can say of which names. Copies are left alone, since the server tells
+  // which of them it means (a barrier waits for that); but an answer that is already under way to
+  // those who wait for it is for them alone.
+  void raise_unknown(TimePoint now) noexcept { raise(unknown_, now); }
+
   TimePoint fence(NameHash name) const noexcept;
+  // What a reader that joins a fill now must not be behind.
+  TimePoint fence_to_join(NameHash name) const noexcept;
   bool write_in_flight(NameHash name) const noexcept;
 
  private:
@@ -40,9 +47,11 @@ class Fences {
   };
   static constexpr std::size_t kStripes = 1 << 16;
 
+  static void raise(std::atomic<std::int64_t>& fence, TimePoint now) noexcept;
   Stripe& stripe(NameHash name) const noexcept { return stripes_[name.value & (kStripes - 1)]; }
 
   std::unique_ptr<Stripe[]> stripes_;
+  alignas(64) std::atomic<std::int64_t> unknown_{0};
 };
 
 }  // namespace heatsink::cache

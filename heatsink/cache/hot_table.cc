@@ -131,6 +131,11 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
   return true;
 }
 
+void HotTable::note_shown(KeyHash hash, TimePoint fill_sent_at) {
+  const auto found = entries_.find(hash);
+  if (found != entries_.end()) found->second->shown_.store(fill_sent_at.time_since_epoch().count());
+}
+
 void HotTable::mark(KeyHash hash, Uncacheable why, TimePoint now) {
   const auto found = entries_.find(hash);
   if (found != entries_.end()) mark(*found->second, why, now);

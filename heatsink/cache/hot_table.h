@@ -37,6 +37,9 @@ class Entry {
 
   // Valid until the reader's next quiescent state. Null: none.
   const Copy* copy() const noexcept { return copy_.load(); }
+  // The send time of the latest fill whose value any reader may have been shown. Whoever reads now
+  // must not be given the answer to an earlier one, not even where no copy is left.
+  TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
   // Not kNo: a fill would be in vain for now.
   Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
 
@@ -47,6 +50,7 @@ class Entry {
   const KeyHash hash_;
   const NameHash name_;
   std::atomic<const Copy*> copy_{nullptr};
+  std::atomic<std::int64_t> shown_{0};
   std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
   TimePoint retry_at_{};  // when an uncacheable key may be tried again
   double rate_ = 0;       // accesses per second, for eviction
@@ -87,6 +91,9 @@ class HotTable {
   // O(entries) then. False: refused, the key has no copy and says why (Entry::uncacheable), or it
   // is hot no longer. `now` of an eviction or refusal is the copy's fill_sent_at.
   bool insert(KeyHash hash, std::unique_ptr<const Copy> copy);
+  // The value of the fill sent then is about to be shown: before insert(), and before it is handed
+  // to those who wait. Times only rise.
+  void note_shown(KeyHash hash, TimePoint fill_sent_at);
   // Drops the copy; no fill makes sense until retry(). Writes do not lift the mark, so that a key
   // that is written often costs one vain fill per retry_after and not one per write.
   void mark(KeyHash hash, Uncacheable why, TimePoint now);

@@ -11,7 +11,7 @@
 
 namespace heatsink::proxy {
 
-// A local copy of a hot key, read from the server after `fence`.
+// A local copy of a hot key, read from the server after `fence`, which is not in the future.
 struct FillRequest {
   std::size_t worker;
   KeyHash hash;

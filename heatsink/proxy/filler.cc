@@ -24,17 +24,19 @@ void Filler::request(const FillRequest& request, TimePoint now) {
   }
   counters_.add(Count::kFills);
   const redis::FillId id = ++last_id_;
-  flights_.emplace(id, Flight{request.hash, now, shared_.lease.generation(), {request.worker}});
+  last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
+  flights_.emplace(
+      id, Flight{request.hash, last_sent_at_, shared_.lease.generation(), {request.worker}});
   latest_[request.hash.value] = id;
-  tracker_->fill(id, request.key, request.db, now);
+  tracker_->fill(id, request.key, request.db, last_sent_at_);
 }
 
 void Filler::on_filled(const FillReply& reply) {
   const auto found = flights_.find(reply.id);
   const Flight flight = std::move(found->second);
   flights_.erase(found);
-  if (const auto latest = latest_.find(flight.hash.value); latest->second == reply.id)
-    latest_.erase(latest);
+  const auto latest = latest_.find(flight.hash.value);
+  if (latest != latest_.end() && latest->second == reply.id) latest_.erase(latest);
 
   auto answer = std::make_shared<FillAnswer>();
   answer->hash = flight.hash;
@@ -46,6 +48,7 @@ void Filler::on_filled(const FillReply& reply) {
     resp::append_bulk(wire, reply.value);
     answer->reply = wire.view();
   }
+  if (answer->usable) shared_.table.note_shown(flight.hash, reply.sent_at);
   keep(flight, reply, *answer);
   for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
 }
@@ -77,17 +80,21 @@ void Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer
       shared_.table.insert(flight.hash, std::move(copy)));  // a refusal is told by the entry
 }
 
-void Filler::barrier(const BarrierRequest& request, TimePoint now) {
+void Filler::barrier(const BarrierRequest& request) {
   if (request.flush) on_flush();
-  if (request.session == 0) return;
+  if (request.session != 0) barriers_wanted_.push_back({request.worker, request.session});
+}
+
+void Filler::send_barriers(TimePoint now) {
+  if (barriers_wanted_.empty()) return;
   const std::uint64_t token = ++last_id_;
-  barriers_.emplace(token, Waiting{request.worker, request.session});
+  barriers_.emplace(token, std::exchange(barriers_wanted_, {}));
   tracker_->barrier(token, now);
 }
 
 void Filler::on_barrier(std::uint64_t token) {
   const auto found = barriers_.find(token);
-  outlet_.release(found->second.worker, found->second.session);
+  for (const Waiting& waiting : found->second) outlet_.release(waiting.worker, waiting.session);
   barriers_.erase(found);
 }
 

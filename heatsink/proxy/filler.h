@@ -37,7 +37,9 @@ class Filler final : public redis::TrackerEvents {
   void use(redis::Tracker& tracker) { tracker_ = &tracker; }
 
   void request(const FillRequest& request, TimePoint now);
-  void barrier(const BarrierRequest& request, TimePoint now);
+  void barrier(const BarrierRequest& request);
+  // At the end of a turn: all barriers asked for in it share one question to the server.
+  void send_barriers(TimePoint now);
 
   // "up", or in one sentence why nothing is served locally.
   const std::string& state() const { return state_; }
@@ -71,13 +73,15 @@ class Filler final : public redis::TrackerEvents {
   redis::ServerFacts facts_;
   std::string state_ = "the tracking connection is not up yet";
   std::uint64_t last_id_ = 0;
+  TimePoint last_sent_at_{};  // of a fill; no two are the same, whatever the clock says
   std::unordered_map<redis::FillId, Flight> flights_;
   std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by key hash
   struct Waiting {
     std::size_t worker;
     std::uint64_t session;
   };
-  std::unordered_map<std::uint64_t, Waiting> barriers_;
+  std::vector<Waiting> barriers_wanted_;
+  std::unordered_map<std::uint64_t, std::vector<Waiting>> barriers_;  // by token, on their way
 };
 
 }  // namespace heatsink::proxy

@@ -54,6 +54,7 @@ Keeper::~Keeper() = default;
 
 void Keeper::run() {
   loop_.on_turn_end([this] {
+    filler_.send_barriers(BootClock::now());
     link_.flush();
     shared_.epochs.collect();
   });
@@ -72,7 +73,7 @@ void Keeper::request_fill(FillRequest request) {
 }
 
 void Keeper::request_barrier(BarrierRequest request) {
-  loop_.post([this, request] { filler_.barrier(request, BootClock::now()); });
+  loop_.post([this, request] { filler_.barrier(request); });
 }
 
 void Keeper::post_summary(std::size_t worker, detect::Summary summary, bool urgent) {
@@ -133,8 +134,11 @@ void Keeper::apply(const std::vector<detect::Change>& changes) {
 void Keeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
   if (count.key_truncated) return;  // its whole name is not known
-  static_cast<void>(
-      shared_.table.promote(count.key, count.db, count.hash, hash_name(count.key, shared_.seed)));
+  const NameHash name = hash_name(count.key, shared_.seed);
+  if (!shared_.table.promote(count.key, count.db, count.hash, name)) return;
+  // While it was not hot, replies were handed on without a fence: no fill of an earlier residence
+  // may come back behind them.
+  shared_.fences.raise(name, BootClock::now());
 }
 
 // ---- what a person is shown

@@ -101,6 +101,7 @@ class Session final : public net::FdHandler {
   // What is still to be handed on, in order, while a read is asked again.
   struct Part {
     std::string bytes;  // replies, or the request to be asked
+    TouchedKeys keys;   // of the request
     bool request = false;
     bool sent = false;
   };

@@ -255,7 +255,9 @@ void Session::note_keys(const Call& call, Pending& pending) {
   refs.clear();
   const resp::Keys keys = call.command == nullptr ? resp::Keys::kUnknown
                                                   : resp::find_keys(*call.command, call.args, refs);
-  const bool unknown = keys != resp::Keys::kKnown;
+  // Scripts and functions are free to touch keys that the call does not name, and many do.
+  const bool runs_code = call.command != nullptr && call.command->has(resp::kNoMandatoryKeys);
+  const bool unknown = keys != resp::Keys::kKnown || runs_code;
   const bool flush =
       keys == resp::Keys::kUnknown && call.command != nullptr && hides_invalidations(*call.command);
   const bool queued = in_multi_ && call.route != Route::kExec && call.route != Route::kDiscard;
@@ -278,7 +280,8 @@ void Session::note_keys(const Call& call, Pending& pending) {
     if (queued && transaction_.size() >= kTransactionKeysMax) {
       transaction_unknown_ = true;
     } else {
-      (queued ? transaction_ : pending.keys).add({name, hash, ref.write});
+      // With the database in doubt the name is fenced in all, as for a write.
+      (queued ? transaction_ : pending.keys).add({name, hash, ref.write || server_knows_best_});
     }
   }
 }

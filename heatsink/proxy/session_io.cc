@@ -73,6 +73,7 @@ void Session::take_input(std::string_view bytes) {
 
 void Session::resume() {
   if (closed_) return;
+  if (stall_ == Stall::kFill && !answer_) return;  // woken for something else: it waits already
   stall_ = Stall::kNone;
   throttled_ = false;
   const std::size_t used = consume(input_.view(), BootClock::now());

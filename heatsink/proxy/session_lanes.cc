@@ -249,6 +249,7 @@ void Session::next_part() {
     Pending pending;
     pending.session = this;
     pending.kind = PendingKind::kAgain;
+    pending.keys = std::move(part.keys);
     ++sent_;
     part.sent = true;
     private_->send(part.bytes, std::move(pending));

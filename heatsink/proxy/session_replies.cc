@@ -204,7 +204,11 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
 void Session::ask_again(std::string_view request, const Pending& pending) {
   worker_.count().add(Count::kReissued);
   pending.keys.for_each([this](const TouchedKey& key) { worker_.set_big(key.key); });
-  parts_.push_back({.bytes = std::string(request), .request = true});
+  Part part;
+  part.bytes = request;
+  part.request = true;
+  part.keys.append(pending.keys);
+  parts_.push_back(std::move(part));
 }
 
 void Session::upstream_drained() {

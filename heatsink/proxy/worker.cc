@@ -219,7 +219,9 @@ void Worker::release_private(std::unique_ptr<Upstream> upstream, bool clean) {
 // ---- local copies
 
 bool Worker::join_fill(Session& session, const cache::Entry& entry) {
-  const TimePoint fence = shared_.fences.fence(entry.name());
+  // A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
+  const TimePoint fence =
+      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
   switch (waiters_.join(entry.hash(), session.id(), fence)) {
     case FillWaiters::Join::kFull:
       return false;
@@ -252,6 +254,7 @@ void Worker::settle(Pending& pending, TimePoint now) {
       pending.unknown_keys && !shared_.table.none() && (shared_.lease.up() || pending.flush);
   if (!doubtful) return;
   counters_.add(Count::kBarriers);
+  shared_.fences.raise_unknown(now);
   std::uint64_t held = 0;
   if (pending.session != nullptr && !pending.session->closed()) {
     pending.session->hold();

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server that dies, hangs, pauses, cuts the tracker off: hits stop, nothing old comes back."""
+
+import signal
+import threading
+import time
+import unittest
+
+import stage
+
+SOON_S = stage.STALENESS_S + 0.5  # the bound, on a machine with more to do
+
+
+class Reader(threading.Thread):
+    """Reads a key all the time, and notes each answer with its times, errors too."""
+
+    def __init__(self, port, key):
+        super().__init__(daemon=True)
+        self.port, self.key = port, key
+        self.seen = []  # (invoked, responded, value, None for no such key, or an error)
+        self.ending = threading.Event()
+        self.start()
+
+    def run(self):
+        client = None
+        while not self.ending.is_set():
+            invoked = time.monotonic()
+            try:
+                client = client or stage.Client(self.port)
+                value = client("GET", self.key)
+            except OSError as error:
+                client, value = None, error
+            self.seen.append((invoked, time.monotonic(), value))
+        if client:
+            client.close()
+
+    def end(self):
+        self.ending.set()
+        self.join(stage.PATIENCE_S)
+        return self.seen
+
+    def values_since(self, moment):
+        """What reads that began after the moment were told."""
+        return {value for invoked, _, value in self.seen
+                if invoked >= moment and not is_error(value)}
+
+
+def is_error(value):
+    return isinstance(value, (Exception, stage.RedisError))
+
+
+class Faults(stage.Stage):
+    options = {"upstream__backoff_max": "100ms"}
+
+    def setUp(self):
+        super().setUp()
+        self.reader = self.client()
+        self.direct("SET", "k", "old")
+        self.heat(self.reader, "k")
+
+    def under_load(self, count=3):
+        readers = [Reader(self.proxy.port, "k") for _ in range(count)]
+        for reader in readers:
+            stage.wait_until(lambda: len(reader.seen) > 20, "the load runs")
+        return readers
+
+    def expect_recovery(self, key="k"):
+        """Everything works again, copies included."""
+        self.wait_coherent()
+        reader = stage.wait_until(self.working_client, "a client that is served")
+        self.heat(reader, key)
+        self.direct("SET", key, "after all")
+        self.expect_soon(reader, key, b"after all", SOON_S)
+
+    def working_client(self):
+        try:
+            client = self.proxy.client()
+            if not is_error(client("GET", "k")):
+                self.addCleanup(client.close)
+                return client
+            client.close()
+        except OSError:
+            pass
+        return None
+
+    def stalled_hits(self, seconds):
+        """Stops the server for so long under load. How long hits went on, in seconds."""
+        readers = self.under_load()
+        self.server.signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        time.sleep(seconds)
+        continued = time.monotonic()
+        self.server.signal(signal.SIGCONT)
+        time.sleep(0.5)
+        for reader in readers:
+            reader.end()
+        # A read answered while the server was stopped was a hit.
+        return max(responded - stopped for reader in readers for _, responded, value in reader.seen
+                   if responded < continued - 0.01 and not is_error(value))
+
+
+class Killed(Faults):
+    def test_kill_9_and_another_data_set(self):
+        for value in (b"younger", None, b"older"):
+            readers = self.under_load()
+            self.direct.close()
+            self.server.kill()
+            time.sleep(0.1)
+            self.server.run()
+            self.direct = self.server.client()
+            self.addCleanup(self.direct.close)
+            if value is not None:
+                self.direct("SET", "k", value)
+            set_at = time.monotonic()
+            for reader in readers:
+                stage.wait_until(lambda: reader.values_since(set_at), "reads work again")
+            time.sleep(0.3)
+            for reader in readers:
+                reader.end()
+                self.assertEqual(reader.values_since(set_at + 0.05), {value})
+            self.expect_recovery()
+
+    def test_while_it_is_down_the_answer_is_an_error(self):
+        self.server.kill()
+        stage.wait_until(lambda: is_error(self.reader("GET", "k")), "an error", stage.STALENESS_S)
+        for _ in range(20):
+            asked = time.monotonic()
+            answer = self.reader("GET", "k")
+            self.assertIn("not reachable", answer)
+            self.assertLess(time.monotonic() - asked, 1)
+        self.server.run()
+        self.direct = self.server.client()
+        self.addCleanup(self.direct.close)
+        self.expect_recovery()
+
+
+class Stopped(Faults):
+    def test_a_short_stop_does_not_end_hits(self):
+        before = self.proxy.metric("heatsink_tracker_lost_total")
+        last = self.stalled_hits(0.3)
+        print(f"\nserver stopped 0.3 s: last hit after {last:.2f} s")
+        self.assertGreater(last, 0.2)
+        self.assertEqual(self.proxy.metric("heatsink_tracker_lost_total"), before)
+        self.expect_recovery()
+
+    def test_a_long_stop_ends_hits_at_the_bound(self):
+        last = self.stalled_hits(4)
+        print(f"\nserver stopped 4 s: last hit after {last:.2f} s")
+        self.assertLess(last, stage.STALENESS_S + 0.05)
+        self.assertGreater(last, stage.STALENESS_S / 2)
+        self.expect_recovery()
+
+    def test_a_write_during_the_stop_is_not_hidden_by_late_fills(self):
+        """Late answers to what was asked before the stop may be old: none of them is kept."""
+        writer = self.client()
+        for _ in range(2):
+            self.direct("SET", "k", "old")
+            self.heat(self.reader, "k")
+            self.server.signal(signal.SIGSTOP)
+            time.sleep(1.3)
+            writer.send("SET", "k", "new")
+            self.reader.send("GET", "k")
+            self.server.signal(signal.SIGCONT)
+            self.assertEqual(writer.read(), "OK")
+            self.assertIn(self.reader.read(), (b"old", b"new"))
+            for _ in range(200):
+                self.assertEqual(self.reader("GET", "k"), b"new")
+
+    def test_the_stopped_proxy_refuses_its_first_hit(self):
+        for change in (b"changed", None):
+            self.heat(self.reader, "k")
+            self.proxy.signal(signal.SIGSTOP)
+            self.reader.send("GET", "k")
+            self.direct("DEL", "k") if change is None else self.direct("SET", "k", change)
+            time.sleep(stage.STALENESS_S + 0.5)
+            asked_late = self.client()
+            asked_late.send("GET", "k")
+            self.proxy.signal(signal.SIGCONT)
+            self.assertEqual(self.reader.read(), change)
+            self.assertEqual(asked_late.read(), change)
+            self.direct("SET", "k", "again")
+            self.expect_soon(self.reader, "k", b"again", SOON_S)
+
+
+class CutOff(Faults):
+    def cut_and_change(self, cut, value):
+        """After the cut nothing says that the key has changed; it is seen all the same."""
+        generation = self.tracker_id()
+        cut()
+        self.direct("SET", "k", value)
+        changed = time.monotonic()
+        self.expect_soon(self.reader, "k", value, SOON_S)
+        stage.wait_until(lambda: self.tracker_id() not in (None, generation), "a new tracker")
+        return time.monotonic() - changed
+
+    def test_the_tracker_is_killed(self):
+        for i in range(5):
+            self.wait_coherent()
+            self.heat(self.reader, "k")
+            tracker = self.tracker_id()
+            self.cut_and_change(lambda: self.direct("CLIENT", "KILL", "ID", tracker), b"%d" % i)
+        self.expect_recovery()
+
+    def test_every_connection_is_killed(self):
+        for i in range(3):
+            self.wait_coherent()
+            self.heat(self.reader, "k")
+            self.direct("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            self.direct("SET", "k", i)
+            self.expect_soon(self.reader, "k", b"%d" % i, SOON_S)
+        self.expect_recovery()
+
+    def test_the_tracker_is_past_its_output_limit(self):
+        self.direct("CONFIG", "SET", "client-output-buffer-limit", "normal 65536 65536 1")
+        generation = self.tracker_id()
+        self.proxy.signal(signal.SIGSTOP)  # it takes nothing, so pushes pile up
+        names = [f"filler-{i:05}" + "x" * 400 for i in range(3000)]
+        self.direct.pipeline([("SET", "k", "new"), *(("SET", name, 1) for name in names)])
+        self.proxy.signal(signal.SIGCONT)
+        self.expect_soon(self.reader, "k", b"new", SOON_S)
+        self.assertIsNotNone(generation)
+        self.expect_recovery()
+
+    def test_the_tracking_table_has_room_for_one_name(self):
+        self.direct("CONFIG", "SET", "tracking-table-max-keys", "1")
+        self.direct("MSET", "a", "1", "b", "1")
+        for i in range(100):
+            for key in ("a", "b", "k"):
+                self.direct("SET", key, i)
+            for key in ("a", "b", "k"):
+                self.expect_soon(self.reader, key, b"%d" % i)
+
+    def test_the_user_may_no_longer_read(self):
+        self.direct("ACL", "SETUSER", "default", "resetkeys", "~allowed:*")
+        revoked = time.monotonic()
+        stage.wait_until(lambda: is_error(self.reader("GET", "k")), "NOPERM", SOON_S)
+        print(f"\nkeys revoked: refused after {(time.monotonic() - revoked) * 1e3:.0f} ms")
+        self.assertIn("NOPERM", self.reader("GET", "k"))
+        self.direct("ACL", "SETUSER", "default", "allkeys")
+        self.expect_recovery()
+
+
+class Busy(Faults):
+    def refuses_within_the_bound(self, make_busy, busy_s):
+        readers = self.under_load(2)
+        make_busy()
+        began = time.monotonic()
+        time.sleep(busy_s + 0.5)
+        for reader in readers:
+            reader.end()
+        last = max(responded - began for reader in readers for _, responded, value in reader.seen
+                   if responded < began + busy_s - 0.05)
+        self.assertLess(last, stage.STALENESS_S + 0.05)
+        self.expect_recovery()
+
+    def test_client_pause(self):
+        self.refuses_within_the_bound(lambda: self.direct("CLIENT", "PAUSE", "2500", "ALL"), 2.5)
+
+    def test_debug_sleep(self):
+        with self.server.client() as sleeper:
+            self.refuses_within_the_bound(lambda: sleeper.send("DEBUG", "SLEEP", "2.5"), 2.5)
+
+    def test_pause_of_writes_keeps_hits(self):
+        self.direct("CLIENT", "PAUSE", "600", "WRITE")
+        before = self.reads_seen()
+        for _ in range(100):
+            self.assertEqual(self.reader("GET", "k"), b"old")
+        self.assertLess(self.reads_seen() - before, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linearizability under load: readers and writers over two workers, and writers past the proxy."""
+
+import time
+import unittest
+
+import stage
+from register_checker import staleness_max, violations
+from stress import Session, play
+
+KEYS = ["a", "b", "c", "d"]
+SECONDS = 2.5
+
+
+class Linearizable(stage.Stage):
+    def setUp(self):
+        super().setUp()
+        self.heat(self.client(), *KEYS)
+
+    def session(self, number, depth, writes, port=None):
+        return Session(port or self.proxy.port, number, KEYS, depth, writes, SECONDS)
+
+    def sessions(self, loads):
+        return [self.session(i, depth, writes) for i, (depth, writes) in enumerate(loads)]
+
+    def judge(self, ops, what):
+        started = time.monotonic()
+        found = violations(ops)
+        hits = self.proxy.hits()
+        print(f"\n{what}: {len(ops)} operations, {hits:.0f} hits, "
+              f"{sum(op.is_write for op in ops)} writes, "
+              f"checked in {time.monotonic() - started:.1f} s")
+        self.assertEqual(len(found), 0, found[:3])
+        self.assertGreater(hits, len(ops) / 20, "it was not the copies that were tested")
+
+    def test_writers_through_the_proxy(self):
+        loads = [(1, 30), (1, 10), (4, 10), (16, 2), (24, 0), (1, 0)]
+        self.judge(play(self.sessions(loads)), "writers through the proxy")
+
+    def test_writers_past_the_proxy(self):
+        """Reads never go back, and none is later than max-staleness."""
+        readers = self.sessions([(1, 0), (1, 5), (4, 0), (24, 0)])
+        writer = self.session(99, 1, 1000, self.server.port)
+        writer.run = lambda: slow_writer(writer)
+        everything = play([*readers, writer])
+        ops = [op for op in everything if op.session != 99]
+        self.judge(ops, "writers past the proxy")
+        foreign = {}
+        for op in everything:
+            if op.session == 99:
+                foreign.setdefault(op.key, []).append((op.version, op.responded))
+        worst = staleness_max(ops, foreign)
+        print(f"stalest read: {worst * 1e3:.2f} ms after a foreign write's reply")
+        self.assertLess(worst, 1.0)
+
+
+def slow_writer(session):
+    """A few hundred writes per second, so that there is time for copies between them."""
+    port, number, keys, _, _, seconds = session.setting
+    history = []
+    with stage.Client(port) as client:
+        end = time.monotonic() + seconds
+        i = 0
+        while time.monotonic() < end:
+            key = i % len(keys)
+            i += 1
+            invoked = time.monotonic()
+            version = client("INCR", keys[key])
+            history.append((invoked, time.monotonic(), [(key, True)], [version]))
+            time.sleep(0.003)
+    session.sender.send(history)
+
+
+if __name__ == "__main__":
+    unittest.main()

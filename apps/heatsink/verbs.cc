@@ -9,7 +9,9 @@ std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
       {"config", "Prints the effective configuration, or checks a file.", run_config},
       {"load", "Makes a skewed load: Zipf reads and some writes to the same keys.", run_load},
-      {"proxy", "Stands in front of a server, finds its hot keys and serves them from coherent copies.", run_proxy},
+      {"proxy",
+       "Stands in front of a server, finds its hot keys and serves them from coherent copies.",
+       run_proxy},
       {"top", "Shows the hot keys of a running proxy, live.", run_top},
   };
   return rows;

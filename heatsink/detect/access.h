@@ -12,12 +12,12 @@ namespace heatsink::detect {
 enum class AccessKind : std::uint8_t { kRead, kWrite };
 
 struct Access {
-  KeyHash hash;              // of the name in its database (base/hash.h), with the process's seed
-  std::string_view key;      // any bytes, any length; copied (up to a limit) only if it is kept
+  KeyHash hash;          // of the name in its database (base/hash.h), with the process's seed
+  std::string_view key;  // any bytes, any length; copied (up to a limit) only if it is kept
   std::uint32_t db = 0;
   AccessKind kind = AccessKind::kRead;
-  bool local_hit = false;    // a read answered from the local copy
-  std::uint32_t bytes = 0;   // of the value, where known
+  bool local_hit = false;   // a read answered from the local copy
+  std::uint32_t bytes = 0;  // of the value, where known
 };
 
 }  // namespace heatsink::detect

@@ -12,33 +12,36 @@
 namespace heatsink::detect {
 
 struct KeyReport {
-  Verdict verdict;         // name, db, rate and bounds, share, reads, writes, hits (in the window), since, reason
-  bool cached = false;     // has a local copy right now
-  std::string cache_note;  // why it has none: "value larger than cache.maximum-value-bytes", "" if cached
+  Verdict verdict;  // name, db, rate and bounds, share, reads, writes, hits (in the window), since,
+                    // reason
+  bool cached = false;  // has a local copy right now
+  std::string
+      cache_note;  // why it has none: "value larger than cache.maximum-value-bytes", "" if cached
 };
 
-// Rates are per second over the window. A plain value, made by whoever watches (the proxy), read by admin.
+// Rates are per second over the window. A plain value, made by whoever watches (the proxy), read by
+// admin.
 struct Report {
   TimePoint at{};
   Nanos window{};
   Nanos uptime{};
-  std::string upstream;            // "127.0.0.1:6379", never with a password
+  std::string upstream;  // "127.0.0.1:6379", never with a password
   bool upstream_up = false;
-  std::string coherence;           // "up", or why no local copies are served now, in one sentence
-  double requests_rate = 0;        // keyed accesses seen
+  std::string coherence;     // "up", or why no local copies are served now, in one sentence
+  double requests_rate = 0;  // keyed accesses seen
   double reads_rate = 0;
   double writes_rate = 0;
-  double hits_rate = 0;            // answered locally: the load taken off the server
-  double misses_rate = 0;          // reads that went upstream
-  double hit_ratio = 0;            // hits / reads, 0 .. 1
-  double offload = 0;              // hits / requests, 0 .. 1
-  double hot_qps = 0;              // the thresholds in force, accesses per second: what "nothing is hot" means
+  double hits_rate = 0;    // answered locally: the load taken off the server
+  double misses_rate = 0;  // reads that went upstream
+  double hit_ratio = 0;    // hits / reads, 0 .. 1
+  double offload = 0;      // hits / requests, 0 .. 1
+  double hot_qps = 0;  // the thresholds in force, accesses per second: what "nothing is hot" means
   double warm_qps = 0;
   std::uint64_t clients = 0;
   std::uint64_t hot_keys = 0;
   std::uint64_t cached_entries = 0;
   std::uint64_t cached_bytes = 0;
-  std::vector<KeyReport> keys;     // hot, write-hot and warm, busiest first; empty: nothing is hot
+  std::vector<KeyReport> keys;  // hot, write-hot and warm, busiest first; empty: nothing is hot
 };
 
 }  // namespace heatsink::detect

@@ -15,9 +15,9 @@ namespace heatsink::resp {
 struct RequestLimits {
   std::int64_t args_max = 2147483647;                     // multi-bulk count
   std::int64_t argument_bytes_max = 512LL * 1024 * 1024;  // proto-max-bulk-len
-  std::size_t line_bytes_max = 64 * 1024;                 // inline requests, and "*n" / "$n" lines; at least 32
-  std::size_t buffered_bytes_max = 1024 * 1024;           // past this a request is to be streamed
-  std::size_t buffered_args_max = 64 * 1024;              // likewise
+  std::size_t line_bytes_max = 64 * 1024;  // inline requests, and "*n" / "$n" lines; at least 32
+  std::size_t buffered_bytes_max = 1024 * 1024;  // past this a request is to be streamed
+  std::size_t buffered_args_max = 64 * 1024;     // likewise
 };
 
 enum class ParseStatus {

@@ -40,7 +40,7 @@ def room_of(path):
 
 
 def is_public(tree, header, reader):
-    """A room's face is, and what the face includes or names; for a test, also what is in testing/."""
+    """A room's face is, and what it includes or names; for a test, what is in testing/ too."""
     room, name = room_of(header), os.path.basename(header)
     if reader.endswith("_test.cc") and header.startswith(f"heatsink/{room}/testing/"):
         return True

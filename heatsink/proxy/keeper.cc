@@ -122,23 +122,21 @@ void Keeper::apply(const std::vector<detect::Change>& changes) {
   // Hot keys that found no place when they became hot are tried again: somebody may have left.
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
-    if (shared_.table.entry(verdict.count.hash) == nullptr) {
-      promote(verdict);
-      changed = true;
-    }
+    if (shared_.table.entry(verdict.count.hash) == nullptr && promote(verdict)) changed = true;
     shared_.table.set_rate(verdict.count.hash, verdict.rate);
   }
   if (changed) shared_.table.publish();
 }
 
-void Keeper::promote(const detect::Verdict& verdict) {
+bool Keeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
-  if (count.key_truncated) return;  // its whole name is not known
+  if (count.key_truncated) return false;  // its whole name is not known
   const NameHash name = hash_name(count.key, shared_.seed);
-  if (!shared_.table.promote(count.key, count.db, count.hash, name)) return;
+  if (!shared_.table.promote(count.key, count.db, count.hash, name)) return false;
   // While it was not hot, replies were handed on without a fence: no fill of an earlier residence
   // may come back behind them.
   shared_.fences.raise(name, BootClock::now());
+  return true;
 }
 
 // ---- what a person is shown

@@ -44,7 +44,7 @@ class Keeper final : private Filler::Outlet {
 
   void judge();
   void apply(const std::vector<detect::Change>& changes);
-  void promote(const detect::Verdict& verdict);
+  bool promote(const detect::Verdict& verdict);
   detect::Report make_report();
   detect::KeyReport report_on(const detect::Verdict& verdict) const;
   std::string coherence() const;

@@ -51,6 +51,7 @@ class Session final : public net::FdHandler {
   void on_readable() override;
   void on_writable() override;
   void flush();
+  bool mark_dirty() { return !std::exchange(flush_due_, true); }
   void resume();  // what it was stalled for may be there now
   void close();   // at once; replies still to come are dropped
   bool write_blocked() const { return write_blocked_; }
@@ -186,6 +187,7 @@ class Session final : public net::FdHandler {
   ByteBuffer output_;
   bool throttled_ = false;  // input_ waits for replies to be taken
   bool write_blocked_ = false;
+  bool flush_due_ = false;  // flush() will be called before the turn ends
   TimePoint output_progress_{};
   std::uint32_t holds_ = 0;  // replies that wait for the tracker: nothing is written
 

@@ -162,7 +162,8 @@ Session::Step Session::read_locally(const Call& call) {
   const KeyHash hash = in_db(name, db_);
   if (answer_) {
     const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
-    if (answer->usable && answer->hash == hash) {
+    const bool fresh = call.now - answer->sent_at <= shared.options.max_staleness;
+    if (answer->usable && answer->hash == hash && fresh) {
       serve(call, hash, answer->nil, answer->reply);
       return Step::kDone;
     }

@@ -59,6 +59,7 @@ void Session::on_readable() {
 void Session::take_input(std::string_view bytes) {
   // Read after the bytes were: every request in them was sent before this moment (architecture.md).
   const TimePoint now = BootClock::now();
+  flush_due_ = true;
   if (input_.empty()) {
     const std::size_t used = consume(bytes, now);
     if (!closed_) input_.append(bytes.substr(used));
@@ -207,6 +208,7 @@ void Session::on_writable() {
 }
 
 void Session::flush() {
+  flush_due_ = false;
   if (closed_ || holds_ > 0) return;
   while (!output_.empty()) {
     const net::IoResult result = net::write_some(socket_.get(), output_.data(), output_.size());

@@ -197,6 +197,7 @@ void Upstream::on_readable() {
     return;
   }
   progress_at_ = worker_.loop().now();
+  read_at_ = BootClock::now();  // after read(): what these replies say was true before this moment
   process({worker_.scratch(), result.bytes});
 }
 
@@ -260,7 +261,7 @@ bool Upstream::begin_element() {
 
 bool Upstream::begin_reply() {
   Pending& pending = pending_.front();
-  worker_.settle(pending, BootClock::now());
+  worker_.settle(pending, read_at_);
   capture_ = pending.kind == PendingKind::kHandshake;
   if (capture_) captured_.clear();
   Session* session = pending.session;
@@ -307,7 +308,7 @@ void Upstream::end_element() {
     fail("it sent a reply that nobody asked for");
     return;
   }
-  if (ambiguous_) worker_.settle(pending_.front(), BootClock::now());
+  if (ambiguous_) worker_.settle(pending_.front(), read_at_);
   finish_reply();
 }
 

@@ -118,6 +118,7 @@ class Upstream final : public net::FdHandler {
   std::size_t sent_ = 0;  // bytes at the front of output_ that are on their way
   Ring<Pending> pending_;
   TimePoint progress_at_{};
+  TimePoint read_at_{};
 
   resp::ReplyScanner scanner_;
   // Of the element now being read:

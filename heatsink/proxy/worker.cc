@@ -319,7 +319,9 @@ void Worker::throttle_accept() {
   loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });
 }
 
-void Worker::flush_later(Session& session) { dirty_sessions_.push_back(session.id()); }
+void Worker::flush_later(Session& session) {
+  if (session.mark_dirty()) dirty_sessions_.push_back(session.id());
+}
 void Worker::flush_later(Upstream& upstream) {
   if (upstream.mark_dirty()) dirty_upstreams_.push_back(&upstream);
 }

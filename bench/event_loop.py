@@ -87,6 +87,7 @@ def main():
     )
     parser.add_argument("--json", type=pathlib.Path, help="also write the figures there")
     options = parser.parse_args()
+    options.programs = options.programs.resolve()
     end_on_signals()
     try:
         with contextlib.ExitStack() as stack:

@@ -230,6 +230,7 @@ def parse_options():
     )
     parser.add_argument("--json", type=pathlib.Path, help="also write all figures there")
     options = parser.parse_args()
+    options.programs = options.programs.resolve()
     if options.quick:
         options.rounds, options.seconds, options.sizes = 3, 0.5, [TARGET_VALUE_BYTES]
     # Every ratio is to direct Redis.

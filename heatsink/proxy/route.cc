@@ -79,7 +79,8 @@ Route route_of(const resp::Command& command) {
                                  [&](const Row& r) { return r.name == command.name; });
   if (row != kRows.end()) return row->route;
   if (command.has(resp::kBlocking)) return Route::kBlocking;
-  if (command.has(resp::kAdmin | resp::kModule)) return Route::kPrivate;
+  // What the server takes while a script keeps it busy must not wait behind that script.
+  if (command.has(resp::kAdmin | resp::kModule | resp::kAllowBusy)) return Route::kPrivate;
   if (command.has(resp::kPubSub)) return Route::kPinned;
   return Route::kShared;
 }

@@ -67,7 +67,7 @@ def slow_writer(session):
             invoked = time.monotonic()
             version = client("INCR", keys[key])
             history.append((invoked, time.monotonic(), [(key, True)], [version]))
-            time.sleep(0.003)
+            time.sleep(0.001)
     session.sender.send(history)
 
 

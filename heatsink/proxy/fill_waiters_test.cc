@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/fill_waiters.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heatsink::proxy {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Join = FillWaiters::Join;
+
+constexpr KeyHash kKey{7};
+TimePoint at(int ms) { return TimePoint(Millis(ms)); }
+
+FillAnswer answer(int sent_ms, bool usable = true, KeyHash key = kKey) {
+  FillAnswer answer;
+  answer.hash = key;
+  answer.sent_at = at(sent_ms);
+  answer.usable = usable;
+  return answer;
+}
+
+TEST(FillWaiters, TheFirstAsksAndTheOthersJoin) {
+  FillWaiters waiters(10);
+  EXPECT_EQ(waiters.join(kKey, 1, at(0)), Join::kAskKeeper);
+  EXPECT_EQ(waiters.join(kKey, 2, at(0)), Join::kJoined);
+  EXPECT_THAT(waiters.take(answer(1)), ElementsAre(1, 2));
+  EXPECT_THAT(waiters.take(answer(2)), IsEmpty());
+  EXPECT_EQ(waiters.join(kKey, 3, at(0)), Join::kAskKeeper);
+}
+
+TEST(FillWaiters, WhoHasSeenMoreAsksForALaterFillAndWaitsForThat) {
+  FillWaiters waiters(10);
+  waiters.join(kKey, 1, at(0));
+  EXPECT_EQ(waiters.join(kKey, 2, at(5)), Join::kAskKeeper);
+  EXPECT_EQ(waiters.join(kKey, 3, at(4)), Join::kJoined);
+  EXPECT_THAT(waiters.take(answer(4)), ElementsAre(1));
+  EXPECT_THAT(waiters.take(answer(5)), ElementsAre(3)) << "5 is not later than the fence at 5";
+  EXPECT_THAT(waiters.take(answer(6)), ElementsAre(2));
+}
+
+TEST(FillWaiters, AFailureIsForAll) {
+  FillWaiters waiters(10);
+  waiters.join(kKey, 1, at(0));
+  waiters.join(kKey, 2, at(9));
+  EXPECT_THAT(waiters.take(answer(1, false)), ElementsAre(1, 2));
+}
+
+TEST(FillWaiters, KeysAreApart) {
+  FillWaiters waiters(10);
+  waiters.join(kKey, 1, at(0));
+  EXPECT_EQ(waiters.join(KeyHash{8}, 2, at(0)), Join::kAskKeeper);
+  EXPECT_THAT(waiters.take(answer(1, true, KeyHash{8})), ElementsAre(2));
+}
+
+TEST(FillWaiters, AreBoundedPerKey) {
+  FillWaiters waiters(2);
+  waiters.join(kKey, 1, at(0));
+  waiters.join(kKey, 2, at(0));
+  EXPECT_EQ(waiters.join(kKey, 3, at(0)), Join::kFull);
+  EXPECT_EQ(waiters.join(KeyHash{8}, 3, at(0)), Join::kAskKeeper);
+  EXPECT_THAT(waiters.take(answer(1)), ElementsAre(1, 2));
+}
+
+TEST(FillWaiters, NoneMayWaitWhereTheLimitIsZero) {
+  FillWaiters waiters(0);
+  EXPECT_EQ(waiters.join(kKey, 1, at(0)), Join::kFull);
+  EXPECT_THAT(waiters.take(answer(1)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filler with a real tracker; the server is played by the test, byte by byte.
+#include "heatsink/proxy/filler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/resp/writer.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TimePoint at(int ms) { return TimePoint(Millis(ms)); }
+int to_ms(TimePoint time) {
+  return static_cast<int>(std::chrono::duration_cast<Millis>(time.time_since_epoch()).count());
+}
+
+constexpr std::string_view kHandshake =
+    "+PONG\r\n%1\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n-NOPERM\r\n+OK\r\n:0\r\n";
+constexpr std::string_view kOk = "+OK\r\n";
+constexpr std::string_view kNoTtl = ":-1\r\n";
+constexpr std::string_view kNoKey = "$0\r\n\r\n:-2\r\n";
+constexpr std::string_view kProof = ":0\r\n";
+constexpr std::string_view kPushOfK = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n";
+constexpr std::string_view kPushOfAll = ">2\r\n$10\r\ninvalidate\r\n_\r\n";
+
+ProxyOptions options() {
+  ProxyOptions options;
+  options.maximum_value_bytes = Bytes{10};
+  options.expire_after_write = std::chrono::seconds(10);
+  return options;
+}
+
+// What the workers are told.
+class Workers final : public Filler::Outlet {
+ public:
+  void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override {
+    told.push_back(std::to_string(worker) + ": " +
+                   (!answer->usable ? "ask yourself"
+                    : answer->nil   ? "nil"
+                                    : answer->reply) +
+                   " sent " + std::to_string(to_ms(answer->sent_at)));
+    if (when_told) when_told(*answer);
+  }
+  void release(std::size_t worker, std::uint64_t session) override {
+    told.push_back(std::to_string(worker) + ": release " + std::to_string(session));
+  }
+  void learn(const redis::ServerFacts&) override {}
+
+  std::vector<std::string> take() { return std::exchange(told, {}); }
+
+  std::vector<std::string> told;
+  std::function<void(const FillAnswer&)> when_told;
+};
+
+// "k" is hot in databases 0 and 1; the tracker is up since 0 ms.
+class FillerTest : public testing::Test {
+ protected:
+  FillerTest() {
+    filler_.use(tracker_);
+    for (std::uint32_t db : {0u, 1u}) shared_.table.promote("k", db, key(db), kName);
+    shared_.table.publish();
+    tracker_.connected(at(0));
+    hear(kHandshake);
+    sent();
+  }
+
+  static redis::TrackerOptions tracker_options() {
+    redis::TrackerOptions options;
+    options.heartbeat_key = "hb";
+    options.value_bytes_max = 10;
+    return options;
+  }
+
+  static KeyHash key(std::uint32_t db = 0) { return in_db(kName, db); }
+
+  void ask(std::size_t worker, TimePoint fence, TimePoint now, std::uint32_t db = 0) {
+    filler_.request({worker, key(db), "k", db, fence}, now);
+  }
+
+  void hear(std::string_view bytes) { EXPECT_TRUE(tracker_.received(bytes, at(1)).ok()); }
+  void hear_value(std::string_view value, std::string_view ttl = kNoTtl) {
+    ByteBuffer wire;
+    resp::append_bulk(wire, value);
+    hear(wire.view());
+    hear(ttl);
+  }
+
+  std::string sent() {
+    std::string out(tracker_.output().view());
+    tracker_.output().clear();
+    return out;
+  }
+  static std::size_t count(std::string_view text, std::string_view word) {
+    std::size_t found = 0;
+    for (std::size_t i = text.find(word); i != std::string_view::npos; i = text.find(word, i + 1))
+      ++found;
+    return found;
+  }
+
+  const cache::Entry& entry(std::uint32_t db = 0) { return *shared_.table.entry(key(db)); }
+  const cache::Copy* copy(std::uint32_t db = 0) { return entry(db).copy(); }
+  // What the rule says of the copy: it may be there and be dead.
+  bool served(TimePoint now, std::uint32_t db = 0) {
+    return cache::judge(entry(db), shared_.lease, shared_.fences, now, std::chrono::seconds(1))
+               .ruling == cache::Ruling::kServe;
+  }
+
+  static constexpr NameHash kName{77};
+  SharedState shared_{options(), net::RedisUrl{}, 1};
+  Counters counters_;
+  Workers workers_;
+  Filler filler_{shared_, counters_, workers_};
+  redis::Tracker tracker_{tracker_options(), filler_};
+};
+
+TEST_F(FillerTest, AnswersAndKeepsTheCopy) {
+  ask(3, at(0), at(10));
+  hear_value("v", ":500\r\n");
+  EXPECT_THAT(workers_.take(), ElementsAre("3: $1\r\nv\r\n sent 10"));
+  ASSERT_NE(copy(), nullptr);
+  EXPECT_EQ(copy()->reply, "$1\r\nv\r\n");
+  EXPECT_EQ(copy()->deadline, at(510)) << "from the moment it was sent";
+  EXPECT_TRUE(served(at(20)));
+  EXPECT_FALSE(served(at(510)));
+}
+
+TEST_F(FillerTest, ACopyLivesNoLongerThanTheLocalMaximum) {
+  ask(0, at(0), at(10));
+  hear_value("v", ":99999999\r\n");
+  EXPECT_EQ(copy()->deadline, at(10'010));
+}
+
+TEST_F(FillerTest, WorkersShareAFill) {
+  ask(0, at(0), at(10));
+  ask(1, at(9), at(11));
+  ask(1, at(9), at(12));
+  EXPECT_EQ(count(sent(), "GETRANGE"), 1u);
+  hear_value("v");
+  EXPECT_THAT(workers_.take(), ElementsAre("0: $1\r\nv\r\n sent 10", "1: $1\r\nv\r\n sent 10"));
+}
+
+TEST_F(FillerTest, WhoHasSeenMoreGetsALaterFill) {
+  ask(0, at(0), at(10));
+  ask(1, at(10), at(11));
+  EXPECT_EQ(count(sent(), "GETRANGE"), 2u);
+  hear_value("1");
+  hear_value("2");
+  EXPECT_THAT(workers_.take(), ElementsAre("0: $1\r\n1\r\n sent 10", "1: $1\r\n2\r\n sent 11"));
+  EXPECT_EQ(copy()->fill_sent_at, at(11));
+}
+
+// Otherwise who asked would wait for ever: the answer would not be later than the fence.
+TEST_F(FillerTest, AFillIsLaterThanItsFenceWhateverTheClockSays) {
+  TimePoint told{};
+  workers_.when_told = [&](const FillAnswer& answer) { told = answer.sent_at; };
+  ask(0, at(10), at(10));
+  hear_value("1");
+  EXPECT_GT(told, at(10));
+  shared_.fences.raise(kName, at(10));
+  EXPECT_TRUE(served(at(11)));
+
+  const TimePoint before = told;
+  ask(0, before, at(10));
+  hear_value("2");
+  EXPECT_GT(told, before);
+}
+
+TEST_F(FillerTest, WhatIsAboutToBeShownIsNotedFirst) {
+  workers_.when_told = [&](const FillAnswer& answer) {
+    EXPECT_EQ(entry().shown(), answer.sent_at);
+  };
+  ask(0, at(0), at(10));
+  hear_value("v");
+  hear(kPushOfK);
+  EXPECT_EQ(copy(), nullptr);
+  EXPECT_EQ(entry().shown(), at(10)) << "it was shown, though it is gone";
+  EXPECT_EQ(workers_.take().size(), 1u);
+}
+
+TEST_F(FillerTest, AnInvalidationDropsTheNameInEveryDatabase) {
+  ask(0, at(0), at(10), 0);
+  hear_value("0");
+  ask(0, at(0), at(11), 1);
+  hear(kOk);
+  hear_value("1");
+  EXPECT_TRUE(served(at(20), 0) && served(at(20), 1));
+  hear(kPushOfK);
+  EXPECT_EQ(copy(0), nullptr);
+  EXPECT_EQ(copy(1), nullptr);
+}
+
+TEST_F(FillerTest, AChangeWhileItIsReadIsAnsweredAndNotKept) {
+  ask(0, at(0), at(10));
+  hear("$1\r\nv\r\n");
+  hear(kPushOfK);
+  hear(kNoTtl);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: $1\r\nv\r\n sent 10"));
+  EXPECT_EQ(copy(), nullptr);
+  EXPECT_EQ(counters_.read(Count::kFillsSpoiled), 1u);
+}
+
+TEST_F(FillerTest, AFlushEndsWhatIsOnItsWay) {
+  ask(0, at(0), at(10));
+  hear(kPushOfAll);
+  hear_value("v");
+  EXPECT_EQ(workers_.take().size(), 1u);
+  EXPECT_EQ(copy(), nullptr);
+}
+
+TEST_F(FillerTest, AKeyThatIsHotNoLongerIsAnsweredAndNotKept) {
+  ask(0, at(0), at(10));
+  shared_.table.demote(key());
+  shared_.table.publish();
+  hear_value("v");
+  EXPECT_EQ(workers_.take().size(), 1u);
+  EXPECT_EQ(shared_.table.copies(), 0u);
+}
+
+TEST_F(FillerTest, ALostTrackerEndsAllCopiesAndSendsWaitersToTheServer) {
+  ask(0, at(0), at(10), 1);
+  hear(kOk);
+  hear_value("v");
+  ask(0, at(0), at(20), 0);
+  workers_.take();
+  const cache::Generation before = shared_.lease.generation();
+  tracker_.disconnected("gone");
+  EXPECT_THAT(workers_.take(), ElementsAre("0: ask yourself sent 20"));
+  EXPECT_EQ(copy(1), nullptr);
+  EXPECT_NE(shared_.lease.generation(), before);
+  EXPECT_FALSE(shared_.lease.up());
+  EXPECT_EQ(filler_.state(), "gone");
+  ask(2, at(0), at(30));
+  EXPECT_THAT(workers_.take(), ElementsAre("2: ask yourself sent 30"));
+}
+
+TEST_F(FillerTest, MissingKeysAreCopiesToo) {
+  ask(0, at(0), at(10));
+  hear(kNoKey);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: nil sent 10"));
+  ASSERT_NE(copy(), nullptr);
+  EXPECT_TRUE(copy()->nil);
+}
+
+TEST_F(FillerTest, WhatCannotBeKeptSaysWhy) {
+  ask(0, at(0), at(10));
+  hear_value("12345678901");
+  EXPECT_EQ(entry().uncacheable(), cache::Uncacheable::kTooBig);
+  ask(0, at(10), at(20));
+  hear("-WRONGTYPE of it\r\n:-1\r\n");
+  EXPECT_EQ(entry().uncacheable(), cache::Uncacheable::kWrongType);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: ask yourself sent 10", "0: ask yourself sent 20"));
+  EXPECT_EQ(counters_.read(Count::kFillsFailed), 2u);
+}
+
+TEST_F(FillerTest, BarriersOfOneTurnShareOneQuestion) {
+  filler_.barrier({0, 5, false});
+  filler_.barrier({1, 6, false});
+  EXPECT_THAT(sent(), IsEmpty());
+  filler_.send_barriers(at(10));
+  filler_.send_barriers(at(10));
+  EXPECT_EQ(count(sent(), "EXISTS"), 1u);
+  EXPECT_THAT(workers_.take(), IsEmpty());
+  hear(kProof);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 5", "1: release 6"));
+}
+
+TEST_F(FillerTest, ABarrierComesBehindTheInvalidations) {
+  ask(0, at(0), at(10));
+  hear_value("v");
+  filler_.barrier({0, 5, false});
+  filler_.send_barriers(at(20));
+  hear(kPushOfK);
+  EXPECT_EQ(copy(), nullptr);
+  workers_.take();
+  hear(kProof);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 5"));
+}
+
+TEST_F(FillerTest, WhatTheServerIsSilentAboutDropsEverythingAtOnce) {
+  ask(0, at(0), at(10));
+  hear_value("v");
+  filler_.barrier({0, 0, true});
+  EXPECT_EQ(copy(), nullptr);
+  filler_.send_barriers(at(10));
+  EXPECT_THAT(sent(), testing::Not(HasSubstr("EXISTS"))) << "nobody waits";
+}
+
+TEST_F(FillerTest, NobodyIsHeldByATrackerThatIsDown) {
+  filler_.barrier({0, 5, false});
+  filler_.send_barriers(at(10));
+  tracker_.disconnected("gone");
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 5"));
+  filler_.barrier({0, 6, false});
+  filler_.send_barriers(at(10));
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 6"));
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

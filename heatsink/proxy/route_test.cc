@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/route.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace heatsink::proxy {
+namespace {
+
+using resp::Command;
+using resp::CommandTable;
+
+const Command& named(const char* name) {
+  const Command* found = CommandTable::built_in().find_name(name);
+  EXPECT_NE(found, nullptr) << name;
+  return *found;
+}
+
+// What a script may not do is what depends on the connection, blocks, or reports on the server. A
+// command of that kind travels with everybody's only if it is listed here, with the reason.
+const std::set<std::string> kHarmlessAlthoughNotForScripts = {
+    // Scripts keep nothing on their connection, and SELECT within one ends with it.
+    "eval",
+    "evalsha",
+    "eval_ro",
+    "evalsha_ro",
+    "fcall",
+    "fcall_ro",
+    // The server's, not the connection's.
+    "function|list",
+    "function|flush",
+    "function|restore",
+    "function|delete",
+    "function|dump",
+    "function|load",
+    "script|flush",
+    "script|exists",
+    "script|load",
+    "role",
+    "acl|cat",
+    "acl|genpass",
+    // The same user for all who share.
+    "acl|whoami",
+    // These do not make a subscriber of the connection.
+    "publish",
+    "spublish",
+    "pubsub|channels",
+    "pubsub|numsub",
+    "pubsub|numpat",
+    "pubsub|shardchannels",
+    "pubsub|shardnumsub",
+};
+
+TEST(Route, NothingWithConnectionStateSharesAConnection) {
+  for (const Command& command : CommandTable::built_in().commands()) {
+    const bool suspicious = command.has(resp::kNoScript | resp::kNoAuth | resp::kBlocking |
+                                        resp::kAdmin | resp::kPubSub | resp::kModule);
+    const bool shares = route_of(command) == Route::kShared || route_of(command) == Route::kGet;
+    if (!suspicious || !shares) continue;
+    EXPECT_TRUE(kHarmlessAlthoughNotForScripts.contains(command.name)) << command.name;
+  }
+}
+
+TEST(Route, WhatIsToStopAScriptDoesNotWaitBehindIt) {
+  EXPECT_EQ(route_of(named("script|kill")), Route::kPrivate);
+  EXPECT_EQ(route_of(named("function|kill")), Route::kPrivate);
+  EXPECT_EQ(route_of(named("function|stats")), Route::kPrivate);
+}
+
+TEST(Route, WritesThatTheServerIsSilentAbout) {
+  EXPECT_TRUE(hides_invalidations(named("swapdb")));
+  EXPECT_TRUE(hides_invalidations(named("debug")));
+  EXPECT_TRUE(hides_invalidations(named("replicaof")));
+  EXPECT_FALSE(hides_invalidations(named("flushall")));
+  EXPECT_FALSE(hides_invalidations(named("eval")));
+}
+
+TEST(Route, OfEachKind) {
+  const std::pair<const char*, Route> rows[] = {
+      {"get", Route::kGet},
+      {"set", Route::kShared},
+      {"mget", Route::kShared},
+      {"blpop", Route::kBlocking},
+      {"xread", Route::kMaybeBlocking},
+      {"wait", Route::kWait},
+      {"config|get", Route::kPrivate},
+      {"client|id", Route::kPinned},
+      {"client|list", Route::kPrivate},
+      {"subscribe", Route::kSubscribe},
+      {"monitor", Route::kRaw},
+      {"select", Route::kSelect},
+  };
+  for (const auto& [name, route] : rows) EXPECT_EQ(route_of(named(name)), route) << name;
+}
+
+TEST(Route, ListsNoCommandThatWouldNotShareAnyway) {
+  for (const std::string& name : kHarmlessAlthoughNotForScripts)
+    EXPECT_EQ(route_of(named(name.c_str())), Route::kShared) << name;
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

@@ -18,6 +18,8 @@ enum class PendingKind : std::uint8_t {
   kSubscribe,  // the client's: `confirmations` elements, or one error
   kAuth,       // the client's AUTH, or HELLO: success changes who (and which protocol) it is
   kSelectDb,   // the client's SELECT: success changes its database to `number`
+  kMulti,      // the client's MULTI: an error means that no transaction has begun
+  kExec,       // the client's EXEC: success changes what it is subscribed to
   kMonitor,    // the client's MONITOR: after success the connection is raw
   kAgain,      // the client's read, asked again because its reply was too big to share
 };

@@ -13,7 +13,7 @@ struct Row {
   Route route;
 };
 
-constexpr std::array<Row, 56> kRows{{
+constexpr std::array<Row, 59> kRows{{
     {"get", Route::kGet},
     {"multi", Route::kMulti},
     {"exec", Route::kExec},
@@ -64,6 +64,11 @@ constexpr std::array<Row, 56> kRows{{
     {"readwrite", Route::kPinned},
     {"asking", Route::kPinned},
     {"script|debug", Route::kPinned},
+    // Asked while a script keeps the server, and the shared connection may be the one that it
+    // keeps.
+    {"script|kill", Route::kPrivate},
+    {"function|kill", Route::kPrivate},
+    {"function|stats", Route::kPrivate},
     {"keys", Route::kPrivate},
     {"debug", Route::kPrivate},
     {"command", Route::kPrivate},  // hundreds of kilobytes

@@ -40,7 +40,9 @@ class Session final : public net::FdHandler {
 
   std::uint64_t id() const { return id_; }
   bool closed() const { return closed_; }
-  // Messages may come (also while the last UNSUBSCRIBE is on its way).
+  // Messages may come now: the server has confirmed a subscription, and not yet its end.
+  bool hears_messages() const { return hears_messages_; }
+  // It wants messages (also while the last UNSUBSCRIBE is on its way).
   bool subscribed() const {
     return !channels_.empty() || !patterns_.empty() || !shard_channels_.empty() ||
            !subscribing_.empty();
@@ -56,6 +58,7 @@ class Session final : public net::FdHandler {
   void close();   // at once; replies still to come are dropped
   bool write_blocked() const { return write_blocked_; }
   bool output_stuck(TimePoint now) const;
+  void end_wait();  // the client has left: what may never be answered is not waited for
 
   // Called by its upstream connections (session_replies.cc).
   void take_reply(std::string_view bytes, bool from_private);
@@ -63,7 +66,11 @@ class Session final : public net::FdHandler {
   void reply_lost(Pending& pending, bool begun, const std::string& reason);
   void ask_again(std::string_view request,
                  const Pending& pending);  // the reply is too big to share
-  void upstream_drained();
+  // Of the read-only command whose reply begins: no command behind it may change what it reads, and
+  // asking once more would show the change.
+  bool may_ask_again() const { return last_effect_ <= received_; }
+  bool congested() const;  // its waiting replies come near to the limit
+  void go_on();            // its private connection may have room again
 
   // Called by the worker (session_lanes.cc).
   void private_ready();
@@ -107,6 +114,19 @@ class Session final : public net::FdHandler {
     bool sent = false;
   };
 
+  using Channels = std::set<std::string, std::less<>>;
+  // A SUBSCRIBE or its like, whose confirmations have not come.
+  struct Subscribing {
+    Channels* channels;
+    std::vector<std::string> added;
+    bool hears_after;  // messages may come once it is confirmed
+  };
+  struct QueuedSubscription {
+    Channels* channels;
+    std::string name;
+    bool adds;
+  };
+
   // session_io.cc
   void take_input(std::string_view bytes);
   std::size_t consume(std::string_view bytes, TimePoint now);
@@ -121,8 +141,12 @@ class Session final : public net::FdHandler {
 
   // session_dispatch.cc
   Step dispatch(Call call);
+  Step run(const Call& call);
+  Step begin_multi_or_watch(const Call& call);
+  void begin_wait();
   Step dispatch_raw(const Call& call);
   Step in_transaction(const Call& call);
+  void queue_subscription(const Call& call);
   bool reads_locally(const Call& call) const;
   Step read_locally(const Call& call);
   void serve(const Call& call, KeyHash hash, bool nil, std::string_view wire);
@@ -139,6 +163,7 @@ class Session final : public net::FdHandler {
   Upstream* shared_lane(Step& step);
   bool right_db(Upstream& lane);
   void pin();
+  void announce_name();
   bool acquire();
   void give_back(bool clean);
   bool may_leave_private() const;
@@ -159,6 +184,7 @@ class Session final : public net::FdHandler {
   Step run_client(const Call& call);
   Step run_client_reply(const Call& call);
   Step run_subscribe(const Call& call);
+  Channels& channels_of(const Call& call);
   Step run_raw(const Call& call);
   Step run_wait(const Call& call);
   Step run_reset();
@@ -172,6 +198,9 @@ class Session final : public net::FdHandler {
   void release_queued_hits();
   void after_reply();
   void authenticated(const Pending& pending, bool ok);
+  void subscription_done(bool ok);
+  void executed(bool ok, const resp::ReplyScanner& reply);
+  void settle_refused_multi();
   void follow_protocol();
   bool take_silence();
 
@@ -193,8 +222,9 @@ class Session final : public net::FdHandler {
 
   Stall stall_ = Stall::kNone;
   Mode mode_ = Mode::kNormal;
-  std::uint64_t sent_ = 0;      // requests on their way, ever
-  std::uint64_t received_ = 0;  // replies to them, ever
+  std::uint64_t sent_ = 0;         // requests on their way, ever
+  std::uint64_t received_ = 0;     // replies to them, ever
+  std::uint64_t last_effect_ = 0;  // sent_ at the last command that was not read-only
   std::uint64_t in_flight() const { return sent_ - received_; }
 
   std::unique_ptr<Upstream> private_;
@@ -203,7 +233,9 @@ class Session final : public net::FdHandler {
 
   std::deque<std::pair<std::uint64_t, std::string>>
       queued_hits_;  // {replies that come first, bytes}
+  std::size_t queued_bytes_ = 0;
   std::deque<Part> parts_;
+  std::size_t parts_bytes_ = 0;  // of the replies in them
   std::shared_ptr<const FillAnswer> answer_;
   // Names (by hash) that commands in flight touch: not served locally until those are answered.
   std::bitset<512> in_flight_names_;
@@ -225,8 +257,11 @@ class Session final : public net::FdHandler {
   TouchedKeys transaction_;
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
-  std::set<std::string, std::less<>> channels_, patterns_, shard_channels_;
-  std::deque<std::pair<std::set<std::string, std::less<>>*, std::vector<std::string>>> subscribing_;
+  bool multi_refused_ = false;  // and commands behind it were run, not queued
+  std::vector<QueuedSubscription> transaction_channels_;
+  bool hears_messages_ = false;
+  Channels channels_, patterns_, shard_channels_;
+  std::deque<Subscribing> subscribing_;
 };
 
 }  // namespace heatsink::proxy

@@ -94,7 +94,7 @@ Session::Step Session::run_hello(const Call& call) {
     }
   }
   if (valid && (!user.empty() || pinned_)) return authenticate(call, user, protocol, name);
-  if (user_ == User::kNobody) {
+  if (user_ == User::kNobody && valid) {
     return reply_error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "<proto> AUTH "
@@ -130,19 +130,17 @@ Session::Step Session::run_client(const Call& call) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   const std::string_view what = call.args[1];
   if (equals_ignoring_case(what, "reply")) return run_client_reply(call);
+  const bool names = equals_ignoring_case(what, "setname") && call.args.size() == 3;
+  if (names && valid_client_name(call.args[2])) name_ = call.args[2];
   if (pinned_ || user_ == User::kOther) return forward(call, true);
   if (equals_ignoring_case(what, "getname") && call.args.size() == 2) {
     ByteBuffer wire;
     name_.empty() ? resp::append_null(wire, protocol_) : resp::append_bulk(wire, name_);
     return reply(wire.view());
   }
-  if (equals_ignoring_case(what, "setname") && call.args.size() == 3) {
-    if (!valid_client_name(call.args[2])) {
-      return reply_error("ERR Client names cannot contain spaces, newlines or special characters.");
-    }
-    name_ = call.args[2];
-    return reply("+OK\r\n");
-  }
+  if (names && name_ == call.args[2]) return reply("+OK\r\n");
+  if (names)
+    return reply_error("ERR Client names cannot contain spaces, newlines or special characters.");
   const bool known = call.args.size() == 4 && valid_client_name(call.args[3]) &&
                      (equals_ignoring_case(call.args[2], "lib-name") ||
                       equals_ignoring_case(call.args[2], "lib-ver"));
@@ -167,14 +165,16 @@ Session::Step Session::run_client_reply(const Call& call) {
   return Step::kDone;
 }
 
+Session::Channels& Session::channels_of(const Call& call) {
+  const std::string& command = call.command->name;
+  if (command.starts_with('p')) return patterns_;
+  return command == "ssubscribe" || command == "sunsubscribe" ? shard_channels_ : channels_;
+}
+
 // The server confirms each channel apart; how many confirmations will come is known from the sets.
 Session::Step Session::run_subscribe(const Call& call) {
-  const std::string& command = call.command->name;
-  auto& set = command.starts_with('p')                             ? patterns_
-              : command.starts_with('s') && command != "subscribe" ? shard_channels_
-                                                                   : channels_;
-  const bool adds = command.find("unsub") == std::string::npos;
-  if (adds && call.args.size() < 2) return forward(call, false);
+  Channels& set = channels_of(call);
+  const bool adds = call.command->name.find("unsub") == std::string::npos;
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
   if (lane == nullptr) return step;
@@ -192,7 +192,8 @@ Session::Step Session::run_subscribe(const Call& call) {
       added.emplace_back(call.args[i]);
     }
   }
-  subscribing_.emplace_back(&set, std::move(added));
+  const bool hears_after = !channels_.empty() || !patterns_.empty() || !shard_channels_.empty();
+  subscribing_.push_back({&set, std::move(added), hears_after});
   return send_on(*lane, call, PendingKind::kSubscribe, static_cast<std::uint32_t>(confirmations));
 }
 
@@ -228,7 +229,7 @@ Session::Step Session::run_wait(const Call& call) {
     pending.kind = PendingKind::kOwn;
     lane->send(ping.view(), std::move(pending));
   }
-  blocking_ = true;
+  begin_wait();
   return send_on(*lane, call, PendingKind::kForward, 0);
 }
 
@@ -241,7 +242,8 @@ Session::Step Session::run_reset() {
   name_.clear();
   in_multi_ = watching_ = server_knows_best_ = reply_off_ = reply_skip_ = false;
   transaction_ = {};
-  transaction_unknown_ = transaction_flush_ = false;
+  transaction_unknown_ = transaction_flush_ = hears_messages_ = false;
+  transaction_channels_.clear();
   channels_.clear();
   patterns_.clear();
   shard_channels_.clear();

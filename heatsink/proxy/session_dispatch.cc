@@ -33,6 +33,11 @@ Count count_of(cache::Ruling ruling) {
   return Count::kLocalHits;
 }
 
+bool has_right_arity(const resp::Command& command, std::size_t args) {
+  const auto count = static_cast<std::int64_t>(args);
+  return command.arity >= 0 ? count == command.arity : count >= -command.arity;
+}
+
 bool says_block(const std::vector<std::string_view>& args) {
   return std::any_of(args.begin() + 1, args.end(),
                      [](std::string_view arg) { return equals_ignoring_case(arg, "block"); });
@@ -45,10 +50,20 @@ Session::Step Session::dispatch(Call call) {
   if (call.command != nullptr) call.route = worker_.route(*call.command);
   if (mode_ == Mode::kRaw) return dispatch_raw(call);
   if (call.route == Route::kGet && reads_locally(call)) return read_locally(call);
-  const bool needs_no_user = call.command != nullptr && call.command->has(resp::kNoAuth);
-  if (user_ == User::kNobody && !needs_no_user)
-    return reply_error("NOAUTH Authentication required.");
-  if (in_multi_) return in_transaction(call);
+  const bool refused = call.command == nullptr || !has_right_arity(*call.command, call.args.size());
+  if (refused && call.command != nullptr) call.route = Route::kShared;  // it will change nothing
+  if (user_ == User::kNobody) {
+    // The server looks whether there is such a command before it asks who wants to know.
+    if (refused) {
+      call.route = Route::kPrivate;
+    } else if (!call.command->has(resp::kNoAuth)) {
+      return reply_error("NOAUTH Authentication required.");
+    }
+  }
+  return in_multi_ ? in_transaction(call) : run(call);
+}
+
+Session::Step Session::run(const Call& call) {
   switch (call.route) {
     case Route::kGet:
     case Route::kShared:
@@ -57,21 +72,15 @@ Session::Step Session::dispatch(Call call) {
     case Route::kBlocking: {
       const bool blocks = call.route == Route::kBlocking || says_block(call.args);
       const Step step = forward(call, blocks);
-      if (blocks && step == Step::kDone && in_flight() > 0) blocking_ = true;
+      if (blocks && step == Step::kDone && in_flight() > 0) begin_wait();
       return step;
     }
     case Route::kPrivate:
     case Route::kPinned:
       return forward(call, true);
     case Route::kMulti:
-    case Route::kWatch: {
-      const bool starts =
-          call.route == Route::kMulti ? call.args.size() == 1 : call.args.size() > 1;
-      const Step step = forward(call, true);
-      if (step == Step::kDone && private_ && starts)
-        (call.route == Route::kMulti ? in_multi_ : watching_) = true;
-      return step;
-    }
+    case Route::kWatch:
+      return begin_multi_or_watch(call);
     case Route::kUnwatch: {
       const Step step = forward(call, watching_);
       if (step == Step::kDone) watching_ = false;
@@ -102,6 +111,19 @@ Session::Step Session::dispatch(Call call) {
   return Step::kDone;
 }
 
+Session::Step Session::begin_multi_or_watch(const Call& call) {
+  const bool multi = call.route == Route::kMulti;
+  const Step step = forward(call, true, multi ? PendingKind::kMulti : PendingKind::kForward);
+  if (step == Step::kDone && private_) (multi ? in_multi_ : watching_) = true;
+  return step;
+}
+
+// The client waits for what may never come; if it has left meanwhile, not for long.
+void Session::begin_wait() {
+  blocking_ = true;
+  if (input_ended_) worker_.end_wait_later(*this);
+}
+
 // Nothing tells when a write behind a MONITOR stream has been done, so no fence could be raised for
 // it.
 Session::Step Session::dispatch_raw(const Call& call) {
@@ -121,11 +143,11 @@ Session::Step Session::dispatch_raw(const Call& call) {
 }
 
 Session::Step Session::in_transaction(const Call& call) {
-  const bool ends =
-      (call.route == Route::kExec || call.route == Route::kDiscard) && call.args.size() == 1;
-  if (ends) {
-    const Step step = forward(call, true);
+  if (call.route == Route::kExec || call.route == Route::kDiscard) {
+    const bool executes = call.route == Route::kExec;
+    const Step step = forward(call, true, executes ? PendingKind::kExec : PendingKind::kForward);
     if (step == Step::kStall) return step;
+    if (!executes) transaction_channels_.clear();
     in_multi_ = watching_ = false;
     transaction_ = {};
     transaction_unknown_ = transaction_flush_ = false;
@@ -137,16 +159,27 @@ Session::Step Session::in_transaction(const Call& call) {
       equals_ignoring_case(call.args[1], "reply")) {
     return reply_error("ERR heatsink: CLIENT REPLY inside MULTI is not possible");
   }
-  if (call.route == Route::kRaw) return reply_error("ERR Command not allowed inside a transaction");
   const bool changes_connection = call.route == Route::kSelect || call.route == Route::kAuth ||
                                   call.route == Route::kHello || call.route == Route::kClient ||
-                                  call.route == Route::kPinned;
+                                  call.route == Route::kPinned || call.route == Route::kSubscribe;
   const Step step = forward(call, true);
+  if (step == Step::kDone && call.route == Route::kSubscribe) queue_subscription(call);
   if (step == Step::kDone && changes_connection) {
     pin();
     server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
   }
   return step;
+}
+
+void Session::queue_subscription(const Call& call) {
+  const bool adds = call.command->name.find("unsub") == std::string::npos;
+  Channels& channels = channels_of(call);
+  if (call.args.size() == 1) {
+    for (const std::string& name : channels)
+      transaction_channels_.push_back({&channels, name, false});
+  }
+  for (std::size_t i = 1; i < call.args.size(); ++i)
+    transaction_channels_.push_back({&channels, std::string(call.args[i]), adds});
 }
 
 bool Session::reads_locally(const Call& call) const {
@@ -200,7 +233,10 @@ void Session::serve(const Call& call, KeyHash hash, bool nil, std::string_view w
   if (nil) wire = null;
   if (in_flight() == 0) {
     put_out(wire);
-  } else if (!queued_hits_.empty() && queued_hits_.back().first == sent_) {
+    return;
+  }
+  queued_bytes_ += wire.size();
+  if (!queued_hits_.empty() && queued_hits_.back().first == sent_) {
     queued_hits_.back().second.append(wire);
   } else {
     queued_hits_.emplace_back(sent_, wire);
@@ -222,6 +258,7 @@ Session::Step Session::send_on(Upstream& lane, const Call& call, PendingKind kin
   worker_.count().add(Count::kCommands);
   worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
   ++sent_;
+  if (call.command == nullptr || !call.command->has(resp::kReadonly)) last_effect_ = sent_;
   lane.send(call.raw, make_pending(call, kind, number));
   return Step::kDone;
 }

@@ -8,7 +8,6 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::size_t kOutputSoftMax = 1024 * 1024;  // past it no further command is looked at
 constexpr std::size_t kStalledInputMax =
     64 * 1024;  // read ahead while stalled, to see the client go
 constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
@@ -146,9 +145,14 @@ Session::Step Session::dispatch_inline(TimePoint now) {
 }
 
 bool Session::may_parse() const {
-  if (stall_ != Stall::kNone || !parts_.empty() || output_.size() > kOutputSoftMax) return false;
-  if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw)
-    return private_ == nullptr || private_->unsent() < kUnsentSoftMax;
+  if (stall_ != Stall::kNone || !parts_.empty()) return false;
+  // Clients are known to send a million commands before they read: what that makes is kept, in
+  // reason.
+  const std::size_t waiting_max = worker_.shared().options.client_output_max.count / 4;
+  if (output_.size() + queued_bytes_ > waiting_max) return false;
+  // Nothing of ours may come between the parts of a message.
+  if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
+  if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
   return in_flight() < static_cast<std::uint64_t>(worker_.shared().options.pipeline_max);
 }
 
@@ -166,16 +170,21 @@ void Session::set_interest() {
   worker_.loop().change(socket_.get(), static_cast<net::Interest>(read | write));
 }
 
-// A client that has only finished sending still gets its replies; one that waits for something that
-// may never come (a blocking command, messages) is gone.
+// A client that has only finished sending still gets its replies; but what may never come (a
+// blocking command's, messages) is waited for no longer than a moment.
 void Session::on_end_of_input(bool reset) {
-  if (reset || blocking_ || subscribed() || mode_ != Mode::kNormal) {
+  if (reset) {
     close();
     return;
   }
   input_ended_ = true;
+  if (blocking_ || mode_ != Mode::kNormal) worker_.end_wait_later(*this);
   finish_if_done();
   set_interest();
+}
+
+void Session::end_wait() {
+  if (blocking_ || mode_ != Mode::kNormal) close();
 }
 
 void Session::finish_if_done() {
@@ -221,6 +230,7 @@ void Session::flush() {
       if (!write_blocked_) output_progress_ = worker_.loop().now();
       write_blocked_ = true;
       set_interest();
+      go_on();
       return;
     }
     output_progress_ = worker_.loop().now();
@@ -229,7 +239,7 @@ void Session::flush() {
   if (output_.capacity() > Worker::kScratchBytes) output_.release();
   if (std::exchange(write_blocked_, false)) set_interest();
   if (private_) private_->pause(false);
-  if (throttled_ && may_parse()) worker_.resume_later(*this);
+  go_on();
   finish_if_done();
 }
 

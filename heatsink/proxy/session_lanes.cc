@@ -20,8 +20,8 @@ Upstream* Session::lane_for(bool own_lane, Step& step) {
 }
 
 bool Session::may_leave_private() const {
-  return !pinned_ && !in_multi_ && !watching_ && mode_ == Mode::kNormal && in_flight() == 0 &&
-         private_->ready();
+  return !pinned_ && user_ != User::kOther && !in_multi_ && !watching_ && mode_ == Mode::kNormal &&
+         in_flight() == 0 && private_->ready();
 }
 
 Upstream* Session::private_lane(Step& step) {
@@ -62,10 +62,7 @@ bool Session::acquire() {
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
   private_ = worker_.acquire_private(
       *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login);
-  if (private_) {
-    if (user_ == User::kOther) pin();
-    return true;
-  }
+  if (private_) return true;
   lane_error_ =
       "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "
       "the limit";
@@ -101,6 +98,7 @@ Upstream* Session::shared_lane(Step& step) {
 // so its word is awaited first: a command must not run in the wrong one.
 bool Session::right_db(Upstream& lane) {
   if (lane.db() == db_ || (pinned_ && &lane == private_.get())) return true;
+  if (lane.login() == Upstream::Login::kNone && user_ != User::kOther) return true;  // for AUTH
   ByteBuffer select;
   resp::append_request(select, {"SELECT", std::to_string(db_)});
   Pending pending;
@@ -119,7 +117,12 @@ bool Session::right_db(Upstream& lane) {
 
 // From now on this connection is the client's own until it leaves or says RESET.
 void Session::pin() {
-  if (!private_ || std::exchange(pinned_, true) || name_.empty()) return;
+  if (!private_ || std::exchange(pinned_, true)) return;
+  announce_name();
+}
+
+void Session::announce_name() {
+  if (name_.empty() && private_->login() == Upstream::Login::kNone) return;  // it has none either
   ByteBuffer request;
   resp::append_request(request, {"CLIENT", "SETNAME", name_});
   Pending pending;
@@ -144,7 +147,8 @@ void Session::private_ready() {
 // client believes in is gone, so it goes too, as it would with the server itself.
 std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   std::unique_ptr<Upstream> failed = std::move(private_);
-  const bool state_lost = pinned_ || in_multi_ || watching_ || mode_ != Mode::kNormal;
+  const bool state_lost =
+      pinned_ || user_ == User::kOther || in_multi_ || watching_ || mode_ != Mode::kNormal;
   pinned_ = false;
   if (closed_) return failed;
   if (stall_ == Stall::kPrivate) {
@@ -228,11 +232,13 @@ void Session::next_part() {
     Part& part = parts_.front();
     if (part.sent) return;
     if (!part.request) {
+      parts_bytes_ -= part.bytes.size();
       put_out(part.bytes);
       if (closed_) return;
       parts_.pop_front();
       continue;
     }
+    if (in_flight() > 0) return;  // replies to be kept behind it are still to come
     if (lane_error_.empty() && !private_) acquire();
     if (!lane_error_.empty()) {
       ByteBuffer error;
@@ -250,6 +256,7 @@ void Session::next_part() {
     pending.session = this;
     pending.kind = PendingKind::kAgain;
     pending.keys = std::move(part.keys);
+    pending.read_only = true;
     ++sent_;
     part.sent = true;
     private_->send(part.bytes, std::move(pending));

@@ -8,8 +8,8 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::size_t kPauseAt =
-    1024 * 1024;  // bytes waiting for the client before its private lane is paused
+// Bytes of one big reply waiting for the client before its private lane is paused.
+constexpr std::size_t kPauseAt = 1024 * 1024;
 
 }  // namespace
 
@@ -30,7 +30,8 @@ void Session::emit(std::string_view wire) {
   }
   if (parts_.back().request) parts_.emplace_back();
   parts_.back().bytes.append(wire);
-  if (parts_.back().bytes.size() > worker_.shared().options.client_output_max.count) {
+  parts_bytes_ += wire.size();
+  if (parts_bytes_ > worker_.shared().options.client_output_max.count) {
     worker_.count().add(Count::kClientsCutOff);
     close();
   }
@@ -45,7 +46,13 @@ void Session::put_out(std::string_view bytes) {
     close();
     return;
   }
-  if (private_ && output_.size() > kPauseAt) private_->pause(true);
+  const std::size_t limit = worker_.shared().options.client_output_max.count;
+  if (private_ && output_.size() > (private_->in_big_reply() ? kPauseAt : limit / 4))
+    private_->pause(true);
+}
+
+bool Session::congested() const {
+  return output_.size() + parts_bytes_ > worker_.shared().options.client_output_max.count / 2;
 }
 
 bool Session::take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
@@ -67,13 +74,13 @@ void Session::release_queued_hits() {
   while (!queued_hits_.empty() && queued_hits_.front().first <= received_) {
     const std::string wire = std::move(queued_hits_.front().second);
     queued_hits_.pop_front();
+    queued_bytes_ -= wire.size();
     emit(wire);
     if (closed_) return;
   }
 }
 
 void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply) {
-  static_cast<void>(reply);
   ++received_;
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
@@ -96,13 +103,16 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
       authenticated(pending, ok);
       break;
     case PendingKind::kSubscribe:
-      if (!subscribing_.empty()) {
-        if (!ok && subscribing_.front().first != nullptr) {
-          for (const std::string& name : subscribing_.front().second)
-            subscribing_.front().first->erase(name);
-        }
-        subscribing_.pop_front();
+      subscription_done(ok);
+      break;
+    case PendingKind::kMulti:
+      if (!ok) {
+        in_multi_ = false;
+        multi_refused_ = true;
       }
+      break;
+    case PendingKind::kExec:
+      executed(ok, reply);
       break;
     case PendingKind::kMonitor:
       if (ok && private_) {
@@ -121,10 +131,46 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   after_reply();
 }
 
+void Session::subscription_done(bool ok) {
+  if (subscribing_.empty()) return;
+  const Subscribing& done = subscribing_.front();
+  if (ok) {
+    hears_messages_ = done.hears_after;
+  } else {
+    for (const std::string& name : done.added) done.channels->erase(name);
+  }
+  subscribing_.pop_front();
+}
+
+// An aborted EXEC says null, and nothing that was queued has happened.
+void Session::executed(bool ok, const resp::ReplyScanner& reply) {
+  const std::vector<QueuedSubscription> queued = std::exchange(transaction_channels_, {});
+  if (!ok || reply.announced() < 0 || reply.type() == '_') return;
+  for (const QueuedSubscription& each : queued) {
+    if (each.adds) {
+      each.channels->insert(each.name);
+    } else {
+      each.channels->erase(each.name);
+    }
+  }
+  if (!queued.empty()) hears_messages_ = subscribed();
+}
+
+// The commands behind a refused MULTI were run at once; their keys were kept for an EXEC.
+void Session::settle_refused_multi() {
+  Pending pending;
+  pending.session = this;
+  pending.keys = std::exchange(transaction_, {});
+  pending.unknown_keys = std::exchange(transaction_unknown_, false);
+  pending.flush = std::exchange(transaction_flush_, false);
+  worker_.settle(pending, BootClock::now());
+}
+
 void Session::after_reply() {
   if (closed_) return;
   if (in_flight() == 0) {
     in_flight_names_.reset();
+    if (std::exchange(multi_refused_, false)) settle_refused_multi();
     blocking_ = false;
     if (!parts_.empty()) {
       next_part();
@@ -134,14 +180,14 @@ void Session::after_reply() {
     if (stall_ == Stall::kDrain) worker_.resume_later(*this);
     if (closing_ || input_ended_) worker_.flush_later(*this);
   }
-  if (throttled_ && may_parse()) worker_.resume_later(*this);
+  go_on();
 }
 
 void Session::authenticated(const Pending& pending, bool ok) {
   const std::string user = std::exchange(auth_user_, {});
   const std::string name = std::exchange(auth_name_, {});
   if (!ok) {
-    if (user_ != User::kOther && private_ && !server_knows_best_) give_back(false);
+    if (user_ != User::kOther && private_ && !pinned_) give_back(false);
     return;
   }
   if (pending.number != 0) {
@@ -152,13 +198,13 @@ void Session::authenticated(const Pending& pending, bool ok) {
   if (user.empty()) return;
   if (user == worker_.shared().credentials.acl_user()) {
     user_ = User::kShared;
-    if (private_ && !server_knows_best_) {
+    if (private_ && !pinned_) {
       private_->set_login(Upstream::Login::kOwn);  // that is who it is now
       give_back(private_->protocol() == protocol_);
     }
   } else {
     user_ = User::kOther;
-    pin();
+    announce_name();
     follow_protocol();
   }
 }
@@ -211,7 +257,7 @@ void Session::ask_again(std::string_view request, const Pending& pending) {
   parts_.push_back(std::move(part));
 }
 
-void Session::upstream_drained() {
+void Session::go_on() {
   if (closed_) return;
   if (throttled_ && may_parse()) worker_.resume_later(*this);
 }

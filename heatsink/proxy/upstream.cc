@@ -130,6 +130,7 @@ void Upstream::flush() {
     }
   }
   want_write(state_ == State::kConnecting || unsent() > 0);
+  if (unsent() == 0 && state_ == State::kReady && owner_ != nullptr) owner_->go_on();
 }
 
 void Upstream::want_write(bool on) {
@@ -181,7 +182,6 @@ void Upstream::on_writable() {
     return;
   }
   flush();
-  if (state_ != State::kFailed && owner_ != nullptr && unsent() == 0) owner_->upstream_drained();
 }
 
 void Upstream::on_readable() {
@@ -246,7 +246,7 @@ bool Upstream::begin_element() {
     target_ = owner_;
     return true;
   }
-  if (owner_ != nullptr && owner_->subscribed() && protocol_ == resp::Protocol::kResp2 &&
+  if (owner_ != nullptr && owner_->hears_messages() && protocol_ == resp::Protocol::kResp2 &&
       scanner_.type() == '*') {
     ambiguous_ = true;
     target_ = owner_;
@@ -267,7 +267,9 @@ bool Upstream::begin_reply() {
   Session* session = pending.session;
   const bool ours = pending.kind == PendingKind::kOwn || pending.kind == PendingKind::kSelect;
   if (session != nullptr && !ours && !pending.silent) target_ = session;
-  if (target_ != nullptr && pending.read_only && shared() && too_big_to_share()) {
+  const bool unwieldy =
+      target_ != nullptr && shared() && (too_big_to_share() || session->congested());
+  if (unwieldy && pending.read_only && session->may_ask_again()) {
     session->ask_again(output_.view().substr(0, pending.bytes), pending);
     pending.silent = true;
     target_ = nullptr;
@@ -301,6 +303,7 @@ void Upstream::end_element() {
     const bool confirms = kind.ends_with("subscribe");
     if (confirms && !pending_.empty() && pending_.front().kind == PendingKind::kSubscribe)
       finish_reply();
+    if (owner_ != nullptr) owner_->go_on();
     return;
   }
   if (pending_.empty()) {

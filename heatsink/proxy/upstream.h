@@ -62,6 +62,10 @@ class Upstream final : public net::FdHandler {
   void pause(bool paused);           // stop reading: the server's replies wait in the socket
   void relay_raw() { raw_ = true; }  // from now on every byte belongs to the owner
 
+  // Half of a message has come: the client must see no other byte before the rest.
+  bool in_message() const { return begun_ && (push_ || (ambiguous_ && pending_.empty())); }
+  bool in_big_reply() const { return begun_ && too_big_to_share(); }
+
   std::size_t unsent() const { return output_.size() - sent_; }
   bool timed_out(TimePoint now, Nanos limit) const;
   // Ends it with this reason: every pending request is answered with an error.

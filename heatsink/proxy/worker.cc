@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
+constexpr Nanos kLastWords = Millis(100);  // for a command that would not have had to wait
 constexpr std::size_t kSummaryKeys = 2048;
 
 detect::RecorderOptions recorder_options(const SharedState& shared, std::size_t workers) {
@@ -328,6 +329,12 @@ void Worker::flush_later(Upstream& upstream) {
 void Worker::resume_later(Session& session) { resumable_.push_back(session.id()); }
 void Worker::watch_output(Session& session) { slow_.push_back(session.id()); }
 void Worker::bury(Session& session) { buried_.push_back(session.id()); }
+
+void Worker::end_wait_later(Session& session) {
+  loop_.call_after(kLastWords, [this, id = session.id()] {
+    if (Session* waiting = this->session(id)) waiting->end_wait();
+  });
+}
 
 // Whatever the turn has produced goes out; what that makes possible is done in the same turn.
 void Worker::end_turn() {

@@ -88,8 +88,9 @@ class Worker {
   void flush_later(Upstream& upstream);
   void resume_later(Session& session);
   void watch_output(
-      Session& session);        // its replies are waiting: cut it off if it never takes them
-  void bury(Session& session);  // closed, nothing in flight: freed at the end of the turn
+      Session& session);  // its replies are waiting: cut it off if it never takes them
+  void end_wait_later(Session& session);  // its client has left while it waits
+  void bury(Session& session);            // closed, nothing in flight: freed at the end of the turn
   void upstream_ready(Upstream& upstream);
   void upstream_failed(Upstream& upstream, const std::string& reason);
 

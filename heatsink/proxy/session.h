@@ -132,6 +132,8 @@ class Session final : public net::FdHandler {
   std::size_t consume(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
   Step dispatch_inline(TimePoint now);
+  void refuse_input(std::string_view error);
+  std::string_view too_much_of_a_stranger() const;
   bool may_parse() const;
   bool may_read() const;
   void on_end_of_input(bool reset);

@@ -94,14 +94,7 @@ Session::Step Session::run_hello(const Call& call) {
     }
   }
   if (valid && (!user.empty() || pinned_)) return authenticate(call, user, protocol, name);
-  if (user_ == User::kNobody && valid) {
-    return reply_error(
-        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH "
-        "<user> <pass> option can be used to authenticate the client and select the RESP protocol "
-        "version at "
-        "the same time");
-  }
+  if (user_ == User::kNobody) return forward(call, true);  // for the server to refuse
   if (!valid || user_ == User::kOther)
     return valid ? authenticate(call, {}, protocol, name) : forward(call, true);
   return hello_locally(call, protocol == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, name);

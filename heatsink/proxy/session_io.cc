@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's socket: what is read, when reading stops, what is written, when it is cut off.
+#include <algorithm>
 #include <utility>
 
 #include "heatsink/proxy/session.h"
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::size_t kStalledInputMax =
     64 * 1024;  // read ahead while stalled, to see the client go
+constexpr std::size_t kStrangerArgsMax = 10;
+constexpr std::size_t kStrangerArgumentMax = 16384;
 constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 resp::RequestLimits request_limits(const ProxyOptions& options) {
@@ -109,21 +112,21 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
     case resp::ParseStatus::kNeedMore:
       return false;
     case resp::ParseStatus::kError:
-      worker_.count().add(Count::kProtocolErrors);
-      if (in_flight() > 0) {  // replies first, then the error
-        parser_.reset();
-        stall(Stall::kDrain);
-        return false;
-      }
-      reply_off_ = reply_skip_ = false;
-      reply_error(parser_.error());
-      close_when_flushed();
+      refuse_input(parser_.error());
       return false;
     case resp::ParseStatus::kOversized:
+      if (user_ == User::kNobody) {
+        refuse_input("ERR Protocol error: unauthenticated bulk length");
+        return false;
+      }
       begin_oversized(now);
       return mode_ != Mode::kNormal;
     case resp::ParseStatus::kRequest:
       break;
+  }
+  if (const std::string_view error = too_much_of_a_stranger(); !error.empty()) {
+    refuse_input(error);
+    return false;
   }
   const std::size_t size = parser_.size();
   const Step step = parser_.args().empty() ? Step::kDone
@@ -135,6 +138,30 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   }
   used = size;
   return true;
+}
+
+// Replies first, then the error and the end.
+void Session::refuse_input(std::string_view error) {
+  if (in_flight() > 0) {
+    parser_.reset();
+    stall(Stall::kDrain);
+    return;
+  }
+  worker_.count().add(Count::kProtocolErrors);
+  reply_off_ = reply_skip_ = false;
+  reply_error(error);
+  close_when_flushed();
+}
+
+// Who has not logged in may not send as much as others: Redis's limits, and what it says past them.
+std::string_view Session::too_much_of_a_stranger() const {
+  if (user_ != User::kNobody || parser_.is_inline()) return {};
+  const std::vector<std::string_view>& args = parser_.args();
+  if (args.size() > kStrangerArgsMax) return "ERR Protocol error: unauthenticated multibulk length";
+  const bool long_one = std::any_of(args.begin(), args.end(), [](std::string_view arg) {
+    return arg.size() > kStrangerArgumentMax;
+  });
+  return long_one ? "ERR Protocol error: unauthenticated bulk length" : std::string_view();
 }
 
 // The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.

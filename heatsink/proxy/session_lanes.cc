@@ -191,9 +191,7 @@ void Session::begin_oversized(TimePoint now) {
                      route == Route::kPinned;
   Step step = Step::kDone;
   Upstream* lane = nullptr;
-  if (user_ == User::kNobody) {
-    step = reply_error("NOAUTH Authentication required.");
-  } else if (!plain || mode_ == Mode::kRaw) {
+  if (!plain || mode_ == Mode::kRaw) {
     step = reply_error("ERR heatsink: this command cannot be so big (proxy.stream-threshold)");
   } else {
     lane = private_lane(step);
@@ -204,6 +202,7 @@ void Session::begin_oversized(TimePoint now) {
   }
   mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
   if (lane == nullptr) return;
+  if (input_ended_) worker_.end_wait_later(*this);  // the rest will not come
   const bool keys_known = call.command != nullptr && call.command->first_key > 0 &&
                           call.command->last_key >= call.command->first_key &&
                           !call.command->has(resp::kMovableKeys) &&

@@ -196,7 +196,10 @@ void Session::authenticated(const Pending& pending, bool ok) {
   }
   if (!name.empty()) name_ = name;
   if (user.empty()) return;
-  if (user == worker_.shared().credentials.acl_user()) {
+  // A proxy without a password of its own cannot carry for this user what needs one.
+  const SharedState& shared = worker_.shared();
+  const bool let_in = shared.credentials.given() || shared.upstream_open.load();
+  if (user == shared.credentials.acl_user() && let_in) {
     user_ = User::kShared;
     if (private_ && !pinned_) {
       private_->set_login(Upstream::Login::kOwn);  // that is who it is now

@@ -131,9 +131,22 @@ void Worker::upstream_ready(Upstream& upstream) {
     lane.down.clear();
     lane.backoff = Nanos(0);
     wake(lane);
+    retry_other_lanes(lane);
     return;
   }
   if (Session* owner = upstream.owner()) owner->private_ready();
+}
+
+// The server is there: clients of the other protocol need not be refused until their own pause
+// ends.
+void Worker::retry_other_lanes(const Lane& up) {
+  for (Lane& lane : lanes_) {
+    if (&lane == &up || lane.retry == 0 || lane.refused) continue;
+    lane.down.clear();
+    lane.backoff = Nanos(0);
+    loop_.cancel(lane.retry);
+    open_lane(&lane == &lanes_[1] ? resp::Protocol::kResp3 : resp::Protocol::kResp2);
+  }
 }
 
 // Healthy until now: try again at once, clients wait for that. Once it fails they are told, until

@@ -119,6 +119,7 @@ class Worker {
   void open_lane(resp::Protocol protocol);
   void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
   void wake(Lane& lane);
+  void retry_other_lanes(const Lane& up);
   void accept_clients();
   void refuse(const net::Fd& socket);
   Session* session(std::uint64_t id);

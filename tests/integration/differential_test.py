@@ -12,7 +12,12 @@ import corpus
 from client import Closed, encode
 from processes import ProxyTest, until
 
-HOT = {"detection.hot-qps": 5, "detection.window": "1s", "detection.tick": "10ms"}
+HOT = {
+    "detection.hot-qps": 5,
+    "detection.window": "1s",
+    "detection.tick": "10ms",
+    "detection.write-hot-ratio": 0,
+}
 
 
 def silenced(conversation):

@@ -4,10 +4,15 @@
 import socket
 import unittest
 
-from client import Client, Closed, encode
+from client import Client, encode
 from processes import Proxy, ProxyTest, Redis, need_programs, until
 
-HOT = {"detection.hot-qps": 5, "detection.window": "1s", "detection.tick": "10ms"}
+HOT = {
+    "detection.hot-qps": 5,
+    "detection.window": "1s",
+    "detection.tick": "10ms",
+    "detection.write-hot-ratio": 0,
+}
 
 
 def make_hot(proxy, client, key):

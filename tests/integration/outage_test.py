@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server is killed under load and comes back: errors at once, that say so, and then it works."""
+
+import signal
+import threading
+import time
+import unittest
+
+from client import Client, encode
+from processes import SLOW, Proxy, ProxyTest, until
+
+QUICK = {"upstream.backoff-min": "10ms", "upstream.backoff-max": "200ms"}
+
+
+class Outage(ProxyTest):
+    PROXY_OPTIONS = {
+        **QUICK, "detection.hot-qps": 5, "detection.window": "1s", "cache.max-staleness": "200ms",
+        "cache.heartbeat-interval": "50ms",
+    }  # fmt: skip
+
+    def setUp(self):
+        self.up()
+
+    def up(self):
+        if not self.redis.process.alive():
+            self.redis.restart()
+        client = self.to_proxy()
+        until(lambda: client.ask("SET", "k", "v") == b"+OK\r\n", what="the server is back")
+
+    def unreachable(self, reply):
+        self.assertTrue(reply.startswith(b"-ERR heatsink: upstream 127.0.0.1:"), reply)
+        self.assertIn(b"%d is not reachable: " % self.redis.port, reply)
+
+    def test_errors_at_once_and_back_by_itself(self):
+        for resp in (2, 3):
+            client = self.to_proxy(resp=resp)
+            self.assertEqual(client.ask("GET", "k"), b"$1\r\nv\r\n")
+            self.redis.process.kill()
+            for command in (["SET", "k", 2], ["MULTI"], ["BLPOP", "x", 0], ["CONFIG", "GET", "port"]):
+                begun = time.monotonic()
+                self.unreachable(client.ask(*command))
+                self.assertLess(time.monotonic() - begun, 1 * SLOW)
+            begun = time.monotonic()
+            fresh = self.to_proxy()
+            self.unreachable(fresh.ask("PING"))
+            self.assertLess(time.monotonic() - begun, 1 * SLOW)
+            self.up()
+            for each in (client, fresh):
+                self.assertEqual(each.ask("GET", "k"), b"$1\r\nv\r\n")
+
+    def test_pinned_clients_are_closed(self):
+        states = {
+            "subscribed": [["SUBSCRIBE", "a"]],
+            "in a transaction": [["MULTI"], ["SET", "a", 1]],
+            "watching": [["WATCH", "a"]],
+            "monitoring": [["MONITOR"]],
+            "tracking": [["HELLO", 3], ["CLIENT", "TRACKING", "ON"]],
+        }
+        clients = {}
+        for name, commands in states.items():
+            clients[name] = self.to_proxy()
+            for command in commands:
+                clients[name].ask(*command)
+        self.redis.process.kill()
+        for name, client in clients.items():
+            with self.subTest(state=name):
+                client.read_to_end()
+
+    def test_what_was_on_its_way_is_answered(self):
+        waiting, piped = self.to_proxy(), self.to_proxy()
+        waiting.send("BLPOP", "never", 0)
+        server = self.to_server()
+        until(lambda: b"cmd=blpop" in server.ask("CLIENT", "LIST"), what="BLPOP waits")
+        self.assertEqual(piped.ask("PING"), b"+PONG\r\n")
+        before = self.proxy.metric("heatsink_commands_total")
+        self.redis.process.child.send_signal(signal.SIGSTOP)
+        piped.send_raw(encode("INCR", "n") * 3 + encode("GET", "k"))
+        until(lambda: self.proxy.metric("heatsink_commands_total") == before + 4, what="sent")
+        self.redis.process.kill()
+        for reply in [waiting.read(), *piped.read_many(3)]:
+            self.unreachable(reply)
+            self.assertIn(b"(the command may have been carried out)", reply)
+        reply = piped.read()
+        self.unreachable(reply)
+        self.assertNotIn(b"may have been carried out", reply)
+
+    def test_killed_under_load(self):
+        """Every command of every client gets one answer: the right one, or an error that says why."""
+        stop, faults = threading.Event(), []
+
+        def load(number):
+            client = Client(self.proxy.port, timeout_s=20)
+            count = 0
+            while not stop.is_set():
+                count += 1
+                value = b"%d-%d" % (number, count)
+                client.send_raw(encode("SET", f"load{number}", value) + encode("ECHO", value))
+                stored, echoed = client.read(), client.read()
+                right = b"$%d\r\n%s\r\n" % (len(value), value)
+                if stored != b"+OK\r\n" and not stored.startswith(b"-ERR heatsink: upstream"):
+                    faults.append(stored)
+                if echoed != right and not echoed.startswith(b"-ERR heatsink: upstream"):
+                    faults.append(echoed)
+            client.close()
+
+        threads = [threading.Thread(target=load, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(3):
+                before = self.proxy.metric("heatsink_upstream_errors_total")
+                self.redis.process.kill()
+                until(
+                    lambda: self.proxy.metric("heatsink_upstream_errors_total") > before + 20,
+                    what="errors",
+                )
+                self.up()
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(faults, [])
+
+    def test_no_local_copy_outlives_its_proof(self):
+        client = self.to_proxy()
+
+        def served():
+            before = self.proxy.metric("heatsink_local_hits_total")
+            for _ in range(40):
+                client.ask("GET", "k")
+            return self.proxy.metric("heatsink_local_hits_total") > before
+
+        until(served, what="k served locally")
+        self.redis.process.kill()
+        until(lambda: client.ask("GET", "k").startswith(b"-ERR heatsink"), 2, "no copy served")
+
+    def test_attempts_are_paced(self):
+        self.redis.process.kill()
+        client = self.to_proxy()
+        before = self.proxy.metric("heatsink_upstream_connects_total")
+        begun = time.monotonic()
+        while time.monotonic() < begun + 0.5:
+            self.unreachable(client.ask("GET", "k"))
+        made = self.proxy.metric("heatsink_upstream_connects_total") - before
+        self.assertLess(made, 60)  # two lanes and the tracker, 10 ms at first, then 200 ms
+
+
+class NeverThere(unittest.TestCase):
+    def test_a_server_that_comes_later(self):
+        from processes import Redis, need_programs
+
+        need_programs()
+        redis = Redis()
+        self.addCleanup(redis.stop)
+        redis.process.kill()
+        proxy = Proxy(redis, QUICK)
+        self.addCleanup(proxy.stop)
+        client = Client(proxy.port)
+        self.addCleanup(client.close)
+        self.assertIn(b"is not reachable", client.ask("PING"))
+        redis.restart()
+        until(lambda: client.ask("PING") == b"+PONG\r\n", what="reached")
+
+
+if __name__ == "__main__":
+    unittest.main()

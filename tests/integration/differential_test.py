@@ -143,7 +143,7 @@ class Differential(ProxyTest):
     def test_inline(self):
         lines = (
             b"PING\r\n\r\nSET k v\nGET k\r\n   GET    k  \r\nSET q \"a\\x00\\n b\"\r\nGET 'q'\r\n"
-            b"NOSUCH a b\r\nGET\r\n*0\r\n*-1\r\nECHO \"\"\r\n\"\"\r\nMULTI\nGET k\nEXEC\n"
+            b'NOSUCH a b\r\nGET\r\n*0\r\n*-1\r\nECHO ""\r\n""\r\nMULTI\nGET k\nEXEC\n'
         )
         answers = []
         for connect in (self.to_server, self.to_proxy):
@@ -172,7 +172,7 @@ class Differential(ProxyTest):
                 self.assertEqual(*answers)
 
 
-for each in corpus.CONVERSATIONS:
+for each in corpus.NAMES:
 
     def compares(self, name=each):
         self.compare_all(corpus.conversation(name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server is killed under load and comes back: errors at once, that say so, and then it works."""
+"""The server is killed under load and comes back: errors at once that say so, then it works."""
 
 import signal
 import threading
@@ -36,7 +36,7 @@ class Outage(ProxyTest):
             client = self.to_proxy(resp=resp)
             self.assertEqual(client.ask("GET", "k"), b"$1\r\nv\r\n")
             self.redis.process.kill()
-            for command in (["SET", "k", 2], ["MULTI"], ["BLPOP", "x", 0], ["CONFIG", "GET", "port"]):
+            for command in (["SET", "k", 2], ["MULTI"], ["BLPOP", "x", 0], ["DBSIZE"]):
                 begun = time.monotonic()
                 self.unreachable(client.ask(*command))
                 self.assertLess(time.monotonic() - begun, 1 * SLOW)
@@ -85,7 +85,7 @@ class Outage(ProxyTest):
         self.assertNotIn(b"may have been carried out", reply)
 
     def test_killed_under_load(self):
-        """Every command of every client gets one answer: the right one, or an error that says why."""
+        """Every command gets one answer: the right one, or an error that says why."""
         stop, faults = threading.Event(), []
 
         def load(number):

@@ -125,7 +125,8 @@ class HalfClosed(ProxyTest):
         self.assertEqual(self.replies_after_the_end(b"PING\r\n*2\r\n$3\r\nGET"), b"+PONG\r\n")
 
     def test_quit(self):
-        self.assertEqual(self.replies_after_the_end(b"PING\r\nQUIT\r\nPING\r\n"), b"+PONG\r\n+OK\r\n")
+        replies = self.replies_after_the_end(b"PING\r\nQUIT\r\nPING\r\n")
+        self.assertEqual(replies, b"+PONG\r\n+OK\r\n")
 
 
 class Messages(ProxyTest):
@@ -149,7 +150,8 @@ class Messages(ProxyTest):
     def test_resp3_commands_between_messages(self):
         client = self.to_proxy(resp=3)
         make_hot(self.proxy, client, "hot3")
-        self.assertEqual(client.ask("SUBSCRIBE", "c"), b">3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n")
+        confirmed = b">3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
+        self.assertEqual(client.ask("SUBSCRIBE", "c"), confirmed)
         message = b">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n"
         for i in range(30):
             self.published("c", "m")
@@ -348,8 +350,9 @@ class Login(unittest.TestCase):
     def test_hello_with_password(self):
         proxy = self.proxy(":secret@")
         client = self.connect(proxy)
-        self.assertTrue(client.ask("HELLO", 3, "AUTH", "default", "wrong").startswith(b"-WRONGPASS"))
-        self.assertTrue(client.ask("HELLO", 3, "AUTH", "default", "secret").startswith(b"%7\r\n"))
+        login = ["HELLO", 3, "AUTH", "default"]
+        self.assertTrue(client.ask(*login, "wrong").startswith(b"-WRONGPASS"))
+        self.assertTrue(client.ask(*login, "secret").startswith(b"%7\r\n"))
         self.assertEqual(client.ask("GET", "k"), b"_\r\n")
         make_hot(proxy, client, "k")
 
@@ -411,7 +414,8 @@ class Login(unittest.TestCase):
         proxy = self.proxy(":secret@")
         client = self.connect(proxy)
         client.ask("AUTH", "secret")
-        client.send_raw(encode("MULTI") + encode("SET", "k", 1) + encode("GET", "k") + encode("EXEC"))
+        commands = [["MULTI"], ["SET", "k", 1], ["GET", "k"], ["EXEC"]]
+        client.send_raw(b"".join(encode(*command) for command in commands))
         got = client.read_many(4)
         self.assertTrue(got[0].startswith(b"-NOPERM"))
         self.assertEqual(got[1:3], [b"+OK\r\n", b"$1\r\n1\r\n"])

@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -139,6 +140,14 @@ class Ends(unittest.TestCase):
                 # A part that ends because its server is gone may be named instead of the server.
                 self.assertEqual(show.end(), 1)
                 self.assertIn("ended by itself", show.said)
+
+    def test_when_its_folder_is_gone(self):
+        show = Show()
+        show.part("top")
+        for folder in os.listdir(show.folder.name):
+            shutil.rmtree(os.path.join(show.folder.name, folder))
+        show.process.terminate()
+        self.assertEqual(show.end(), 143)
 
     def test_with_a_stopped_part(self):
         show = Show("--for", "1s")

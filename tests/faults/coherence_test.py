@@ -181,6 +181,19 @@ class ForeignWrites(stage.Stage):
               f"median {median:.2f} ms, p99 {p99:.2f} ms, longest {longest:.2f} ms")
         self.assertLess(median, 50)
 
+    def test_what_one_client_was_shown_by_the_server_no_other_reads_behind(self):
+        """MGET always asks the server. Caught with the fence of reads removed: within a second."""
+        asks, reads = self.clients(2)
+        self.direct("SET", "k", "0")
+        self.heat(reads, "k")
+        writer = self.server.client()
+        self.addCleanup(writer.close)
+        for i in range(1, 3001):
+            writer.send("SET", "k", i)
+            shown = int(asks("MGET", "k")[0])
+            self.assertGreaterEqual(int(reads("GET", "k")), shown, f"round {i}")
+            writer.read()
+
     def test_missing_keys_and_their_birth(self):
         reader = self.client()
         for i in range(20):

@@ -111,6 +111,7 @@ int run_proxy(int argc, char** argv) {
   print_faults(faults, "heatsink proxy", std::cerr);
   if (!faults.empty()) return kMisused;
 
+  set_log_level(*parse_log_level(options.log_level));
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
   if (!proxy.ok()) return fail(proxy.error());

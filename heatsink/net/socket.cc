@@ -105,23 +105,40 @@ AcceptFailure classify_accept(int error_number) {
 
 }  // namespace
 
-Result<Fd> listen_tcp(const HostPort& address, int backlog) {
+namespace {
+
+enum class Sharing { kPort, kAlone };
+
+Result<Fd> listen(const HostPort& address, int backlog, Sharing sharing) {
   Result<std::vector<ResolvedAddress>> found = resolve(address);
   if (!found) return found.error();
   const bool any = address.host.empty();
   const ResolvedAddress& chosen = widest(*found, any);
   Fd socket = open_socket(chosen.family);
   if (!socket && any && errno == EAFNOSUPPORT)  // a kernel without IPv6
-    return listen_tcp({"0.0.0.0", address.port}, backlog);
+    return listen({"0.0.0.0", address.port}, backlog, sharing);
   if (!socket) return listen_error(address, errno);
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-  set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (sharing == Sharing::kPort) set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1);
   if (chosen.family == AF_INET6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   // Linux hands these on to what is accepted: five system calls less for each client.
   set_connection_options(socket);
   if (const int failed = bind_and_listen(socket, chosen, backlog))
     return listen_error(address, failed);
   return socket;
+}
+
+}  // namespace
+
+Result<Fd> listen_tcp(const HostPort& address, int backlog) {
+  return listen(address, backlog, Sharing::kPort);
+}
+
+Status check_unused(const HostPort& address) {
+  if (address.port == 0) return Unit{};
+  Result<Fd> alone = listen(address, 1, Sharing::kAlone);
+  if (!alone.ok()) return alone.error();
+  return Unit{};
 }
 
 std::uint16_t local_port(const Fd& socket) {

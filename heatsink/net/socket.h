@@ -16,6 +16,10 @@ namespace heatsink::net {
 // A listening socket with SO_REUSEPORT (several workers share the port) and SO_REUSEADDR,
 // non-blocking. The error names the address and the fix (in use, not permitted, no such address).
 Result<Fd> listen_tcp(const HostPort& address, int backlog = 1024);
+
+// Whether somebody listens there already, this user's other processes included: SO_REUSEPORT would
+// let two programs share a port without a word. The error is listen_tcp()'s. Port 0 is always free.
+Status check_unused(const HostPort& address);
 std::uint16_t local_port(const Fd& socket);
 
 // accept4, non-blocking, TCP_NODELAY, keepalive (60 s). kUnavailable with nothing to accept

@@ -134,6 +134,15 @@ TEST(Socket, WorkersShareAPort) {
   EXPECT_TRUE(second.ok());
 }
 
+TEST(Socket, ASharedPortIsNotUnused) {
+  auto listener = listen_tcp({"127.0.0.1", 0});
+  const HostPort taken{"127.0.0.1", local_port(*listener)};
+  EXPECT_EQ(check_unused(taken).error().code, ErrorCode::kUnavailable);
+  listener->close();
+  EXPECT_TRUE(check_unused(taken).ok());
+  EXPECT_TRUE(check_unused({"127.0.0.1", 0}).ok());
+}
+
 TEST(Socket, ListenErrorsNameTheAddressAndTheFix) {
   // A socket without SO_REUSEPORT holds its port alone.
   Fd alone(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -57,6 +57,11 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"upstream.backoff-max", &backoff_max, "Longest pause between connection attempts.",
            ns(milliseconds(1)), ns(minutes(5))});
 
+  set.add({.name = "log.level",
+           .target = &log_level,
+           .help = "The least important lines that are written to stderr.",
+           .choices = {"debug", "info", "warning", "error", "off"}});
+
   set.add({"admin.listen", &admin, "Address of the admin API, host:port; \"off\" for none."});
 
   set.add({"detection.enabled", &detection_enabled,

@@ -30,6 +30,9 @@ struct ProxyOptions {
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);
 
+  // log.*
+  std::string log_level = "info";
+
   // admin.*
   std::string admin = "127.0.0.1:6390";
 

@@ -25,6 +25,7 @@ constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
 constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
 
 Result<std::vector<net::Fd>> listen_all(const net::HostPort& address, std::size_t workers) {
+  if (const Status unused = net::check_unused(address); !unused.ok()) return unused.error();
   std::vector<net::Fd> listeners;
   net::HostPort each = address;
   for (std::size_t i = 0; i < workers; ++i) {

@@ -1,102 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/redis/tracker.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
 #include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "heatsink/redis/tracker_log_for_test.h"
-#include "heatsink/resp/writer.h"
+#include "heatsink/redis/tracker_fixture_for_test.h"
 
 namespace heatsink::redis {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using Lines = std::vector<std::string>;
-
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
-
-std::string request(std::initializer_list<std::string_view> args) {
-  ByteBuffer out;
-  resp::append_request(out, args);
-  return std::string(out.view());
-}
-
-std::string bulk(std::string_view text) {
-  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-}
-
-std::string integer(std::int64_t number) { return ":" + std::to_string(number) + "\r\n"; }
-
-std::string push(std::initializer_list<std::string_view> names) {
-  std::string out = ">2\r\n" + bulk("invalidate") + "*" + std::to_string(names.size()) + "\r\n";
-  for (std::string_view name : names) out += bulk(name);
-  return out;
-}
-const std::string kFlushPush = ">2\r\n$10\r\ninvalidate\r\n_\r\n";
-
-const std::string kPong = "+PONG\r\n";
-const std::string kHello = "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n";
-const std::string kCommands =
-    "*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:1\r\n:1\r\n:1\r\n";
-const std::string kOk = "+OK\r\n";
-const std::string kBeat = ":0\r\n";  // to EXISTS
-
-// Limits of 10 bytes, 100 ms, 1 s, 10 s; connected at 0 ms.
-class TrackerTest : public testing::Test {
- protected:
-  TrackerTest() { tracker_.connected(at(0)); }
-
-  static TrackerOptions options() {
-    TrackerOptions options;
-    options.heartbeat_key = "hb";
-    options.value_bytes_max = 10;
-    return options;
-  }
-
-  // What the tracker wants sent since the last call.
-  std::string sent() {
-    std::string out(tracker_.output().view());
-    tracker_.output().clear();
-    return out;
-  }
-
-  Lines hear(std::string_view bytes, TimePoint now = at(1)) {
-    const Status status = tracker_.received(bytes, now);
-    EXPECT_TRUE(status.ok()) << status.error().message;
-    return log_.take();
-  }
-
-  // What it says of bytes after which the connection must be closed.
-  std::string error_of(std::string_view bytes, TimePoint now = at(1)) {
-    const Status status = tracker_.received(bytes, now);
-    return status.ok() ? "no error" : status.error().message;
-  }
-
-  void bring_up() {
-    hear(kPong + kHello + kCommands + kOk + kBeat);
-    ASSERT_TRUE(tracker_.up());
-    sent();
-  }
-
-  // A fill at 5 ms of "k", answered by `reply`.
-  Lines filled(const std::string& reply) {
-    tracker_.fill(7, "k", 0, at(5));
-    return hear(reply, at(6));
-  }
-
-  TrackerLog log_;
-  Tracker tracker_{options(), log_};
-};
 
 using Handshake = TrackerTest;
 
@@ -210,11 +118,6 @@ TEST_F(Handshake, ADisconnectionIsToldOnce) {
   EXPECT_THAT(log_.take(), ElementsAre("down"));
 }
 
-class TrackerUp : public TrackerTest {
- protected:
-  TrackerUp() { bring_up(); }
-};
-
 using Heartbeat = TrackerUp;
 
 TEST_F(Heartbeat, IsSentEveryIntervalAndOneIsInFlight) {
@@ -263,128 +166,6 @@ TEST_F(Heartbeat, AServerSilentForTheResponseTimeoutIsGivenUp) {
   ASSERT_TRUE(tracker_.tick(at(100)).ok());
   ASSERT_TRUE(tracker_.tick(at(10'100)).ok());
   EXPECT_FALSE(tracker_.tick(at(10'101)).ok());
-}
-
-using Filling = TrackerUp;
-
-TEST_F(Filling, ReadsTheValueAndThenItsTtl) {
-  tracker_.fill(7, "k", 0, at(5));
-  EXPECT_EQ(sent(), request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"}));
-}
-
-TEST_F(Filling, AValueWithoutTtl) {
-  EXPECT_THAT(filled(bulk("v") + integer(-1)), ElementsAre("filled 7 value sent 5 \"v\""));
-}
-
-TEST_F(Filling, AValueWithTtl) {
-  EXPECT_THAT(filled(bulk("v") + integer(1500)),
-              ElementsAre("filled 7 value sent 5 ttl 1500 \"v\""));
-}
-
-TEST_F(Filling, ATtlBeyondWhatAClockCanHoldIsCut) {
-  EXPECT_THAT(filled(bulk("v") + integer(INT64_MAX)),
-              ElementsAre("filled 7 value sent 5 ttl 31536000000 \"v\""));
-}
-
-TEST_F(Filling, NoSuchKey) {
-  EXPECT_THAT(filled(bulk("") + integer(-2)), ElementsAre("filled 7 nil sent 5"));
-}
-
-TEST_F(Filling, AnEmptyValueIsNotNil) {
-  EXPECT_THAT(filled(bulk("") + integer(-1)), ElementsAre("filled 7 value sent 5 \"\""));
-  EXPECT_THAT(filled(bulk("") + integer(3)), ElementsAre("filled 7 value sent 5 ttl 3 \"\""));
-}
-
-// It has expired between the two reads, and the server sends that push after the second.
-TEST_F(Filling, AValueThatIsGoneWhenItsTtlIsReadIsNotKept) {
-  EXPECT_THAT(filled(bulk("v") + integer(-2)), ElementsAre("filled 7 value sent 5 spoiled \"v\""));
-}
-
-TEST_F(Filling, AsLongAsTheLimitAndOneMore) {
-  EXPECT_THAT(filled(bulk("0123456789") + integer(-1)),
-              ElementsAre("filled 7 value sent 5 \"0123456789\""));
-  EXPECT_THAT(filled(bulk("0123456789a") + integer(-1)), ElementsAre("filled 7 too big sent 5"));
-}
-
-TEST_F(Filling, WhatIsNoStringIsRefused) {
-  EXPECT_THAT(filled("-WRONGTYPE Operation against a key\r\n" + integer(-1)),
-              ElementsAre("filled 7 refused sent 5"));
-}
-
-TEST_F(Filling, WhatTheServerForbidsIsRefused) {
-  const std::string no = "-NOPERM no permission\r\n";
-  EXPECT_THAT(filled(no + no), ElementsAre("filled 7 refused sent 5"));
-  EXPECT_THAT(filled(bulk("v") + no), ElementsAre("filled 7 refused sent 5"));
-}
-
-TEST_F(Filling, AServerThatIsNotOursAnyMoreFailsIt) {
-  tracker_.fill(7, "k", 0, at(5));
-  EXPECT_THAT(error_of("-MOVED 1 127.0.0.1:7\r\n"), HasSubstr("MOVED"));
-  tracker_.disconnected("moved");
-  EXPECT_THAT(log_.take(), ElementsAre("down", "filled 7 failed sent 5"));
-}
-
-TEST_F(Filling, APushBetweenTheTwoRepliesSpoilsIt) {
-  EXPECT_THAT(
-      filled(bulk("v") + push({"other", "k"}) + integer(-1)),
-      ElementsAre("invalidate other", "invalidate k", "filled 7 value sent 5 spoiled \"v\""));
-  EXPECT_THAT(filled(bulk("v") + kFlushPush + integer(-1)),
-              ElementsAre("flush", "filled 7 value sent 5 spoiled \"v\""));
-}
-
-TEST_F(Filling, APushBeforeOrAfterTheRepliesDoesNot) {
-  EXPECT_THAT(filled(push({"k"}) + kFlushPush + bulk("v") + integer(-1) + push({"k"})),
-              ElementsAre("invalidate k", "flush", "filled 7 value sent 5 \"v\"", "invalidate k"));
-}
-
-TEST_F(Filling, APushOfAnotherNameDoesNot) {
-  EXPECT_THAT(filled(bulk("v") + push({"kk"}) + integer(-1)),
-              ElementsAre("invalidate kk", "filled 7 value sent 5 \"v\""));
-}
-
-// "" and then a change: either it was missing and came to be, or it was "" and became something
-// else.
-TEST_F(Filling, AnEmptyReplyAndAPushCannotBeTold) {
-  EXPECT_THAT(filled(bulk("") + push({"k"}) + integer(-1)),
-              ElementsAre("invalidate k", "filled 7 failed sent 5 spoiled"));
-  EXPECT_THAT(filled(bulk("") + push({"k"}) + integer(-2)),
-              ElementsAre("invalidate k", "filled 7 nil sent 5 spoiled"));
-}
-
-TEST_F(Filling, APushSpoilsOnlyTheFillItFallsInto) {
-  tracker_.fill(1, "k", 0, at(5));
-  tracker_.fill(2, "k", 0, at(6));
-  EXPECT_THAT(hear(bulk("a") + push({"k"}) + integer(-1) + bulk("b") + integer(-1)),
-              ElementsAre("invalidate k", "filled 1 value sent 5 spoiled \"a\"",
-                          "filled 2 value sent 6 \"b\""));
-}
-
-TEST_F(Filling, SelectsTheDatabaseWhenItChanges) {
-  const std::string read = request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"});
-  tracker_.fill(1, "k", 0, at(5));
-  EXPECT_EQ(sent(), read);
-  tracker_.fill(2, "k", 3, at(5));
-  tracker_.fill(3, "k", 3, at(5));
-  tracker_.fill(4, "k", 0, at(5));
-  EXPECT_EQ(sent(), request({"SELECT", "3"}) + read + read + request({"SELECT", "0"}) + read);
-  const std::string value = bulk("v") + integer(-1);
-  EXPECT_THAT(hear(value + kOk + value + value + kOk + value),
-              ElementsAre("filled 1 value sent 5 \"v\"", "filled 2 value sent 5 \"v\"",
-                          "filled 3 value sent 5 \"v\"", "filled 4 value sent 5 \"v\""));
-}
-
-TEST_F(Filling, ADatabaseThatIsNotThereFails) {
-  tracker_.fill(1, "k", 99, at(5));
-  EXPECT_THAT(error_of("-ERR DB index is out of range\r\n"), HasSubstr("SELECT"));
-}
-
-TEST_F(Filling, MayBeAskedForFromWithinACallback) {
-  tracker_.disconnected("x");
-  log_.take();
-  log_.when_up = [this] { tracker_.fill(9, "k", 0, at(2)); };
-  tracker_.connected(at(2));
-  hear(kPong + kHello + kCommands + kOk + kBeat, at(3));
-  EXPECT_THAT(hear(bulk("v") + integer(-1), at(4)), ElementsAre("filled 9 value sent 2 \"v\""));
 }
 
 using Barrier = TrackerUp;

@@ -149,6 +149,25 @@ class OwnWrites(stage.Stage):
                 value = f"round-{last}" if last >= 0 else f"db-{db}"
                 self.assertEqual(reader("GET", "k"), value.encode(), f"database {db}, round {i}")
 
+    def test_a_write_that_waited(self):
+        for i in range(3):  # a second each: that is how long a list is left alone
+            self.direct("DEL", "k")
+            self.expect_soon(self.readers[0], "k", None)
+            self.heat(self.readers[0], "k")
+            self.writer.send("BLMOVE", "source", "k", "LEFT", "LEFT", "0")
+            self.direct("RPUSH", "source", i)
+            self.assertEqual(self.writer.read(), b"%d" % i)
+            self.expect_all("k", WRONG_TYPE, "after BLMOVE")
+
+    def test_a_write_that_asked_for_no_reply(self):
+        self.direct("SET", "k", "-1")
+        self.heat(self.readers[0], "k")
+        for i in range(50):
+            for call in (("CLIENT", "REPLY", "SKIP"), ("SET", "k", i), ("GET", "k")):
+                self.writer.send(*call)
+            self.assertEqual(self.writer.read(), b"%d" % i)
+            self.expect_all("k", b"%d" % i, "after a silent SET")
+
     def test_a_write_whose_client_has_gone(self):
         self.direct("SET", "k", "-1")
         self.heat(self.readers[0], "k")

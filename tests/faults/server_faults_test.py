@@ -86,7 +86,7 @@ class Faults(stage.Stage):
     def stalled_hits(self, seconds):
         """Stops the server for so long under load. How long hits went on, in seconds."""
         readers = self.under_load()
-        self.server.signal(signal.SIGSTOP)
+        self.server.freeze()
         stopped = time.monotonic()
         time.sleep(seconds)
         continued = time.monotonic()
@@ -156,7 +156,7 @@ class Stopped(Faults):
         for _ in range(2):
             self.direct("SET", "k", "old")
             self.heat(self.reader, "k")
-            self.server.signal(signal.SIGSTOP)
+            self.server.freeze()
             time.sleep(1.3)
             writer.send("SET", "k", "new")
             self.reader.send("GET", "k")
@@ -169,7 +169,7 @@ class Stopped(Faults):
     def test_the_stopped_proxy_refuses_its_first_hit(self):
         for change in (b"changed", None):
             self.heat(self.reader, "k")
-            self.proxy.signal(signal.SIGSTOP)
+            self.proxy.freeze()
             self.reader.send("GET", "k")
             self.direct("DEL", "k") if change is None else self.direct("SET", "k", change)
             time.sleep(stage.STALENESS_S + 0.5)
@@ -213,7 +213,7 @@ class CutOff(Faults):
     def test_the_tracker_is_past_its_output_limit(self):
         self.direct("CONFIG", "SET", "client-output-buffer-limit", "normal 65536 65536 1")
         generation = self.tracker_id()
-        self.proxy.signal(signal.SIGSTOP)  # it takes nothing, so pushes pile up
+        self.proxy.freeze()  # it takes nothing, so pushes pile up
         names = [f"filler-{i:05}" + "x" * 400 for i in range(3000)]
         self.direct.pipeline([("SET", "k", "new"), *(("SET", name, 1) for name in names)])
         self.proxy.signal(signal.SIGCONT)

@@ -116,6 +116,17 @@ class Process:
     def signal(self, number):
         self.child.send_signal(number)
 
+    def freeze(self):
+        """SIGSTOP, and every thread has stopped: one on another core may go on for a moment."""
+        self.signal(signal.SIGSTOP)
+        tasks = f"/proc/{self.child.pid}/task"
+
+        def state(task):
+            with open(f"{tasks}/{task}/stat", encoding="ascii", errors="replace") as file:
+                return file.read().rsplit(")", 1)[1].split()[0]
+
+        wait_until(lambda: all(state(task) == "T" for task in os.listdir(tasks)), "stopped")
+
     def kill(self):
         if self.child.poll() is None:
             self.child.send_signal(signal.SIGCONT)

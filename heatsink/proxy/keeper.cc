@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::size_t kMergedKeys = 4096;
 
+// How long it may go unnoticed that the server was told, behind the proxy's back, to ask for
+// passwords. One connection and one PING each time.
+constexpr Nanos kAccessCheckInterval = std::chrono::seconds(5);
+
 redis::TrackerOptions tracker_options(const SharedState& shared) {
   const ProxyOptions& options = shared.options;
   redis::TrackerOptions tracker;
@@ -44,6 +48,7 @@ Keeper::Keeper(SharedState& shared)
       filler_(shared, counters_, *this),
       tracker_(tracker_options(shared), filler_),
       link_(loop_, shared, tracker_),
+      access_(loop_, shared),
       summaries_(static_cast<std::size_t>(shared.options.workers)),
       selector_(selector_options(shared.options)),
       started_at_(BootClock::now()) {
@@ -62,6 +67,7 @@ void Keeper::run() {
   loop_.call_every(shared_.options.heartbeat_interval / 2, [this] { link_.tick(); });
   if (shared_.options.detection_enabled)
     loop_.call_every(shared_.options.tick, [this] { judge(); });
+  loop_.call_every(kAccessCheckInterval, [this] { access_.check({}); });
   link_.connect();
   loop_.run();
 }
@@ -74,6 +80,12 @@ void Keeper::request_fill(FillRequest request) {
 
 void Keeper::request_barrier(BarrierRequest request) {
   loop_.post([this, request] { filler_.barrier(request); });
+}
+
+void Keeper::check_access(std::size_t worker, std::uint64_t session) {
+  loop_.post([this, worker, session] {
+    access_.check([this, worker, session] { release(worker, session); });
+  });
 }
 
 void Keeper::post_summary(std::size_t worker, detect::Summary summary, bool urgent) {

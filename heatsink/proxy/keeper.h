@@ -9,6 +9,7 @@
 
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/access_probe.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
 #include "heatsink/proxy/shared_state.h"
@@ -31,6 +32,9 @@ class Keeper final : private Filler::Outlet {
   void stop();
   void request_fill(FillRequest request);
   void request_barrier(BarrierRequest request);
+  // The rules have changed: releases the session's replies (0: nobody waits) when it is known who
+  // is let in now.
+  void check_access(std::size_t worker, std::uint64_t session);
   void post_summary(std::size_t worker, detect::Summary summary, bool urgent);
   // The present picture; empty with `coherence` saying so if the keeper does not answer within a
   // second.
@@ -55,6 +59,7 @@ class Keeper final : private Filler::Outlet {
   Filler filler_;
   redis::Tracker tracker_;
   TrackerLink link_;
+  AccessProbe access_;
   std::vector<Worker*> workers_;
   std::vector<detect::Summary> summaries_;  // the latest of each worker
   detect::Summary merged_;

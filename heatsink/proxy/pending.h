@@ -13,7 +13,7 @@ class Session;
 enum class PendingKind : std::uint8_t {
   kForward,    // the reply is the client's
   kHandshake,  // ours; an error means that the connection is of no use
-  kSelect,     // ours, before a client's command; an error is told to the session
+  kSelect,     // ours, before a client's command; an error is told to the session, if it waits
   kOwn,        // ours; the reply is dropped
   kSubscribe,  // the client's: `confirmations` elements, or one error
   kAuth,       // the client's AUTH, or HELLO: success changes who (and which protocol) it is
@@ -27,14 +27,15 @@ enum class PendingKind : std::uint8_t {
 struct Pending {
   Session* session = nullptr;  // null: the client has gone, or the request is ours
   PendingKind kind = PendingKind::kForward;
-  bool read_only = false;     // may be asked again
-  bool silent = false;        // CLIENT REPLY OFF or SKIP: the reply is dropped
-  bool writes_begun = false;  // keys' writes are counted in the fences
-  bool unknown_keys = false;  // it may have read or changed any key
-  bool flush = false;         // and the server may not tell
-  bool settled = false;       // the fences know of its reply
-  std::uint32_t bytes = 0;    // of the request, kept in the output until the reply begins
-  std::uint32_t number = 0;   // confirmations still to come; database of kSelect and kSelectDb
+  bool read_only = false;       // may be asked again
+  bool silent = false;          // CLIENT REPLY OFF or SKIP: the reply is dropped
+  bool writes_begun = false;    // keys' writes are counted in the fences
+  bool unknown_keys = false;    // it may have read or changed any key
+  bool flush = false;           // and the server may not tell
+  bool changes_access = false;  // who may do what without AUTH
+  bool settled = false;         // the fences know of its reply
+  std::uint32_t bytes = 0;      // of the request, kept in the output until the reply begins
+  std::uint32_t number = 0;     // confirmations still to come; database of kSelect and kSelectDb
   TouchedKeys keys;
 };
 

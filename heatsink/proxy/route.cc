@@ -13,7 +13,7 @@ struct Row {
   Route route;
 };
 
-constexpr std::array<Row, 59> kRows{{
+constexpr std::array<Row, 62> kRows{{
     {"get", Route::kGet},
     {"multi", Route::kMulti},
     {"exec", Route::kExec},
@@ -64,11 +64,14 @@ constexpr std::array<Row, 59> kRows{{
     {"readwrite", Route::kPinned},
     {"asking", Route::kPinned},
     {"script|debug", Route::kPinned},
-    // Asked while a script keeps the server, and the shared connection may be the one that it
-    // keeps.
-    {"script|kill", Route::kPrivate},
-    {"function|kill", Route::kPrivate},
-    {"function|stats", Route::kPrivate},
+    // A script takes the time it takes: on a shared connection all behind it would wait in silence,
+    // where the server has BUSY to say.
+    {"eval", Route::kPrivate},
+    {"eval_ro", Route::kPrivate},
+    {"evalsha", Route::kPrivate},
+    {"evalsha_ro", Route::kPrivate},
+    {"fcall", Route::kPrivate},
+    {"fcall_ro", Route::kPrivate},
     {"keys", Route::kPrivate},
     {"debug", Route::kPrivate},
     {"command", Route::kPrivate},  // hundreds of kilobytes
@@ -84,10 +87,17 @@ Route route_of(const resp::Command& command) {
                                  [&](const Row& r) { return r.name == command.name; });
   if (row != kRows.end()) return row->route;
   if (command.has(resp::kBlocking)) return Route::kBlocking;
-  // What the server takes while a script keeps it busy must not wait behind that script.
-  if (command.has(resp::kAdmin | resp::kModule | resp::kAllowBusy)) return Route::kPrivate;
+  // What the server takes while a script keeps it busy must wait neither behind that script nor for
+  // SELECT, which is not taken.
+  if (command.has(resp::kAllowBusy)) return Route::kNoDb;
+  if (command.has(resp::kAdmin | resp::kModule)) return Route::kPrivate;
   if (command.has(resp::kPubSub)) return Route::kPinned;
   return Route::kShared;
+}
+
+bool changes_access(const resp::Command& command) {
+  return command.name == "config|set" || command.name == "acl|setuser" ||
+         command.name == "acl|deluser" || command.name == "acl|load";
 }
 
 bool hides_invalidations(const resp::Command& command) {

@@ -12,6 +12,7 @@ enum class Route : std::uint8_t {
   kShared,    // no connection state: rides with everybody's
   kGet,       // GET: may be served locally
   kPrivate,   // its own connection while it runs: admin, unknown cost, no telling what it answers
+  kNoDb,      // likewise, and answered by a server that is too busy for SELECT
   kPinned,    // changes or shows connection state that only the server keeps: its own from now on
   kBlocking,  // its own while it waits
   kMaybeBlocking,  // likewise, if it says BLOCK
@@ -39,5 +40,8 @@ Route route_of(const resp::Command& command);
 // Writes after which the server may not push what has become invalid (SWAPDB, DEBUG, REPLICAOF,
 // ...).
 bool hides_invalidations(const resp::Command& command);
+
+// After which a client that has said nothing may be let in, or no longer.
+bool changes_access(const resp::Command& command);
 
 }  // namespace heatsink::proxy

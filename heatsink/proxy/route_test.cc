@@ -24,12 +24,6 @@ const Command& named(const char* name) {
 // command of that kind travels with everybody's only if it is listed here, with the reason.
 const std::set<std::string> kHarmlessAlthoughNotForScripts = {
     // Scripts keep nothing on their connection, and SELECT within one ends with it.
-    "eval",
-    "evalsha",
-    "eval_ro",
-    "evalsha_ro",
-    "fcall",
-    "fcall_ro",
     // The server's, not the connection's.
     "function|list",
     "function|flush",
@@ -66,9 +60,9 @@ TEST(Route, NothingWithConnectionStateSharesAConnection) {
 }
 
 TEST(Route, WhatIsToStopAScriptDoesNotWaitBehindIt) {
-  EXPECT_EQ(route_of(named("script|kill")), Route::kPrivate);
-  EXPECT_EQ(route_of(named("function|kill")), Route::kPrivate);
-  EXPECT_EQ(route_of(named("function|stats")), Route::kPrivate);
+  EXPECT_EQ(route_of(named("script|kill")), Route::kNoDb);
+  EXPECT_EQ(route_of(named("function|kill")), Route::kNoDb);
+  EXPECT_EQ(route_of(named("function|stats")), Route::kNoDb);
 }
 
 TEST(Route, WritesThatTheServerIsSilentAbout) {

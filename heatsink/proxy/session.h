@@ -62,7 +62,9 @@ class Session final : public net::FdHandler {
 
   // Called by its upstream connections (session_replies.cc).
   void take_reply(std::string_view bytes, bool from_private);
-  void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply);
+  // `error`: the whole error reply to a kSelect, else empty.
+  void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
+                  std::string_view error);
   void reply_lost(Pending& pending, bool begun, const std::string& reason);
   void ask_again(std::string_view request,
                  const Pending& pending);  // the reply is too big to share
@@ -133,7 +135,6 @@ class Session final : public net::FdHandler {
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
   Step dispatch_inline(TimePoint now);
   void refuse_input(std::string_view error);
-  std::string_view too_much_of_a_stranger() const;
   bool may_parse() const;
   bool may_read() const;
   void on_end_of_input(bool reset);
@@ -162,13 +163,16 @@ class Session final : public net::FdHandler {
   // session_lanes.cc
   Upstream* lane_for(bool own_lane, Step& step);
   Upstream* private_lane(Step& step);
+  Upstream* private_in_any_db(Step& step);
   Upstream* shared_lane(Step& step);
+  Upstream* in_right_db(Upstream& lane, Step& step);
   bool right_db(Upstream& lane);
   void pin();
   void announce_name();
   bool acquire();
   void give_back(bool clean);
   bool may_leave_private() const;
+  bool has_state() const;
   Step stall(Stall why);
   void begin_oversized(TimePoint now);
   std::size_t stream_on(std::string_view bytes);
@@ -182,6 +186,9 @@ class Session final : public net::FdHandler {
   Step hello_locally(const Call& call, resp::Protocol protocol, std::string_view name);
   Step authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
                     std::string_view name);
+  void become(User user);
+  bool can_log_in() const;
+  Upstream* strangers_lane(Step& step);
   User fresh_user() const;  // who a client is that has said nothing yet
   Step run_client(const Call& call);
   Step run_client_reply(const Call& call);
@@ -231,6 +238,7 @@ class Session final : public net::FdHandler {
 
   std::unique_ptr<Upstream> private_;
   bool pinned_ = false;
+  std::string db_error_;    // the server's, for the command that waits for its database
   std::string lane_error_;  // why the private connection failed, for the command that waits for it
 
   std::deque<std::pair<std::uint64_t, std::string>>
@@ -259,6 +267,7 @@ class Session final : public net::FdHandler {
   TouchedKeys transaction_;
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
+  bool transaction_changes_access_ = false;
   bool multi_refused_ = false;  // and commands behind it were run, not queued
   std::vector<QueuedSubscription> transaction_channels_;
   bool hears_messages_ = false;

@@ -55,22 +55,36 @@ Session::Step Session::run_auth(const Call& call) {
   return authenticate(call, call.args.size() == 3 ? call.args[1] : "default", 0, {});
 }
 
-// Passwords are always checked by the server, on a connection that has said nothing yet.
+// Passwords are always checked by the server, on a connection that is what the client is until
+// then: let in and in its database (the new user may not be allowed SELECT), or a stranger (to whom
+// the server refuses SELECT).
 Session::Step Session::authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
                                     std::string_view name) {
   if (in_flight() > 0) return stall(Stall::kDrain);
-  if (private_ && !pinned_ && private_->login() == Upstream::Login::kOwn) give_back(true);
-  const User before = user_;
-  if (!private_) user_ = User::kNobody;  // the login that acquire() asks for
   Step step = Step::kDone;
-  Upstream* lane = private_lane(step);
-  user_ = before;
+  Upstream* lane = can_log_in() ? private_lane(step) : strangers_lane(step);
   if (lane == nullptr) return step;
   auth_user_ = user;
   auth_name_ = name;
   send_on(*lane, call, PendingKind::kAuth, protocol);
   stall(Stall::kDrain);
   return Step::kDone;
+}
+
+// Whether a new connection can be what this client is until then.
+bool Session::can_log_in() const {
+  const SharedState& shared = worker_.shared();
+  return user_ != User::kNobody && (user_ == User::kOther || shared.credentials.given() ||
+                                    shared.upstream_open.load(std::memory_order_relaxed));
+}
+
+Upstream* Session::strangers_lane(Step& step) {
+  if (private_ && !pinned_ && private_->login() == Upstream::Login::kOwn) give_back(true);
+  const User before = user_;
+  if (!private_) user_ = User::kNobody;  // the login that acquire() asks for
+  Upstream* lane = private_in_any_db(step);
+  user_ = before;
+  return lane;
 }
 
 // HELLO [protocol [AUTH user password] [SETNAME name]]. Without AUTH the proxy knows the answer;
@@ -203,9 +217,8 @@ Session::Step Session::run_raw(const Call& call) {
     stall(Stall::kDrain);
     return Step::kDone;
   }
-  lane->relay_raw();
+  lane->relay_raw(call.raw);
   mode_ = Mode::kRaw;
-  lane->send_more(call.raw);
   return Step::kDone;
 }
 
@@ -235,13 +248,14 @@ Session::Step Session::run_reset() {
   name_.clear();
   in_multi_ = watching_ = server_knows_best_ = reply_off_ = reply_skip_ = false;
   transaction_ = {};
-  transaction_unknown_ = transaction_flush_ = hears_messages_ = false;
+  transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
+  hears_messages_ = false;
   transaction_channels_.clear();
   channels_.clear();
   patterns_.clear();
   shard_channels_.clear();
   subscribing_.clear();
-  user_ = fresh_user();
+  become(fresh_user());
   return reply("+RESET\r\n");
 }
 

@@ -75,6 +75,11 @@ Session::Step Session::run(const Call& call) {
       if (blocks && step == Step::kDone && in_flight() > 0) begin_wait();
       return step;
     }
+    case Route::kNoDb: {
+      Step step = Step::kDone;
+      Upstream* lane = private_in_any_db(step);
+      return lane == nullptr ? step : send_on(*lane, call, PendingKind::kForward, 0);
+    }
     case Route::kPrivate:
     case Route::kPinned:
       return forward(call, true);
@@ -150,7 +155,7 @@ Session::Step Session::in_transaction(const Call& call) {
     if (!executes) transaction_channels_.clear();
     in_multi_ = watching_ = false;
     transaction_ = {};
-    transaction_unknown_ = transaction_flush_ = false;
+    transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
     return step;
   }
   if (call.route == Route::kQuit) return run_quit();
@@ -228,6 +233,7 @@ void Session::serve(const Call& call, KeyHash hash, bool nil, std::string_view w
                   .kind = detect::AccessKind::kRead,
                   .local_hit = true,
                   .bytes = static_cast<std::uint32_t>(wire.size())});
+  db_error_.clear();
   if (take_silence()) return;
   const std::string_view null = protocol_ == resp::Protocol::kResp3 ? "_\r\n" : "$-1\r\n";
   if (nil) wire = null;
@@ -275,6 +281,7 @@ Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t 
     pending.keys = std::move(transaction_);
     pending.unknown_keys = transaction_unknown_;
     pending.flush = transaction_flush_;
+    pending.changes_access = transaction_changes_access_;
   }
   note_keys(call, pending);
   if (executes && worker_.shared().options.cache_enabled && call.route != Route::kBlocking) {
@@ -301,6 +308,8 @@ void Session::note_keys(const Call& call, Pending& pending) {
   const bool queued = in_multi_ && call.route != Route::kExec && call.route != Route::kDiscard;
   (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
   (queued ? transaction_flush_ : pending.flush) |= flush;
+  (queued ? transaction_changes_access_ : pending.changes_access) |=
+      call.command != nullptr && changes_access(*call.command);
   if (unknown) in_flight_names_.set();
   for (const resp::KeyRef& ref : refs) {
     const std::string_view key = call.args[ref.arg];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's socket: what is read, when reading stops, what is written, when it is cut off.
-#include <algorithm>
 #include <utility>
 
 #include "heatsink/proxy/session.h"
@@ -11,24 +10,21 @@ namespace {
 
 constexpr std::size_t kStalledInputMax =
     64 * 1024;  // read ahead while stalled, to see the client go
-constexpr std::size_t kStrangerArgsMax = 10;
-constexpr std::size_t kStrangerArgumentMax = 16384;
 constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
-
-resp::RequestLimits request_limits(const ProxyOptions& options) {
-  resp::RequestLimits limits;
-  limits.buffered_bytes_max = options.stream_threshold.count;
-  return limits;
-}
 
 }  // namespace
 
 Session::Session(Worker& worker, std::uint64_t id, net::Fd socket)
-    : worker_(worker),
-      id_(id),
-      socket_(std::move(socket)),
-      parser_(request_limits(worker.shared().options)),
-      user_(fresh_user()) {}
+    : worker_(worker), id_(id), socket_(std::move(socket)) {
+  become(fresh_user());
+}
+
+void Session::become(User user) {
+  user_ = user;
+  resp::RequestLimits limits;
+  limits.buffered_bytes_max = worker_.shared().options.stream_threshold.count;
+  parser_.set_limits(user == User::kNobody ? resp::limits_before_auth(limits) : limits);
+}
 
 Session::User Session::fresh_user() const {
   const SharedState& shared = worker_.shared();
@@ -124,10 +120,6 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
     case resp::ParseStatus::kRequest:
       break;
   }
-  if (const std::string_view error = too_much_of_a_stranger(); !error.empty()) {
-    refuse_input(error);
-    return false;
-  }
   const std::size_t size = parser_.size();
   const Step step = parser_.args().empty() ? Step::kDone
                     : parser_.is_inline()  ? dispatch_inline(now)
@@ -151,17 +143,6 @@ void Session::refuse_input(std::string_view error) {
   reply_off_ = reply_skip_ = false;
   reply_error(error);
   close_when_flushed();
-}
-
-// Who has not logged in may not send as much as others: Redis's limits, and what it says past them.
-std::string_view Session::too_much_of_a_stranger() const {
-  if (user_ != User::kNobody || parser_.is_inline()) return {};
-  const std::vector<std::string_view>& args = parser_.args();
-  if (args.size() > kStrangerArgsMax) return "ERR Protocol error: unauthenticated multibulk length";
-  const bool long_one = std::any_of(args.begin(), args.end(), [](std::string_view arg) {
-    return arg.size() > kStrangerArgumentMax;
-  });
-  return long_one ? "ERR Protocol error: unauthenticated bulk length" : std::string_view();
 }
 
 // The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.

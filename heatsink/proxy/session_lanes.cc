@@ -19,12 +19,21 @@ Upstream* Session::lane_for(bool own_lane, Step& step) {
   return shared_lane(step);
 }
 
+// On its private connection, and lost with it.
+bool Session::has_state() const {
+  return pinned_ || user_ == User::kOther || in_multi_ || watching_ || mode_ != Mode::kNormal;
+}
+
 bool Session::may_leave_private() const {
-  return !pinned_ && user_ != User::kOther && !in_multi_ && !watching_ && mode_ == Mode::kNormal &&
-         in_flight() == 0 && private_->ready();
+  return !has_state() && in_flight() == 0 && private_->ready();
 }
 
 Upstream* Session::private_lane(Step& step) {
+  Upstream* lane = private_in_any_db(step);
+  return lane == nullptr ? nullptr : in_right_db(*lane, step);
+}
+
+Upstream* Session::private_in_any_db(Step& step) {
   if (!lane_error_.empty()) {
     worker_.count().add(Count::kUpstreamErrors);
     step = reply_error(unreachable(std::exchange(lane_error_, {})));
@@ -42,10 +51,6 @@ Upstream* Session::private_lane(Step& step) {
   }
   if (!private_->ready()) {
     step = stall(Stall::kPrivate);
-    return nullptr;
-  }
-  if (!right_db(*private_)) {
-    step = stall(Stall::kDrain);
     return nullptr;
   }
   return private_.get();
@@ -87,11 +92,17 @@ Upstream* Session::shared_lane(Step& step) {
     step = stall(Stall::kLane);
     return nullptr;
   }
-  if (!right_db(*lane.upstream)) {
-    step = stall(Stall::kDrain);
+  return in_right_db(*lane.upstream, step);
+}
+
+Upstream* Session::in_right_db(Upstream& lane, Step& step) {
+  if (!db_error_.empty()) {
+    step = reply(std::exchange(db_error_, {}));
     return nullptr;
   }
-  return lane.upstream;
+  if (right_db(lane)) return &lane;
+  step = stall(Stall::kDrain);
+  return nullptr;
 }
 
 // Puts SELECT before the request if need be. False: the connection has never been in this database,
@@ -103,7 +114,7 @@ bool Session::right_db(Upstream& lane) {
   resp::append_request(select, {"SELECT", std::to_string(db_)});
   Pending pending;
   const bool known = lane.knows_db(db_);
-  pending.kind = known ? PendingKind::kOwn : PendingKind::kSelect;
+  pending.kind = PendingKind::kSelect;
   pending.number = db_;
   if (!known) {
     pending.session = this;
@@ -147,8 +158,7 @@ void Session::private_ready() {
 // client believes in is gone, so it goes too, as it would with the server itself.
 std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   std::unique_ptr<Upstream> failed = std::move(private_);
-  const bool state_lost =
-      pinned_ || user_ == User::kOther || in_multi_ || watching_ || mode_ != Mode::kNormal;
+  const bool state_lost = has_state();
   pinned_ = false;
   if (closed_) return failed;
   if (stall_ == Stall::kPrivate) {

@@ -80,7 +80,8 @@ void Session::release_queued_hits() {
   }
 }
 
-void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply) {
+void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
+                         std::string_view error) {
   ++received_;
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
@@ -88,13 +89,8 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   }
   switch (pending.kind) {
     case PendingKind::kSelect:
-      if (!ok) {
-        ByteBuffer error;
-        resp::append_error(error, "ERR heatsink: the server no longer has database " +
-                                      std::to_string(pending.number));
-        emit(error.view());
-        close_when_flushed();
-      }
+      if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
+      if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error;
       break;
     case PendingKind::kSelectDb:
       if (ok) db_ = pending.number;
@@ -116,7 +112,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
       break;
     case PendingKind::kMonitor:
       if (ok && private_) {
-        private_->relay_raw();
+        private_->relay_raw({});
         mode_ = Mode::kRaw;
       }
       break;
@@ -163,6 +159,7 @@ void Session::settle_refused_multi() {
   pending.keys = std::exchange(transaction_, {});
   pending.unknown_keys = std::exchange(transaction_unknown_, false);
   pending.flush = std::exchange(transaction_flush_, false);
+  pending.changes_access = std::exchange(transaction_changes_access_, false);
   worker_.settle(pending, BootClock::now());
 }
 
@@ -200,13 +197,13 @@ void Session::authenticated(const Pending& pending, bool ok) {
   const SharedState& shared = worker_.shared();
   const bool let_in = shared.credentials.given() || shared.upstream_open.load();
   if (user == shared.credentials.acl_user() && let_in) {
-    user_ = User::kShared;
+    become(User::kShared);
     if (private_ && !pinned_) {
       private_->set_login(Upstream::Login::kOwn);  // that is who it is now
       give_back(private_->protocol() == protocol_);
     }
   } else {
-    user_ = User::kOther;
+    become(User::kOther);
     announce_name();
     follow_protocol();
   }
@@ -232,7 +229,8 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
   }
   worker_.count().add(Count::kUpstreamErrors);
   const bool told = pending.kind == PendingKind::kSelect || pending.silent;
-  if (begun && !told) {  // half a reply cannot be taken back
+  const bool half_told = begun && !told;  // and cannot be taken back
+  if (half_told || has_state()) {  // the state is gone with the connection, so the client goes too
     close();
     return;
   }

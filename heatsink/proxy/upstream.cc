@@ -115,6 +115,15 @@ void Upstream::send_more(std::string_view bytes) {
   worker_.flush_later(*this);
 }
 
+void Upstream::relay_raw(std::string_view request) {
+  raw_ = true;
+  if (pending_.empty()) {
+    send_more(request);
+  } else {
+    raw_request_ = request;
+  }
+}
+
 void Upstream::flush() {
   while (state_ != State::kFailed && state_ != State::kConnecting && unsent() > 0) {
     const net::IoResult result = net::write_some(socket_.get(), output_.data() + sent_, unsent());
@@ -203,7 +212,7 @@ void Upstream::on_readable() {
 
 void Upstream::process(std::string_view bytes) {
   while (!bytes.empty() && state_ != State::kFailed) {
-    if (raw_) {
+    if (raw_ && pending_.empty()) {
       if (owner_ != nullptr) owner_->take_reply(bytes, true);
       return;
     }
@@ -261,11 +270,16 @@ bool Upstream::begin_element() {
 
 bool Upstream::begin_reply() {
   Pending& pending = pending_.front();
+  const bool selects = pending.kind == PendingKind::kSelect;
+  if (db_refused_ && !selects && scanner_.type() != '-') {
+    fail("it has refused SELECT, but not the command behind it");
+    return false;
+  }
   worker_.settle(pending, read_at_);
-  capture_ = pending.kind == PendingKind::kHandshake;
+  capture_ = pending.kind == PendingKind::kHandshake || selects;
   if (capture_) captured_.clear();
   Session* session = pending.session;
-  const bool ours = pending.kind == PendingKind::kOwn || pending.kind == PendingKind::kSelect;
+  const bool ours = pending.kind == PendingKind::kOwn || selects;
   if (session != nullptr && !ours && !pending.silent) target_ = session;
   const bool unwieldy =
       target_ != nullptr && shared() && (too_big_to_share() || session->congested());
@@ -315,6 +329,16 @@ void Upstream::end_element() {
   finish_reply();
 }
 
+// A SELECT that was sure to succeed did not (BUSY, NOPERM). What was sent behind it will most
+// likely be refused, too; if not, it has met another database.
+void Upstream::doubt_db(bool refused) {
+  db_refused_ = refused;
+  if (!refused) return;
+  set_db(kUnknownDb);
+  known_dbs_.clear();
+  zero_known_ = false;
+}
+
 void Upstream::finish_reply() {
   const bool ok = scanner_.type() != '-';
   Pending& front = pending_.front();
@@ -323,6 +347,7 @@ void Upstream::finish_reply() {
     return;
   }
   Pending pending = pending_.pop_front();
+  if (raw_ && pending_.empty()) send_more(std::exchange(raw_request_, {}));
   if (pending.kind == PendingKind::kHandshake) {
     finish_handshake(ok);
     return;
@@ -330,7 +355,10 @@ void Upstream::finish_reply() {
   const bool selects =
       pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kSelectDb;
   if (ok && selects) known_dbs_.insert(pending.number);
-  if (pending.session != nullptr) pending.session->reply_done(pending, ok, scanner_);
+  const bool refused = !ok && pending.kind == PendingKind::kSelect;
+  if (pending.kind == PendingKind::kSelect) doubt_db(refused && pending.session == nullptr);
+  if (pending.session != nullptr)
+    pending.session->reply_done(pending, ok, scanner_, refused ? captured_ : std::string_view());
 }
 
 }  // namespace heatsink::proxy

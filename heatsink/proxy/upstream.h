@@ -59,8 +59,10 @@ class Upstream final : public net::FdHandler {
   // A private connection that goes from one owner to the next, or to none.
   void set_owner(Session* owner) { owner_ = owner; }
   Session* owner() const { return owner_; }
-  void pause(bool paused);           // stop reading: the server's replies wait in the socket
-  void relay_raw() { raw_ = true; }  // from now on every byte belongs to the owner
+  void pause(bool paused);  // stop reading: the server's replies wait in the socket
+  // Once what was asked before is answered, `request` is sent, and from then on every byte belongs
+  // to the owner.
+  void relay_raw(std::string_view request);
 
   // Half of a message has come: the client must see no other byte before the rest.
   bool in_message() const { return begun_ && (push_ || (ambiguous_ && pending_.empty())); }
@@ -79,7 +81,9 @@ class Upstream final : public net::FdHandler {
   static constexpr std::uint32_t kUnknownDb = UINT32_MAX;
   std::uint32_t db() const { return db_; }
   void set_db(std::uint32_t db) { db_ = db; }
-  bool knows_db(std::uint32_t db) const { return db == 0 || known_dbs_.contains(db); }
+  bool knows_db(std::uint32_t db) const {
+    return (db == 0 && zero_known_) || known_dbs_.contains(db);
+  }
   const std::string& hello_reply() const {
     return hello_reply_;
   }  // raw; empty if the server knows no HELLO
@@ -97,6 +101,7 @@ class Upstream final : public net::FdHandler {
   bool begin_reply();
   void end_element();
   void finish_reply();
+  void doubt_db(bool refused);
   void finish_handshake(bool ok);
   bool too_big_to_share() const;
   bool message_to_subscriber() const;
@@ -115,6 +120,7 @@ class Upstream final : public net::FdHandler {
   bool refused_ = false;
   bool dirty_ = false;
   bool raw_ = false;
+  std::string raw_request_;  // SYNC is refused while replies before it are on their way
   bool paused_ = false;
   bool writing_ = false;
 
@@ -136,6 +142,8 @@ class Upstream final : public net::FdHandler {
 
   std::uint32_t db_ = 0;
   std::unordered_set<std::uint32_t> known_dbs_;
+  bool zero_known_ = true;   // where every connection begins
+  bool db_refused_ = false;  // the last SELECT of ours
   std::string hello_reply_;
 };
 

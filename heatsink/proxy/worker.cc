@@ -256,7 +256,9 @@ void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
 }
 
 void Worker::settle(Pending& pending, TimePoint now) {
-  if (std::exchange(pending.settled, true) || !shared_.options.cache_enabled) return;
+  if (std::exchange(pending.settled, true)) return;
+  if (pending.changes_access) keeper_.check_access(index_, hold(pending));
+  if (!shared_.options.cache_enabled) return;
   pending.keys.for_each([&](const TouchedKey& key) {
     if (key.write && pending.writes_begun) {
       shared_.fences.write_ends(key.name, now);
@@ -269,12 +271,14 @@ void Worker::settle(Pending& pending, TimePoint now) {
   if (!doubtful) return;
   counters_.add(Count::kBarriers);
   shared_.fences.raise_unknown(now);
-  std::uint64_t held = 0;
-  if (pending.session != nullptr && !pending.session->closed()) {
-    pending.session->hold();
-    held = pending.session->id();
-  }
-  keeper_.request_barrier({index_, held, pending.flush});
+  keeper_.request_barrier({index_, hold(pending), pending.flush});
+}
+
+// Whose replies now wait for the keeper; 0: there is nobody to hand one to.
+std::uint64_t Worker::hold(const Pending& pending) {
+  if (pending.session == nullptr || pending.session->closed()) return 0;
+  pending.session->hold();
+  return pending.session->id();
 }
 
 void Worker::release_hold(std::uint64_t session_id) {

@@ -127,6 +127,7 @@ class Worker {
   void tick();
   void check_timeouts(TimePoint now);
   void post_summary(bool urgent);
+  std::uint64_t hold(const Pending& pending);
   void wake_uncongested();
   Nanos jitter(Nanos pause);
   void end_turn();

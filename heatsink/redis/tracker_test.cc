@@ -28,6 +28,11 @@ TEST_F(Handshake, GivesItsCredentials) {
                                          kRestOfHandshake);
 }
 
+TEST_F(Handshake, AServerThatCannotAnswerNowIsNotOneThatWantsALogin) {
+  EXPECT_THAT(hear("-BUSY Redis is busy running a script.\r\n"),
+              ElementsAre("facts  open no commands"));
+}
+
 TEST_F(Handshake, TellsFactsAsTheyComeAndIsUpWithTheFirstProof) {
   EXPECT_THAT(hear(kPong), ElementsAre("facts  open no commands"));
   EXPECT_THAT(hear(kHello), IsEmpty());

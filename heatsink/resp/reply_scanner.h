@@ -25,7 +25,8 @@ struct ScanStep {
 // numbers, never allocated.
 class ReplyScanner {
  public:
-  static constexpr std::size_t kDepthMax = 1024;
+  static constexpr std::size_t kDepthMax =
+      8192;  // a script's reply nests until Lua's stack (8000) ends
   static constexpr std::size_t kFirstTextMax = 32;
 
   // Reads on in the current top-level element, and never past its end. kError (bytes that no server

@@ -5,11 +5,20 @@
 
 namespace heatsink::resp {
 
+RequestLimits limits_before_auth(RequestLimits limits) {
+  limits.args_max = 10;
+  limits.argument_bytes_max = 16384;
+  limits.unauthenticated = true;
+  return limits;
+}
+
 std::optional<std::int64_t> read_count_line(std::string_view line, const RequestLimits& limits,
                                             std::string& error) {
   const std::optional<std::int64_t> count = parse_decimal(line.substr(1));
   if (count && *count <= limits.args_max) return count;
-  error = "ERR Protocol error: invalid multibulk length";
+  const bool let_in_later = limits.unauthenticated && count && *count <= RequestLimits{}.args_max;
+  error = let_in_later ? "ERR Protocol error: unauthenticated multibulk length"
+                       : "ERR Protocol error: invalid multibulk length";
   return std::nullopt;
 }
 
@@ -23,7 +32,10 @@ std::optional<std::int64_t> read_bulk_line(std::string_view line, const RequestL
   }
   const std::optional<std::int64_t> bytes = parse_decimal(line.substr(1));
   if (bytes && *bytes >= 0 && *bytes <= limits.argument_bytes_max) return bytes;
-  error = "ERR Protocol error: invalid bulk length";
+  const bool let_in_later = limits.unauthenticated && bytes && *bytes >= 0 &&
+                            *bytes <= RequestLimits{}.argument_bytes_max;
+  error = let_in_later ? "ERR Protocol error: unauthenticated bulk length"
+                       : "ERR Protocol error: invalid bulk length";
   return std::nullopt;
 }
 

@@ -18,7 +18,12 @@ struct RequestLimits {
   std::size_t line_bytes_max = 64 * 1024;  // inline requests, and "*n" / "$n" lines; at least 32
   std::size_t buffered_bytes_max = 1024 * 1024;  // past this a request is to be streamed
   std::size_t buffered_args_max = 64 * 1024;     // likewise
+  bool unauthenticated = false;                  // the errors say why so little is let in
 };
+
+// What the server takes from a client that has yet to say who it is: room for AUTH and HELLO
+// (parseMultibulk in Redis's networking.c: 10 arguments of 16 KiB).
+RequestLimits limits_before_auth(RequestLimits limits);
 
 enum class ParseStatus {
   kRequest,    // one whole request: args(), size()

@@ -33,6 +33,9 @@ class RequestParser {
 
   explicit RequestParser(const RequestLimits& limits = {}) : limits_(limits) {}
 
+  // For the requests to come. REQUIRES that none is half read (or reset()).
+  void set_limits(const RequestLimits& limits) { limits_ = limits; }
+
   ParseStatus parse(std::string_view bytes);
   template <std::same_as<std::string> Dying>
   ParseStatus parse(Dying&& bytes) = delete;  // args() would be views of what is gone

@@ -107,6 +107,19 @@ TEST(RequestParser, ErrorsAreThoseOfRedis) {
   for (const auto& [bytes, error] : cases) EXPECT_EQ(error_of(bytes), error) << bytes.substr(0, 80);
 }
 
+TEST(RequestParser, LetsInLittleBeforeAuth) {
+  const auto error_of_nobody = [](std::string_view bytes) {
+    RequestParser parser;
+    parser.set_limits(limits_before_auth({}));
+    return parser.parse(bytes) == ParseStatus::kError ? std::string(parser.error()) : "";
+  };
+  EXPECT_EQ(error_of_nobody("*10\r\n$16384\r\n"), "");
+  EXPECT_EQ(error_of_nobody("*11\r\n"), "ERR Protocol error: unauthenticated multibulk length");
+  EXPECT_EQ(error_of_nobody("*2147483648\r\n"), "ERR Protocol error: invalid multibulk length");
+  EXPECT_EQ(error_of_nobody("*1\r\n$16385\r\n"), "ERR Protocol error: unauthenticated bulk length");
+  EXPECT_EQ(error_of_nobody("*1\r\n$-1\r\n"), "ERR Protocol error: invalid bulk length");
+}
+
 TEST(RequestParser, TheLongestLineThatHasAnEnd) {
   EXPECT_EQ(error_of("*" + std::string(65535, '1') + "\r\n"),
             "ERR Protocol error: invalid multibulk length");

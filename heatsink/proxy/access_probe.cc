@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/access_probe.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::string_view kPing = "*1\r\n$4\r\nPING\r\n";
+
+}  // namespace
+
+AccessProbe::~AccessProbe() {
+  loop_.cancel(timer_);
+  if (socket_) loop_.remove(socket_.get());
+}
+
+void AccessProbe::check(std::function<void()> done) {
+  if (done) (running_ ? waiting_ : asked_).push_back(std::move(done));
+  if (running_) {
+    again_ = true;
+    return;
+  }
+  start();
+}
+
+void AccessProbe::start() {
+  running_ = true;
+  for (const net::ResolvedAddress& address : shared_.addresses()) {
+    Result<net::Fd> started = net::start_connect(address);
+    if (!started.ok()) continue;
+    socket_ = std::move(started).value();
+    if (!loop_.add(socket_.get(), net::Interest::kReadWrite, *this).ok()) {
+      socket_.close();
+      continue;
+    }
+    timer_ = loop_.call_after(shared_.options.connect_timeout, [this] { finish(); });
+    return;
+  }
+  timer_ = loop_.call_after(Nanos(0), [this] { finish(); });
+}
+
+void AccessProbe::on_writable() {
+  const bool asked =
+      net::connect_result(socket_).ok() &&
+      net::write_some(socket_.get(), kPing.data(), kPing.size()).bytes == kPing.size();
+  if (!asked) {
+    finish();
+    return;
+  }
+  loop_.change(socket_.get(), net::Interest::kRead);
+}
+
+// The first bytes decide. Only a refusal for want of a login is one: a server that loads its data
+// or has too many clients also answers with an error.
+void AccessProbe::on_readable() {
+  std::array<char, 256> bytes;
+  const net::IoResult read = net::read_some(socket_.get(), bytes.data(), bytes.size());
+  if (read.status == net::IoStatus::kAgain) return;
+  if (read.status != net::IoStatus::kClosed) {
+    const std::string_view answer(bytes.data(), read.bytes);
+    const bool refused = answer.starts_with("-NOAUTH") || answer.starts_with("-NOPERM");
+    if (refused || answer.starts_with('+'))
+      shared_.upstream_open.store(!refused, std::memory_order_relaxed);
+  }
+  finish();
+}
+
+void AccessProbe::finish() {
+  loop_.cancel(std::exchange(timer_, 0));
+  if (socket_) {
+    loop_.remove(socket_.get());
+    socket_.close();
+  }
+  running_ = false;
+  for (const auto& done : std::exchange(asked_, std::exchange(waiting_, {}))) done();
+  if (std::exchange(again_, false)) start();
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program does with Jedis, against the port and the RESP version it is given.
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisPooled;
+import redis.clients.jedis.JedisPubSub;
+import redis.clients.jedis.RedisProtocol;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.StreamEntryID;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+import redis.clients.jedis.params.ScanParams;
+import redis.clients.jedis.params.SetParams;
+import redis.clients.jedis.params.XReadGroupParams;
+import redis.clients.jedis.resps.ScanResult;
+
+public class Client {
+  private static HostAndPort address;
+  private static RedisProtocol protocol;
+
+  private interface Step {
+    void run(Jedis r) throws Exception;
+  }
+
+  private static DefaultJedisClientConfig config(int database) {
+    return DefaultJedisClientConfig.builder()
+        .protocol(protocol)
+        .database(database)
+        .clientName("jedis")
+        .socketTimeoutMillis(20000)
+        .build();
+  }
+
+  private static Jedis open(int database) {
+    return new Jedis(address, config(database));
+  }
+
+  private static void equal(Object got, Object wanted) {
+    if (!Objects.deepEquals(got, wanted))
+      throw new AssertionError("got " + got + ", wanted " + wanted);
+  }
+
+  private static void values(Jedis r) {
+    byte[] key = "value".getBytes();
+    byte[] binary = new byte[1024];
+    for (int i = 0; i < binary.length; ++i) binary[i] = (byte) i;
+    r.set(key, binary);
+    equal(r.get(key), binary);
+    equal(r.get("nothing"), null);
+    equal(r.set("value", "other", SetParams.setParams().nx()), null);
+    equal(r.del("value"), 1L);
+  }
+
+  private static void pipeline(Jedis r) {
+    var pipe = r.pipelined();
+    List<Response<Long>> replies = new ArrayList<>();
+    for (int i = 0; i < 1000; ++i) replies.add(pipe.incr("pipelined"));
+    pipe.sync();
+    for (int i = 0; i < 1000; ++i) equal(replies.get(i).get(), i + 1L);
+  }
+
+  private static void transaction(Jedis r) {
+    r.watch("watched");
+    var done = r.multi();
+    done.set("watched", "mine");
+    done.get("watched");
+    equal(done.exec(), Arrays.asList("OK", "mine"));
+    r.watch("watched");
+    try (Jedis other = open(0)) {
+      other.set("watched", "theirs");
+    }
+    var refused = r.multi();
+    refused.set("watched", "mine");
+    equal(refused.exec(), null);
+    equal(r.get("watched"), "theirs");
+  }
+
+  private static class Listener extends JedisPubSub {
+    final CountDownLatch subscribed = new CountDownLatch(2);
+    final List<String> heard = new ArrayList<>();
+
+    @Override
+    public void onSubscribe(String channel, int count) {
+      if (count == 1) psubscribe("ne*");
+      subscribed.countDown();
+    }
+
+    @Override
+    public void onPSubscribe(String pattern, int count) {
+      subscribed.countDown();
+    }
+
+    @Override
+    public void onMessage(String channel, String message) {
+      heard.add(message);
+      unsubscribe("news");
+    }
+
+    @Override
+    public void onPMessage(String pattern, String channel, String message) {
+      heard.add(message);
+      punsubscribe("ne*");
+    }
+  }
+
+  private static void publishAndSubscribe(Jedis r) throws Exception {
+    Listener listener = new Listener();
+    var subscriber = CompletableFuture.runAsync(() -> {
+      try (Jedis own = open(0)) {
+        own.subscribe(listener, "news");
+        own.set("no longer", "subscribed");
+      }
+    });
+    listener.subscribed.await();
+    equal(r.publish("news", "now"), 2L);
+    subscriber.get();
+    equal(listener.heard, Arrays.asList("now", "now"));
+  }
+
+  private static void script(Jedis r) {
+    String text = "return redis.call('incrby', KEYS[1], ARGV[1])";
+    r.scriptFlush();
+    try {
+      r.evalsha("0".repeat(40), 1, "scripted", "5");
+      throw new AssertionError("NOSCRIPT was not seen");
+    } catch (JedisNoScriptException expected) {
+      equal(r.eval(text, 1, "scripted", "5"), 5L);
+    }
+    equal(r.evalsha(r.scriptLoad(text), 1, "scripted", "5"), 10L);
+    equal(r.get("scripted"), "10");
+  }
+
+  private static void blocking(Jedis r) throws Exception {
+    equal(r.blpop(0.1, "queue"), null);
+    var popped = CompletableFuture.supplyAsync(() -> {
+      try (Jedis own = open(0)) {
+        return own.blpop(5, "queue");
+      }
+    });
+    r.rpush("queue", "job");
+    equal(popped.get(), Arrays.asList("queue", "job"));
+  }
+
+  private static void scan(Jedis r) {
+    for (int i = 0; i < 500; ++i) r.set("scan:" + i, "");
+    var seen = new HashSet<String>();
+    String cursor = ScanParams.SCAN_POINTER_START;
+    do {
+      ScanResult<String> some = r.scan(cursor, new ScanParams().match("scan:*").count(50));
+      seen.addAll(some.getResult());
+      cursor = some.getCursor();
+    } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
+    equal(seen.size(), 500);
+  }
+
+  private static void streams(Jedis r) {
+    StreamEntryID id = r.xadd("stream", StreamEntryID.NEW_ENTRY, new HashMap<>(Map.of("n", "1")));
+    r.xgroupCreate("stream", "group", new StreamEntryID(), false);
+    var read = r.xreadGroup("group", "one", XReadGroupParams.xReadGroupParams().block(1000),
+        Map.of("stream", StreamEntryID.XREADGROUP_UNDELIVERED_ENTRY));
+    equal(read.get(0).getValue().get(0).getID(), id);
+    equal(r.xack("stream", "group", id), 1L);
+  }
+
+  private static void databases(Jedis r) {
+    r.set("here", "zero");
+    try (Jedis other = open(3)) {
+      equal(other.get("here"), null);
+      other.set("here", "three");
+      equal(r.get("here"), "zero");
+      other.select(0);
+      equal(other.get("here"), "zero");
+    }
+  }
+
+  private static void hotKeyPool(Jedis r) {
+    r.set("hot", "shared");
+    try (JedisPooled pool = new JedisPooled(address, config(0))) {
+      CompletableFuture<?>[] users = new CompletableFuture<?>[8];
+      for (int i = 0; i < users.length; ++i) {
+        String key = "hot:" + i;
+        users[i] = CompletableFuture.runAsync(() -> use(pool, key));
+      }
+      CompletableFuture.allOf(users).join();
+    }
+  }
+
+  private static void use(JedisPooled pool, String key) {
+    for (int i = 0; i < 400; ++i) {
+      pool.set(key, String.valueOf(i));
+      pool.get("hot");
+      equal(pool.get(key), String.valueOf(i)); // an own write
+    }
+  }
+
+  private static void bigValue(Jedis r) {
+    String big = "x".repeat(5_000_000);
+    r.set("big", big);
+    equal(r.get("big"), big);
+  }
+
+  private static void restart(Jedis r) throws Exception {
+    System.out.println("RESTART");
+    System.in.read();
+    try (JedisPooled pool = new JedisPooled(address, config(0))) {
+      for (int i = 0; i < 100; ++i) {
+        try {
+          pool.set("after", "restart");
+          break;
+        } catch (JedisException down) {
+          Thread.sleep(50);
+        }
+      }
+      equal(pool.get("after"), "restart");
+    }
+  }
+
+  private static void play(String name, Jedis r, Step step) throws Exception {
+    step.run(r);
+    System.out.println("ok " + name);
+  }
+
+  public static void main(String[] args) throws Exception {
+    address = new HostAndPort("127.0.0.1", Integer.parseInt(args[0]));
+    protocol = args[1].equals("3") ? RedisProtocol.RESP3 : RedisProtocol.RESP2;
+    try (Jedis r = open(0)) {
+      equal(r.clientGetname(), "jedis");
+      play("values", r, Client::values);
+      play("pipeline", r, Client::pipeline);
+      play("transaction", r, Client::transaction);
+      play("publishAndSubscribe", r, Client::publishAndSubscribe);
+      play("script", r, Client::script);
+      play("blocking", r, Client::blocking);
+      play("scan", r, Client::scan);
+      play("streams", r, Client::streams);
+      play("databases", r, Client::databases);
+      play("hotKeyPool", r, Client::hotKeyPool);
+      play("bigValue", r, Client::bigValue);
+      play("restart", r, Client::restart);
+    }
+  }
+}

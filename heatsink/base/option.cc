@@ -41,7 +41,7 @@ Result<std::int64_t> parse(std::string_view text, const std::int64_t*) {
 }
 Result<double> parse(std::string_view text, const double*) {
   constexpr std::string_view kFix = "write a number, as in 0.5";
-  const Result<double> number = parse_number<double>(text, kFix);
+  Result<double> number = parse_number<double>(text, kFix);
   if (number.ok() && !std::isfinite(*number)) return malformed(kFix);
   return number;
 }

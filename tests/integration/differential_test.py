@@ -59,11 +59,14 @@ def comparable(reply, how):
     return b"\r\n".join(sorted(reply.split(b"\r\n"))) if how == "%" else reply
 
 
-def play(client, conversation, pipelined):
+def play(client, conversation, pipelined, piece=None):
     """The replies, one by one; those that cannot be equal, masked."""
     answered, state, replies = silenced(conversation), {}, []
     if pipelined:
-        client.send_raw(b"".join(encode(*args) for args, _ in conversation))
+        data = b"".join(encode(*args) for args, _ in conversation)
+        piece = piece or len(data)
+        for at in range(0, len(data), piece):
+            client.send_raw(data[at : at + piece])
     for (args, how), has_reply in zip(conversation, answered):
         if not pipelined:
             client.send(*args)
@@ -92,14 +95,12 @@ class Differential(ProxyTest):
             self.assertEqual(admin.ask(*command), b"+OK\r\n")
         admin.close()
 
-    def compare(self, conversation, resp, pipelined, preface=()):
+    def compare(self, conversation, resp, pipelined, piece=None):
         played = []
         for connect in (self.to_server, self.to_proxy):
             self.empty()
             client = connect(resp=resp)
-            for command in preface:
-                client.ask(*command)
-            played.append(play(client, conversation, pipelined))
+            played.append(play(client, conversation, pipelined, piece))
             client.close()
         direct, through = played
         for (args, expected), (_, actual) in zip(direct, through):
@@ -118,6 +119,11 @@ class Differential(ProxyTest):
                 conversation = corpus.generated(seed, 400)
                 for resp in (2, 3):
                     self.compare(conversation, resp, pipelined=seed % 2 == 0)
+
+    def test_generated_and_sent_in_pieces(self):
+        for piece in (1, 7, 61, 1447):
+            with self.subTest(piece=piece):
+                self.compare(corpus.generated(100 + piece, 60), 2, pipelined=True, piece=piece)
 
     def test_generated_while_hot(self):
         """Reads and writes of one hot key, in pipelines: hits and forwarded commands in order."""

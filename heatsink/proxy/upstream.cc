@@ -311,17 +311,16 @@ bool Upstream::message_to_subscriber() const {
 
 void Upstream::end_element() {
   begun_ = false;
-  Session* const target = std::exchange(target_, nullptr);
-  if (push_ || (ambiguous_ && message_to_subscriber())) {
-    const std::string_view kind = scanner_.first_text();
-    const bool confirms = kind.ends_with("subscribe");
+  target_ = nullptr;
+  // What a subscriber did not ask for is a message, also under a name that we do not know.
+  if (push_ || (ambiguous_ && (message_to_subscriber() || pending_.empty()))) {
+    const bool confirms = scanner_.first_text().ends_with("subscribe");
     if (confirms && !pending_.empty() && pending_.front().kind == PendingKind::kSubscribe)
       finish_reply();
     if (owner_ != nullptr) owner_->go_on();
     return;
   }
   if (pending_.empty()) {
-    if (target != nullptr) return;  // a message that we have no name for
     fail("it sent a reply that nobody asked for");
     return;
   }

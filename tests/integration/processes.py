@@ -133,7 +133,7 @@ class Proxy:
         url = upstream if isinstance(upstream, str) else f"redis://127.0.0.1:{upstream.port}"
         command = [HEATSINK, "proxy", "--listen", "127.0.0.1:0", "--upstream", url]
         command += ["--admin", "127.0.0.1:0"]
-        for name, value in {"proxy.workers": 1, **(options or {})}.items():
+        for name, value in {"proxy.workers": 2, **(options or {})}.items():
             command += ["--set", f"{name}={value}"]
         self.process = Process(command, descriptors_max)
         until(

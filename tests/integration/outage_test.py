@@ -14,9 +14,14 @@ QUICK = {"upstream.backoff-min": "10ms", "upstream.backoff-max": "200ms"}
 
 class Outage(ProxyTest):
     PROXY_OPTIONS = {
-        **QUICK, "detection.hot-qps": 5, "detection.window": "1s", "cache.max-staleness": "200ms",
+        **QUICK,
+        "proxy.workers": 1,  # each finds out for itself that the server is back
+        "detection.hot-qps": 5,
+        "detection.window": "1s",
+        "detection.write-hot-ratio": 0,
+        "cache.max-staleness": "200ms",
         "cache.heartbeat-interval": "50ms",
-    }  # fmt: skip
+    }
 
     def setUp(self):
         self.up()

@@ -49,7 +49,7 @@ void ProxyOptions::describe(OptionSet& set) {
            ns(minutes(1))});
   set.add({"upstream.response-timeout", &response_timeout,
            "A server that owes replies on a shared connection and sends nothing for so long is "
-           "taken for gone.",
+           "taken for gone; ten times as long while it answers the tracker.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.backoff-min", &backoff_min,
            "Pause before the second connection attempt; it doubles from there.",

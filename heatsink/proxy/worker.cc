@@ -15,6 +15,7 @@ constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr Nanos kLastWords = Millis(100);  // for a command that would not have had to wait
 constexpr std::size_t kSummaryKeys = 2048;
+constexpr int kAliveServerFactor = 10;  // how much longer a server may take that is known to live
 
 detect::RecorderOptions recorder_options(const SharedState& shared, std::size_t workers) {
   const ProxyOptions& options = shared.options;
@@ -386,11 +387,14 @@ void Worker::tick() {
   check_timeouts(now);
 }
 
+// A server that answers the tracker is alive: it may have its reasons (CLIENT PAUSE), or only this
+// connection is dead.
 void Worker::check_timeouts(TimePoint now) {
+  const Nanos limit =
+      shared_.options.response_timeout * (shared_.lease.up() ? kAliveServerFactor : 1);
   for (Lane& lane : lanes_) {
-    if (lane.upstream && lane.upstream->timed_out(now, shared_.options.response_timeout)) {
-      lane.upstream->fail("it has not answered for " +
-                          format_duration(shared_.options.response_timeout));
+    if (lane.upstream && lane.upstream->timed_out(now, limit)) {
+      lane.upstream->fail("it has not answered for " + format_duration(limit));
     }
   }
   std::vector<std::uint64_t> still;

@@ -103,7 +103,12 @@ TEST_F(ConfigVerb, OptionsThatDoNotGoTogetherAreRefused) {
               HasSubstr("upstream.backoff-min must not be longer"));
   EXPECT_THAT(run({"check", file("proxy.listen: 6380\n")}).err, HasSubstr("proxy.listen: "));
   EXPECT_THAT(run({"check", file("admin.listen: nowhere\n")}).err, HasSubstr("admin.listen: "));
+  EXPECT_THAT(run({"check", file("admin.listen: 0.0.0.0:6390\n")}).err,
+              HasSubstr("bind it to loopback"));
   EXPECT_EQ(run({"check", file("admin.listen: off\n")}).code, kDone);
+  EXPECT_THAT(run({"check", file("upstream.url: redis://127.0.0.1/3\n")}).err,
+              HasSubstr("leave out the database"));
+  EXPECT_EQ(run({"check", file("cache: {maximum-size: 10}\n")}).code, kDone);
 }
 
 TEST_F(ConfigVerb, PasswordsAreNotInErrors) {

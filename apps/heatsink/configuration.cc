@@ -4,6 +4,7 @@
 #include <ostream>
 #include <utility>
 
+#include "heatsink/admin/admin.h"
 #include "heatsink/net/net.h"
 
 namespace heatsink::app {
@@ -23,6 +24,25 @@ void require(ConfigFaults& faults, bool truth, std::string_view sentence) {
   if (!truth) faults.push_back({ErrorCode::kInvalidArgument, std::string(sentence)});
 }
 
+void check_admin(ConfigFaults& faults, const std::string& listen) {
+  if (listen == "off") return;
+  const Result<net::HostPort> address = net::parse_host_port(listen);
+  require_readable(faults, "admin.listen", address);
+  if (!address.ok()) return;
+  const Status usable = admin::check_address(*address);
+  if (!usable.ok())
+    faults.push_back({usable.error().code, "admin.listen: " + usable.error().message});
+}
+
+// Clients choose their databases themselves, and start in 0 as they would without the proxy.
+void check_upstream(ConfigFaults& faults, const std::string& url) {
+  const Result<net::RedisUrl> upstream = net::parse_redis_url(url);
+  require_readable(faults, "upstream.url", upstream);
+  require(
+      faults, !upstream.ok() || upstream->db == 0,
+      "upstream.url: leave out the database: the proxy carries all of them, clients SELECT theirs");
+}
+
 }  // namespace
 
 ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options) {
@@ -38,10 +58,8 @@ ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& opt
 ConfigFaults contradictions(const proxy::ProxyOptions& options) {
   ConfigFaults faults;
   require_readable(faults, "proxy.listen", net::parse_host_port(options.listen));
-  require_readable(faults, "upstream.url", net::parse_redis_url(options.upstream));
-  if (options.admin != "off") {
-    require_readable(faults, "admin.listen", net::parse_host_port(options.admin));
-  }
+  check_upstream(faults, options.upstream);
+  check_admin(faults, options.admin);
   require(faults, options.backoff_min <= options.backoff_max,
           "upstream.backoff-min must not be longer than upstream.backoff-max");
   require(faults, options.tick <= options.window,
@@ -52,8 +70,6 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options) {
       "stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be more than cache.maximum-bytes");
-  require(faults, options.maximum_nil <= options.maximum_size,
-          "cache.maximum-nil must not be more than cache.maximum-size");
   return faults;
 }
 

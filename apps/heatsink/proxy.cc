@@ -68,6 +68,12 @@ Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& op
   return admin::Server::start({.listen = *listen}, std::move(sources));
 }
 
+// Before any thread runs: half a proxy is never started.
+Status check_admin_unused(const proxy::ProxyOptions& options) {
+  if (options.admin == "off") return Unit{};
+  return net::check_unused(*net::parse_host_port(options.admin));
+}
+
 int fail(const Error& error) {
   std::cerr << "heatsink proxy: " << error.message << '\n';
   return kFailed;
@@ -112,6 +118,8 @@ int run_proxy(int argc, char** argv) {
   if (!faults.empty()) return kMisused;
 
   set_log_level(*parse_log_level(options.log_level));
+  if (const Status unused = check_admin_unused(options); !unused.ok()) return fail(unused.error());
+
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
   if (!proxy.ok()) return fail(proxy.error());

@@ -114,6 +114,12 @@ void Server::State::on_accept(const error_code& error, tcp::socket socket) {
   accept();
 }
 
+Status check_address(const net::HostPort& listen) {
+  const Result<tcp::endpoint> endpoint = loopback_endpoint(listen);
+  if (!endpoint.ok()) return endpoint.error();
+  return Unit{};
+}
+
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Sources sources) {
   const Result<tcp::endpoint> endpoint = loopback_endpoint(options.listen);
   if (!endpoint.ok()) return endpoint.error();

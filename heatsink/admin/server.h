@@ -23,6 +23,9 @@ struct ServerOptions {
   Nanos deadline = std::chrono::seconds(10);
 };
 
+// Whether the address is one that start() would take, as far as can be told without listening.
+Status check_address(const net::HostPort& listen);
+
 // Listens and answers from start() to its destruction, which closes all connections, also those
 // with an answer under way, and waits for a callback of `sources` that is running.
 class Server {

@@ -2,6 +2,7 @@
 // What all threads of one proxy see: the options, and the parts of the cache that need no lock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,8 @@ struct SharedState {
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
                .value_bytes_max = options.maximum_value_bytes,
-               .nil_max = static_cast<std::size_t>(options.maximum_nil)},
+               .nil_max =
+                   static_cast<std::size_t>(std::min(options.maximum_nil, options.maximum_size))},
               epochs) {}
 
   const ProxyOptions options;

@@ -14,7 +14,7 @@ namespace {
 constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
                              "Client connections now open."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
-                             "Private connections to the server now open."};
+                             "Private connections to the server that clients now hold."};
 constexpr MetricRow kUp{
     "heatsink_coherence_up", MetricKind::kGauge,
     "1 while the server proves that it sends invalidations, so that copies may be served."};

@@ -44,7 +44,7 @@ struct SharedState {
 
   std::atomic<std::uint64_t> clients{0};
   std::atomic<std::uint64_t> next_client_id{1};
-  std::atomic<std::uint64_t> private_connections{0};
+  std::atomic<std::uint64_t> private_connections{0};  // that a client holds
   // A client may run commands without AUTH. Where the proxy itself has to log in, nobody else is
   // let in on its login before the server has said so.
   std::atomic<bool> upstream_open{!credentials.given()};

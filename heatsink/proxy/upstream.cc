@@ -27,7 +27,8 @@ Upstream::Upstream(Worker& worker, resp::Protocol protocol, Login login, Session
 Upstream::~Upstream() {
   worker_.loop().cancel(connect_timer_);
   if (socket_) worker_.loop().remove(socket_.get());
-  if (was_private_) worker_.shared().private_connections.fetch_sub(1, std::memory_order_relaxed);
+  if (owner_ != nullptr)
+    worker_.shared().private_connections.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Upstream::connect() {

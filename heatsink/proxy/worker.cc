@@ -200,6 +200,11 @@ void Worker::upstream_failed(Upstream& upstream, const std::string& reason) {
 
 std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protocol protocol,
                                                   Upstream::Login login) {
+  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max);
+  if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
+    shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
   for (auto it = idle_private_.rbegin();
        login == Upstream::Login::kOwn && it != idle_private_.rend(); ++it) {
     if ((*it)->protocol() != protocol) continue;
@@ -208,11 +213,6 @@ std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protoc
     found->set_owner(&session);
     return found;
   }
-  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max);
-  if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
-    shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
-    return nullptr;
-  }
   auto opened = std::make_unique<Upstream>(*this, protocol, login, &session);
   opened->connect();
   return opened;
@@ -220,6 +220,7 @@ std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protoc
 
 void Worker::release_private(std::unique_ptr<Upstream> upstream, bool clean) {
   upstream->set_owner(nullptr);
+  shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
   const bool reusable = clean && upstream->ready() && upstream->login() == Upstream::Login::kOwn;
   if (reusable &&
       idle_private_.size() < static_cast<std::size_t>(shared_.options.private_connections_idle)) {

@@ -6,6 +6,7 @@ import time
 import unittest
 
 import stage
+from harness import RedisError, ValueClient, encode
 
 ROUNDS = 200
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -75,7 +76,7 @@ class OwnWrites(stage.Stage):
         for write, value in writes:
             self.heat_any("k")
             answer = self.writer(*write)
-            self.assertNotIsInstance(answer, stage.RedisError, write)
+            self.assertNotIsInstance(answer, RedisError, write)
             self.expect_all("k", value, write)
 
     def heat_any(self, key):
@@ -126,7 +127,7 @@ class OwnWrites(stage.Stage):
             self.expect_all("b", None, flush)
 
     def test_swapdb(self):
-        with self.server.client() as other:
+        with ValueClient(self.server.port) as other:
             other("SELECT", "1")
             for i in range(20):
                 self.direct("SET", "k", f"zero-{i}")
@@ -172,7 +173,7 @@ class OwnWrites(stage.Stage):
         self.direct("SET", "k", "-1")
         self.heat(self.readers[0], "k")
         for i in range(50):
-            with self.proxy.client() as leaving:
+            with ValueClient(self.proxy.port) as leaving:
                 leaving.send("SET", "k", i)
             self.expect_soon(self.readers[0], "k", b"%d" % i)
         self.heat(self.readers[0], "k")  # nothing is left in flight
@@ -205,7 +206,7 @@ class ForeignWrites(stage.Stage):
         asks, reads = self.clients(2)
         self.direct("SET", "k", "0")
         self.heat(reads, "k")
-        writer = self.server.client()
+        writer = ValueClient(self.server.port)
         self.addCleanup(writer.close)
         for i in range(1, 3001):
             writer.send("SET", "k", i)
@@ -256,7 +257,7 @@ class SingleFlight(stage.Stage):
         readers = self.clients(self.CLIENTS)
         self.direct("SET", "k", "0")
         self.heat(readers[0], "k")
-        request = stage.encode("GET", "k")
+        request = encode("GET", "k")
         costs = []
         for i in range(1, 21):
             self.direct("SET", "k", i)
@@ -267,7 +268,7 @@ class SingleFlight(stage.Stage):
             self.direct("SET", "k", written)
             time.sleep(0.02)  # the push is there: what is measured is the rush, not the bound
             for reader in readers:
-                reader.sock.sendall(request)
+                reader.send_raw(request)
             for reader in readers:
                 self.assertEqual(reader.read(), written)
             costs.append(self.reads_seen() - before)
@@ -281,7 +282,7 @@ class SingleFlight(stage.Stage):
 class FewWaiters(stage.Stage):
     """Past cache.maximum-waiters readers ask the server themselves, and raise fences."""
 
-    options = {"cache__maximum_waiters": "4"}
+    options = {"cache.maximum-waiters": 4}
 
     def test_copies_come_back_under_a_rush(self):
         self.direct("SET", "k", "0")
@@ -290,10 +291,10 @@ class FewWaiters(stage.Stage):
         readers = [self.client() for _ in range(60)]
 
         def rush(mine):
-            request = stage.encode("GET", "k")
+            request = encode("GET", "k")
             while not stop.is_set():
                 for reader in mine:
-                    reader.sock.sendall(request)
+                    reader.send_raw(request)
                 for reader in mine:
                     reader.read()
 

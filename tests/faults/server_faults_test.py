@@ -7,6 +7,7 @@ import time
 import unittest
 
 import stage
+from harness import RedisError, ValueClient
 
 SOON_S = stage.STALENESS_S + 0.5  # the bound, on a machine with more to do
 
@@ -26,7 +27,7 @@ class Reader(threading.Thread):
         while not self.ending.is_set():
             invoked = time.monotonic()
             try:
-                client = client or stage.Client(self.port)
+                client = client or ValueClient(self.port)
                 value = client("GET", self.key)
             except OSError as error:
                 client, value = None, error
@@ -46,11 +47,11 @@ class Reader(threading.Thread):
 
 
 def is_error(value):
-    return isinstance(value, (Exception, stage.RedisError))
+    return isinstance(value, (Exception, RedisError))
 
 
 class Faults(stage.Stage):
-    options = {"upstream__backoff_max": "100ms"}
+    options = {"upstream.backoff-max": "100ms"}
 
     def setUp(self):
         super().setUp()
@@ -74,7 +75,7 @@ class Faults(stage.Stage):
 
     def working_client(self):
         try:
-            client = self.proxy.client()
+            client = ValueClient(self.proxy.port)
             if not is_error(client("GET", "k")):
                 self.addCleanup(client.close)
                 return client
@@ -86,11 +87,11 @@ class Faults(stage.Stage):
     def stalled_hits(self, seconds):
         """Stops the server for so long under load. How long hits went on, in seconds."""
         readers = self.under_load()
-        self.server.freeze()
+        self.server.process.freeze()
         stopped = time.monotonic()
         time.sleep(seconds)
         continued = time.monotonic()
-        self.server.signal(signal.SIGCONT)
+        self.server.process.signal(signal.SIGCONT)
         time.sleep(0.5)
         for reader in readers:
             reader.end()
@@ -104,10 +105,10 @@ class Killed(Faults):
         for value in (b"younger", None, b"older"):
             readers = self.under_load()
             self.direct.close()
-            self.server.kill()
+            self.server.process.kill()
             time.sleep(0.1)
-            self.server.run()
-            self.direct = self.server.client()
+            self.server.restart()
+            self.direct = ValueClient(self.server.port)
             self.addCleanup(self.direct.close)
             if value is not None:
                 self.direct("SET", "k", value)
@@ -121,15 +122,15 @@ class Killed(Faults):
             self.expect_recovery()
 
     def test_while_it_is_down_the_answer_is_an_error(self):
-        self.server.kill()
+        self.server.process.kill()
         stage.wait_until(lambda: is_error(self.reader("GET", "k")), "an error", stage.STALENESS_S)
         for _ in range(20):
             asked = time.monotonic()
             answer = self.reader("GET", "k")
             self.assertIn("not reachable", answer)
             self.assertLess(time.monotonic() - asked, 1)
-        self.server.run()
-        self.direct = self.server.client()
+        self.server.restart()
+        self.direct = ValueClient(self.server.port)
         self.addCleanup(self.direct.close)
         self.expect_recovery()
 
@@ -156,11 +157,11 @@ class Stopped(Faults):
         for _ in range(2):
             self.direct("SET", "k", "old")
             self.heat(self.reader, "k")
-            self.server.freeze()
+            self.server.process.freeze()
             time.sleep(1.3)
             writer.send("SET", "k", "new")
             self.reader.send("GET", "k")
-            self.server.signal(signal.SIGCONT)
+            self.server.process.signal(signal.SIGCONT)
             self.assertEqual(writer.read(), "OK")
             self.assertIn(self.reader.read(), (b"old", b"new"))
             for _ in range(200):
@@ -169,13 +170,13 @@ class Stopped(Faults):
     def test_the_stopped_proxy_refuses_its_first_hit(self):
         for change in (b"changed", None):
             self.heat(self.reader, "k")
-            self.proxy.freeze()
+            self.proxy.process.freeze()
             self.reader.send("GET", "k")
             self.direct("DEL", "k") if change is None else self.direct("SET", "k", change)
             time.sleep(stage.STALENESS_S + 0.5)
             asked_late = self.client()
             asked_late.send("GET", "k")
-            self.proxy.signal(signal.SIGCONT)
+            self.proxy.process.signal(signal.SIGCONT)
             self.assertEqual(self.reader.read(), change)
             self.assertEqual(asked_late.read(), change)
             self.direct("SET", "k", "again")
@@ -213,10 +214,10 @@ class CutOff(Faults):
     def test_the_tracker_is_past_its_output_limit(self):
         self.direct("CONFIG", "SET", "client-output-buffer-limit", "normal 65536 65536 1")
         generation = self.tracker_id()
-        self.proxy.freeze()  # it takes nothing, so pushes pile up
+        self.proxy.process.freeze()  # it takes nothing, so pushes pile up
         names = [f"filler-{i:05}" + "x" * 400 for i in range(3000)]
         self.direct.pipeline([("SET", "k", "new"), *(("SET", name, 1) for name in names)])
-        self.proxy.signal(signal.SIGCONT)
+        self.proxy.process.signal(signal.SIGCONT)
         self.expect_soon(self.reader, "k", b"new", SOON_S)
         self.assertIsNotNone(generation)
         self.expect_recovery()
@@ -257,7 +258,7 @@ class Busy(Faults):
         self.refuses_within_the_bound(lambda: self.direct("CLIENT", "PAUSE", "2500", "ALL"), 2.5)
 
     def test_debug_sleep(self):
-        with self.server.client() as sleeper:
+        with ValueClient(self.server.port) as sleeper:
             self.refuses_within_the_bound(lambda: sleeper.send("DEBUG", "SLEEP", "2.5"), 2.5)
 
     def test_pause_of_writes_keeps_hits(self):

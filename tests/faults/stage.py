@@ -1,214 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """A redis-server, a heatsink in front of it, and clients: what a test of coherence plays on.
 
-Everything is on loopback, on free ports, and ends with the test. HEATSINK names the binary (ctest
-sets it); with HEATSINK_LOG=1 the proxies' own words are shown.
+Everything ends with the test (tests/harness). With HEATSINK_LOG=1 the proxies' own words are shown.
 """
 
 import os
 import re
-import select
-import shutil
-import signal
-import socket
 import subprocess
-import tempfile
-import time
 import unittest
-import urllib.request
 
-HEATSINK = os.environ.get("HEATSINK", "build/dev/apps/heatsink/heatsink")
-PATIENCE_S = 20.0  # for what must happen, however slow the machine
-QUIET = not os.environ.get("HEATSINK_LOG")  # the proxies of a fault log a great deal
+from harness import PATIENCE_S, Proxy, Redis, ValueClient, until
+
+# The proxies of a fault log a great deal: by default it is not even read.
+LOG = None if os.environ.get("HEATSINK_LOG") else subprocess.DEVNULL
 
 STALENESS_S = 1.0  # cache.max-staleness
 
 # Hot after a few reads, and for good: these tests are about copies, not about detection.
 EAGER = {
-    "detection.hot-qps": "2",
+    "detection.hot-qps": 2,
     "detection.window": "1s",
     "detection.minimum-residence": "1h",
-    "detection.write-hot-ratio": "0",
+    "detection.write-hot-ratio": 0,
     "detection.tick": "20ms",
-    "proxy.workers": "2",
 }
 
 
-class RedisError(str):
-    """An error reply; compares as its text."""
-
-
-class Client:
-    """One RESP2 connection. Not thread-safe."""
-
-    def __init__(self, port, timeout_s=PATIENCE_S):
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
-        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.stream = self.sock.makefile("rb", buffering=1 << 16)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.stream.close()
-        self.sock.close()
-
-    def send(self, *args):
-        self.sock.sendall(encode(*args))
-
-    def __call__(self, *args):
-        self.send(*args)
-        return self.read()
-
-    def pipeline(self, calls):
-        self.sock.sendall(b"".join(encode(*call) for call in calls))
-        return [self.read() for _ in calls]
-
-    def read(self):
-        line = self.stream.readline()
-        if not line.endswith(b"\r\n"):
-            raise ConnectionError("the connection was closed")
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"+":
-            return rest.decode()
-        if kind == b"-":
-            return RedisError(rest.decode())
-        if kind == b":":
-            return int(rest)
-        if kind == b"$":
-            return None if rest == b"-1" else self.stream.read(int(rest) + 2)[:-2]
-        if kind == b"*":
-            return None if rest == b"-1" else [self.read() for _ in range(int(rest))]
-        raise ConnectionError(f"no RESP2: {line!r}")
-
-
-def encode(*args):
-    parts = [a if isinstance(a, bytes) else str(a).encode() for a in args]
-    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts)
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
-
-
 def wait_until(condition, what, limit_s=PATIENCE_S):
-    """The first true value of `condition()`. Polls: the other side is a process."""
-    end = time.monotonic() + limit_s
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.002)
-    raise AssertionError(f"not within {limit_s} s: {what}")
-
-
-class Process:
-    """A child that can be stopped, continued and killed, and is gone at the end."""
-
-    def start(self, argv, **kwargs):
-        self.child = subprocess.Popen(argv, **kwargs)
-
-    def signal(self, number):
-        self.child.send_signal(number)
-
-    def freeze(self):
-        """SIGSTOP, and every thread has stopped: one on another core may go on for a moment."""
-        self.signal(signal.SIGSTOP)
-        tasks = f"/proc/{self.child.pid}/task"
-
-        def state(task):
-            with open(f"{tasks}/{task}/stat", encoding="ascii", errors="replace") as file:
-                return file.read().rsplit(")", 1)[1].split()[0]
-
-        wait_until(lambda: all(state(task) == "T" for task in os.listdir(tasks)), "stopped")
-
-    def kill(self):
-        if self.child.poll() is None:
-            self.child.send_signal(signal.SIGCONT)
-            self.child.kill()
-        self.child.wait()
-
-
-class Server(Process):
-    def __init__(self, *args):
-        self.args = args
-        self.port = free_port()
-        self.folder = tempfile.mkdtemp(prefix="heatsink-faults-")
-        self.run()
-
-    def run(self):
-        self.start(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
-             "--dir", self.folder, "--enable-debug-command", "yes", *self.args],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(self.answers, "redis-server answers")
-
-    def answers(self):
-        try:
-            with Client(self.port, 1) as client:
-                return not str(client("PING")).startswith("LOADING")
-        except OSError:
-            return False
-
-    def client(self):
-        return Client(self.port)
-
-    def close(self):
-        self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class Proxy(Process):
-    def __init__(self, upstream, **options):
-        settings = dict(EAGER)
-        for name, value in options.items():
-            settings[name.replace("__", ".").replace("_", "-")] = value
-        argv = [HEATSINK, "proxy", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-                "--upstream", upstream]
-        for name, value in settings.items():
-            argv += ["--set", f"{name}={value}"]
-        self.start(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if QUIET else None)
-        line = self.first_line()
-        found = re.search(r"clients 127\.0\.0\.1:(\d+).*admin (http://\S+)", line)
-        if not found:
-            self.close()
-            raise AssertionError(f"heatsink proxy said {line!r}")
-        self.port, self.admin = int(found[1]), found[2]
-
-    def first_line(self):
-        ready, _, _ = select.select([self.child.stdout], [], [], PATIENCE_S)
-        return self.child.stdout.readline().decode() if ready else "nothing"
-
-    def client(self):
-        return Client(self.port)
-
-    def metric(self, name):
-        """The sum of all samples whose name (with labels) begins so."""
-        with urllib.request.urlopen(self.admin + "/metrics", timeout=PATIENCE_S) as answer:
-            text = answer.read().decode()
-        lines = [line for line in text.splitlines() if line.startswith(name)]
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
-
-    def hits(self):
-        return self.metric("heatsink_local_hits_total")
-
-    def close(self):
-        """Ends it and says whether it ended as it should (a sanitizer's finding does not)."""
-        if self.child.poll() is None:
-            self.child.send_signal(signal.SIGCONT)
-            self.child.terminate()
-        try:
-            status = self.child.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            status = "no end"
-        self.child.stdout.close()
-        return status
+    """until(), with more patience: the servers are stopped, killed and busy."""
+    return until(condition, limit_s, what)
 
 
 class Stage(unittest.TestCase):
@@ -218,21 +38,15 @@ class Stage(unittest.TestCase):
     options = {}
 
     def setUp(self):
-        self.server = Server(*self.server_args)
-        self.addCleanup(self.server.close)
-        self.direct = self.server.client()
+        self.server = Redis(*self.server_args)
+        self.addCleanup(self.server.stop)
+        self.direct = ValueClient(self.server.port)
         self.addCleanup(self.direct.close)
-        self.proxy = Proxy(self.upstream(), **self.options)
-        self.addCleanup(self.end_proxy)
-
-    def upstream(self):
-        return f"redis://127.0.0.1:{self.server.port}"
-
-    def end_proxy(self):
-        self.assertEqual(self.proxy.close(), 0, "the proxy did not end cleanly")
+        self.proxy = Proxy(self.server, EAGER | self.options, stderr=LOG)
+        self.addCleanup(self.proxy.stop)
 
     def client(self):
-        client = self.proxy.client()
+        client = ValueClient(self.proxy.port)
         self.addCleanup(client.close)
         return client
 

@@ -5,7 +5,7 @@ import multiprocessing
 import random
 import time
 
-import stage
+from harness import ValueClient, encode
 from register_checker import Op
 
 
@@ -20,17 +20,17 @@ class Session(multiprocessing.Process):
     def run(self):
         port, number, keys, depth, writes, seconds = self.setting
         dice = random.Random(number)
-        gets = [stage.encode("GET", key) for key in keys]
-        incrs = [stage.encode("INCR", key) for key in keys]
+        gets = [encode("GET", key) for key in keys]
+        incrs = [encode("INCR", key) for key in keys]
         history = []
-        with stage.Client(port) as client:
+        with ValueClient(port) as client:
             end = time.monotonic() + seconds
             while time.monotonic() < end:
                 batch = [(dice.randrange(len(keys)), dice.randrange(1000) < writes)
                          for _ in range(depth)]
                 request = b"".join(incrs[key] if is_write else gets[key] for key, is_write in batch)
                 invoked = time.monotonic()
-                client.sock.sendall(request)
+                client.send_raw(request)
                 versions = [version_of(client) for _ in batch]
                 history.append((invoked, time.monotonic(), batch, versions))
         self.sender.send(history)

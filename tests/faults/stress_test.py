@@ -12,6 +12,7 @@ import time
 import unittest
 
 import stage
+from harness import ValueClient
 from register_checker import staleness_max, violations
 from stress import Session, play
 
@@ -83,7 +84,7 @@ def slow_writer(session):
     """A few hundred writes per second, so that there is time for copies between them."""
     port, number, keys, _, _, seconds = session.setting
     history = []
-    with stage.Client(port) as client:
+    with ValueClient(port) as client:
         end = time.monotonic() + seconds
         i = 0
         while time.monotonic() < end:

@@ -9,8 +9,8 @@ import re
 import unittest
 
 import corpus
-from client import Closed, encode
-from processes import ProxyTest, until
+from harness import Closed, encode, until
+from stage import ProxyTest
 
 HOT = {
     "detection.hot-qps": 5,

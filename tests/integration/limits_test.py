@@ -7,8 +7,8 @@ import threading
 import time
 import unittest
 
-from client import Client, Closed, drain, encode
-from processes import SLOW, Proxy, ProxyTest, Redis, need_programs, until
+from harness import SLOW, Closed, Proxy, RawClient, Redis, drain, encode, until
+from stage import ProxyTest, need_programs
 
 MEBI = 1 << 20
 
@@ -17,7 +17,7 @@ class Meanwhile:
     """Another client that asks PING all the time; `worst_s` is the longest it waited."""
 
     def __init__(self, port):
-        self.client, self.worst_s, self.running = Client(port, timeout_s=20), 0.0, True
+        self.client, self.worst_s, self.running = RawClient(port, timeout_s=20), 0.0, True
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self):
@@ -177,7 +177,7 @@ class Counts(unittest.TestCase):
         return proxy
 
     def connect(self, proxy, **how):
-        client = Client(proxy.port, **how)
+        client = RawClient(proxy.port, **how)
         self.addCleanup(client.close)
         return client
 

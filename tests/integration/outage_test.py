@@ -6,8 +6,8 @@ import threading
 import time
 import unittest
 
-from client import Client, encode
-from processes import SLOW, Proxy, ProxyTest, until
+from harness import SLOW, Proxy, RawClient, Redis, encode, until
+from stage import ProxyTest, need_programs
 
 QUICK = {"upstream.backoff-min": "10ms", "upstream.backoff-max": "200ms"}
 
@@ -94,7 +94,7 @@ class Outage(ProxyTest):
         stop, faults = threading.Event(), []
 
         def load(number):
-            client = Client(self.proxy.port, timeout_s=20)
+            client = RawClient(self.proxy.port, timeout_s=20)
             count = 0
             while not stop.is_set():
                 count += 1
@@ -152,15 +152,13 @@ class Outage(ProxyTest):
 
 class NeverThere(unittest.TestCase):
     def test_a_server_that_comes_later(self):
-        from processes import Redis, need_programs
-
         need_programs()
         redis = Redis()
         self.addCleanup(redis.stop)
         redis.process.kill()
         proxy = Proxy(redis, QUICK)
         self.addCleanup(proxy.stop)
-        client = Client(proxy.port)
+        client = RawClient(proxy.port)
         self.addCleanup(client.close)
         self.assertIn(b"is not reachable", client.ask("PING"))
         redis.restart()

@@ -4,8 +4,8 @@
 import socket
 import unittest
 
-from client import Client, encode
-from processes import Proxy, ProxyTest, Redis, need_programs, until
+from harness import Proxy, RawClient, Redis, encode, until
+from stage import ProxyTest, need_programs
 
 HOT = {
     "detection.hot-qps": 5,
@@ -77,7 +77,7 @@ class Waiting(ProxyTest):
         self.assertEqual(client.read_many(3), [b"+OK\r\n", b":0\r\n", b":0\r\n"])
 
     def test_a_client_that_has_gone_no_longer_waits(self):
-        for leave in (Client.close, lambda c: c.socket.shutdown(socket.SHUT_WR)):
+        for leave in (RawClient.close, lambda c: c.socket.shutdown(socket.SHUT_WR)):
             client = self.to_proxy()
             client.send("BLMOVE", "gone", "x", "LEFT", "LEFT", 0)
             self.wait_for_blocked("blmove")
@@ -311,7 +311,7 @@ class Login(unittest.TestCase):
         self.addCleanup(self.redis.stop)
 
     def server(self):
-        client = Client(self.redis.port)
+        client = RawClient(self.redis.port)
         self.addCleanup(client.close)
         self.assertEqual(client.ask("AUTH", "secret"), b"+OK\r\n")
         return client
@@ -322,7 +322,7 @@ class Login(unittest.TestCase):
         return proxy
 
     def connect(self, proxy, resp=2):
-        client = Client(proxy.port, resp)
+        client = RawClient(proxy.port, resp)
         self.addCleanup(client.close)
         return client
 
@@ -330,7 +330,7 @@ class Login(unittest.TestCase):
         """The commands one by one on a fresh connection to each."""
         replies = []
         for port in (self.redis.port, proxy.port):
-            client = Client(port)
+            client = RawClient(port)
             self.addCleanup(client.close)
             replies.append([client.ask(*command) for command in commands])
         self.assertEqual(replies[1], replies[0])

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Redis client that keeps the bytes of each reply as they came, and reads only when asked."""
+"""Clients of one connection: one keeps the bytes of each reply as they came, one their values.
+
+Both read only when asked. Not thread-safe.
+"""
 
 import socket
 import time
 
-from processes import SLOW
+from .patience import PATIENCE_S, SLOW
 
 
-class Closed(Exception):
+class Closed(ConnectionError):
     """The other side has closed the connection."""
 
 
@@ -42,17 +45,26 @@ def end_of_reply(data, at=0):
     raise AssertionError(f"not a reply: {bytes(data[at : at + 80])!r}")
 
 
-class Client:
-    def __init__(self, port, resp=2, receive_buffer=None, timeout_s=5):
+class Connection:
+    """What both clients have: a socket to a port of loopback, and requests."""
+
+    def __init__(self, port, timeout_s, receive_buffer=None):
         self.socket = socket.socket()
-        if receive_buffer is not None:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(timeout_s * SLOW)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket.connect(("127.0.0.1", port))
-        self.data = bytearray()
-        if resp == 3:
-            self.ask("HELLO", 3)
+        try:
+            if receive_buffer is not None:
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            self.socket.settimeout(timeout_s * SLOW)
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.socket.connect(("127.0.0.1", port))
+        except OSError:
+            self.socket.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def close(self):
         self.socket.close()
@@ -62,6 +74,16 @@ class Client:
 
     def send_raw(self, data):
         self.socket.sendall(data)
+
+
+class RawClient(Connection):
+    """Replies and pushes are their bytes, in RESP2 or RESP3."""
+
+    def __init__(self, port, resp=2, receive_buffer=None, timeout_s=5):
+        super().__init__(port, timeout_s, receive_buffer)
+        self.data = bytearray()
+        if resp == 3:
+            self.ask("HELLO", 3)
 
     def receive(self):
         try:
@@ -91,7 +113,7 @@ class Client:
 
     def is_silent(self, for_s=0.05):
         """True if nothing is there to be read, and nothing comes for a moment."""
-        before, self.socket_timeout = self.socket.gettimeout(), None
+        before = self.socket.gettimeout()
         self.socket.settimeout(for_s)
         try:
             self.receive()
@@ -124,3 +146,44 @@ def drain(client, bytes_expected, deadline_s=60):
         if time.monotonic() > limit:
             raise AssertionError(f"only {got} of {bytes_expected} bytes within {deadline_s} s")
     return got
+
+
+class RedisError(str):
+    """An error reply; compares as its text."""
+
+
+class ValueClient(Connection):
+    """Replies are values, in RESP2: bytes, int, None, list, str for a status, RedisError."""
+
+    def __init__(self, port, timeout_s=PATIENCE_S):
+        super().__init__(port, timeout_s)
+        self.stream = self.socket.makefile("rb", buffering=1 << 16)
+
+    def close(self):
+        self.stream.close()
+        super().close()
+
+    def __call__(self, *args):
+        self.send(*args)
+        return self.read()
+
+    def pipeline(self, calls):
+        self.send_raw(b"".join(encode(*call) for call in calls))
+        return [self.read() for _ in calls]
+
+    def read(self):
+        line = self.stream.readline()
+        if not line.endswith(b"\r\n"):
+            raise Closed(line)
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"+":
+            return rest.decode()
+        if kind == b"-":
+            return RedisError(rest.decode())
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            return None if rest == b"-1" else self.stream.read(int(rest) + 2)[:-2]
+        if kind == b"*":
+            return None if rest == b"-1" else [self.read() for _ in range(int(rest))]
+        raise ConnectionError(f"no RESP2: {line!r}")

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""redis-server and `heatsink proxy` as processes of one test, which always end with it."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import urllib.request
+
+from .patience import PATIENCE_S, until
+
+HEATSINK = os.environ.get("HEATSINK", "build/dev/apps/heatsink/heatsink")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Process:
+    """One child, its output kept for the report of a failure."""
+
+    def __init__(self, command, descriptors_max=None, stderr=subprocess.STDOUT):
+        def limit():
+            if descriptors_max is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors_max, descriptors_max))
+
+        self.lines = []
+        self.child = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            errors="replace",
+            preexec_fn=limit,
+        )
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.child.stdout:
+            self.lines.append(line)
+
+    def output(self):
+        return "".join(self.lines)
+
+    def alive(self):
+        return self.child.poll() is None
+
+    def rss_bytes(self):
+        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as status:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", status.read())[1]) * 1024
+
+    def cpu_s(self):
+        fields = stat_fields(f"/proc/{self.child.pid}/stat")
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def signal(self, number):
+        self.child.send_signal(number)
+
+    def freeze(self):
+        """SIGSTOP, and every thread has stopped: one on another core may go on for a moment."""
+        self.signal(signal.SIGSTOP)
+        tasks = f"/proc/{self.child.pid}/task"
+
+        def stopped():
+            return all(stat_fields(f"{tasks}/{task}/stat")[0] == "T" for task in os.listdir(tasks))
+
+        until(stopped, PATIENCE_S, "every thread stopped")
+
+    def kill(self):
+        self.end(signal.SIGKILL)
+
+    def end(self, how):
+        """Its exit status; one that does not heed the signal is killed. May be called again."""
+        if self.alive():
+            self.signal(how)
+            self.signal(signal.SIGCONT)  # a frozen one would not hear of it
+        try:
+            self.child.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+        self.reader.join(PATIENCE_S)
+        self.child.stdout.close()
+        return self.child.returncode
+
+
+def stat_fields(path):
+    """The fields of a stat file of /proc, from the third (the state) on."""
+    with open(path, encoding="ascii", errors="replace") as stat:
+        return stat.read().rsplit(")", 1)[1].split()
+
+
+class Redis:
+    """A server without persistence on a free port of loopback; restart() keeps the port."""
+
+    def __init__(self, *options):
+        self.options = options
+        self.folder = tempfile.mkdtemp(prefix="heatsink-test-")
+        for _ in range(5):  # another test may have taken the port meanwhile
+            self.port = free_port()
+            if self._start():
+                return
+        self.stop()
+        raise AssertionError("redis-server does not start: " + self.process.output())
+
+    def _start(self):
+        self.process = Process(
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+            + ["--appendonly", "no", "--dir", self.folder, "--enable-debug-command", "yes"]
+            + list(self.options)
+        )
+        try:
+            until(self._has_decided, PATIENCE_S, "redis-server ready")
+        finally:
+            if not self._is_ready():
+                self.process.kill()
+        return self.process.alive()
+
+    def _has_decided(self):
+        return not self.process.alive() or self._is_ready()
+
+    def _is_ready(self):
+        return "Ready to accept" in self.process.output()
+
+    def restart(self):
+        until(self._start, PATIENCE_S, "redis-server back on its port")
+
+    def stop(self):
+        self.process.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Proxy:
+    """`heatsink proxy` on free ports.
+
+    `upstream` is a Redis or an address; options as {"detection.hot-qps": 10}; `stderr` (its log) as
+    subprocess has it, by default part of the output that a failure reports.
+    """
+
+    def __init__(self, upstream, options=None, **how):
+        url = upstream if isinstance(upstream, str) else f"redis://127.0.0.1:{upstream.port}"
+        command = [HEATSINK, "proxy", "--listen", "127.0.0.1:0", "--upstream", url]
+        command += ["--admin", "127.0.0.1:0"]
+        for name, value in {"proxy.workers": 2, **(options or {})}.items():
+            command += ["--set", f"{name}={value}"]
+        self.process = Process(command, **how)
+        try:
+            self.port, self.admin_port = until(self._ports, PATIENCE_S, "heatsink proxy ready")
+        except AssertionError as error:
+            self.process.kill()
+            raise AssertionError(f"{error}: {self.process.output()}") from None
+
+    def _ports(self):
+        """Those of the line that says it is ready; None before that."""
+        ended = not self.process.alive()
+        ready = re.search(
+            r"ready: clients \S+:(\d+),.* admin http://\S+:(\d+)", self.process.output()
+        )
+        if ended and ready is None:
+            raise AssertionError("heatsink proxy does not start")
+        return ready and (int(ready[1]), int(ready[2]))
+
+    def metric(self, name):
+        """The sum over its labels."""
+        url = f"http://127.0.0.1:{self.admin_port}/metrics"
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+            text = answer.read().decode()
+        values = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
+        if not values:
+            raise AssertionError(f"no metric {name} in\n{text}")
+        return sum(float(value) for value in values)
+
+    def hits(self):
+        return self.metric("heatsink_local_hits_total")
+
+    def stop(self):
+        """Ends it as an operator would; whatever a sanitizer has to say fails the test."""
+        status = self.process.end(signal.SIGTERM)
+        output = self.process.output()
+        if status != 0 or "Sanitizer" in output:
+            raise AssertionError(f"heatsink proxy ended with {status}:\n{output}")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A redis-server and a heatsink in front of it for each class of tests, and raw clients of both."""
+
+import os
+import shutil
+import unittest
+
+from harness import HEATSINK, Proxy, RawClient, Redis
+
+
+def need_programs():
+    if shutil.which("redis-server") is None:
+        raise unittest.SkipTest("redis-server is not installed")
+    if not os.access(HEATSINK, os.X_OK):
+        raise unittest.SkipTest("HEATSINK does not name the heatsink program")
+
+
+class ProxyTest(unittest.TestCase):
+    """A server and a proxy per test class, with the class's options."""
+
+    SERVER_OPTIONS = ()
+    PROXY_OPTIONS = {}
+
+    @classmethod
+    def setUpClass(cls):
+        need_programs()
+        cls.redis = Redis(*cls.SERVER_OPTIONS)
+        cls.addClassCleanup(cls.redis.stop)
+        cls.proxy = Proxy(cls.redis, cls.PROXY_OPTIONS)
+        cls.addClassCleanup(cls.proxy.stop)
+
+    def to_server(self, **how):
+        return self._keep(self.redis.port, how)
+
+    def to_proxy(self, **how):
+        return self._keep(self.proxy.port, how)
+
+    def _keep(self, port, how):
+        client = RawClient(port, **how)
+        self.addCleanup(client.close)
+        return client

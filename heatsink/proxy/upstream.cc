@@ -283,9 +283,9 @@ bool Upstream::begin_reply() {
   const bool ours = pending.kind == PendingKind::kOwn || selects;
   if (session != nullptr && !ours && !pending.silent) target_ = session;
   const bool unwieldy =
-      target_ != nullptr && shared() && (too_big_to_share() || session->congested());
-  if (unwieldy && pending.read_only && session->may_ask_again()) {
-    session->ask_again(output_.view().substr(0, pending.bytes), pending);
+      target_ != nullptr && shared() && (too_big_to_share() || target_->congested());
+  if (unwieldy && pending.read_only && target_->may_ask_again()) {
+    target_->ask_again(output_.view().substr(0, pending.bytes), pending);
     pending.silent = true;
     target_ = nullptr;
   }

@@ -17,6 +17,7 @@ using std::chrono::seconds;
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table, a row per option
 void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.listen", &listen,
            "Address that clients connect to, host:port; port 0 takes a free one."});

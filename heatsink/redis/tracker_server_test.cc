@@ -90,7 +90,7 @@ class TrackerServerTest : public testing::Test {
   }
   std::string answer() {
     hear_until("filled");
-    const std::string line = log_.lines().back();
+    std::string line = log_.lines().back();
     log_.take();
     return line;
   }

@@ -110,8 +110,18 @@ void Keeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
   if (!facts.commands) return;
   for (Worker* worker : workers_) {
-    worker->post([worker, commands = facts.commands] { worker->set_commands(commands); });
+    worker->post([worker, commands = facts.commands] {
+      worker->set_commands(commands);
+      worker->retry_lanes();
+    });
   }
+}
+
+void Keeper::server_is_back() {
+  loop_.post([this] {
+    link_.retry();
+    for (Worker* worker : workers_) worker->post([worker] { worker->retry_lanes(); });
+  });
 }
 
 // ---- what is hot

@@ -38,6 +38,13 @@ void TrackerLink::connect() {
                             [this] { lost("connecting took too long"); });
 }
 
+void TrackerLink::retry() {
+  if (socket_ || timer_ == 0) return;
+  loop_.cancel(timer_);
+  backoff_ = Nanos(0);
+  connect();
+}
+
 // The name may mean another machine by now. Blocks this thread, which has nothing else to keep up.
 void TrackerLink::look_up_again() {
   Result<std::vector<net::ResolvedAddress>> found = net::resolve(shared_.upstream.address);

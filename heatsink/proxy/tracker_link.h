@@ -20,6 +20,7 @@ class TrackerLink final : public net::FdHandler {
   TrackerLink(const TrackerLink&) = delete;
 
   void connect();
+  void retry();  // now, if it waits for its next attempt
   void tick();   // at least every heartbeat interval
   void flush();  // after anything that may have made the tracker speak
   const std::string& problem() const { return problem_; }  // "" while connected

@@ -126,23 +126,23 @@ void Worker::wake(Lane& lane) {
 void Worker::upstream_ready(Upstream& upstream) {
   for (Lane& lane : lanes_) {
     if (lane.upstream.get() != &upstream) continue;
-    if (!lane.down.empty())
+    const bool was_down = !lane.down.empty();
+    if (was_down)
       log_limited(LogLevel::kInfo, "back",
                   "upstream " + shared_.upstream.address.text() + " is back", loop_.now());
     lane.down.clear();
     lane.backoff = Nanos(0);
     wake(lane);
-    retry_other_lanes(lane);
+    if (was_down) keeper_.server_is_back();
     return;
   }
   if (Session* owner = upstream.owner()) owner->private_ready();
 }
 
-// The server is there: clients of the other protocol need not be refused until their own pause
-// ends.
-void Worker::retry_other_lanes(const Lane& up) {
+// The server is there: no client need be refused until a pause ends that was begun without it.
+void Worker::retry_lanes() {
   for (Lane& lane : lanes_) {
-    if (&lane == &up || lane.retry == 0 || lane.refused) continue;
+    if (lane.retry == 0 || lane.refused) continue;
     lane.down.clear();
     lane.backoff = Nanos(0);
     loop_.cancel(lane.retry);

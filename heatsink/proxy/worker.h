@@ -73,6 +73,7 @@ class Worker {
   // Tells the fences that the server has answered (or never will): before the reply is handed on.
   void settle(Pending& pending, TimePoint now);
   void release_hold(std::uint64_t session_id);                            // posted by the keeper
+  void retry_lanes();                                                     // posted by the keeper
   void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
 
   // Keys whose replies were too big to share.
@@ -119,7 +120,6 @@ class Worker {
   void open_lane(resp::Protocol protocol);
   void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
   void wake(Lane& lane);
-  void retry_other_lanes(const Lane& up);
   void accept_clients();
   void refuse(const net::Fd& socket);
   Session* session(std::uint64_t id);

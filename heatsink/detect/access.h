@@ -11,6 +11,9 @@ namespace heatsink::detect {
 
 enum class AccessKind : std::uint8_t { kRead, kWrite };
 
+inline constexpr std::uint16_t kNoCommand = UINT16_MAX;
+inline constexpr std::uint32_t kNoClient = UINT32_MAX;
+
 struct Access {
   KeyHash hash;          // of the name in its database (base/hash.h), with the process's seed
   std::string_view key;  // any bytes, any length; copied (up to a limit) only if it is kept
@@ -18,6 +21,10 @@ struct Access {
   AccessKind kind = AccessKind::kRead;
   bool local_hit = false;   // a read answered from the local copy
   std::uint32_t bytes = 0;  // of the value, where known
+  // Numbers that the vantage point gives to commands and clients; their names are asked for only
+  // when they are shown (TallyNames in recorder.h).
+  std::uint16_t command = kNoCommand;
+  std::uint32_t client = kNoClient;
 };
 
 }  // namespace heatsink::detect

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heatsink/detect/access.h"    // IWYU pragma: export
+#include "heatsink/detect/measure.h"   // IWYU pragma: export
 #include "heatsink/detect/recorder.h"  // IWYU pragma: export
 #include "heatsink/detect/report.h"    // IWYU pragma: export
 #include "heatsink/detect/selector.h"  // IWYU pragma: export

@@ -215,17 +215,17 @@ struct KeyTable::Candidate {
   }
 };
 
-void KeyTable::summarize(Summary& out, std::size_t keys_max) {
+void KeyTable::summarize(Summary& out, std::size_t keys_max, std::uint64_t floor) {
+  floor = std::max<std::uint64_t>(floor, 1);
   std::vector<Candidate> keys;
-  keys.reserve(this->keys_max());
   for (Bucket& bucket : buckets_) {
     for (std::uint32_t way = 0; way < kWays && bucket.tags[way] != 0; ++way) {
       roll_key(bucket, way);
       const std::uint64_t key_high = high(bucket.counts[way]);
-      if (key_high != 0) keys.push_back({key_high, bucket.tags[way], &bucket, way});
+      if (key_high >= floor) keys.push_back({key_high, bucket.tags[way], &bucket, way});
     }
   }
-  out.absent_max = sketch_.absent_max();
+  out.absent_max = std::max(sketch_.absent_max(), floor - 1);
   if (keys.size() > keys_max) {
     const auto cut = keys.begin() + static_cast<std::ptrdiff_t>(keys_max);
     std::nth_element(keys.begin(), cut, keys.end());

@@ -31,7 +31,7 @@ class KeyTable {
   bool record(const Access& access) noexcept;
 
   // Fills keys and absent_max. O(table); rolls what it looks at.
-  void summarize(Summary& out, std::size_t keys_max);
+  void summarize(Summary& out, std::size_t keys_max, std::uint64_t floor);
 
   std::size_t memory_bytes() const;
   std::size_t keys_max() const { return buckets_.size() * kWays; }

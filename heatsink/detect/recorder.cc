@@ -24,7 +24,8 @@ struct Recorder::Table {
   explicit Table(const RecorderOptions& options)
       : clock(options.window, options.slots),
         keys(std::max(options.memory_bytes, kRecorderBytesMin) - sizeof(Table),
-             options.urgent_count, options.seed) {}
+             options.urgent_count, options.seed),
+        dimension(options.dimension) {}
 
   void advance(TimePoint now) {
     if (!clock.due(now)) return;
@@ -41,6 +42,7 @@ struct Recorder::Table {
   std::array<Totals, kSlotsMax> totals{};
   Totals* current = totals.data();
   KeyTable keys;
+  Dimension dimension;
 };
 
 Recorder::Recorder(const RecorderOptions& options) : table_(std::make_unique<Table>(options)) {}
@@ -58,12 +60,14 @@ bool Recorder::record(const Access& access, TimePoint now) noexcept {
   return table_->keys.record(access);
 }
 
-Summary Recorder::summarize(TimePoint now, std::size_t keys_max) const {
+Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor) const {
   table_->advance(now);
   Summary out;
   out.at = now;
   out.window = table_->clock.window();
+  out.dimension = table_->dimension;
   out.covered = table_->clock.covered(now);
+  out.settled = table_->clock.settled(now);
   for (const Totals& slot : table_->totals) {
     out.requests += slot.requests;
     out.writes += slot.writes;
@@ -71,7 +75,7 @@ Summary Recorder::summarize(TimePoint now, std::size_t keys_max) const {
     out.bytes += slot.bytes;
   }
   out.reads = out.requests - out.writes;
-  table_->keys.summarize(out, keys_max);
+  table_->keys.summarize(out, keys_max, floor);
   return out;
 }
 

@@ -5,13 +5,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/access.h"
+#include "heatsink/detect/measure.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
 
 namespace heatsink::detect {
+
+// Names for the numbers in an Access. Called by the recorder's thread, in summarize(), for the few
+// keys whose commands and clients are told. Must outlive the recorder.
+class TallyNames {
+ public:
+  virtual ~TallyNames() = default;
+  virtual std::string command(std::uint16_t number) const = 0;
+  virtual std::string client(std::uint32_t number) const = 0;
+};
 
 inline constexpr std::size_t kRecorderBytesMin = 65'536;  // less is taken as this
 
@@ -24,6 +35,8 @@ struct RecorderOptions {
   // A key whose count in the window reaches this, and each doubling of it, is urgent.
   std::uint64_t urgent_count = UINT64_MAX;
   std::uint64_t seed = 0;
+  Dimension dimension = Dimension::kRequests;
+  const TallyNames* names = nullptr;  // null: commands and clients are not told
 };
 
 // Belongs to one thread, which also calls summarize(). Fixed memory, allocated at construction.
@@ -41,9 +54,9 @@ class Recorder {
   // level is told once, and again only after the count has fallen below half of it.
   bool record(const Access& access, TimePoint now) noexcept;
 
-  // The window as it stands at `now`: totals, and the `keys_max` busiest keys with their bounds.
-  // O(table).
-  Summary summarize(TimePoint now, std::size_t keys_max) const;
+  // The window as it stands at `now`: totals, and of the keys with at least `floor` the `keys_max`
+  // busiest, with their bounds. O(table).
+  Summary summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor = 0) const;
 
   std::size_t memory_bytes() const;  // all of it; never changes
   std::size_t keys_max() const;      // how many keys are tracked at once

@@ -57,6 +57,9 @@ class SlotClock {
   const Position& position() const { return position_; }
   Nanos window() const { return length_ * slots_; }
 
+  // Whether a whole window has been watched at `now`.
+  bool settled(TimePoint now) const { return now - start_ >= window(); }
+
   // How much of the window has been watched at `now`: from the first moment shown, or from the
   // beginning of the oldest slot, to now.
   Nanos covered(TimePoint now) const {

@@ -17,8 +17,11 @@ bool names_better(const KeyCount& a, const KeyCount& b) {
 void add_totals(Summary& out, const Summary& shard) {
   out.at = std::max(out.at, shard.at);
   out.window = std::max(out.window, shard.window);
+  out.dimension = shard.dimension;
   // Of shards of one traffic the younger ones had none to see before they were there.
   out.covered = std::max(out.covered, shard.covered);
+  out.settled |= shard.settled;
+  out.sampled |= shard.sampled;
   out.requests += shard.requests;
   out.reads += shard.reads;
   out.writes += shard.writes;
@@ -58,6 +61,24 @@ void keep_busiest(Summary& out, std::size_t keys_max) {
 }
 
 }  // namespace
+
+std::uint64_t Summary::total() const {
+  switch (dimension) {
+    case Dimension::kBytes:
+      return bytes;
+    case Dimension::kWrites:
+      return writes;
+    case Dimension::kMisses:
+      return reads - std::min(reads, hits);
+    case Dimension::kRequests:
+      break;
+  }
+  return requests;
+}
+
+double Summary::seconds() const {
+  return std::chrono::duration<double>(settled ? covered : window).count();
+}
 
 Summary merge(std::span<const Summary> shards, std::size_t keys_max) {
   Summary out;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted, and over which time: the scale on which a key is hot.
+#pragma once
+
+#include <cstdint>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/detect/access.h"
+
+namespace heatsink::detect {
+
+// kMisses are reads that the server had to answer.
+enum class Dimension : std::uint8_t { kRequests, kBytes, kWrites, kMisses };
+const char* to_string(Dimension dimension);  // "requests", "bytes", "writes", "misses"
+
+struct Measure {
+  Nanos window = std::chrono::seconds(10);
+  Dimension dimension = Dimension::kRequests;
+  friend bool operator==(const Measure&, const Measure&) = default;
+};
+
+// What this access adds in the dimension; 0: nothing.
+inline std::uint32_t weight_of(const Access& access, Dimension dimension) {
+  switch (dimension) {
+    case Dimension::kBytes:
+      return access.bytes;
+    case Dimension::kWrites:
+      return access.kind == AccessKind::kWrite ? 1 : 0;
+    case Dimension::kMisses:
+      return access.kind == AccessKind::kRead && !access.local_hit ? 1 : 0;
+    case Dimension::kRequests:
+      break;
+  }
+  return 1;
+}
+
+}  // namespace heatsink::detect

@@ -48,18 +48,19 @@ void AdmissionSketch::next_lap() {
   absent_now_ = 0;
 }
 
-AdmissionSketch::Estimate AdmissionSketch::add(KeyHash hash) noexcept {
+AdmissionSketch::Estimate AdmissionSketch::add(KeyHash hash, std::uint32_t weight) noexcept {
   const Place at = place(hash);
   Line& line = lines_[at.line];
   const std::uint16_t before = smallest(line.laps[lap_], at.columns);
   const std::uint16_t last = smallest(line.laps[lap_ ^ 1], at.columns);
-  const auto now = static_cast<std::uint16_t>(before == kFull ? kFull : before + 1);
+  const auto now =
+      static_cast<std::uint16_t>(std::min<std::uint64_t>(std::uint64_t{before} + weight, kFull));
   raise(line.laps[lap_], at.columns, now);
   Estimate estimate{now, last, now + still_in_window(last)};
   if (now == kFull) {
     // A full cell counts no further, so its key is admitted at once (16 bits that stay full would
     // lock a hot key out); what it held can only have come in one by one or by take_back().
-    estimate.now = static_cast<std::uint32_t>(std::max<std::uint64_t>(kFull, absent_now_ + 1));
+    estimate.now = static_cast<std::uint32_t>(std::max<std::uint64_t>(kFull, absent_now_ + weight));
     estimate.window = UINT32_MAX;
   }
   if (last == kFull) {

@@ -31,7 +31,7 @@ class AdmissionSketch {
 
   void move(const SlotClock::Move& move, const Position& position);
 
-  Estimate add(KeyHash hash) noexcept;
+  Estimate add(KeyHash hash, std::uint32_t weight = 1) noexcept;
 
   // The key of this estimate stays untracked: remembered for absent_max().
   void stays_absent(const Estimate& estimate) noexcept;

@@ -51,23 +51,24 @@ std::uint32_t KeyTable::find(const Bucket& bucket, std::uint64_t tag) noexcept {
   return static_cast<std::uint32_t>(std::countr_zero(found));
 }
 
-bool KeyTable::record(const Access& access) noexcept {
+bool KeyTable::record(const Access& access, std::uint32_t weight) noexcept {
   Bucket& bucket = bucket_of(access.hash);
   std::uint32_t way = find(bucket, tag_of(access.hash));
   if (way == kWays) {
-    way = admit(bucket, access);
+    way = admit(bucket, access, weight);
     if (way == kWays) return false;
   }
-  return count(bucket, way, access);
+  return count(bucket, way, access, weight);
 }
 
-bool KeyTable::count(Bucket& bucket, std::uint32_t way, const Access& access) noexcept {
+bool KeyTable::count(Bucket& bucket, std::uint32_t way, const Access& access,
+                     std::uint32_t weight) noexcept {
   Counts& counts = bucket.counts[way];
   Details& details = bucket.details[way];
   if (counts.turn != at_.turn) roll_key(bucket, way);
   std::uint32_t& in_slot = counts.count[at_.slot];
   if (in_slot == UINT32_MAX) return false;
-  ++in_slot;
+  in_slot = capped(std::uint64_t{in_slot} + weight);
   if (access.kind == AccessKind::kWrite) ++details.writes[at_.slot];
   if (access.local_hit) ++details.hits[at_.slot];
   if (access.bytes != 0) details.bytes += access.bytes;
@@ -75,7 +76,7 @@ bool KeyTable::count(Bucket& bucket, std::uint32_t way, const Access& access) no
   // most.
   if (counts.name_state == kCut && std::has_single_bit(in_slot))
     store_name(bucket, way, access.key);
-  if (in_slot != counts.alarm) return false;
+  if (counts.alarm == 0 || in_slot < counts.alarm) return false;
   ++counts.urgency;
   arm(counts, at_, urgent_count_);
   return true;
@@ -88,18 +89,18 @@ void KeyTable::roll_key(Bucket& bucket, std::uint32_t way) noexcept {
 }
 
 // The way that is now the key's, or kWays: it stays untracked.
-std::uint32_t KeyTable::admit(Bucket& bucket, const Access& access) noexcept {
+std::uint32_t KeyTable::admit(Bucket& bucket, const Access& access, std::uint32_t weight) noexcept {
   const std::uint32_t empty = find(bucket, 0);
   if (empty != kWays) {  // never full: no key of this bucket was ever turned away
     take(bucket, empty, access, {});
     return empty;
   }
-  AdmissionSketch::Estimate estimate = sketch_.add(KeyHash{tag_of(access.hash)});
+  AdmissionSketch::Estimate estimate = sketch_.add(KeyHash{tag_of(access.hash)}, weight);
   if (bucket.minimum_turn != at_.turn || estimate.window > bucket.minimum) {
     const std::uint32_t way = rarest(bucket);
     if (estimate.window > bucket.minimum) {
       evict(bucket, way);
-      --estimate.now;  // this access will be counted
+      estimate.now -= std::min(estimate.now, weight);  // this access will be counted
       take(bucket, way, access, estimate);
       return way;
     }

@@ -28,7 +28,7 @@ class KeyTable {
   void move(const SlotClock::Move& move, const Position& position);
 
   // True when the key became urgent.
-  bool record(const Access& access) noexcept;
+  bool record(const Access& access, std::uint32_t weight) noexcept;
 
   // Fills keys and absent_max. O(table); rolls what it looks at.
   void summarize(Summary& out, std::size_t keys_max, std::uint64_t floor);
@@ -49,10 +49,11 @@ class KeyTable {
 
   Bucket& bucket_of(KeyHash hash) noexcept;
   static std::uint32_t find(const Bucket& bucket, std::uint64_t tag) noexcept;
-  bool count(Bucket& bucket, std::uint32_t way, const Access& access) noexcept;
+  bool count(Bucket& bucket, std::uint32_t way, const Access& access,
+             std::uint32_t weight) noexcept;
   void roll_key(Bucket& bucket, std::uint32_t way) noexcept;
 
-  std::uint32_t admit(Bucket& bucket, const Access& access) noexcept;
+  std::uint32_t admit(Bucket& bucket, const Access& access, std::uint32_t weight) noexcept;
   std::uint32_t rarest(Bucket& bucket) noexcept;
   std::uint64_t rank(const Counts& counts) const noexcept;
   void evict(Bucket& bucket, std::uint32_t way) noexcept;

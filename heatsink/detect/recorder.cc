@@ -57,10 +57,16 @@ bool Recorder::record(const Access& access, TimePoint now) noexcept {
   totals.writes += access.kind == AccessKind::kWrite ? 1 : 0;
   totals.hits += access.local_hit ? 1 : 0;
   totals.bytes += access.bytes;
-  return table_->keys.record(access);
+  const std::uint32_t weight = weight_of(access, table_->dimension);
+  return weight != 0 && table_->keys.record(access, weight);
 }
 
-Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor) const {
+bool Recorder::drain(TimePoint now) noexcept {
+  table_->advance(now);
+  return false;
+}
+
+Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor) {
   table_->advance(now);
   Summary out;
   out.at = now;

@@ -35,6 +35,10 @@ struct RecorderOptions {
   // A key whose count in the window reaches this, and each doubling of it, is urgent.
   std::uint64_t urgent_count = UINT64_MAX;
   std::uint64_t seed = 0;
+  // Up to so many accesses per second of this shard every access is counted; above, keys that are
+  // not among the busiest are counted by a random sample (Summary.sampled). A process that wants
+  // 10^6 in all divides them among its shards.
+  std::uint64_t lossless_per_second = 1'000'000;
   Dimension dimension = Dimension::kRequests;
   const TallyNames* names = nullptr;  // null: commands and clients are not told
 };
@@ -54,9 +58,13 @@ class Recorder {
   // level is told once, and again only after the count has fallen below half of it.
   bool record(const Access& access, TimePoint now) noexcept;
 
+  // Counts what record() has put off (at most 64 accesses); true as there. For the end of an event
+  // loop's turn, so that a thread that falls idle has nothing pending. O(what is pending).
+  bool drain(TimePoint now) noexcept;
+
   // The window as it stands at `now`: totals, and of the keys with at least `floor` the `keys_max`
   // busiest, with their bounds. O(table).
-  Summary summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor = 0) const;
+  Summary summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor = 0);
 
   std::size_t memory_bytes() const;  // all of it; never changes
   std::size_t keys_max() const;      // how many keys are tracked at once

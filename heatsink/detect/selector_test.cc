@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/detect/merge.h"
 #include "heatsink/detect/recorder.h"
 
 namespace heatsink::detect {

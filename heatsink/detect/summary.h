@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one shard, process or node saw in a window: the busiest keys with error bounds. Mergeable.
+// What one shard, process or node saw in a window: the busiest keys with error bounds. Mergeable
+// (merge.h).
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +13,8 @@
 
 namespace heatsink::detect {
 
-// How often one command, or one client, was seen with a key: the truth lies within [low, high].
+// How often one command, or one client, is among the accesses seen of a key (its reads + writes):
+// the truth lies within [low, high], and the lows of all add up to no more than those accesses.
 struct Tally {
   std::string name;  // "GET"; "10.0.0.7"
   std::uint64_t low = 0;
@@ -41,6 +42,7 @@ struct KeyCount {
   // Busiest first, at most kTalliesMax; empty for keys that were not among the busiest.
   std::vector<Tally> commands;
   std::vector<Tally> clients;
+  friend bool operator==(const KeyCount&, const KeyCount&) = default;
 };
 inline constexpr std::size_t kKeyBytesMax =
     1024;  // longer names are tracked by hash and shown truncated
@@ -67,11 +69,8 @@ struct Summary {
   // What counts are divided by to get rates per second: the time covered, but before a whole window
   // has been watched the window: nothing is extrapolated after a start.
   double seconds() const;
-};
 
-// The union of what several shards saw, in any order with the same result: counts add; a key absent
-// from a shard adds that shard's absent_max to its high. Keeps at most `keys_max` keys. REQUIRES
-// the same window and dimension, and hashes of the same seed.
-Summary merge(std::span<const Summary> shards, std::size_t keys_max);
+  friend bool operator==(const Summary&, const Summary&) = default;
+};
 
 }  // namespace heatsink::detect

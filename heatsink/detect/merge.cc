@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/detect/merge.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace heatsink::detect {
+namespace {
+
+// Holds any sum of counts, and modular arithmetic on the way to it. (__extension__: -Wpedantic.)
+__extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
+
+std::uint64_t capped(Wide n) { return n > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(n); }
+
+void add(std::uint64_t& to, std::uint64_t n) { to = capped(Wide{to} + n); }
+
+bool more_often(const Tally& a, const Tally& b) {
+  if (a.low != b.low) return a.low > b.low;
+  return a.high != b.high ? a.high > b.high : a.name < b.name;
+}
+
+bool busier(const KeyCount& a, const KeyCount& b) {
+  return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
+}
+
+// How much of a name is known decides which of two shards names the key, whatever their order.
+bool names_better(const KeyCount& a, const KeyCount& b) {
+  if (a.key_truncated != b.key_truncated) return b.key_truncated;
+  if (a.key.size() != b.key.size()) return a.key.size() > b.key.size();
+  return a.key != b.key ? a.key < b.key : a.db < b.db;
+}
+
+// The commands, or the clients, of one key in all shards that know it. Names are views into them.
+class TallyJoin {
+ public:
+  void add_shard(const std::vector<Tally>& tallies, const KeyCount& key) {
+    Wide rest = Wide{key.reads} + key.writes;  // what the shard gave to nobody
+    for (const Tally& tally : tallies) rest -= std::min(rest, Wide{tally.low});
+    rests_ += rest;
+    for (const Tally& tally : tallies) {
+      entries_.push_back({tally.name, tally.low, Wide{tally.high} - rest});
+    }
+  }
+
+  std::vector<Tally> finish() {
+    std::sort(entries_.begin(), entries_.end(),
+              [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    std::vector<Tally> tallies;
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      Wide low = 0, high = rests_;
+      const std::string_view name = entry->name;
+      for (; entry != entries_.end() && entry->name == name; ++entry) {
+        low += entry->low;
+        high += entry->excess;
+      }
+      tallies.push_back({std::string(name), capped(low), capped(high)});
+    }
+    std::sort(tallies.begin(), tallies.end(), more_often);
+    return tallies;
+  }
+
+ private:
+  struct Entry {
+    std::string_view name;
+    std::uint64_t low;
+    Wide excess;  // of high over what an absent name would add; modular, it may be below 0
+  };
+  Wide rests_ = 0;
+  std::vector<Entry> entries_;
+};
+
+// One key in all shards.
+class KeyJoin {
+ public:
+  explicit KeyJoin(KeyHash hash) { sum_.hash = hash; }
+
+  void add_shard(const KeyCount& key, std::uint64_t absent_max) {
+    if (named_by_ == nullptr || names_better(key, *named_by_)) named_by_ = &key;
+    add(sum_.low, key.low);
+    excess_ += Wide{key.high} - absent_max;
+    add(sum_.reads, key.reads);
+    add(sum_.writes, key.writes);
+    add(sum_.hits, key.hits);
+    add(sum_.bytes, key.bytes);
+    commands_.add_shard(key.commands, key);
+    clients_.add_shard(key.clients, key);
+  }
+
+  KeyCount finish(Wide absent_max) {
+    sum_.key = named_by_->key;
+    sum_.db = named_by_->db;
+    sum_.key_truncated = named_by_->key_truncated;
+    sum_.high = capped(absent_max + excess_);
+    sum_.commands = commands_.finish();
+    sum_.clients = clients_.finish();
+    return std::move(sum_);
+  }
+
+ private:
+  KeyCount sum_;
+  const KeyCount* named_by_ = nullptr;
+  Wide excess_ = 0;  // of high over the absent_max of the shards that list the key; modular
+  TallyJoin commands_, clients_;
+};
+
+void add_totals(Summary& out, const Summary& shard) {
+  out.at = std::max(out.at, shard.at);
+  out.window = std::max(out.window, shard.window);
+  if (shard.window != Nanos{}) out.dimension = shard.dimension;
+  out.covered = std::max(out.covered, shard.covered);
+  out.settled |= shard.settled;
+  out.sampled |= shard.sampled;
+  add(out.requests, shard.requests);
+  add(out.reads, shard.reads);
+  add(out.writes, shard.writes);
+  add(out.hits, shard.hits);
+  add(out.bytes, shard.bytes);
+}
+
+void keep_most_often(std::vector<Tally>& tallies) {
+  if (tallies.size() > kTalliesMax) tallies.resize(kTalliesMax);
+}
+
+}  // namespace
+
+Status mergeable(const Summary& a, const Summary& b) {
+  if (a.window == Nanos{} || b.window == Nanos{}) return Unit{};
+  if (a.window != b.window) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "summaries over windows of different lengths cannot be joined: configure the same "
+                 "window on all nodes"};
+  }
+  if (a.dimension != b.dimension) {
+    return Error{ErrorCode::kInvalidArgument,
+                 std::string("a summary of ") + to_string(a.dimension) +
+                     " cannot be joined with one of " + to_string(b.dimension)};
+  }
+  return Unit{};
+}
+
+Summary join(std::span<const Summary> shards) {
+  Summary out;
+  Wide absent_max = 0;
+  std::vector<KeyJoin> keys;
+  std::unordered_map<std::uint64_t, std::size_t> places;
+  for (const Summary& shard : shards) {
+    assert(mergeable(out, shard).ok());
+    add_totals(out, shard);
+    absent_max += shard.absent_max;
+    for (const KeyCount& key : shard.keys) {
+      const auto [place, is_new] = places.try_emplace(key.hash.value, keys.size());
+      if (is_new) keys.emplace_back(key.hash);
+      keys[place->second].add_shard(key, shard.absent_max);
+    }
+  }
+  out.absent_max = capped(absent_max);
+  out.keys.reserve(keys.size());
+  for (KeyJoin& key : keys) out.keys.push_back(key.finish(absent_max));
+  std::sort(out.keys.begin(), out.keys.end(), busier);
+  return out;
+}
+
+void cut(Summary& summary, std::size_t keys_max) {
+  if (summary.keys.size() > keys_max) {
+    const auto first_out = summary.keys.begin() + static_cast<std::ptrdiff_t>(keys_max);
+    summary.absent_max = std::max(summary.absent_max, first_out->high);
+    summary.keys.erase(first_out, summary.keys.end());
+  }
+  for (KeyCount& key : summary.keys) {
+    keep_most_often(key.commands);
+    keep_most_often(key.clients);
+  }
+}
+
+Summary merge(std::span<const Summary> shards, std::size_t keys_max) {
+  Summary merged = join(shards);
+  cut(merged, keys_max);
+  return merged;
+}
+
+}  // namespace heatsink::detect

@@ -11,6 +11,7 @@
 #include "heatsink/base/metric.h"       // IWYU pragma: export
 #include "heatsink/base/nearest.h"      // IWYU pragma: export
 #include "heatsink/base/option.h"       // IWYU pragma: export
+#include "heatsink/base/option_list.h"  // IWYU pragma: export
 #include "heatsink/base/printable.h"    // IWYU pragma: export
 #include "heatsink/base/result.h"       // IWYU pragma: export
 #include "heatsink/base/units.h"        // IWYU pragma: export

@@ -21,9 +21,9 @@ using ConfigFaults = std::vector<Error>;
 
 // Sets what `text` says; options that it does not name keep their value. All or nothing: with any
 // fault, no option is changed. Groups may be nested (`detection: {window: 10s}`), written with dots
-// (`detection.window: 10s`), or both. One YAML document; aliases, tags and lists are refused, and
-// so is an option that is set twice. `name` stands for the file in the faults. Not thread-safe.
-// Throws nothing.
+// (`detection.window: 10s`), or both; lists are sequences of maps, whose items are appended. One
+// YAML document; aliases and tags are refused, and so is an option that is set twice. `name` stands
+// for the file in the faults. Not thread-safe. Throws nothing.
 ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options);
 
 // The same from a file (or a pipe), of at most kConfigFileBytesMax.

@@ -16,6 +16,27 @@ int line_of(const YAML::Mark& mark) { return mark.line + 1; }
 
 std::string quoted(std::string_view text) { return "'" + printable(text, kShownBytes) + "'"; }
 
+bool is_group(const OptionSet& options, std::string_view path) {
+  const std::string start = std::string(path) + ".";
+  return std::any_of(options.rows().begin(), options.rows().end(),
+                     [&](const OptionRow& row) { return row.name.starts_with(start); });
+}
+
+std::string unknown_group(const OptionSet& options, const std::string& path) {
+  std::vector<std::string> known;
+  for (const auto& list : options.lists()) known.push_back(list->row().name);
+  for (const OptionRow& row : options.rows()) {
+    for (std::size_t dot = row.name.find('.'); dot != std::string::npos;
+         dot = row.name.find('.', dot + 1)) {
+      known.push_back(row.name.substr(0, dot));
+    }
+  }
+  const std::string_view meant = nearest(path, known);
+  if (meant.empty())
+    return "there is no group " + quoted(path) + ": 'heatsink config print' lists them all";
+  return "there is no group " + quoted(path) + ": did you mean '" + std::string(meant) + "'?";
+}
+
 }  // namespace
 
 void ConfigReader::fault(int line, std::string message) {
@@ -34,7 +55,9 @@ ConfigFaults ConfigReader::finish() {
       [[maybe_unused]] const Status undone = options_.set(set->first, set->second);
       assert(undone.ok());  // value_text() is what set() takes
     }
+    for (const auto& [list, size] : undo_lists_) list->truncate(size);
   }
+  undo_lists_.clear();
   undo_.clear();
   return std::move(faults_);
 }
@@ -53,10 +76,10 @@ void ConfigReader::take_key(int line, const std::string& key) {
   group.value_due = true;
   group.key_line = line;
   group.key_path = group.path.empty() ? key : group.path + "." + key;
-  const auto [seen, is_new] = lines_.emplace(group.key_path, line);
+  const auto [seen, is_new] = lines_.emplace(group.scope + group.key_path, line);
   group.key_is_usable = is_new;
   if (!is_new) {
-    fault(line, quoted(group.key_path) + " is there twice (first on line " +
+    fault(line, group.scope + quoted(group.key_path) + " is there twice (first on line " +
                     std::to_string(seen->second) + "): keep one");
   }
 }
@@ -68,24 +91,26 @@ bool ConfigReader::take_value_place() {
 }
 
 void ConfigReader::OnNull(const YAML::Mark& mark, YAML::anchor_t) {
-  if (skipping() || at_root() || take_key_place(line_of(mark))) return;
-  if (!take_value_place()) return;
+  if (skipping() || at_root() || refuse_as_item(line_of(mark))) return;
+  if (take_key_place(line_of(mark)) || !take_value_place()) return;
   // The parser's mark may already be on the next line; the key's is where a person looks.
   const Group& group = groups_.back();
-  if (is_group(group.key_path)) return;  // a group of which every option was commented out
-  if (const OptionRow* row = options_.find(group.key_path)) {
-    fault(group.key_line, row->name +
+  OptionSet& options = *group.options;
+  if (is_group(options, group.key_path)) return;  // all of its options were commented out
+  if (options.find_list(group.key_path) != nullptr) return;
+  if (const OptionRow* row = options.find(group.key_path)) {
+    fault(group.key_line, group.scope + row->name +
                               " has no value: write one, or remove the line for the default " +
-                              options_.default_text(*row));
+                              options.default_text(*row));
   } else {
-    fault(group.key_line, options_.set(group.key_path, "").error().message);
+    fault(group.key_line, options.set(group.key_path, "").error().message);
   }
 }
 
 void ConfigReader::OnAlias(const YAML::Mark& mark, YAML::anchor_t) {
   if (skipping()) return;
   fault(line_of(mark), "aliases (*name) are not supported: write the value out");
-  if (at_root()) return;
+  if (at_root() || in_list()) return;
   Group& group = groups_.back();
   if (!group.value_due) group.key_is_usable = false;
   group.value_due = !group.value_due;
@@ -101,6 +126,8 @@ void ConfigReader::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML
           "tags (" + printable(tag, kShownBytes) + ") are not supported: write the value alone");
   if (at_root()) {
     fault(line, quoted(value) + " stands alone where options are due: write 'name: value'");
+  } else if (refuse_as_item(line)) {
+    return;
   } else if (!groups_.back().value_due) {
     take_key(line, value);
   } else if (take_value_place() && !tagged) {
@@ -111,21 +138,31 @@ void ConfigReader::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML
 void ConfigReader::OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                                    YAML::EmitterStyle::value) {
   const bool heard = !skipping();
-  ++skipped_depth_;
-  if (!heard) return;
   const int line = line_of(mark);
-  if (at_root()) {
-    fault(line, "a list where options are due: write 'name: value'");
-  } else if (!take_key_place(line) && take_value_place()) {
-    const std::string& path = groups_.back().key_path;
-    if (is_group(path)) {
-      fault(line, path + " is a list here: write its options as 'name: value', without '-' or '['");
-    } else if (const OptionRow* row = options_.find(path)) {
-      fault(line, path + " is a list here: write one value (default " +
-                      options_.default_text(*row) + ")");
-    } else {
-      fault(groups_.back().key_line, unknown_group(path));
-    }
+  if (heard && at_root()) fault(line, "a list where options are due: write 'name: value'");
+  const bool usable =
+      heard && !at_root() && !refuse_as_item(line) && !take_key_place(line) && take_value_place();
+  OptionList* const list =
+      usable ? groups_.back().options->find_list(groups_.back().key_path) : nullptr;
+  if (list != nullptr) {
+    enter_list(*list);
+    return;
+  }
+  ++skipped_depth_;
+  if (usable) refuse_list(line);
+}
+
+// A list as the value of what is none.
+void ConfigReader::refuse_list(int line) {
+  const Group& group = groups_.back();
+  const std::string& path = group.key_path;
+  if (is_group(*group.options, path)) {
+    fault(line, path + " is a list here: write its options as 'name: value', without '-' or '['");
+  } else if (const OptionRow* row = group.options->find(path)) {
+    fault(line, group.scope + path + " is a list here: write one value (default " +
+                    group.options->default_text(*row) + ")");
+  } else {
+    fault(group.key_line, group.scope + unknown_group(*group.options, path));
   }
 }
 
@@ -137,7 +174,9 @@ void ConfigReader::OnMapStart(const YAML::Mark& mark, const std::string&, YAML::
   }
   const int line = line_of(mark);
   if (at_root()) {
-    groups_.push_back({});
+    groups_.push_back({.options = &options_});
+  } else if (in_list()) {
+    enter_item(line);
   } else if (take_key_place(line) || !take_value_place()) {
     ++skipped_depth_;
   } else {
@@ -146,18 +185,49 @@ void ConfigReader::OnMapStart(const YAML::Mark& mark, const std::string&, YAML::
 }
 
 void ConfigReader::enter_group(int line) {
-  const std::string path = groups_.back().key_path;
-  if (is_group(path) && groups_.size() < kConfigDepthMax) {
-    groups_.push_back({path, {}, 0, false, false});
+  const Group& group = groups_.back();
+  const std::string path = group.key_path;
+  OptionSet& options = *group.options;
+  if (is_group(options, path) && groups_.size() < kConfigDepthMax) {
+    groups_.push_back({.options = &options, .scope = group.scope, .path = path});
     return;
   }
   ++skipped_depth_;
-  if (const OptionRow* row = options_.find(path)) {
-    fault(line,
-          path + " is a group here: write one value (default " + options_.default_text(*row) + ")");
+  if (const OptionRow* row = options.find(path)) {
+    fault(line, group.scope + path + " is a group here: write one value (default " +
+                    options.default_text(*row) + ")");
+  } else if (const OptionList* list = options.find_list(path)) {
+    fault(line, list->not_one_value());
   } else {
-    fault(groups_.back().key_line, unknown_group(path));
+    fault(group.key_line, group.scope + unknown_group(options, path));
   }
+}
+
+void ConfigReader::enter_list(OptionList& list) {
+  undo_lists_.emplace_back(&list, list.size());
+  groups_.push_back({.options = groups_.back().options, .list = &list});
+}
+
+void ConfigReader::enter_item(int line) {
+  Group& group = groups_.back();
+  OptionSet* const item = group.list->append(name_ + ":" + std::to_string(line));
+  if (item == nullptr) {
+    if (!group.list_is_full) fault(line, group.list->too_many());
+    group.list_is_full = true;
+    ++skipped_depth_;
+    return;
+  }
+  const std::string scope =
+      group.list->row().item + " " + std::to_string(group.list->size()) + ": ";
+  groups_.push_back({.options = item, .scope = scope});
+}
+
+// True, and noted, if what comes is an item of a list, which only a map can be.
+bool ConfigReader::refuse_as_item(int line) {
+  if (!in_list()) return false;
+  const std::string& item = groups_.back().list->row().item;
+  fault(line, "a " + item + " is written as 'name: value' lines, the first of them after '- '");
+  return true;
 }
 
 void ConfigReader::leave() {
@@ -169,38 +239,21 @@ void ConfigReader::leave() {
 }
 
 void ConfigReader::set_option(int line, const std::string& path, const std::string& value) {
-  if (is_group(path)) {
-    fault(line, path + " is a group of options: write them below it, indented, as 'name: value'");
+  const Group& group = groups_.back();
+  OptionSet& options = *group.options;
+  if (is_group(options, path)) {
+    fault(line, group.scope + path +
+                    " is a group of options: write them below it, indented, as 'name: value'");
     return;
   }
-  const OptionRow* row = options_.find(path);
-  std::string before = row == nullptr ? "" : options_.value_text(*row);
-  const Status set = options_.set(path, value);
-  if (set.ok()) {
+  const OptionRow* row = options.find(path);
+  std::string before = row == nullptr ? "" : options.value_text(*row);
+  const Status set = options.set(path, value);
+  if (!set.ok()) {
+    fault(row == nullptr ? group.key_line : line, set.error().message);
+  } else if (&options == &options_) {  // an item is undone as a whole
     undo_.emplace_back(path, std::move(before));
-  } else {
-    fault(row == nullptr ? groups_.back().key_line : line, set.error().message);
   }
-}
-
-bool ConfigReader::is_group(std::string_view path) const {
-  const std::string start = std::string(path) + ".";
-  return std::any_of(options_.rows().begin(), options_.rows().end(),
-                     [&](const OptionRow& row) { return row.name.starts_with(start); });
-}
-
-std::string ConfigReader::unknown_group(const std::string& path) const {
-  std::vector<std::string> known;
-  for (const OptionRow& row : options_.rows()) {
-    for (std::size_t dot = row.name.find('.'); dot != std::string::npos;
-         dot = row.name.find('.', dot + 1)) {
-      known.push_back(row.name.substr(0, dot));
-    }
-  }
-  const std::string_view meant = nearest(path, known);
-  if (meant.empty())
-    return "there is no group " + quoted(path) + ": 'heatsink config print' lists them all";
-  return "there is no group " + quoted(path) + ": did you mean '" + std::string(meant) + "'?";
 }
 
 }  // namespace heatsink

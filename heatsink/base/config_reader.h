@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heatsink/base/config_file.h"
+#include "heatsink/base/option_list.h"
 
 namespace heatsink {
 
@@ -40,11 +41,15 @@ class ConfigReader final : public YAML::EventHandler {
   void OnMapEnd() override { leave(); }
 
  private:
-  // A map that is open. `path` is its own ("detection", "" for the root); `key` the one whose value
-  // is due.
+  // A map that is open, or a list. `path` is its own ("detection", "" for the root and for an
+  // item); `key` the one whose value is due.
   struct Group {
-    std::string path;
-    std::string key_path;
+    OptionSet* options = nullptr;  // that its paths name
+    std::string scope = "";        // tells an item's paths from those of others: "rule 2: "
+    OptionList* list = nullptr;    // it is this list, and has items instead of keys
+    bool list_is_full = false;     // and that was told
+    std::string path = "";
+    std::string key_path = "";
     int key_line = 0;
     bool value_due = false;
     bool key_is_usable = false;  // false: the value is skipped, its key was a fault
@@ -52,21 +57,25 @@ class ConfigReader final : public YAML::EventHandler {
 
   bool skipping() const { return skipped_depth_ > 0 || faults_.size() >= kConfigFaultsMax; }
   bool at_root() const { return groups_.empty(); }
+  bool in_list() const { return !at_root() && groups_.back().list != nullptr; }
   bool take_key_place(int line);
   void take_key(int line, const std::string& key);
   bool take_value_place();
   void set_option(int line, const std::string& path, const std::string& value);
   void enter_group(int line);
+  void enter_list(OptionList& list);
+  void enter_item(int line);
+  bool refuse_as_item(int line);
+  void refuse_list(int line);
   void leave();
-  bool is_group(std::string_view path) const;
-  std::string unknown_group(const std::string& path) const;
 
   std::string name_;
   OptionSet& options_;
   std::vector<Group> groups_;
   std::size_t skipped_depth_ = 0;     // collections open inside something refused
   std::map<std::string, int> lines_;  // of each path seen, to find what is there twice
-  std::vector<std::pair<std::string, std::string>> undo_;  // option, its value before
+  std::vector<std::pair<std::string, std::string>> undo_;        // option, its value before
+  std::vector<std::pair<OptionList*, std::size_t>> undo_lists_;  // list, its size before
   ConfigFaults faults_;
 };
 

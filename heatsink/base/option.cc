@@ -2,145 +2,31 @@
 #include "heatsink/base/option.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <cctype>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "heatsink/base/nearest.h"
+#include "heatsink/base/option_list.h"
+#include "heatsink/base/option_value.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink {
-namespace {
 
-// What is left of an Error inside this file: the fix in words; the caller puts name, bounds and
-// default around it.
-Error malformed(std::string_view fix) { return {ErrorCode::kInvalidArgument, std::string(fix)}; }
-
-template <class T>
-Result<T> parse_number(std::string_view text, std::string_view fix) {
-  T value{};
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || rest != text.data() + text.size()) return malformed(fix);
-  return value;
-}
-
-// One parse() and one format() per type of target; the tag only chooses the overload.
-Result<bool> parse(std::string_view text, const bool*) {
-  std::string word(text);
-  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (word == "true" || word == "yes" || word == "on") return true;
-  if (word == "false" || word == "no" || word == "off") return false;
-  return malformed("write true or false");
-}
-Result<std::int64_t> parse(std::string_view text, const std::int64_t*) {
-  return parse_number<std::int64_t>(text, "write a whole number");
-}
-Result<double> parse(std::string_view text, const double*) {
-  constexpr std::string_view kFix = "write a number, as in 0.5";
-  Result<double> number = parse_number<double>(text, kFix);
-  if (number.ok() && !std::isfinite(*number)) return malformed(kFix);
-  return number;
-}
-Result<std::string> parse(std::string_view text, const std::string*) {
-  const bool control = std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-  });
-  if (control) return malformed("write it without control characters");
-  return std::string(text);
-}
-Result<Nanos> parse(std::string_view text, const Nanos*) {
-  Result<Nanos> duration = parse_duration(text);
-  return duration.ok() ? duration : malformed(kDurationForm);
-}
-Result<Bytes> parse(std::string_view text, const Bytes*) {
-  Result<Bytes> bytes = parse_bytes(text);
-  return bytes.ok() ? bytes : malformed(kBytesForm);
-}
-
-std::string format(bool value) { return value ? "true" : "false"; }
-std::string format(std::int64_t value) { return std::to_string(value); }
-std::string format(double value) {
-  // The shortest that reads back the same; without an exponent where a person would write none.
-  const double size = std::abs(value);
-  const bool plain = size == 0 || (size >= 1e-6 && size < 1e15);
-  std::array<char, 48> digits{};  // the longest: "-0." and 5 zeros and 17 digits
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 plain ? std::chars_format::fixed : std::chars_format::general)
-                       .ptr;
-  return {digits.data(), end};
-}
-std::string format(const std::string& value) { return value; }
-std::string format(Nanos value) { return format_duration(value); }
-std::string format(Bytes value) { return format_bytes(value); }
-
-std::int64_t to_integer(
-    double value) {  // nearest in range: a cast alone is undefined past the ends
-  constexpr double kEnd = 9223372036854775808.0;
-  if (value >= kEnd) return std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::max(value, -kEnd));
-}
-
-// A bound, which rows hold as a double, in the words of the target's type.
-std::string format_bound(double bound, const std::int64_t*) { return format(to_integer(bound)); }
-std::string format_bound(double bound, const double*) { return format(bound); }
-std::string format_bound(double bound, const Nanos*) { return format(Nanos(to_integer(bound))); }
-std::string format_bound(double bound, const Bytes*) {
-  return format(Bytes{static_cast<std::uint64_t>(to_integer(bound))});
-}
-
-double magnitude(std::int64_t value) { return static_cast<double>(value); }
-double magnitude(double value) { return value; }
-double magnitude(Nanos value) { return static_cast<double>(value.count()); }
-double magnitude(Bytes value) { return static_cast<double>(value.count); }
-
-template <class T>
-constexpr bool kHasBounds = !std::is_same_v<T, bool> && !std::is_same_v<T, std::string>;
-
-std::string join(const std::vector<std::string>& words, std::string_view separator) {
-  std::string out;
-  for (const std::string& word : words) {
-    if (!out.empty()) out += separator;
-    out += word;
-  }
-  return out;
-}
-
-// What `value` breaks of the row's bounds or choices, as the fix; "" if nothing.
-template <class T>
-std::string broken_bound(const OptionRow& row, const T& value) {
-  if constexpr (kHasBounds<T>) {
-    const T* tag = nullptr;
-    if (magnitude(value) < row.min) return "write " + format_bound(row.min, tag) + " or more";
-    if (magnitude(value) > row.max) return "write " + format_bound(row.max, tag) + " or less";
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    const auto& choices = row.choices;
-    const bool known = std::find(choices.begin(), choices.end(), value) != choices.end();
-    if (!choices.empty() && !known) return "write one of " + join(choices, ", ");
-  }
-  return "";
-}
-
-template <class T>
-Status assign(const OptionRow& row, T* target, std::string_view text) {
-  Result<T> value = parse(text, target);
-  if (!value.ok()) return value.error();
-  const std::string fix = broken_bound(row, *value);
-  if (!fix.empty()) return Error{ErrorCode::kOutOfRange, fix};
-  *target = std::move(*value);
-  return Unit{};
-}
-
-}  // namespace
+OptionSet::OptionSet(std::string owner) : owner_(std::move(owner)) {}
+OptionSet::~OptionSet() = default;
+OptionSet::OptionSet(OptionSet&&) noexcept = default;
+OptionSet& OptionSet::operator=(OptionSet&&) noexcept = default;
 
 void OptionSet::add(OptionRow row) {
-  assert(find(row.name) == nullptr);
-  assert(std::visit([&](auto* target) { return broken_bound(row, *target); }, row.target) == "");
+  assert(find(row.name) == nullptr && find_list(row.name) == nullptr);
+  assert(option_within_bounds(row));
   defaults_.push_back(value_text(row));
   rows_.push_back(std::move(row));
+}
+
+void OptionSet::add(std::unique_ptr<OptionList> list) {
+  assert(find(list->row().name) == nullptr && find_list(list->row().name) == nullptr);
+  lists_.push_back(std::move(list));
 }
 
 Status OptionSet::set(std::string_view name, std::string_view text) {
@@ -151,22 +37,22 @@ Status OptionSet::set(std::string_view name, std::string_view text) {
     done =
         Error{ErrorCode::kOutOfRange, "write " + std::to_string(kTextBytesMax) + " bytes or less"};
   } else {
-    done = std::visit([&](auto* target) { return assign(*row, target, text); }, row->target);
+    done = assign_option(*row, text);
   }
   if (done.ok()) return done;
   const std::string bounds = bounds_text(*row);
   const std::string stated = bounds.empty() ? "" : "bounds " + bounds + ", ";
-  return Error{done.error().code, row->name + " is '" + printable(text, 64) +
-                                      "': " + done.error().message + " (" + stated + "default " +
-                                      default_text(*row) + ")"};
+  return Error{done.error().code,
+               told(row->name + " is '" + printable(text, 64) + "': " + done.error().message +
+                    " (" + stated + "default " + default_text(*row) + ")")};
 }
 
 Status OptionSet::set_assignment(std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
     return Error{ErrorCode::kInvalidArgument,
-                 "'" + printable(assignment, 64) +
-                     "' sets nothing: write option=value, as in detection.window=10s"};
+                 told("'" + printable(assignment, 64) +
+                      "' sets nothing: write option=value, as in detection.window=10s")};
   }
   return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
@@ -177,10 +63,21 @@ const OptionRow* OptionSet::find(std::string_view name) const {
   return row == rows_.end() ? nullptr : &*row;
 }
 
+OptionList* OptionSet::find_list(std::string_view name) const {
+  const auto list = std::find_if(lists_.begin(), lists_.end(), [&](const auto& candidate) {
+    return candidate->row().name == name;
+  });
+  return list == lists_.end() ? nullptr : list->get();
+}
+
 Error OptionSet::unknown_name(std::string_view name) const {
+  // "rules", but also "rules.match" and "rules[0].match", as other programs have it.
+  if (const OptionList* list = find_list(name.substr(0, name.find_first_of(".["))))
+    return {ErrorCode::kInvalidArgument, told(list->not_one_value())};
   std::vector<std::string> names;
-  names.reserve(rows_.size());
+  names.reserve(rows_.size() + lists_.size());
   for (const OptionRow& row : rows_) names.push_back(row.name);
+  for (const auto& list : lists_) names.push_back(list->row().name);
   const std::string_view meant = nearest(name, names);
   std::string message = "there is no option '" + printable(name, 64) + "'";
   if (!meant.empty()) {
@@ -188,12 +85,14 @@ Error OptionSet::unknown_name(std::string_view name) const {
   } else {
     message += ": 'heatsink config print' lists them all";
   }
-  return {ErrorCode::kNotFound, std::move(message)};
+  return {ErrorCode::kNotFound, told(std::move(message))};
 }
 
-std::string OptionSet::value_text(const OptionRow& row) const {
-  return std::visit([](const auto* target) { return format(*target); }, row.target);
+std::string OptionSet::told(std::string message) const {
+  return owner_.empty() ? std::move(message) : owner_ + ": " + message;
 }
+
+std::string OptionSet::value_text(const OptionRow& row) const { return option_text(row.target); }
 
 std::string OptionSet::default_text(const OptionRow& row) const {
   assert(&row >= rows_.data() && &row < rows_.data() + rows_.size());
@@ -201,19 +100,6 @@ std::string OptionSet::default_text(const OptionRow& row) const {
   return text.empty() ? "''" : text;
 }
 
-std::string OptionSet::bounds_text(const OptionRow& row) const {
-  return std::visit(
-      [&](const auto* target) -> std::string {
-        using T = std::remove_cvref_t<decltype(*target)>;
-        if constexpr (kHasBounds<T>) {
-          return format_bound(row.min, target) + " .. " + format_bound(row.max, target);
-        } else if constexpr (std::is_same_v<T, bool>) {
-          return "true | false";
-        } else {
-          return join(row.choices, " | ");
-        }
-      },
-      row.target);
-}
+std::string OptionSet::bounds_text(const OptionRow& row) const { return option_bounds_text(row); }
 
 }  // namespace heatsink

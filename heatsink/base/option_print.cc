@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "heatsink/base/option.h"
+#include "heatsink/base/option_list.h"
+#include "heatsink/base/option_value.h"
 
 namespace heatsink {
 namespace {
@@ -83,7 +85,30 @@ std::string yaml_text(const std::string& text) {
 
 std::string yaml_value(const OptionSet& set, const OptionRow& row) {
   const std::string text = set.value_text(row);
-  return std::holds_alternative<std::string*>(row.target) ? yaml_text(text) : text;
+  return option_is_text(row.target) ? yaml_text(text) : text;
+}
+
+std::string explained(const OptionSet& set, const OptionRow& row) {
+  const std::string bounds = set.bounds_text(row);
+  const std::string stated = bounds.empty() ? "" : bounds + ", ";
+  return row.help + " (" + stated + "default " + set.default_text(row) + ")";
+}
+
+// What the items may say once, above them; then the items as they are.
+void append_yaml(std::string& out, const OptionList& list) {
+  append_wrapped(out, "# ", list.row().help);
+  append_wrapped(out, "# ", "Each " + list.row().item + " may have:");
+  const OptionSet& sample = list.sample();
+  for (const OptionRow& row : sample.rows())
+    append_wrapped(out, "#   ", row.name + ": " + explained(sample, row));
+  out += list.row().name + (list.size() == 0 ? ": []\n" : ":\n");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const OptionSet& item = list.item(i);
+    for (const OptionRow& row : item.rows()) {
+      out += (&row == item.rows().data() ? "  - " : "    ") + row.name + ": " +
+             yaml_value(item, row) + "\n";
+    }
+  }
 }
 
 std::string markdown_cell(std::string_view text) {
@@ -95,6 +120,15 @@ std::string markdown_cell(std::string_view text) {
   return out;
 }
 
+constexpr const char* kTableHead = "| option | default | bounds | meaning |\n|---|---|---|---|\n";
+
+void append_table_row(std::string& out, const OptionSet& set, const OptionRow& row) {
+  const std::string bounds = set.bounds_text(row);
+  out += "| `" + row.name + "` | `" + markdown_cell(set.default_text(row)) + "` | " +
+         (bounds.empty() ? "any text" : "`" + markdown_cell(bounds) + "`") + " | " +
+         markdown_cell(row.help) + " |\n";
+}
+
 }  // namespace
 
 std::string OptionSet::to_yaml() const {
@@ -104,13 +138,14 @@ std::string OptionSet::to_yaml() const {
     const std::string indent = group.name.empty() ? "" : "  ";
     if (!group.name.empty()) out += std::string(group.name) + ":\n";
     for (const OptionRow* row : group.rows) {
-      const std::string bounds = bounds_text(*row);
-      const std::string stated = bounds.empty() ? "" : bounds + ", ";
-      append_wrapped(out, indent + "# ",
-                     row->help + " (" + stated + "default " + default_text(*row) + ")");
+      append_wrapped(out, indent + "# ", explained(*this, *row));
       out += indent + std::string(split_name(row->name).second) + ": " + yaml_value(*this, *row) +
              "\n";
     }
+  }
+  for (const auto& list : lists_) {
+    if (!out.empty()) out += "\n";
+    append_yaml(out, *list);
   }
   return out;
 }
@@ -120,13 +155,15 @@ std::string OptionSet::to_markdown() const {
   for (const Group& group : grouped(rows_)) {
     if (!out.empty()) out += "\n";
     if (!group.name.empty()) out += "## " + std::string(group.name) + "\n\n";
-    out += "| option | default | bounds | meaning |\n|---|---|---|---|\n";
-    for (const OptionRow* row : group.rows) {
-      const std::string bounds = bounds_text(*row);
-      out += "| `" + row->name + "` | `" + markdown_cell(default_text(*row)) + "` | " +
-             (bounds.empty() ? "any text" : "`" + markdown_cell(bounds) + "`") + " | " +
-             markdown_cell(row->help) + " |\n";
-    }
+    out += kTableHead;
+    for (const OptionRow* row : group.rows) append_table_row(out, *this, *row);
+  }
+  for (const auto& list : lists_) {
+    if (!out.empty()) out += "\n";
+    const std::string most = std::to_string(OptionListRow::kItemsMax);
+    out += "## " + list->row().name + "\n\n" + list->row().help + " A list of at most " + most +
+           "; each " + list->row().item + " may have:\n\n" + kTableHead;
+    for (const OptionRow& row : list->sample().rows()) append_table_row(out, list->sample(), row);
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -76,6 +77,32 @@ Result<Bytes> parse_bytes(std::string_view text) {
 }
 
 std::string format_bytes(Bytes bytes) { return format_scaled(bytes.count, kByteUnits); }
+
+Result<Share> parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const std::string_view digits = text.substr(0, text.size() - (percent ? 1 : 0));
+  double number = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || rest != digits.data() + digits.size() || !std::isfinite(number)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "'" + std::string(text) + "' is not a share: " + std::string(kShareForm)};
+  }
+  return Share{percent ? number / 100 : number};
+}
+
+std::string format_share(Share share) {
+  // A percentage is rounded to the digits that a double can keep; where it would read back as
+  // another number, the part itself is written.
+  std::array<char, 400> digits{};
+  char* const begin = digits.data();
+  char* const limit = begin + digits.size();
+  const auto percent =
+      std::to_chars(begin, limit, share.part * 100, std::chars_format::general, 15);
+  const std::string text = std::string(begin, percent.ptr) + "%";
+  const Result<Share> again = parse_share(text);
+  if (again.ok() && *again == share) return text;
+  return {begin, std::to_chars(begin, limit, share.part).ptr};
+}
 
 Result<Nanos> parse_duration(std::string_view text) {
   std::uint64_t count = 0;

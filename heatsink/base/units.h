@@ -27,6 +27,18 @@ inline constexpr std::string_view kBytesForm = "write a number and b, kb, mb or 
 Result<Bytes> parse_bytes(std::string_view text);
 std::string format_bytes(Bytes bytes);  // "64kb": the largest unit that divides it
 
+// A part of a whole, 0 .. 1. Not implicitly a number, so that 2 is never taken for 2 %.
+struct Share {
+  double part = 0;
+  // See Bytes.
+  friend auto operator<=>(Share, Share) = default;  // NOLINT(modernize-use-nullptr)
+};
+
+// "2%", "0.5%", or the part itself, "0.02". The bounds are the caller's.
+inline constexpr std::string_view kShareForm = "write a percentage, as in 2%";
+Result<Share> parse_share(std::string_view text);
+std::string format_share(Share share);  // "2%"; reads back the same
+
 // "250ms", "10s", "5m", "1h", "100us"; a number without a unit is an error that says so.
 inline constexpr std::string_view kDurationForm =
     "write a number and us, ms, s, m or h, as in 250ms";

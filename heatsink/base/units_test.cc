@@ -35,5 +35,20 @@ TEST(Units, NonsenseIsRefusedWithAHint) {
   EXPECT_NE(parse_duration("10").error().message.find("250ms"), std::string::npos);
 }
 
+TEST(Units, SharesAreWrittenAsPercentagesOrParts) {
+  EXPECT_EQ(*parse_share("2%"), Share{0.02});
+  EXPECT_EQ(*parse_share("0.02"), Share{0.02});
+  EXPECT_EQ(*parse_share("0.5%"), Share{0.005});
+  for (const char* bad : {"", "%", "2 %", "2%%", "nan", "inf%", "1e999%", "two"}) {
+    EXPECT_FALSE(parse_share(bad).ok()) << bad;
+  }
+  EXPECT_EQ(format_share(Share{0.02}), "2%");
+  EXPECT_EQ(format_share(Share{}), "0%");
+  for (const double part : {0.07, 0.29, 1.0 / 3, 1e-9, 0.123456789012345678, 1.0}) {
+    const std::string text = format_share(Share{part});
+    EXPECT_EQ(*parse_share(text), Share{part}) << text;
+  }
+}
+
 }  // namespace
 }  // namespace heatsink

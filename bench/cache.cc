@@ -93,7 +93,7 @@ void heatsink_reads(benchmark::State& state, const std::vector<Request>& stream)
   const Heatsink& heatsink = Heatsink::instance();
   Epochs::Reader& reader = *heatsink.readers[static_cast<std::size_t>(state.thread_index())];
   std::size_t i = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     if (i % 64 == 0) reader.quiescent();  // a turn of the loop: some tens of requests
     benchmark::DoNotOptimize(heatsink.read(stream[i++ % stream.size()]));
   }
@@ -111,7 +111,7 @@ void locked_map_reads(benchmark::State& state, const std::vector<Request>& strea
     return made;
   }();
   std::size_t i = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     const Lock lock(mutex);
     const auto found = map.find(stream[i++ % stream.size()].key);
     benchmark::DoNotOptimize(found == map.end() ? 0 : found->second.size());
@@ -166,7 +166,7 @@ class Keeper {
 
 // A copy of a quarter of the cache pushes out as many small ones as that takes.
 void evict_many(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     state.PauseTiming();
     auto keeper = std::make_unique<Keeper>();
     auto copy = copy_of(static_cast<std::size_t>(256) * 1024);
@@ -183,7 +183,7 @@ BENCHMARK(evict_many)->Iterations(50)->Unit(benchmark::kMicrosecond);
 
 void publish_4096_keys(benchmark::State& state) {
   Keeper keeper;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     keeper.table.publish();
     keeper.epochs.collect();
   }

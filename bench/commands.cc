@@ -37,7 +37,7 @@ Call& call_of(benchmark::State& state) {
 void find_command(benchmark::State& state) {
   const CommandTable& table = CommandTable::built_in();
   const Call& call = call_of(state);
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     benchmark::ClobberMemory();
     benchmark::DoNotOptimize(table.find(call));
   }
@@ -48,7 +48,7 @@ void find_command_and_keys(benchmark::State& state) {
   const CommandTable& table = CommandTable::built_in();
   const Call& call = call_of(state);
   std::vector<KeyRef> refs;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     benchmark::ClobberMemory();
     const Command* command = table.find(call);
     benchmark::DoNotOptimize(find_keys(*command, call, refs));

@@ -64,7 +64,7 @@ void record_zipf(benchmark::State& state) {
   Recorder recorder(RecorderOptions{});
   std::size_t i = 0;
   TimePoint now(std::chrono::seconds(100));
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     benchmark::DoNotOptimize(recorder.record(Access{stream[i].hash, stream[i].key()}, now));
     if (++i == kAccesses) i = 0;
     if (i % 16 == 0) now += std::chrono::microseconds(16);
@@ -83,7 +83,8 @@ void summarize_1000(benchmark::State& state) {
   for (std::size_t i = 0; i < kAccesses; ++i, now += Nanos(1000)) {
     recorder.record(Access{stream[i].hash, stream[i].key()}, now);
   }
-  for (auto _ : state) benchmark::DoNotOptimize(recorder.summarize(now, 1000));
+  for ([[maybe_unused]] const auto iteration : state)
+    benchmark::DoNotOptimize(recorder.summarize(now, 1000));
 }
 BENCHMARK(summarize_1000)->Unit(benchmark::kMicrosecond);
 

@@ -24,7 +24,7 @@ std::string repeated(std::string_view bytes) {
 
 void parse_all(benchmark::State& state, const std::string& bytes) {
   RequestParser parser;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     std::string_view rest = bytes;
     while (!rest.empty()) {
       benchmark::DoNotOptimize(parser.parse(rest));
@@ -35,26 +35,26 @@ void parse_all(benchmark::State& state, const std::string& bytes) {
   state.SetItemsProcessed(state.iterations() * kPipeline);
 }
 
-void BM_RequestGet(benchmark::State& state) {
+void request_get(benchmark::State& state) {
   parse_all(state, repeated("*2\r\n$3\r\nGET\r\n$16\r\nuser:00000012345\r\n"));
 }
-BENCHMARK(BM_RequestGet);
+BENCHMARK(request_get);
 
-void BM_RequestSet1KiB(benchmark::State& state) {
+void request_set_1_kib(benchmark::State& state) {
   parse_all(state, repeated("*3\r\n$3\r\nSET\r\n$16\r\nuser:00000012345\r\n$1024\r\n" +
                             std::string(1024, 'v') + "\r\n"));
 }
-BENCHMARK(BM_RequestSet1KiB);
+BENCHMARK(request_set_1_kib);
 
-void BM_RequestInlineGet(benchmark::State& state) {
+void request_inline_get(benchmark::State& state) {
   parse_all(state, repeated("GET user:00000012345\r\n"));
 }
-BENCHMARK(BM_RequestInlineGet);
+BENCHMARK(request_inline_get);
 
 void scan_all(benchmark::State& state, std::string_view reply) {
   const std::string bytes = repeated(reply);
   ReplyScanner scanner;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     std::string_view rest = bytes;
     while (!rest.empty()) {
       const ScanStep step = scanner.feed(rest);
@@ -65,43 +65,43 @@ void scan_all(benchmark::State& state, std::string_view reply) {
   state.SetItemsProcessed(state.iterations() * kPipeline);
 }
 
-void BM_ReplyBulk(benchmark::State& state) { scan_all(state, "$5\r\nhello\r\n"); }
-BENCHMARK(BM_ReplyBulk);
-void BM_ReplyBulk1KiB(benchmark::State& state) {
+void reply_bulk(benchmark::State& state) { scan_all(state, "$5\r\nhello\r\n"); }
+BENCHMARK(reply_bulk);
+void reply_bulk_1_kib(benchmark::State& state) {
   scan_all(state, "$1024\r\n" + std::string(1024, 'v') + "\r\n");
 }
-BENCHMARK(BM_ReplyBulk1KiB);
-void BM_ReplyOk(benchmark::State& state) { scan_all(state, "+OK\r\n"); }
-BENCHMARK(BM_ReplyOk);
-void BM_ReplyInteger(benchmark::State& state) { scan_all(state, ":1\r\n"); }
-BENCHMARK(BM_ReplyInteger);
-void BM_ReplyArrayOf4(benchmark::State& state) {
+BENCHMARK(reply_bulk_1_kib);
+void reply_ok(benchmark::State& state) { scan_all(state, "+OK\r\n"); }
+BENCHMARK(reply_ok);
+void reply_integer(benchmark::State& state) { scan_all(state, ":1\r\n"); }
+BENCHMARK(reply_integer);
+void reply_array_of_4(benchmark::State& state) {
   scan_all(state, "*4\r\n$2\r\nab\r\n$2\r\nab\r\n$2\r\nab\r\n$2\r\nab\r\n");
 }
-BENCHMARK(BM_ReplyArrayOf4);
+BENCHMARK(reply_array_of_4);
 
-void BM_WriteBulk(benchmark::State& state) {
+void write_bulk(benchmark::State& state) {
   const std::string value(static_cast<std::size_t>(state.range(0)), 'v');
   ByteBuffer out;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     for (int i = 0; i < kPipeline; ++i) append_bulk(out, value);
     benchmark::DoNotOptimize(out.data());
     out.clear();
   }
   state.SetItemsProcessed(state.iterations() * kPipeline);
 }
-BENCHMARK(BM_WriteBulk)->Arg(64)->Arg(1024);
+BENCHMARK(write_bulk)->Arg(64)->Arg(1024);
 
-void BM_WriteGet(benchmark::State& state) {
+void write_get(benchmark::State& state) {
   ByteBuffer out;
-  for (auto _ : state) {
+  for ([[maybe_unused]] const auto iteration : state) {
     for (int i = 0; i < kPipeline; ++i) append_request(out, {"GET", "user:00000012345"});
     benchmark::DoNotOptimize(out.data());
     out.clear();
   }
   state.SetItemsProcessed(state.iterations() * kPipeline);
 }
-BENCHMARK(BM_WriteGet);
+BENCHMARK(write_get);
 
 }  // namespace
 }  // namespace heatsink::resp

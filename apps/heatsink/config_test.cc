@@ -43,7 +43,7 @@ class ConfigVerb : public ::testing::Test {
   ConfigVerb() { std::filesystem::create_directory(directory_); }
   ~ConfigVerb() override { std::filesystem::remove_all(directory_); }
   std::string file(const std::string& text) {
-    const std::string path = directory_ / "heatsink.yaml";
+    std::string path = directory_ / "heatsink.yaml";
     std::ofstream(path) << text;
     return path;
   }

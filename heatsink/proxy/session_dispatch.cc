@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of one request: served locally, sent on a lane, or handled here.
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "heatsink/proxy/ascii.h"
@@ -177,6 +178,7 @@ Session::Step Session::in_transaction(const Call& call) {
 }
 
 void Session::queue_subscription(const Call& call) {
+  assert(call.command != nullptr);  // or its route would be kPinned
   const bool adds = call.command->name.find("unsub") == std::string::npos;
   Channels& channels = channels_of(call);
   if (call.args.size() == 1) {

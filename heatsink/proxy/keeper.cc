@@ -109,19 +109,14 @@ void Keeper::release(std::size_t worker, std::uint64_t session) {
 void Keeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
   if (!facts.commands) return;
+  shared_.contacts.fetch_add(1);
   for (Worker* worker : workers_) {
-    worker->post([worker, commands = facts.commands] {
-      worker->set_commands(commands);
-      worker->retry_lanes();
-    });
+    worker->post([worker, commands = facts.commands] { worker->set_commands(commands); });
   }
 }
 
 void Keeper::server_is_back() {
-  loop_.post([this] {
-    link_.retry();
-    for (Worker* worker : workers_) worker->post([worker] { worker->retry_lanes(); });
-  });
+  loop_.post([this] { link_.retry(); });
 }
 
 // ---- what is hot

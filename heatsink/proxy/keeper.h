@@ -35,7 +35,7 @@ class Keeper final : private Filler::Outlet {
   // The rules have changed: releases the session's replies (0: nobody waits) when it is known who
   // is let in now.
   void check_access(std::size_t worker, std::uint64_t session);
-  void server_is_back();  // one has reached it: the others need not wait for their pauses
+  void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
   void post_summary(std::size_t worker, detect::Summary summary, bool urgent);
   // The present picture; empty with `coherence` saying so if the keeper does not answer within a
   // second.

@@ -94,21 +94,29 @@ void Worker::post_summary(bool urgent) {
 Worker::LaneState Worker::lane(resp::Protocol protocol) {
   Lane& lane = lane_of(protocol);
   if (lane.upstream && lane.upstream->ready()) return {.upstream = lane.upstream.get()};
-  if (!lane.down.empty()) return {.down = &lane.down};
-  if (!lane.upstream && lane.retry == 0) open_lane(protocol);
+  if (is_down(lane)) return {.down = &lane.down};
+  const bool pauses = lane.retry != 0 && lane.down.empty();  // only until the next turn
+  if (!lane.upstream && !pauses) open_lane(protocol);
   return {};
+}
+
+// What an attempt has found is news until somebody gets through (SharedState::contacts).
+bool Worker::is_down(const Lane& lane) const {
+  return !lane.down.empty() && (lane.refused || lane.down_contacts == shared_.contacts.load());
 }
 
 const std::string* Worker::known_down() const {
   for (const Lane& lane : lanes_) {
-    if (!lane.down.empty() && !lane.refused) return &lane.down;
+    if (is_down(lane) && !lane.refused) return &lane.down;
   }
   return nullptr;
 }
 
 void Worker::open_lane(resp::Protocol protocol) {
   Lane& lane = lane_of(protocol);
-  lane.retry = 0;
+  loop_.cancel(std::exchange(lane.retry, 0));
+  const std::uint64_t contacts = shared_.contacts.load();
+  if (std::exchange(lane.contacts, contacts) != contacts) lane.backoff = Nanos(0);
   lane.upstream = std::make_unique<Upstream>(*this, protocol, Upstream::Login::kOwn, nullptr);
   lane.upstream->connect();
 }
@@ -124,30 +132,21 @@ void Worker::wake(Lane& lane) {
 }
 
 void Worker::upstream_ready(Upstream& upstream) {
+  // Without a login nothing has been heard yet: the kernel of a frozen server accepts, too.
+  if (upstream.login() == Upstream::Login::kOwn) shared_.contacts.fetch_add(1);
   for (Lane& lane : lanes_) {
     if (lane.upstream.get() != &upstream) continue;
-    const bool was_down = !lane.down.empty();
-    if (was_down)
+    if (!lane.down.empty()) {
       log_limited(LogLevel::kInfo, "back",
                   "upstream " + shared_.upstream.address.text() + " is back", loop_.now());
+      keeper_.server_is_back();
+    }
     lane.down.clear();
     lane.backoff = Nanos(0);
     wake(lane);
-    if (was_down) keeper_.server_is_back();
     return;
   }
   if (Session* owner = upstream.owner()) owner->private_ready();
-}
-
-// The server is there: no client need be refused until a pause ends that was begun without it.
-void Worker::retry_lanes() {
-  for (Lane& lane : lanes_) {
-    if (lane.retry == 0 || lane.refused) continue;
-    lane.down.clear();
-    lane.backoff = Nanos(0);
-    loop_.cancel(lane.retry);
-    open_lane(&lane == &lanes_[1] ? resp::Protocol::kResp3 : resp::Protocol::kResp2);
-  }
 }
 
 // Healthy until now: try again at once, clients wait for that. Once it fails they are told, until
@@ -161,6 +160,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
                   loop_.now());
     }
     lane.down = reason;
+    lane.down_contacts = lane.contacts;
     lane.backoff =
         std::clamp(lane.backoff * 2, shared_.options.backoff_min, shared_.options.backoff_max);
   }

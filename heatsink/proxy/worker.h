@@ -73,7 +73,6 @@ class Worker {
   // Tells the fences that the server has answered (or never will): before the reply is handed on.
   void settle(Pending& pending, TimePoint now);
   void release_hold(std::uint64_t session_id);                            // posted by the keeper
-  void retry_lanes();                                                     // posted by the keeper
   void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
 
   // Keys whose replies were too big to share.
@@ -98,8 +97,10 @@ class Worker {
  private:
   struct Lane {
     std::unique_ptr<Upstream> upstream;
-    std::string down;      // why, once an attempt has failed
-    bool refused = false;  // it was reached, but not let in: others may be
+    std::uint64_t contacts = 0;       // SharedState::contacts when the latest attempt began
+    std::string down;                 // why, once an attempt has failed
+    std::uint64_t down_contacts = 0;  // `contacts` of that attempt
+    bool refused = false;             // it was reached, but not let in: others may be
     Nanos backoff{0};
     net::TimerId retry = 0;
     std::vector<std::uint64_t> waiting;  // sessions
@@ -117,6 +118,7 @@ class Worker {
   Lane& lane_of(resp::Protocol protocol) {
     return lanes_[protocol == resp::Protocol::kResp3 ? 1 : 0];
   }
+  bool is_down(const Lane& lane) const;
   void open_lane(resp::Protocol protocol);
   void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
   void wake(Lane& lane);

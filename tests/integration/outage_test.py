@@ -15,7 +15,7 @@ QUICK = {"upstream.backoff-min": "10ms", "upstream.backoff-max": "200ms"}
 class Outage(ProxyTest):
     PROXY_OPTIONS = {
         **QUICK,
-        "proxy.workers": 1,  # each finds out for itself that the server is back
+        "proxy.workers": 1,  # test_attempts_are_paced counts those of one
         "detection.hot-qps": 5,
         "detection.window": "1s",
         "detection.write-hot-ratio": 0,
@@ -148,6 +148,40 @@ class Outage(ProxyTest):
             self.unreachable(client.ask("GET", "k"))
         made = self.proxy.metric("heatsink_upstream_connects_total") - before
         self.assertLess(made, 60)  # two lanes and the tracker, 10 ms at first, then 200 ms
+
+
+class Reached(ProxyTest):
+    """Once a client is served, no other one is told that the server cannot be reached.
+
+    The pauses between attempts are long, so that a worker or lane that only waits for its own next
+    attempt is caught."""
+
+    PROXY_OPTIONS = {
+        "proxy.workers": 2,
+        "upstream.backoff-min": "400ms",
+        "upstream.backoff-max": "2s",
+    }
+
+    def test_whoever_is_served_first(self):
+        for _ in range(3):
+            # So many that both workers have some, whatever the kernel's hash does.
+            clients = [self.to_proxy(resp=resp) for resp in (2, 3) * 8]
+            self.redis.process.kill()
+            for client in clients:
+                self.assertIn(b"is not reachable", client.ask("GET", "k"))
+            self.redis.restart()
+            first = until(lambda: self.first_served(clients), what="a client is served")
+            for client in clients[first:] + clients[:first]:
+                self.assertEqual(client.ask("SET", "k", "v"), b"+OK\r\n")
+                self.assertEqual(client.ask("MULTI"), b"+OK\r\n")
+                client.close()
+
+    def first_served(self, clients):
+        """Its successor, which is asked next, at once."""
+        for number, client in enumerate(clients, 1):
+            if client.ask("SET", "k", "v") == b"+OK\r\n":
+                return number
+        return None
 
 
 class NeverThere(unittest.TestCase):

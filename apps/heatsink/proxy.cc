@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "apps/heatsink/configuration.h"
+#include "apps/heatsink/end_within.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
@@ -18,6 +19,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server to answer
+constexpr Millis kEndWithin(5000);     // after SIGINT or SIGTERM, whatever the server does
 
 struct ProxyFlags {
   ConfigurationFlags configuration;
@@ -130,6 +132,9 @@ int run_proxy(int argc, char** argv) {
   int signal = 0;
   sigwait(&ending, &signal);
   log(LogLevel::kInfo, signal == SIGINT ? "interrupted: closing" : "terminated: closing");
+  const EndWithin bound(kEndWithin);
+  admin->reset();
+  proxy->reset();
   return kDone;
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/end_within.h"
+
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <string_view>
+
+#include "apps/heatsink/verbs.h"
+
+namespace heatsink::app {
+namespace {
+
+// In a signal handler: system calls only.
+void give_up(int) {
+  constexpr std::string_view kWords =
+      "heatsink: a part of it does not end (a look-up of a name, perhaps): ended without it\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  _exit(kFailed);
+}
+
+void set_alarm(Millis from_now) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(from_now);
+  const std::chrono::microseconds rest = from_now - seconds;
+  const itimerval when{.it_interval = {}, .it_value = {seconds.count(), rest.count()}};
+  setitimer(ITIMER_REAL, &when, nullptr);
+}
+
+}  // namespace
+
+EndWithin::EndWithin(Millis limit) {
+  std::signal(SIGALRM, give_up);
+  set_alarm(limit);
+}
+
+EndWithin::~EndWithin() { set_alarm(Millis(0)); }
+
+}  // namespace heatsink::app

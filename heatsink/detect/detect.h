@@ -10,3 +10,4 @@
 #include "heatsink/detect/report.h"    // IWYU pragma: export
 #include "heatsink/detect/selector.h"  // IWYU pragma: export
 #include "heatsink/detect/summary.h"   // IWYU pragma: export
+#include "heatsink/detect/wire.h"      // IWYU pragma: export

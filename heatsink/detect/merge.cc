@@ -79,6 +79,7 @@ class KeyJoin {
 
   void add_shard(const KeyCount& key, std::uint64_t absent_max) {
     if (named_by_ == nullptr || names_better(key, *named_by_)) named_by_ = &key;
+    if (key.key_truncated) sum_.digest = std::max(sum_.digest, key.digest);
     add(sum_.low, key.low);
     excess_ += Wide{key.high} - absent_max;
     add(sum_.reads, key.reads);
@@ -93,6 +94,7 @@ class KeyJoin {
     sum_.key = named_by_->key;
     sum_.db = named_by_->db;
     sum_.key_truncated = named_by_->key_truncated;
+    if (!sum_.key_truncated) sum_.digest = 0;
     sum_.high = capped(absent_max + excess_);
     sum_.commands = commands_.finish();
     sum_.clients = clients_.finish();

@@ -88,7 +88,10 @@ class ClusterMaker {
     key.hash = {hash};
     key.key = "key:" + std::to_string(hash);
     key.key_truncated = below(3) == 0;
-    if (key.key_truncated) key.key.pop_back();
+    if (key.key_truncated) {
+      key.key.pop_back();
+      key.digest = hash;
+    }
     key.low = count - below(count);
     key.high = count + below(10);
     key.writes = below(key.low + 1);

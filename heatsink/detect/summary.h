@@ -29,6 +29,8 @@ struct KeyCount {
   std::string key;  // at most kKeyBytesMax bytes of it
   std::uint32_t db = 0;
   bool key_truncated = false;
+  // Of the whole name where it is truncated: the same in every process (wire.h). 0: not known.
+  std::uint64_t digest = 0;
   // What is measured (accesses, bytes ...), in the window: the truth lies within [low, high].
   std::uint64_t low = 0;
   std::uint64_t high = 0;

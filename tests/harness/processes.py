@@ -80,10 +80,11 @@ class Process:
     def end(self, how):
         """Its exit status; one that does not heed the signal is killed. May be called again."""
         if self.alive():
-            # A frozen one would not hear of it. Never after the signal that ends it: the leak
-            # checker of the address sanitizer stops the process as it exits, and waits for ever
-            # for a stop that SIGCONT has undone.
-            self.signal(signal.SIGCONT)
+            # A frozen one would not hear of SIGTERM. Never behind it: the leak checker of the
+            # address sanitizer stops the process as it exits, and waits for ever for a stop that
+            # SIGCONT has undone. Nor before SIGKILL: it would go on for a moment.
+            if how != signal.SIGKILL:
+                self.signal(signal.SIGCONT)
             self.signal(how)
         try:
             self.child.wait(PATIENCE_S)

@@ -8,6 +8,7 @@
 #include "heatsink/detect/merge.h"     // IWYU pragma: export
 #include "heatsink/detect/recorder.h"  // IWYU pragma: export
 #include "heatsink/detect/report.h"    // IWYU pragma: export
+#include "heatsink/detect/rules.h"     // IWYU pragma: export
 #include "heatsink/detect/selector.h"  // IWYU pragma: export
 #include "heatsink/detect/summary.h"   // IWYU pragma: export
 #include "heatsink/detect/wire.h"      // IWYU pragma: export

@@ -1,129 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/detect/judge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <limits>
 
 namespace heatsink::detect {
 namespace {
 
-bool mostly_written(const SelectorOptions& options, const KeyCount& count, double reads_factor) {
-  return count.writes > 0 && static_cast<double>(count.reads) * reads_factor <
-                                 options.write_hot_ratio * static_cast<double>(count.writes);
+// So much more often than write_hot_ratio asks must a write-hot key be read to be let out before
+// its residence is over.
+constexpr double kClearlyRead = 2;
+
+// Of what a burst needs, so much must be new; the rest may have been there at its first sighting.
+constexpr double kBurstNew = 0.75;
+
+// Reads per write below the rule's ratio x `factor`.
+bool mostly_written(const Rule& rule, const Evidence& evidence, double factor) {
+  return evidence.writes > 0 &&
+         static_cast<double>(evidence.reads) <
+             rule.write_hot_ratio * factor * static_cast<double>(evidence.writes);
+}
+
+double times(double value, double threshold) {
+  return threshold > 0 ? value / threshold : std::numeric_limits<double>::infinity();
+}
+
+// Above both warm and hot_share counts like above hot.
+double heat(const Rule& rule, double rate, double share) {
+  const double by_rate = rate / rule.hot;
+  if (rule.hot_share <= 0) return by_rate;
+  return std::max(by_rate, std::min(times(share, rule.hot_share), times(rate, rule.warm)));
+}
+
+bool is_passing(Cause cause) {
+  return cause == Cause::kConfirming || cause == Cause::kTopNFull || cause == Cause::kWaiting;
 }
 
 // A warm key that stays warm keeps its reason as long as that is still true.
 Cause cause_of_warmth(const Standing& standing) {
-  const bool lasts = standing.temperature == Temperature::kWarm &&
-                     standing.cause != Cause::kConfirming && standing.cause != Cause::kTopNFull;
+  const bool lasts = standing.temperature == Temperature::kWarm && !is_passing(standing.cause);
   return lasts ? standing.cause : Cause::kAboveWarm;
 }
 
-Judgement warm_or_cold(const SelectorOptions& options, const Standing& standing,
-                       const Verdict& verdict) {
+Judgement warm_or_cold(const Rule& rule, const Standing& standing, const Evidence& evidence) {
   const bool was_more = standing.temperature > Temperature::kWarm;
-  const bool rises = verdict.rate_low >= options.warm_qps;
+  const bool rises = evidence.rate_low >= rule.warm;
   const bool stays = standing.temperature != Temperature::kCold &&
-                     verdict.rate_high >= options.warm_qps * options.demote_ratio;
+                     evidence.rate_high >= rule.warm * rule.demote_ratio;
   if (rises || stays) {
     return {Temperature::kWarm, was_more ? Cause::kCooled : cause_of_warmth(standing)};
   }
   return {Temperature::kCold, was_more ? Cause::kCooled : Cause::kBelowWarm};
 }
 
-Judgement judge_hot(const SelectorOptions& options, const Standing& standing,
-                    const Verdict& verdict, bool has_stayed) {
-  // No residence for a key that is written: each further copy would be a loss.
-  if (mostly_written(options, verdict.count, 1)) {
-    return {Temperature::kWriteHot, Cause::kMostlyWritten};
-  }
-  if (verdict.rate_high >= options.hot_qps * options.demote_ratio || !has_stayed) {
-    return {Temperature::kHot, Cause::kAboveHot};
-  }
-  return warm_or_cold(options, standing, verdict);
+bool is_cool(const Rule& rule, const Evidence& evidence) {
+  return evidence.heat_high < rule.demote_ratio;
 }
 
-Judgement judge_write_hot(const SelectorOptions& options, const Standing& standing,
-                          const Verdict& verdict, bool has_stayed) {
-  if (verdict.rate_high < options.hot_qps * options.demote_ratio) {
-    return warm_or_cold(options, standing, verdict);
-  }
-  // Against flapping it must be read clearly more than the ratio asks, after its residence.
-  if (!has_stayed || mostly_written(options, verdict.count, options.demote_ratio)) {
-    return {Temperature::kWriteHot, Cause::kMostlyWritten};
-  }
-  if (verdict.rate_low >= options.hot_qps) return {Temperature::kHot, Cause::kAboveHot};
-  return {Temperature::kWarm, Cause::kMostlyRead};
+bool is_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
+  const std::uint32_t further_windows = std::max(rule.confirm_windows, 1U) - 1;
+  return at - standing.above_since >= rule.measure.window * further_windows;
 }
 
-Judgement judge_others(const SelectorOptions& options, const Standing& standing,
-                       const Verdict& verdict, TimePoint at, Nanos window) {
-  if (verdict.rate_low < options.hot_qps) return warm_or_cold(options, standing, verdict);
-  if (mostly_written(options, verdict.count, 1)) {
-    return {Temperature::kWriteHot, Cause::kMostlyWritten};
-  }
-  const std::uint32_t further_windows = std::max(options.confirm_windows, 1U) - 1;
-  if (at - standing.above_since < window * further_windows) {
-    return {Temperature::kWarm, Cause::kConfirming};
-  }
+Judgement hot_if_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
+  if (!is_confirmed(rule, standing, at)) return {Temperature::kWarm, Cause::kConfirming};
   return {Temperature::kHot, Cause::kAboveHot};
 }
 
-std::string per_second(double rate) { return fmt::format("{:.{}f}/s", rate, rate < 10 ? 1 : 0); }
+Judgement judge_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                    bool has_stayed) {
+  // No residence for a key that is written: each further copy would be a loss.
+  const bool is_written = mostly_written(rule, evidence, 1);
+  if (is_cool(rule, evidence) && (has_stayed || is_written)) {
+    return warm_or_cold(rule, standing, evidence);
+  }
+  if (is_written) return {Temperature::kWriteHot, Cause::kMostlyWritten};
+  return {Temperature::kHot, standing.cause};
+}
+
+Judgement judge_write_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                          TimePoint at, bool has_stayed) {
+  if (is_cool(rule, evidence)) return warm_or_cold(rule, standing, evidence);
+  // Against flapping it must be read more than the ratio asks: a little more after its residence,
+  // clearly more before. So writes with which a key began do not count against it for long.
+  const double factor = has_stayed && rule.demote_ratio > 0
+                            ? std::min(kClearlyRead, 1 / rule.demote_ratio)
+                            : kClearlyRead;
+  if (mostly_written(rule, evidence, factor)) return {Temperature::kWriteHot, standing.cause};
+  if (evidence.heat_low >= 1) return hot_if_confirmed(rule, standing, at);
+  return {Temperature::kWarm, Cause::kMostlyRead};
+}
+
+Judgement judge_others(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                       TimePoint at) {
+  const bool is_written = mostly_written(rule, evidence, 1);
+  if (evidence.heat_low >= 1) {
+    if (is_written) return {Temperature::kWriteHot, Cause::kMostlyWritten};
+    return hot_if_confirmed(rule, standing, at);
+  }
+  // Keys are often written first: only a proven rate makes one write-hot.
+  if (evidence.is_burst && !is_written) return {Temperature::kHot, Cause::kBurst};
+  return warm_or_cold(rule, standing, evidence);
+}
 
 }  // namespace
 
-Judgement judge(const SelectorOptions& options, const Standing& standing, const Verdict& verdict,
-                TimePoint at, Nanos window) {
-  const bool has_stayed = at - standing.since >= options.minimum_residence;
+Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& count) {
+  Evidence out;
+  const double seconds = window.seconds();
+  const auto low = static_cast<double>(count.low);
+  const auto high = static_cast<double>(count.high);
+  if (seconds > 0) {
+    out.rate_low = low / seconds;
+    out.rate_high = high / seconds;
+  }
+  if (const auto total = static_cast<double>(window.total()); total > 0) {
+    out.share_low = std::min(low / total, 1.0);
+    out.share_high = std::min(high / total, 1.0);
+  }
+  out.heat_low = heat(rule, out.rate_low, out.share_low);
+  out.heat_high = heat(rule, out.rate_high, out.share_high);
+  out.reads = count.reads;
+  out.writes = count.writes;
+  return out;
+}
+
+void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
+                    double part) {
+  if (part <= 0 || rule.confirm_windows > 1) return;
+  const double needed =
+      part * rule.hot * std::chrono::duration<double>(rule.measure.window).count();
+  if (static_cast<double>(count.low) < needed) return;
+  if (static_cast<double>(gain.count) < needed * kBurstNew) return;
+  evidence.is_burst = true;
+  evidence.gain = gain;
+}
+
+Judgement judge(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                TimePoint at) {
+  const bool has_stayed = at - standing.since >= rule.minimum_residence;
   switch (standing.temperature) {
     case Temperature::kHot:
-      return judge_hot(options, standing, verdict, has_stayed);
+      return judge_hot(rule, standing, evidence, has_stayed);
     case Temperature::kWriteHot:
-      return judge_write_hot(options, standing, verdict, has_stayed);
+      return judge_write_hot(rule, standing, evidence, at, has_stayed);
     default:
-      return judge_others(options, standing, verdict, at, window);
+      return judge_others(rule, standing, evidence, at);
   }
 }
 
-std::string sentence(Cause cause, const SelectorOptions& options, const Verdict& verdict) {
-  const std::string rate = per_second(verdict.rate_low);
-  const std::string above_hot = fmt::format("{} >= hot-qps {:g}", rate, options.hot_qps);
-  switch (cause) {
-    case Cause::kNone:
-      return "";
-    case Cause::kBelowWarm:
-      return fmt::format("{} < warm-qps {:g}", per_second(verdict.rate_high), options.warm_qps);
-    case Cause::kAboveWarm:
-      return fmt::format("{} {} warm-qps {:g} ({:.1f} % of traffic)", rate,
-                         verdict.rate_low >= options.warm_qps ? ">=" : "near", options.warm_qps,
-                         verdict.share * 100);
-    case Cause::kConfirming:
-      return fmt::format("{}, but not yet for {} windows", above_hot, options.confirm_windows);
-    case Cause::kTopNFull:
-      return fmt::format("{}, but {} busier keys are hot (top-n)", above_hot, options.top_n);
-    case Cause::kAboveHot:
-      return fmt::format("{} ({:.1f} % of traffic)", above_hot, verdict.share * 100);
-    case Cause::kMostlyWritten:
-      return fmt::format(
-          "{}, but {:.1f} reads per write < {:g}: a local copy would be lost too often", above_hot,
-          static_cast<double>(verdict.count.reads) /
-              static_cast<double>(std::max<std::uint64_t>(verdict.count.writes, 1)),
-          options.write_hot_ratio);
-    case Cause::kCooled:
-      return fmt::format("at most {} < {:g} (hot-qps {:g} x demote-ratio {:g})",
-                         per_second(verdict.rate_high), options.hot_qps * options.demote_ratio,
-                         options.hot_qps, options.demote_ratio);
-    case Cause::kMostlyRead:
-      return fmt::format("{} < hot-qps {:g}, and no longer mostly written", rate, options.hot_qps);
-    case Cause::kDisplaced:
-      return fmt::format("{}: a busier key took its place among the top-n {}", rate, options.top_n);
-    case Cause::kVanished:
-      return fmt::format("at most {}: no longer among the busiest keys",
-                         per_second(verdict.rate_high));
-  }
-  return "";
+Judgement judge_unpromoted(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                           Cause why) {
+  if (evidence.heat_low >= 1) return {Temperature::kWarm, why};
+  return warm_or_cold(rule, standing, evidence);
 }
 
 }  // namespace heatsink::detect

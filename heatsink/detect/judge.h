@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule for one key: which temperature its evidence gives it, and why. No state of its own.
+// What a rule says about one key: which temperature its evidence gives it. No state of its own.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "heatsink/base/clock.h"
+#include "heatsink/detect/rules.h"
 #include "heatsink/detect/selector.h"
+#include "heatsink/detect/sightings.h"
+#include "heatsink/detect/summary.h"
 
 namespace heatsink::detect {
 
-// What made a key what it is; sentence() says it with the figures of that moment.
+// What made a key what it is; reason.h says it with the figures of that moment.
 enum class Cause : std::uint8_t {
   kNone,
-  kBelowWarm,      // cold: never was more
+  kBelowWarm,      // cold: fell below warm
   kAboveWarm,      // warm
-  kConfirming,     // warm: above hot-qps, but not yet for confirm-windows
-  kTopNFull,       // warm: above hot-qps, but enough others are busier
+  kConfirming,     // warm: above the threshold, but not yet for confirm_windows
+  kTopNFull,       // warm: above the threshold, but others have the places
+  kWaiting,        // warm: above the threshold; promotions are not due yet
   kAboveHot,       // hot
+  kBurst,          // hot: got so much in so short a time that it will be
   kMostlyWritten,  // write-hot
   kCooled,         // was hot or write-hot, and fell below the hysteresis
-  kMostlyRead,     // was write-hot, and is now read, but not above hot-qps
+  kMostlyRead,     // was write-hot, and is now read, but not above the threshold
   kDisplaced,      // was hot; a busier key took its place among the top-n
+  kNoRoom,         // was warm or write-hot; others are busier, and keys_max are known
   kVanished,       // no longer in the summary
 };
 
@@ -29,22 +35,42 @@ struct Judgement {
   Cause cause = Cause::kNone;
 };
 
+// The figures of a key in its window. Rates per second, shares 0 .. 1; heat: how often the
+// thresholds of its rule are reached, 1 and above is hot.
+struct Evidence {
+  double rate_low = 0, rate_high = 0;
+  double share_low = 0, share_high = 0;
+  double heat_low = 0, heat_high = 0;
+  std::uint64_t reads = 0, writes = 0;
+  bool is_burst = false;
+  Gain gain;  // set if is_burst
+};
+
+// `seen` of the key in `window`; a burst if `sightings` and `part` (SelectorOptions::burst) say so.
+Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& count);
+void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
+                    double part);
+
+// How old the sighting may be that a gain is measured from. A tick of 100 ms that comes late by a
+// quarter is early enough for the default window.
+inline Nanos burst_span(const Rule& rule) { return rule.measure.window / 80; }
+
 // What is known of the key from the updates before.
 struct Standing {
   Temperature temperature = Temperature::kCold;
   Cause cause = Cause::kNone;
   TimePoint since{};        // of the temperature
-  bool above = false;       // its rate was >= hot-qps at every update ...
+  bool above = false;       // it was above the threshold at every update ...
   TimePoint above_since{};  // ... since this one
 };
 
-// `verdict` carries the evidence: count and rates. A promotion needs proof (rate_low), and a
-// demotion too (rate_high): neither is ever wrong by the error bound. REQUIRES: standing.above is
-// up to date.
-Judgement judge(const SelectorOptions& options, const Standing& standing, const Verdict& verdict,
-                TimePoint at, Nanos window);
+// A promotion needs proof (heat_low), and a demotion too (heat_high): neither is ever wrong by the
+// error bound. Only a burst goes ahead of its proof. REQUIRES: standing.above is up to date.
+Judgement judge(const Rule& rule, const Standing& standing, const Evidence& evidence, TimePoint at);
 
-// "3412/s >= hot-qps 3000 (8.1 % of traffic)"
-std::string sentence(Cause cause, const SelectorOptions& options, const Verdict& verdict);
+// What a key is that was judged hot but must not be promoted now: warm, by `why` if it has proven
+// to be above the threshold; as if there had been no burst otherwise.
+Judgement judge_unpromoted(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                           Cause why);
 
 }  // namespace heatsink::detect

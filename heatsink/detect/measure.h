@@ -2,6 +2,7 @@
 // What is counted, and over which time: the scale on which a key is hot.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "heatsink/base/clock.h"
@@ -12,6 +13,9 @@ namespace heatsink::detect {
 // kMisses are reads that the server had to answer.
 enum class Dimension : std::uint8_t { kRequests, kBytes, kWrites, kMisses };
 const char* to_string(Dimension dimension);  // "requests", "bytes", "writes", "misses"
+
+// At once; each costs a record() and its part of the memory.
+inline constexpr std::size_t kMeasuresMax = 4;
 
 struct Measure {
   Nanos window = std::chrono::seconds(10);

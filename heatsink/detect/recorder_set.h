@@ -13,8 +13,6 @@
 
 namespace heatsink::detect {
 
-inline constexpr std::size_t kMeasuresMax = 4;  // each costs a record() and its part of the memory
-
 struct MeasureOptions {
   Measure measure;
   std::uint64_t urgent_count = UINT64_MAX;  // RecorderOptions.urgent_count, in the measure's unit

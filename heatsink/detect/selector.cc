@@ -2,49 +2,36 @@
 #include "heatsink/detect/selector.h"
 
 #include <algorithm>
-#include <span>
-#include <unordered_map>
+#include <cassert>
 #include <utility>
 
+#include "heatsink/detect/hash_places.h"
 #include "heatsink/detect/judge.h"
+#include "heatsink/detect/known_key.h"
+#include "heatsink/detect/places.h"
+#include "heatsink/detect/reason.h"
 
 namespace heatsink::detect {
 namespace {
 
-// A key under judgement: what it was, its evidence, and what it is to be.
-struct Known {
-  Verdict verdict;
-  Standing standing;  // as of the last update
-  Judgement next;
-
-  bool was_hot() const { return standing.temperature == Temperature::kHot; }
-  bool gets_hot() const { return next.temperature == Temperature::kHot; }
-};
-
-bool busier(const Known* a, const Known* b) {
-  const KeyCount& x = a->verdict.count;
-  const KeyCount& y = b->verdict.count;
-  return x.low != y.low ? x.low > y.low : x.hash.value < y.hash.value;
-}
-
-void show_evidence(Verdict& verdict, const Summary& merged) {
-  const double seconds = std::chrono::duration<double>(merged.window).count();
-  const KeyCount& count = verdict.count;
-  verdict.rate = verdict.rate_low = static_cast<double>(count.low) / seconds;
-  verdict.rate_high = static_cast<double>(count.high) / seconds;
-  verdict.share = merged.requests == 0
-                      ? 0
-                      : static_cast<double>(count.low) / static_cast<double>(merged.requests);
+SelectorOptions sane(SelectorOptions options) {
+  options.keys_max = std::max<std::size_t>(options.keys_max, 1);
+  return options;
 }
 
 // The evidence of a key that the summary does not list.
-KeyCount vanished(const KeyCount& before) {
-  KeyCount count;
-  count.hash = before.hash;
-  count.key = before.key;
-  count.db = before.db;
-  count.key_truncated = before.key_truncated;
-  return count;
+void clear_counts(KeyCount& count) {
+  count.low = count.high = 0;
+  count.reads = count.writes = count.hits = count.bytes = 0;
+  count.commands.clear();
+  count.clients.clear();
+}
+
+void show_evidence(Verdict& verdict, const Evidence& evidence) {
+  verdict.rate = verdict.rate_low = evidence.rate_low;
+  verdict.rate_high = evidence.rate_high;
+  verdict.share = evidence.share_low;
+  verdict.heat = evidence.heat_low;
 }
 
 }  // namespace
@@ -64,134 +51,197 @@ const char* to_string(Temperature temperature) {
 }
 
 struct Selector::State {
-  explicit State(const SelectorOptions& selector_options) : options(selector_options) {
-    options.keys_max = std::max<std::size_t>(options.keys_max, 1);
-    hot_max = options.top_n == 0 ? options.keys_max
-                                 : std::min<std::size_t>(options.top_n, options.keys_max);
-  }
+  explicit State(const SelectorOptions& given)
+      : options(sane(given)), places(options), windows(options.rules.measures().size()) {}
 
-  void judge_all(const Summary& merged);
-  void judge_one(Known& key, const KeyCount& count, const Summary& merged);
-  void give_places(TimePoint at);
-  bool clearly_busier(const Known& newcomer, const Known& holder) const;
+  std::vector<Change> update(std::span<const Summary> merged);
+  void collect(const Summary& merged, std::size_t measure);
+  KnownKey& know(const KeyCount& count);
+  void find_rule(KnownKey& key, const KeyCount& count) const;
+  void judge_one(KnownKey& key, const Summary& merged) const;
+  void order_by_heat();
   std::vector<Change> settle(TimePoint at);
-  void forget_cold();
+  Verdict verdict_of(KnownKey& key, TimePoint at);
+  void forget();
+
+  // What a key that is not listed had at most, at the last update; by measure.
+  struct Window {
+    bool is_known = false;
+    TimePoint at{};
+    std::uint64_t absent_max = 0;
+  };
 
   SelectorOptions options;
-  std::size_t hot_max;
-  std::vector<Known> known;  // not cold; and, within update(), all keys under judgement
+  Places places;
+  std::vector<Window> windows;
+  std::vector<KnownKey> known;
+  HashPlaces index;              // of `known`
+  std::vector<KnownKey*> order;  // within update(): those that are to be not cold
   std::vector<Verdict> verdicts;
 };
 
-void Selector::State::judge_one(Known& key, const KeyCount& count, const Summary& merged) {
-  key.verdict.count = count;
-  show_evidence(key.verdict, merged);
-  const bool above = key.verdict.rate_low >= options.hot_qps;
-  if (above && !key.standing.above) key.standing.above_since = merged.at;
-  key.standing.above = above;
-  key.next = judge(options, key.standing, key.verdict, merged.at, merged.window);
+std::vector<Change> Selector::State::update(std::span<const Summary> merged) {
+  assert(merged.size() == windows.size());
+  const std::size_t count = std::min(merged.size(), windows.size());
+  TimePoint at{};
+  for (std::size_t i = 0; i < count; ++i) {
+    collect(merged[i], i);
+    at = std::max(at, merged[i].at);
+  }
+  for (KnownKey& key : known) {
+    if (key.measure < count) judge_one(key, merged[key.measure]);
+  }
+  for (std::size_t i = 0; i < count; ++i) windows[i] = {true, merged[i].at, merged[i].absent_max};
+  places.give(known, at);
+  order_by_heat();
+  std::vector<Change> changes = settle(at);
+  forget();
+  return changes;
 }
 
-void Selector::State::judge_all(const Summary& merged) {
-  std::unordered_map<std::uint64_t, std::size_t> unseen;
-  for (std::size_t i = 0; i < known.size(); ++i) unseen[known[i].verdict.count.hash.value] = i;
+void Selector::State::collect(const Summary& merged, std::size_t measure) {
   const std::size_t listed = std::min(merged.keys.size(), options.keys_max);
   for (const KeyCount& count : std::span(merged.keys).first(listed)) {
-    if (const auto found = unseen.find(count.hash.value); found != unseen.end()) {
-      judge_one(known[found->second], count, merged);
-      unseen.erase(found);
-      continue;
-    }
-    Known fresh;
-    judge_one(fresh, count, merged);
-    if (fresh.next.temperature != Temperature::kCold) known.push_back(std::move(fresh));
-  }
-  for (const auto& [hash, place] : unseen) {
-    Known& key = known[place];
-    judge_one(key, vanished(key.verdict.count), merged);
-    if (key.next.temperature == Temperature::kCold) key.next.cause = Cause::kVanished;
-    // Judged as zero: to hold a key hot takes evidence. Shown as what it may have been.
-    key.verdict.count.high = merged.absent_max;
-    show_evidence(key.verdict, merged);
+    KnownKey& key = know(count);
+    key.is_listed = true;
+    if (key.measure == measure) key.count = &count;
   }
 }
 
-// At most hot_max keys are hot. A key that is hot keeps its place unless its residence is over and
-// a newcomer is clearly busier, so that two equals do not push each other out for ever.
-void Selector::State::give_places(TimePoint at) {
-  std::vector<Known*> holders, newcomers;
-  for (Known& key : known) {
-    if (key.gets_hot()) (key.was_hot() ? holders : newcomers).push_back(&key);
+KnownKey& Selector::State::know(const KeyCount& count) {
+  std::uint32_t place = index.find(count.hash);
+  if (place == HashPlaces::kNone) {
+    place = static_cast<std::uint32_t>(known.size());
+    index.add(count.hash, place);
+    known.emplace_back().hash = count.hash;
   }
-  std::size_t taken = holders.size();
-  std::erase_if(holders, [&](const Known* holder) {
-    return at - holder->standing.since < options.minimum_residence;
-  });
-  std::sort(holders.begin(), holders.end(), busier);
-  std::sort(newcomers.begin(), newcomers.end(), busier);
-  for (Known* newcomer : newcomers) {  // the busiest first, against the least busy holder
-    if (taken < hot_max) {
-      ++taken;
-    } else if (!holders.empty() && clearly_busier(*newcomer, *holders.back())) {
-      holders.back()->next = {Temperature::kWarm, Cause::kDisplaced};
-      holders.pop_back();
-    } else {
-      newcomer->next = {Temperature::kWarm, Cause::kTopNFull};
-    }
+  KnownKey& key = known[place];
+  // More of a long name may be known than before.
+  if (key.rule == nullptr || key.name_bytes < count.key.size()) find_rule(key, count);
+  return key;
+}
+
+void Selector::State::find_rule(KnownKey& key, const KeyCount& count) const {
+  const bool is_new = key.rule == nullptr;
+  key.rule = &options.rules.of(count.key, !count.key_truncated);
+  key.measure = options.rules.measure_of(*key.rule);
+  key.name_bytes = count.key.size();
+  if (const Window& before = windows[key.measure]; is_new && before.is_known) {
+    key.sightings.add(before.at, before.absent_max, burst_span(*key.rule));
   }
 }
 
-bool Selector::State::clearly_busier(const Known& newcomer, const Known& holder) const {
-  return holder.verdict.rate_high < newcomer.verdict.rate_low * options.demote_ratio;
+// A key that is not listed is judged as zero, because to hold a key hot takes evidence; it is shown
+// as what it may have been.
+void Selector::State::judge_one(KnownKey& key, const Summary& merged) const {
+  const Rule& rule = *key.rule;
+  static const KeyCount kNothing;
+  const KeyCount& count = key.count == nullptr ? kNothing : *key.count;
+  const Nanos span = burst_span(rule);
+  key.evidence = evidence_of(rule, merged, count);
+  look_for_burst(key.evidence, rule, count, key.sightings.gain(merged.at, count.low, span),
+                 options.burst);
+  key.sightings.add(merged.at, key.count == nullptr ? merged.absent_max : count.high, span);
+  const bool above = key.evidence.heat_low >= 1;
+  if (above && !key.standing.above) key.standing.above_since = merged.at;
+  key.standing.above = above;
+  key.next = judge(rule, key.standing, key.evidence, merged.at);
+  if (key.count != nullptr) return;
+  if (key.gets_cold()) key.next.cause = Cause::kVanished;
+  KeyCount unseen;
+  unseen.high = merged.absent_max;
+  key.evidence = evidence_of(rule, merged, unseen);
+}
+
+// Of too many keys the hot ones stay, and the hottest of the others.
+void Selector::State::order_by_heat() {
+  order.clear();
+  for (KnownKey& key : known) {
+    if (!key.gets_cold()) order.push_back(&key);
+  }
+  std::sort(order.begin(), order.end(), hotter);
+  std::size_t excess = order.size() - std::min(order.size(), options.keys_max);
+  for (std::size_t i = order.size(); excess > 0; --i) {
+    if (order[i - 1]->gets_hot()) continue;
+    order[i - 1]->next = {Temperature::kCold, Cause::kNoRoom};
+    --excess;
+  }
+  std::erase_if(order, [](const KnownKey* key) { return key->gets_cold(); });
 }
 
 // Makes the judgements the keys' state; says what changed.
 std::vector<Change> Selector::State::settle(TimePoint at) {
   std::vector<Change> changes;
-  for (Known& key : known) {
-    const bool was_hot = key.was_hot();
-    const bool temperature_changed = key.next.temperature != key.standing.temperature;
-    if (temperature_changed) key.standing.since = at;
-    if (temperature_changed || key.next.cause != key.standing.cause) {
-      key.verdict.reason = sentence(key.next.cause, options, key.verdict);
-    }
-    key.standing.cause = key.next.cause;
-    key.verdict.temperature = key.standing.temperature = key.next.temperature;
-    key.verdict.since = key.standing.since;
-    if (was_hot == key.gets_hot()) continue;
-    changes.push_back({was_hot ? Change::Kind::kDemote : Change::Kind::kPromote, key.verdict});
+  std::vector<Verdict> next;
+  next.reserve(order.size());
+  for (KnownKey& key : known) {
+    if (!key.gets_cold() || key.standing.temperature == Temperature::kCold) continue;
+    const Temperature before = key.standing.temperature;
+    const auto kind = key.was_hot() ? Change::Kind::kDemote : Change::Kind::kNotice;
+    changes.push_back({kind, verdict_of(key, at), before});
+    key.verdict = KnownKey::kNoVerdict;
   }
+  for (KnownKey* key : order) {
+    const Temperature before = key->standing.temperature;
+    next.push_back(verdict_of(*key, at));
+    key->verdict = static_cast<std::uint32_t>(next.size() - 1);
+    const Temperature after = key->standing.temperature;
+    if (before == after) continue;
+    const auto kind = after == Temperature::kHot    ? Change::Kind::kPromote
+                      : before == Temperature::kHot ? Change::Kind::kDemote
+                                                    : Change::Kind::kNotice;
+    changes.push_back({kind, next.back(), before});
+  }
+  verdicts = std::move(next);
   return changes;
 }
 
-// Of too many keys the hot ones stay, and the busiest of the others.
-void Selector::State::forget_cold() {
-  std::erase_if(known, [](const Known& key) { return key.next.temperature == Temperature::kCold; });
-  std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) {
-    return a.gets_hot() != b.gets_hot() ? a.gets_hot() : busier(&a, &b);
-  });
-  if (known.size() > options.keys_max) {
-    known.erase(known.begin() + static_cast<std::ptrdiff_t>(options.keys_max), known.end());
+// Takes the verdict of the last update with its strings, and brings it up to date.
+Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
+  Verdict verdict;
+  if (key.verdict != KnownKey::kNoVerdict) verdict = std::move(verdicts[key.verdict]);
+  if (key.count != nullptr) {
+    verdict.count = *key.count;
+  } else {
+    clear_counts(verdict.count);
+    verdict.count.high = static_cast<std::uint64_t>(windows[key.measure].absent_max);
   }
-  std::vector<const Known*> order;
-  for (const Known& key : known) order.push_back(&key);
-  std::sort(order.begin(), order.end(), busier);
-  verdicts.clear();
-  for (const Known* key : order) verdicts.push_back(key->verdict);
+  show_evidence(verdict, key.evidence);
+  const bool is_new = key.next.temperature != key.standing.temperature;
+  if (is_new) key.standing.since = at;
+  if (is_new || key.next.cause != key.standing.cause) {
+    verdict.reason = sentence(key.next.cause, *key.rule, options, key.evidence);
+  }
+  verdict.measure = key.rule->measure;
+  verdict.rule = key.rule->name;
+  verdict.temperature = key.standing.temperature = key.next.temperature;
+  verdict.since = key.standing.since;
+  key.standing.cause = key.next.cause;
+  return verdict;
+}
+
+// Cold keys are kept as long as they are listed, for their sightings; then found anew.
+void Selector::State::forget() {
+  std::erase_if(known, [](const KnownKey& key) { return key.gets_cold() && !key.is_listed; });
+  index.reset(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    index.add(known[i].hash, static_cast<std::uint32_t>(i));
+    known[i].is_listed = false;
+    known[i].count = nullptr;
+    if (known[i].gets_cold()) known[i].standing.cause = Cause::kNone;
+  }
 }
 
 Selector::Selector(const SelectorOptions& options) : state_(std::make_unique<State>(options)) {}
 
 Selector::~Selector() = default;
+Selector::Selector(Selector&&) noexcept = default;
 
-std::vector<Change> Selector::update(const Summary& merged) {
-  State& state = *state_;
-  state.judge_all(merged);
-  state.give_places(merged.at);
-  std::vector<Change> changes = state.settle(merged.at);
-  state.forget_cold();
-  return changes;
+std::vector<Change> Selector::update(std::span<const Summary> merged) {
+  return state_->update(merged);
 }
+
+std::vector<Change> Selector::update(const Summary& merged) { return state_->update({&merged, 1}); }
 
 const std::vector<Verdict>& Selector::verdicts() const { return state_->verdicts; }
 

@@ -136,7 +136,7 @@ TEST_F(Traces, CordaHasNothingHot) {
   const std::string name = "corda-vaultservice.csv.zst";
   if (const std::string why = why_absent(name); !why.empty()) GTEST_SKIP() << why;
   Recorder recorder(RecorderOptions{});
-  Selector selector({.hot_qps = 20, .warm_qps = 5});
+  Selector selector({.rules = RuleSet(Rule{.hot = 20, .warm = 5})});
   TimePoint now{seconds(100)};
   std::size_t accesses = 0;
   for_each_key(name, [&](std::string_view key) {

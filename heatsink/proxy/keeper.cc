@@ -29,14 +29,17 @@ redis::TrackerOptions tracker_options(const SharedState& shared) {
 }
 
 detect::SelectorOptions selector_options(const ProxyOptions& options) {
+  detect::Rule base;
+  base.measure.window = options.window;
+  base.hot = options.hot_qps;
+  base.warm = std::min(options.warm_qps, options.hot_qps);  // who lowers one means both
+  base.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
+  base.demote_ratio = options.demote_ratio;
+  base.minimum_residence = options.minimum_residence;
+  base.write_hot_ratio = options.write_hot_ratio;
   detect::SelectorOptions selector;
-  selector.hot_qps = options.hot_qps;
-  selector.warm_qps = std::min(options.warm_qps, options.hot_qps);  // who lowers one means both
+  selector.rules = detect::RuleSet(base);
   selector.top_n = static_cast<std::uint32_t>(options.top_n);
-  selector.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
-  selector.demote_ratio = options.demote_ratio;
-  selector.minimum_residence = options.minimum_residence;
-  selector.write_hot_ratio = options.write_hot_ratio;
   selector.keys_max = kMergedKeys;
   return selector;
 }
@@ -130,6 +133,7 @@ void Keeper::judge() {
 void Keeper::apply(const std::vector<detect::Change>& changes) {
   bool changed = false;
   for (const detect::Change& change : changes) {
+    if (change.kind == detect::Change::Kind::kNotice) continue;  // for people only
     const bool promoted = change.kind == detect::Change::Kind::kPromote;
     counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
     if (!promoted) shared_.table.demote(change.verdict.count.hash);

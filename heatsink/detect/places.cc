@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/detect/places.h"
+
+#include <algorithm>
+
+namespace heatsink::detect {
+namespace {
+
+bool is_due(const std::optional<TimePoint>& last, Nanos interval, TimePoint at) {
+  return !last || interval <= Nanos(0) || at - *last >= interval;
+}
+
+// A key that is written is never kept as a copy for an interval's sake.
+bool is_demoted(const KnownKey& key) {
+  return key.was_hot() && !key.gets_hot() && key.next.temperature != Temperature::kWriteHot;
+}
+
+bool clearly_hotter(const KnownKey& newcomer, const KnownKey& holder) {
+  return holder.evidence.heat_high < newcomer.evidence.heat_low * holder.rule->demote_ratio;
+}
+
+void refuse(KnownKey& newcomer, Cause why) {
+  newcomer.next = judge_unpromoted(*newcomer.rule, newcomer.standing, newcomer.evidence, why);
+}
+
+}  // namespace
+
+Places::Places(const SelectorOptions& options)
+    : hot_max_(options.top_n == 0 ? options.keys_max
+                                  : std::min<std::size_t>(options.top_n, options.keys_max)),
+      promotion_interval_(options.promotion_interval),
+      demotion_interval_(options.demotion_interval) {}
+
+void Places::hold_demotions(std::vector<KnownKey>& keys) const {
+  for (KnownKey& key : keys) {
+    if (is_demoted(key)) key.next = {Temperature::kHot, key.standing.cause};
+  }
+}
+
+void Places::give(std::vector<KnownKey>& keys, TimePoint at) {
+  const bool demotions_due = is_due(demoted_at_, demotion_interval_, at);
+  if (!demotions_due) hold_demotions(keys);
+  Keys holders, newcomers;
+  for (KnownKey& key : keys) {
+    if (key.gets_hot()) (key.was_hot() ? holders : newcomers).push_back(&key);
+  }
+  if (is_due(promoted_at_, promotion_interval_, at)) {
+    place(newcomers, holders, at, demotions_due);
+  } else {
+    for (KnownKey* newcomer : newcomers) refuse(*newcomer, Cause::kWaiting);
+  }
+  if (std::any_of(newcomers.begin(), newcomers.end(),
+                  [](const KnownKey* key) { return key->gets_hot(); })) {
+    promoted_at_ = at;
+  }
+  if (std::any_of(keys.begin(), keys.end(), is_demoted)) demoted_at_ = at;
+}
+
+// The hottest newcomer first, against the least hot holder.
+void Places::place(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const {
+  if (newcomers.empty()) return;
+  std::size_t taken = holders.size();
+  std::erase_if(holders, [&](const KnownKey* holder) {
+    return !may_displace || at - holder->standing.since < holder->rule->minimum_residence;
+  });
+  std::sort(holders.begin(), holders.end(), hotter);
+  std::sort(newcomers.begin(), newcomers.end(), hotter);
+  for (KnownKey* newcomer : newcomers) {
+    if (taken < hot_max_) {
+      ++taken;
+    } else if (!holders.empty() && clearly_hotter(*newcomer, *holders.back())) {
+      holders.back()->next = {Temperature::kWarm, Cause::kDisplaced};
+      holders.pop_back();
+    } else {
+      refuse(*newcomer, Cause::kTopNFull);
+    }
+  }
+}
+
+}  // namespace heatsink::detect

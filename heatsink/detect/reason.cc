@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/detect/reason.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::detect {
+namespace {
+
+constexpr std::size_t kRuleNameBytesMax = 64;
+
+std::string bytes_per_second(double rate) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; rate >= 1024 && unit + 1 < std::size(kUnits); ++unit) rate /= 1024;
+  return fmt::format("{:.{}f} {}/s", rate, unit > 0 && rate < 100 ? 1 : 0, kUnits[unit]);
+}
+
+// Writes figures in the unit of one rule.
+class Figures {
+ public:
+  Figures(const Rule& rule, const Evidence& evidence) : rule_(rule), evidence_(evidence) {}
+
+  std::string rate(double value) const {
+    switch (rule_.measure.dimension) {
+      case Dimension::kBytes:
+        return bytes_per_second(value);
+      case Dimension::kWrites:
+        return number(value) + " writes/s";
+      case Dimension::kMisses:
+        return number(value) + " misses/s";
+      case Dimension::kRequests:
+        break;
+    }
+    return number(value) + "/s";
+  }
+  std::string low() const { return rate(evidence_.rate_low); }
+  std::string high() const { return rate(evidence_.rate_high); }
+
+  std::string hot() const { return threshold("hot", rule_.hot); }
+  std::string warm() const { return threshold("warm", rule_.warm); }
+  // As a bare number where the option is named beside it.
+  std::string limit(double value) const {
+    return is_bytes() ? bytes_per_second(value) : fmt::format("{:g}", value);
+  }
+
+  std::string share() const {
+    return fmt::format("{} of {}", percent(evidence_.share_low), traffic());
+  }
+  // The comparison that makes it hot.
+  std::string above_hot() const {
+    if (evidence_.rate_low >= rule_.hot || rule_.hot_share <= 0) {
+      return fmt::format("{} {} {}", low(), evidence_.rate_low >= rule_.hot ? ">=" : "near", hot());
+    }
+    return fmt::format("{} {} hot-share {}, at {}", share(),
+                       evidence_.share_low >= rule_.hot_share ? ">=" : "near",
+                       percent(rule_.hot_share), low());
+  }
+  std::string gain() const {
+    const std::uint64_t count = evidence_.gain.count;
+    switch (rule_.measure.dimension) {
+      case Dimension::kBytes:
+        return fmt::format("{} bytes", count);
+      case Dimension::kRequests:
+        return fmt::format("{} accesses", count);
+      default:
+        return fmt::format("{} {}", count, to_string(rule_.measure.dimension));
+    }
+  }
+
+ private:
+  static std::string number(double value) {
+    return fmt::format("{:.{}f}", value, value < 10 ? 1 : 0);
+  }
+  static std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
+  bool is_bytes() const { return rule_.measure.dimension == Dimension::kBytes; }
+  std::string threshold(const char* name, double value) const {
+    const bool is_requests = rule_.measure.dimension == Dimension::kRequests;
+    return fmt::format("{}{} {}", name, is_requests ? "-qps" : "", limit(value));
+  }
+  const char* traffic() const {
+    const Dimension dimension = rule_.measure.dimension;
+    return dimension == Dimension::kRequests ? "traffic" : to_string(dimension);
+  }
+
+  const Rule& rule_;
+  const Evidence& evidence_;
+};
+
+std::string cooled(const Figures& figures, const Rule& rule) {
+  const std::string name = figures.hot();
+  std::string text =
+      fmt::format("at most {} < {} ({} x demote-ratio {:g})", figures.high(),
+                  figures.limit(rule.hot * rule.demote_ratio), name, rule.demote_ratio);
+  if (rule.hot_share > 0) {
+    text += fmt::format(", and below hot-share {:.1f} % x the same", rule.hot_share * 100);
+  }
+  return text;
+}
+
+std::string mostly_written(const Figures& figures, const Rule& rule, const Evidence& evidence) {
+  const double reads_per_write = static_cast<double>(evidence.reads) /
+                                 static_cast<double>(std::max<std::uint64_t>(evidence.writes, 1));
+  return fmt::format("{}, but {:.1f} reads per write < {:g}: a local copy would be lost too often",
+                     evidence.heat_low >= 1 ? figures.above_hot() : figures.low(), reads_per_write,
+                     rule.write_hot_ratio);
+}
+
+std::size_t hot_max(const SelectorOptions& options) {
+  return options.top_n == 0 ? options.keys_max : options.top_n;
+}
+
+std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
+                  const Evidence& evidence) {
+  const Figures figures(rule, evidence);
+  switch (cause) {
+    case Cause::kNone:
+      return "";
+    case Cause::kBelowWarm:
+      return fmt::format("at most {} < {}", figures.high(), figures.warm());
+    case Cause::kAboveWarm:
+      return fmt::format("{} {} {} ({})", figures.low(),
+                         evidence.rate_low >= rule.warm ? ">=" : "near", figures.warm(),
+                         figures.share());
+    case Cause::kConfirming:
+      return fmt::format("{}, but not yet for {} windows", figures.above_hot(),
+                         rule.confirm_windows);
+    case Cause::kTopNFull:
+      return fmt::format("{}, but {} others are hot (top-n)", figures.above_hot(),
+                         hot_max(options));
+    case Cause::kWaiting:
+      return figures.above_hot() + ", but the promotion-interval is not over";
+    case Cause::kAboveHot:
+      return evidence.rate_low >= rule.hot
+                 ? fmt::format("{} ({})", figures.above_hot(), figures.share())
+                 : figures.above_hot();
+    case Cause::kBurst:
+      return fmt::format("{} more within {:.0f} ms: a burst, {:.0f} % of {} in one window",
+                         figures.gain(),
+                         std::chrono::duration<double, std::milli>(evidence.gain.within).count(),
+                         evidence.heat_low * 100, figures.hot());
+    case Cause::kMostlyWritten:
+      return mostly_written(figures, rule, evidence);
+    case Cause::kCooled:
+      return cooled(figures, rule);
+    case Cause::kMostlyRead:
+      return fmt::format("{} < {}, and no longer mostly written", figures.low(), figures.hot());
+    case Cause::kDisplaced:
+      return fmt::format("{}: a busier key took its place among the top-n {}", figures.low(),
+                         hot_max(options));
+    case Cause::kNoRoom:
+      return fmt::format("{}: {} busier keys are known already", figures.low(), options.keys_max);
+    case Cause::kVanished:
+      return fmt::format("at most {}: no longer among the busiest keys", figures.high());
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string sentence(Cause cause, const Rule& rule, const SelectorOptions& options,
+                     const Evidence& evidence) {
+  std::string text = words(cause, rule, options, evidence);
+  if (!text.empty() && !rule.name.empty()) {
+    text += ", rule " + printable(rule.name, kRuleNameBytesMax);
+  }
+  return text;
+}
+
+}  // namespace heatsink::detect

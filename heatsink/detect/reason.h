@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a key is what it is, as a sentence with the figures of the moment.
+#pragma once
+
+#include <string>
+
+#include "heatsink/detect/judge.h"
+
+namespace heatsink::detect {
+
+// "3412/s >= hot-qps 3000 (8.1 % of traffic)"; of a named rule with ", rule product:*" behind it.
+// One line of valid UTF-8.
+std::string sentence(Cause cause, const Rule& rule, const SelectorOptions& options,
+                     const Evidence& evidence);
+
+}  // namespace heatsink::detect

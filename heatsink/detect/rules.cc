@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/detect/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "heatsink/base/printable.h"
+#include "heatsink/detect/key_pattern.h"
+
+namespace heatsink::detect {
+namespace {
+
+// A part of the window: a rate is counted over 0.9 windows at least once it is settled, and what
+// was seen of a burst before is at most a quarter of it.
+constexpr double kCoveredMin = 0.9;
+constexpr double kBurstSeenBefore = 0.25;
+
+struct NameHasher {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const {
+    return std::hash<std::string_view>()(name);
+  }
+};
+
+bool is_part(double value) { return value >= 0 && value <= 1; }
+
+// The field at fault and what it may be; "" if none is.
+std::string fault_of(const Rule& rule) {
+  const std::size_t bytes = rule.match.size();
+  if (bytes == 0) return "match is empty: name a key, a prefix as in user:*, or * for all keys";
+  if (bytes > kPatternBytesMax) {
+    return fmt::format("match has {} bytes; at most {} can be told apart", bytes, kPatternBytesMax);
+  }
+  if (rule.measure.window <= Nanos(0)) return "the window must be longer than 0";
+  if (!std::isfinite(rule.hot) || rule.hot <= 0) return "hot must be a number above 0";
+  if (!std::isfinite(rule.warm) || rule.warm < 0) return "warm must be 0 or a number above 0";
+  if (rule.warm > rule.hot) {
+    return fmt::format("hot {:g} is below warm {:g}: a hot key is warm, too", rule.hot, rule.warm);
+  }
+  if (!is_part(rule.hot_share)) return "hot-share must be 0 % .. 100 %";
+  if (!is_part(rule.demote_ratio)) return "demote-ratio must be 0 .. 1";
+  if (rule.confirm_windows == 0) return "confirm-windows must be at least 1";
+  if (rule.minimum_residence < Nanos(0)) return "minimum-residence must not be negative";
+  if (!(rule.write_hot_ratio >= 0)) return "write-hot-ratio must be 0 or a number above 0";
+  return "";
+}
+
+std::string title_of(const Rule& rule) {
+  return rule.name.empty() ? "the default rule"
+                           : fmt::format("rule \"{}\"", printable(rule.name, 64));
+}
+
+}  // namespace
+
+// The rules by what they match. Numbers are places among `rules`.
+struct RuleSet::Index {
+  explicit Index(std::vector<Rule> all);
+  void add_measure(const Measure& measure);
+  void add_pattern(std::size_t number);
+  void order();
+  const Rule& of(std::string_view key, bool is_whole) const;
+
+  struct Prefix {
+    std::string head;
+    std::size_t rule;
+    std::optional<std::size_t> parent;  // the place of the longest other one that this begins with
+  };
+  struct Glob {
+    KeyPattern pattern;
+    std::size_t rule;
+  };
+  const Prefix* longest_prefix(std::string_view key) const;
+
+  std::vector<Rule> rules;
+  std::vector<Measure> measures;
+  std::unordered_map<std::string, std::size_t, NameHasher, std::equal_to<>> names;
+  std::vector<Prefix> prefixes;  // by name
+  std::vector<Glob> globs;       // by precedence
+};
+
+RuleSet::Index::Index(std::vector<Rule> all) : rules(std::move(all)) {
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    add_measure(rules[i].measure);
+    if (i > 0) add_pattern(i);
+  }
+  order();
+}
+
+void RuleSet::Index::add_measure(const Measure& measure) {
+  if (std::find(measures.begin(), measures.end(), measure) == measures.end()) {
+    measures.push_back(measure);
+  }
+}
+
+void RuleSet::Index::add_pattern(std::size_t number) {
+  KeyPattern pattern(rules[number].match);
+  switch (pattern.kind()) {
+    case KeyPattern::Kind::kExact:
+      names[pattern.head()] = number;
+      break;
+    case KeyPattern::Kind::kPrefix:
+      prefixes.push_back({pattern.head(), number, std::nullopt});
+      break;
+    case KeyPattern::Kind::kGlob:
+      globs.push_back({std::move(pattern), number});
+      break;
+  }
+}
+
+void RuleSet::Index::order() {
+  // Of equal prefixes the last one counts.
+  std::stable_sort(prefixes.begin(), prefixes.end(),
+                   [](const Prefix& a, const Prefix& b) { return a.head < b.head; });
+  const auto earlier_equals =
+      std::unique(prefixes.rbegin(), prefixes.rend(),
+                  [](const Prefix& a, const Prefix& b) { return a.head == b.head; });
+  prefixes.erase(prefixes.begin(), earlier_equals.base());
+  // What a prefix begins with stands before it: its predecessor, or what that begins with.
+  for (std::size_t i = 1; i < prefixes.size(); ++i) {
+    std::optional<std::size_t> parent = i - 1;
+    while (parent && !prefixes[i].head.starts_with(prefixes[*parent].head)) {
+      parent = prefixes[*parent].parent;
+    }
+    prefixes[i].parent = parent;
+  }
+  std::sort(globs.begin(), globs.end(), [](const Glob& a, const Glob& b) {
+    const std::size_t x = a.pattern.literal_bytes();
+    const std::size_t y = b.pattern.literal_bytes();
+    return x != y ? x > y : a.rule > b.rule;
+  });
+}
+
+const RuleSet::Index::Prefix* RuleSet::Index::longest_prefix(std::string_view key) const {
+  const auto behind = std::upper_bound(
+      prefixes.begin(), prefixes.end(), key,
+      [](std::string_view name, const Prefix& prefix) { return name < prefix.head; });
+  if (behind == prefixes.begin()) return nullptr;
+  const Prefix* candidate = &*std::prev(behind);
+  const auto differs =
+      std::mismatch(candidate->head.begin(), candidate->head.end(), key.begin(), key.end());
+  const auto common = static_cast<std::size_t>(differs.first - candidate->head.begin());
+  while (candidate->head.size() > common) {
+    if (!candidate->parent) return nullptr;
+    candidate = &prefixes[*candidate->parent];
+  }
+  return candidate;
+}
+
+const Rule& RuleSet::Index::of(std::string_view key, bool is_whole) const {
+  if (is_whole) {
+    if (const auto named = names.find(key); named != names.end()) return rules[named->second];
+  }
+  const Prefix* const prefix = longest_prefix(key);
+  if (is_whole) {
+    for (const Glob& glob : globs) {
+      if (prefix != nullptr && glob.pattern.literal_bytes() <= prefix->head.size()) break;
+      if (glob.pattern.matches(key)) return rules[glob.rule];
+    }
+  }
+  return rules[prefix == nullptr ? 0 : prefix->rule];
+}
+
+Status check(const Rule& rule) {
+  if (std::string fault = fault_of(rule); !fault.empty()) {
+    return Error{ErrorCode::kInvalidArgument, std::move(fault)};
+  }
+  return Unit{};
+}
+
+RuleSet::RuleSet() : RuleSet(Rule{}) {}
+
+RuleSet::RuleSet(const Rule& base) : RuleSet(std::vector<Rule>{base}) { assert(check(base).ok()); }
+
+RuleSet::RuleSet(std::vector<Rule> rules)
+    : index_(std::make_shared<const Index>(std::move(rules))) {}
+
+Result<RuleSet> RuleSet::make(Rule base, std::vector<Rule> rules) {
+  if (rules.size() > kRulesMax) {
+    return Error{ErrorCode::kOutOfRange,
+                 fmt::format("{} rules; at most {} are kept", rules.size(), kRulesMax)};
+  }
+  for (Rule& rule : rules) {
+    if (rule.name.empty()) rule.name = rule.match;
+  }
+  rules.insert(rules.begin(), std::move(base));
+  for (const Rule& rule : rules) {
+    if (const Status status = check(rule); !status.ok()) {
+      return Error{status.error().code, title_of(rule) + ": " + status.error().message};
+    }
+  }
+  RuleSet made(std::move(rules));
+  if (const std::size_t count = made.measures().size(); count > kMeasuresMax) {
+    return Error{ErrorCode::kOutOfRange,
+                 fmt::format("the rules have {} different pairs of window and dimension; at most "
+                             "{} are counted at once",
+                             count, kMeasuresMax)};
+  }
+  return made;
+}
+
+const Rule& RuleSet::of(std::string_view key, bool is_whole) const {
+  return index_->of(key, is_whole);
+}
+
+std::span<const Rule> RuleSet::rules() const { return index_->rules; }
+
+std::span<const Measure> RuleSet::measures() const { return index_->measures; }
+
+std::size_t RuleSet::measure_of(const Rule& rule) const {
+  const auto found = std::find(index_->measures.begin(), index_->measures.end(), rule.measure);
+  assert(found != index_->measures.end());
+  return static_cast<std::size_t>(found - index_->measures.begin());
+}
+
+std::uint64_t RuleSet::floor(std::size_t measure, double burst) const {
+  const Measure& wanted = index_->measures[measure];
+  double rate = std::numeric_limits<double>::max();
+  for (const Rule& rule : index_->rules) {
+    if (rule.measure != wanted) continue;
+    rate = std::min(rate, rule.warm * rule.demote_ratio);
+    if (burst > 0 && rule.confirm_windows == 1) {
+      rate = std::min(rate, rule.hot * burst * kBurstSeenBefore);
+    }
+  }
+  const double seconds = std::chrono::duration<double>(wanted.window).count();
+  constexpr double kFloorMax = 1e18;
+  return static_cast<std::uint64_t>(
+      std::clamp(std::floor(rate * seconds * kCoveredMin), 1.0, kFloorMax));
+}
+
+}  // namespace heatsink::detect

@@ -14,7 +14,7 @@ ConfigFaults configure(const ConfigurationFlags& flags, proxy::ProxyOptions& pro
                        OptionSet& options) {
   proxy.describe(options);
   ConfigFaults faults = apply_configuration(flags, options);
-  return faults.empty() ? contradictions(proxy) : faults;
+  return faults.empty() ? contradictions(proxy, options) : faults;
 }
 
 int print(const ConfigurationFlags& flags, bool markdown) {

@@ -93,7 +93,10 @@ TEST_F(ConfigVerb, MisuseIsToldWithExitCodeTwo) {
 }
 
 TEST_F(ConfigVerb, DefaultsAgreeWithEachOther) {
-  EXPECT_TRUE(contradictions(proxy::ProxyOptions{}).empty());
+  proxy::ProxyOptions defaults;
+  OptionSet rows;
+  defaults.describe(rows);
+  EXPECT_TRUE(contradictions(defaults, rows).empty());
 }
 
 TEST_F(ConfigVerb, OptionsThatDoNotGoTogetherAreRefused) {
@@ -109,6 +112,37 @@ TEST_F(ConfigVerb, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_THAT(run({"check", file("upstream.url: redis://127.0.0.1/3\n")}).err,
               HasSubstr("leave out the database"));
   EXPECT_EQ(run({"check", file("cache: {maximum-size: 10}\n")}).code, kDone);
+}
+
+TEST_F(ConfigVerb, RulesComeFromTheFileAndThenFromFlags) {
+  const Outcome printed = run({"print", "--rule", "match=\"a,b:*\",hot-qps=500,window=1s",
+                               "--config", file("rules:\n- {match: product:*, hot-share: 2%}\n")});
+  EXPECT_EQ(printed.code, kDone) << printed.err;
+  const std::size_t first = printed.out.find("  - match: \"product:*\"\n");
+  const std::size_t second = printed.out.find("  - match: \"a,b:*\"\n    window: 1s\n");
+  EXPECT_NE(first, std::string::npos) << printed.out;
+  EXPECT_NE(second, std::string::npos) << printed.out;
+  EXPECT_LT(first, second);
+  EXPECT_THAT(printed.out, HasSubstr("    hot-share: 2%\n"));
+  EXPECT_EQ(run({"print", "--config", file(printed.out)}).out, printed.out);
+}
+
+TEST_F(ConfigVerb, RulesThatCannotBeAreToldWithTheirPlace) {
+  const Outcome wrong = run({"check", file("rules:\n"
+                                           "  - match: user:*\n"
+                                           "  - match: product:*\n"
+                                           "    dimension: bytes\n"
+                                           "    hot-qps: 5\n")});
+  EXPECT_EQ(wrong.code, kMisused);
+  EXPECT_THAT(wrong.err,
+              HasSubstr("heatsink.yaml:3: rule 2 (product:*): hot-qps is not for bytes"));
+  EXPECT_THAT(run({"check", file("rules: [{match: a, dimension: frobs}]\n")}).err,
+              HasSubstr("heatsink.yaml:1: rule 1: dimension is 'frobs': write one of requests, "));
+  EXPECT_THAT(run({"print", "--rule", "hot-qps=5"}).err, HasSubstr("--rule: rule 1: match says"));
+  EXPECT_THAT(run({"print", "--rule", "match=a,hot-qqs=5"}).err,
+              HasSubstr("--rule: rule 1: there is no option 'hot-qqs': did you mean 'hot-qps'?"));
+  EXPECT_THAT(run({"print", "--set", "rules=a"}).err,
+              HasSubstr("--set: rules is a list: write each rule below it"));
 }
 
 TEST_F(ConfigVerb, PasswordsAreNotInErrors) {

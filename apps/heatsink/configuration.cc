@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "heatsink/admin/admin.h"
+#include "heatsink/base/option_list.h"
+#include "heatsink/base/printable.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/proxy.h"
 
 namespace heatsink::app {
 namespace {
@@ -43,6 +46,18 @@ void check_upstream(ConfigFaults& faults, const std::string& url) {
       "upstream.url: leave out the database: the proxy carries all of them, clients SELECT theirs");
 }
 
+void check_rules(ConfigFaults& faults, const proxy::ProxyOptions& options,
+                 const OptionList& rules) {
+  for (const proxy::RuleFault& fault : proxy::rule_faults(options)) {
+    const std::string& match = options.rules[fault.rule].match;
+    const std::string name = match.empty() ? "" : " (" + printable(match, 64) + ")";
+    faults.push_back({ErrorCode::kInvalidArgument, rules.origin(fault.rule) + ": rule " +
+                                                       std::to_string(fault.rule + 1) + name +
+                                                       ": " + fault.sentence});
+    if (faults.size() >= kConfigFaultsMax) return;
+  }
+}
+
 }  // namespace
 
 ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options) {
@@ -52,10 +67,14 @@ ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& opt
     const Status set = options.set_assignment(assignment);
     if (!set.ok()) faults.push_back({set.error().code, "--set: " + set.error().message});
   }
+  for (const std::string& rule : flags.rules) {
+    for (const Error& fault : options.find_list("rules")->add_item(rule, "--rule"))
+      faults.push_back({fault.code, "--rule: " + fault.message});
+  }
   return faults;
 }
 
-ConfigFaults contradictions(const proxy::ProxyOptions& options) {
+ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet& rows) {
   ConfigFaults faults;
   require_readable(faults, "proxy.listen", net::parse_host_port(options.listen));
   check_upstream(faults, options.upstream);
@@ -70,6 +89,7 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options) {
       "stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be more than cache.maximum-bytes");
+  check_rules(faults, options, *rows.find_list("rules"));
   return faults;
 }
 
@@ -85,9 +105,11 @@ std::string options_page(const OptionSet& options) {
          "nested or with dots,\n"
          "and on the command line (`--set detection.window=30s`), which wins. Durations are "
          "written with us, ms, s, m\n"
-         "or h, sizes with b, kb, mb or gb (powers of 1024). `heatsink config print` writes a "
-         "commented file with all\n"
-         "of them; `heatsink config check FILE` tells everything that is wrong in one.\n\n" +
+         "or h, sizes with b, kb, mb or gb (powers of 1024), shares with % (`2%` is `0.02`). "
+         "`heatsink config print`\n"
+         "writes a commented file with all of them; `heatsink config check FILE` tells everything "
+         "that is wrong in one.\n"
+         "[Rules](../guides/rules.md) are a list, and on the command line a `--rule` each.\n\n" +
          options.to_markdown();
 }
 

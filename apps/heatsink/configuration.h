@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effective configuration of the proxy: defaults, then the file, then --set, then the verb's
-// own flags.
+// The effective configuration of the proxy: defaults, then the file, then --set and --rule, then
+// the verb's own flags.
 #pragma once
 
 #include <iosfwd>
@@ -19,8 +19,9 @@ namespace heatsink::app {
 // contradictions().
 ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options);
 
-// What no single row can know: addresses that cannot be read, and options that do not go together.
-ConfigFaults contradictions(const proxy::ProxyOptions& options);
+// What no single row can know: addresses that cannot be read, options and rules that do not go
+// together. `rows` are those of `options`: they know where each rule was written.
+ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet& rows);
 
 // One line each, "heatsink config: ..." with `program` in front.
 void print_faults(const ConfigFaults& faults, std::string_view program, std::ostream& err);

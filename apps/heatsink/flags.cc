@@ -29,6 +29,11 @@ void add_configuration_flags(CLI::App& app, ConfigurationFlags& flags) {
   app.add_option("--set", flags.assignments, "Set one option, over the file; may be repeated")
       ->type_name("OPTION=VALUE")
       ->allow_extra_args(false);
+  app.add_option("--rule", flags.rules,
+                 "A rule for some keys, behind those of the file; may be repeated; a value with a "
+                 "comma stands in double quotes")
+      ->type_name("match=KEYS,NAME=VALUE...")
+      ->allow_extra_args(false);
 }
 
 }  // namespace heatsink::app

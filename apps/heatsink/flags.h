@@ -16,10 +16,11 @@ namespace heatsink::app {
 // a wrong command line (told on stderr, with where to find help).
 std::optional<int> parse_flags(CLI::App& app, int argc, char** argv);
 
-// What the flags --config and --set say.
+// What the flags --config, --set and --rule say.
 struct ConfigurationFlags {
   std::string file;                      // "": none
   std::vector<std::string> assignments;  // "option=value", in order
+  std::vector<std::string> rules;        // "match=user:*,hot-qps=500", in order
 };
 void add_configuration_flags(CLI::App& app, ConfigurationFlags& flags);
 

@@ -39,7 +39,7 @@ ConfigFaults configure(const ProxyFlags& flags, proxy::ProxyOptions& proxy) {
     if (text.empty()) continue;
     if (const Status set = options.set(name, text); !set.ok()) faults.push_back(set.error());
   }
-  return faults.empty() ? contradictions(proxy) : faults;
+  return faults.empty() ? contradictions(proxy, options) : faults;
 }
 
 std::uint64_t random_seed() {

@@ -3,12 +3,13 @@
 // Start with recorder.h (counting), summary.h (what is handed on), selector.h (judging).
 #pragma once
 
-#include "heatsink/detect/access.h"    // IWYU pragma: export
-#include "heatsink/detect/measure.h"   // IWYU pragma: export
-#include "heatsink/detect/merge.h"     // IWYU pragma: export
-#include "heatsink/detect/recorder.h"  // IWYU pragma: export
-#include "heatsink/detect/report.h"    // IWYU pragma: export
-#include "heatsink/detect/rules.h"     // IWYU pragma: export
-#include "heatsink/detect/selector.h"  // IWYU pragma: export
-#include "heatsink/detect/summary.h"   // IWYU pragma: export
-#include "heatsink/detect/wire.h"      // IWYU pragma: export
+#include "heatsink/detect/access.h"        // IWYU pragma: export
+#include "heatsink/detect/measure.h"       // IWYU pragma: export
+#include "heatsink/detect/merge.h"         // IWYU pragma: export
+#include "heatsink/detect/recorder.h"      // IWYU pragma: export
+#include "heatsink/detect/recorder_set.h"  // IWYU pragma: export
+#include "heatsink/detect/report.h"        // IWYU pragma: export
+#include "heatsink/detect/rules.h"         // IWYU pragma: export
+#include "heatsink/detect/selector.h"      // IWYU pragma: export
+#include "heatsink/detect/summary.h"       // IWYU pragma: export
+#include "heatsink/detect/wire.h"          // IWYU pragma: export

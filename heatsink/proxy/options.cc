@@ -2,6 +2,10 @@
 #include "heatsink/proxy/options.h"
 
 #include <chrono>
+#include <memory>
+
+#include "heatsink/base/option_list.h"
+#include "heatsink/proxy/option_bounds.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -67,14 +71,33 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({"detection.enabled", &detection_enabled,
            "Count accesses and name hot keys; without it nothing is cached."});
-  set.add({"detection.window", &window, "Length of the sliding window.", ns(milliseconds(100)),
-           ns(hours(1))});
+  set.add({"detection.window", &window, "Length of the sliding window.", kWindowMin, kWindowMax});
   set.add({"detection.slots", &slots, "Steps in which the window slides.", 1, 10});
-  set.add({"detection.hot-qps", &hot_qps,
-           "A key with at least so many accesses per second over the window is hot.", 1, 1e9});
+  set.add({.name = "detection.dimension",
+           .target = &dimension,
+           .help = "What is counted: accesses, bytes of values, writes, or reads that the server "
+                   "answered.",
+           .choices = {"requests", "bytes", "writes", "misses"}});
+  set.add(
+      {"detection.hot-qps", &hot_qps,
+       "A key with at least so many accesses (writes, misses) per second over the window is hot.",
+       kRateMin, kRateMax});
   set.add({"detection.warm-qps", &warm_qps,
            "A key with at least so many is warm: shown, not cached; at most hot-qps counts.", 0,
-           1e9});
+           kRateMax});
+  set.add(
+      {"detection.hot-bytes", &hot_bytes,
+       "Where bytes are counted, instead of hot-qps: a key with at least so many bytes per second "
+       "is hot.",
+       kByteRateMin, kByteRateMax});
+  set.add({"detection.warm-bytes", &warm_bytes,
+           "Where bytes are counted, instead of warm-qps; at most hot-bytes counts.", 0,
+           kByteRateMax});
+  set.add(
+      {"detection.hot-share", &hot_share,
+       "A warm key with at least this part of the node's traffic is hot, too; 0%: the share does "
+       "not matter.",
+       0, 1});
   set.add({"detection.top-n", &top_n, "At most so many keys are hot at once.", 1, 4096});
   set.add({"detection.confirm-windows", &confirm_windows,
            "Consecutive windows that a key must be above the threshold before it is promoted; 1: "
@@ -87,7 +110,18 @@ void ProxyOptions::describe(OptionSet& set) {
            "more than it saves.",
            0, 1e6});
   set.add({"detection.minimum-residence", &minimum_residence,
-           "A promoted key stays hot at least so long.", 0, ns(hours(24))});
+           "A promoted key stays hot at least so long.", 0, kResidenceMax});
+  set.add({"detection.promotion-interval", &promotion_interval,
+           "Promotions are made at most so often, all that are due together; 0: at once.", 0,
+           ns(minutes(10))});
+  set.add({"detection.demotion-interval", &demotion_interval,
+           "Demotions are made at most so often, all that are due together; 0: at once.", 0,
+           ns(minutes(10))});
+  set.add(
+      {"detection.burst", &burst,
+       "A key that comes to this part of what makes it hot all at once is hot before the window "
+       "has proven it; 0%: never. Not where confirm-windows is above 1.",
+       0, 1});
   set.add({"detection.memory", &detection_memory, "Memory of the counters of all workers together.",
            bytes(kibibytes(256)), bytes(mebibytes(1024))});
   set.add({"detection.tick", &tick,
@@ -120,6 +154,13 @@ void ProxyOptions::describe(OptionSet& set) {
            ns(milliseconds(5)), ns(seconds(30))});
   set.add({"cache.heartbeat-key", &heartbeat_key,
            "The key that the proof asks for (EXISTS); it need not exist."});
+
+  set.add(std::make_unique<OptionListOf<RuleOptions>>(
+      OptionListRow{"rules", "rule",
+                    "Thresholds of their own for some keys; what a rule does not say is as under "
+                    "detection (docs/guides/rules.md).",
+                    "match=product:*,hot-qps=500,window=1s"},
+      rules));
 }
 
 }  // namespace heatsink::proxy

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 
 #include "heatsink/base/option.h"
 #include "heatsink/base/units.h"
+#include "heatsink/proxy/rule_options.h"
 
 namespace heatsink::proxy {
 
@@ -40,13 +42,20 @@ struct ProxyOptions {
   bool detection_enabled = true;
   Nanos window = std::chrono::seconds(10);
   std::int64_t slots = 10;
+  std::string dimension = "requests";
   double hot_qps = 3000;
   double warm_qps = 500;
+  Bytes hot_bytes = mebibytes(50);  // per second
+  Bytes warm_bytes = mebibytes(10);
+  Share hot_share;
   std::int64_t top_n = 1000;
   std::int64_t confirm_windows = 1;
   double demote_ratio = 0.8;
   double write_hot_ratio = 10;
   Nanos minimum_residence = std::chrono::seconds(10);
+  Nanos promotion_interval{0};
+  Nanos demotion_interval{0};
+  Share burst{0.25};
   Bytes detection_memory = Bytes{2'500'000};
   Nanos tick = Millis(100);
 
@@ -61,6 +70,8 @@ struct ProxyOptions {
   std::int64_t maximum_waiters = 1024;
   Nanos heartbeat_interval = Millis(100);
   std::string heartbeat_key = "heatsink:heartbeat";
+
+  std::deque<RuleOptions> rules;
 
   void describe(OptionSet& set);
 };

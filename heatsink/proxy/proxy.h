@@ -10,6 +10,7 @@
 #include "heatsink/base/result.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/proxy/options.h"
+#include "heatsink/proxy/rules.h"
 
 namespace heatsink::proxy {
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/rules.h"
+
+#include <algorithm>
+
+namespace heatsink::proxy {
+namespace {
+
+using detect::Dimension;
+using detect::Measure;
+
+Dimension dimension_of(const std::string& name) {
+  for (const Dimension dimension : {Dimension::kBytes, Dimension::kWrites, Dimension::kMisses})
+    if (name == detect::to_string(dimension)) return dimension;
+  return Dimension::kRequests;
+}
+
+double per_second(Bytes bytes) { return static_cast<double>(bytes.count); }
+
+struct Thresholds {
+  double hot, warm;  // per second, in the dimension's unit
+};
+
+// A threshold for warm that nobody wrote never stands above that for hot.
+Thresholds thresholds_of(const ProxyOptions& options, const RuleOptions& rule,
+                         Dimension dimension) {
+  const bool bytes = dimension == Dimension::kBytes;
+  const double hot = bytes ? per_second(rule.hot_bytes.value_or(options.hot_bytes))
+                           : rule.hot_qps.value_or(options.hot_qps);
+  if (bytes && rule.warm_bytes) return {hot, per_second(*rule.warm_bytes)};
+  if (!bytes && rule.warm_qps) return {hot, *rule.warm_qps};
+  return {hot, std::min(hot, bytes ? per_second(options.warm_bytes) : options.warm_qps)};
+}
+
+std::string pair_text(const Measure& measure) {
+  return format_duration(measure.window) + " " + detect::to_string(measure.dimension);
+}
+
+// "" if there is nothing to say; also about each of the following.
+std::string match_fault(const RuleOptions& rule) {
+  if (rule.match.empty())
+    return "match says which keys it is for, and is missing: write match: a name, user:*, or a "
+           "glob";
+  if (rule.match.size() > detect::kKeyBytesMax)
+    return "match is longer than " + std::to_string(detect::kKeyBytesMax) +
+           " bytes: no key could be told "
+           "by it";
+  return "";
+}
+
+std::string unit_fault(const RuleOptions& rule, Dimension dimension) {
+  const std::string is = std::string(", and this rule counts ") + detect::to_string(dimension);
+  if (dimension == Dimension::kBytes) {
+    if (rule.hot_qps)
+      return "hot-qps is not for bytes" + is + ": write hot-bytes, as in hot-bytes: 50mb";
+    if (rule.warm_qps)
+      return "warm-qps is not for bytes" + is + ": write warm-bytes, as in warm-bytes: 5mb";
+  } else {
+    if (rule.hot_bytes)
+      return "hot-bytes is for bytes" + is + ": write hot-qps, or dimension: bytes";
+    if (rule.warm_bytes)
+      return "warm-bytes is for bytes" + is + ": write warm-qps, or dimension: bytes";
+  }
+  return "";
+}
+
+std::string threshold_fault(const ProxyOptions& options, const RuleOptions& rule,
+                            Dimension dimension) {
+  const auto [hot, warm] = thresholds_of(options, rule, dimension);
+  if (warm <= hot) return "";
+  const std::string unit = dimension == Dimension::kBytes ? "bytes" : "qps";
+  return "warm-" + unit + " is above hot-" + unit +
+         ", which a hot key has to reach too: lower the first or raise the second";
+}
+
+std::string tick_fault(const ProxyOptions& options, Nanos window) {
+  if (options.tick <= window) return "";
+  return "its window of " + format_duration(window) + " is shorter than detection.tick (" +
+         format_duration(options.tick) + "): lengthen it, or shorten the tick";
+}
+
+// Counts `measure` as used.
+std::string measure_fault(std::vector<Measure>& used, const Measure& measure) {
+  if (std::find(used.begin(), used.end(), measure) != used.end()) return "";
+  if (used.size() < detect::kMeasuresMax) {
+    used.push_back(measure);
+    return "";
+  }
+  std::string known;
+  for (const Measure& other : used) known += (known.empty() ? "" : ", ") + pair_text(other);
+  return pair_text(measure) + " would be one more than the " +
+         std::to_string(detect::kMeasuresMax) +
+         " pairs of window and dimension that can be counted: use one of " + known;
+}
+
+}  // namespace
+
+Measure measure_of(const ProxyOptions& options) {
+  return {options.window, dimension_of(options.dimension)};
+}
+
+Measure measure_of(const ProxyOptions& options, const RuleOptions& rule) {
+  const bool inherits = rule.dimension == kInherit;
+  return {rule.window.value_or(options.window),
+          dimension_of(inherits ? options.dimension : rule.dimension)};
+}
+
+std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
+  std::vector<RuleFault> faults;
+  std::vector<Measure> used{measure_of(options)};
+  for (std::size_t i = 0; i < options.rules.size(); ++i) {
+    const RuleOptions& rule = options.rules[i];
+    const Measure measure = measure_of(options, rule);
+    for (std::string fault : {match_fault(rule), unit_fault(rule, measure.dimension),
+                              threshold_fault(options, rule, measure.dimension),
+                              tick_fault(options, measure.window), measure_fault(used, measure)}) {
+      if (!fault.empty()) faults.push_back({i, std::move(fault)});
+    }
+  }
+  return faults;
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heatsink/base/option_list.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Rules : public ::testing::Test {
+ protected:
+  Rules() { options.describe(rows); }
+
+  void add(std::string_view rule) {
+    for (const Error& fault : rows.find_list("rules")->add_item(rule, "--rule"))
+      ADD_FAILURE() << fault.message;
+  }
+  std::vector<std::string> faults() const {
+    std::vector<std::string> out;
+    for (const RuleFault& fault : rule_faults(options))
+      out.push_back(std::to_string(fault.rule) + ": " + fault.sentence);
+    return out;
+  }
+  // Of one rule alone.
+  std::vector<std::string> faults_of(std::string_view rule) {
+    rows.find_list("rules")->truncate(0);
+    add(rule);
+    return faults();
+  }
+
+  ProxyOptions options;
+  OptionSet rows;
+};
+
+TEST_F(Rules, EveryDimensionCanBeWritten) {
+  using detect::Dimension;
+  for (const auto& [name, dimension] :
+       {std::pair("requests", Dimension::kRequests), std::pair("bytes", Dimension::kBytes),
+        std::pair("writes", Dimension::kWrites), std::pair("misses", Dimension::kMisses)}) {
+    options.dimension = name;
+    EXPECT_EQ(measure_of(options).dimension, dimension);
+    add(std::string("match=a,window=1s,dimension=") + name);
+    EXPECT_EQ(measure_of(options, options.rules.back()),
+              (detect::Measure{std::chrono::seconds(1), dimension}));
+    add("match=a");
+    EXPECT_EQ(measure_of(options, options.rules.back()), measure_of(options));
+  }
+}
+
+TEST_F(Rules, RulesThatMakeSenseHaveNoFaults) {
+  EXPECT_THAT(faults_of("match=product:*,hot-qps=500,window=1s"), IsEmpty());
+  EXPECT_THAT(faults_of("match=a,hot-qps=5"), IsEmpty()) << "warm comes down with hot";
+  EXPECT_THAT(faults_of("match=a,hot-qps=5,warm-qps=5"), IsEmpty());
+  EXPECT_THAT(faults_of("match=a,dimension=bytes,hot-bytes=1mb"), IsEmpty());
+  EXPECT_THAT(faults_of("match=a,dimension=writes,hot-qps=10,hot-share=2%"), IsEmpty());
+}
+
+TEST_F(Rules, KeysMustBeNamed) {
+  EXPECT_THAT(faults_of("hot-qps=5"), ElementsAre(HasSubstr("match says which keys it is for")));
+  EXPECT_THAT(faults_of("match=" + std::string(1024, 'a')), IsEmpty());
+  EXPECT_THAT(faults_of("match=" + std::string(1025, 'a')), ElementsAre(HasSubstr("1024 bytes")));
+}
+
+TEST_F(Rules, BytesAndRequestsAreNeverMixed) {
+  EXPECT_THAT(faults_of("match=a,dimension=bytes,hot-qps=5"),
+              ElementsAre("0: hot-qps is not for bytes, and this rule counts bytes: write "
+                          "hot-bytes, as in hot-bytes: 50mb"));
+  EXPECT_THAT(faults_of("match=a,dimension=bytes,warm-qps=5"),
+              ElementsAre(HasSubstr("write warm-bytes")));
+  EXPECT_THAT(
+      faults_of("match=a,hot-bytes=5mb"),
+      ElementsAre("0: hot-bytes is for bytes, and this rule counts requests: write hot-qps, "
+                  "or dimension: bytes"));
+  EXPECT_THAT(faults_of("match=a,dimension=writes,warm-bytes=5mb"),
+              ElementsAre(HasSubstr("this rule counts writes")));
+  options.dimension = "bytes";
+  EXPECT_THAT(faults_of("match=a,hot-bytes=50mb"), IsEmpty());
+}
+
+TEST_F(Rules, WarmIsNotAboveHot) {
+  EXPECT_THAT(faults_of("match=a,hot-qps=5,warm-qps=6"),
+              ElementsAre(HasSubstr("warm-qps is above hot-qps")));
+  EXPECT_THAT(faults_of("match=a,warm-qps=3001"), ElementsAre(HasSubstr("warm-qps is above")));
+  EXPECT_THAT(faults_of("match=a,dimension=bytes,hot-bytes=1mb,warm-bytes=2mb"),
+              ElementsAre(HasSubstr("warm-bytes is above hot-bytes")));
+}
+
+TEST_F(Rules, FifthMeasureIsRefused) {
+  for (const char* rule : {"match=a,window=1s", "match=b,window=1s", "match=c,dimension=bytes",
+                           "match=d,dimension=writes"}) {
+    add(rule);
+  }
+  EXPECT_THAT(faults(), IsEmpty());
+  add("match=e,dimension=misses");
+  add("match=f,dimension=bytes");
+  EXPECT_THAT(
+      faults(),
+      ElementsAre("4: 10s misses would be one more than the 4 pairs of window and dimension "
+                  "that can be counted: use one of 10s requests, 1s requests, 10s bytes, "
+                  "10s writes"));
+}
+
+TEST_F(Rules, WindowIsNotShorterThanTheTick) {
+  options.tick = std::chrono::seconds(2);
+  EXPECT_THAT(faults_of("match=a,window=1s"),
+              ElementsAre(HasSubstr("its window of 1s is shorter than detection.tick (2s)")));
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

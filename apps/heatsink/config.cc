@@ -5,6 +5,7 @@
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/verbs.h"
+#include "heatsink/net/net.h"
 
 namespace heatsink::app {
 namespace {
@@ -17,12 +18,19 @@ ConfigFaults configure(const ConfigurationFlags& flags, proxy::ProxyOptions& pro
   return faults.empty() ? contradictions(proxy, options) : faults;
 }
 
+// What is printed goes to colleagues and into tickets.
+void hide_password(std::string& url) {
+  const Result<net::RedisUrl> parsed = net::parse_redis_url(url);
+  if (parsed.ok() && !parsed->password.empty()) url = parsed->redacted();
+}
+
 int print(const ConfigurationFlags& flags, bool markdown) {
   proxy::ProxyOptions proxy;
   OptionSet options;
   const ConfigFaults faults = configure(flags, proxy, options);
   print_faults(faults, "heatsink config", std::cerr);
   if (!faults.empty()) return kMisused;
+  hide_password(proxy.upstream);
   std::cout << (markdown ? options_page(options) : options.to_yaml()) << std::flush;
   return std::cout.good() ? kDone : kFailed;
 }
@@ -44,8 +52,8 @@ int run_config(int argc, char** argv) {
   app.require_subcommand(1);
   ConfigurationFlags flags;
   bool markdown = false;
-  CLI::App* const print_verb =
-      app.add_subcommand("print", "Print every option with its effective value, as commented YAML");
+  CLI::App* const print_verb = app.add_subcommand(
+      "print", "Print every option with its effective value, as commented YAML; a password as ***");
   add_configuration_flags(*print_verb, flags);
   print_verb->add_flag("--markdown", markdown, "Print the reference page of the options instead");
   CLI::App* const check_verb = app.add_subcommand("check", "Say ok, or everything that is wrong");

@@ -152,6 +152,19 @@ TEST_F(ConfigVerb, PasswordsAreNotInErrors) {
   EXPECT_THAT(wrong.err, ::testing::Not(HasSubstr("secret")));
 }
 
+TEST_F(ConfigVerb, PasswordsAreNotPrinted) {
+  const Outcome printed =
+      run({"print", "--set", "upstream.url=redis://app:s3cr%20et@db.example:6379"});
+  EXPECT_EQ(printed.code, kDone) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("  url: \"redis://app:***@db.example:6379\"\n"));
+  EXPECT_THAT(printed.out, ::testing::Not(HasSubstr("s3cr")));
+  EXPECT_THAT(run({"print", "--set", "upstream.url=redis://:s3cret@db.example"}).out,
+              HasSubstr("  url: \"redis://:***@db.example:6379\"\n"));
+  const Outcome read_back = run({"check", file(printed.out)});
+  EXPECT_EQ(read_back.code, kMisused);
+  EXPECT_THAT(read_back.err, HasSubstr("upstream.url: *** only stands for the password"));
+}
+
 TEST_F(ConfigVerb, ReferencePageIsUpToDate) {
   std::ifstream page(HEATSINK_SOURCE_DIR "/docs/reference/options.md");
   std::ostringstream text;

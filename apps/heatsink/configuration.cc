@@ -37,13 +37,17 @@ void check_admin(ConfigFaults& faults, const std::string& listen) {
     faults.push_back({usable.error().code, "admin.listen: " + usable.error().message});
 }
 
-// Clients choose their databases themselves, and start in 0 as they would without the proxy.
+// A password that 'config print' has hidden is not what the server wants to hear. Clients choose
+// their databases themselves, and start in 0 as they would without the proxy.
 void check_upstream(ConfigFaults& faults, const std::string& url) {
   const Result<net::RedisUrl> upstream = net::parse_redis_url(url);
   require_readable(faults, "upstream.url", upstream);
   require(
       faults, !upstream.ok() || upstream->db == 0,
       "upstream.url: leave out the database: the proxy carries all of them, clients SELECT theirs");
+  require(faults, !upstream.ok() || upstream->password != net::kHiddenPassword,
+          "upstream.url: *** only stands for the password in what 'heatsink config print' writes: "
+          "put the password itself there");
 }
 
 void check_rules(ConfigFaults& faults, const proxy::ProxyOptions& options,

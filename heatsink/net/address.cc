@@ -168,6 +168,14 @@ Result<RedisUrl> parse_redis_url(std::string_view text) {
   return url;
 }
 
+std::string RedisUrl::redacted() const {
+  if (password.empty()) return display();
+  RedisUrl rest = *this;
+  rest.user.clear();
+  return std::string(kScheme) + percent_encode(user) + ":" + std::string(kHiddenPassword) + "@" +
+         rest.display().substr(kScheme.size());
+}
+
 std::string RedisUrl::display() const {
   std::string out(kScheme);
   if (!user.empty()) out += percent_encode(user) + "@";

@@ -20,12 +20,16 @@ struct HostPort {
 // an example.
 Result<HostPort> parse_host_port(std::string_view text);
 
+// Stands for the password where a URL is shown; nobody's password, so that it is not taken for one.
+inline constexpr std::string_view kHiddenPassword = "***";
+
 struct RedisUrl {
   HostPort address;
   std::string user;  // "": none given
   std::string password;
   std::uint32_t db = 0;
-  std::string display() const;  // without the password
+  std::string display() const;   // without the password
+  std::string redacted() const;  // with kHiddenPassword, if there is a password
 };
 // redis://[[user][:password]@]host[:port][/db] (as redis-cli -u); user and password
 // percent-decoded, port 6379 unless given. kUnsupported for rediss:// and redis-socket://. No error

@@ -35,6 +35,7 @@ TEST(RedisUrl, AllItsParts) {
   EXPECT_EQ(url->password, "p@ss");
   EXPECT_EQ(url->db, 12u);
   EXPECT_EQ(url->display(), "redis://alice@h.example:7000/12");
+  EXPECT_EQ(url->redacted(), "redis://alice:***@h.example:7000/12");
 }
 
 TEST(RedisUrl, WhatIsNotGivenHasADefault) {
@@ -45,6 +46,7 @@ TEST(RedisUrl, WhatIsNotGivenHasADefault) {
   EXPECT_EQ(url->password, "");
   EXPECT_EQ(url->db, 0u);
   EXPECT_EQ(url->display(), "redis://[::1]:6379");
+  EXPECT_EQ(url->redacted(), "redis://[::1]:6379");
   EXPECT_TRUE(parse_redis_url("redis://host/").ok());
 }
 

@@ -19,7 +19,9 @@ class Client:
         return os.environ | {name: str(folder / path) for name, path in self.variables}
 
 
-NPM = ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts")
+# By default npm asks a registry that it cannot reach for more than five minutes.
+NPM = ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1",
+       "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=1000", "--fetch-timeout=60000")
 CLIENTS = {
     "wire": Client("wire", ("python3",), (), ("python3", "client.py"), (2,), reads_hot_key=False),
     "redis_py": Client(

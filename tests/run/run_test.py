@@ -95,6 +95,16 @@ class Show:
         return code
 
 
+def has_terminals():
+    try:
+        ends = pty.openpty()
+    except OSError:
+        return False
+    for end in ends:
+        os.close(end)
+    return True
+
+
 def take_terminal():
     os.setsid()
     import fcntl
@@ -111,6 +121,7 @@ class Ends(unittest.TestCase):
         self.assertRegex(show.said, r"heatsink +redis://127\.0\.0\.1:\d+ ")
         self.assertNotIn("\033", show.said)
 
+    @unittest.skipUnless(has_terminals(), "there is no pseudo-terminal here (/dev/pts)")
     def test_by_control_c_on_a_terminal(self):
         show = Show(terminal=True)
         show.part("top")

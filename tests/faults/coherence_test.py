@@ -241,13 +241,12 @@ class ForeignWrites(stage.Stage):
             self.direct("PEXPIRE", "k", ttl_ms)
             end = time.monotonic() + ttl_ms / 1e3  # the server's clock started before ours
             seen = 0
-            while time.monotonic() < end + 0.02:
+            while seen < 20:
                 asked = time.monotonic()
                 value = reader("GET", "k")
                 if asked >= end + 0.001:  # the server counts whole milliseconds
                     self.assertIsNone(value, f"{asked - end:.4f} s after it expired")
                     seen += 1
-            self.assertGreater(seen, 0)
 
 
 class SingleFlight(stage.Stage):

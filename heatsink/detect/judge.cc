@@ -43,6 +43,7 @@ Cause cause_of_warmth(const Standing& standing) {
 }
 
 Judgement warm_or_cold(const Rule& rule, const Standing& standing, const Evidence& evidence) {
+  if (!evidence.is_listed) return {Temperature::kCold, Cause::kVanished};
   const bool was_more = standing.temperature > Temperature::kWarm;
   const bool rises = evidence.rate_low >= rule.warm;
   const bool stays = standing.temperature != Temperature::kCold &&
@@ -54,7 +55,7 @@ Judgement warm_or_cold(const Rule& rule, const Standing& standing, const Evidenc
 }
 
 bool is_cool(const Rule& rule, const Evidence& evidence) {
-  return evidence.heat_high < rule.demote_ratio;
+  return !evidence.is_listed || evidence.heat_high < rule.demote_ratio;
 }
 
 bool is_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
@@ -107,6 +108,7 @@ Judgement judge_others(const Rule& rule, const Standing& standing, const Evidenc
 
 Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& count) {
   Evidence out;
+  out.is_listed = true;
   const double seconds = window.seconds();
   const auto low = static_cast<double>(count.low);
   const auto high = static_cast<double>(count.high);

@@ -38,6 +38,7 @@ struct Judgement {
 // The figures of a key in its window. Rates per second, shares 0 .. 1; heat: how often the
 // thresholds of its rule are reached, 1 and above is hot.
 struct Evidence {
+  bool is_listed = false;  // in its summary; else all is 0, and it is cold as soon as it may be
   double rate_low = 0, rate_high = 0;
   double share_low = 0, share_high = 0;
   double heat_low = 0, heat_high = 0;

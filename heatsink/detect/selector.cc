@@ -135,19 +135,19 @@ void Selector::State::find_rule(KnownKey& key, const KeyCount& count) const {
 // as what it may have been.
 void Selector::State::judge_one(KnownKey& key, const Summary& merged) const {
   const Rule& rule = *key.rule;
-  static const KeyCount kNothing;
-  const KeyCount& count = key.count == nullptr ? kNothing : *key.count;
   const Nanos span = burst_span(rule);
-  key.evidence = evidence_of(rule, merged, count);
-  look_for_burst(key.evidence, rule, count, key.sightings.gain(merged.at, count.low, span),
-                 options.burst);
-  key.sightings.add(merged.at, key.count == nullptr ? merged.absent_max : count.high, span);
+  key.evidence = {};
+  if (key.count != nullptr) {
+    const Gain gain = key.sightings.gain(merged.at, key.count->low, span);
+    key.evidence = evidence_of(rule, merged, *key.count);
+    look_for_burst(key.evidence, rule, *key.count, gain, options.burst);
+  }
+  key.sightings.add(merged.at, key.count == nullptr ? merged.absent_max : key.count->high, span);
   const bool above = key.evidence.heat_low >= 1;
   if (above && !key.standing.above) key.standing.above_since = merged.at;
   key.standing.above = above;
   key.next = judge(rule, key.standing, key.evidence, merged.at);
   if (key.count != nullptr) return;
-  if (key.gets_cold()) key.next.cause = Cause::kVanished;
   KeyCount unseen;
   unseen.high = merged.absent_max;
   key.evidence = evidence_of(rule, merged, unseen);
@@ -204,7 +204,7 @@ Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
     verdict.count = *key.count;
   } else {
     clear_counts(verdict.count);
-    verdict.count.high = static_cast<std::uint64_t>(windows[key.measure].absent_max);
+    verdict.count.high = windows[key.measure].absent_max;
   }
   show_evidence(verdict, key.evidence);
   const bool is_new = key.next.temperature != key.standing.temperature;

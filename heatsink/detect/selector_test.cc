@@ -12,6 +12,7 @@
 
 #include "heatsink/detect/merge.h"
 #include "heatsink/detect/recorder.h"
+#include "heatsink/detect/summary_for_test.h"
 
 namespace heatsink::detect {
 namespace {
@@ -20,57 +21,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-struct Traffic {
-  std::string key;
-  double reads_rate = 0;
-  double writes_rate = 0;
-  double unproven_rate = 0;  // widens the bounds upwards
-};
-
-constexpr Nanos kWindow = seconds(10);
-
-Summary window_of(Nanos at, const std::vector<Traffic>& keys) {
-  Summary summary;
-  summary.at = TimePoint(at);
-  summary.window = summary.covered = kWindow;
-  for (const Traffic& traffic : keys) {
-    KeyCount count;
-    count.hash = in_db(hash_name(traffic.key, 1), 0);
-    count.key = traffic.key;
-    count.reads = static_cast<std::uint64_t>(traffic.reads_rate * 10);
-    count.writes = static_cast<std::uint64_t>(traffic.writes_rate * 10);
-    count.low = count.reads + count.writes;
-    count.high = count.low + static_cast<std::uint64_t>(traffic.unproven_rate * 10);
-    summary.requests += count.low;
-    summary.keys.push_back(count);
-  }
-  std::sort(summary.keys.begin(), summary.keys.end(),
-            [](const KeyCount& a, const KeyCount& b) { return a.high > b.high; });
-  return summary;
-}
-
-// "+a" promoted, "-a" demoted; notices are left out.
-std::vector<std::string> told(const std::vector<Change>& changes) {
-  std::vector<std::string> out;
-  for (const Change& change : changes) {
-    if (change.kind == Change::Kind::kNotice) continue;
-    out.push_back((change.kind == Change::Kind::kPromote ? "+" : "-") + change.verdict.count.key);
-  }
-  return out;
-}
-
-const Verdict& verdict_of(const Selector& selector, const std::string& key) {
-  static const Verdict kCold;
-  for (const Verdict& verdict : selector.verdicts()) {
-    if (verdict.count.key == key) return verdict;
-  }
-  return kCold;
-}
-
-Temperature temperature_of(const Selector& selector, const std::string& key) {
-  return verdict_of(selector, key).temperature;
-}
 
 TEST(Selector, NothingHotIsAnAnswer) {
   Selector selector({});

@@ -54,8 +54,10 @@ Judgement warm_or_cold(const Rule& rule, const Standing& standing, const Evidenc
   return {Temperature::kCold, was_more ? Cause::kCooled : Cause::kBelowWarm};
 }
 
+// A list that is full of busier keys (a flood of them) is no proof that a key of before has cooled
+// down. But where nothing is known of it, hysteresis does not speak for it.
 bool is_cool(const Rule& rule, const Evidence& evidence) {
-  return !evidence.is_listed || evidence.heat_high < rule.demote_ratio;
+  return evidence.heat_high < (evidence.is_listed ? rule.demote_ratio : 1);
 }
 
 bool is_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
@@ -81,7 +83,9 @@ Judgement judge_hot(const Rule& rule, const Standing& standing, const Evidence& 
 
 Judgement judge_write_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
                           TimePoint at, bool has_stayed) {
-  if (is_cool(rule, evidence)) return warm_or_cold(rule, standing, evidence);
+  if (!evidence.is_listed || is_cool(rule, evidence)) {
+    return warm_or_cold(rule, standing, evidence);
+  }
   // Against flapping it must be read more than the ratio asks: a little more after its residence,
   // clearly more before. So writes with which a key began do not count against it for long.
   const double factor = has_stayed && rule.demote_ratio > 0
@@ -124,6 +128,14 @@ Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& co
   out.heat_high = heat(rule, out.rate_high, out.share_high);
   out.reads = count.reads;
   out.writes = count.writes;
+  return out;
+}
+
+Evidence evidence_of_unlisted(const Rule& rule, const Summary& window) {
+  KeyCount unlisted;
+  unlisted.high = window.absent_max;
+  Evidence out = evidence_of(rule, window, unlisted);
+  out.is_listed = false;
   return out;
 }
 

@@ -38,7 +38,7 @@ struct Judgement {
 // The figures of a key in its window. Rates per second, shares 0 .. 1; heat: how often the
 // thresholds of its rule are reached, 1 and above is hot.
 struct Evidence {
-  bool is_listed = false;  // in its summary; else all is 0, and it is cold as soon as it may be
+  bool is_listed = false;  // in its summary; if not, only the upper bounds are more than 0
   double rate_low = 0, rate_high = 0;
   double share_low = 0, share_high = 0;
   double heat_low = 0, heat_high = 0;
@@ -49,6 +49,7 @@ struct Evidence {
 
 // `seen` of the key in `window`; a burst if `sightings` and `part` (SelectorOptions::burst) say so.
 Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& count);
+Evidence evidence_of_unlisted(const Rule& rule, const Summary& window);
 void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
                     double part);
 

@@ -19,6 +19,13 @@ bool clearly_hotter(const KnownKey& newcomer, const KnownKey& holder) {
   return holder.evidence.heat_high < newcomer.evidence.heat_low * holder.rule->demote_ratio;
 }
 
+// Of a holder that is not listed only that is known.
+bool may_be_hotter(const KnownKey* a, const KnownKey* b) {
+  const double x = a->evidence.heat_high;
+  const double y = b->evidence.heat_high;
+  return x != y ? x > y : a->hash.value < b->hash.value;
+}
+
 void refuse(KnownKey& newcomer, Cause why) {
   newcomer.next = judge_unpromoted(*newcomer.rule, newcomer.standing, newcomer.evidence, why);
 }
@@ -63,13 +70,15 @@ void Places::place(Keys& newcomers, Keys& holders, TimePoint at, bool may_displa
   std::erase_if(holders, [&](const KnownKey* holder) {
     return !may_displace || at - holder->standing.since < holder->rule->minimum_residence;
   });
-  std::sort(holders.begin(), holders.end(), hotter);
+  std::sort(holders.begin(), holders.end(), may_be_hotter);
   std::sort(newcomers.begin(), newcomers.end(), hotter);
   for (KnownKey* newcomer : newcomers) {
     if (taken < hot_max_) {
       ++taken;
     } else if (!holders.empty() && clearly_hotter(*newcomer, *holders.back())) {
-      holders.back()->next = {Temperature::kWarm, Cause::kDisplaced};
+      const bool is_listed = holders.back()->evidence.is_listed;
+      holders.back()->next = {is_listed ? Temperature::kWarm : Temperature::kCold,
+                              Cause::kDisplaced};
       holders.pop_back();
     } else {
       refuse(*newcomer, Cause::kTopNFull);

@@ -100,8 +100,7 @@ std::vector<Change> Selector::State::update(std::span<const Summary> merged) {
 }
 
 void Selector::State::collect(const Summary& merged, std::size_t measure) {
-  const std::size_t listed = std::min(merged.keys.size(), options.keys_max);
-  for (const KeyCount& count : std::span(merged.keys).first(listed)) {
+  for (const KeyCount& count : merged.keys) {
     KnownKey& key = know(count);
     key.is_listed = true;
     if (key.measure == measure) key.count = &count;
@@ -131,26 +130,21 @@ void Selector::State::find_rule(KnownKey& key, const KeyCount& count) const {
   }
 }
 
-// A key that is not listed is judged as zero, because to hold a key hot takes evidence; it is shown
-// as what it may have been.
 void Selector::State::judge_one(KnownKey& key, const Summary& merged) const {
   const Rule& rule = *key.rule;
   const Nanos span = burst_span(rule);
-  key.evidence = {};
   if (key.count != nullptr) {
     const Gain gain = key.sightings.gain(merged.at, key.count->low, span);
     key.evidence = evidence_of(rule, merged, *key.count);
     look_for_burst(key.evidence, rule, *key.count, gain, options.burst);
+  } else {
+    key.evidence = evidence_of_unlisted(rule, merged);
   }
   key.sightings.add(merged.at, key.count == nullptr ? merged.absent_max : key.count->high, span);
   const bool above = key.evidence.heat_low >= 1;
   if (above && !key.standing.above) key.standing.above_since = merged.at;
   key.standing.above = above;
   key.next = judge(rule, key.standing, key.evidence, merged.at);
-  if (key.count != nullptr) return;
-  KeyCount unseen;
-  unseen.high = merged.absent_max;
-  key.evidence = evidence_of(rule, merged, unseen);
 }
 
 // Of too many keys the hot ones stay, and the hottest of the others.

@@ -74,9 +74,9 @@ class Selector {
   Selector(Selector&&) noexcept;
 
   // Looks at the merged windows, one for each of rules.measures(), in that order; returns what
-  // changed: those that got cold, then the others, hottest first. Of a summary the first keys_max
-  // keys are looked at. A key is judged by its own rule on the summary of that rule's measure, and
-  // is cold if that does not list it.
+  // changed: those that got cold, then the others, hottest first. A key is judged by its own rule
+  // on the summary of that rule's measure, and is cold if that does not list it; a hot one only
+  // when absent_max proves that it fell below its threshold.
   std::vector<Change> update(std::span<const Summary> merged);
   std::vector<Change> update(const Summary& merged);  // for rules of one measure
 

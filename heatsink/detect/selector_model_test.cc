@@ -180,7 +180,7 @@ class SlowJudge {
       RC_ASSERT(verdict.temperature == heard.temperature);
       RC_ASSERT(verdict.since == heard.since);
       RC_ASSERT(verdict.rate_low <= verdict.rate_high);
-      hot += verdict.temperature == Temperature::kHot ? 1 : 0;
+      if (verdict.temperature == Temperature::kHot) ++hot;
     }
     RC_ASSERT(std::is_sorted(verdicts.begin(), verdicts.end(),
                              [](const auto& a, const auto& b) { return a.heat > b.heat; }));

@@ -65,6 +65,7 @@ Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& op
   if (!listen.ok()) return listen.error();
   admin::Sources sources;
   sources.report = [&proxy] { return proxy.report(); };
+  sources.events = [&proxy] { return proxy.events(); };
   sources.metrics = [&proxy] { return proxy.metrics(); };
   sources.ready = [&proxy] { return proxy.ready(); };
   return admin::Server::start({.listen = *listen}, std::move(sources));

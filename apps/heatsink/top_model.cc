@@ -11,10 +11,15 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kSortNames{"rate", "share", "writes", "hits"};
 
+// Comparable between keys of rules that count different things.
+double accesses_rate(const KeyView& key) {
+  return key.dimension == "requests" ? key.rate : key.reads_rate + key.writes_rate;
+}
+
 double sort_value(const KeyView& key, SortBy sort) {
   switch (sort) {
     case SortBy::kRate:
-      return key.rate;
+      return accesses_rate(key);
     case SortBy::kShare:
       return key.share;
     case SortBy::kWrites:
@@ -59,7 +64,7 @@ void TopModel::answered(HotkeysView answer) {
     if (key.verdict != "hot" && key.verdict != "write-hot") continue;
     if (hot_keys.size() >= kRememberedMax && !hot_keys.contains(key.name)) continue;
     HotKey& seen = hot_keys[key.name];
-    seen.rate_max = std::max(seen.rate_max, known(key.rate));
+    seen.rate_max = std::max(seen.rate_max, known(accesses_rate(key)));
     seen.write_hot = key.verdict == "write-hot";
   }
   view = std::move(answer);

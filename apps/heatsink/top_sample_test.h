@@ -20,6 +20,10 @@ inline KeyView sample_key(std::string name, double rate, std::string verdict) {
   key.verdict = std::move(verdict);
   key.cached = key.verdict == "hot";
   key.reason = "above the threshold of this node";
+  key.dimension = "requests";
+  key.window = std::chrono::seconds(10);
+  key.commands = {{"GET", rate * 9.9}, {"SET", rate * 0.1}};
+  key.clients = {{"10.0.0.7", rate * 6}, {"10.0.0.8", rate * 3.5}};
   return key;
 }
 
@@ -27,6 +31,7 @@ inline HotkeysView sample_answer() {
   HotkeysView view;
   view.window = std::chrono::seconds(10);
   view.uptime = std::chrono::seconds(3725);
+  view.headline = "3 keys are hot, 1 key is write-hot";
   view.node = {.upstream = "127.0.0.1:6379",
                .upstream_up = true,
                .coherence = "up",
@@ -37,8 +42,6 @@ inline HotkeysView sample_answer() {
                .misses_rate = 11800,
                .hit_ratio = 0.7177,
                .offload = 0.7124,
-               .hot_qps = 3000,
-               .warm_qps = 500,
                .clients = 50,
                .hot_keys = 3,
                .cached_entries = 2,

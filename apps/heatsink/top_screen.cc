@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -95,21 +94,34 @@ std::size_t count_of(const HotkeysView& view, std::string_view verdict) {
   return static_cast<std::size_t>(std::ranges::count(view.keys, verdict, &KeyView::verdict));
 }
 
-// Exactly as it was configured.
-std::string threshold_text(double per_second) {
-  return std::isnan(per_second) ? "the threshold" : fmt::format("{:.15g}/s", per_second);
+// "GET 99.0 %, SET 1.0 %"; counts are lower bounds, so the parts may be, too.
+std::string tallies_text(const std::vector<TallyView>& tallies, double all) {
+  std::string out;
+  for (const TallyView& tally : tallies) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.name,
+                       percent_text(all > 0 ? std::min(tally.count / all, 1.0) : 0));
+  }
+  return out;
 }
 
-std::string nothing_is_hot(const NodeView& node) {
-  return fmt::format("nothing is hot: no key reaches {} (detection.hot-qps)",
-                     threshold_text(node.hot_qps));
+// Who does what with the key in the first row: what to do about it depends on that.
+void draw_detail(Screen& screen, const TopModel& model, int row) {
+  const KeyView& key = *model.sorted_keys().front();
+  const double seconds = std::chrono::duration<double>(key.window).count();
+  const double all = (key.reads_rate + key.writes_rate) * seconds;
+  if (key.commands.empty() && key.clients.empty()) return;
+  const std::string rule = key.rule.empty() ? "" : " (rule " + key.rule + ")";
+  screen.put(0, row,
+             fmt::format("1{}: {}   from {}", rule, tallies_text(key.commands, all),
+                         tallies_text(key.clients, all)),
+             kDim);
 }
 
 void draw_section(Screen& screen, const TopModel& model) {
   const HotkeysView& view = *model.view;
   const std::size_t hot = count_of(view, "hot"), write_hot = count_of(view, "write-hot");
   if (hot + write_hot == 0) {
-    screen.put(0, 6, nothing_is_hot(view.node), kGood);
+    screen.put(0, 6, view.headline, kGood);
     return;
   }
   Row row(screen, 6);
@@ -144,7 +156,8 @@ void draw_footer(Screen& screen, const TopModel& model) {
 
 void draw_help(Screen& screen) {
   constexpr std::string_view kHelp[] = {
-      "RATE/s    accesses per second over the window; the truth is within ERR of it",
+      "RATE/s    what its rule counts, per second over the window: accesses, or bytes (B);",
+      "          the truth is within ERR of it",
       "SHARE     of all accesses the node sees",
       "RD/s WR/s reads and writes of the key, per second",
       "HITS      reads answered by the local copy: load that the server does not have",
@@ -175,7 +188,10 @@ void draw_body(Screen& screen, const TopModel& model, int last_row) {
   if (model.help) return draw_help(screen);
   draw_section(screen, model);
   const tui::Area area{0, kHeaderRows, {screen.size().width, last_row - kHeaderRows}};
-  draw_keys(screen, area, model.sorted_keys());
+  const std::vector<const KeyView*> keys = model.sorted_keys();
+  draw_keys(screen, area, keys);
+  const bool room = static_cast<int>(keys.size()) + 2 < area.size.height;  // titles, an empty row
+  if (room && !keys.empty()) draw_detail(screen, model, last_row - 1);
 }
 
 }  // namespace

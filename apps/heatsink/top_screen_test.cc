@@ -30,6 +30,7 @@ TopModel quiet() {
   TopModel model("127.0.0.1:6390", seconds(1));
   HotkeysView answer = sample_answer();
   answer.keys.clear();
+  answer.headline = "nothing is hot: no key reaches 3000/s (detection.hot-qps)";
   model.answered(answer);
   return model;
 }
@@ -58,7 +59,7 @@ hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
 
 
 
-
+1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
  q quit   p pause   s sort: rate   h help   every 1s
 )");
 }
@@ -103,7 +104,7 @@ hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
 
 
 
-
+1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
  q quit   p pause   s sort: rate   h help   every 1s
 )");
 }
@@ -195,7 +196,7 @@ hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
 
 
 
-
+1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
  q quit   p pause   s sort: rate   h help   every 1s
 )");
 }
@@ -218,6 +219,7 @@ TEST(TopScreen, AHostileAnswerPutsNoControlByteOnTheScreen) {
   const std::string hostile = "\x1b]0;owned\x07\r\n\u202E";
   answer.node.upstream = answer.node.coherence = hostile;
   answer.keys[0].name = answer.keys[0].verdict = answer.keys[0].reason = hostile;
+  answer.keys[0].rule = answer.keys[0].commands[0].name = answer.headline = hostile;
   model.answered(answer);
   model.failed(hostile, kNow);
   const std::string text = draw_top(model, {200, 40}, kNow).text() + frame_text(model, 20, kNow);
@@ -250,6 +252,28 @@ TEST(TopScreen, KeysPressedShow) {
   const std::string help = draw_top(model, {80, 24}, kNow).text();
   EXPECT_THAT(help, HasSubstr("left previous order\n"));
   EXPECT_THAT(help, Not(HasSubstr("counter:visits")));
+}
+
+TEST(TopScreen, BytesSaySoAndTheRuleIsNamed) {
+  TopModel model("127.0.0.1:6390", seconds(1));
+  HotkeysView answer = sample_answer();
+  answer.keys.resize(1);
+  answer.keys[0].dimension = "bytes";
+  answer.keys[0].rule = "product:*";
+  answer.keys[0].rate = answer.keys[0].rate_high = 52.4e6;
+  answer.keys[0].rate_low = 51.2e6;
+  model.answered(answer);
+  const std::string picture = draw_top(model, {80, 24}, kNow).text();
+  EXPECT_THAT(picture, HasSubstr("product:1000:price  0 52.4MB ±1.2MB 49.9 % 20.8k  210"));
+  EXPECT_THAT(picture, HasSubstr("\n1 (rule product:*): GET 99.0 %, SET 1.0 %   from 10.0.0.7"));
+}
+
+TEST(TopScreen, DetailGivesWayToKeys) {
+  TopModel model("127.0.0.1:6390", seconds(1));
+  HotkeysView answer = sample_answer();
+  while (answer.keys.size() < 14) answer.keys.push_back(sample_key("k", 600, "warm"));
+  model.answered(answer);
+  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(), Not(HasSubstr("from 10.0.0.7")));
 }
 
 TEST(TopScreen, StatesHaveColours) {

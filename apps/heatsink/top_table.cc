@@ -21,6 +21,11 @@ double error_of(const KeyView& key) {
   return std::max({key.rate - key.rate_low, key.rate_high - key.rate, 0.0});
 }
 
+// Bytes say so; everything else is a number of accesses.
+std::string amount_text(const KeyView& key, double amount) {
+  return count_text(amount) + (key.dimension == "bytes" ? "B" : "");
+}
+
 std::string state_of(const KeyView& key) {
   if (key.cached) return key.verdict == "hot" ? "cached" : key.verdict + ", cached";
   if (key.verdict != "hot" || key.cache_note.empty()) return key.verdict;
@@ -56,8 +61,8 @@ std::vector<tui::TableCell> cells(std::size_t rank, const KeyView& key) {
   return {{std::to_string(rank), {}},
           {key.name.empty() ? "\"\"" : key.name, style},
           {std::to_string(key.db), {}},
-          {count_text(key.rate), {.bold = true}},
-          {error > 0 ? "±" + count_text(error) : "0", {}},
+          {amount_text(key, key.rate), {.bold = true}},
+          {error > 0 ? "±" + amount_text(key, error) : "0", {}},
           {percent_text(key.share), {}},
           {count_text(key.reads_rate), {}},
           {count_text(key.writes_rate), {}},

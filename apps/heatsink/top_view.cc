@@ -95,8 +95,6 @@ NodeView read_node(Members members) {
   members.read("misses_rate", node.misses_rate);
   members.read("hit_ratio", node.hit_ratio);
   members.read("offload", node.offload);
-  members.read("hot_qps", node.hot_qps);
-  members.read("warm_qps", node.warm_qps);
   members.read("clients", node.clients);
   members.read("hot_keys", node.hot_keys);
   members.read("cached_entries", node.cached_entries);
@@ -104,20 +102,39 @@ NodeView read_node(Members members) {
   return node;
 }
 
-// The counts are of the window since the key is tracked, so only their proportions are comparable.
+// The counts are of the window since the key is tracked, so only their proportions are comparable
+// with a rate of accesses; where something else is counted they are all that is known.
 void read_parts(Members& members, KeyView& key) {
   double reads = 0, writes = 0, hits = 0;
   members.read("reads", reads);
   members.read("writes", writes);
   members.read("hits", hits);
+  members.read("window_seconds", key.window);
   const double all = reads + writes;
-  if (!(all > 0)) return;
-  key.reads_rate = key.rate * reads / all;
-  key.writes_rate = key.rate * writes / all;
-  key.hits_rate = key.rate * hits / all;
+  const double seconds = std::chrono::duration<double>(key.window).count();
+  if (!(all > 0) || !(seconds > 0)) return;
+  const double rate = key.dimension == "requests" ? key.rate : all / seconds;
+  key.reads_rate = rate * reads / all;
+  key.writes_rate = rate * writes / all;
+  key.hits_rate = rate * hits / all;
 }
 
-KeyView read_key(Members members) {
+void read_tallies(Members& members, std::string_view name, std::vector<TallyView>& out,
+                  std::optional<Error>& error) {
+  const json::value* list = members.find(name, "an array", json::kind::array);
+  if (list == nullptr) return;
+  for (const json::value& value : list->get_array()) {
+    if (!value.is_object())
+      error = not_hotkeys("\"" + std::string(name) + "\" should hold objects");
+    if (error || out.size() == kTalliesShownMax) return;
+    Members tally(value.get_object(), error);
+    out.emplace_back();
+    tally.read("name", out.back().name);
+    tally.read("low", out.back().count);
+  }
+}
+
+KeyView read_key(Members members, std::optional<Error>& error) {
   KeyView key;
   members.read("name", key.name);
   members.read("db", key.db);
@@ -125,7 +142,11 @@ KeyView read_key(Members members) {
   members.read("rate_low", key.rate_low);
   members.read("rate_high", key.rate_high);
   members.read("share", key.share);
+  members.read("rule", key.rule);
+  members.read("dimension", key.dimension);
   read_parts(members, key);
+  read_tallies(members, "commands", key.commands, error);
+  read_tallies(members, "clients", key.clients, error);
   members.read("hit_ratio", key.hit_ratio);
   members.read("age_seconds", key.age);
   members.read("verdict", key.verdict);
@@ -140,7 +161,7 @@ void read_keys(const json::array& keys, HotkeysView& view, std::optional<Error>&
   for (const json::value& key : keys) {
     if (!key.is_object()) error = not_hotkeys("\"keys\" should hold objects");
     if (error) return;
-    view.keys.push_back(read_key(Members(key.get_object(), error)));
+    view.keys.push_back(read_key(Members(key.get_object(), error), error));
   }
 }
 
@@ -155,6 +176,7 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   Members members(document->get_object(), error);
   members.read("window_seconds", view.window);
   members.read("uptime_seconds", view.uptime);
+  members.read("headline", view.headline);
   if (const auto* node = members.find("node", "an object", json::kind::object)) {
     view.node = read_node(Members(node->get_object(), error));
   }

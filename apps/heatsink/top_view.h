@@ -13,13 +13,23 @@
 
 namespace heatsink::app {
 
+// What did so much of a key's traffic: a command, or a client.
+struct TallyView {
+  std::string name;
+  double count = 0;  // at least, in the window
+};
+
 // Rates are per second; ratios and shares 0 .. 1. A number that the node does not know is NaN.
 struct KeyView {
   std::string name;  // printable, escaped by the node
   std::uint64_t db = 0;
   double rate = 0, rate_low = 0, rate_high = 0;
   double share = 0;
-  double reads_rate = 0, writes_rate = 0, hits_rate = 0;  // parts of `rate`
+  double reads_rate = 0, writes_rate = 0, hits_rate = 0;  // accesses
+  std::string rule;                                       // "": the default
+  std::string dimension;                     // what `rate` counts: "requests", "bytes" ...
+  Nanos window{};                            // over which it is counted
+  std::vector<TallyView> commands, clients;  // busiest first
   double hit_ratio = 0;
   Nanos age{};          // how long it has had its verdict
   std::string verdict;  // "hot", "write-hot", "warm"
@@ -35,7 +45,6 @@ struct NodeView {
   double requests_rate = 0, reads_rate = 0, writes_rate = 0, hits_rate = 0, misses_rate = 0;
   double hit_ratio = 0;
   double offload = 0;
-  double hot_qps = 0, warm_qps = 0;
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
 };
@@ -43,6 +52,7 @@ struct NodeView {
 struct HotkeysView {
   Nanos window{};
   Nanos uptime{};
+  std::string headline;  // "nothing is hot: ...", "2 keys are hot"
   NodeView node;
   std::vector<KeyView> keys;
 };
@@ -53,6 +63,7 @@ struct HotkeysView {
 inline constexpr std::size_t kAnswerBytesMax = 16U << 20U;
 inline constexpr std::size_t kAnswerDepthMax = 16;
 inline constexpr std::size_t kKeysShownMax = 100'000;
+inline constexpr std::size_t kTalliesShownMax = 8;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
 
 // The same JSON on one line, byte for byte if it is on one already; kProtocol if it is none.

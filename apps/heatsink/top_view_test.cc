@@ -13,18 +13,23 @@ using testing::HasSubstr;
 
 constexpr std::string_view kNode = R"("node": {"upstream": "127.0.0.1:6379", "upstream_up": true,
   "coherence": "up", "requests_rate": 4.211E4, "reads_rate": 41800, "writes_rate": 310,
-  "hits_rate": 30000, "misses_rate": 11800, "hit_ratio": 0.7177, "offload": 0.7124, "hot_qps": 3000,
-  "warm_qps": null, "clients": 50, "hot_keys": 1, "cached_entries": 1, "cached_bytes": 64})";
+  "hits_rate": 30000, "misses_rate": 11800, "hit_ratio": 0.7177, "offload": 0.7124,
+  "dimension": "requests", "hot": 3000, "warm": null, "clients": 50, "hot_keys": 1, "cached_entries": 1,
+  "cached_bytes": 64})";
 
 constexpr std::string_view kKey = R"({"name": "user:\\x00", "name_base64": "dXNlcjoA", "db": 3,
+  "rule": "user:*", "dimension": "requests", "window_seconds": 1,
+  "commands": [{"name": "GET", "low": 7000, "high": 7500}],
+  "clients": [{"name": "10.0.0.7", "low": 9, "high": 9}],
   "rate": 1000, "rate_low": 990.5, "rate_high": 1000, "share": 0.081, "reads": 7500, "writes": 2500,
   "hits": 5000, "misses": 2500, "hit_ratio": 0.6667, "since": "2026-11-21T11:59:18.623Z",
   "age_seconds": 41.5, "verdict": "hot", "reason": "because", "cached": false,
   "cache_note": "too large"})";
 
 std::string answer(std::string_view node = kNode, std::string_view keys = kKey) {
-  return R"({"at": "x", "window_seconds": 10, "uptime_seconds": 61.5, )" + std::string(node) +
-         R"(, "keys": [)" + std::string(keys) + "]}";
+  return R"({"at": "x", "window_seconds": 10, "uptime_seconds": 61.5,
+  "headline": "1 key is hot", )" +
+         std::string(node) + R"(, "keys": [)" + std::string(keys) + "]}";
 }
 
 std::string with(std::string text, std::string_view from, std::string_view to) {
@@ -41,7 +46,6 @@ TEST(TopView, ReadsWhatTheReferenceShows) {
   EXPECT_EQ(view->node.upstream, "127.0.0.1:6379");
   EXPECT_TRUE(view->node.upstream_up);
   EXPECT_DOUBLE_EQ(view->node.requests_rate, 42'110);
-  EXPECT_TRUE(std::isnan(view->node.warm_qps));
   EXPECT_EQ(view->node.cached_bytes, Bytes{64});
   ASSERT_EQ(view->keys.size(), 1u);
   const KeyView& key = view->keys[0];
@@ -51,6 +55,12 @@ TEST(TopView, ReadsWhatTheReferenceShows) {
   EXPECT_EQ(key.age, Millis(41'500));
   EXPECT_FALSE(key.cached);
   EXPECT_EQ(key.cache_note, "too large");
+  EXPECT_EQ(key.rule, "user:*");
+  ASSERT_EQ(key.commands.size(), 1u);
+  EXPECT_EQ(key.commands[0].name, "GET");
+  EXPECT_EQ(key.commands[0].count, 7000);
+  EXPECT_EQ(key.clients.at(0).name, "10.0.0.7");
+  EXPECT_EQ(view->headline, "1 key is hot");
 }
 
 TEST(TopView, PartsOfTheRateFollowTheCounts) {
@@ -62,6 +72,15 @@ TEST(TopView, PartsOfTheRateFollowTheCounts) {
   const std::string unseen =
       with(with(answer(), "\"reads\": 7500", "\"reads\": 0"), "\"writes\": 2500", "\"writes\": 0");
   EXPECT_EQ(parse_hotkeys(unseen)->keys[0].reads_rate, 0);
+}
+
+TEST(TopView, WhatIsNotCountedInRequestsHasItsAccessesFromTheCounts) {
+  const auto view = parse_hotkeys(with(with(answer(), "\"dimension\": \"requests\", \"window_",
+                                            "\"dimension\": \"bytes\", \"window_"),
+                                       "\"rate\": 1000", "\"rate\": 5E7"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_DOUBLE_EQ(view->keys[0].rate, 5e7);
+  EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 7500);
 }
 
 TEST(TopView, NoKeysIsAnAnswer) {
@@ -88,6 +107,8 @@ TEST(TopView, WhateverElseAnswersIsAnErrorThatNamesTheMember) {
               HasSubstr("name"));
   EXPECT_THAT(why(with(answer(), "\"rate\": 1000", "\"rate\": \"1000\"")), HasSubstr("rate"));
   EXPECT_THAT(why(answer("\"node\": []")), HasSubstr("node"));
+  EXPECT_THAT(why(with(answer(), "\"commands\": [{", "\"commands\": [7, {")), HasSubstr("objects"));
+  EXPECT_THAT(why(with(answer(), "\"low\": 9", "\"low\": \"9\"")), HasSubstr("low"));
   EXPECT_THAT(why(answer(kNode, "7")), HasSubstr("objects"));
   EXPECT_THAT(why(with(answer(), "\"keys\": [", "\"keys\": 3, \"more\": [")), HasSubstr("keys"));
 }

@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/admin/hotkeys_json.h"
 
-#include <time.h>
-
 #include <algorithm>
-#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <cmath>
-#include <cstdio>
+#include <utility>
 
-#include "heatsink/admin/base64.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::admin {
 namespace {
 
 namespace json = boost::json;
-
-// Whole numbers as integers: Boost.JSON writes every double with an exponent.
-json::value number(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  if (std::abs(value) < 1e15 && value == std::floor(value)) return static_cast<std::int64_t>(value);
-  return value;
-}
-
-json::value seconds(Nanos duration) {
-  return number(std::chrono::duration<double>(duration).count());
-}
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -46,13 +30,38 @@ json::object node_object(const detect::Report& report) {
   node["misses_rate"] = number(report.misses_rate);
   node["hit_ratio"] = number(report.hit_ratio);
   node["offload"] = number(report.offload);
-  node["hot_qps"] = number(report.hot_qps);
-  node["warm_qps"] = number(report.warm_qps);
+  node["dimension"] = detect::to_string(report.dimension);
+  node["hot"] = number(report.hot);
+  node["warm"] = number(report.warm);
+  node["rules"] = report.rules;
+  node["sampled"] = report.sampled;
   node["clients"] = report.clients;
   node["hot_keys"] = report.hot_keys;
+  node["write_hot_keys"] = report.write_hot_keys;
   node["cached_entries"] = report.cached_entries;
   node["cached_bytes"] = report.cached_bytes;
   return node;
+}
+
+json::array tally_array(const std::vector<detect::Tally>& tallies) {
+  json::array out;
+  for (const detect::Tally& tally : tallies) {
+    out.push_back(
+        json::object{{"name", printable(tally.name)}, {"low", tally.low}, {"high", tally.high}});
+  }
+  return out;
+}
+
+// What a person wants to know first, in a sentence.
+std::string headline(const detect::Report& report) {
+  if (report.hot_keys == 0 && report.write_hot_keys == 0)
+    return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax);
+  const auto keys = [](std::uint64_t count, const char* what) {
+    return std::to_string(count) + (count == 1 ? " key is " : " keys are ") + what;
+  };
+  if (report.write_hot_keys == 0) return keys(report.hot_keys, "hot");
+  if (report.hot_keys == 0) return keys(report.write_hot_keys, "write-hot");
+  return keys(report.hot_keys, "hot") + ", " + keys(report.write_hot_keys, "write-hot");
 }
 
 json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wall_at) {
@@ -60,10 +69,11 @@ json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wal
   const detect::KeyCount& count = verdict.count;
   const Nanos age = std::max(at - verdict.since, Nanos(0));
   json::object out;
-  out["name"] = printable(count.key, detect::kKeyBytesMax);
-  out["name_base64"] = base64(count.key);
-  out["name_truncated"] = count.key_truncated;
+  add_name(out, count.key, count.key_truncated);
   out["db"] = count.db;
+  out["rule"] = printable(verdict.rule, detect::kKeyBytesMax);
+  out["dimension"] = detect::to_string(verdict.measure.dimension);
+  out["window_seconds"] = seconds(verdict.measure.window);
   out["rate"] = number(verdict.rate);
   out["rate_low"] = number(verdict.rate_low);
   out["rate_high"] = number(verdict.rate_high);
@@ -72,30 +82,20 @@ json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wal
   out["writes"] = count.writes;
   out["hits"] = count.hits;
   out["misses"] = count.reads - std::min(count.hits, count.reads);
+  out["bytes"] = count.bytes;
   out["hit_ratio"] = number(ratio(count.hits, count.reads));
+  out["commands"] = tally_array(count.commands);
+  out["clients"] = tally_array(count.clients);
   out["since"] = iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(age));
   out["age_seconds"] = seconds(age);
   out["verdict"] = detect::to_string(verdict.temperature);
-  out["reason"] = printable(verdict.reason);
+  out["reason"] = one_line(verdict.reason, detect::kKeyBytesMax);
   out["cached"] = key.cached;
   out["cache_note"] = printable(key.cache_note);
   return out;
 }
 
 }  // namespace
-
-std::string iso_time(WallTime time) {
-  const auto since_epoch = std::chrono::floor<Millis>(time.time_since_epoch());
-  const auto whole = std::chrono::floor<std::chrono::seconds>(since_epoch);
-  const time_t calendar = whole.count();
-  tm utc{};
-  gmtime_r(&calendar, &utc);
-  std::array<char, 64> text{};
-  const std::size_t length = strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
-  const int millis = static_cast<int>((since_epoch - whole).count());
-  std::snprintf(text.data() + length, text.size() - length, ".%03dZ", millis);
-  return text.data();
-}
 
 std::string hotkeys_json(const detect::Report& report, WallTime wall_at) {
   json::array keys;
@@ -107,6 +107,8 @@ std::string hotkeys_json(const detect::Report& report, WallTime wall_at) {
   out["at"] = iso_time(wall_at);
   out["window_seconds"] = seconds(report.window);
   out["uptime_seconds"] = seconds(report.uptime);
+  out["nothing_hot"] = report.hot_keys == 0 && report.write_hot_keys == 0;
+  out["headline"] = headline(report);
   out["node"] = node_object(report);
   out["keys"] = std::move(keys);
   return json::serialize(out) + "\n";

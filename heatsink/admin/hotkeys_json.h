@@ -2,21 +2,16 @@
 // The report as JSON: what GET /api/hotkeys answers. docs/reference/http-api.md lists the members.
 #pragma once
 
-#include <chrono>
 #include <string>
 
+#include "heatsink/admin/json_values.h"
 #include "heatsink/detect/report.h"
 
 namespace heatsink::admin {
-
-using WallTime = std::chrono::system_clock::time_point;
 
 // `wall_at` is the wall clock at report.at: moments of the boot clock are told as UTC relative to
 // it, so a stepped wall clock never changes an age. Always valid UTF-8: names are escaped, and
 // given in base64 too. Numbers that are not finite become null. O(keys).
 std::string hotkeys_json(const detect::Report& report, WallTime wall_at);
-
-// "2026-11-21T12:00:00.123Z"
-std::string iso_time(WallTime time);
 
 }  // namespace heatsink::admin

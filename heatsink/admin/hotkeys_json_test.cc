@@ -24,9 +24,13 @@ TEST(HotkeysJson, TimesAreUtcWithMilliseconds) {
 TEST(HotkeysJson, KeyHasItsEvidence) {
   const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
   const json::value expected = json::parse(R"({
-    "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, "db": 3,
+    "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, 
+    "db": 3, "rule": "user:*", "dimension": "requests", "window_seconds": 1,
     "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081,
-    "reads": 40, "writes": 2, "hits": 30, "misses": 10, "hit_ratio": 0.75,
+    "reads": 40, "writes": 2, "hits": 30, "misses": 10, "bytes": 4200,
+    "hit_ratio": 0.75, "commands": [{"name": "GET", "low": 39, "high": 41}],
+    "clients": [{"name": "10.0.0.7", "low": 30, "high": 30},
+                {"name": "\\x1b", "low": 1, "high": 2}],
     "since": "2026-11-21T11:59:18.623Z", "age_seconds": 41.5,
     "verdict": "hot", "reason": "3412/s >= hot-qps 3000", "cached": true, "cache_note": ""})");
   EXPECT_EQ(parsed.at("keys").as_array().at(0), expected) << json::serialize(parsed);
@@ -37,18 +41,36 @@ TEST(HotkeysJson, NodeHasItsTotals) {
   const json::value expected = json::parse(R"({
     "upstream": "127.0.0.1:6379", "upstream_up": true, "coherence": "up",
     "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
-    "hit_ratio": 0.75, "offload": 0, "hot_qps": 0, "warm_qps": 0,
-    "clients": 0, "hot_keys": 0, "cached_entries": 0, "cached_bytes": 64})");
+    "hit_ratio": 0.75, "offload": 0, "dimension": "requests", "hot": 3000, "warm": 500,
+    "rules": 2, "sampled": false, "clients": 0, "hot_keys": 1, "write_hot_keys": 0,
+    "cached_entries": 0, "cached_bytes": 64})");
   EXPECT_EQ(parsed.at("node"), expected) << json::serialize(parsed);
   EXPECT_EQ(parsed.at("at").as_string(), "2026-11-21T12:00:00.123Z");
   EXPECT_EQ(parsed.at("window_seconds"), 10);
   EXPECT_EQ(parsed.at("uptime_seconds"), 61.5);
 }
 
-TEST(HotkeysJson, NothingHotIsAnEmptyList) {
+TEST(HotkeysJson, HeadlineSaysWhatThereIs) {
+  detect::Report report = sample_report();
+  const auto parsed = [&] { return json::parse(hotkeys_json(report, kWallAt)); };
+  EXPECT_EQ(parsed().at("headline").as_string(), "1 key is hot");
+  EXPECT_EQ(parsed().at("nothing_hot"), false);
+  report.write_hot_keys = 2;
+  EXPECT_EQ(parsed().at("headline").as_string(), "1 key is hot, 2 keys are write-hot");
+  report.hot_keys = 0;
+  EXPECT_EQ(parsed().at("headline").as_string(), "2 keys are write-hot");
+  EXPECT_EQ(parsed().at("nothing_hot"), false);
+}
+
+TEST(HotkeysJson, NothingHotIsSaidPlainly) {
   detect::Report report = sample_report();
   report.keys.clear();
-  EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("keys").as_array().empty());
+  report.hot_keys = 0;
+  const json::value parsed = json::parse(hotkeys_json(report, kWallAt));
+  EXPECT_TRUE(parsed.at("keys").as_array().empty());
+  EXPECT_EQ(parsed.at("nothing_hot"), true);
+  EXPECT_EQ(parsed.at("headline").as_string(),
+            "nothing is hot: no key reaches 3000/s (detection.hot-qps)");
 }
 
 TEST(HotkeysJson, OddReportsStayValid) {

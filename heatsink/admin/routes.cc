@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "heatsink/admin/events_json.h"
 #include "heatsink/admin/host_header.h"
 #include "heatsink/admin/metrics_text.h"
 
@@ -31,18 +32,23 @@ Answer get_hotkeys(const Sources& sources, Now now) {
   return {200, hotkeys_json(report, wall_at), "application/json"};
 }
 
+Answer get_events(const Sources& sources, Now now) {
+  return {200, events_json(sources.events(), now.boot, now.wall), "application/json"};
+}
+
 struct Route {
   std::string_view path;
   std::string_view help;
   Answer (*get)(const Sources&, Now);
 };
 
-constexpr std::array<Route, 4> kRoutes{{
+constexpr std::array<Route, 5> kRoutes{{
     {"/", "this list", get_index},
     {"/healthz", "200 \"ok\", or 503 and the reason", get_health},
     {"/metrics", "Prometheus text format", get_metrics},
     {"/api/hotkeys", "the hot keys with their evidence, and the node's totals, as JSON",
      get_hotkeys},
+    {"/api/events", "what became hot, and what ceased to be, as JSON", get_events},
 }};
 
 std::string path_list() {

@@ -6,19 +6,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heatsink/admin/hotkeys_json.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
+#include "heatsink/detect/event.h"
 #include "heatsink/detect/report.h"
 
 namespace heatsink::admin {
 
 // Where the answers come from. Called on the admin thread, one at a time, while a request waits:
-// each must be safe to call beside the threads of the proxy. REQUIRES all three set; none throws.
+// each must be safe to call beside the threads of the proxy. REQUIRES all set; none throws.
 struct Sources {
   std::function<detect::Report()> report;
   std::function<MetricSamples()> metrics;
+  std::function<std::vector<detect::Event>()> events;  // oldest first
   std::function<Status()> ready;  // an error's message is the reason that /healthz gives
 };
 

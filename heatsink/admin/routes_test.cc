@@ -25,7 +25,7 @@ TEST(Routes, EachPathHasItsAnswer) {
   EXPECT_EQ(get("/metrics").content_type, kMetricsContentType);
   EXPECT_EQ(get("/api/hotkeys").content_type, "application/json");
   EXPECT_THAT(get("/").body, HasSubstr("\n/api/hotkeys    the hot keys"));
-  for (const char* path : {"/", "/healthz", "/metrics", "/api/hotkeys"})
+  for (const char* path : {"/", "/healthz", "/metrics", "/api/hotkeys", "/api/events"})
     EXPECT_EQ(get(path).status, 200u) << path;
 }
 

@@ -18,6 +18,11 @@ inline detect::Report sample_report() {
   report.coherence = "up";
   report.requests_rate = 42110;
   report.hit_ratio = 0.75;
+  report.hot = 3000;
+  report.warm = 500;
+  report.rules = 2;
+  report.quiet = "no key reaches 3000/s (detection.hot-qps)";
+  report.hot_keys = 1;
   report.cached_bytes = 64;
   detect::KeyReport key;
   key.verdict.count.key = std::string("user:\0\xff", 7);
@@ -25,6 +30,11 @@ inline detect::Report sample_report() {
   key.verdict.count.reads = 40;
   key.verdict.count.writes = 2;
   key.verdict.count.hits = 30;
+  key.verdict.count.bytes = 4200;
+  key.verdict.count.commands = {{"GET", 39, 41}};
+  key.verdict.count.clients = {{"10.0.0.7", 30, 30}, {"\x1b", 1, 2}};
+  key.verdict.measure.window = std::chrono::seconds(1);
+  key.verdict.rule = "user:*";
   key.verdict.temperature = detect::Temperature::kHot;
   key.verdict.rate = 3412;
   key.verdict.rate_low = 3400.5;
@@ -45,7 +55,7 @@ inline Sources sample_sources() {
           [] {
             return MetricSamples{{&kSampleRow, 7, "", ""}};
           },
-          [] { return Status(Unit{}); }};
+          [] { return std::vector<detect::Event>(3); }, [] { return Status(Unit{}); }};
 }
 
 }  // namespace heatsink::admin

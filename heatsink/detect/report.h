@@ -35,10 +35,17 @@ struct Report {
   double misses_rate = 0;  // reads that went upstream
   double hit_ratio = 0;    // hits / reads, 0 .. 1
   double offload = 0;      // hits / requests, 0 .. 1
-  double hot_qps = 0;  // the thresholds in force, accesses per second: what "nothing is hot" means
-  double warm_qps = 0;
+  // The thresholds for all keys, per second in the unit of what is counted; rules may have others.
+  Dimension dimension = Dimension::kRequests;
+  double hot = 0;
+  double warm = 0;
+  std::uint64_t rules = 0;  // for some keys
+  std::string
+      quiet;  // what it means that nothing is hot: "no key reaches 3000/s (detection.hot-qps)"
+  bool sampled = false;  // Summary::sampled
   std::uint64_t clients = 0;
   std::uint64_t hot_keys = 0;
+  std::uint64_t write_hot_keys = 0;
   std::uint64_t cached_entries = 0;
   std::uint64_t cached_bytes = 0;
   std::vector<KeyReport> keys;  // hot, write-hot and warm, busiest first; empty: nothing is hot

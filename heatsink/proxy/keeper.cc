@@ -28,22 +28,6 @@ redis::TrackerOptions tracker_options(const SharedState& shared) {
   return tracker;
 }
 
-detect::SelectorOptions selector_options(const ProxyOptions& options) {
-  detect::Rule base;
-  base.measure.window = options.window;
-  base.hot = options.hot_qps;
-  base.warm = std::min(options.warm_qps, options.hot_qps);  // who lowers one means both
-  base.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
-  base.demote_ratio = options.demote_ratio;
-  base.minimum_residence = options.minimum_residence;
-  base.write_hot_ratio = options.write_hot_ratio;
-  detect::SelectorOptions selector;
-  selector.rules = detect::RuleSet(base);
-  selector.top_n = static_cast<std::uint32_t>(options.top_n);
-  selector.keys_max = kMergedKeys;
-  return selector;
-}
-
 }  // namespace
 
 Keeper::Keeper(SharedState& shared)
@@ -52,8 +36,11 @@ Keeper::Keeper(SharedState& shared)
       tracker_(tracker_options(shared), filler_),
       link_(loop_, shared, tracker_),
       access_(loop_, shared),
-      summaries_(static_cast<std::size_t>(shared.options.workers)),
-      selector_(selector_options(shared.options)),
+      summaries_(shared.rules.measures().size(),
+                 std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
+      merged_(shared.rules.measures().size()),
+      selector_(selector_options(shared.options, shared.rules)),
+      events_(quiet_sentence(shared.options)),
       started_at_(BootClock::now()) {
   filler_.use(tracker_);
 }
@@ -91,10 +78,12 @@ void Keeper::check_access(std::size_t worker, std::uint64_t session) {
   });
 }
 
-void Keeper::post_summary(std::size_t worker, detect::Summary summary, bool urgent) {
-  auto shared = std::make_shared<detect::Summary>(std::move(summary));
+void Keeper::post_summaries(std::size_t worker, std::vector<detect::Summary> summaries,
+                            bool urgent) {
+  auto shared = std::make_shared<std::vector<detect::Summary>>(std::move(summaries));
   loop_.post([this, worker, shared, urgent] {
-    summaries_[worker] = std::move(*shared);
+    for (std::size_t i = 0; i < shared->size(); ++i)
+      summaries_[i][worker] = std::move((*shared)[i]);
     if (urgent) judge();
   });
 }
@@ -125,8 +114,15 @@ void Keeper::server_is_back() {
 // ---- what is hot
 
 void Keeper::judge() {
-  merged_ = detect::merge(summaries_, kMergedKeys);
-  apply(selector_.update(merged_));
+  for (std::size_t i = 0; i < merged_.size(); ++i)
+    merged_[i] = detect::merge(summaries_[i], kMergedKeys);
+  const std::vector<detect::Change> changes = selector_.update(merged_);
+  apply(changes);
+  const auto hot = std::count_if(selector_.verdicts().begin(), selector_.verdicts().end(),
+                                 [](const detect::Verdict& verdict) {
+                                   return verdict.temperature != detect::Temperature::kWarm;
+                                 });
+  events_.add(changes, static_cast<std::size_t>(hot), loop_.now());
   shared_.table.retry(loop_.now());
 }
 
@@ -144,9 +140,16 @@ void Keeper::apply(const std::vector<detect::Change>& changes) {
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
     if (shared_.table.entry(verdict.count.hash) == nullptr && promote(verdict)) changed = true;
-    shared_.table.set_rate(verdict.count.hash, verdict.rate);
+    shared_.table.set_rate(verdict.count.hash, accesses_rate(verdict));
   }
   if (changed) shared_.table.publish();
+}
+
+// What the cache weighs copies by: accesses per second, whatever made the key hot.
+double Keeper::accesses_rate(const detect::Verdict& verdict) const {
+  if (verdict.measure.dimension == detect::Dimension::kRequests) return verdict.rate;
+  const double seconds = std::chrono::duration<double>(verdict.measure.window).count();
+  return static_cast<double>(verdict.count.reads + verdict.count.writes) / seconds;
 }
 
 bool Keeper::promote(const detect::Verdict& verdict) {
@@ -173,11 +176,15 @@ detect::Report Keeper::report() {
 }
 
 detect::Report Keeper::make_report() {
-  const double seconds = std::chrono::duration<double>(shared_.options.window).count();
-  const auto rate = [seconds](std::uint64_t count) { return static_cast<double>(count) / seconds; };
+  const detect::Summary& node = merged_.front();
+  const double seconds = node.seconds();
+  const auto rate = [seconds](std::uint64_t count) {
+    return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+  };
   const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
   };
+  const detect::Rule& base = shared_.rules.rules().front();
   detect::Report report;
   report.at = BootClock::now();
   report.window = shared_.options.window;
@@ -185,21 +192,27 @@ detect::Report Keeper::make_report() {
   report.upstream = shared_.upstream.address.text();
   report.upstream_up = link_.problem().empty();
   report.coherence = coherence();
-  report.requests_rate = rate(merged_.requests);
-  report.reads_rate = rate(merged_.reads);
-  report.writes_rate = rate(merged_.writes);
-  report.hits_rate = rate(merged_.hits);
-  report.misses_rate = rate(merged_.reads - std::min(merged_.reads, merged_.hits));
-  report.hit_ratio = ratio(merged_.hits, merged_.reads);
-  report.offload = ratio(merged_.hits, merged_.requests);
-  report.hot_qps = shared_.options.hot_qps;
-  report.warm_qps = std::min(shared_.options.warm_qps, shared_.options.hot_qps);
+  report.requests_rate = rate(node.requests);
+  report.reads_rate = rate(node.reads);
+  report.writes_rate = rate(node.writes);
+  report.hits_rate = rate(node.hits);
+  report.misses_rate = rate(node.reads - std::min(node.reads, node.hits));
+  report.hit_ratio = ratio(node.hits, node.reads);
+  report.offload = ratio(node.hits, node.requests);
+  report.dimension = base.measure.dimension;
+  report.hot = base.hot;
+  report.warm = base.warm;
+  report.rules = shared_.options.rules.size();
+  report.quiet = events_.quiet();
+  report.sampled = std::any_of(merged_.begin(), merged_.end(),
+                               [](const detect::Summary& merged) { return merged.sampled; });
   report.clients = shared_.clients.load(std::memory_order_relaxed);
   report.cached_entries = shared_.table.copies();
   report.cached_bytes = shared_.table.bytes().count;
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     report.keys.push_back(report_on(verdict));
     if (verdict.temperature == detect::Temperature::kHot) ++report.hot_keys;
+    if (verdict.temperature == detect::Temperature::kWriteHot) ++report.write_hot_keys;
   }
   return report;
 }

@@ -10,6 +10,7 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_probe.h"
+#include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
 #include "heatsink/proxy/shared_state.h"
@@ -36,10 +37,12 @@ class Keeper final : private Filler::Outlet {
   // is let in now.
   void check_access(std::size_t worker, std::uint64_t session);
   void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
-  void post_summary(std::size_t worker, detect::Summary summary, bool urgent);
+  // One for each of SharedState::rules.measures(), in their order.
+  void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   // The present picture; empty with `coherence` saying so if the keeper does not answer within a
   // second.
   detect::Report report();
+  std::vector<detect::Event> events() const { return events_.latest(); }
   const Counters& counters() const { return counters_; }
 
  private:
@@ -52,6 +55,7 @@ class Keeper final : private Filler::Outlet {
   bool promote(const detect::Verdict& verdict);
   detect::Report make_report();
   detect::KeyReport report_on(const detect::Verdict& verdict) const;
+  double accesses_rate(const detect::Verdict& verdict) const;
   std::string coherence() const;
 
   SharedState& shared_;
@@ -62,9 +66,10 @@ class Keeper final : private Filler::Outlet {
   TrackerLink link_;
   AccessProbe access_;
   std::vector<Worker*> workers_;
-  std::vector<detect::Summary> summaries_;  // the latest of each worker
-  detect::Summary merged_;
+  std::vector<std::vector<detect::Summary>> summaries_;  // by measure: the latest of each worker
+  std::vector<detect::Summary> merged_;                  // by measure
   detect::Selector selector_;
+  EventLog events_;
   const TimePoint started_at_;
 };
 

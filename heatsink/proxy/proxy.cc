@@ -23,6 +23,9 @@ constexpr MetricRow kEntries{"heatsink_cache_entries", MetricKind::kGauge,
 constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
                            "Bytes of the local copies now held."};
 constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
+constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
+                              "Keys that are write-hot now: busy, but not worth a copy."};
+constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
 
 Result<std::vector<net::Fd>> listen_all(const net::HostPort& address, std::size_t workers) {
   if (const Status unused = net::check_unused(address); !unused.ok()) return unused.error();
@@ -76,6 +79,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
   if (options.workers == 0) options.workers = std::max(1u, std::thread::hardware_concurrency());
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
+  if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();
   Result<net::HostPort> listen = net::parse_host_port(options.listen);
   if (!listen.ok()) return listen.error();
   Result<std::vector<net::ResolvedAddress>> addresses = net::resolve(upstream->address);
@@ -95,6 +99,8 @@ Proxy::~Proxy() = default;
 
 std::uint16_t Proxy::port() const { return threads_->port; }
 detect::Report Proxy::report() const { return threads_->keeper.report(); }
+
+std::vector<detect::Event> Proxy::events() const { return threads_->keeper.events(); }
 
 Status Proxy::ready() const {
   const detect::Report report = threads_->keeper.report();
@@ -120,6 +126,8 @@ MetricSamples Proxy::metrics() const {
   gauge(kEntries, report.cached_entries);
   gauge(kBytes, report.cached_bytes);
   gauge(kHot, report.hot_keys);
+  gauge(kWriteHot, report.write_hot_keys);
+  gauge(kWarm, report.keys.size() - report.hot_keys - report.write_hot_keys);
   return samples;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
@@ -24,7 +25,8 @@ class Proxy {
   ~Proxy();  // closes all connections and joins the threads
 
   std::uint16_t port() const;
-  detect::Report report() const;  // takes up to a second if the keeper is busy
+  detect::Report report() const;              // takes up to a second if the keeper is busy
+  std::vector<detect::Event> events() const;  // the latest changes of verdicts, oldest first
   MetricSamples metrics() const;
   Status ready() const;  // the server can be reached; else why not
 

@@ -2,6 +2,11 @@
 #include "heatsink/proxy/rules.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <limits>
+#include <utility>
 
 namespace heatsink::proxy {
 namespace {
@@ -16,6 +21,13 @@ Dimension dimension_of(const std::string& name) {
 }
 
 double per_second(Bytes bytes) { return static_cast<double>(bytes.count); }
+
+// "3000", "0.5"
+std::string rate_text(double rate) {
+  std::array<char, 48> digits{};
+  char* const begin = digits.data();
+  return {begin, std::to_chars(begin, begin + digits.size(), rate, std::chars_format::fixed).ptr};
+}
 
 struct Thresholds {
   double hot, warm;  // per second, in the dimension's unit
@@ -93,6 +105,22 @@ std::string measure_fault(std::vector<Measure>& used, const Measure& measure) {
          " pairs of window and dimension that can be counted: use one of " + known;
 }
 
+detect::Rule rule_of(const ProxyOptions& options, const RuleOptions& rule) {
+  detect::Rule out;
+  out.match = rule.match.empty() ? "*" : rule.match;
+  out.measure = measure_of(options, rule);
+  const auto [hot, warm] = thresholds_of(options, rule, out.measure.dimension);
+  out.hot = hot;
+  out.warm = warm;
+  out.hot_share = rule.hot_share.value_or(options.hot_share).part;
+  out.confirm_windows =
+      static_cast<std::uint32_t>(rule.confirm_windows.value_or(options.confirm_windows));
+  out.demote_ratio = rule.demote_ratio.value_or(options.demote_ratio);
+  out.minimum_residence = rule.minimum_residence.value_or(options.minimum_residence);
+  out.write_hot_ratio = rule.write_hot_ratio.value_or(options.write_hot_ratio);
+  return out;
+}
+
 }  // namespace
 
 Measure measure_of(const ProxyOptions& options) {
@@ -118,6 +146,64 @@ std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
     }
   }
   return faults;
+}
+
+Result<detect::RuleSet> rule_set(const ProxyOptions& options) {
+  std::vector<detect::Rule> rules;
+  for (const RuleOptions& rule : options.rules) rules.push_back(rule_of(options, rule));
+  return detect::RuleSet::make(rule_of(options, RuleOptions{}), std::move(rules));
+}
+
+detect::SelectorOptions selector_options(const ProxyOptions& options,
+                                         const detect::RuleSet& rules) {
+  detect::SelectorOptions selector;
+  selector.rules = rules;
+  selector.top_n = static_cast<std::uint32_t>(options.top_n);
+  selector.promotion_interval = options.promotion_interval;
+  selector.demotion_interval = options.demotion_interval;
+  selector.burst = options.burst.part;
+  return selector;
+}
+
+std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
+                                                    const detect::RuleSet& rules) {
+  std::vector<detect::MeasureOptions> out;
+  for (const Measure& measure : rules.measures()) {
+    double least = std::numeric_limits<double>::max();
+    for (const detect::Rule& rule : rules.rules()) {
+      if (rule.measure != measure) continue;
+      const bool bursts = options.burst.part > 0 && rule.confirm_windows == 1;
+      least = std::min(least, rule.hot * (bursts ? options.burst.part : 1));
+    }
+    const double count = least * std::chrono::duration<double>(measure.window).count() /
+                         static_cast<double>(std::max<std::int64_t>(options.workers, 1));
+    out.push_back({measure, static_cast<std::uint64_t>(std::clamp(count, 1.0, 1e18))});
+  }
+  return out;
+}
+
+std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detect::RuleSet& rules) {
+  std::vector<std::uint64_t> floors;
+  const auto workers = static_cast<std::uint64_t>(std::max<std::int64_t>(options.workers, 1));
+  for (std::size_t i = 0; i < rules.measures().size(); ++i) {
+    const std::uint64_t all = rules.floor(i, options.burst.part);
+    floors.push_back(std::max<std::uint64_t>(all / workers, 1));
+  }
+  return floors;
+}
+
+std::string quiet_sentence(const ProxyOptions& options) {
+  const bool bytes = measure_of(options).dimension == Dimension::kBytes;
+  const std::string threshold = bytes ? format_bytes(options.hot_bytes) + "/s (detection.hot-bytes)"
+                                      : rate_text(options.hot_qps) + "/s (detection.hot-qps)";
+  std::string out = "no key reaches " + threshold;
+  if (options.hot_share.part > 0)
+    out += " or " + format_share(options.hot_share) + " of the traffic (detection.hot-share)";
+  const std::size_t rules = options.rules.size();
+  if (rules > 0)
+    out += " or the threshold of its rule (" + std::to_string(rules) +
+           (rules == 1 ? " rule)" : " rules)");
+  return out;
 }
 
 }  // namespace heatsink::proxy

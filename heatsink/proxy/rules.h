@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "heatsink/base/result.h"
 
 #include "heatsink/detect/detect.h"
 #include "heatsink/proxy/options.h"
@@ -21,5 +24,20 @@ struct RuleFault {
   std::string sentence;
 };
 std::vector<RuleFault> rule_faults(const ProxyOptions& options);
+
+// The rules as the selector takes them. An error only if there are rule_faults().
+Result<detect::RuleSet> rule_set(const ProxyOptions& options);
+detect::SelectorOptions selector_options(const ProxyOptions& options, const detect::RuleSet& rules);
+
+// What one of `workers` shards counts, for each of rules.measures(): a key becomes urgent with its
+// shard's part of what makes it hot, or of the beginning of a burst.
+std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
+                                                    const detect::RuleSet& rules);
+// What a shard need not tell: keys with less cannot be warm in all.
+std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detect::RuleSet& rules);
+
+// "no key reaches 3000/s (detection.hot-qps) or the threshold of its rule (2 rules)": what it means
+// that nothing is hot.
+std::string quiet_sentence(const ProxyOptions& options);
 
 }  // namespace heatsink::proxy

@@ -15,6 +15,7 @@
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/pending.h"
@@ -34,7 +35,7 @@ class Worker;
 // on.
 class Session final : public net::FdHandler {
  public:
-  Session(Worker& worker, std::uint64_t id, net::Fd socket);
+  Session(Worker& worker, std::uint64_t id, net::Fd socket, std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
@@ -106,6 +107,7 @@ class Session final : public net::FdHandler {
     TimePoint now;                           // read after the request was
     const resp::Command* command = nullptr;  // null: unknown
     Route route = Route::kPinned;
+    std::uint16_t number = detect::kNoCommand;  // the command's, for the accesses
   };
 
   // What is still to be handed on, in order, while a read is asked again.
@@ -215,6 +217,7 @@ class Session final : public net::FdHandler {
 
   Worker& worker_;
   const std::uint64_t id_;
+  const std::uint32_t address_;  // its number in ClientNames
   net::Fd socket_;
   bool closed_ = false;
   bool closing_ = false;  // after the replies now known, close

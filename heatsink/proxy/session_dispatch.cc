@@ -48,7 +48,11 @@ bool says_block(const std::vector<std::string_view>& args) {
 
 Session::Step Session::dispatch(Call call) {
   call.command = worker_.commands().find(call.args);
-  if (call.command != nullptr) call.route = worker_.route(*call.command);
+  if (call.command != nullptr) {
+    const Worker::CommandFacts& facts = worker_.facts(*call.command);
+    call.route = facts.route;
+    call.number = facts.number;
+  }
   if (mode_ == Mode::kRaw) return dispatch_raw(call);
   if (call.route == Route::kGet && reads_locally(call)) return read_locally(call);
   const bool refused = call.command == nullptr || !has_right_arity(*call.command, call.args.size());
@@ -234,7 +238,9 @@ void Session::serve(const Call& call, KeyHash hash, bool nil, std::string_view w
                   .db = db_,
                   .kind = detect::AccessKind::kRead,
                   .local_hit = true,
-                  .bytes = static_cast<std::uint32_t>(wire.size())});
+                  .bytes = static_cast<std::uint32_t>(wire.size()),
+                  .command = call.number,
+                  .client = address_});
   db_error_.clear();
   if (take_silence()) return;
   const std::string_view null = protocol_ == resp::Protocol::kResp3 ? "_\r\n" : "$-1\r\n";
@@ -313,6 +319,9 @@ void Session::note_keys(const Call& call, Pending& pending) {
   (queued ? transaction_changes_access_ : pending.changes_access) |=
       call.command != nullptr && changes_access(*call.command);
   if (unknown) in_flight_names_.set();
+  // Of a write each key has its part of the request.
+  const auto written = static_cast<std::uint32_t>(
+      std::min<std::size_t>(call.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
   for (const resp::KeyRef& ref : refs) {
     const std::string_view key = call.args[ref.arg];
     const NameHash name = hash_name(key, shared.seed);
@@ -323,9 +332,9 @@ void Session::note_keys(const Call& call, Pending& pending) {
                     .db = db_,
                     .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
                     .local_hit = false,
-                    .bytes = ref.write ? static_cast<std::uint32_t>(
-                                             std::min<std::size_t>(call.raw.size(), UINT32_MAX))
-                                       : 0});
+                    .bytes = ref.write ? written : worker_.last_reply_bytes(hash),
+                    .command = call.number,
+                    .client = address_});
     if (queued && transaction_.size() >= kTransactionKeysMax) {
       transaction_unknown_ = true;
     } else {

@@ -14,8 +14,11 @@ constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 }  // namespace
 
-Session::Session(Worker& worker, std::uint64_t id, net::Fd socket)
-    : worker_(worker), id_(id), socket_(std::move(socket)) {
+Session::Session(Worker& worker, std::uint64_t id, net::Fd socket, std::string_view peer)
+    : worker_(worker),
+      id_(id),
+      address_(worker.shared().client_names.enter(peer, worker.loop().now())),
+      socket_(std::move(socket)) {
   become(fresh_user());
 }
 
@@ -32,7 +35,7 @@ Session::User Session::fresh_user() const {
   return shared.credentials.acl_user() == "default" ? User::kShared : User::kOther;
 }
 
-Session::~Session() = default;
+Session::~Session() { worker_.shared().client_names.leave(address_, worker_.loop().now()); }
 
 void Session::start() {
   if (!worker_.loop().add(socket_.get(), net::Interest::kRead, *this).ok()) {

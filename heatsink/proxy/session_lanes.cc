@@ -196,7 +196,7 @@ void Session::answer(std::shared_ptr<const FillAnswer> answer) {
 void Session::begin_oversized(TimePoint now) {
   Call call{parser_.args(), {}, now};
   if (!call.args.empty()) call.command = worker_.commands().find(call.args);
-  const Route route = call.command != nullptr ? worker_.route(*call.command) : Route::kPinned;
+  const Route route = call.command != nullptr ? worker_.facts(*call.command).route : Route::kPinned;
   const bool plain = route == Route::kShared || route == Route::kGet || route == Route::kPrivate ||
                      route == Route::kPinned;
   Step step = Step::kDone;

@@ -11,20 +11,25 @@
 #include <vector>
 
 #include "heatsink/cache/cache.h"
+#include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/client_names.h"
 #include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/options.h"
+#include "heatsink/proxy/rules.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
 
-// Made before the threads start, and outlives them. `options`, `upstream` and `seed` never change.
+// Made before the threads start, and outlives them. `options`, `upstream`, `seed` and `rules` never
+// change. REQUIRES options without rule_faults().
 struct SharedState {
   SharedState(const ProxyOptions& options_in, net::RedisUrl upstream_in, std::uint64_t seed_in)
       : options(options_in),
         upstream(std::move(upstream_in)),
         credentials{upstream.user, upstream.password},
         seed(seed_in),
+        rules(rule_set(options).value()),
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
                .value_bytes_max = options.maximum_value_bytes,
@@ -36,12 +41,14 @@ struct SharedState {
   const net::RedisUrl upstream;
   const redis::Credentials credentials;
   const std::uint64_t seed;
+  const detect::RuleSet rules;
 
   cache::Epochs epochs;
   cache::Lease lease;
   cache::Fences fences;
   cache::HotTable table;
 
+  ClientNames client_names;
   std::atomic<std::uint64_t> clients{0};
   std::atomic<std::uint64_t> next_client_id{1};
   std::atomic<std::uint64_t> private_connections{0};  // that a client holds

@@ -243,12 +243,14 @@ void Upstream::route(std::string_view bytes) {
       route(head);
     }
   }
+  element_bytes_ += bytes.size();
   if (capture_) captured_.append(bytes);
   if (target_ != nullptr) target_->take_reply(bytes, !shared());
 }
 
 bool Upstream::begin_element() {
   begun_ = true;
+  element_bytes_ = 0;
   ambiguous_ = capture_ = false;
   push_ = scanner_.type() == '>';
   target_ = nullptr;
@@ -352,6 +354,7 @@ void Upstream::finish_reply() {
     finish_handshake(ok);
     return;
   }
+  if (ok && pending.read_only) worker_.remember_reply(pending, element_bytes_);
   const bool selects =
       pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kSelectDb;
   if (ok && selects) known_dbs_.insert(pending.number);

@@ -138,6 +138,7 @@ class Upstream final : public net::FdHandler {
   bool capture_ = false;       // ours: kept in captured_
   Session* target_ = nullptr;  // who gets its bytes; null: nobody
   std::string head_;           // its bytes until the header is complete
+  std::uint64_t element_bytes_ = 0;
   std::string captured_;
 
   std::uint32_t db_ = 0;

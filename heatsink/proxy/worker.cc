@@ -14,22 +14,7 @@ namespace {
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr Nanos kLastWords = Millis(100);  // for a command that would not have had to wait
-constexpr std::size_t kSummaryKeys = 2048;
 constexpr int kAliveServerFactor = 10;  // how much longer a server may take that is known to live
-
-detect::RecorderOptions recorder_options(const SharedState& shared, std::size_t workers) {
-  const ProxyOptions& options = shared.options;
-  const double window_s = std::chrono::duration<double>(options.window).count();
-  detect::RecorderOptions recorder;
-  recorder.window = options.window;
-  recorder.slots = static_cast<std::uint32_t>(options.slots);
-  recorder.memory_bytes = options.detection_memory.count / workers;
-  // A key that is hot in all must reach its part of the threshold in at least one worker.
-  recorder.urgent_count = static_cast<std::uint64_t>(
-      std::max(1.0, options.hot_qps * window_s / static_cast<double>(workers)));
-  recorder.seed = shared.seed;
-  return recorder;
-}
 
 }  // namespace
 
@@ -40,8 +25,10 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       reader_(shared.epochs.add_reader()),
       listener_(std::move(listener)),
       acceptor_(*this),
-      recorder_(std::make_unique<detect::Recorder>(
-          recorder_options(shared, static_cast<std::size_t>(shared.options.workers)))),
+      counter_(shared.options.detection_enabled
+                   ? std::make_unique<AccessCounter>(shared.options, shared.rules,
+                                                     shared.client_names, shared.seed)
+                   : nullptr),
       scratch_(new char[kScratchBytes]),
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
       random_(shared.seed + index) {
@@ -52,6 +39,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
 Worker::~Worker() {
   for (auto& [id, client] : sessions_) client->close();
   for (Lane& lane : lanes_) loop_.cancel(lane.retry);
+  loop_.cancel(urgent_timer_);
 }
 
 void Worker::run() {
@@ -68,25 +56,36 @@ void Worker::run() {
 
 void Worker::stop() { loop_.stop(); }
 
-Route Worker::route(const resp::Command& command) {
-  CachedRoute& cached = routes_[(reinterpret_cast<std::uintptr_t>(&command) / 16) % routes_.size()];
-  if (cached.command != &command) cached = {&command, route_of(command)};
-  return cached.route;
-}
-
 void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
   commands_ = std::move(commands);
-  routes_.fill({});
+  facts_.clear();
+  for (const resp::Command& command : commands_->commands()) {
+    facts_.push_back({route_of(command),
+                      counter_ ? counter_->commands().number(command.name) : detect::kNoCommand});
+  }
   get_ = commands_->find_name("get");
 }
 
-void Worker::record(const detect::Access& access) {
-  if (!shared_.options.detection_enabled) return;
-  if (recorder_->record(access, loop_.now())) post_summary(true);
+// ---- what is counted
+
+// A read of several keys: each has its part of the reply.
+void Worker::remember_reply(const Pending& pending, std::uint64_t bytes) {
+  if (!counter_ || pending.keys.size() == 0) return;
+  const std::uint64_t part = bytes / pending.keys.size();
+  pending.keys.for_each(
+      [&](const TouchedKey& key) { counter_->reply_sizes().remember(key.key, part); });
 }
 
 void Worker::post_summary(bool urgent) {
-  keeper_.post_summary(index_, recorder_->summarize(loop_.now(), kSummaryKeys), urgent);
+  keeper_.post_summaries(index_, counter_->summarize(loop_.now()), urgent);
+}
+
+void Worker::post_if_urgent() {
+  if (!counter_) return;
+  if (counter_->take_urgent(loop_.now())) post_summary(true);
+  if (!counter_->waits() || urgent_timer_ != 0) return;
+  // The turn that the timer makes ends here again.
+  urgent_timer_ = loop_.call_after(AccessCounter::kUrgentPause, [this] { urgent_timer_ = 0; });
 }
 
 // ---- the lanes
@@ -316,7 +315,7 @@ void Worker::accept_clients() {
     shared_.clients.fetch_add(1, std::memory_order_relaxed);
     counters_.add(Count::kClientsAccepted);
     const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
-    auto client = std::make_unique<Session>(*this, id, std::move(accepted->socket));
+    auto client = std::make_unique<Session>(*this, id, std::move(accepted->socket), accepted->peer);
     Session& started = *client;
     sessions_.emplace(id, std::move(client));
     started.start();
@@ -371,6 +370,7 @@ void Worker::end_turn() {
     if (sessions_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
   dead_upstreams_.clear();
+  post_if_urgent();
   reader_.quiescent();
 }
 
@@ -384,7 +384,7 @@ void Worker::wake_uncongested() {
 
 void Worker::tick() {
   const TimePoint now = loop_.now();
-  if (shared_.options.detection_enabled) post_summary(false);
+  if (counter_) post_summary(false);
   check_timeouts(now);
 }
 

@@ -11,6 +11,7 @@
 
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/shared_state.h"
@@ -43,10 +44,24 @@ class Worker {
   static constexpr std::size_t kScratchBytes = 64 * 1024;
 
   const resp::CommandTable& commands() const { return *commands_; }
-  Route route(const resp::Command& command);
+  // What is known of a command of commands().
+  struct CommandFacts {
+    Route route = Route::kPinned;
+    std::uint16_t number = detect::kNoCommand;  // that accesses carry
+  };
+  const CommandFacts& facts(const resp::Command& command) const {
+    return facts_[static_cast<std::size_t>(&command - commands_->commands().data())];
+  }
   const resp::Command* get_command() const { return get_; }
 
-  void record(const detect::Access& access);
+  void record(const detect::Access& access) {
+    if (counter_) counter_->record(access, loop_.now());
+  }
+  // Of a read of the key, for the accesses that record() is told of; 0: not known.
+  std::uint32_t last_reply_bytes(KeyHash key) const {
+    return counter_ ? counter_->reply_sizes().last(key) : 0;
+  }
+  void remember_reply(const Pending& pending, std::uint64_t bytes);
 
   // The shared connection of a protocol. Ready: `upstream`. Else, if `down` is null it is being
   // opened, and wait_for_lane() wakes the session; if not, it says why commands cannot be carried
@@ -129,6 +144,7 @@ class Worker {
   void tick();
   void check_timeouts(TimePoint now);
   void post_summary(bool urgent);
+  void post_if_urgent();
   std::uint64_t hold(const Pending& pending);
   void wake_uncongested();
   Nanos jitter(Nanos pause);
@@ -142,16 +158,13 @@ class Worker {
   net::Fd listener_;
   Acceptor acceptor_;
   Counters counters_;
-  std::unique_ptr<detect::Recorder> recorder_;
+  std::unique_ptr<AccessCounter> counter_;  // null: detection is off
+  net::TimerId urgent_timer_ = 0;
   std::unique_ptr<char[]> scratch_;
 
   std::shared_ptr<const resp::CommandTable> commands_;
   const resp::Command* get_ = nullptr;
-  struct CachedRoute {
-    const resp::Command* command = nullptr;
-    Route route = Route::kPinned;
-  };
-  std::array<CachedRoute, 1024> routes_;
+  std::vector<CommandFacts> facts_;  // of the command at the same place in commands_
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::array<Lane, 2> lanes_;

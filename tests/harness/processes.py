@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """redis-server and `heatsink proxy` as processes of one test, which always end with it."""
 
+import json
 import os
 import re
 import resource
@@ -145,16 +146,21 @@ class Redis:
 class Proxy:
     """`heatsink proxy` on free ports.
 
-    `upstream` is a Redis or an address; options as {"detection.hot-qps": 10}; `stderr` (its log) as
-    subprocess has it, by default part of the output that a failure reports.
+    `upstream` is a Redis or an address; options as {"detection.hot-qps": 10}; rules as they stand
+    behind --rule; `stderr` (its log) as subprocess has it, by default part of the output that a
+    failure reports.
     """
 
-    def __init__(self, upstream, options=None, **how):
+    def __init__(self, upstream, options=None, rules=(), config=None, **how):
         url = upstream if isinstance(upstream, str) else f"redis://127.0.0.1:{upstream.port}"
         command = [HEATSINK, "proxy", "--listen", "127.0.0.1:0", "--upstream", url]
         command += ["--admin", "127.0.0.1:0"]
         for name, value in {"proxy.workers": 2, **(options or {})}.items():
             command += ["--set", f"{name}={value}"]
+        for rule in rules:
+            command += ["--rule", rule]
+        if config is not None:
+            command += ["--config", config]
         self.process = Process(command, **how)
         try:
             self.port, self.admin_port = until(self._ports, PATIENCE_S, "heatsink proxy ready")
@@ -181,6 +187,12 @@ class Proxy:
         if not values:
             raise AssertionError(f"no metric {name} in\n{text}")
         return sum(float(value) for value in values)
+
+    def api(self, name):
+        """What GET /api/NAME answers, as a value."""
+        url = f"http://127.0.0.1:{self.admin_port}/api/{name}"
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+            return json.load(answer)
 
     def hits(self):
         return self.metric("heatsink_local_hits_total")

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admin/events_json.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <utility>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::admin {
+namespace {
+
+namespace json = boost::json;
+
+json::object event_object(const detect::Event& event, TimePoint boot, WallTime wall) {
+  json::object out;
+  out["number"] = event.number;
+  out["at"] = iso_time(wall - std::chrono::duration_cast<WallTime::duration>(boot - event.at));
+  out["verdict"] = event.nothing_hot ? "nothing-hot" : detect::to_string(event.temperature);
+  out["reason"] = one_line(event.reason, detect::kKeyBytesMax);
+  if (event.nothing_hot) return out;
+  out["before"] = detect::to_string(event.before);
+  add_name(out, event.key, event.key_truncated);
+  out["db"] = event.db;
+  out["dimension"] = detect::to_string(event.measure.dimension);
+  out["window_seconds"] = seconds(event.measure.window);
+  out["rule"] = printable(event.rule, detect::kKeyBytesMax);
+  out["rate"] = number(event.rate);
+  out["share"] = number(event.share);
+  return out;
+}
+
+}  // namespace
+
+std::string events_json(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall) {
+  json::array list;
+  list.reserve(events.size());
+  for (const detect::Event& event : events) list.push_back(event_object(event, boot, wall));
+  json::object out;
+  out["at"] = iso_time(wall);
+  out["events"] = std::move(list);
+  return json::serialize(out) + "\n";
+}
+
+}  // namespace heatsink::admin

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has become hot and what has ceased to be, as JSON: what GET /api/events answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heatsink/admin/json_values.h"
+#include "heatsink/detect/event.h"
+
+namespace heatsink::admin {
+
+// `boot` and `wall` are one moment on both clocks. Valid UTF-8, as hotkeys_json(). O(events).
+std::string events_json(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall);
+
+}  // namespace heatsink::admin

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A change of a verdict, as a person is told it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/detect/selector.h"
+
+namespace heatsink::detect {
+
+// One key has another temperature, or (`nothing_hot`) the last hot key has gone; then only number,
+// at and reason are set. A plain value.
+struct Event {
+  std::uint64_t number = 0;  // counts up from 1; a gap: events that are no longer kept
+  TimePoint at{};
+  bool nothing_hot = false;
+  std::string key;  // at most kKeyBytesMax bytes of it
+  bool key_truncated = false;
+  std::uint32_t db = 0;
+  Temperature temperature = Temperature::kCold;
+  Temperature before = Temperature::kCold;
+  Measure measure;
+  std::string rule;  // "": the default
+  double rate = 0;   // as in Verdict, at that moment
+  double share = 0;
+  std::string reason;
+};
+
+}  // namespace heatsink::detect

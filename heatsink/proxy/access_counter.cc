@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/access_counter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/proxy/rules.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::size_t kSummaryKeys = 2048;
+
+// Of the process; above, keys that are not among the busiest are counted by sample.
+constexpr std::uint64_t kLosslessPerSecond = 1'000'000;
+
+detect::RecorderOptions recorder_options(const ProxyOptions& options, std::uint64_t seed,
+                                         const detect::TallyNames* names) {
+  const auto workers = static_cast<std::uint64_t>(std::max<std::int64_t>(options.workers, 1));
+  detect::RecorderOptions recorder;
+  recorder.slots = static_cast<std::uint32_t>(options.slots);
+  recorder.memory_bytes = options.detection_memory.count / workers;
+  recorder.lossless_per_second = kLosslessPerSecond / workers;
+  recorder.seed = seed;
+  recorder.names = names;
+  return recorder;
+}
+
+}  // namespace
+
+AccessCounter::AccessCounter(const ProxyOptions& options, const detect::RuleSet& rules,
+                             const ClientNames& clients, std::uint64_t seed)
+    : clients_(clients),
+      recorders_(recorder_options(options, seed, this), measure_options(options, rules)),
+      floors_(shard_floors(options, rules)) {}
+
+bool AccessCounter::take_urgent(TimePoint now) noexcept {
+  urgent_ |= recorders_.drain(now);
+  if (!urgent_ || now - told_at_ < kUrgentPause) return false;
+  urgent_ = false;
+  told_at_ = now;
+  return true;
+}
+
+std::vector<detect::Summary> AccessCounter::summarize(TimePoint now) {
+  return recorders_.summarize(now, kSummaryKeys, floors_);
+}
+
+}  // namespace heatsink::proxy

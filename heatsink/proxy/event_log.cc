@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/event_log.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/base/printable.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using detect::Event;
+using detect::Temperature;
+
+bool is_hot(Temperature temperature) {
+  return temperature == Temperature::kHot || temperature == Temperature::kWriteHot;
+}
+
+bool concerns_hot(const Event& event) {
+  return event.nothing_hot || is_hot(event.temperature) || is_hot(event.before);
+}
+
+Event event_of(const detect::Change& change, TimePoint now) {
+  const detect::Verdict& verdict = change.verdict;
+  Event event;
+  event.at = now;
+  event.key = verdict.count.key;
+  event.key_truncated = verdict.count.key_truncated;
+  event.db = verdict.count.db;
+  event.temperature = verdict.temperature;
+  event.before = change.before;
+  event.measure = verdict.measure;
+  event.rule = verdict.rule;
+  event.rate = verdict.rate;
+  event.share = verdict.share;
+  event.reason = verdict.reason;
+  return event;
+}
+
+}  // namespace
+
+std::string event_sentence(const Event& event) {
+  if (event.nothing_hot) return "nothing is hot: " + event.reason;
+  std::string out = printable(event.key) + (event.key_truncated ? "..." : "") + " (db " +
+                    std::to_string(event.db) + ") is ";
+  if (is_hot(event.before) && !is_hot(event.temperature))
+    out += std::string("no longer ") + detect::to_string(event.before) + ", but ";
+  return out + detect::to_string(event.temperature) + ": " + event.reason;
+}
+
+void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now) {
+  end_second(now);
+  std::vector<Event> events;
+  events.reserve(changes.size() + 1);
+  for (const detect::Change& change : changes) events.push_back(event_of(change, now));
+  // Those who read the log at a limited rate are told of hot keys first.
+  std::stable_partition(events.begin(), events.end(), concerns_hot);
+  if (std::exchange(was_hot_, hot > 0) && hot == 0) {
+    events.emplace_back();
+    events.back().at = now;
+    events.back().nothing_hot = true;
+    events.back().reason = quiet_;
+  }
+  for (Event& event : events) {
+    write(event);
+    keep(std::move(event));
+  }
+}
+
+void EventLog::keep(Event event) {
+  const std::lock_guard lock(mutex_);
+  event.number = ++last_number_;
+  std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
+  if (kept.size() == kEventsMax) kept.pop_front();
+  kept.push_back(std::move(event));
+}
+
+void EventLog::write(const Event& event) {
+  if (!is_logged(LogLevel::kInfo)) return;
+  const bool other = !concerns_hot(event);
+  if (lines_ >= kLinesPerSecond || (other && other_lines_ >= kLinesPerSecond / 2)) {
+    ++left_out_;
+    return;
+  }
+  ++lines_;
+  if (other) ++other_lines_;
+  log(LogLevel::kInfo, event_sentence(event));
+}
+
+void EventLog::end_second(TimePoint now) {
+  if (now - second_began_ < std::chrono::seconds(1)) return;
+  second_began_ = now;
+  lines_ = other_lines_ = 0;
+  if (left_out_ == 0) return;
+  ++lines_;
+  log(LogLevel::kInfo, "and " + std::to_string(std::exchange(left_out_, 0)) +
+                           " more changes of keys: GET /api/events has the latest");
+}
+
+std::vector<Event> EventLog::latest() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Event> out;
+  out.reserve(hot_.size() + others_.size());
+  std::merge(hot_.begin(), hot_.end(), others_.begin(), others_.end(), std::back_inserter(out),
+             [](const Event& a, const Event& b) { return a.number < b.number; });
+  return out;
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has become hot, and what has ceased to be: the latest of it in memory, and lines in the log.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heatsink/detect/detect.h"
+
+namespace heatsink::proxy {
+
+// The keeper adds; any thread may ask for the latest. What concerns hot keys and what only turns
+// warm or cold are kept apart, kEventsMax of each, so that many small changes do not push out what
+// matters. At most kLinesPerSecond lines are logged, of which half may be about keys that were
+// never hot; the next second begins with the number of those left out.
+class EventLog {
+ public:
+  static constexpr std::size_t kEventsMax = 1000;
+  static constexpr std::size_t kLinesPerSecond = 10;
+
+  // `quiet` says when nothing is hot (quiet_sentence()).
+  explicit EventLog(std::string quiet) : quiet_(std::move(quiet)) {}
+
+  // The changes of one update of the selector, after which `hot` keys are hot or write-hot. To be
+  // called at each update, also without changes: that is what ends a second.
+  void add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now);
+
+  const std::string& quiet() const { return quiet_; }
+  std::vector<detect::Event> latest() const;  // by number, rising
+
+ private:
+  void keep(detect::Event event);
+  void write(const detect::Event& event);
+  void end_second(TimePoint now);
+
+  const std::string quiet_;
+  bool was_hot_ = false;
+
+  mutable std::mutex mutex_;  // of what follows up to the blank line
+  std::uint64_t last_number_ = 0;
+  std::deque<detect::Event> hot_;
+  std::deque<detect::Event> others_;
+
+  TimePoint second_began_{};
+  std::size_t lines_ = 0;        // in this second
+  std::size_t other_lines_ = 0;  // of them, of keys that were never hot
+  std::uint64_t left_out_ = 0;
+};
+
+// One line: "product:1 (db 0) is hot: 3412/s >= hot-qps 3000 (8.1 % of traffic)".
+std::string event_sentence(const detect::Event& event);
+
+}  // namespace heatsink::proxy

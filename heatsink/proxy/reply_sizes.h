@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How big the last reply to a read of a key was: what its next read is counted with.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "heatsink/base/hash.h"
+
+namespace heatsink::proxy {
+
+// A read is counted when it is asked, and its size is known when it is answered: so it is counted
+// with the size of the answer before. Fixed memory, direct-mapped; of two keys in one place the one
+// whose bytes were met more often, and in bigger pieces, stays. Not thread-safe. O(1), one line.
+class ReplySizes {
+ public:
+  static constexpr std::size_t kPlaces = 4096;  // 64 KiB
+
+  void remember(KeyHash key, std::uint64_t bytes) {
+    Place& place = places_[key.value % kPlaces];
+    if (place.key != key.value && place.claim > 0) {
+      --place.claim;
+      return;
+    }
+    place.key = key.value;
+    place.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+    // Somebody else's reads of the same place, before this key gives it up.
+    place.claim = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / 64, 4096));
+  }
+
+  // 0: not known.
+  std::uint32_t last(KeyHash key) const {
+    const Place& place = places_[key.value % kPlaces];
+    return place.key == key.value ? place.bytes : 0;
+  }
+
+ private:
+  struct Place {
+    std::uint64_t key = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t claim = 0;
+  };
+  std::vector<Place> places_ = std::vector<Place>(kPlaces);
+};
+
+}  // namespace heatsink::proxy

@@ -81,6 +81,28 @@ TEST(SelectorAttack, BeingPushedOffTheListIsNoProofOfBeingCold) {
   EXPECT_EQ(others_hot(selector), 0u);
 }
 
+// Of an unlisted key nothing is known but absent_max: hysteresis does not speak for it, and whoever
+// is clearly busier than even that takes its place.
+TEST(SelectorAttack, AnUnlistedKeyIsHeldByProofOnly) {
+  const auto unlisted = [](Nanos at, double absent_rate, std::vector<Traffic> keys) {
+    Summary summary = window_of(at, keys);
+    summary.absent_max = static_cast<std::uint64_t>(absent_rate * 10);
+    return summary;
+  };
+  Selector selector({.top_n = 2});
+  selector.update(window_of(seconds(0), {{"a", 5000}, {"b", 9000}}));
+  EXPECT_THAT(told(selector.update(unlisted(seconds(20), 3000, {{"b", 9000}, {"c", 3700}}))),
+              testing::IsEmpty());
+  EXPECT_THAT(noticed(selector.update(unlisted(seconds(21), 3000, {{"b", 9000}, {"c", 3800}}))),
+              testing::ElementsAre("a hot > cold", "c warm > hot"));
+  EXPECT_THAT(told(selector.update(unlisted(seconds(41), 2999, {{"b", 9000}}))),
+              testing::ElementsAre("-c"));
+  // It is not the least hot of two only because it is not listed.
+  selector.update(unlisted(seconds(60), 0, {{"a", 5000}, {"b", 4000}}));
+  EXPECT_THAT(noticed(selector.update(unlisted(seconds(80), 9000, {{"b", 4000}, {"c", 6000}}))),
+              testing::UnorderedElementsAre("b hot > warm", "c cold > hot"));
+}
+
 // Who is clearly busier is let in, as anybody would be; but no more than there are places.
 TEST(SelectorAttack, AFloodThatIsClearlyBusierFillsNoMoreThanThePlaces) {
   Selector selector({.top_n = 100, .keys_max = 1000});

@@ -2,11 +2,11 @@
 // How often an untracked key was seen, roughly and never too low: the evidence for its admission.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "heatsink/base/hash.h"
 #include "heatsink/detect/slot_clock.h"
 
 namespace heatsink::detect {
@@ -14,38 +14,45 @@ namespace heatsink::detect {
 // A count-min sketch with conservative update (Estan and Varghese, SIGCOMM 2002), blocked: all
 // cells of a key lie in one cache line. Two laps (one window length each) are kept side by side, so
 // that
-//   * accesses in the window <= now + last, always (a sketch that is halved cannot say that), and
-//   * now + last * (the part of the last lap still in the window) estimates them without bias.
-// Not thread-safe. One or two cache misses per call; a lap's end clears half the cells, O(size).
+//   * what is in the window <= now + last, always (a sketch that is halved cannot say that), and
+//   * now + last * (the part of the last lap still in the window) estimates it without bias.
+// Cells count in units of 2^unit_bits, rounded up; all figures outside are in single ones. Not
+// thread-safe. One cache miss per call; a lap's end clears half the cells, O(size).
 class AdmissionSketch {
  public:
-  // Upper bounds of a key's untracked accesses, the one just added included.
+  // Upper bounds of what a key had untracked, the access just added included.
   struct Estimate {
-    std::uint32_t now = 0;   // in this lap
-    std::uint32_t last = 0;  // in the lap before
-    std::uint32_t window =
-        0;  // the estimate that admission goes by; UINT32_MAX once a cell is full
+    std::uint64_t now = 0;     // in this lap
+    std::uint64_t last = 0;    // in the lap before
+    std::uint64_t window = 0;  // the estimate that admission goes by
+    bool full = false;         // a cell has come to its end: the true count may be far higher
   };
 
-  AdmissionSketch(std::size_t bytes, std::uint64_t seed);
+  AdmissionSketch(std::size_t bytes, std::uint64_t seed, unsigned unit_bits = 0);
 
   void move(const SlotClock::Move& move, const Position& position);
 
-  Estimate add(KeyHash hash, std::uint32_t weight = 1) noexcept;
+  void prefetch(std::uint64_t key) const noexcept {
+    __builtin_prefetch(&lines_[place(key).line], 1);
+  }
+
+  Estimate add(std::uint64_t key, std::uint64_t weight) noexcept;
 
   // The key of this estimate stays untracked: remembered for absent_max().
-  void stays_absent(const Estimate& estimate) noexcept;
+  void stays_absent(const Estimate& estimate) noexcept {
+    if (estimate.now > absent_now_) absent_now_ = estimate.now;
+  }
 
-  // A key that was tracked becomes untracked: its accesses in this lap and the last become the
+  // A key that was tracked becomes untracked: what it had in this lap and the last becomes the
   // sketch's to remember, together with what the sketch had before it was tracked.
-  void take_back(KeyHash hash, std::uint64_t now, std::uint64_t last) noexcept;
+  void take_back(std::uint64_t key, std::uint64_t now, std::uint64_t last) noexcept;
 
-  // No untracked key was accessed more often in the window.
+  // No untracked key had more in the window.
   std::uint64_t absent_max() const { return absent_now_ + absent_last_; }
 
-  // `estimate.last` as far as it is still in the window, in expectation.
-  std::uint32_t still_in_window(std::uint32_t last) const {
-    return static_cast<std::uint32_t>((static_cast<std::uint64_t>(last) * last_weight_) >> 32);
+  // `last` as far as it is still in the window, in expectation.
+  std::uint64_t still_in_window(std::uint32_t last) const {
+    return (std::uint64_t{last} * last_weight_) >> 32;
   }
 
   std::size_t memory_bytes() const { return lines_.size() * sizeof(Line); }
@@ -62,15 +69,66 @@ class AdmissionSketch {
     std::uint64_t columns;  // two bits for each row
   };
 
-  Place place(KeyHash hash) const noexcept;
+  // The cells of a key in a lap: one of four in each of four rows.
+  struct Cells {
+    Cells(std::uint16_t* lap, std::uint64_t columns)
+        : a(lap[columns & 3]),
+          b(lap[4 + ((columns >> 2) & 3)]),
+          c(lap[8 + ((columns >> 4) & 3)]),
+          d(lap[12 + ((columns >> 6) & 3)]) {}
+
+    std::uint16_t least() const { return std::min(std::min(a, b), std::min(c, d)); }
+
+    void raise(std::uint16_t to) const {
+      a = std::max(a, to);
+      b = std::max(b, to);
+      c = std::max(c, to);
+      d = std::max(d, to);
+    }
+
+    std::uint16_t &a, &b, &c, &d;
+  };
+
+  Place place(std::uint64_t key) const noexcept {
+    constexpr std::uint64_t kOdd = 0x9FB21C651E98DF25ULL;  // spreads the bits; any odd number does
+    const std::uint64_t mixed = (key ^ seed_) * kOdd;
+    return {static_cast<std::size_t>(((mixed >> 32) * size_) >> 32), (mixed >> 8) & 0xFF};
+  }
+  std::uint16_t units(std::uint64_t weight) const noexcept;
   void next_lap();
 
   std::vector<Line> lines_;
+  std::uint64_t size_;  // of it
   std::uint64_t seed_;
+  unsigned unit_bits_;
   std::uint32_t lap_ = 0;          // which of the two is this lap's
   std::uint64_t last_weight_ = 0;  // the part of the last lap in the window, times 2^32
   std::uint64_t absent_now_ = 0;   // the largest bound of an untracked key, by lap
   std::uint64_t absent_last_ = 0;
 };
+
+inline std::uint16_t AdmissionSketch::units(std::uint64_t weight) const noexcept {
+  const std::uint64_t rest = (std::uint64_t{1} << unit_bits_) - 1;
+  const std::uint64_t count = (weight >> unit_bits_) + ((weight & rest) != 0 ? 1 : 0);
+  return static_cast<std::uint16_t>(std::min<std::uint64_t>(count, kFull));
+}
+
+inline AdmissionSketch::Estimate AdmissionSketch::add(std::uint64_t key,
+                                                      std::uint64_t weight) noexcept {
+  const Place at = place(key);
+  Line& line = lines_[at.line];
+  const Cells cells(line.laps[lap_], at.columns);
+  const std::uint16_t last = Cells(line.laps[lap_ ^ 1], at.columns).least();
+  const auto now = static_cast<std::uint16_t>(
+      std::min<std::uint32_t>(std::uint32_t{cells.least()} + units(weight), kFull));
+  cells.raise(now);
+  Estimate estimate{std::uint64_t{now} << unit_bits_, std::uint64_t{last} << unit_bits_, 0,
+                    now == kFull};
+  // What a full cell held can only have come in piece by piece or by take_back().
+  if (now == kFull) estimate.now = std::max(estimate.now, absent_now_ + weight);
+  if (last == kFull) estimate.last = std::max(estimate.last, absent_last_);
+  estimate.window = estimate.now + (still_in_window(last) << unit_bits_);
+  return estimate;
+}
 
 }  // namespace heatsink::detect

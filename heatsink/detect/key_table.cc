@@ -12,164 +12,307 @@ namespace {
 constexpr std::size_t kSketchPercent = 8;
 constexpr std::size_t kNamesPercent = 4;
 
-constexpr int kOwnersAsked = 64;  // for the room of one long name, at most
+constexpr int kOwnersAsked = 64;         // for the room of one long name, at most
+constexpr unsigned kBytesUnitBits = 6;   // of the sketch, where bytes are counted
+constexpr unsigned kFullAdmitsBits = 4;  // one access in 2^n of keys whose estimate is full
 
-std::uint64_t tag_of(KeyHash hash) { return hash.value == 0 ? 1 : hash.value; }
+constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint64_t kMargin = 16;  // a newcomer must be busier than the rarest by one part of
+
+std::uint64_t print_of(std::uint64_t tag) {
+  const std::uint64_t print = tag & 0xFF;
+  return print + (print == 0 ? 1 : 0);
+}
 
 std::uint32_t capped(std::uint64_t n) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, UINT32_MAX));
 }
 
+void add(std::uint32_t& to, std::uint32_t n) { to = capped(std::uint64_t{to} + n); }
+
 }  // namespace
 
-KeyTable::KeyTable(std::size_t memory_bytes, std::uint64_t urgent_count, std::uint64_t seed)
-    : buckets_(std::max<std::size_t>(
-          memory_bytes / 100 * (100 - kSketchPercent - kNamesPercent) / sizeof(Bucket), 1)),
-      sketch_(memory_bytes / 100 * kSketchPercent, seed),
-      names_(memory_bytes / 100 * kNamesPercent),
-      urgent_count_(std::max<std::uint64_t>(urgent_count, 1)) {}
+KeyTable::KeyTable(const KeyTableOptions& options)
+    : prints_(std::max<std::size_t>(
+          options.memory_bytes / 100 * (100 - kSketchPercent - kNamesPercent) / kBucketBytes, 1)),
+      least_(prints_.size()),
+      counts_(prints_.size() * kWays),
+      details_(prints_.size() * kWays),
+      buckets_(prints_.size()),
+      sketch_(options.memory_bytes / 100 * kSketchPercent, options.seed,
+              options.dimension == Dimension::kBytes ? kBytesUnitBits : 0),
+      names_(options.memory_bytes / 100 * kNamesPercent),
+      sampler_(options.lossless_per_second, options.seed),
+      dimension_(options.dimension),
+      urgent_count_(std::max<std::uint64_t>(options.urgent_count, 1)) {}
+
+std::size_t KeyTable::memory_bytes() const {
+  return buckets_ * kBucketBytes + sketch_.memory_bytes() + names_.memory_bytes();
+}
+
+// In each byte the highest bit is set where a print is that of the hash: surely for the lowest that
+// is set, perhaps wrongly above (H. Warren, Hacker's Delight, chapter 6). Without a branch, because
+// where in its bucket a key is cannot be predicted.
+inline std::uint64_t KeyTable::matches(std::uint32_t bucket, std::uint64_t tag) const noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  const std::uint64_t differ = prints_[bucket] ^ (print_of(tag) * kOnes);
+  return (differ - kOnes) & ~differ & (kOnes << 7);
+}
+
+// The key's number, or kNone.
+inline std::uint32_t KeyTable::find(std::uint64_t tag) const noexcept {
+  const std::uint32_t bucket = bucket_of(tag);
+  for (std::uint64_t left = matches(bucket, tag); left != 0; left &= left - 1) {
+    const std::uint32_t way = way_of(left);
+    if (way != kWays && counts_[bucket * kWays + way].tag == tag) return bucket * kWays + way;
+  }
+  return kNone;
+}
+
+// ---- time
 
 void KeyTable::move(const SlotClock::Move& move, const Position& position) {
   at_ = position;
   sketch_.move(move, position);
-}
-
-std::size_t KeyTable::memory_bytes() const {
-  return buckets_.size() * sizeof(Bucket) + sketch_.memory_bytes() + names_.memory_bytes();
-}
-
-KeyTable::Bucket& KeyTable::bucket_of(KeyHash hash) noexcept {
-  return buckets_[((hash.value >> 32) * buckets_.size()) >> 32];
-}
-
-// Without a branch: where in the bucket a key is cannot be predicted.
-std::uint32_t KeyTable::find(const Bucket& bucket, std::uint64_t tag) noexcept {
-  std::uint32_t found = 1U << kWays;
-  for (std::uint32_t way = 0; way < kWays; ++way) {
-    found |= static_cast<std::uint32_t>(bucket.tags[way] == tag) << way;
+  for (std::uint32_t lap = 0; lap < move.laps; ++lap) {
+    factor_last_ = factor_now_;
+    factor_now_ = sampler_.factor();
   }
-  return static_cast<std::uint32_t>(std::countr_zero(found));
 }
 
-bool KeyTable::record(const Access& access, std::uint32_t weight) noexcept {
-  Bucket& bucket = bucket_of(access.hash);
-  std::uint32_t way = find(bucket, tag_of(access.hash));
-  if (way == kWays) {
-    way = admit(bucket, access, weight);
-    if (way == kWays) return false;
+void KeyTable::move_sampling(TimePoint now, std::uint64_t accesses) noexcept {
+  sampler_.move_to(now, accesses);
+  factor_now_ = std::max(factor_now_, sampler_.factor());
+}
+
+// ---- counting
+
+bool KeyTable::drain(AccessLog& log) noexcept {
+  switch (dimension_) {
+    case Dimension::kBytes:
+      return drain_as<Dimension::kBytes>(log);
+    case Dimension::kWrites:
+      return drain_as<Dimension::kWrites>(log);
+    case Dimension::kMisses:
+      return drain_as<Dimension::kMisses>(log);
+    case Dimension::kRequests:
+      break;
   }
-  return count(bucket, way, access, weight);
+  return drain_as<Dimension::kRequests>(log);
 }
 
-bool KeyTable::count(Bucket& bucket, std::uint32_t way, const Access& access,
-                     std::uint32_t weight) noexcept {
-  Counts& counts = bucket.counts[way];
-  Details& details = bucket.details[way];
-  if (counts.turn != at_.turn) roll_key(bucket, way);
-  std::uint32_t& in_slot = counts.count[at_.slot];
-  if (in_slot == UINT32_MAX) return false;
-  in_slot = capped(std::uint64_t{in_slot} + weight);
-  if (access.kind == AccessKind::kWrite) ++details.writes[at_.slot];
-  if (access.local_hit) ++details.hits[at_.slot];
-  if (access.bytes != 0) details.bytes += access.bytes;
+bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexcept {
   // A name that found no room is tried again with each doubling: by then the key is busier than
-  // most.
-  if (counts.name_state == kCut && std::has_single_bit(in_slot))
-    store_name(bucket, way, access.key);
-  if (counts.alarm == 0 || in_slot < counts.alarm) return false;
-  ++counts.urgency;
-  arm(counts, at_, urgent_count_);
+  // most. Only names that no log takes can be cut.
+  const std::uint32_t key = find(entry.tag);
+  if (key != kNone && details_[key].name_state == kCut &&
+      std::has_single_bit(counts_[key].count[at_.slot]))
+    store_name(key, name);
+  switch (dimension_) {
+    case Dimension::kBytes:
+      return count_as<Dimension::kBytes>(entry, name);
+    case Dimension::kWrites:
+      return count_as<Dimension::kWrites>(entry, name);
+    case Dimension::kMisses:
+      return count_as<Dimension::kMisses>(entry, name);
+    case Dimension::kRequests:
+      break;
+  }
+  return count_as<Dimension::kRequests>(entry, name);
+}
+
+// Passes, so that the cache misses of all entries are under way together, and the processor meets
+// known and unknown keys in two runs instead of guessing at each which it is.
+template <Dimension kDimension>
+bool KeyTable::drain_as(AccessLog& log) noexcept {
+  const std::uint32_t size = log.size();
+  std::uint32_t keys[AccessLog::kEntries];
+  std::uint8_t known[AccessLog::kEntries], unknown[AccessLog::kEntries];
+  std::uint32_t known_size = 0, unknown_size = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const std::uint64_t tag = log[i].tag;
+    const std::uint32_t bucket = bucket_of(tag), way = way_of(matches(bucket, tag));
+    const std::uint32_t is_known = way != kWays ? 1 : 0;
+    keys[i] = bucket * kWays + way;
+    __builtin_prefetch(&counts_[keys[i] & (0 - is_known)], 1);  // of an unknown key any will do
+    known[known_size] = unknown[unknown_size] = static_cast<std::uint8_t>(i);
+    known_size += is_known;
+    unknown_size += 1 - is_known;
+  }
+  for (std::uint32_t k = 0; k < unknown_size; ++k) sketch_.prefetch(log[unknown[k]].tag);
+  bool urgent = false;
+  for (std::uint32_t k = 0; k < known_size; ++k) {
+    const std::uint32_t i = known[k];
+    if (counts_[keys[i]].tag == log[i].tag) [[likely]]
+      urgent |= count_known<kDimension>(keys[i], log[i]);
+    else
+      urgent |= count_as<kDimension>(log[i], log.name(i));  // another key has the same print
+  }
+  const std::uint64_t admissions = admissions_;
+  for (std::uint32_t k = 0; k < unknown_size; ++k) {
+    const std::uint32_t i = unknown[k];
+    // A key may come twice; then it may be known by now.
+    urgent |= admissions == admissions_ ? count_unknown<kDimension>(log[i], log.name(i))
+                                        : count_as<kDimension>(log[i], log.name(i));
+  }
+  log.clear();
+  return urgent;
+}
+
+template <Dimension kDimension>
+bool KeyTable::count_as(const AccessLog::Entry& entry, std::string_view name) noexcept {
+  const std::uint32_t key = find(entry.tag);
+  return key == kNone ? count_unknown<kDimension>(entry, name)
+                      : count_known<kDimension>(key, entry);
+}
+
+template <Dimension kDimension>
+[[gnu::always_inline]] inline bool KeyTable::count_known(std::uint32_t key,
+                                                         const AccessLog::Entry& entry) noexcept {
+  Counts& counts = counts_[key];
+  if (counts.turn != at_.turn) [[unlikely]]
+    roll_key(key);
+  const Parts parts = parts_of<kDimension>(entry);
+  if (!parts.none()) {
+    Details& details = details_[key];
+    add(details.a[at_.slot], parts.a);
+    add(details.b[at_.slot], parts.b);
+    details.mean += parts.mean;
+  }
+  std::uint32_t& in_slot = counts.count[at_.slot];
+  add(in_slot, weight_of<kDimension>(entry));
+  return in_slot >= counts.alarm && ring(key);
+}
+
+template <Dimension kDimension>
+inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, std::string_view name) noexcept {
+  const std::uint32_t weight = weight_of<kDimension>(entry);
+  if (weight == 0) return false;
+  const std::uint32_t bucket = bucket_of(entry.tag);
+  if (has_room(bucket)) return count_known<kDimension>(fill(entry, name), entry);
+  const bool sampled = kDimension != Dimension::kBytes || weight <= kSampledBytesMax;
+  if (sampled && !sampler_.takes()) return false;
+  const std::uint32_t factor = sampled ? sampler_.factor() : 1;
+  const AdmissionSketch::Estimate estimate = sketch_.add(entry.tag, std::uint64_t{weight} * factor);
+  const Least& least = least_[bucket];
+  if (least.turn == at_.turn && estimate.window <= least.rank && !estimate.full) [[likely]] {
+    sketch_.stays_absent(estimate);
+    return false;
+  }
+  const std::uint32_t key = replace_rarest(entry, name, estimate, weight);
+  return key != kNone && count_known<kDimension>(key, entry);
+}
+
+bool KeyTable::ring(std::uint32_t key) noexcept {
+  Counts& counts = counts_[key];
+  if (counts.alarm == kNoAlarm) return false;
+  while (counts.count[at_.slot] >= counts.alarm && counts.alarm != kNoAlarm) {
+    ++details_[key].urgency;
+    arm(counts, details_[key], at_, urgent_count_);
+  }
   return true;
 }
 
-void KeyTable::roll_key(Bucket& bucket, std::uint32_t way) noexcept {
-  if (bucket.counts[way].turn == at_.turn) return;
-  roll(bucket.counts[way], bucket.details[way], at_);
-  arm(bucket.counts[way], at_, urgent_count_);
+void KeyTable::roll_key(std::uint32_t key) noexcept {
+  if (counts_[key].turn == at_.turn) return;
+  roll(counts_[key], details_[key], at_, dimension_);
+  arm(counts_[key], details_[key], at_, urgent_count_);
 }
 
-// The way that is now the key's, or kWays: it stays untracked.
-std::uint32_t KeyTable::admit(Bucket& bucket, const Access& access, std::uint32_t weight) noexcept {
-  const std::uint32_t empty = find(bucket, 0);
-  if (empty != kWays) {  // never full: no key of this bucket was ever turned away
-    take(bucket, empty, access, {});
-    return empty;
-  }
-  AdmissionSketch::Estimate estimate = sketch_.add(KeyHash{tag_of(access.hash)}, weight);
-  if (bucket.minimum_turn != at_.turn || estimate.window > bucket.minimum) {
-    const std::uint32_t way = rarest(bucket);
-    if (estimate.window > bucket.minimum) {
-      evict(bucket, way);
-      estimate.now -= std::min(estimate.now, weight);  // this access will be counted
-      take(bucket, way, access, estimate);
-      return way;
-    }
-  }
-  sketch_.stays_absent(estimate);
-  return kWays;
+// ---- admission and eviction
+
+// A bucket that was never full has turned no key away.
+std::uint32_t KeyTable::fill(const AccessLog::Entry& entry, std::string_view name) noexcept {
+  std::uint32_t key = bucket_of(entry.tag) * kWays;
+  while (counts_[key].tag != 0) ++key;
+  take(key, entry, name);
+  return key;
 }
 
-// The likely number of accesses in the window, by the same measure as the sketch's estimate.
+// The likely count of the window, by the same measure as the sketch's estimate.
 std::uint64_t KeyTable::rank(const Counts& counts) const noexcept {
-  return low(counts) + counts.missed_now + sketch_.still_in_window(counts.missed_last);
+  if (at_.turn - counts.turn >= at_.slots) return 0;
+  return count_at(counts, at_) + counts.missed_now + sketch_.still_in_window(counts.missed_last);
 }
 
-std::uint32_t KeyTable::rarest(Bucket& bucket) noexcept {
-  std::uint32_t least = 0;
-  std::uint64_t least_rank = UINT64_MAX;
-  for (std::uint32_t way = 0; way < kWays; ++way) {
-    roll_key(bucket, way);
-    const std::uint64_t key_rank = rank(bucket.counts[way]);
-    if (key_rank < least_rank) {
-      least_rank = key_rank;
-      least = way;
+// The number that is now the key's, or kNone: it stays untracked.
+std::uint32_t KeyTable::replace_rarest(const AccessLog::Entry& entry, std::string_view name,
+                                       const AdmissionSketch::Estimate& estimate,
+                                       std::uint32_t weight) noexcept {
+  const std::uint32_t bucket = bucket_of(entry.tag);
+  std::uint32_t rarest = 0;
+  std::uint64_t least = UINT64_MAX, second = UINT64_MAX;
+  for (std::uint32_t key = bucket * kWays; key < (bucket + 1) * kWays; ++key) {
+    const std::uint64_t key_rank = rank(counts_[key]);
+    second = std::min(second, std::max(key_rank, least));
+    if (key_rank < least) {
+      least = key_rank;
+      rarest = key;
     }
   }
-  bucket.minimum = capped(std::min<std::uint64_t>(least_rank, UINT32_MAX - 1));
-  bucket.minimum_turn = at_.turn;
-  return least;
+  least_[bucket] = {capped(least + least / kMargin), at_.turn};
+  // Where cells are full nothing is known but that keys are frequent: some get their turn.
+  if (estimate.window <= least + least / kMargin &&
+      !(estimate.full && sampler_.one_of(kFullAdmitsBits))) {
+    sketch_.stays_absent(estimate);
+    return kNone;
+  }
+  const std::uint64_t next = std::min(second, estimate.window);
+  least_[bucket].rank = capped(next + next / kMargin);
+  evict(rarest);
+  take(rarest, entry, name);
+  // This access will be counted. Of a sample no bound is ever nothing.
+  const std::uint64_t before = estimate.now - std::min<std::uint64_t>(estimate.now, weight);
+  const bool sampled = std::max(factor_now_, factor_last_) > 1;
+  counts_[rarest].missed_now = capped(std::max<std::uint64_t>(before, sampled ? 1 : 0));
+  counts_[rarest].missed_last = capped(estimate.last);
+  return rarest;
 }
 
-void KeyTable::evict(Bucket& bucket, std::uint32_t way) noexcept {
-  const ByLap laps = by_lap(bucket.counts[way], at_);
-  if ((laps.now | laps.last) != 0)
-    sketch_.take_back(KeyHash{bucket.tags[way]}, laps.now, laps.last);
-  if (bucket.details[way].name_end != NamePool::kNone) names_.release(bucket.details[way].name_end);
+void KeyTable::evict(std::uint32_t key) noexcept {
+  roll_key(key);
+  const ByLap laps = by_lap(counts_[key], details_[key], at_);
+  if ((laps.now | laps.last) != 0) sketch_.take_back(counts_[key].tag, laps.now, laps.last);
+  if (details_[key].name_end != NamePool::kNone) names_.release(details_[key].name_end);
 }
 
-void KeyTable::take(Bucket& bucket, std::uint32_t way, const Access& access,
-                    const AdmissionSketch::Estimate& before) noexcept {
-  bucket.tags[way] = tag_of(access.hash);
-  Counts& counts = bucket.counts[way];
-  counts = {};
-  counts.turn = counts.admitted = at_.turn;
-  counts.missed_now = before.now;
-  counts.missed_last = before.last;
-  Details& details = bucket.details[way];
-  std::memset(details.hits, 0, sizeof(details.hits));
-  std::memset(details.writes, 0, sizeof(details.writes));
-  details.bytes = 0;
-  details.db = access.db;
+void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
+                    std::string_view name) noexcept {
+  ++admissions_;
+  const std::uint32_t shift = 8 * (key % kWays);
+  std::uint64_t& prints = prints_[key / kWays];
+  prints = (prints & ~(std::uint64_t{0xFF} << shift)) | print_of(entry.tag) << shift;
+  counts_[key] = {};
+  counts_[key].tag = entry.tag;
+  counts_[key].turn = at_.turn;
+  Details& details = details_[key];
+  std::memset(details.a, 0, sizeof(details.a));
+  std::memset(details.b, 0, sizeof(details.b));
+  details.mean = 0;
+  details.db = entry.db;
   details.name_end = NamePool::kNone;
-  store_name(bucket, way, access.key);
-  arm(counts, at_, urgent_count_);
+  details.admitted = at_.turn;
+  details.urgency = 0;
+  store_name(key, name);
+  arm(counts_[key], details, at_, urgent_count_);
 }
 
-void KeyTable::store_name(Bucket& bucket, std::uint32_t way, std::string_view name) noexcept {
-  Counts& counts = bucket.counts[way];
-  Details& details = bucket.details[way];
-  counts.name_state = name.size() > kKeyBytesMax ? kTooLong : kWhole;
+// ---- names
+
+void KeyTable::store_name(std::uint32_t key, std::string_view name) noexcept {
+  Details& details = details_[key];
+  details.name_state = name.size() > kKeyBytesMax ? kTooLong : kWhole;
   name = name.substr(0, kKeyBytesMax);
   const std::string_view prefix = name.substr(0, sizeof(details.name));
   if (!prefix.empty()) std::memcpy(details.name, prefix.data(), prefix.size());
-  counts.name_size = static_cast<std::uint16_t>(prefix.size());
+  details.name_size = static_cast<std::uint16_t>(prefix.size());
   const std::string_view end = name.substr(prefix.size());
   if (end.empty()) return;
-  details.name_end = store_end(end, number_of(bucket, way), low(counts));
+  details.name_end = store_end(end, key, low(counts_[key]));
   if (details.name_end == NamePool::kNone) {
-    counts.name_state = kCut;
+    details.name_state = kCut;
   } else {
-    counts.name_size = static_cast<std::uint16_t>(name.size());
+    details.name_size = static_cast<std::uint16_t>(name.size());
   }
 }
 
@@ -181,9 +324,8 @@ std::uint32_t KeyTable::store_end(std::string_view end, std::uint32_t owner,
   for (int asked = 0; chain == NamePool::kNone && asked < limit; ++asked) {
     const std::uint32_t other = names_.next_owner();
     if (other == NamePool::kNone) continue;
-    Bucket& bucket = buckets_[other / kWays];
-    roll_key(bucket, other % kWays);
-    if (low(bucket.counts[other % kWays]) >= count / 2) continue;
+    roll_key(other);
+    if (low(counts_[other]) >= count / 2) continue;
     drop_end(other);
     chain = names_.store(end, owner);
   }
@@ -191,73 +333,11 @@ std::uint32_t KeyTable::store_end(std::string_view end, std::uint32_t owner,
 }
 
 void KeyTable::drop_end(std::uint32_t owner) noexcept {
-  Bucket& bucket = buckets_[owner / kWays];
-  Counts& counts = bucket.counts[owner % kWays];
-  Details& details = bucket.details[owner % kWays];
+  Details& details = details_[owner];
   names_.release(details.name_end);
   details.name_end = NamePool::kNone;
-  counts.name_size = sizeof(details.name);
-  counts.name_state = kCut;
-}
-
-std::uint32_t KeyTable::number_of(const Bucket& bucket, std::uint32_t way) const noexcept {
-  return static_cast<std::uint32_t>(&bucket - buckets_.data()) * kWays + way;
-}
-
-// Where a key stands among the others: what it is ordered by, and where it is.
-struct KeyTable::Candidate {
-  std::uint64_t high;
-  std::uint64_t tag;
-  const Bucket* bucket;
-  std::uint32_t way;
-
-  friend bool operator<(const Candidate& a, const Candidate& b) {
-    return a.high != b.high ? a.high > b.high : a.tag < b.tag;
-  }
-};
-
-void KeyTable::summarize(Summary& out, std::size_t keys_max, std::uint64_t floor) {
-  floor = std::max<std::uint64_t>(floor, 1);
-  std::vector<Candidate> keys;
-  for (Bucket& bucket : buckets_) {
-    for (std::uint32_t way = 0; way < kWays && bucket.tags[way] != 0; ++way) {
-      roll_key(bucket, way);
-      const std::uint64_t key_high = high(bucket.counts[way]);
-      if (key_high >= floor) keys.push_back({key_high, bucket.tags[way], &bucket, way});
-    }
-  }
-  out.absent_max = std::max(sketch_.absent_max(), floor - 1);
-  if (keys.size() > keys_max) {
-    const auto cut = keys.begin() + static_cast<std::ptrdiff_t>(keys_max);
-    std::nth_element(keys.begin(), cut, keys.end());
-    out.absent_max = std::max(out.absent_max, cut->high);
-    keys.erase(cut, keys.end());
-  }
-  std::sort(keys.begin(), keys.end());
-  out.keys.reserve(keys.size());
-  for (const Candidate& key : keys) out.keys.push_back(key_count(*key.bucket, key.way));
-}
-
-KeyCount KeyTable::key_count(const Bucket& bucket, std::uint32_t way) const {
-  const Counts& counts = bucket.counts[way];
-  const Details& details = bucket.details[way];
-  KeyCount out;
-  out.hash = KeyHash{bucket.tags[way]};
-  const std::size_t prefix = std::min<std::size_t>(counts.name_size, sizeof(details.name));
-  out.key.reserve(counts.name_size);
-  out.key.assign(details.name, prefix);
-  if (details.name_end != NamePool::kNone) {
-    names_.append_to(out.key, details.name_end, counts.name_size - prefix);
-  }
-  out.db = details.db;
-  out.key_truncated = counts.name_state != kWhole;
-  out.low = low(counts);
-  out.high = high(counts);
-  out.writes = sum(details.writes);
-  out.reads = out.low - out.writes;
-  out.hits = sum(details.hits);
-  out.bytes = details.bytes;
-  return out;
+  details.name_size = sizeof(details.name);
+  details.name_state = kCut;
 }
 
 }  // namespace heatsink::detect

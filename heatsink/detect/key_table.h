@@ -2,75 +2,132 @@
 // The bounded table of tracked keys: buckets of seven, evicted by count, guarded by a sketch.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
-#include "heatsink/detect/access.h"
+#include "heatsink/detect/access_log.h"
 #include "heatsink/detect/admission_sketch.h"
+#include "heatsink/detect/measure.h"
 #include "heatsink/detect/name_pool.h"
+#include "heatsink/detect/sampling.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
 #include "heatsink/detect/tracked_key.h"
 
 namespace heatsink::detect {
 
-// A key lives in the one bucket its hash names. An untracked key is counted in the sketch and takes
-// the place of the bucket's rarest key once it is estimated to be more frequent: a burst of
-// distinct keys therefore only displaces keys as rare as itself. A tracked key is counted exactly
-// from its admission on; what it may have had before bounds the error and ends with the window. Not
-// thread-safe, nothing is allocated after construction. record(): a known key costs two cache
-// lines, an unknown one two or three more.
+struct KeyTableOptions {
+  std::size_t memory_bytes = 0;
+  std::uint64_t urgent_count = UINT64_MAX;
+  std::uint64_t lossless_per_second = UINT64_MAX;
+  std::uint64_t seed = 0;
+  Dimension dimension = Dimension::kRequests;
+};
+
+// A key lives in the one bucket its hash names. An untracked key is counted in the sketch (when
+// accesses come too fast: a random sample of its accesses) and takes the place of the bucket's
+// rarest key once it is estimated to be more frequent: a burst of distinct keys therefore only
+// displaces keys as rare as itself. A tracked key is counted exactly from its admission on; what it
+// may have had before bounds the error and ends with the window. Not thread-safe, nothing is
+// allocated after construction.
 class KeyTable {
  public:
-  KeyTable(std::size_t memory_bytes, std::uint64_t urgent_count, std::uint64_t seed);
+  explicit KeyTable(const KeyTableOptions& options);
+
+  // Counts what the log holds, at the table's position, and clears it. True when a key became
+  // urgent.
+  bool drain(AccessLog& log) noexcept;
+  // Counts one access, whose name may be of any length; true as drain().
+  bool count(const AccessLog::Entry& entry, std::string_view name) noexcept;
 
   void move(const SlotClock::Move& move, const Position& position);
 
-  // True when the key became urgent.
-  bool record(const Access& access, std::uint32_t weight) noexcept;
+  // When sampling is due to look at the rate again: move_sampling(), with all accesses ever seen.
+  TimePoint sampling_due() const { return sampler_.next(); }
+  void move_sampling(TimePoint now, std::uint64_t accesses) noexcept;
 
-  // Fills keys and absent_max. O(table); rolls what it looks at.
+  // Fills keys, absent_max and sampled; totals are there already. O(table); rolls what it looks at.
   void summarize(Summary& out, std::size_t keys_max, std::uint64_t floor);
 
-  std::size_t memory_bytes() const;
-  std::size_t keys_max() const { return buckets_.size() * kWays; }
+  std::size_t memory_bytes() const;  // but for the object itself
+  std::size_t keys_max() const { return counts_.size(); }
 
  private:
   static constexpr std::uint32_t kWays = 7;
-  struct Bucket {
-    std::uint64_t tags[kWays] = {};  // hashes; 0: empty, and so are all ways behind it
-    std::uint32_t minimum = 0;       // the least rank in the bucket was at least this ...
-    std::uint32_t minimum_turn = 0;  // ... in this turn
-    Counts counts[kWays] = {};
-    Details details[kWays] = {};
+  // Larger values are always counted: so a sample of bytes has a bound.
+  static constexpr std::uint32_t kSampledBytesMax = 4096;
+
+  // The least rank in a bucket was at least `rank` in this turn.
+  struct Least {
+    std::uint32_t rank = 0;
+    std::uint32_t turn = 0;
   };
   struct Candidate;
+  static constexpr std::size_t kBucketBytes =
+      sizeof(std::uint64_t) + sizeof(Least) + kWays * (sizeof(Counts) + sizeof(Details));
 
-  Bucket& bucket_of(KeyHash hash) noexcept;
-  static std::uint32_t find(const Bucket& bucket, std::uint64_t tag) noexcept;
-  bool count(Bucket& bucket, std::uint32_t way, const Access& access,
-             std::uint32_t weight) noexcept;
-  void roll_key(Bucket& bucket, std::uint32_t way) noexcept;
+  // Keys are numbered: bucket * kWays + way.
+  std::uint32_t bucket_of(std::uint64_t tag) const noexcept {
+    return static_cast<std::uint32_t>(((tag >> 32) * buckets_) >> 32);
+  }
+  bool has_room(std::uint32_t bucket) const { return prints_[bucket] >> (8 * (kWays - 1)) == 0; }
+  std::uint64_t matches(std::uint32_t bucket, std::uint64_t tag) const noexcept;
+  // Of matches(): the first way, or kWays. The eighth byte stands for "none" too.
+  static std::uint32_t way_of(std::uint64_t matches) {
+    return static_cast<std::uint32_t>(std::countr_zero(matches | std::uint64_t{1} << 63)) / 8;
+  }
+  std::uint32_t find(std::uint64_t tag) const noexcept;
 
-  std::uint32_t admit(Bucket& bucket, const Access& access, std::uint32_t weight) noexcept;
-  std::uint32_t rarest(Bucket& bucket) noexcept;
+  // Counting.
+  template <Dimension kDimension>
+  bool drain_as(AccessLog& log) noexcept;
+  template <Dimension kDimension>
+  bool count_as(const AccessLog::Entry& entry, std::string_view name) noexcept;
+  template <Dimension kDimension>
+  bool count_known(std::uint32_t key, const AccessLog::Entry& entry) noexcept;
+  template <Dimension kDimension>
+  bool count_unknown(const AccessLog::Entry& entry, std::string_view name) noexcept;
+  bool ring(std::uint32_t key) noexcept;
+  void roll_key(std::uint32_t key) noexcept;
+
+  // Admission and eviction.
+  std::uint32_t fill(const AccessLog::Entry& entry, std::string_view name) noexcept;
+  std::uint32_t replace_rarest(const AccessLog::Entry& entry, std::string_view name,
+                               const AdmissionSketch::Estimate& estimate,
+                               std::uint32_t weight) noexcept;
   std::uint64_t rank(const Counts& counts) const noexcept;
-  void evict(Bucket& bucket, std::uint32_t way) noexcept;
-  void take(Bucket& bucket, std::uint32_t way, const Access& access,
-            const AdmissionSketch::Estimate& before) noexcept;
+  void evict(std::uint32_t key) noexcept;
+  void take(std::uint32_t key, const AccessLog::Entry& entry, std::string_view name) noexcept;
 
-  void store_name(Bucket& bucket, std::uint32_t way, std::string_view name) noexcept;
+  // Names.
+  void store_name(std::uint32_t key, std::string_view name) noexcept;
   std::uint32_t store_end(std::string_view end, std::uint32_t owner, std::uint64_t count) noexcept;
   void drop_end(std::uint32_t owner) noexcept;
-  std::uint32_t number_of(const Bucket& bucket, std::uint32_t way) const noexcept;
-  KeyCount key_count(const Bucket& bucket, std::uint32_t way) const;
 
-  std::vector<Bucket> buckets_;
+  // Summaries.
+  SampleBounds sample_bounds() const;
+  KeyCount key_count(std::uint32_t key, const SampleBounds& sample, std::uint64_t total) const;
+
+  // By bucket: a byte of each key's hash, never 0 (the eighth byte is always 0). What a search
+  // reads first, and small enough to stay in the nearest cache.
+  std::vector<std::uint64_t> prints_;
+  std::vector<Least> least_;
+  // By key. Apart, because what most accesses touch should lie on few lines and few pages.
+  std::vector<Counts> counts_;
+  std::vector<Details> details_;
+  std::uint64_t buckets_;
   AdmissionSketch sketch_;
   NamePool names_;
+  Sampler sampler_;
+  Dimension dimension_;
   std::uint64_t urgent_count_;
   Position at_;
+  std::uint32_t factor_now_ = 1;  // the largest of the sampler's, by lap
+  std::uint32_t factor_last_ = 1;
+  std::uint64_t admissions_ = 0;
 };
 
 }  // namespace heatsink::detect

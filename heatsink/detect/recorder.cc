@@ -23,12 +23,16 @@ struct Totals {
 struct Recorder::Table {
   explicit Table(const RecorderOptions& options)
       : clock(options.window, options.slots),
-        keys(std::max(options.memory_bytes, kRecorderBytesMin) - sizeof(Table),
-             options.urgent_count, options.seed),
-        dimension(options.dimension) {}
+        dimension(options.dimension),
+        keys({.memory_bytes = std::max(options.memory_bytes, kRecorderBytesMin) - sizeof(Table) -
+                              sizeof(Recorder),
+              .urgent_count = options.urgent_count,
+              .lossless_per_second = options.lossless_per_second,
+              .seed = options.seed,
+              .dimension = options.dimension}) {}
 
-  void advance(TimePoint now) {
-    if (!clock.due(now)) return;
+  void turn(TimePoint now) noexcept {
+    past += current->requests;
     const SlotClock::Move move = clock.move_to(now);
     const Position& at = clock.position();
     for (std::uint32_t i = 0, cell = at.slot; i < move.turns; ++i, cell = at.before(cell)) {
@@ -41,8 +45,9 @@ struct Recorder::Table {
   SlotClock clock;
   std::array<Totals, kSlotsMax> totals{};
   Totals* current = totals.data();
-  KeyTable keys;
+  std::uint64_t past = 0;  // accesses of all slots but the current one
   Dimension dimension;
+  KeyTable keys;
 };
 
 Recorder::Recorder(const RecorderOptions& options) : table_(std::make_unique<Table>(options)) {}
@@ -50,24 +55,51 @@ Recorder::Recorder(const RecorderOptions& options) : table_(std::make_unique<Tab
 Recorder::~Recorder() = default;
 Recorder::Recorder(Recorder&&) noexcept = default;
 
-bool Recorder::record(const Access& access, TimePoint now) noexcept {
-  table_->advance(now);
+bool Recorder::record_now(const Access& access, TimePoint now) noexcept {
+  bool urgent = now >= due_ && advance(now);
+  if (AccessLog::fits(access)) {
+    log_.push(access);
+    return (log_.full() && drain_log()) || urgent;
+  }
+  const AccessLog::Entry entry = AccessLog::entry_of(access);
   Totals& totals = *table_->current;
   ++totals.requests;
-  totals.writes += access.kind == AccessKind::kWrite ? 1 : 0;
-  totals.hits += access.local_hit ? 1 : 0;
-  totals.bytes += access.bytes;
-  const std::uint32_t weight = weight_of(access, table_->dimension);
-  return weight != 0 && table_->keys.record(access, weight);
+  totals.writes += entry.write();
+  totals.hits += entry.hit();
+  totals.bytes += entry.bytes;
+  return table_->keys.count(entry, access.key) || urgent;
 }
 
-bool Recorder::drain(TimePoint now) noexcept {
-  table_->advance(now);
-  return false;
+bool Recorder::drain_log() noexcept {
+  std::uint64_t bytes = 0;
+  std::uint32_t kinds = 0;
+  for (std::uint32_t i = 0; i < log_.size(); ++i) {
+    bytes += log_[i].bytes;
+    kinds += log_[i].kind;
+  }
+  Totals& totals = *table_->current;
+  totals.requests += log_.size();
+  totals.writes += kinds % AccessLog::kHit;
+  totals.hits += kinds / AccessLog::kHit;
+  totals.bytes += bytes;
+  return table_->keys.drain(log_);
 }
+
+// What waits in the log belongs to the slot, and to the sample, in which it was seen.
+bool Recorder::advance(TimePoint now) noexcept {
+  const bool urgent = drain_log();
+  Table& table = *table_;
+  if (now >= table.keys.sampling_due())
+    table.keys.move_sampling(now, table.past + table.current->requests);
+  if (table.clock.due(now)) table.turn(now);
+  due_ = std::min(table.clock.next(), table.keys.sampling_due());
+  return urgent;
+}
+
+bool Recorder::drain(TimePoint now) noexcept { return now >= due_ ? advance(now) : drain_log(); }
 
 Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor) {
-  table_->advance(now);
+  drain(now);
   Summary out;
   out.at = now;
   out.window = table_->clock.window();
@@ -85,7 +117,9 @@ Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t f
   return out;
 }
 
-std::size_t Recorder::memory_bytes() const { return sizeof(Table) + table_->keys.memory_bytes(); }
+std::size_t Recorder::memory_bytes() const {
+  return sizeof(Recorder) + sizeof(Table) + table_->keys.memory_bytes();
+}
 
 std::size_t Recorder::keys_max() const { return table_->keys.keys_max(); }
 

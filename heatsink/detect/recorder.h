@@ -9,6 +9,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/access.h"
+#include "heatsink/detect/access_log.h"
 #include "heatsink/detect/measure.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
@@ -56,7 +57,12 @@ class Recorder {
 
   // True when this access made the key urgent: the caller then calls summarize() at once. Each
   // level is told once, and again only after the count has fallen below half of it.
-  bool record(const Access& access, TimePoint now) noexcept;
+  bool record(const Access& access, TimePoint now) noexcept {
+    if (now >= due_ || !AccessLog::fits(access)) [[unlikely]]
+      return record_now(access, now);
+    log_.push(access);
+    return log_.full() && drain_log();
+  }
 
   // Counts what record() has put off (at most 64 accesses); true as there. For the end of an event
   // loop's turn, so that a thread that falls idle has nothing pending. O(what is pending).
@@ -71,7 +77,14 @@ class Recorder {
 
  private:
   struct Table;
+
+  bool record_now(const Access& access, TimePoint now) noexcept;
+  bool drain_log() noexcept;
+  bool advance(TimePoint now) noexcept;
+
   std::unique_ptr<Table> table_;
+  TimePoint due_ = TimePoint::min();  // when the slot, or the sample, is to change
+  AccessLog log_;
 };
 
 }  // namespace heatsink::detect

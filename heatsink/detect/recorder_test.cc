@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
@@ -20,6 +21,12 @@ using std::chrono::seconds;
 constexpr TimePoint kStart{seconds(1000)};
 
 Access read_of(const std::string& key) { return {in_db(hash_name(key, 7), 0), key}; }
+
+// As at the end of each turn of an event loop: nothing waits.
+bool record_now(Recorder& recorder, const Access& access, TimePoint now) {
+  const bool urgent = recorder.record(access, now);
+  return recorder.drain(now) || urgent;
+}
 
 const KeyCount* find(const Summary& summary, KeyHash hash) {
   for (const KeyCount& key : summary.keys) {
@@ -40,24 +47,47 @@ void expect_totals(const Summary& summary, const ExactCount& total) {
   EXPECT_EQ(summary.bytes, total.bytes);
 }
 
+std::uint64_t measured(const ExactCount& count, Dimension dimension) {
+  switch (dimension) {
+    case Dimension::kBytes:
+      return count.bytes;
+    case Dimension::kWrites:
+      return count.writes;
+    case Dimension::kMisses:
+      return count.reads - count.hits;
+    case Dimension::kRequests:
+      break;
+  }
+  return count.accesses();
+}
+
+void expect_bounds_of_key(const KeyCount& key, const ExactCount& truth, Dimension dimension) {
+  const std::uint64_t value = measured(truth, dimension);
+  ASSERT_LE(key.low, value) << key.key;
+  ASSERT_GE(key.high, value) << key.key;
+  ASSERT_LE(key.reads, truth.reads);
+  ASSERT_LE(key.writes, truth.writes);
+  ASSERT_LE(key.hits, key.reads);
+  if (dimension == Dimension::kRequests) {
+    ASSERT_EQ(key.reads + key.writes, key.low);
+  }
+  // Bytes leave at the mean, and so do hits where bytes are measured.
+  if (dimension != Dimension::kBytes) {
+    ASSERT_LE(key.hits, truth.hits);
+  }
+}
+
 // Every promise of a summary, for every key there is.
 void expect_bounds(const Summary& summary, const WindowModel& model) {
   expect_totals(summary, model.total());
   std::unordered_map<std::uint64_t, const KeyCount*> listed;
   for (const KeyCount& key : summary.keys) {
     ASSERT_TRUE(listed.emplace(key.hash.value, &key).second);
-    const ExactCount truth = model.of(key.hash);
-    ASSERT_LE(key.low, truth.accesses()) << key.key;
-    ASSERT_GE(key.high, truth.accesses()) << key.key;
-    ASSERT_EQ(key.reads + key.writes, key.low);
-    ASSERT_LE(key.reads, truth.reads);
-    ASSERT_LE(key.writes, truth.writes);
-    ASSERT_LE(key.hits, key.reads);
-    ASSERT_LE(key.hits, truth.hits);
+    expect_bounds_of_key(key, model.of(key.hash), summary.dimension);
   }
   for (const auto& [hash, truth] : model.keys()) {
     if (listed.contains(hash)) continue;
-    ASSERT_LE(truth.accesses(), summary.absent_max);
+    ASSERT_LE(measured(truth, summary.dimension), summary.absent_max);
   }
 }
 
@@ -103,33 +133,113 @@ TEST(Recorder, ExactWhileTheKeysFit) {
   }
 }
 
-// Far more keys than room, window turns, pauses: the truth is always within the bounds.
+// Skewed over 5000 keys, of which the popular ones change over time; some names are long.
+std::string skewed_key(std::mt19937_64& random, int i) {
+  const double u = static_cast<double>(random() >> 11) * 0x1p-53;
+  const auto rank = static_cast<std::uint64_t>(std::pow(5000.0, u));
+  const std::uint64_t number = (rank + static_cast<unsigned>(i) / 10'000 * 37) % 5000;
+  return std::to_string(number) + std::string(number % 7 == 0 ? 60 : 0, 'x');
+}
+
+// Far more keys than room, window turns, pauses, drains at any time: the truth is always within
+// the bounds.
 TEST(Recorder, BoundsHoldTheTruthUnderEviction) {
-  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}) {
     std::mt19937_64 random(seed);
     const Nanos window = milliseconds(100);
     const std::uint32_t slots = seed % 2 == 0 ? 10 : 4;
-    Recorder recorder(
-        {.window = window, .slots = slots, .memory_bytes = kRecorderBytesMin, .seed = seed});
+    const auto dimension = static_cast<Dimension>((seed - 1) / 2);
+    Recorder recorder({.window = window,
+                       .slots = slots,
+                       .memory_bytes = kRecorderBytesMin,
+                       .seed = seed,
+                       .dimension = dimension});
     WindowModel model(window, slots);
     ASSERT_LT(recorder.keys_max(), 300u);
     TimePoint now = kStart;
     for (int i = 0; i < 60'000; ++i) {
-      // Skewed over 5000 keys, and the popular ones change over time.
-      const double u = static_cast<double>(random() >> 11) * 0x1p-53;
-      const auto rank = static_cast<std::uint64_t>(std::pow(5000.0, u));
-      const std::string key =
-          std::to_string((rank + static_cast<unsigned>(i) / 10'000 * 37) % 5000);
-      const Access access = random_access(random, key);
+      const std::string key = skewed_key(random, i);
+      Access access = random_access(random, key);
+      if (dimension == Dimension::kBytes)
+        access.bytes = static_cast<std::uint32_t>(random() % (random() % 100 == 0 ? 90'000 : 300));
       recorder.record(access, now);
       model.record(access, now);
       now += Nanos(random() % 20'000);
       if (random() % 5000 == 0) now += milliseconds(random() % 150);
+      if (random() % 20 == 0) {
+        recorder.drain(now);
+        model.advance(now);
+      }
       if (random() % 500 != 0) continue;
       model.advance(now);
-      expect_bounds(recorder.summarize(now, random() % 2 == 0 ? 50 : 10'000), model);
+      const Summary summary = recorder.summarize(now, random() % 2 == 0 ? 50 : 10'000);
+      ASSERT_FALSE(summary.sampled);
+      expect_bounds(summary, model);
     }
   }
+}
+
+// Forty times the rate that is counted without loss.
+TEST(Recorder, BoundsHoldTheTruthOfASample) {
+  std::uint64_t admitted = 0;
+  for (const Dimension dimension : {Dimension::kRequests, Dimension::kBytes}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      std::mt19937_64 random(seed);
+      Recorder recorder({.window = seconds(1),
+                         .memory_bytes = kRecorderBytesMin,
+                         .lossless_per_second = 5'000,
+                         .seed = seed,
+                         .dimension = dimension});
+      WindowModel model(seconds(1), 10);
+      TimePoint now = kStart;
+      bool sampled = false;
+      for (int i = 0; i < 400'000; ++i, now += std::chrono::microseconds(5)) {
+        const std::string key = skewed_key(random, i / 10);
+        const Access access = random_access(random, key);
+        recorder.record(access, now);
+        model.record(access, now);
+        if (random() % 10'000 != 0) continue;
+        model.advance(now);
+        const Summary summary = recorder.summarize(now, 10'000);
+        sampled |= summary.sampled;
+        expect_bounds(summary, model);
+        // The busiest key is tracked as a whole.
+        ASSERT_GE(summary.keys.front().low * 10,
+                  measured(model.of(summary.keys.front().hash), dimension) * 9);
+        admitted += static_cast<std::uint64_t>(
+            std::count_if(summary.keys.begin(), summary.keys.end(),
+                          [](const KeyCount& count) { return count.low < count.high; }));
+      }
+      EXPECT_TRUE(sampled);
+    }
+  }
+  EXPECT_GT(admitted, 0u);
+}
+
+TEST(Recorder, LosslessAgainWhenTheRateFalls) {
+  Recorder recorder({.window = seconds(1), .lossless_per_second = 10'000});
+  TimePoint now = kStart;
+  for (int i = 0; i < 50'000; ++i, now += std::chrono::microseconds(10)) {
+    recorder.record(read_of(std::to_string(i % 100)), now);
+  }
+  EXPECT_TRUE(recorder.summarize(now, 10).sampled);
+  for (int i = 0; i < 3000; ++i, now += milliseconds(1)) {
+    recorder.record(read_of(std::to_string(i % 100)), now);
+  }
+  EXPECT_FALSE(recorder.summarize(now, 10).sampled);
+}
+
+// 2^32 bytes in a slot do not fit; the bound is then what all keys have together.
+TEST(Recorder, ACountThatDoesNotFitHasNoFalseBound) {
+  Recorder recorder({.dimension = Dimension::kBytes});
+  const std::string key = "k";
+  Access access = read_of(key);
+  access.bytes = UINT32_MAX - 1;
+  for (int i = 0; i < 5; ++i) recorder.record(access, kStart);
+  const Summary summary = recorder.summarize(kStart, 10);
+  EXPECT_EQ(summary.bytes, 5 * std::uint64_t{UINT32_MAX - 1});
+  EXPECT_EQ(summary.keys.at(0).high, summary.bytes);
+  EXPECT_EQ(summary.keys.at(0).low, UINT32_MAX);
 }
 
 TEST(Recorder, HotKeysSurviveAFloodOfAMillionDistinctKeys) {
@@ -181,7 +291,7 @@ TEST(Recorder, UrgentOncePerDoublingAndNotAgainWhileAbove) {
   TimePoint now = kStart;
   std::vector<int> urgent_at;
   for (int i = 1; i <= 1000; ++i) {
-    if (recorder.record(read_of("k"), now)) urgent_at.push_back(i);
+    if (record_now(recorder, read_of("k"), now)) urgent_at.push_back(i);
   }
   EXPECT_EQ(urgent_at, (std::vector<int>{100, 200, 400, 800}));
   // 100 per second: 1600 is passed while the thousand is still in the window; then it stays at
@@ -189,13 +299,13 @@ TEST(Recorder, UrgentOncePerDoublingAndNotAgainWhileAbove) {
   urgent_at.clear();
   for (int i = 1; i <= 5000; ++i) {
     now += milliseconds(10);
-    if (recorder.record(read_of("k"), now)) urgent_at.push_back(i);
+    if (record_now(recorder, read_of("k"), now)) urgent_at.push_back(i);
   }
   EXPECT_EQ(urgent_at, (std::vector<int>{600}));
   // After a pause longer than the window it is.
   now += seconds(20);
   int urgent = 0;
-  for (int i = 1; i <= 150; ++i) urgent += recorder.record(read_of("k"), now) ? 1 : 0;
+  for (int i = 1; i <= 150; ++i) urgent += record_now(recorder, read_of("k"), now) ? 1 : 0;
   EXPECT_EQ(urgent, 1);
 }
 
@@ -203,7 +313,7 @@ TEST(Recorder, UrgencyCountsAcrossSlots) {
   Recorder recorder({.urgent_count = 100});
   int urgent_at = 0;
   for (int i = 1; i <= 150; ++i) {
-    if (recorder.record(read_of("k"), kStart + milliseconds(40) * i)) urgent_at = i;
+    if (record_now(recorder, read_of("k"), kStart + milliseconds(40) * i)) urgent_at = i;
   }
   EXPECT_EQ(urgent_at, 100);
 }
@@ -214,9 +324,29 @@ TEST(Recorder, ACountThatHoversAtTheLevelIsUrgentOnce) {
   TimePoint now = kStart;
   for (int second = 0; second < 100; ++second, now += seconds(1)) {
     const int accesses = 9 + second % 3;  // the window goes up and down around 100
-    for (int i = 0; i < accesses; ++i) urgent += recorder.record(read_of("k"), now) ? 1 : 0;
+    for (int i = 0; i < accesses; ++i) urgent += record_now(recorder, read_of("k"), now) ? 1 : 0;
   }
   EXPECT_EQ(urgent, 1);
+}
+
+// The log holds an access back, but not for long.
+TEST(Recorder, UrgencyIsToldWithinAFullLog) {
+  Recorder recorder({.urgent_count = 100});
+  int urgent_at = 0;
+  for (int i = 1; i <= 200 && urgent_at == 0; ++i) {
+    if (recorder.record(read_of("k"), kStart)) urgent_at = i;
+  }
+  EXPECT_GE(urgent_at, 100);
+  EXPECT_LE(urgent_at, 100 + 64);
+}
+
+TEST(Recorder, WhatWaitsBelongsToTheSlotInWhichItWasSeen) {
+  Recorder recorder(RecorderOptions{});
+  for (int i = 0; i < 10; ++i) recorder.record(read_of("k"), kStart);
+  // Shown a later time before the log is full: the ten must leave the window with their own slot.
+  recorder.record(read_of("k"), kStart + seconds(9));
+  EXPECT_EQ(find(recorder.summarize(kStart + seconds(9), 10), "k")->low, 11u);
+  EXPECT_EQ(find(recorder.summarize(kStart + seconds(10), 10), "k")->low, 1u);
 }
 
 TEST(Recorder, TimeThatStepsBackStandsStill) {
@@ -314,6 +444,54 @@ TEST(Recorder, TheSameStreamGivesTheSameSummary) {
     EXPECT_EQ(a.keys[i].key, b.keys[i].key);
     EXPECT_EQ(a.keys[i].high, b.keys[i].high);
   }
+}
+
+// Names of half a gigabyte: a view of them costs what a short name costs.
+TEST(Recorder, AHugeNameIsNeitherCopiedNorReadWhole) {
+  constexpr std::size_t kSize = 512'000'000;
+  // Only its first bytes are there to be read: the rest of the view lies in no memory of ours.
+  const std::string start(kKeyBytesMax, 'n');
+  Recorder recorder(RecorderOptions{});
+  for (int i = 0; i < 1000; ++i) {
+    const Access access{.hash = KeyHash{static_cast<std::uint64_t>(i % 3) + 77},
+                        .key = std::string_view(start.data(), kSize)};
+    recorder.record(access, kStart);
+  }
+  const Summary summary = recorder.summarize(kStart, 10);
+  ASSERT_EQ(summary.keys.size(), 3u);
+  EXPECT_EQ(summary.keys[0].key, start);
+  EXPECT_TRUE(summary.keys[0].key_truncated);
+}
+
+// Keys whose hashes agree in all that is looked at first: one bucket, one print.
+TEST(Recorder, KeysThatCollideAreStillToldApart) {
+  Recorder recorder(RecorderOptions{});
+  const std::string name = "k";
+  for (std::uint64_t round = 0; round < 100; ++round) {
+    for (std::uint64_t key = 0; key < 7; ++key) {
+      for (std::uint64_t i = 0; i <= key; ++i) {
+        recorder.record({.hash = KeyHash{0x42 | key << 8}, .key = name}, kStart);
+      }
+    }
+  }
+  const Summary summary = recorder.summarize(kStart, 10);
+  ASSERT_EQ(summary.keys.size(), 7u);
+  for (std::uint64_t key = 0; key < 7; ++key) {
+    EXPECT_EQ(find(summary, KeyHash{0x42 | key << 8})->low, 100 * (key + 1));
+    EXPECT_EQ(find(summary, KeyHash{0x42 | key << 8})->high, 100 * (key + 1));
+  }
+}
+
+TEST(Recorder, MillionsThatCollideWithAHotKeyDoNotHideIt) {
+  Recorder recorder(RecorderOptions{});
+  const std::string name = "k";
+  for (std::uint64_t i = 0; i < 300'000; ++i) {
+    recorder.record({.hash = KeyHash{0x42 | (i + 1) << 8 & 0xFFFFFFFF}, .key = name}, kStart);
+    if (i % 10 == 0) recorder.record({.hash = KeyHash{0x42}, .key = "hot"}, kStart);
+  }
+  const Summary summary = recorder.summarize(kStart, 10);
+  EXPECT_EQ(summary.keys.at(0).key, "hot");
+  EXPECT_GE(summary.keys.at(0).high, 30'000u);
 }
 
 }  // namespace

@@ -240,7 +240,8 @@ TEST(Selector, PromotesTheMomentTheEvidenceIsThere) {
   const std::string key = "k";
   for (int i = 1; i <= 1000; ++i) {
     const TimePoint now = TimePoint(seconds(50)) + std::chrono::microseconds(i);
-    const bool urgent = recorder.record({in_db(hash_name(key, 1), 0), key}, now);
+    recorder.record({in_db(hash_name(key, 1), 0), key}, now);
+    const bool urgent = recorder.drain(now);
     ASSERT_EQ(urgent, i == 1000);
     const Summary shard = recorder.summarize(now, 10);
     EXPECT_EQ(told(selector.update(merge({&shard, 1}, 10))).size(), i == 1000 ? 1u : 0u);

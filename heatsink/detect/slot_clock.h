@@ -39,6 +39,7 @@ class SlotClock {
   }
 
   bool due(TimePoint now) const { return now >= next_; }
+  TimePoint next() const { return next_; }  // when it is due
 
   // REQUIRES: due(now).
   Move move_to(TimePoint now) {

@@ -1,59 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table keeps of one key: its accesses by slot, what it may have had before, and its name.
+// What the table keeps of one key: its counts by slot, what it may have had before, and its name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 
+#include "heatsink/detect/access_log.h"
+#include "heatsink/detect/measure.h"
 #include "heatsink/detect/name_pool.h"
 #include "heatsink/detect/slot_clock.h"
 
 namespace heatsink::detect {
 
-// Accesses by slot, saturating at 2^32 - 1 per slot. The one line that a read touches.
+enum NameState : std::uint8_t { kWhole = 0, kCut = 1, kTooLong = 2 };
+inline constexpr std::uint32_t kNoAlarm = UINT32_MAX;
+
+// The one line that an access touches which only adds to the measure. A count of UINT32_MAX is
+// full: there were at least so many.
 struct alignas(64) Counts {
-  std::uint32_t count[kSlotsMax];
-  std::uint32_t turn;      // of the last roll: count[] is right for this turn
-  std::uint32_t alarm;     // the value of this turn's count that makes the key urgent; 0: none does
-  std::uint32_t admitted;  // turn of the admission
-  std::uint32_t missed_now;   // upper bound of the untracked accesses: in the lap of the admission,
-  std::uint32_t missed_last;  // and in the lap before it
-  std::uint16_t name_size;    // bytes of the name that are kept
-  std::uint8_t urgency;       // how many levels (urgent count, 2x, 4x ...) have been announced
-  std::uint8_t name_state;    // NameState
+  std::uint64_t tag;               // the key's hash; 0: nobody lives here
+  std::uint32_t count[kSlotsMax];  // the measure, by slot
+  std::uint32_t turn;              // of the last roll: all is right for this turn
+  std::uint32_t alarm;  // the value of this turn's count that makes the key urgent; or kNoAlarm
+  std::uint32_t missed_now;   // upper bound of what was not counted: in the lap of the admission,
+  std::uint32_t missed_last;  // and in the lap before it; UINT32_MAX: no bound is known
 };
 static_assert(sizeof(Counts) == 64);
 
-enum NameState : std::uint8_t { kWhole = 0, kCut = 1, kTooLong = 2 };
+// What an access adds beside the measure: two numbers that are kept by slot and one that leaves
+// the window at its mean. Together with the measure they tell reads, writes, hits and bytes.
+//   measure    a        b      mean
+//   requests   writes   hits   bytes
+//   writes     reads    hits   bytes
+//   misses     writes   hits   bytes
+//   bytes      writes   reads  hits
+struct Parts {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::uint64_t mean = 0;
 
-// What a plain read of a known key does not touch.
+  bool none() const { return (a | b | mean) == 0; }
+};
+
+template <Dimension kDimension>
+Parts parts_of(const AccessLog::Entry& entry) {
+  if constexpr (kDimension == Dimension::kBytes)
+    return {entry.write(), 1 - entry.write(), entry.hit()};
+  if constexpr (kDimension == Dimension::kWrites)
+    return {1 - entry.write(), entry.hit(), entry.bytes};
+  return {entry.write(), entry.hit(), entry.bytes};
+}
+
+template <Dimension kDimension>
+std::uint32_t weight_of(const AccessLog::Entry& entry) {
+  if constexpr (kDimension == Dimension::kBytes) return entry.bytes;
+  if constexpr (kDimension == Dimension::kWrites) return entry.write();
+  if constexpr (kDimension == Dimension::kMisses) return entry.kind == 0 ? 1 : 0;
+  return 1;
+}
+
+// What a read that says nothing but its key does not touch, where requests are counted.
 struct Details {
-  std::uint32_t hits[kSlotsMax];
-  std::uint32_t writes[kSlotsMax];
-  std::uint64_t bytes;
+  std::uint32_t a[kSlotsMax];
+  std::uint32_t b[kSlotsMax];
+  std::uint64_t mean;
   std::uint32_t db;
-  std::uint32_t name_end;  // chain in the NamePool with what follows the prefix, or kNone
-  char name[48];           // the first bytes of the name
+  std::uint32_t name_end;   // chain in the NamePool with what follows the prefix, or kNone
+  std::uint32_t admitted;   // turn of the admission
+  std::uint16_t name_size;  // bytes of the name that are kept
+  std::uint8_t name_state;  // NameState
+  std::uint8_t urgency;     // how many levels (urgent count, 2x, 4x ...) have been announced
+  char name[48];            // the first bytes of the name
 };
 
 // Turns out the slots that have left the window since the last roll. O(slots).
-void roll(Counts& counts, Details& details, const Position& at);
+void roll(Counts& counts, Details& details, const Position& at, Dimension dimension);
 
-// REQUIRES for all below: rolled to the current turn.
-std::uint64_t sum(const std::uint32_t (&by_slot)[kSlotsMax]);
-inline std::uint64_t low(const Counts& counts) { return sum(counts.count); }
-inline std::uint64_t high(const Counts& counts) {
-  return low(counts) + counts.missed_now + counts.missed_last;
+inline std::uint64_t sum(const std::uint32_t (&by_slot)[kSlotsMax]) {
+  return std::accumulate(std::begin(by_slot), std::end(by_slot), std::uint64_t{0});
 }
 
-// Upper bounds of all accesses by lap, as AdmissionSketch::take_back() wants them.
+// What is counted of the window at `at`, without rolling. O(slots).
+inline std::uint64_t count_at(const Counts& counts, const Position& at) {
+  std::uint64_t count = sum(counts.count);
+  const std::uint32_t turns = std::min(at.turn - counts.turn, at.slots);
+  for (std::uint32_t i = 0, cell = at.slot; i < turns; ++i, cell = at.before(cell)) {
+    count -= counts.count[cell];
+  }
+  return count;
+}
+
+// REQUIRES for all below: rolled to the current turn.
+inline std::uint64_t low(const Counts& counts) { return sum(counts.count); }
+// True when a count or what is missed has no bound of its own, because it did not fit.
+bool is_full(const Counts& counts);
+
+// Reads, writes, hits and bytes that were counted.
+struct Accesses {
+  std::uint64_t reads = 0, writes = 0, hits = 0, bytes = 0;
+};
+Accesses accesses(const Counts& counts, const Details& details, Dimension dimension);
+
+// Upper bounds by lap, as AdmissionSketch::take_back() wants them.
 struct ByLap {
   std::uint64_t now = 0;
   std::uint64_t last = 0;
 };
-ByLap by_lap(const Counts& counts, const Position& at);
+ByLap by_lap(const Counts& counts, const Details& details, const Position& at);
 
 // Sets the alarm for the current turn: the next level of urgency that is not announced yet. A level
 // is forgotten (and may be announced again) when the window falls below half of it.
-void arm(Counts& counts, const Position& at, std::uint64_t urgent_count);
+void arm(Counts& counts, Details& details, const Position& at, std::uint64_t urgent_count);
 
 }  // namespace heatsink::detect

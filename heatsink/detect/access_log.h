@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses that wait to be counted together: so their cache misses overlap instead of adding up.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "heatsink/detect/access.h"
+
+namespace heatsink::detect {
+
+// Copies of up to kEntries accesses with names of up to kNameBytes. Not thread-safe, no allocation.
+class AccessLog {
+ public:
+  static constexpr std::uint32_t kEntries = 64;
+  static constexpr std::size_t kNameBytes = 48;
+
+  // An entry's kind is kWrite and kHit added up: so the sum over a log holds both sums.
+  static constexpr std::uint32_t kWrite = 1, kHit = 128;
+  static_assert(kEntries * kWrite < kHit);
+
+  struct Entry {
+    std::uint64_t tag;  // the hash, or 1 for 0
+    std::uint32_t bytes;
+    std::uint32_t db;
+    std::uint32_t client;
+    std::uint16_t command;
+    std::uint8_t kind;
+    std::uint8_t name_size;
+
+    std::uint32_t write() const { return kind % kHit; }
+    std::uint32_t hit() const { return kind / kHit; }
+  };
+
+  static bool fits(const Access& access) { return access.key.size() <= kNameBytes; }
+
+  // REQUIRES: !full() and fits(access).
+  void push(const Access& access) noexcept {
+    entries_[size_] = entry_of(access);
+    copy_name(names_[size_], access.key);
+    ++size_;
+  }
+
+  std::uint32_t size() const { return size_; }
+  bool full() const { return size_ == kEntries; }
+  void clear() { size_ = 0; }
+  const Entry& operator[](std::uint32_t i) const { return entries_[i]; }
+  std::string_view name(std::uint32_t i) const { return {names_[i], entries_[i].name_size}; }
+
+  // `name_size` is not told for names that do not fit.
+  static Entry entry_of(const Access& access) {
+    return {.tag = access.hash.value == 0 ? 1 : access.hash.value,
+            .bytes = access.bytes,
+            .db = access.db,
+            .client = access.client,
+            .command = access.command,
+            .kind = static_cast<std::uint8_t>((access.kind == AccessKind::kWrite ? kWrite : 0) +
+                                              (access.local_hit ? kHit : 0)),
+            .name_size = static_cast<std::uint8_t>(access.key.size())};
+  }
+
+ private:
+  // A call of memcpy costs more than these few moves, which overlap for most sizes.
+  static void copy_name(char* to, std::string_view name) noexcept {
+    const std::size_t n = name.size();
+    const char* from = name.data();
+    if (n >= 16) {
+      std::memcpy(to, from, 16);
+      if (n > 32) std::memcpy(to + 16, from + 16, 16);
+      std::memcpy(to + n - 16, from + n - 16, 16);
+    } else if (n >= 8) {
+      std::memcpy(to, from, 8);
+      std::memcpy(to + n - 8, from + n - 8, 8);
+    } else {
+      for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+    }
+  }
+
+  std::uint32_t size_ = 0;
+  Entry entries_[kEntries];
+  char names_[kEntries][kNameBytes];
+};
+
+}  // namespace heatsink::detect

@@ -174,7 +174,7 @@ TEST(Burst, IsSeenThroughManyUpdates) {
   Selector selector({});
   int told_at_ms = -1;
   for (int ms = 0; ms < 60 && told_at_ms < 0; ++ms) {
-    const auto count = static_cast<std::uint64_t>(ms * 300);
+    const std::uint64_t count = 300 * static_cast<std::uint64_t>(ms);
     selector.update(window_of(milliseconds(ms), {count_of("a", count)}));
     if (is_hot(selector)) told_at_ms = ms;
   }

@@ -37,6 +37,9 @@ int run_top(int argc, char** argv) {
   add_duration_flag(app, "--for", options.run_for, "End after this time; 0: run until ended");
   app.add_flag("--once", options.once, "Print one answer and end; exit code 1 if there is none");
   app.add_flag("--json", options.json, "Print the answers as JSON, one per line");
+  app.add_option("--record", options.record_file,
+                 "Append the answers to this file, for 'heatsink replay'; zstd if it ends in .zst")
+      ->type_name("FILE");
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   return run_top_session(options);
 }

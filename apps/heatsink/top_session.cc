@@ -16,6 +16,7 @@
 
 #include "apps/heatsink/top_http.h"
 #include "apps/heatsink/top_model.h"
+#include "apps/heatsink/top_recording.h"
 #include "apps/heatsink/top_screen.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/tui/terminal.h"
@@ -42,6 +43,7 @@ class TopSession {
   }
 
   int run() {
+    if (!open_recording()) return kFailed;
     wait_for_signal();
     if (!options_.once && !options_.json) open_terminal();
     if (options_.run_for > Nanos(0)) {
@@ -57,10 +59,35 @@ class TopSession {
     if (!options_.once && !options_.json) {
       std::cout << summary_text(model_, BootClock::now() - started_) << std::flush;
     }
+    if (!recording_problem_.empty())
+      std::cerr << "heatsink top: --record: " << recording_problem_ << std::endl;
     return exit_code();
   }
 
  private:
+  // Before the terminal is taken over, so that what is wrong can be told.
+  bool open_recording() {
+    if (options_.record_file.empty()) return true;
+    auto opened = Recording::open(options_.record_file, model_.admin, options_.interval);
+    if (opened) {
+      recording_.emplace(std::move(opened).value());
+      return true;
+    }
+    std::cerr << "heatsink top: --record: " << opened.error().message << std::endl;
+    return false;
+  }
+
+  // A person at the screen is told by the summary's place: standard error, after the terminal.
+  void record(const std::string& body) {
+    if (!recording_) return;
+    const auto line = json_on_one_line(body);
+    if (!line) return;
+    const Status kept = recording_->append(*line);
+    if (kept) return;
+    recording_problem_ = kept.error().message;
+    recording_.reset();
+  }
+
   void open_terminal() {
     auto terminal = tui::Terminal::open();
     if (!terminal) return;  // a pipe, or a terminal of an unknown kind: plain frames serve both
@@ -145,6 +172,7 @@ class TopSession {
   }
 
   void polled(const Result<std::string>& body) {
+    if (body) record(*body);
     if (model_.paused) return;
     if (!body) {
       model_.failed(body.error().message, BootClock::now());
@@ -175,6 +203,7 @@ class TopSession {
   }
 
   int exit_code() const {
+    if (!recording_problem_.empty()) return kFailed;
     if (options_.once) return model_.problem.empty() && model_.answers > 0 ? kDone : kFailed;
     return model_.answers > 0 || ended_by_person_ ? kDone : kFailed;
   }
@@ -188,6 +217,8 @@ class TopSession {
   asio::steady_timer end_timer_;
   asio::posix::stream_descriptor input_;
   std::unique_ptr<tui::Terminal> terminal_;
+  std::optional<Recording> recording_;
+  std::string recording_problem_;
   int empty_reads_ = 0;
   bool ended_by_person_ = false;
 };

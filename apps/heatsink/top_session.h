@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/net/address.h"
@@ -12,9 +13,10 @@ namespace heatsink::app {
 struct TopOptions {
   net::HostPort admin{"127.0.0.1", 6390};
   Nanos interval = std::chrono::seconds(1);
-  Nanos run_for{0};   // 0: until it is ended
-  bool once = false;  // one answer, as text
-  bool json = false;  // the answers as they are, one per line
+  Nanos run_for{0};         // 0: until it is ended
+  bool once = false;        // one answer, as text
+  bool json = false;        // the answers as they are, one per line
+  std::string record_file;  // "": none; also keeps the answers there (top_recording.h)
 };
 
 // Until q, SIGINT, SIGTERM, SIGHUP, SIGQUIT or `run_for`. Draws on the terminal when standard input

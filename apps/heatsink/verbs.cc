@@ -12,6 +12,8 @@ std::span<const Verb> verbs() {
       {"proxy",
        "Stands in front of a server, finds its hot keys and serves them from coherent copies.",
        run_proxy},
+      {"replay", "Plays a trace again: what was hot, what caching would have saved, what to set.",
+       run_replay},
       {"top", "Shows the hot keys of a running proxy, live.", run_top},
   };
   return rows;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heatsink/resp/command_table.h"   // IWYU pragma: export
+#include "heatsink/resp/inline_request.h"  // IWYU pragma: export
 #include "heatsink/resp/reply_scanner.h"   // IWYU pragma: export
 #include "heatsink/resp/request_parser.h"  // IWYU pragma: export
 #include "heatsink/resp/value.h"           // IWYU pragma: export

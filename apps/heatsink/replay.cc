@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink replay: what a recorded hour says about thresholds, windows and cache sizes.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "apps/heatsink/flags.h"
+#include "apps/heatsink/replay_run.h"
+#include "apps/heatsink/typed_flag.h"
+#include "apps/heatsink/verbs.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr std::size_t kListMax = 20;
+
+// "a,b,c" with each part read by `parse_one`.
+template <class T, class Parse>
+Result<std::vector<T>> parse_list(const std::string& text, Parse parse_one) {
+  std::vector<T> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    Result<T> one = parse_one(text.substr(at, end - at));
+    if (!one) return one.error();
+    if (std::find(out.begin(), out.end(), *one) == out.end()) out.push_back(std::move(*one));
+    if (out.size() > kListMax)
+      return Error{ErrorCode::kOutOfRange, "at most 20 values can be tried"};
+    at = end + 1;
+  }
+  return out;
+}
+
+Result<double> parse_number(const std::string& text, double min, double max, const char* form) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= min && value <= max))
+    return Error{ErrorCode::kInvalidArgument, form};
+  return value;
+}
+
+Result<double> parse_qps(const std::string& text) {
+  return parse_number(text, 1, 1e9, "a threshold is a number of accesses per second, 1 or more");
+}
+
+Result<double> parse_rate(const std::string& text) {
+  return parse_number(text, 1e-3, 1e9, "a rate is a number of accesses per second, up to 1e9");
+}
+
+Result<double> parse_speed(const std::string& text) {
+  return parse_number(text, 1e-3, 1e3, "a speed is a factor between 0.001 and 1000");
+}
+
+Result<Nanos> parse_window(const std::string& text) {
+  Result<Nanos> window = parse_duration(text);
+  if (window.ok() && (*window < Millis(100) || *window > std::chrono::hours(1)))
+    return Error{ErrorCode::kOutOfRange, "a window is between 100ms and 1h"};
+  return window;
+}
+
+// A plain number is of copies, one with a unit of bytes; the other then has no limit of its own.
+Result<replay::Capacity> parse_capacity(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  if (plain) {
+    Result<double> entries =
+        parse_number(text, 1, 4096, "a capacity is 1 .. 4096 copies, or bytes as in 16mb");
+    if (!entries) return entries.error();
+    return replay::Capacity{static_cast<std::size_t>(*entries), replay::kNoByteLimit};
+  }
+  Result<Bytes> bytes = parse_bytes(text);
+  if (!bytes || *bytes < kibibytes(64) || *bytes >= replay::kNoByteLimit) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "a capacity is 1 .. 4096 copies, or 64kb .. 64gb of bytes, as in 16mb"};
+  }
+  return replay::Capacity{4096, *bytes};
+}
+
+void add_timing_flags(CLI::App& app, replay::Timing& timing) {
+  CLI::Option* rate =
+      add_parsed_flag(app, "--rate", timing.rate, parse_rate, "",
+                      "Accesses per second, evenly; needed for a trace without timestamps")
+          ->type_name("NUMBER");
+  add_parsed_flag(app, "--speed", timing.speed, parse_speed, "1",
+                  "The traffic of the timestamps, so many times as fast")
+      ->type_name("FACTOR")
+      ->excludes(rate);
+}
+
+void add_grid_flags(CLI::App& app, replay::SavingsGrid& grid) {
+  add_parsed_flag(
+      app, "--thresholds", grid.hot_qps,
+      [](const std::string& text) {
+        auto list = parse_list<double>(text, parse_qps);
+        if (list) std::sort(list->begin(), list->end());
+        return list;
+      },
+      "", "Thresholds (hot-qps) to try, as in 100,200,500; default: fit to the traffic")
+      ->type_name("LIST");
+  add_parsed_flag(
+      app, "--windows", grid.windows,
+      [](const std::string& text) { return parse_list<Nanos>(text, parse_window); }, "",
+      "Windows to try, as in 2s,10s,60s; default: three that fit into the trace")
+      ->type_name("LIST");
+  add_parsed_flag(
+      app, "--capacities", grid.capacities,
+      [](const std::string& text) { return parse_list<replay::Capacity>(text, parse_capacity); },
+      "", "Cache sizes to try, in copies or bytes, as in 100,1000,16mb; default: 10 .. 4096 copies")
+      ->type_name("LIST");
+}
+
+void add_bytes_flag(CLI::App& app, const std::string& name, Bytes& target, Bytes min,
+                    const std::string& help) {
+  add_parsed_flag(
+      app, name, target,
+      [min](const std::string& text) -> Result<Bytes> {
+        Result<Bytes> bytes = parse_bytes(text);
+        if (bytes && *bytes < min)
+          return Error{ErrorCode::kOutOfRange, "at least " + format_bytes(min)};
+        return bytes;
+      },
+      format_bytes(target), help)
+      ->type_name("BYTES");
+}
+
+void add_output_flags(CLI::App& app, ReplayOptions& options) {
+  app.add_flag("--json", options.json, "Print the report as JSON");
+  app.add_option("--html", options.html_file, "Write the report with plots to this file")
+      ->type_name("FILE");
+  app.add_option("--write-config", options.config_file,
+                 "Write the recommended configuration to this file")
+      ->type_name("FILE");
+  app.add_flag("--force", options.overwrite, "Overwrite files that are there already");
+}
+
+}  // namespace
+
+int run_replay(int argc, char** argv) {
+  ReplayOptions options;
+  options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
+  CLI::App app(
+      "Plays a recorded trace again in virtual time: what was hot, what caching would have saved, "
+      "and which threshold, capacity and window to choose.",
+      argv[0]);
+  app.add_option("TRACE", options.trace,
+                 "CSV with a header (t_ms,key,op,size), output of 'redis-cli MONITOR', or a "
+                 "recording of 'heatsink top --record'; plain or zstd; - reads standard input")
+      ->required();
+  add_timing_flags(app, options.reading.timing);
+  add_grid_flags(app, options.grid);
+  add_parsed_flag(app, "--hot-qps", options.hot_qps, parse_qps, "the recommended one",
+                  "The threshold by which the detector is compared with exact counts")
+      ->type_name("NUMBER");
+  add_bytes_flag(app, "--value-size", options.rules.value_bytes_assumed, Bytes{0},
+                 "Taken for values whose size the trace does not tell");
+  add_duration_flag(app, "--expire", options.rules.expire_after_write,
+                    "How long a copy lives at most (cache.expire-after-write)");
+  add_bytes_flag(app, "--memory", options.reading.memory_max, mebibytes(1),
+                 "Limit of the trace in memory, at 16 bytes per access and 50 and the name per "
+                 "key; past it the rest is not read");
+  add_output_flags(app, options);
+  if (const auto code = parse_flags(app, argc, argv)) return *code;
+  return run_replay_session(options);
+}
+
+}  // namespace heatsink::app

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/replay_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heatsink::app {
+namespace {
+
+template <class T>
+std::size_t place_of(const std::vector<T>& values, const T& wanted) {
+  const auto found = std::find(values.begin(), values.end(), wanted);
+  return found == values.end() ? 0 : static_cast<std::size_t>(found - values.begin());
+}
+
+void reading_caveats(const replay::ReadingFacts& facts, std::vector<std::string>& out) {
+  if (facts.full)
+    out.push_back("The trace did not fit into --memory: only its beginning was read.");
+  if (facts.bad_lines > 0) {
+    std::string named;
+    for (const replay::BadLine& bad : facts.first_bad_lines)
+      named += fmt::format("{} line {}: {}", named.empty() ? "" : ";", bad.number, bad.why);
+    out.push_back(fmt::format("{} of {} lines could not be read and were left out:{}{}.",
+                              facts.bad_lines, facts.lines, named,
+                              facts.bad_lines > facts.first_bad_lines.size() ? "; ..." : ""));
+  }
+  if (facts.times_back > 0) {
+    out.push_back(fmt::format(
+        "{} timestamps were earlier than the one before them, and taken as equal to it.",
+        facts.times_back));
+  }
+  if (facts.keyless > 0)
+    out.push_back(fmt::format("{} commands without keys were left out.", facts.keyless));
+}
+
+}  // namespace
+
+std::size_t ReplayReport::chosen_window() const {
+  return place_of(grid.windows, recommendation.chosen.setting.window);
+}
+
+std::size_t ReplayReport::chosen_capacity() const {
+  return place_of(grid.capacities, recommendation.chosen.setting.capacity);
+}
+
+std::string capacity_text(const replay::Capacity& capacity) {
+  return capacity.entries_max < 4096 || capacity.bytes_max >= replay::kNoByteLimit
+             ? fmt::format("{}", capacity.entries_max)
+             : format_bytes(capacity.bytes_max);
+}
+
+std::vector<std::string> caveats(const ReplayReport& report) {
+  std::vector<std::string> out;
+  reading_caveats(report.trace.facts, out);
+  const std::uint64_t all = report.trace.accesses.size();
+  if (report.facts.sized < all) {
+    out.push_back(
+        fmt::format("The trace tells the size of {} values; {} were assumed for the "
+                    "others, so memory is an estimate (--value-size).",
+                    report.facts.sized == 0 ? "no" : std::to_string(report.facts.sized),
+                    format_bytes(report.rules.value_bytes_assumed)));
+  }
+  if (report.trace.facts.is_recording) {
+    out.push_back(
+        "A recording of heatsink top knows rates of hot and warm keys, not single accesses: they "
+        "were spread evenly between two answers. Bursts, keys below warm-qps, and the detector's "
+        "accuracy cannot be seen in it, and thresholds under its warm-qps save more than is said.");
+  }
+  if (report.facts.reads > 0) {
+    out.push_back(
+        fmt::format("{} reads are no GET: they make a key hot, but copies do not answer "
+                    "them.",
+                    report.facts.reads));
+  }
+  return out;
+}
+
+}  // namespace heatsink::app

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb: its command line, its outputs, and that its configuration is one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/json/parse.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/heatsink/replay_svg.h"
+#include "apps/heatsink/verbs.h"
+#include "heatsink/cache/cache.h"
+#include "heatsink/replay/replay.h"
+
+namespace heatsink::app {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStderr;
+using ::testing::internal::GetCapturedStdout;
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+Outcome run(RunVerb verb, std::vector<std::string> words) {
+  words.insert(words.begin(), "heatsink verb");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  CaptureStdout();
+  CaptureStderr();
+  const int code = verb(static_cast<int>(words.size()), argv.data());
+  return {code, GetCapturedStdout(), GetCapturedStderr()};
+}
+
+class ReplayVerb : public ::testing::Test {
+ protected:
+  ReplayVerb() { std::filesystem::create_directory(folder_); }
+  ~ReplayVerb() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ / name; }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+  static std::string content(const std::string& path) {
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  // A hot key with a hostile name, and many cold ones, at 1000/s for 40 s.
+  std::string hot_trace() const {
+    std::string text = "t_ms,key,op,size\n";
+    for (int i = 0; i < 40'000; ++i) {
+      const bool hot = i % 5 == 0;
+      text += std::to_string(i) + "," + (hot ? "<script>&\x1b[31m" : "k" + std::to_string(i)) +
+              ",get,100\n";
+    }
+    return file("hot.csv", text);
+  }
+  std::string cold_trace() const {
+    std::string text = "key\n";
+    for (int i = 0; i < 40'000; ++i) text += "k" + std::to_string(i) + "\n";
+    return file("cold.csv", text);
+  }
+
+ private:
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("heatsink_replay_verb_" + std::to_string(getpid()));
+};
+
+TEST_F(ReplayVerb, TextFitsATerminalAndIsSafe) {
+  const Outcome told = run(run_replay, {hot_trace()});
+  ASSERT_EQ(told.code, kDone) << told.err;
+  EXPECT_EQ(told.err, "");  // no progress where nobody looks
+  EXPECT_THAT(told.out, HasSubstr("Which threshold?"));
+  EXPECT_THAT(told.out, HasSubstr("Precision 100.00 %, recall 100.00 %"));
+  EXPECT_THAT(told.out, Not(HasSubstr("\x1b")));
+  std::istringstream lines(told.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST_F(ReplayVerb, JsonIsJson) {
+  const Outcome told = run(run_replay, {hot_trace(), "--json"});
+  ASSERT_EQ(told.code, kDone) << told.err;
+  const boost::json::value report = boost::json::parse(told.out);
+  EXPECT_TRUE(report.at("recommendation").at("caching").as_bool());
+  EXPECT_GT(report.at("savings").as_array().size(), 10u);
+  EXPECT_EQ(report.at("trace").at("requests").to_number<double>(), 40'000);
+}
+
+// Every element is closed, and nothing comes from outside.
+TEST_F(ReplayVerb, HtmlIsOneWellFormedSafePage) {
+  const Outcome told = run(run_replay, {hot_trace(), "--html", path("r.html")});
+  ASSERT_EQ(told.code, kDone) << told.err;
+  const std::string html = content(path("r.html"));
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;&amp;"));
+  for (const char* forbidden : {"<script", "http:", "https:", "src=", "url(", "\x1b", "nan", "inf"})
+    EXPECT_THAT(html, Not(HasSubstr(forbidden)));
+  std::size_t plots = 0;
+  for (std::size_t at = 0; (at = html.find("<svg ", at)) != std::string::npos; ++at) ++plots;
+  EXPECT_EQ(plots, 3u);
+  const std::string check =
+      "python3 -c 'import sys, xml.dom.minidom as x; "
+      "x.parse(sys.argv[1])' '" +
+      path("r.html") + "'";
+  EXPECT_EQ(std::system(check.c_str()), 0);
+}
+
+TEST_F(ReplayVerb, ConfigIsAcceptedAndNothingIsOverwritten) {
+  const std::string config = path("c.yaml");
+  ASSERT_EQ(run(run_replay, {hot_trace(), "--write-config", config}).code, kDone);
+  const Outcome checked = run(run_config, {"check", config});
+  EXPECT_EQ(checked.out, "ok\n") << checked.err;
+  EXPECT_THAT(content(config), HasSubstr("enabled: true"));
+
+  const Outcome again = run(run_replay, {hot_trace(), "--write-config", config});
+  EXPECT_EQ(again.code, kMisused);
+  EXPECT_THAT(again.err, HasSubstr("--force"));
+  EXPECT_EQ(run(run_replay, {hot_trace(), "--write-config", config, "--force"}).code, kDone);
+}
+
+TEST_F(ReplayVerb, NothingHotIsSaidAndConfigured) {
+  const std::string config = path("c.yaml");
+  const Outcome told = run(run_replay, {cold_trace(), "--rate", "1000", "--write-config", config});
+  ASSERT_EQ(told.code, kDone) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("Leave caching off"));
+  EXPECT_THAT(told.out, HasSubstr("Nothing is hot"));
+  EXPECT_THAT(content(config), HasSubstr("enabled: false"));
+  EXPECT_EQ(run(run_config, {"check", config}).out, "ok\n");
+}
+
+TEST_F(ReplayVerb, MisuseAndBadInputAreTold) {
+  EXPECT_EQ(run(run_replay, {}).code, kMisused);
+  EXPECT_EQ(run(run_replay, {"x", "--rate", "-5"}).code, kMisused);
+  EXPECT_EQ(run(run_replay, {"x", "--windows", "5"}).code, kMisused);
+  EXPECT_EQ(run(run_replay, {"x", "--thresholds", "0.5"}).code, kMisused);
+  EXPECT_EQ(run(run_replay, {"x", "--capacities", "5000"}).code, kMisused);
+  EXPECT_EQ(run(run_replay, {"x", "--rate", "5", "--speed", "2"}).code, kMisused);
+  EXPECT_EQ(run(run_replay, {"--help"}).code, kDone);
+  const Outcome absent = run(run_replay, {path("absent")});
+  EXPECT_EQ(absent.code, kFailed);
+  EXPECT_THAT(absent.err, HasSubstr("No such file"));
+  EXPECT_THAT(run(run_replay, {cold_trace()}).err, HasSubstr("--rate 10000"));
+  EXPECT_THAT(run(run_replay, {path("")}).err, HasSubstr("folder"));
+}
+
+TEST_F(ReplayVerb, GivenGridsAreTried) {
+  const Outcome told = run(run_replay, {hot_trace(), "--windows", "5s", "--thresholds", "100,20",
+                                        "--capacities", "50,64kb,1mb", "--json"});
+  ASSERT_EQ(told.code, kDone) << told.err;
+  EXPECT_EQ(boost::json::parse(told.out).at("savings").as_array().size(), 6u);
+}
+
+// The simulation's memory is that of the table it stands for.
+TEST(CopyOverhead, IsThatOfTheHotTable) {
+  const std::size_t framing = 10;  // "$", up to six digits, line ends
+  EXPECT_NEAR(static_cast<double>(replay::kCopyOverheadBytes),
+              static_cast<double>(sizeof(cache::Entry) + sizeof(cache::Copy) + framing), 24);
+}
+
+TEST(Svg, EscapesAndStaysFinite) {
+  EXPECT_EQ(escaped("<a b=\"c\">'&"), "&lt;a b=&quot;c&quot;&gt;&#39;&amp;");
+  for (const bool logarithmic : {false, true}) {
+    const std::string drawn =
+        svg({"t", "x", "y", logarithmic, true, {{"one", {{1, 0}}}, {"none", {}}}});
+    EXPECT_THAT(drawn, Not(HasSubstr("nan")));
+    EXPECT_THAT(drawn, Not(HasSubstr("inf")));
+    EXPECT_THAT(drawn, Not(HasSubstr("none")));
+  }
+}
+
+}  // namespace
+}  // namespace heatsink::app

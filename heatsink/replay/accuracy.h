@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How right the detector is on a trace: the real recorder and selector beside exact counts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/replay/savings.h"
+#include "heatsink/replay/trace.h"
+
+namespace heatsink::replay {
+
+struct AccuracyOptions {
+  detect::Rule rule;  // for all keys; accesses are counted, whatever its measure's dimension
+  double burst = detect::SelectorOptions{}.burst;
+  std::uint32_t slots = 10;
+  std::size_t recorder_bytes = 2'500'000;
+  Nanos tick = Millis(100);  // how often it is judged; at once when a key is urgent
+};
+
+// Hot keys (write-hot ones too) at one moment.
+struct HotMoment {
+  std::int64_t at_ns = 0;
+  std::uint32_t named = 0;  // by the detector
+  std::uint32_t truly = 0;  // by the same selector on exact counts
+};
+
+// One key that was ever hot. Times are of the replay, from 0.
+struct HotLife {
+  std::uint32_t key = 0;
+  std::uint32_t periods = 0;  // how often it became hot or write-hot
+  std::int64_t first_ns = 0;  // when it first did
+  std::int64_t hot_ns = 0;    // how long it was so, in all
+  double rate_max = 0;        // accesses per second, as proven
+  bool write_hot = false;     // ever
+};
+
+struct Accuracy {
+  static constexpr std::size_t kTop = 100;
+  static constexpr std::size_t kMomentsMax = 600;
+
+  std::size_t memory_bytes = 0;     // of the recorder
+  std::uint64_t judgements = 0;     // at ticks, where both verdicts are compared
+  std::uint64_t named = 0;          // hot keys named, summed over the judgements ...
+  std::uint64_t named_truly = 0;    // ... that exact counts call hot as well ...
+  std::uint64_t truly = 0;          // ... of so many
+  std::uint64_t top_asked = 0;      // keys among the kTop busiest named, summed over the slots ...
+  std::uint64_t top_right = 0;      // ... that are among the truly busiest
+  double rate_error_sum = 0;        // |rate - truth| / truth, of these
+  std::uint64_t bounds_broken = 0;  // of these, keys whose true count lay outside [low, high]
+  std::vector<std::int64_t> detection_ns;  // from the access that filled the window to
+                                           // the verdict, 0 if that came sooner; rising
+  std::uint64_t missed = 0;                // became hot, and cold again, without a verdict
+  std::vector<HotMoment> moments;          // at most kMomentsMax, evenly
+  std::vector<HotLife> lives;              // longest hot first
+
+  double precision() const;  // 1 when nothing was named
+  double recall() const;     // 1 when nothing was hot
+  double top_precision() const;
+  double rate_error() const;
+};
+
+// One pass; O(1) per access, and per tick O(hot keys + the recorder's table). Judged at most 20 000
+// times: a longer trace less often than every tick. Memory: ExactWindow's and the recorder's.
+Accuracy accuracy(const Trace& trace, const AccuracyOptions& options, const Progress& progress);
+
+// The value that a share `q` (0 .. 1) of the sorted values does not exceed; 0 of none.
+std::int64_t quantile(const std::vector<std::int64_t>& sorted, double q);
+
+}  // namespace heatsink::replay

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a file or of standard input, unpacked if they are zstd.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "heatsink/base/result.h"
+
+namespace heatsink::replay {
+
+// One thread. Memory: a fixed buffer, and what a zstd frame asks for, which is limited to 128 MiB.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  // Up to out.size() bytes; 0: the end. Errors: the file cannot be read (kUnavailable), the zstd
+  // data is damaged, cut off or wants too large a window (kInvalidArgument).
+  virtual Result<std::size_t> read(std::span<char> out) = 0;
+
+  // "-" is standard input. What it is packed with is seen by its first bytes: zstd is unpacked,
+  // gzip refused with what to do.
+  static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
+  // Of bytes in memory, unpacked likewise; they must outlive the source.
+  static Result<std::unique_ptr<ByteSource>> of(std::span<const char> bytes);
+};
+
+}  // namespace heatsink::replay

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/replay/read_trace.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "heatsink/base/printable.h"
+#include "heatsink/replay/line_reader.h"
+#include "heatsink/replay/line_source.h"
+
+namespace heatsink::replay {
+namespace {
+
+constexpr std::uint64_t kLinesPerProgress = 1 << 16;
+constexpr std::size_t kFirstLineShown = 60;
+
+void note_bad(ReadingFacts& facts, std::uint64_t number, std::string_view why) {
+  ++facts.bad_lines;
+  if (facts.first_bad_lines.size() < ReadingFacts::kBadLinesNamed)
+    facts.first_bad_lines.push_back({number, std::string(why)});
+}
+
+Error unknown_format(std::string_view first_line) {
+  return {ErrorCode::kInvalidArgument,
+          fmt::format("it is no trace that heatsink can read: neither CSV with a header line that "
+                      "names a column 'key', nor output of 'redis-cli MONITOR', nor a recording "
+                      "of 'heatsink top --record'; it begins with '{}'",
+                      printable(first_line, kFirstLineShown))};
+}
+
+// Of a file that is mostly broken nothing should be believed.
+Status believable(const ReadingFacts& facts) {
+  if (facts.bad_lines * 2 <= facts.lines) return Unit{};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("{} of its {} lines cannot be read; line {}: {}", facts.bad_lines, facts.lines,
+                  facts.first_bad_lines[0].number, facts.first_bad_lines[0].why)};
+}
+
+}  // namespace
+
+Result<Trace> read_trace(ByteSource& source, const ReadOptions& options,
+                         const ReadProgress& progress) {
+  LineSource lines(source);
+  TraceBuilder builder(options.memory_max);
+  std::unique_ptr<LineReader> reader;
+  while (!builder.facts().full) {
+    Result<LineSource::Line> line = lines.next();
+    if (!line) return line.error();
+    if (line->end) break;
+    if (!reader && line->text.empty() && !line->too_long) continue;
+    if (!reader && !(reader = reader_for(line->text))) return unknown_format(line->text);
+    const std::string_view why =
+        line->too_long ? "it is longer than 32 MiB" : reader->take(line->text, builder);
+    if (!why.empty()) note_bad(builder.facts(), lines.number(), why);
+    if (progress && lines.number() % kLinesPerProgress == 0) progress(builder.size());
+  }
+  if (!reader) return Error{ErrorCode::kInvalidArgument, "it is empty"};
+  builder.facts().lines = lines.number();
+  builder.facts().format = reader->format();
+  if (const Status status = believable(builder.facts()); !status) return status.error();
+  return std::move(builder).finish(options.timing);
+}
+
+}  // namespace heatsink::replay

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a file to a trace: unpacks, recognises the format, reads what can be read.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "heatsink/base/result.h"
+#include "heatsink/replay/byte_source.h"
+#include "heatsink/replay/trace.h"
+
+namespace heatsink::replay {
+
+struct ReadOptions {
+  Timing timing;
+  Bytes memory_max = mebibytes(2048);  // of the trace in memory (TraceBuilder); past it reading
+                                       // ends, and the facts say so
+};
+
+// Told how many accesses have been read, every 64 Ki lines.
+using ReadProgress = std::function<void(std::uint64_t accesses)>;
+
+// Lines that cannot be read are counted and passed over. Errors: the source's own, an unknown
+// format, a file without an access, more bad lines than good ones, no time and no rate.
+Result<Trace> read_trace(ByteSource& source, const ReadOptions& options,
+                         const ReadProgress& progress);
+
+}  // namespace heatsink::replay

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// replay: recorded traffic played again in virtual time: what is hot, what copies would save.
+// Start with read_trace.h (from a file to a trace), savings.h (what caching would have saved),
+// recommend.h (which parameters) and accuracy.h (the detector against exact counts).
+#pragma once
+
+#include "heatsink/replay/accuracy.h"        // IWYU pragma: export
+#include "heatsink/replay/byte_source.h"     // IWYU pragma: export
+#include "heatsink/replay/copy_simulator.h"  // IWYU pragma: export
+#include "heatsink/replay/facts.h"           // IWYU pragma: export
+#include "heatsink/replay/read_trace.h"      // IWYU pragma: export
+#include "heatsink/replay/recommend.h"       // IWYU pragma: export
+#include "heatsink/replay/savings.h"         // IWYU pragma: export
+#include "heatsink/replay/trace.h"           // IWYU pragma: export

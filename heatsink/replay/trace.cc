@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/replay/trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "heatsink/base/hash.h"
+
+namespace heatsink::replay {
+namespace {
+
+constexpr std::uint64_t kSeed = 0x6865617473696e6b;  // any: who gives us a trace gains nothing
+constexpr std::size_t kKeyOverheadBytes = 50;        // entry of the hash map and end of the name
+constexpr double kNanosPerSecond = 1e9;
+
+}  // namespace
+
+bool TraceBuilder::add(const RawAccess& access) {
+  if (trace_.facts.full) return false;
+  if (memory_used_ + sizeof(TraceAccess) + kKeyOverheadBytes + KeyNames::kNameBytesMax >
+      memory_max_.count) {
+    trace_.facts.full = true;
+    return false;
+  }
+  const std::uint32_t bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      access.value_bytes.value_or(TraceAccess::kBytesUnknown),
+      access.value_bytes ? TraceAccess::kBytesUnknown - 1 : TraceAccess::kBytesUnknown));
+  trace_.accesses.emplace_back(time_of(access), number_of(access), access.operation, bytes);
+  memory_used_ += sizeof(TraceAccess);
+  return true;
+}
+
+std::uint32_t TraceBuilder::number_of(const RawAccess& access) {
+  const std::uint64_t hash = in_db(hash_name(access.key, kSeed), access.db).value;
+  const auto [found, is_new] =
+      numbers_.try_emplace(hash, static_cast<std::uint32_t>(trace_.keys.size()));
+  if (is_new) {
+    trace_.keys.add(access.key, access.db);
+    memory_used_ += kKeyOverheadBytes + std::min(access.key.size(), KeyNames::kNameBytesMax);
+  }
+  return found->second;
+}
+
+// Never back, and from 0 on. An access without a time stands beside the one before it.
+std::int64_t TraceBuilder::time_of(const RawAccess& access) {
+  if (!access.at_ns) return last_ns_;
+  if (!trace_.facts.timed) {
+    trace_.facts.timed = true;
+    first_ns_ = *access.at_ns;
+  }
+  const std::int64_t at = *access.at_ns - first_ns_;
+  if (at < last_ns_) ++trace_.facts.times_back;
+  return last_ns_ = std::max(last_ns_, at);
+}
+
+void TraceBuilder::time_evenly(double rate) {
+  double number = 0;
+  for (TraceAccess& access : trace_.accesses) {
+    access.at_ns = static_cast<std::int64_t>(number / rate * kNanosPerSecond);
+    number += 1;
+  }
+}
+
+void TraceBuilder::scale_times(double speed) {
+  for (TraceAccess& access : trace_.accesses)
+    access.at_ns = static_cast<std::int64_t>(static_cast<double>(access.at_ns) / speed);
+}
+
+Result<Trace> TraceBuilder::finish(const Timing& timing) && {
+  if (trace_.accesses.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "there is no access in it" +
+                     (trace_.facts.first_bad_lines.empty()
+                          ? std::string()
+                          : "; line " + std::to_string(trace_.facts.first_bad_lines[0].number) +
+                                ": " + trace_.facts.first_bad_lines[0].why)};
+  }
+  if (timing.rate <= 0 && !trace_.facts.timed) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "it has no timestamps, only an order: say how many accesses there were per "
+                 "second, as in --rate 10000"};
+  }
+  if (timing.rate > 0) {
+    time_evenly(timing.rate);
+    trace_.facts.timed = false;
+  } else if (timing.speed != 1) {
+    scale_times(timing.speed);
+  }
+  return std::move(trace_);
+}
+
+}  // namespace heatsink::replay

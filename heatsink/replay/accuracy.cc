@@ -103,7 +103,7 @@ class Measurement {
                    .seed = 1}),
         selector_(selector_for(options)),
         truth_(trace, options),
-        next_tick_ns_(tick_ns_)) {
+        next_tick_ns_(tick_ns_) {
     out_.memory_bytes = recorder_.memory_bytes();
   }
 

@@ -67,7 +67,7 @@ class Choice {
   Reason threshold_reason() const {
     const double hot_qps = chosen_.setting.hot_qps;
     std::string why =
-        fmt::format("the highest that is good enough: {} keys are hot at once, {} promotions",
+        fmt::format("the highest that is good enough; hot keys at once at most {}, promotions {}",
                     chosen_.hot_peak, chosen_.tally.promotions);
     const Saving* higher = nullptr;
     for (const Saving& saving : savings_) {

@@ -11,6 +11,11 @@ namespace {
 // Shares of the memory, in percent; the rest is the table's.
 constexpr std::size_t kSketchPercent = 8;
 constexpr std::size_t kNamesPercent = 4;
+constexpr std::size_t kTalliesPercent = 4;  // where they are told
+
+// The sample that feeds the tallies: every access up to this rate; above, fewer.
+constexpr std::uint64_t kTalliesPerSecond = 16'384;
+constexpr std::uint64_t kTallyFactorMax = 64;
 
 constexpr int kOwnersAsked = 64;         // for the room of one long name, at most
 constexpr unsigned kBytesUnitBits = 6;   // of the sketch, where bytes are counted
@@ -30,11 +35,17 @@ std::uint32_t capped(std::uint64_t n) {
 
 void add(std::uint32_t& to, std::uint32_t n) { to = capped(std::uint64_t{to} + n); }
 
+std::size_t tallies_percent(const KeyTableOptions& options) {
+  return options.names == nullptr ? 0 : kTalliesPercent;
+}
+
 }  // namespace
 
 KeyTable::KeyTable(const KeyTableOptions& options)
     : prints_(std::max<std::size_t>(
-          options.memory_bytes / 100 * (100 - kSketchPercent - kNamesPercent) / kBucketBytes, 1)),
+          options.memory_bytes / 100 *
+              (100 - kSketchPercent - kNamesPercent - tallies_percent(options)) / kBucketBytes,
+          1)),
       least_(prints_.size()),
       counts_(prints_.size() * kWays),
       details_(prints_.size() * kWays),
@@ -44,10 +55,14 @@ KeyTable::KeyTable(const KeyTableOptions& options)
       names_(options.memory_bytes / 100 * kNamesPercent),
       sampler_(options.lossless_per_second, options.seed),
       dimension_(options.dimension),
-      urgent_count_(std::max<std::uint64_t>(options.urgent_count, 1)) {}
+      urgent_count_(std::max<std::uint64_t>(options.urgent_count, 1)),
+      tally_names_(options.names),
+      board_(options.memory_bytes / 100 * tallies_percent(options)),
+      tally_left_(options.names == nullptr ? UINT64_MAX : 1) {}
 
 std::size_t KeyTable::memory_bytes() const {
-  return buckets_ * kBucketBytes + sketch_.memory_bytes() + names_.memory_bytes();
+  return buckets_ * kBucketBytes + sketch_.memory_bytes() + names_.memory_bytes() +
+         board_.memory_bytes();
 }
 
 // In each byte the highest bit is set where a print is that of the hash: surely for the lowest that
@@ -74,6 +89,7 @@ inline std::uint32_t KeyTable::find(std::uint64_t tag) const noexcept {
 void KeyTable::move(const SlotClock::Move& move, const Position& position) {
   at_ = position;
   sketch_.move(move, position);
+  board_.move(move, position);
   for (std::uint32_t lap = 0; lap < move.laps; ++lap) {
     factor_last_ = factor_now_;
     factor_now_ = sampler_.factor();
@@ -83,6 +99,12 @@ void KeyTable::move(const SlotClock::Move& move, const Position& position) {
 void KeyTable::move_sampling(TimePoint now, std::uint64_t accesses) noexcept {
   sampler_.move_to(now, accesses);
   factor_now_ = std::max(factor_now_, sampler_.factor());
+  if (tally_names_ == nullptr) return;
+  // The gap that is left may be drawn anew: of independent choices the past says nothing.
+  const std::uint64_t times = sampler_.rate() / kTalliesPerSecond;
+  tally_factor_ = std::bit_ceil(
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(times, 1, kTallyFactorMax)));
+  tally_left_ = sampler_.skip(tally_factor_);
 }
 
 // ---- counting
@@ -181,6 +203,8 @@ template <Dimension kDimension>
   }
   std::uint32_t& in_slot = counts.count[at_.slot];
   add(in_slot, weight_of<kDimension>(entry));
+  if (--tally_left_ == 0) [[unlikely]]
+    tally(key, entry);
   return in_slot >= counts.alarm && ring(key);
 }
 
@@ -201,6 +225,12 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, std::string_v
   }
   const std::uint32_t key = replace_rarest(entry, name, estimate, weight);
   return key != kNone && count_known<kDimension>(key, entry);
+}
+
+void KeyTable::tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept {
+  tally_left_ = sampler_.skip(tally_factor_);
+  if (details_[key].tallies != TallyBoard::kNoPlace)
+    board_.add(details_[key].tallies, entry, tally_factor_);
 }
 
 bool KeyTable::ring(std::uint32_t key) noexcept {
@@ -274,6 +304,7 @@ void KeyTable::evict(std::uint32_t key) noexcept {
   const ByLap laps = by_lap(counts_[key], details_[key], at_);
   if ((laps.now | laps.last) != 0) sketch_.take_back(counts_[key].tag, laps.now, laps.last);
   if (details_[key].name_end != NamePool::kNone) names_.release(details_[key].name_end);
+  if (details_[key].tallies != TallyBoard::kNoPlace) board_.release(details_[key].tallies);
 }
 
 void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
@@ -293,6 +324,7 @@ void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
   details.name_end = NamePool::kNone;
   details.admitted = at_.turn;
   details.urgency = 0;
+  details.tallies = TallyBoard::kNoPlace;
   store_name(key, name);
   arm(counts_[key], details, at_, urgent_count_);
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "heatsink/detect/sampling.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
+#include "heatsink/detect/tally_board.h"
 #include "heatsink/detect/tracked_key.h"
 
 namespace heatsink::detect {
@@ -25,6 +27,7 @@ struct KeyTableOptions {
   std::uint64_t lossless_per_second = UINT64_MAX;
   std::uint64_t seed = 0;
   Dimension dimension = Dimension::kRequests;
+  const TallyNames* names = nullptr;
 };
 
 // A key lives in the one bucket its hash names. An untracked key is counted in the sketch (when
@@ -91,6 +94,7 @@ class KeyTable {
   template <Dimension kDimension>
   bool count_unknown(const AccessLog::Entry& entry, std::string_view name) noexcept;
   bool ring(std::uint32_t key) noexcept;
+  void tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept;
   void roll_key(std::uint32_t key) noexcept;
 
   // Admission and eviction.
@@ -108,6 +112,7 @@ class KeyTable {
   void drop_end(std::uint32_t owner) noexcept;
 
   // Summaries.
+  void give_tally_places(std::span<const Candidate> busiest) noexcept;
   SampleBounds sample_bounds() const;
   KeyCount key_count(std::uint32_t key, const SampleBounds& sample, std::uint64_t total) const;
 
@@ -128,6 +133,10 @@ class KeyTable {
   std::uint32_t factor_now_ = 1;  // the largest of the sampler's, by lap
   std::uint32_t factor_last_ = 1;
   std::uint64_t admissions_ = 0;
+  const TallyNames* tally_names_;
+  TallyBoard board_;
+  std::uint32_t tally_factor_ = 1;  // each access of the sample for the board stands for so many
+  std::uint64_t tally_left_;        // accesses of tracked keys, to the next one of it
 };
 
 }  // namespace heatsink::detect

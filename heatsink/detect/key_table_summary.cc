@@ -54,9 +54,25 @@ void KeyTable::summarize(Summary& out, std::size_t keys_max, std::uint64_t floor
   }
   out.absent_max = std::min(out.absent_max, total);
   std::sort(keys.begin(), keys.end());
+  give_tally_places(keys);
   out.keys.reserve(keys.size());
   for (const Candidate& key : keys) {
     out.keys.push_back(key_count(key.key, sample, total));
+  }
+}
+
+// To the busiest keys as many as there are; who was among them keeps what was seen.
+void KeyTable::give_tally_places(std::span<const Candidate> busiest) noexcept {
+  busiest = busiest.first(std::min(busiest.size(), board_.size()));
+  board_.begin();
+  for (const Candidate& key : busiest) {
+    if (details_[key.key].tallies != TallyBoard::kNoPlace) board_.keep(details_[key.key].tallies);
+  }
+  for (const Candidate& key : busiest) {
+    if (details_[key.key].tallies != TallyBoard::kNoPlace) continue;
+    std::uint32_t before = TallyBoard::kNobody;
+    details_[key.key].tallies = board_.take(key.key, &before);
+    if (before != TallyBoard::kNobody) details_[before].tallies = TallyBoard::kNoPlace;
   }
 }
 
@@ -81,6 +97,10 @@ KeyCount KeyTable::key_count(std::uint32_t key, const SampleBounds& sample,
   out.writes = seen.writes;
   out.hits = seen.hits;
   out.bytes = seen.bytes;
+  if (details.tallies != TallyBoard::kNoPlace) {
+    const bool exact = dimension_ == Dimension::kRequests;
+    board_.tell(details.tallies, *tally_names_, exact ? out.high : out.reads + out.writes, out);
+  }
   return out;
 }
 

@@ -29,7 +29,8 @@ struct Recorder::Table {
               .urgent_count = options.urgent_count,
               .lossless_per_second = options.lossless_per_second,
               .seed = options.seed,
-              .dimension = options.dimension}) {}
+              .dimension = options.dimension,
+              .names = options.names}) {}
 
   void turn(TimePoint now) noexcept {
     past += current->requests;

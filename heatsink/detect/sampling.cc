@@ -25,12 +25,20 @@ void Sampler::move_to(TimePoint now, std::uint64_t accesses) noexcept {
   next_ = now + kPeriod;
   accesses_ = accesses;
   if (first || elapsed_s <= 0) return;
+  rate_ = whole(seen / elapsed_s);
   const double times =
       seen / elapsed_s / static_cast<double>(std::max<std::uint64_t>(lossless_per_second_, 1));
   const double enough = std::clamp(std::ceil(times), 1.0, static_cast<double>(kFactorMax));
   factor_ = std::bit_ceil(static_cast<std::uint32_t>(enough));
   // The topmost bits: the lower ones of such a generator have short periods.
   mask_ = factor_ == 1 ? 0 : ~std::uint64_t{0} << (64 - std::countr_zero(factor_));
+}
+
+// The gaps of independent choices are geometric: inverted from a uniform number.
+std::uint64_t Sampler::skip(std::uint32_t factor) noexcept {
+  if (factor <= 1) return 1;
+  const double uniform = (static_cast<double>(next_random() >> 11) + 0.5) * 0x1p-53;
+  return 1 + whole(std::log(uniform) / std::log1p(-1.0 / factor));
 }
 
 SampleBounds::SampleBounds(std::uint32_t factor, std::uint32_t weight_max)

@@ -30,7 +30,11 @@ class Sampler {
   // True one time of 2^bits, at random. REQUIRES: 1 <= bits <= 32.
   bool one_of(unsigned bits) noexcept { return next_random() >> (64 - bits) == 0; }
 
-  TimePoint next() const { return next_; }  // when move_to() is due
+  // How many accesses to go on, to the next one of a sample of its own: 1 .. with mean `factor`.
+  std::uint64_t skip(std::uint32_t factor) noexcept;
+
+  std::uint64_t rate() const { return rate_; }  // accesses per second when last looked at
+  TimePoint next() const { return next_; }      // when move_to() is due
 
   // `accesses`: all that were ever seen. The factor may change.
   void move_to(TimePoint now, std::uint64_t accesses) noexcept;
@@ -49,6 +53,7 @@ class Sampler {
   TimePoint last_{};
   TimePoint next_ = TimePoint::min();
   std::uint64_t accesses_ = 0;
+  std::uint64_t rate_ = 0;
 };
 
 // Bounds of a true sum of which a sample was taken, at a confidence of 1 - 10^-6 for each: S, the

@@ -66,12 +66,13 @@ struct Details {
   std::uint32_t b[kSlotsMax];
   std::uint64_t mean;
   std::uint32_t db;
-  std::uint32_t name_end;   // chain in the NamePool with what follows the prefix, or kNone
-  std::uint32_t admitted;   // turn of the admission
-  std::uint16_t name_size;  // bytes of the name that are kept
-  std::uint8_t name_state;  // NameState
-  std::uint8_t urgency;     // how many levels (urgent count, 2x, 4x ...) have been announced
-  char name[48];            // the first bytes of the name
+  std::uint32_t name_end;       // chain in the NamePool with what follows the prefix, or kNone
+  std::uint32_t admitted;       // turn of the admission
+  std::uint16_t name_size;      // bytes of the name that are kept
+  std::uint8_t name_state : 2;  // NameState
+  std::uint8_t urgency : 6;     // how many levels (urgent count, 2x, 4x ...) have been announced
+  std::uint8_t tallies;         // its place on the TallyBoard
+  char name[48];                // the first bytes of the name
 };
 
 // Turns out the slots that have left the window since the last roll. O(slots).

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/detect/tally_board.h"
+
+#include <algorithm>
+
+#include "heatsink/detect/recorder.h"
+#include "heatsink/detect/sampling.h"
+
+namespace heatsink::detect {
+
+TallyBoard::TallyBoard(std::size_t bytes) : places_(std::min(bytes / sizeof(Place), kPlacesMax)) {}
+
+void TallyBoard::move(const SlotClock::Move& move, const Position& position) {
+  // Half of the slots, rounded down: two halves never reach beyond the window. A window of one slot
+  // has one half.
+  const std::uint32_t length = std::max(position.slots / 2, 1U);
+  const std::uint32_t number = position.turn / length;
+  const std::uint32_t passed = move.turns >= position.slots ? 2 : number - half_number_;
+  half_number_ = number;
+  const std::uint32_t cleared = position.slots == 1 && passed != 0 ? 2 : std::min(passed, 2U);
+  for (std::uint32_t i = 0; i < cleared; ++i) {
+    half_ ^= 1;
+    for (Place& place : places_) place.halves[half_] = {};
+    factors_[half_] = 1;
+  }
+}
+
+void TallyBoard::List::add(std::uint32_t number) noexcept {
+  Cell* least = cells;
+  for (Cell& cell : cells) {
+    if (cell.count != 0 && cell.number == number) {
+      ++cell.count;
+      return;
+    }
+    if (cell.count < least->count) least = &cell;
+  }
+  *least = {number, least->count + 1, least->count};
+}
+
+const TallyBoard::Cell* TallyBoard::List::find(std::uint32_t number) const {
+  for (const Cell& cell : cells) {
+    if (cell.count != 0 && cell.number == number) return &cell;
+  }
+  return nullptr;
+}
+
+std::uint32_t TallyBoard::List::least() const {
+  std::uint32_t least = cells[0].count;
+  for (const Cell& cell : cells) least = std::min(least, cell.count);
+  return least;
+}
+
+void TallyBoard::add(std::uint8_t place, const AccessLog::Entry& entry,
+                     std::uint32_t factor) noexcept {
+  Half& half = places_[place - 1U].halves[half_];
+  factors_[half_] = std::max(factors_[half_], factor);
+  ++half.samples;
+  if (entry.command != kNoCommand) half.commands.add(entry.command);
+  if (entry.client != kNoClient) half.clients.add(entry.client);
+}
+
+void TallyBoard::begin() noexcept {
+  for (Place& place : places_) place.kept = false;
+}
+
+std::uint8_t TallyBoard::take(std::uint32_t owner, std::uint32_t* before) noexcept {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    hand_ = hand_ + 1 < places_.size() ? hand_ + 1 : 0;
+    Place& place = places_[hand_];
+    if (place.kept) continue;
+    *before = place.owner;
+    place = {};
+    place.owner = owner;
+    place.kept = true;
+    return static_cast<std::uint8_t>(hand_ + 1);
+  }
+  return kNoPlace;
+}
+
+void TallyBoard::release(std::uint8_t place) noexcept { places_[place - 1U] = {}; }
+
+void TallyBoard::tell(std::uint8_t place, const TallyNames& names, std::uint64_t accesses,
+                      KeyCount& out) const {
+  const Place& at = places_[place - 1U];
+  tell(at, &Half::commands, accesses, out.commands,
+       [&](std::uint32_t number) { return names.command(static_cast<std::uint16_t>(number)); });
+  tell(at, &Half::clients, accesses, out.clients,
+       [&](std::uint32_t number) { return names.client(number); });
+}
+
+// What no half saw, before the place was taken or before the last half window, may have been
+// anybody's.
+void TallyBoard::tell(const Place& place, List Half::*list, std::uint64_t accesses,
+                      std::vector<Tally>& out, const auto& name) const {
+  const std::uint32_t factor = std::max(factors_[0], factors_[1]);
+  const SampleBounds bounds(factor, 1);
+  const std::uint64_t samples = std::uint64_t{place.halves[0].samples} + place.halves[1].samples;
+  const std::uint64_t unseen = accesses - std::min(accesses, bounds.low(samples));
+  struct Row {
+    std::uint32_t number;
+    std::uint64_t least, most;  // in the sample
+  };
+  std::vector<Row> rows;
+  for (const Half& half : place.halves) {
+    const List& other = ((&half == place.halves ? place.halves[1] : place.halves[0])).*list;
+    for (const Cell& cell : (half.*list).cells) {
+      if (cell.count == 0) continue;
+      const Cell* also = other.find(cell.number);
+      if (also != nullptr && &half != place.halves) continue;  // told with the first half
+      rows.push_back({cell.number,
+                      cell.count - cell.error + (also ? also->count - also->error : 0U),
+                      cell.count + (also ? also->count : other.least())});
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.most != b.most ? a.most > b.most : a.number < b.number;
+  });
+  rows.resize(std::min(rows.size(), kTalliesMax));
+  for (const Row& row : rows) {
+    const std::uint64_t low = std::max(row.least, bounds.low(row.least));
+    const std::uint64_t high = std::min(bounds.high(row.most) + unseen, accesses);
+    out.push_back({name(row.number).substr(0, kTallyBytesMax), std::min(low, high), high});
+  }
+}
+
+}  // namespace heatsink::detect

@@ -14,7 +14,8 @@ using testing::HasSubstr;
 constexpr std::string_view kNode = R"("node": {"upstream": "127.0.0.1:6379", "upstream_up": true,
   "coherence": "up", "requests_rate": 4.211E4, "reads_rate": 41800, "writes_rate": 310,
   "hits_rate": 30000, "misses_rate": 11800, "hit_ratio": 0.7177, "offload": 0.7124,
-  "dimension": "requests", "hot": 3000, "warm": null, "clients": 50, "hot_keys": 1, "cached_entries": 1,
+  "dimension": "requests",
+  "hot": 3000, "warm": null, "clients": 50, "hot_keys": 1, "cached_entries": 1,
   "cached_bytes": 64})";
 
 constexpr std::string_view kKey = R"({"name": "user:\\x00", "name_base64": "dXNlcjoA", "db": 3,

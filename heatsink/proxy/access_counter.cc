@@ -26,11 +26,18 @@ detect::RecorderOptions recorder_options(const ProxyOptions& options, std::uint6
   return recorder;
 }
 
+bool counts_bytes(const detect::RuleSet& rules) {
+  return std::any_of(rules.measures().begin(), rules.measures().end(), [](const auto& measure) {
+    return measure.dimension == detect::Dimension::kBytes;
+  });
+}
+
 }  // namespace
 
 AccessCounter::AccessCounter(const ProxyOptions& options, const detect::RuleSet& rules,
                              const ClientNames& clients, std::uint64_t seed)
     : clients_(clients),
+      reply_sizes_(counts_bytes(rules) ? std::make_unique<ReplySizes>() : nullptr),
       recorders_(recorder_options(options, seed, this), measure_options(options, rules)),
       floors_(shard_floors(options, rules)) {}
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "heatsink/detect/detect.h"
@@ -36,7 +36,10 @@ class AccessCounter final : private detect::TallyNames {
   std::vector<detect::Summary> summarize(TimePoint now);
 
   CommandNumbers& commands() { return commands_; }
-  ReplySizes& reply_sizes() { return reply_sizes_; }
+  // Null: nothing is judged by bytes. It is in no cache when it is asked, twice for each read: on
+  // random keys 4.6 % of the proxy's CPU time (perf, 16 GETs at once), which only those pay who
+  // want it.
+  ReplySizes* reply_sizes() const { return reply_sizes_.get(); }
 
  private:
   std::string command(std::uint16_t number) const override { return commands_.name(number); }
@@ -44,7 +47,7 @@ class AccessCounter final : private detect::TallyNames {
 
   const ClientNames& clients_;
   CommandNumbers commands_;
-  ReplySizes reply_sizes_;
+  std::unique_ptr<ReplySizes> reply_sizes_;
   detect::RecorderSet recorders_;
   std::vector<std::uint64_t> floors_;
   TimePoint told_at_{};

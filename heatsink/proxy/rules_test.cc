@@ -112,5 +112,69 @@ TEST_F(Rules, WindowIsNotShorterThanTheTick) {
               ElementsAre(HasSubstr("its window of 1s is shorter than detection.tick (2s)")));
 }
 
+TEST_F(Rules, WhatARuleDoesNotSayIsAsForAllKeys) {
+  options.hot_qps = 1000;
+  options.write_hot_ratio = 3;
+  options.minimum_residence = std::chrono::seconds(7);
+  add("match=a*,hot-qps=200,hot-share=2%,confirm-windows=2,demote-ratio=0.5");
+  add("match=b,dimension=bytes,hot-bytes=2kb,warm-bytes=1kb,window=1s");
+  const detect::RuleSet rules = rule_set(options).value();
+  const detect::Rule& base = rules.of("other");
+  EXPECT_EQ(base.hot, 1000);
+  EXPECT_EQ(base.warm, 500);
+  EXPECT_EQ(base.name, "");
+  const detect::Rule& a = rules.of("ab");
+  EXPECT_EQ(a.name, "a*");
+  EXPECT_EQ(a.hot, 200);
+  EXPECT_EQ(a.warm, 200) << "comes down with hot";
+  EXPECT_EQ(a.hot_share, 0.02);
+  EXPECT_EQ(a.confirm_windows, 2u);
+  EXPECT_EQ(a.demote_ratio, 0.5);
+  EXPECT_EQ(a.write_hot_ratio, 3);
+  EXPECT_EQ(a.minimum_residence, std::chrono::seconds(7));
+  EXPECT_EQ(a.measure, base.measure);
+  const detect::Rule& b = rules.of("b");
+  EXPECT_EQ(b.hot, 2048);
+  EXPECT_EQ(b.warm, 1024);
+  EXPECT_EQ(b.measure, (detect::Measure{std::chrono::seconds(1), detect::Dimension::kBytes}));
+}
+
+TEST_F(Rules, ShardsAreUrgentAtTheirPartOfTheLeastThreshold) {
+  options.workers = 4;
+  add("match=a,hot-qps=400");
+  add("match=b,hot-qps=40,confirm-windows=2,window=1s");
+  const std::vector<detect::MeasureOptions> measures =
+      measure_options(options, rule_set(options).value());
+  ASSERT_EQ(measures.size(), 2u);
+  EXPECT_EQ(measures[0].urgent_count, 250u) << "25 % of 400/s x 10 s, by four";
+  EXPECT_EQ(measures[1].measure.window, std::chrono::seconds(1));
+  EXPECT_EQ(measures[1].urgent_count, 10u) << "no bursts where windows are confirmed";
+  options.burst = Share{0};
+  EXPECT_EQ(measure_options(options, rule_set(options).value())[0].urgent_count, 1000u);
+}
+
+TEST_F(Rules, FloorsAreDividedAmongTheShards) {
+  const detect::RuleSet rules = rule_set(options).value();
+  options.workers = 1;
+  const std::uint64_t all = shard_floors(options, rules).at(0);
+  EXPECT_GT(all, 1u);
+  options.workers = 4;
+  EXPECT_EQ(shard_floors(options, rules).at(0), all / 4);
+}
+
+TEST_F(Rules, QuietSentenceNamesTheThresholds) {
+  EXPECT_EQ(quiet_sentence(options), "no key reaches 3000/s (detection.hot-qps)");
+  options.hot_share = Share{0.02};
+  add("match=a,hot-qps=1");
+  EXPECT_EQ(quiet_sentence(options),
+            "no key reaches 3000/s (detection.hot-qps) or 2% of the traffic (detection.hot-share) "
+            "or the threshold of its rule (1 rule)");
+  options.dimension = "bytes";
+  EXPECT_THAT(quiet_sentence(options), HasSubstr("no key reaches 50mb/s (detection.hot-bytes)"));
+  options.hot_qps = 1e6;
+  options.dimension = "requests";
+  EXPECT_THAT(quiet_sentence(options), HasSubstr("no key reaches 1000000/s"));
+}
+
 }  // namespace
 }  // namespace heatsink::proxy

@@ -29,6 +29,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
                    ? std::make_unique<AccessCounter>(shared.options, shared.rules,
                                                      shared.client_names, shared.seed)
                    : nullptr),
+      reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
       scratch_(new char[kScratchBytes]),
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
       random_(shared.seed + index) {
@@ -69,11 +70,9 @@ void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
 // ---- what is counted
 
 // A read of several keys: each has its part of the reply.
-void Worker::remember_reply(const Pending& pending, std::uint64_t bytes) {
-  if (!counter_ || pending.keys.size() == 0) return;
+void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
   const std::uint64_t part = bytes / pending.keys.size();
-  pending.keys.for_each(
-      [&](const TouchedKey& key) { counter_->reply_sizes().remember(key.key, part); });
+  pending.keys.for_each([&](const TouchedKey& key) { reply_sizes_->remember(key.key, part); });
 }
 
 void Worker::post_summary(bool urgent) {

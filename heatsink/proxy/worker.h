@@ -59,9 +59,11 @@ class Worker {
   }
   // Of a read of the key, for the accesses that record() is told of; 0: not known.
   std::uint32_t last_reply_bytes(KeyHash key) const {
-    return counter_ ? counter_->reply_sizes().last(key) : 0;
+    return reply_sizes_ != nullptr ? reply_sizes_->last(key) : 0;
   }
-  void remember_reply(const Pending& pending, std::uint64_t bytes);
+  void remember_reply(const Pending& pending, std::uint64_t bytes) {
+    if (reply_sizes_ != nullptr && pending.keys.size() > 0) share_reply(pending, bytes);
+  }
 
   // The shared connection of a protocol. Ready: `upstream`. Else, if `down` is null it is being
   // opened, and wait_for_lane() wakes the session; if not, it says why commands cannot be carried
@@ -145,6 +147,7 @@ class Worker {
   void check_timeouts(TimePoint now);
   void post_summary(bool urgent);
   void post_if_urgent();
+  void share_reply(const Pending& pending, std::uint64_t bytes);
   std::uint64_t hold(const Pending& pending);
   void wake_uncongested();
   Nanos jitter(Nanos pause);
@@ -159,6 +162,7 @@ class Worker {
   Acceptor acceptor_;
   Counters counters_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
+  ReplySizes* reply_sizes_;                 // the counter's
   net::TimerId urgent_timer_ = 0;
   std::unique_ptr<char[]> scratch_;
 

@@ -140,6 +140,25 @@ class WhatIsTold(RulesTest):
         self.assertEqual(proxy.metric("heatsink_hot_keys"), 0)
         self.assertEqual(proxy.metric("heatsink_promotions_total"), 1)
 
+    def test_commands_and_clients_of_a_hot_key(self):
+        self.start(["match=busy,hot-qps=5,warm-qps=1"], {"cache.enabled": "no"})
+
+        def tallies():
+            for _ in range(6):
+                self.client.ask("GET", "busy")
+                self.client.ask("STRLEN", "busy")
+            self.client.ask("SET", "busy", "1")
+            key = self.key("busy")
+            return key if key is not None and len(key["commands"]) == 3 else None
+
+        key = until(tallies, what="three commands told")
+        commands = {tally["name"]: tally for tally in key["commands"]}
+        self.assertEqual(set(commands), {"GET", "STRLEN", "SET"})
+        self.assertGreater(commands["GET"]["high"], commands["SET"]["low"])
+        for tally in key["commands"] + key["clients"]:
+            self.assertLessEqual(tally["low"], tally["high"])
+        self.assertEqual([tally["name"] for tally in key["clients"]], ["127.0.0.1"])
+
     def test_hostile_names_are_one_escaped_line(self):
         proxy = self.start(["match=*,hot-qps=5,warm-qps=1"])
         name = b"a\r\n2026-01-01T00:00:00.000Z error owned \x1b[2J\x00\xff\xe2\x80\xae"

@@ -11,13 +11,12 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<Nanos, 5> kWindows{seconds(1), seconds(2), seconds(10), seconds(30),
-                                        seconds(60)};
-constexpr std::size_t kWindowsTried = 3;
+constexpr std::array<Nanos, 3> kWindows{seconds(2), seconds(10), seconds(60)};
+constexpr Nanos kShortWindow = seconds(1);    // of a trace that is too short for any of them
 constexpr std::int64_t kWindowsPerTrace = 3;  // a shorter trace says little about a window
 constexpr std::array<std::size_t, 6> kEntries{10, 30, 100, 300, 1000, 4096};
 constexpr double kLeastShare = 0.0001;
-constexpr double kLeastEvidence = 10;  // accesses in the shortest window
+constexpr double kLeastEvidence = 10;  // accesses in the middle window
 constexpr std::size_t kThresholdsMin = 2;
 constexpr std::size_t kThresholdsMax = 9;
 
@@ -54,13 +53,12 @@ SavingsGrid grid_for(const Trace& trace) {
   for (const Nanos window : kWindows) {
     if (trace.duration() >= kWindowsPerTrace * window) grid.windows.push_back(window);
   }
-  if (grid.windows.empty()) grid.windows.push_back(kWindows.front());
-  if (grid.windows.size() > kWindowsTried)
-    grid.windows.erase(grid.windows.begin(), grid.windows.end() - kWindowsTried);
+  if (grid.windows.empty()) grid.windows.push_back(kShortWindow);
   const double rate = rate_of(trace, trace.requests());
-  const double shortest_s = std::chrono::duration<double>(grid.windows.front()).count();
+  const Nanos middle = grid.windows[grid.windows.size() / 2];
+  const double middle_s = std::chrono::duration<double>(middle).count();
   double hot_qps = round_down(std::max({rate * kLeastShare, busiest_rate(trace) / 500, 1.0}));
-  while (hot_qps * shortest_s < kLeastEvidence) hot_qps = next_step(hot_qps);
+  while (hot_qps * middle_s < kLeastEvidence) hot_qps = next_step(hot_qps);
   const double highest = 2 * busiest_rate(trace);  // of bursts a little
   while (grid.hot_qps.size() < kThresholdsMin ||
          (hot_qps <= highest && grid.hot_qps.size() < kThresholdsMax)) {

@@ -59,7 +59,7 @@ std::vector<Saving> savings(const Trace& trace, const SavingsOptions& options, u
 
 // The combinations worth trying for this trace: windows that fit into it, thresholds by doubling
 // from 0.01 % of its traffic on to twice the rate of its busiest key (but at least ten accesses in
-// the shortest window: fewer are no evidence), capacities up to 4096 entries. REQUIRES a trace with
+// the middle window: fewer are no evidence), capacities up to 4096 entries. REQUIRES a trace with
 // accesses.
 SavingsGrid grid_for(const Trace& trace);
 

@@ -1,93 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of recording one access: Zipf 0.99 over a million keys, the hash given, one shard per
-// thread.
-#include <benchmark/benchmark.h>
+// bench_detect: how right, how fast to tell and how cheap detection is; every figure in one run.
+#include <fmt/format.h>
 
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "heatsink/base/hash.h"
-#include "heatsink/detect/recorder.h"
+#include "bench/detect_accuracy.h"
+#include "bench/detect_cost.h"
+#include "bench/detect_latency.h"
+#include "bench/detect_wire.h"
+#include "bench/figures.h"
 
 namespace {
 
-using heatsink::KeyHash;
-using heatsink::Nanos;
-using heatsink::TimePoint;
-using heatsink::detect::Access;
-using heatsink::detect::Recorder;
-using heatsink::detect::RecorderOptions;
-
-constexpr std::size_t kKeys = 1'000'000;
-constexpr std::size_t kAccesses = 2'000'000;
-
-// An access as a parser leaves it: the name lies in a buffer that is in the cache anyway, so the
-// stream is laid out in order and the memory of a million names is not what is measured.
-struct Item {
-  KeyHash hash;
-  char name[24];
-  std::string_view key() const { return {name, sizeof(name)}; }
+struct Request {
+  bool json = false;
+  bool quick = false;
+  std::string_view only;
+  bool wants(std::string_view part) const { return only.empty() || only == part; }
 };
 
-// P(rank r) ~ 1 / r^0.99, drawn by inversion of the cumulative sum.
-std::vector<Item> make_stream(unsigned seed) {
-  std::vector<double> cumulative(kKeys);
-  double sum = 0;
-  for (std::size_t rank = 0; rank < kKeys; ++rank) {
-    cumulative[rank] = sum += 1 / std::pow(static_cast<double>(rank + 1), 0.99);
-  }
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> uniform(0, sum);
-  std::vector<Item> stream(kAccesses);
-  for (Item& item : stream) {
-    const auto place = std::lower_bound(cumulative.begin(), cumulative.end(), uniform(random));
-    const std::string digits = std::to_string(place - cumulative.begin());
-    const std::string name = "user:" + std::string(11 - digits.size(), '0') + digits + ":profile";
-    std::memcpy(item.name, name.data(), sizeof(item.name));
-    item.hash = in_db(heatsink::hash_name(item.key(), 1), 0);
-  }
-  return stream;
+int misused(std::string_view word) {
+  fmt::print(stderr,
+             "bench_detect: what is '{}'?\n"
+             "usage: bench_detect [--quick] [--json] [--only accuracy|latency|cost|wire]\n"
+             "  --json  accuracy, latency and wire as one JSON object; cost is for people only\n",
+             word);
+  return 2;
 }
-
-const std::vector<Item>& stream_of(int thread) {
-  static const std::vector<Item> streams[] = {make_stream(1), make_stream(2)};
-  return streams[thread & 1];
-}
-
-// Time as a worker has it: one look at the clock per batch of 16; here 1 M accesses per second.
-void record_zipf(benchmark::State& state) {
-  const std::vector<Item>& stream = stream_of(state.thread_index());
-  Recorder recorder(RecorderOptions{});
-  std::size_t i = 0;
-  TimePoint now(std::chrono::seconds(100));
-  for ([[maybe_unused]] const auto iteration : state) {
-    benchmark::DoNotOptimize(recorder.record(Access{stream[i].hash, stream[i].key()}, now));
-    if (++i == kAccesses) i = 0;
-    if (i % 16 == 0) now += std::chrono::microseconds(16);
-  }
-  state.SetItemsProcessed(state.iterations());
-  state.counters["keys"] = static_cast<double>(recorder.keys_max());
-  state.counters["bytes"] = static_cast<double>(recorder.memory_bytes());
-}
-BENCHMARK(record_zipf)->Threads(1)->Threads(2)->UseRealTime()->MinTime(2)->MinWarmUpTime(0.5);
-
-// One tick of the keeper: the thousand busiest keys of a full table.
-void summarize_1000(benchmark::State& state) {
-  const std::vector<Item>& stream = stream_of(0);
-  Recorder recorder(RecorderOptions{});
-  TimePoint now(std::chrono::seconds(100));
-  for (std::size_t i = 0; i < kAccesses; ++i, now += Nanos(1000)) {
-    recorder.record(Access{stream[i].hash, stream[i].key()}, now);
-  }
-  for ([[maybe_unused]] const auto iteration : state)
-    benchmark::DoNotOptimize(recorder.summarize(now, 1000));
-}
-BENCHMARK(summarize_1000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  Request request;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--json") {
+      request.json = true;
+    } else if (word == "--quick") {
+      request.quick = true;
+    } else if (word == "--only" && i + 1 < argc) {
+      request.only = argv[++i];
+      if (request.only != "accuracy" && request.only != "latency" && request.only != "cost" &&
+          request.only != "wire") {
+        return misused(request.only);
+      }
+    } else {
+      return misused(word);
+    }
+  }
+  heatsink::bench::Figures figures(request.json);
+  if (request.wants("accuracy")) measure_accuracy(figures, request.quick);
+  if (request.wants("latency")) measure_latency(figures, request.quick);
+  if (request.wants("wire")) measure_wire(figures);
+  bool cheap = true;
+  if (request.wants("cost") && !request.json) {
+    heatsink::bench::CostOptions options;
+    if (request.quick) options.rounds = 5;
+    cheap = heatsink::bench::print_cost(options);
+  }
+  const int code = figures.finish();
+  return cheap ? code : 1;
+}

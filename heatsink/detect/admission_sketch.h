@@ -58,7 +58,7 @@ class AdmissionSketch {
   std::size_t memory_bytes() const { return lines_.size() * sizeof(Line); }
 
  private:
-  static constexpr std::size_t kRows = 4, kColumns = 4;
+  static constexpr std::size_t kRows = 2, kColumns = 8;
   static constexpr std::uint16_t kFull = UINT16_MAX;
   using Lap = std::uint16_t[kRows * kColumns];
   struct alignas(64) Line {
@@ -66,33 +66,29 @@ class AdmissionSketch {
   };
   struct Place {
     std::size_t line;
-    std::uint64_t columns;  // two bits for each row
+    std::uint64_t columns;  // three bits for each row
   };
 
-  // The cells of a key in a lap: one of four in each of four rows.
+  // The cells of a key in a lap: one of eight in each of two rows. (Four rows of four say the same
+  // of a few keys, and far too much when a line holds dozens: docs/design/detect.md.)
   struct Cells {
     Cells(std::uint16_t* lap, std::uint64_t columns)
-        : a(lap[columns & 3]),
-          b(lap[4 + ((columns >> 2) & 3)]),
-          c(lap[8 + ((columns >> 4) & 3)]),
-          d(lap[12 + ((columns >> 6) & 3)]) {}
+        : a(lap[columns & 7]), b(lap[kColumns + ((columns >> 3) & 7)]) {}
 
-    std::uint16_t least() const { return std::min(std::min(a, b), std::min(c, d)); }
+    std::uint16_t least() const { return std::min(a, b); }
 
     void raise(std::uint16_t to) const {
       a = std::max(a, to);
       b = std::max(b, to);
-      c = std::max(c, to);
-      d = std::max(d, to);
     }
 
-    std::uint16_t &a, &b, &c, &d;
+    std::uint16_t &a, &b;
   };
 
   Place place(std::uint64_t key) const noexcept {
     constexpr std::uint64_t kOdd = 0x9FB21C651E98DF25ULL;  // spreads the bits; any odd number does
     const std::uint64_t mixed = (key ^ seed_) * kOdd;
-    return {static_cast<std::size_t>(((mixed >> 32) * size_) >> 32), (mixed >> 8) & 0xFF};
+    return {static_cast<std::size_t>(((mixed >> 32) * size_) >> 32), (mixed >> 8) & 0x3F};
   }
   std::uint16_t units(std::uint64_t weight) const noexcept;
   void next_lap();

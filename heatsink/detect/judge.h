@@ -55,7 +55,7 @@ void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count,
 
 // How old the sighting may be that a gain is measured from. A tick of 100 ms that comes late by a
 // quarter is early enough for the default window.
-inline Nanos burst_span(const Rule& rule) { return rule.measure.window / 80; }
+inline Nanos burst_span(const Rule& rule) { return rule.measure.window / 50; }
 
 // What is known of the key from the updates before.
 struct Standing {

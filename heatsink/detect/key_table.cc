@@ -9,8 +9,8 @@ namespace heatsink::detect {
 namespace {
 
 // Shares of the memory, in percent; the rest is the table's.
-constexpr std::size_t kSketchPercent = 8;
-constexpr std::size_t kNamesPercent = 4;
+constexpr std::size_t kSketchPercent = 9;
+constexpr std::size_t kNamesPercent = 3;
 constexpr std::size_t kTalliesPercent = 4;  // where they are told
 
 // The sample that feeds the tallies: every access up to this rate; above, fewer.

@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "heatsink/detect/random_summary.h"
+#include "heatsink/detect/testing/random_summary.h"
 
 namespace heatsink::detect {
 namespace {

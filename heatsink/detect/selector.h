@@ -25,7 +25,7 @@ struct SelectorOptions {
   // The same for demotions, except those of keys that become write-hot.
   Nanos demotion_interval{0};
   // A key is hot before its window proves it when it holds this part of what makes it hot (hot x
-  // window), and has gained most of that since a sighting window / 80 ago at most: 100 x the
+  // window), and has gained most of that since a sighting window / 50 ago at most: 100 x the
   // threshold is known after window / 400. 0: never. Not under rules with confirm_windows > 1.
   double burst = 0.25;
 };

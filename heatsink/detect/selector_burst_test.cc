@@ -146,10 +146,10 @@ TEST(Burst, NeedsAGainThatIsProvenAndFast) {
     bool hot;
   } rows[] = {
       {"all of it new", milliseconds(100), 0, 0, 7500, 0, true},
-      {"three quarters new", milliseconds(125), 1875, 0, 7500, 0, true},
+      {"three quarters new", milliseconds(200), 1875, 0, 7500, 0, true},
       {"less is new", milliseconds(100), 1876, 0, 7500, 0, false},
       {"less than the part", milliseconds(100), 0, 0, 7499, 0, false},
-      {"too slow", milliseconds(126), 0, 0, 7500, 0, false},
+      {"too slow", milliseconds(201), 0, 0, 7500, 0, false},
       {"may have had it before", milliseconds(100), 0, 1876, 7500, 0, false},
       {"mostly written", milliseconds(100), 0, 0, 7500, 700, false},
   };

@@ -9,8 +9,8 @@
 
 #include "heatsink/base/hash.h"
 #include "heatsink/detect/merge.h"
-#include "heatsink/detect/random_summary.h"
 #include "heatsink/detect/recorder.h"
+#include "heatsink/detect/testing/random_summary.h"
 #include "heatsink/detect/wire_bytes.h"
 
 namespace heatsink::detect {
@@ -314,6 +314,28 @@ TEST(Wire, AKeyTakesAboutItsNameAndADozenBytes) {
   EXPECT_EQ(decoded(bytes, 5), summary);
   EXPECT_LE(bytes.size(), 1000 * (name(0).size() + 12));
   RecordProperty("bytes_per_key", std::to_string(static_cast<double>(bytes.size()) / 1000));
+}
+
+// Commands and clients as a recorder tells them keep the promises that decode() asks for.
+TEST(Wire, TheTalliesOfARecorderTravel) {
+  struct Numbers : TallyNames {
+    std::string command(std::uint16_t number) const override { return std::to_string(number); }
+    std::string client(std::uint32_t number) const override { return std::to_string(number); }
+  } names;
+  Recorder recorder({.seed = 5, .names = &names});
+  TimePoint now = kAt;
+  for (std::uint32_t i = 0; i < 300'000; ++i, now += Nanos(50'000)) {
+    const std::string key = i % 2 == 0 ? "hot" : std::to_string(i % 50);
+    Access access{in_db(hash_name(key, 5), 0), key};
+    access.command = static_cast<std::uint16_t>(i % 3);
+    access.client = i % 97 % (1 + i % 20);
+    recorder.record(access, now);
+    if (i % 2000 == 0) recorder.summarize(now, 100);  // from here on the busiest are tallied
+  }
+  recorder.drain(now);
+  const Summary summary = recorder.summarize(now, 100);
+  EXPECT_FALSE(summary.keys.front().clients.empty());
+  EXPECT_EQ(decoded(encode(summary), 5, now), summary);
 }
 
 }  // namespace

@@ -40,9 +40,10 @@ def room_of(path):
 
 
 def is_public(tree, header, reader):
-    """A room's face is, and what it includes or names; for a test, what is in testing/ too."""
+    """A room's face is, and what it includes or names; for tests and benches testing/ is too."""
     room, name = room_of(header), os.path.basename(header)
-    if reader.endswith("_test.cc") and header.startswith(f"heatsink/{room}/testing/"):
+    measures = reader.endswith("_test.cc") or reader.startswith("bench/")
+    if measures and header.startswith(f"heatsink/{room}/testing/"):
         return True
     return name == f"{room}.h" or name in tree.texts.get(f"heatsink/{room}/{room}.h", "")
 

@@ -45,6 +45,8 @@ void check_upstream(ConfigFaults& faults, const std::string& url) {
   require(
       faults, !upstream.ok() || upstream->db == 0,
       "upstream.url: leave out the database: the proxy carries all of them, clients SELECT theirs");
+  require(faults, !upstream.ok() || !upstream->tls,
+          "upstream.url: TLS to the server is not supported: use redis:// or unix://");
   require(faults, !upstream.ok() || upstream->password != net::kHiddenPassword,
           "upstream.url: *** only stands for the password in what 'heatsink config print' writes: "
           "put the password itself there");
@@ -80,7 +82,8 @@ ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& opt
 
 ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet& rows) {
   ConfigFaults faults;
-  require_readable(faults, "proxy.listen", net::parse_host_port(options.listen));
+  require_readable(faults, "proxy.listen", net::parse_endpoint(options.listen));
+  require_readable(faults, "proxy.unix-mode", net::parse_file_mode(options.unix_mode));
   check_upstream(faults, options.upstream);
   check_admin(faults, options.admin);
   require(faults, options.backoff_min <= options.backoff_max,

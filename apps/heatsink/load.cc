@@ -28,18 +28,23 @@ void add_load_flags(CLI::App& app, LoadOptions& options) {
   add("--threads", options.threads, 1, 256, "Threads that share the connections");
 }
 
+Result<net::RedisUrl> parse_target(const std::string& text) {
+  Result<net::RedisUrl> target = net::parse_redis_url(text);
+  if (target.ok() && target->tls)  // never plain where TLS was asked for
+    return Error{ErrorCode::kUnsupported, "the load speaks no TLS; use redis:// or unix://"};
+  return target;
+}
+
 }  // namespace
 
 int run_load(int argc, char** argv) {
   LoadOptions options;
-  net::RedisUrl target{{"127.0.0.1", 6379}, "", "", 0};
+  net::RedisUrl target{{"127.0.0.1", 6379}, "", "", 0, "", false};
   Nanos run_for = std::chrono::seconds(30);
   bool quiet = false;
   CLI::App app(
       "Makes a skewed load: Zipf reads and some writes to the same keys, which it writes first.");
-  add_parsed_flag(
-      app, "--target", target, [](const std::string& text) { return net::parse_redis_url(text); },
-      target.display(), "The server or proxy")
+  add_parsed_flag(app, "--target", target, parse_target, target.display(), "The server or proxy")
       ->type_name("URL");
   add_load_flags(app, options);
   add_duration_flag(app, "--for", run_for,

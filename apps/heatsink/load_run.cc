@@ -138,7 +138,7 @@ class LoadSession {
 
 int run_load_session(const LoadOptions& options, const net::RedisUrl& url, Nanos run_for,
                      bool quiet) {
-  auto addresses = net::resolve(url.address);
+  auto addresses = net::resolve_server(url);
   if (!addresses) {
     std::cerr << "heatsink load: " << printable(addresses.error().message) << "\n";
     return kFailed;

@@ -87,8 +87,8 @@ void say_ready(const proxy::ProxyOptions& options, const proxy::Proxy& proxy,
   const TimePoint limit = BootClock::now() + kFirstContact;
   while (!proxy.ready().ok() && BootClock::now() < limit) std::this_thread::sleep_for(Millis(10));
   const Status ready = proxy.ready();
-  net::HostPort listening = *net::parse_host_port(options.listen);
-  listening.port = proxy.port();
+  net::Endpoint listening = *net::parse_endpoint(options.listen);
+  listening.tcp.port = proxy.port();
   std::cout << "heatsink proxy is ready: clients " << listening.text() << ", upstream "
             << net::parse_redis_url(options.upstream)->display()
             << (ready.ok() ? "" : " (not reachable yet)") << ", admin "
@@ -103,11 +103,13 @@ int run_proxy(int argc, char** argv) {
       "Stands in front of a Redis or Valkey server, finds its hot keys and serves them from "
       "coherent local copies.");
   ProxyFlags flags;
-  app.add_option("--listen", flags.listen,
-                 "Address that clients connect to, host:port (default 127.0.0.1:6380)");
+  app.add_option(
+      "--listen", flags.listen,
+      "Address that clients connect to, host:port or unix:/path (default 127.0.0.1:6380)");
   app.add_option(
       "--upstream", flags.upstream,
-      "The server: redis://[user:password@]host[:port] (default redis://127.0.0.1:6379)");
+      "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path "
+      "(default redis://127.0.0.1:6379)");
   app.add_option("--admin", flags.admin,
                  "Address of the admin API, host:port, or off (default 127.0.0.1:6390)");
   app.add_option("--workers", flags.workers,

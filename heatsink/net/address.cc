@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint16_t kRedisPort = 6379;
 constexpr std::size_t kHostLengthMax = 253;  // RFC 1035, section 2.3.4, as text
-constexpr std::string_view kScheme = "redis://";
 
 Error invalid(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message)};
@@ -89,15 +88,29 @@ std::string percent_encode(std::string_view text) {
   return out;
 }
 
-std::optional<Error> refuse_scheme(std::string_view text) {
-  if (text.starts_with("rediss://") || text.starts_with("valkeys://"))
-    return Error{
-        ErrorCode::kUnsupported,
-        "TLS to the server is not supported: put a TLS tunnel in front of it and use redis://"};
-  if (text.starts_with("redis-socket://") || text.starts_with("unix://"))
-    return Error{ErrorCode::kUnsupported, "unix sockets are not supported: use redis://host:port"};
-  if (!text.starts_with(kScheme))
-    return invalid("a server is written redis://[user:password@]host[:port][/db]");
+struct Scheme {
+  std::string_view text;
+  bool tls = false;
+  bool is_unix = false;
+};
+constexpr std::array<Scheme, 5> kSchemes{{{.text = "redis://"},
+                                          {.text = "rediss://", .tls = true},
+                                          {.text = "valkey://"},
+                                          {.text = "valkeys://", .tls = true},
+                                          {.text = "unix://", .is_unix = true}}};
+
+const Scheme* scheme_of(std::string_view url) {
+  for (const Scheme& scheme : kSchemes)
+    if (url.starts_with(scheme.text)) return &scheme;
+  return nullptr;
+}
+
+std::optional<Error> fault_of_path(std::string_view path) {
+  if (!path.starts_with('/') || path.ends_with('/') || path.find('\0') != std::string_view::npos)
+    return invalid("a Unix socket needs an absolute path, as in /run/heatsink/proxy.sock");
+  if (path.size() > kUnixPathBytesMax)
+    return Error{ErrorCode::kOutOfRange, "the path of a Unix socket has at most " +
+                                             std::to_string(kUnixPathBytesMax) + " bytes"};
   return std::nullopt;
 }
 
@@ -135,23 +148,30 @@ Result<HostPort> parse_host_port(std::string_view text) {
   return HostPort{std::string(host), static_cast<std::uint16_t>(*port)};
 }
 
-Result<RedisUrl> parse_redis_url(std::string_view text) {
-  if (auto error = refuse_scheme(text)) return *std::move(error);
-  std::string_view rest = text.substr(kScheme.size());
-  RedisUrl url;
-  const std::size_t slash = rest.find('/');
-  std::string_view authority = rest.substr(0, slash);
-  // The last @: a password with a bare @ is wrong by RFC 3986 but common, and it cannot mean
-  // anything else.
-  const std::size_t at = authority.rfind('@');
-  if (at != std::string_view::npos) {
-    if (!take_credentials(authority.substr(0, at), url))
-      return invalid("a % in the user or the password of the server's URL must be written %25");
-    authority.remove_prefix(at + 1);
+std::string Endpoint::text() const { return is_unix() ? "unix:" + unix_path : tcp.text(); }
+
+Result<Endpoint> parse_endpoint(std::string_view text) {
+  constexpr std::string_view kUnix = "unix:";
+  if (!text.starts_with(kUnix)) {
+    Result<HostPort> tcp = parse_host_port(text);
+    if (!tcp.ok()) return tcp.error();
+    return Endpoint{*tcp, ""};
   }
+  const std::string_view path = text.substr(kUnix.size());
+  if (auto fault = fault_of_path(path)) return *std::move(fault);
+  return Endpoint{{}, std::string(path)};
+}
+
+namespace {
+
+constexpr std::uint32_t kDbMax = 0x7FFFFFFF;
+
+// "host[:port][/db]"
+std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
+  const std::size_t slash = rest.find('/');
   std::string_view host;
   std::string_view port_text;
-  if (!split_host(authority, host, port_text) || host.empty() || !is_host(host))
+  if (!split_host(rest.substr(0, slash), host, port_text) || host.empty() || !is_host(host))
     return invalid(
         "no host can be read from the server's URL; a / or @ in a password is written %2F or %40");
   const auto port = port_text.empty()     ? kRedisPort
@@ -161,27 +181,80 @@ Result<RedisUrl> parse_redis_url(std::string_view text) {
     return invalid("the port in the server's URL must be a number from 1 to 65535");
   url.address = {std::string(host), static_cast<std::uint16_t>(*port)};
   const std::string_view db = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
-  const auto number = db.empty() ? 0 : parse_number(db, 0x7FFFFFFF);
+  const auto number = db.empty() ? 0 : parse_number(db, kDbMax);
   if (!number)
     return invalid("the database in the server's URL must be a number, as in redis://host:6379/0");
   url.db = *number;
+  return std::nullopt;
+}
+
+// "/path[?db=N]"
+std::optional<Error> take_unix_place(std::string_view rest, RedisUrl& url) {
+  constexpr std::string_view kDb = "db=";
+  const std::size_t question = rest.find('?');
+  const auto path = percent_decode(rest.substr(0, question));
+  if (!path) return invalid("a % in the path of a unix:// URL must be written %25");
+  if (auto fault = fault_of_path(*path)) return fault;
+  url.unix_path = *path;
+  if (question == std::string_view::npos) return std::nullopt;
+  const std::string_view query = rest.substr(question + 1);
+  const auto number =
+      query.starts_with(kDb) ? parse_number(query.substr(kDb.size()), kDbMax) : std::nullopt;
+  if (!number) return invalid("after the path of a unix:// URL only ?db=NUMBER may stand");
+  url.db = *number;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<RedisUrl> parse_redis_url(std::string_view text) {
+  const Scheme* const scheme = scheme_of(text);
+  if (scheme == nullptr)
+    return invalid(
+        "a server is written redis://[user:password@]host[:port][/db], rediss:// for TLS, or "
+        "unix:///path");
+  std::string_view rest = text.substr(scheme->text.size());
+  RedisUrl url;
+  url.tls = scheme->tls;
+  // The last @: a password with a bare @ is wrong by RFC 3986 but common, and it cannot mean
+  // anything else.
+  const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
+  if (at != std::string_view::npos) {
+    if (!take_credentials(rest.substr(0, at), url))
+      return invalid("a % in the user or the password of the server's URL must be written %25");
+    rest.remove_prefix(at + 1);
+  }
+  auto fault = scheme->is_unix ? take_unix_place(rest, url) : take_place(rest, url);
+  if (fault) return *std::move(fault);
   return url;
 }
 
-std::string RedisUrl::redacted() const {
-  if (password.empty()) return display();
-  RedisUrl rest = *this;
-  rest.user.clear();
-  return std::string(kScheme) + percent_encode(user) + ":" + std::string(kHiddenPassword) + "@" +
-         rest.display().substr(kScheme.size());
+std::string RedisUrl::where() const {
+  return unix_path.empty() ? address.text() : "unix:" + unix_path;
 }
 
-std::string RedisUrl::display() const {
-  std::string out(kScheme);
-  if (!user.empty()) out += percent_encode(user) + "@";
-  out += address.text();
-  if (db != 0) out += "/" + std::to_string(db);
-  return out;
+namespace {
+
+std::string shown(const RedisUrl& url, const std::string& credentials) {
+  const std::string scheme = !url.unix_path.empty() ? "unix://"
+                             : url.tls              ? "rediss://"
+                                                    : "redis://";
+  std::string out = scheme + credentials + (credentials.empty() ? "" : "@");
+  if (url.unix_path.empty()) {
+    out += url.address.text();
+    return url.db == 0 ? out : out + "/" + std::to_string(url.db);
+  }
+  for (const char c : url.unix_path) out += c == '/' ? "/" : percent_encode({&c, 1});
+  return url.db == 0 ? out : out + "?db=" + std::to_string(url.db);
 }
+
+}  // namespace
+
+std::string RedisUrl::redacted() const {
+  if (password.empty()) return display();
+  return shown(*this, percent_encode(user) + ":" + std::string(kHiddenPassword));
+}
+
+std::string RedisUrl::display() const { return shown(*this, percent_encode(user)); }
 
 }  // namespace heatsink::net

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses as a person writes them: host:port, and redis:// URLs. No socket, no look-up.
+// Addresses as a person writes them: host:port, unix:/path, and URLs of servers. No socket, no
+// look-up.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +21,37 @@ struct HostPort {
 // an example.
 Result<HostPort> parse_host_port(std::string_view text);
 
+// Of what sun_path holds (108 bytes with its end), less the suffix that a new socket file has until
+// it is put in its place.
+inline constexpr std::size_t kUnixPathBytesMax = 96;
+
+// Where to listen: a TCP address, or the path of a Unix socket.
+struct Endpoint {
+  HostPort tcp;
+  std::string unix_path;  // "": tcp counts
+  bool is_unix() const { return !unix_path.empty(); }
+  std::string text() const;  // "host:port", "unix:/path"; parse_endpoint() takes it back
+};
+// "unix:/path" (absolute, at most kUnixPathBytesMax), or what parse_host_port() takes.
+Result<Endpoint> parse_endpoint(std::string_view text);
+
 // Stands for the password where a URL is shown; nobody's password, so that it is not taken for one.
 inline constexpr std::string_view kHiddenPassword = "***";
 
 struct RedisUrl {
-  HostPort address;
+  HostPort address;  // of no meaning with a unix_path
   std::string user;  // "": none given
   std::string password;
   std::uint32_t db = 0;
+  std::string unix_path = {};    // "": the address counts
+  bool tls = false;              // never with a unix_path
+  std::string where() const;     // "host:port", "unix:/path"
   std::string display() const;   // without the password
   std::string redacted() const;  // with kHiddenPassword, if there is a password
 };
-// redis://[[user][:password]@]host[:port][/db] (as redis-cli -u); user and password
-// percent-decoded, port 6379 unless given. kUnsupported for rediss:// and redis-socket://. No error
-// repeats the password.
+// redis://[[user][:password]@]host[:port][/db] (as redis-cli -u), rediss:// for TLS, valkey:// and
+// valkeys:// for the same; unix://[[user][:password]@]/path[?db=N]. User, password and path
+// percent-decoded, port 6379 unless given. No error repeats the password.
 Result<RedisUrl> parse_redis_url(std::string_view text);
 
 }  // namespace heatsink::net

@@ -66,7 +66,46 @@ TEST(RedisUrl, RefusedWithTheReasonAndWithoutThePassword) {
     EXPECT_EQ(url.error().code, ErrorCode::kInvalidArgument) << bad;
     EXPECT_EQ(url.error().message.find("hush"), std::string::npos) << bad;
   }
-  EXPECT_EQ(parse_redis_url("rediss://host").error().code, ErrorCode::kUnsupported);
+}
+
+TEST(RedisUrl, TheSchemeSaysWhetherItIsTls) {
+  EXPECT_FALSE(parse_redis_url("redis://host")->tls);
+  EXPECT_FALSE(parse_redis_url("valkey://host")->tls);
+  EXPECT_TRUE(parse_redis_url("valkeys://host")->tls);
+  const auto url = parse_redis_url("rediss://u:hush@host:7000/2");
+  ASSERT_TRUE(url.ok());
+  EXPECT_TRUE(url->tls);
+  EXPECT_EQ(url->display(), "rediss://u@host:7000/2");
+  EXPECT_EQ(url->redacted(), "rediss://u:***@host:7000/2");
+}
+
+TEST(RedisUrl, UnixSocketsWithTheirDatabase) {
+  const auto url = parse_redis_url("unix://u:hush@/run/a%20b/redis.sock?db=3");
+  ASSERT_TRUE(url.ok());
+  EXPECT_EQ(url->unix_path, "/run/a b/redis.sock");
+  EXPECT_EQ(url->password, "hush");
+  EXPECT_EQ(url->db, 3u);
+  EXPECT_EQ(url->where(), "unix:/run/a b/redis.sock");
+  EXPECT_EQ(url->display(), "unix://u@/run/a%20b/redis.sock?db=3");
+  EXPECT_EQ(url->redacted(), "unix://u:***@/run/a%20b/redis.sock?db=3");
+  EXPECT_EQ(parse_redis_url("unix:///s")->db, 0u);
+  for (const char* bad : {"unix://", "unix://relative", "unix:///s?db=x", "unix:///s?x=1",
+                          "unix:///s?db=", "unix:///folder/", "unix:///s%zz", "unix:///s%00"}) {
+    EXPECT_FALSE(parse_redis_url(bad).ok()) << bad;
+  }
+}
+
+TEST(Endpoint, TcpAndUnixAreTakenBack) {
+  for (const char* text : {"127.0.0.1:6380", "[::1]:1", ":0", "unix:/run/heatsink.sock"}) {
+    const auto endpoint = parse_endpoint(text);
+    ASSERT_TRUE(endpoint.ok()) << text;
+    EXPECT_EQ(endpoint->text(), text);
+  }
+  EXPECT_TRUE(parse_endpoint("unix:/s")->is_unix());
+  EXPECT_FALSE(parse_endpoint("unix:relative").ok());
+  EXPECT_TRUE(parse_endpoint("unix:/" + std::string(kUnixPathBytesMax - 1, 'x')).ok());
+  EXPECT_EQ(parse_endpoint("unix:/" + std::string(kUnixPathBytesMax, 'x')).error().code,
+            ErrorCode::kOutOfRange);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Start with event_loop.h; one loop belongs to one thread.
 #pragma once
 
-#include "heatsink/net/address.h"     // IWYU pragma: export
-#include "heatsink/net/event_loop.h"  // IWYU pragma: export
-#include "heatsink/net/socket.h"      // IWYU pragma: export
+#include "heatsink/net/address.h"      // IWYU pragma: export
+#include "heatsink/net/event_loop.h"   // IWYU pragma: export
+#include "heatsink/net/socket.h"       // IWYU pragma: export
+#include "heatsink/net/unix_socket.h"  // IWYU pragma: export

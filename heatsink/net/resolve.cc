@@ -3,7 +3,9 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
+#include <cassert>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -44,6 +46,23 @@ Result<std::vector<ResolvedAddress>> resolve(const HostPort& address) {
     resolved.length = each->ai_addrlen;
     resolved.family = each->ai_family;
   }
+  return out;
+}
+
+Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server) {
+  if (server.unix_path.empty()) return resolve(server.address);
+  return std::vector<ResolvedAddress>{unix_address(server.unix_path)};
+}
+
+ResolvedAddress unix_address(std::string_view path) {
+  sockaddr_un address{};
+  assert(path.size() < sizeof address.sun_path);
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  ResolvedAddress out;
+  std::memcpy(out.bytes, &address, sizeof address);
+  out.length = sizeof address;
+  out.family = AF_UNIX;
   return out;
 }
 

@@ -16,5 +16,9 @@ struct ResolvedAddress {
   int family = 0;
 };
 Result<std::vector<ResolvedAddress>> resolve(const HostPort& address);
+Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server);  // or its Unix socket
+
+// REQUIRES at most kUnixPathBytesMax bytes, or a little more: what sun_path holds.
+ResolvedAddress unix_address(std::string_view path);
 
 }  // namespace heatsink::net

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ void set_connection_options(const Fd& socket) {
 }
 
 Fd open_socket(int family) {
-  return Fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+  return Fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
 const sockaddr* as_sockaddr(const ResolvedAddress& address) {
@@ -42,6 +43,11 @@ const sockaddr* as_sockaddr(const ResolvedAddress& address) {
 }
 
 std::string text_of(const sockaddr* address, socklen_t length) {
+  if (address->sa_family == AF_UNIX) {  // a client's has no name
+    const bool named = length > offsetof(sockaddr_un, sun_path);
+    return std::string("unix:") +
+           (named ? reinterpret_cast<const sockaddr_un*>(address)->sun_path : "");
+  }
   std::array<char, NI_MAXHOST> host;
   std::array<char, NI_MAXSERV> port;
   if (getnameinfo(address, length, host.data(), host.size(), port.data(), port.size(),
@@ -185,9 +191,10 @@ Result<Fd> start_connect(const ResolvedAddress& address) {
   };
   Fd socket = open_socket(address.family);
   if (!socket) return fail(errno);
-  set_connection_options(socket);
+  if (address.family != AF_UNIX) set_connection_options(socket);
   const int result = ::connect(socket.get(), as_sockaddr(address), address.length);
-  // Interrupted, it goes on by itself: connect(2), EINTR.
+  // Interrupted, it goes on by itself: connect(2), EINTR. A Unix socket whose queue is full says
+  // EAGAIN and does not go on.
   if (result != 0 && errno != EINPROGRESS && errno != EINTR) return fail(errno);
   return socket;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP sockets, non-blocking: listen, accept, connect, read, write.
+// Sockets, non-blocking: listen, accept, connect, read, write.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,16 @@ Result<Fd> listen_tcp(const HostPort& address, int backlog = 1024);
 Status check_unused(const HostPort& address);
 std::uint16_t local_port(const Fd& socket);
 
-// accept4, non-blocking, TCP_NODELAY, keepalive (60 s). kUnavailable with nothing to accept
+// accept4, non-blocking, TCP_NODELAY, keepalive (60 s); Unix sockets, too. kUnavailable with
+// nothing to accept
 // ("again" true), kOutOfRange when file descriptors ran out (throttle, do not spin).
 struct Accepted {
   Fd socket;
-  std::string peer;  // "127.0.0.1:54321"
+  std::string peer;  // "127.0.0.1:54321"; "unix:"
 };
 Result<Accepted> accept_tcp(const Fd& listener, bool& again);
 
-// Starts a non-blocking connect with TCP_NODELAY and keepalive; writable means decided: ask
+// Starts a non-blocking connect, of TCP with TCP_NODELAY and keepalive; writable means decided: ask
 // connect_result().
 Result<Fd> start_connect(const ResolvedAddress& address);
 Status connect_result(const Fd& socket);

@@ -189,7 +189,7 @@ detect::Report Keeper::make_report() {
   report.at = BootClock::now();
   report.window = shared_.options.window;
   report.uptime = report.at - started_at_;
-  report.upstream = shared_.upstream.address.text();
+  report.upstream = shared_.upstream.where();
   report.upstream_up = link_.problem().empty();
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);

@@ -24,7 +24,10 @@ using std::chrono::seconds;
 // NOLINTNEXTLINE(readability-function-size): a table, a row per option
 void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.listen", &listen,
-           "Address that clients connect to, host:port; port 0 takes a free one."});
+           "Address that clients connect to, host:port (port 0 takes a free one), or unix:/path."});
+  set.add({"proxy.unix-mode", &unix_mode,
+           "Permissions of the file of a Unix socket, in octal; connecting needs the right to "
+           "write."});
   set.add({"proxy.workers", &workers, "Threads that serve clients; 0 takes one per core.", 0, 64});
   set.add({"proxy.maximum-clients", &clients_max,
            "Client connections at once; one more is refused with an error.", 1, 1'000'000});
@@ -48,7 +51,8 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.idle-private-connections", &private_connections_idle,
            "Clean private connections that each worker keeps for the next client.", 0, 1000});
 
-  set.add({"upstream.url", &upstream, "The server: redis://[user:password@]host[:port]."});
+  set.add({"upstream.url", &upstream,
+           "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path."});
   set.add({"upstream.connect-timeout", &connect_timeout,
            "A connection attempt that takes longer has failed.", ns(milliseconds(10)),
            ns(minutes(1))});

@@ -16,6 +16,7 @@ namespace heatsink::proxy {
 struct ProxyOptions {
   // proxy.*
   std::string listen = "127.0.0.1:6380";
+  std::string unix_mode = "600";
   std::int64_t workers = 0;  // 0: one per core
   std::int64_t clients_max = 10'000;
   Bytes client_output_max = mebibytes(64);

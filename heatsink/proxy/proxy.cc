@@ -27,17 +27,34 @@ constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
                               "Keys that are write-hot now: busy, but not worth a copy."};
 constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
 
-Result<std::vector<net::Fd>> listen_all(const net::HostPort& address, std::size_t workers) {
+struct Listeners {
+  std::vector<net::Fd> sockets;  // one for each worker
+  net::SocketFile file;          // of a Unix socket
+};
+
+Result<Listeners> listen_tcp(const net::HostPort& address, std::size_t workers) {
   if (const Status unused = net::check_unused(address); !unused.ok()) return unused.error();
-  std::vector<net::Fd> listeners;
+  Listeners listeners;
   net::HostPort each = address;
   for (std::size_t i = 0; i < workers; ++i) {
     Result<net::Fd> listener = net::listen_tcp(each);
     if (!listener.ok()) return listener.error();
-    listeners.push_back(std::move(listener).value());
-    each.port = net::local_port(listeners.front());  // all share the first one's
+    listeners.sockets.push_back(std::move(listener).value());
+    each.port = net::local_port(listeners.sockets.front());  // all share the first one's
   }
   return listeners;
+}
+
+Result<Listeners> listen_all(const ProxyOptions& options) {
+  const auto workers = static_cast<std::size_t>(options.workers);
+  Result<net::Endpoint> endpoint = net::parse_endpoint(options.listen);
+  if (!endpoint.ok()) return endpoint.error();
+  if (!endpoint->is_unix()) return listen_tcp(endpoint->tcp, workers);
+  const Result<mode_t> mode = net::parse_file_mode(options.unix_mode);
+  if (!mode.ok()) return mode.error();
+  Result<net::UnixListener> listener = net::listen_unix(endpoint->unix_path, *mode, workers);
+  if (!listener.ok()) return listener.error();
+  return Listeners{std::move(listener->sockets), std::move(listener->file)};
 }
 
 }  // namespace
@@ -53,10 +70,12 @@ struct Proxy::Threads {
     if (keeper_thread.joinable()) keeper_thread.join();
   }
 
-  void start(std::vector<net::Fd> listeners) {
-    port = net::local_port(listeners.front());
+  void start(Listeners listeners) {
+    socket_file = std::move(listeners.file);
+    if (!net::parse_endpoint(shared.options.listen)->is_unix())
+      port = net::local_port(listeners.sockets.front());
     std::vector<Worker*> served;
-    for (net::Fd& listener : listeners) {
+    for (net::Fd& listener : listeners.sockets) {
       workers.push_back(
           std::make_unique<Worker>(shared, keeper, workers.size(), std::move(listener)));
       served.push_back(workers.back().get());
@@ -67,6 +86,7 @@ struct Proxy::Threads {
   }
 
   SharedState shared;
+  net::SocketFile socket_file;
   Keeper keeper;
   std::vector<std::unique_ptr<Worker>> workers;
   std::uint16_t port = 0;
@@ -80,12 +100,9 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();
-  Result<net::HostPort> listen = net::parse_host_port(options.listen);
-  if (!listen.ok()) return listen.error();
-  Result<std::vector<net::ResolvedAddress>> addresses = net::resolve(upstream->address);
+  Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
-  Result<std::vector<net::Fd>> listeners =
-      listen_all(*listen, static_cast<std::size_t>(options.workers));
+  Result<Listeners> listeners = listen_all(options);
   if (!listeners.ok()) return listeners.error();
 
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed);

@@ -24,7 +24,7 @@ class Proxy {
   static Result<std::unique_ptr<Proxy>> start(const ProxyOptions& options, std::uint64_t seed);
   ~Proxy();  // closes all connections and joins the threads
 
-  std::uint16_t port() const;
+  std::uint16_t port() const;                 // 0: a Unix socket
   detect::Report report() const;              // takes up to a second if the keeper is busy
   std::vector<detect::Event> events() const;  // the latest changes of verdicts, oldest first
   MetricSamples metrics() const;

@@ -276,7 +276,7 @@ void Session::next_part() {
 }
 
 std::string Session::unreachable(std::string_view reason) const {
-  return "ERR heatsink: upstream " + worker_.shared().upstream.address.text() +
+  return "ERR heatsink: upstream " + worker_.shared().upstream.where() +
          " is not reachable: " + std::string(reason);
 }
 

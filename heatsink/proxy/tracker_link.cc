@@ -47,7 +47,7 @@ void TrackerLink::retry() {
 
 // The name may mean another machine by now. Blocks this thread, which has nothing else to keep up.
 void TrackerLink::look_up_again() {
-  Result<std::vector<net::ResolvedAddress>> found = net::resolve(shared_.upstream.address);
+  Result<std::vector<net::ResolvedAddress>> found = net::resolve_server(shared_.upstream);
   if (found.ok()) shared_.set_addresses(std::move(found).value());
 }
 

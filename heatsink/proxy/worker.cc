@@ -135,8 +135,8 @@ void Worker::upstream_ready(Upstream& upstream) {
   for (Lane& lane : lanes_) {
     if (lane.upstream.get() != &upstream) continue;
     if (!lane.down.empty()) {
-      log_limited(LogLevel::kInfo, "back",
-                  "upstream " + shared_.upstream.address.text() + " is back", loop_.now());
+      log_limited(LogLevel::kInfo, "back", "upstream " + shared_.upstream.where() + " is back",
+                  loop_.now());
       keeper_.server_is_back();
     }
     lane.down.clear();
@@ -154,7 +154,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
   if (!was_ready) {
     if (lane.down.empty()) {
       log_limited(LogLevel::kWarning, "down",
-                  "upstream " + shared_.upstream.address.text() + " is not reachable: " + reason,
+                  "upstream " + shared_.upstream.where() + " is not reachable: " + reason,
                   loop_.now());
     }
     lane.down = reason;

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A heatsink whose doors are set by hand, clients of any kind of socket, and what it says."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from harness import HEATSINK, PATIENCE_S, SLOW, encode, until
+from harness.client import end_of_reply
+from harness.processes import Process
+
+HOT = {
+    "detection.hot-qps": 5,
+    "detection.window": "1s",
+    "detection.tick": "10ms",
+    "detection.write-hot-ratio": 0,
+}
+
+
+class Door:
+    """`heatsink proxy` with exactly these options; `lines()` is what it has written."""
+
+    def __init__(self, upstream, **options):
+        command = [HEATSINK, "proxy", "--upstream", upstream]
+        given = {"proxy.listen": "127.0.0.1:0", "admin.listen": "127.0.0.1:0", "proxy.workers": 2}
+        for name, value in {**given, **options}.items():
+            command += ["--set", f"{name}={value}"]
+        self.process = Process(command)
+        try:
+            until(self._decided, PATIENCE_S, "heatsink proxy ready")
+        except AssertionError:
+            self.process.kill()
+            raise
+        ready = re.search(r"ready: clients (\S+), .*admin (\S+)", self.output())
+        if ready is None:
+            status = self.process.end(signal.SIGKILL)
+            raise Refused(status, self.output())
+        self.clients, self.admin = ready[1], ready[2].removeprefix("http://")
+        self.port = None if self.clients.startswith("unix:") else int(self.clients.split(":")[-1])
+
+    def _decided(self):
+        return not self.process.alive() or "is ready" in self.output()
+
+    def output(self):
+        return self.process.output()
+
+    def says(self, text):
+        until(lambda: text in self.output(), what=f"{text!r} in the log")
+
+    def metric(self, name, headers=()):
+        command = ["curl", "-s", "--max-time", "10", f"http://{self.admin}/metrics"]
+        for header in headers:
+            command += ["-H", header]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return sum(float(v) for v in re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.M))
+
+    def stop(self):
+        status = self.process.end(signal.SIGTERM)
+        if status != 0 or "Sanitizer" in self.output():
+            raise AssertionError(f"heatsink proxy ended with {status}:\n{self.output()}")
+
+
+class Refused(AssertionError):
+    """It did not start; `text` says why."""
+
+    def __init__(self, status, text):
+        super().__init__(f"ended with {status}: {text}")
+        self.status, self.text = status, text
+
+
+class Client:
+    """Raw replies over a connected socket of any kind."""
+
+    def __init__(self, connected):
+        self.socket = connected
+        self.socket.settimeout(PATIENCE_S * SLOW)
+        self.data = b""
+
+    def close(self):
+        self.socket.close()
+
+    def send(self, *args):
+        self.socket.sendall(encode(*args))
+
+    def read(self):
+        while True:
+            end = end_of_reply(self.data) if self.data else None
+            if end is not None:
+                reply, self.data = self.data[:end], self.data[end:]
+                return reply
+            piece = self.socket.recv(1 << 16)
+            if not piece:
+                raise ConnectionError(self.data)
+            self.data += piece
+
+    def ask(self, *args):
+        self.send(*args)
+        return self.read()
+
+
+def tcp(port):
+    return socket.create_connection(("127.0.0.1", port))
+
+
+def unix(path):
+    connected = socket.socket(socket.AF_UNIX)
+    connected.connect(path)
+    return connected
+
+
+class DoorTest(unittest.TestCase):
+    """A folder of its own for each test, in which everything is closed and stopped at its end."""
+
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("redis-server") is None or not os.access(HEATSINK, os.X_OK):
+            raise unittest.SkipTest("needs redis-server and HEATSINK, the heatsink program")
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="hs-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def open(self, upstream, **options):
+        door = Door(upstream, **{name.replace("__", "."): v for name, v in options.items()})
+        self.addCleanup(door.stop)
+        return door
+
+    def refusal(self, upstream, **options):
+        with self.assertRaises(Refused) as caught:
+            Door(upstream, **options)
+        return caught.exception.text
+
+    def keep(self, connected):
+        client = Client(connected)
+        self.addCleanup(client.close)
+        return client
+
+    def served_locally(self, door, client, key):
+        def served():
+            before = door.metric("heatsink_local_hits_total")
+            for _ in range(40):
+                client.ask("GET", key)
+            return door.metric("heatsink_local_hits_total") > before
+
+        until(served, what=f"{key} served locally")

@@ -171,7 +171,7 @@ class AccuracyRun {
   Accuracy accuracy_;
 };
 
-inline Accuracy accuracy_of(Workload workload, const RecorderOptions& options = {}) {
+inline Accuracy accuracy_of(const Workload& workload, const RecorderOptions& options = {}) {
   AccuracyRun run(workload.rate, options);
   char name[32] = "key:";
   for (std::uint64_t left = workload.accesses(); left > 0; --left) {

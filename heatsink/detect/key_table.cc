@@ -17,12 +17,17 @@ constexpr std::size_t kTalliesPercent = 4;  // where they are told
 constexpr std::uint64_t kTalliesPerSecond = 16'384;
 constexpr std::uint64_t kTallyFactorMax = 64;
 
+// A look at a bucket costs as much as ten accesses. Where all keys are alike most would be at
+// noise; a key that is really busier comes again before long.
+constexpr std::uint32_t kAccessesPerLook = 16;
+
 constexpr int kOwnersAsked = 64;         // for the room of one long name, at most
 constexpr unsigned kBytesUnitBits = 6;   // of the sketch, where bytes are counted
 constexpr unsigned kFullAdmitsBits = 4;  // one access in 2^n of keys whose estimate is full
 
 constexpr std::uint32_t kNone = UINT32_MAX;
-constexpr std::uint64_t kMargin = 16;  // a newcomer must be busier than the rarest by one part of
+// A newcomer must be busier than the rarest by a quarter: where all keys are alike, less is noise.
+constexpr std::uint64_t kMargin = 4;
 
 std::uint64_t print_of(std::uint64_t tag) {
   const std::uint64_t print = tag & 0xFF;
@@ -124,6 +129,7 @@ bool KeyTable::drain(AccessLog& log) noexcept {
 }
 
 bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexcept {
+  looks_left_ = 1;
   // A name that found no room is tried again with each doubling: by then the key is busier than
   // most. Only names that no log takes can be cut.
   const std::uint32_t key = find(entry.tag);
@@ -171,6 +177,7 @@ bool KeyTable::drain_as(AccessLog& log) noexcept {
       urgent |= count_as<kDimension>(log[i], log.name(i));  // another key has the same print
   }
   const std::uint64_t admissions = admissions_;
+  looks_left_ = std::max(size / kAccessesPerLook, 1U);
   for (std::uint32_t k = 0; k < unknown_size; ++k) {
     const std::uint32_t i = unknown[k];
     // A key may come twice; then it may be known by now.
@@ -219,10 +226,12 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, std::string_v
   const std::uint32_t factor = sampled ? sampler_.factor() : 1;
   const AdmissionSketch::Estimate estimate = sketch_.add(entry.tag, std::uint64_t{weight} * factor);
   const Least& least = least_[bucket];
-  if (least.turn == at_.turn && estimate.window <= least.rank && !estimate.full) [[likely]] {
+  const bool is_rare = least.turn == at_.turn && estimate.window <= least.rank && !estimate.full;
+  if (is_rare || looks_left_ == 0) [[likely]] {
     sketch_.stays_absent(estimate);
     return false;
   }
+  --looks_left_;
   const std::uint32_t key = replace_rarest(entry, name, estimate, weight);
   return key != kNone && count_known<kDimension>(key, entry);
 }

@@ -133,6 +133,7 @@ class KeyTable {
   std::uint32_t factor_now_ = 1;  // the largest of the sampler's, by lap
   std::uint32_t factor_last_ = 1;
   std::uint64_t admissions_ = 0;
+  std::uint32_t looks_left_ = 0;  // how often this drain may still look for a rarest key
   const TallyNames* tally_names_;
   TallyBoard board_;
   std::uint32_t tally_factor_ = 1;  // each access of the sample for the board stands for so many

@@ -19,15 +19,16 @@ constexpr std::uint64_t kTallyFactorMax = 64;
 
 // A look at a bucket costs as much as ten accesses. Where all keys are alike most would be at
 // noise; a key that is really busier comes again before long.
-constexpr std::uint32_t kAccessesPerLook = 16;
+constexpr std::uint32_t kAccessesPerLook = 4;
 
 constexpr int kOwnersAsked = 64;         // for the room of one long name, at most
 constexpr unsigned kBytesUnitBits = 6;   // of the sketch, where bytes are counted
 constexpr unsigned kFullAdmitsBits = 4;  // one access in 2^n of keys whose estimate is full
 
 constexpr std::uint32_t kNone = UINT32_MAX;
-// A newcomer must be busier than the rarest by a quarter: where all keys are alike, less is noise.
-constexpr std::uint64_t kMargin = 4;
+// A newcomer must be busier than the rarest by one part of 16: where all keys are alike, less is
+// noise.
+constexpr std::uint64_t kMargin = 16;
 
 std::uint64_t print_of(std::uint64_t tag) {
   const std::uint64_t print = tag & 0xFF;

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink_history play: records a history; heatsink_history check: judges one.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/net/net.h"
+#include "tests/consistency/file.h"
+#include "tests/consistency/load_spec.h"
+#include "tests/consistency/player_session.h"
+#include "tests/consistency/recorder.h"
+#include "tests/consistency/verdict.h"
+
+namespace heatsink::consistency {
+namespace {
+
+struct PlayOptions {
+  std::string out;
+  std::vector<std::string> targets;
+  std::vector<std::string> sessions;
+  std::string prefix = "k";
+  double seconds = 10;
+  std::size_t operations = 0;
+  std::uint64_t seed = 1;
+};
+
+constexpr Nanos kLastReplies = std::chrono::seconds(5);
+constexpr double kLongerMax = 10;  // times as long as asked for, to come to the operations wanted
+
+int refuse(const std::string& why) {
+  fmt::print(stderr, "heatsink_history: {}\n", why);
+  return 2;
+}
+
+class Player {
+ public:
+  explicit Player(const PlayOptions& options) : options_(options) {
+    recorder_.prefix = options.prefix;
+    recorder_.history.reserve(std::max<std::size_t>(options.operations, 1'000'000));
+  }
+
+  Status prepare() {
+    for (const std::string& target : options_.targets) {
+      Result<net::HostPort> address = net::parse_host_port(target);
+      if (!address.ok()) return address.error();
+      Result<std::vector<net::ResolvedAddress>> resolved = net::resolve(*address);
+      if (!resolved.ok()) return resolved.error();
+      targets_.push_back(resolved->front());
+    }
+    for (const std::string& text : options_.sessions) {
+      Result<LoadSpec> spec = parse_load_spec(text);
+      if (!spec.ok()) return spec.error();
+      if (spec->via >= targets_.size())
+        return Error{ErrorCode::kInvalidArgument, text + ": there is no such target"};
+      specs_.push_back(*spec);
+    }
+    return Unit{};
+  }
+
+  void run() {
+    for (const LoadSpec& spec : specs_) {
+      for (std::uint32_t i = 0; i < spec.keys; ++i)
+        recorder_.know(Recorder::key(spec.db, spec.first + i));
+      for (std::uint32_t i = 0; i < spec.count; ++i) {
+        const std::uint64_t seed = options_.seed * 1'000'003 + sessions_.size();
+        sessions_.push_back(
+            std::make_unique<PlayerSession>(loop_, targets_[spec.via], spec, recorder_, seed));
+        sessions_.back()->start();
+      }
+    }
+    const TimePoint start = BootClock::now();
+    while (!enough(BootClock::now() - start)) loop_.turn(Millis(10));
+    for (auto& session : sessions_) session->finish();
+    const TimePoint end = BootClock::now();
+    while (!all_idle() && BootClock::now() - end < kLastReplies) loop_.turn(Millis(10));
+    for (auto& session : sessions_) session->stop();
+    took_ = end - start;
+  }
+
+  const Recorder& recorder() const { return recorder_; }
+  double took_s() const { return std::chrono::duration<double>(took_).count(); }
+
+ private:
+  bool enough(Nanos played) const {
+    const double seconds = std::chrono::duration<double>(played).count();
+    if (seconds < options_.seconds) return false;
+    return recorder_.history.size() >= options_.operations ||
+           seconds > options_.seconds * kLongerMax;
+  }
+  bool all_idle() const {
+    return std::all_of(sessions_.begin(), sessions_.end(),
+                       [](const auto& session) { return session->idle(); });
+  }
+
+  const PlayOptions& options_;
+  net::EventLoop loop_;
+  Recorder recorder_;
+  std::vector<net::ResolvedAddress> targets_;
+  std::vector<LoadSpec> specs_;
+  std::vector<std::unique_ptr<PlayerSession>> sessions_;
+  Nanos took_{};
+};
+
+int play(const PlayOptions& options) {
+  Player player(options);
+  const Status ready = player.prepare();
+  if (!ready.ok()) return refuse(ready.error().message);
+  player.run();
+  const Status written = write_history(options.out, player.recorder().history);
+  if (!written.ok()) return refuse(written.error().message);
+  fmt::print("{} operations in {:.1f} s, {} sessions, {} errors\n",
+             player.recorder().history.size(), player.took_s(), player.recorder().last_session,
+             player.recorder().errors);
+  return 0;
+}
+
+int check(const std::string& path, double bound_ms) {
+  Result<History> history = read_history(path);
+  if (!history.ok()) return refuse(history.error().message);
+  const auto bound = std::chrono::round<Nanos>(std::chrono::duration<double, std::milli>(bound_ms));
+  const TimePoint start = BootClock::now();
+  const Verdict verdict = judge(*history, bound);
+  const std::chrono::duration<double> took = BootClock::now() - start;
+  fmt::print("{}judged in {:.2f} s\n", to_text(verdict, bound), took.count());
+  return verdict.violations.empty() ? 0 : 1;
+}
+
+int run(int argc, char** argv) {
+  PlayOptions options;
+  std::string path;
+  double bound_ms = 0;
+  CLI::App app("Records what many clients are told, and judges it.");
+  app.require_subcommand(1);
+  CLI::App& play_app = *app.add_subcommand("play", "Plays sessions and records their history.");
+  play_app.add_option("--out", options.out, "The file")->required();
+  play_app.add_option("--target", options.targets, "host:port of the server, then of each proxy")
+      ->required();
+  play_app.add_option("--sessions", options.sessions, "via=1,count=8,... (load_spec.h)")
+      ->required();
+  play_app.add_option("--prefix", options.prefix, "Of the keys' names");
+  play_app.add_option("--for", options.seconds, "Seconds, at least");
+  play_app.add_option("--operations", options.operations, "At least so many, within reason");
+  play_app.add_option("--seed", options.seed, "The same seed asks the same");
+  CLI::App& check_app = *app.add_subcommand("check", "Exit status 1: promises were broken.");
+  check_app.add_option("file", path, "A history")->required();
+  check_app.add_option("--bound-ms", bound_ms,
+                       "How old a read may be; 0: every key must be linearizable");
+  CLI11_PARSE(app, argc, argv);
+  return play_app.parsed() ? play(options) : check(path, bound_ms);
+}
+
+}  // namespace
+}  // namespace heatsink::consistency
+
+int main(int argc, char** argv) { return heatsink::consistency::run(argc, argv); }

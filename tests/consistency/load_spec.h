@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What some sessions of a load do: "via=1,count=8,depth=16,set=100,del=5".
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "heatsink/base/result.h"
+
+namespace heatsink::consistency {
+
+// The weights are parts of 10 000 operations; what is left are GETs.
+struct LoadSpec {
+  static constexpr std::uint32_t kParts = 10'000;
+
+  std::uint32_t via = 0;       // of the targets: 0 is the server, 1, 2, ... are proxies
+  std::uint32_t count = 1;     // sessions
+  std::uint32_t depth = 1;     // operations in a pipeline
+  std::uint32_t pace_us = 0;   // a pipeline so often, whether or not the last one is answered; 0:
+                               // as soon as it is
+  std::uint32_t think_us = 0;  // pause after each answer, where there is no pace
+  std::uint32_t db = 0;
+  std::uint32_t first = 0;  // of the keys it knows
+  std::uint32_t keys = 8;   // how many
+  std::uint32_t set = 0;
+  std::uint32_t px = 0;      // SET PX `ttl`
+  std::uint32_t ttl = 200;   // ms
+  std::uint32_t del = 0;     // DEL
+  std::uint32_t expire = 0;  // PEXPIRE `ttl` LT
+  std::uint32_t mget = 0;    // of two keys: always answered by the server
+  std::uint32_t eval = 0;    // a script that sets a key it does not declare
+  std::uint32_t flush = 0;   // FLUSHALL
+  std::uint32_t cas = 0;     // pipelines that are WATCH, GET, MULTI, SET, EXEC
+};
+
+// The error names the word that is not understood.
+Result<LoadSpec> parse_load_spec(std::string_view text);
+
+}  // namespace heatsink::consistency

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operation of a recorded history: what a client asked of a key, when, and what it was told.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+
+namespace heatsink::consistency {
+
+enum class Kind : std::uint8_t {
+  kRead,    // `value` is what was read; kNil: there was no such key
+  kWrite,   // `value` was put there; no two writes of a history have the same
+  kErase,   // DEL, FLUSHALL: from some moment of the operation on there was no such key
+  kExpire,  // PEXPIRE LT: what was there lives for `ttl` at most, and never longer than before
+};
+
+inline constexpr std::uint64_t kNil = 0;
+inline constexpr TimePoint kNever = TimePoint::max();  // as a response: the outcome is not known
+
+struct Op {
+  TimePoint invoked{};    // read before the first byte was sent
+  TimePoint responded{};  // read after the last byte had come
+  std::uint64_t value = kNil;
+  std::uint32_t key = 0;
+  std::uint32_t session = 0;  // one connection; a client that comes back is another session
+  std::uint32_t order = 0;    // its place within the session, which a pipeline's times do not show
+  Millis ttl{0};              // of kExpire, and of a kWrite that expires by itself; 0: it does not
+  std::uint8_t via = 0;       // 1, 2, ...: through that proxy; 0: past all of them
+  Kind kind = Kind::kRead;
+  bool cached = false;  // of a read: it may have been answered from a local copy
+
+  bool known() const { return responded != kNever; }
+  bool reads(std::uint64_t wanted) const { return kind == Kind::kRead && value == wanted; }
+};
+
+using History = std::vector<Op>;
+
+}  // namespace heatsink::consistency

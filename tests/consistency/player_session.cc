@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/consistency/player_session.h"
+
+#include <charconv>
+#include <utility>
+
+#include "heatsink/resp/writer.h"
+
+namespace heatsink::consistency {
+namespace {
+
+// Declares no key, so that nobody between client and server can know what it writes.
+constexpr std::string_view kScript = "return redis.call('set', ARGV[1], ARGV[2])";
+constexpr std::size_t kReadBytes = 64 * 1024;
+
+// What this program wrote; anything else is a value that nobody wrote.
+std::uint64_t value_of(const resp::Value& reply) {
+  if (reply.type == resp::Value::Type::kNull) return kNil;
+  std::uint64_t value = 0;
+  std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), value);
+  return value == kNil ? UINT64_MAX : value;
+}
+
+}  // namespace
+
+PlayerSession::PlayerSession(net::EventLoop& loop, const net::ResolvedAddress& target,
+                             const LoadSpec& spec, Recorder& recorder, std::uint64_t seed)
+    : loop_(loop), target_(target), spec_(spec), recorder_(recorder), random_(seed) {}
+
+void PlayerSession::start() {
+  connect();
+  if (spec_.pace_us > 0)
+    loop_.call_every(std::chrono::microseconds(spec_.pace_us), [this] { turn(); });
+}
+
+void PlayerSession::connect() {
+  if (finishing_) return;
+  session_ = ++recorder_.last_session;
+  order_ = writes_ = 0;
+  Result<net::Fd> socket = net::start_connect(target_);
+  if (!socket.ok() || !loop_.add(socket->get(), net::Interest::kReadWrite, *this).ok()) {
+    loop_.call_after(kBackoff, [this] { connect(); });
+    return;
+  }
+  socket_ = std::move(socket).value();
+}
+
+// ---- what is asked
+
+void PlayerSession::turn() {
+  if (connected_ && !finishing_ && in_flight_.size() < kInFlightMax) send_pipeline();
+}
+
+void PlayerSession::next() {
+  if (!connected_ || !in_flight_.empty() || thinking_ || (finishing_ && watching_ == Watching::kNo))
+    return;
+  now_ = BootClock::now();
+  if (watching_ == Watching::kWatched) return send_watched_get();
+  if (watching_ == Watching::kRead) return send_transaction();
+  if (spec_.pace_us > 0) return;
+  if (spec_.think_us == 0) return send_pipeline();
+  thinking_ = true;
+  loop_.call_after(std::chrono::microseconds(spec_.think_us), [this] {
+    thinking_ = false;
+    if (connected_ && in_flight_.empty() && !finishing_) send_pipeline();
+  });
+}
+
+void PlayerSession::send_pipeline() {
+  now_ = BootClock::now();
+  std::uint32_t dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
+  if (chance(dice, spec_.cas)) return send_watch();
+  for (std::uint32_t i = 0; i < spec_.depth; ++i) send_random();
+  write_out();
+}
+
+bool PlayerSession::chance(std::uint32_t& dice, std::uint32_t parts) const {
+  if (dice < parts) return true;
+  dice -= parts;
+  return false;
+}
+
+std::uint32_t PlayerSession::random_key() {
+  const auto number = static_cast<std::uint32_t>(random_() % spec_.keys);
+  return Recorder::key(spec_.db, spec_.first + number);
+}
+
+Op PlayerSession::make(Kind kind, std::uint32_t key) {
+  Op op;
+  op.kind = kind;
+  op.key = key;
+  op.invoked = now_;
+  op.responded = kNever;
+  op.session = session_;
+  op.order = order_++;
+  op.via = static_cast<std::uint8_t>(spec_.via);
+  if (kind == Kind::kWrite) op.value = (std::uint64_t{session_} << 32) | ++writes_;
+  return op;
+}
+
+void PlayerSession::send(Verb verb, Op op, std::initializer_list<std::string_view> args) {
+  resp::append_request(out_, args);
+  in_flight_.push_back({verb, op});
+}
+
+void PlayerSession::send_random() {
+  auto dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
+  const std::uint32_t key = random_key();
+  const std::string name = recorder_.name(key);
+  const std::string ttl = std::to_string(spec_.ttl);
+  if (chance(dice, spec_.set)) {
+    const Op op = make(Kind::kWrite, key);
+    send(Verb::kSet, op, {"SET", name, std::to_string(op.value)});
+  } else if (chance(dice, spec_.px)) {
+    Op op = make(Kind::kWrite, key);
+    op.ttl = Millis(spec_.ttl);
+    send(Verb::kSet, op, {"SET", name, std::to_string(op.value), "PX", ttl});
+  } else if (chance(dice, spec_.eval)) {
+    const Op op = make(Kind::kWrite, key);
+    send(Verb::kSet, op, {"EVAL", kScript, "0", name, std::to_string(op.value)});
+  } else if (chance(dice, spec_.del)) {
+    send(Verb::kDel, make(Kind::kErase, key), {"DEL", name});
+  } else if (chance(dice, spec_.expire)) {
+    Op op = make(Kind::kExpire, key);
+    op.ttl = Millis(spec_.ttl);
+    send(Verb::kExpire, op, {"PEXPIRE", name, ttl, "LT"});
+  } else if (chance(dice, spec_.flush)) {
+    send(Verb::kFlush, make(Kind::kErase, key), {"FLUSHALL"});
+  } else if (chance(dice, spec_.mget)) {
+    const std::uint32_t other = random_key();
+    send(Verb::kMget, make(Kind::kRead, key), {"MGET", name, recorder_.name(other)});
+    in_flight_.back().other = other;
+    ++order_;  // the second read has a place of its own
+  } else {
+    Op op = make(Kind::kRead, key);
+    op.cached = spec_.via != 0;
+    send(Verb::kGet, op, {"GET", name});
+  }
+}
+
+// Half of them ask for the value before WATCH is answered.
+void PlayerSession::send_watch() {
+  watched_ = make(Kind::kRead, random_key());
+  send(Verb::kWatch, watched_, {"WATCH", recorder_.name(watched_.key)});
+  watching_ = Watching::kWatched;
+  if (random_() % 2 == 0) return send_watched_get();
+  write_out();
+}
+
+void PlayerSession::send_watched_get() {
+  watched_ = make(Kind::kRead, watched_.key);
+  send(Verb::kWatchedGet, watched_, {"GET", recorder_.name(watched_.key)});
+  watching_ = Watching::kRead;
+  write_out();
+}
+
+// Found unchanged, what was read is still there when EXEC is executed: it is read again, as it
+// were.
+void PlayerSession::send_transaction() {
+  const std::string name = recorder_.name(watched_.key);
+  Op again = make(Kind::kRead, watched_.key);
+  again.value = watched_.value;
+  watched_ = again;
+  const Op op = make(Kind::kWrite, watched_.key);
+  send(Verb::kMulti, op, {"MULTI"});
+  send(Verb::kQueued, op, {"SET", name, std::to_string(op.value)});
+  send(Verb::kExec, op, {"EXEC"});
+  watching_ = Watching::kNo;
+  write_out();
+}
+
+void PlayerSession::write_out() {
+  while (!out_.empty()) {
+    const net::IoResult wrote = net::write_some(socket_.get(), out_.data(), out_.size());
+    if (wrote.status == net::IoStatus::kClosed) return;  // reading will tell
+    if (wrote.status == net::IoStatus::kAgain) break;
+    out_.consume(wrote.bytes);
+  }
+  loop_.change(socket_.get(), out_.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
+}
+
+// ---- what is told
+
+void PlayerSession::on_writable() {
+  if (connected_) return write_out();
+  if (!net::connect_result(socket_).ok()) return lose();
+  connected_ = true;
+  now_ = BootClock::now();
+  if (spec_.db != 0) send(Verb::kSelect, {}, {"SELECT", std::to_string(spec_.db)});
+  write_out();
+  next();
+}
+
+void PlayerSession::on_readable() {
+  const net::IoResult got = net::read_some(socket_.get(), in_.prepare(kReadBytes), kReadBytes);
+  if (got.status == net::IoStatus::kAgain) return;
+  if (got.status == net::IoStatus::kClosed) return lose();
+  in_.commit(got.bytes);
+  now_ = BootClock::now();
+  while (!in_.empty() && !in_flight_.empty()) {
+    resp::Value reply;
+    std::size_t consumed = 0;
+    const resp::ValueStatus status = resp::parse_value(in_.view(), reply, consumed);
+    if (status == resp::ValueStatus::kNeedMore) break;
+    if (status == resp::ValueStatus::kError) return lose();
+    in_.consume(consumed);
+    const Request request = in_flight_.front();
+    in_flight_.pop_front();
+    answered(request, reply);
+  }
+  next();
+}
+
+void PlayerSession::answered(const Request& request, const resp::Value& reply) {
+  if (reply.is_error()) {
+    ++recorder_.errors;
+    if (request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet)
+      watching_ = Watching::kNo;
+    return forget(request);
+  }
+  Op op = request.op;
+  op.responded = now_;
+  switch (request.verb) {
+    case Verb::kGet:
+      return note_read(op, reply);
+    case Verb::kWatchedGet:
+      note_read(op, reply);
+      watched_.value = value_of(reply);
+      return;
+    case Verb::kMget:
+      if (reply.items.size() != 2) return;
+      note_read(op, reply.items[0]);
+      op.key = request.other;
+      ++op.order;
+      return note_read(op, reply.items[1]);
+    case Verb::kSet:
+    case Verb::kDel:
+    case Verb::kExpire:
+      return recorder_.add(op);
+    case Verb::kFlush:
+      return note_flush(op);
+    case Verb::kExec:
+      return executed(request, reply);
+    default:
+      return;
+  }
+}
+
+void PlayerSession::note_read(Op op, const resp::Value& reply) {
+  op.value = value_of(reply);
+  recorder_.add(op);
+}
+
+void PlayerSession::executed(const Request& request, const resp::Value& reply) {
+  if (reply.type != resp::Value::Type::kArray) return;  // null: nothing has happened
+  watched_.responded = now_;
+  recorder_.add(watched_);
+  Op write = request.op;
+  write.responded = now_;
+  recorder_.add(write);
+}
+
+// It may have happened, or may yet.
+void PlayerSession::forget(const Request& request) {
+  const bool queued = request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet ||
+                      request.verb == Verb::kMulti || request.verb == Verb::kQueued ||
+                      request.verb == Verb::kSelect;
+  if (queued) return;
+  if (request.verb == Verb::kFlush) return note_flush(request.op);
+  recorder_.add(request.op);
+}
+
+void PlayerSession::note_flush(Op op) {
+  for (const std::uint32_t key : recorder_.keys) {
+    op.key = key;
+    recorder_.add(op);
+  }
+}
+
+void PlayerSession::lose() {
+  stop();
+  ++recorder_.errors;
+  loop_.call_after(kBackoff, [this] { connect(); });
+}
+
+void PlayerSession::stop() {
+  for (const Request& request : in_flight_) forget(request);
+  in_flight_.clear();
+  in_.clear();
+  out_.clear();
+  watching_ = Watching::kNo;
+  connected_ = false;
+  if (socket_.get() < 0) return;
+  loop_.remove(socket_.get());
+  socket_ = {};
+}
+
+}  // namespace heatsink::consistency

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all sessions of a run share: the history, the keys, the numbers given out.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/consistency/op.h"
+
+namespace heatsink::consistency {
+
+// One thread.
+struct Recorder {
+  static constexpr std::uint32_t kKeysPerDb = 1000;
+
+  History history;
+  std::string prefix;               // of the keys' names
+  std::vector<std::uint32_t> keys;  // all that occur, for what removes them all
+  std::uint32_t last_session = 0;
+  std::uint64_t errors = 0;  // replies that were errors, and connections lost
+
+  static std::uint32_t key(std::uint32_t db, std::uint32_t number) {
+    return db * kKeysPerDb + number;
+  }
+  std::string name(std::uint32_t key) const { return prefix + std::to_string(key % kKeysPerDb); }
+
+  void know(std::uint32_t key) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+
+  void add(const Op& op) {
+    if (op.kind == Kind::kRead && !op.known()) return;  // it says nothing
+    history.push_back(op);
+  }
+};
+
+}  // namespace heatsink::consistency

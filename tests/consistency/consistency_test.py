@@ -13,7 +13,7 @@ import theatre
 from harness import SLOW
 from theatre import BOUND_S, Theatre
 
-SECONDS = float(os.environ.get("HEATSINK_CONSISTENCY_FOR", "10"))
+SECONDS = float(os.environ.get("HEATSINK_CONSISTENCY_FOR", "6" if SLOW == 1 else "3"))
 SEED = int(os.environ.get("HEATSINK_CONSISTENCY_SEED", "1"))
 OPERATIONS = 1_000_000 // SLOW**2  # of the run that is judged most strictly; a sanitizer is slow
 

@@ -18,22 +18,24 @@ constexpr std::size_t kPrinted = 5;  // with their excerpts
 constexpr Nanos kLongest = std::chrono::minutes(1);
 constexpr Nanos kStep = std::chrono::microseconds(1);
 
-bool is_register(const std::vector<KeyHistory>& keys, Nanos staleness) {
-  return std::all_of(keys.begin(), keys.end(), [staleness](const KeyHistory& key) {
-    return check_register(key, staleness, 1).empty();
-  });
+bool is_register(const KeyHistory& key, Nanos staleness) {
+  return check_register(key, staleness, 1).empty();
 }
 
+// Only a key that is worse than all before it is worth the search.
 Nanos measure_staleness(const std::vector<KeyHistory>& keys) {
-  if (is_register(keys, Nanos(0))) return Nanos(0);
-  if (!is_register(keys, kLongest)) return Nanos(-1);
-  Nanos too_little{0};
-  Nanos enough = kLongest;
-  while (enough - too_little > kStep) {
-    const Nanos middle = too_little + (enough - too_little) / 2;
-    (is_register(keys, middle) ? enough : too_little) = middle;
+  Nanos worst{0};
+  for (const KeyHistory& key : keys) {
+    if (is_register(key, worst)) continue;
+    if (!is_register(key, kLongest)) return Nanos(-1);
+    Nanos too_little = worst;
+    worst = kLongest;
+    while (worst - too_little > kStep) {
+      const Nanos middle = too_little + (worst - too_little) / 2;
+      (is_register(key, middle) ? worst : too_little) = middle;
+    }
   }
-  return enough;
+  return worst;
 }
 
 // A copy knows its TTL; that somebody else has shortened it, it is told within the bound.

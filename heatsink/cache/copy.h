@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One local copy of a value: immutable once published.
+// One local copy of a reply: immutable once published.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/cache/read.h"
 
 namespace heatsink::cache {
 
@@ -21,7 +23,13 @@ struct Copy {
   TimePoint fill_sent_at{};  // read before the first byte of the fill left
   TimePoint deadline{};      // fill_sent_at + the key's TTL, at most + the local maximum
   bool nil = false;          // the server said: no such key
-  std::string reply;         // the reply in wire form, ready to be sent; empty for nil
+  StoredRead read = {};      // what it answers
+  std::string reply = {};    // in wire form, ready to be sent: RESP3
+  std::string resp2 = {};    // likewise for a client that speaks RESP2; empty: the same bytes
+
+  std::string_view reply_in(bool resp3) const noexcept {
+    return resp3 || resp2.empty() ? std::string_view(reply) : std::string_view(resp2);
+  }
 };
 
 }  // namespace heatsink::cache

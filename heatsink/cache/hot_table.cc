@@ -43,15 +43,19 @@ const char* to_string(Uncacheable why) {
     case Uncacheable::kNo:
       return "";
     case Uncacheable::kTooBig:
-      return "its value is larger than cache.maximum-value-bytes";
+      return "what is read of it is larger than cache.maximum-value-bytes";
     case Uncacheable::kWrongType:
-      return "it is no string, or the server refused the read";
+      return "the last read of it was refused by the server (a type it is not of?)";
     case Uncacheable::kNoRoom:
       return "cache.maximum-bytes is used up by keys that earn more";
     case Uncacheable::kNilQuota:
       return "it does not exist, and cache.maximum-nil is used up";
   }
   return "";
+}
+
+Entry::~Entry() {
+  for (const std::atomic<const Copy*>& place : copies_) delete place.load();
 }
 
 HotTable::HotTable(const HotTableLimits& limits, Epochs& epochs)
@@ -92,7 +96,7 @@ void HotTable::demote(KeyHash hash) {
   const auto found = entries_.find(hash);
   if (found == entries_.end()) return;
   Entry* entry = found->second.get();
-  replace(*entry, nullptr);
+  drop(*entry);
   const auto [first, last] = by_name_.equal_range(entry->key());
   for (auto it = first; it != last; ++it) {
     if (it->second == entry) {
@@ -121,13 +125,17 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
   const auto found = entries_.find(hash);
   if (found == entries_.end()) return false;
   Entry& entry = *found->second;
-  const Uncacheable refused = admit(entry, *copy);
+  Place& place = place_for(entry, *copy);
+  const Copy* old = place.load();
+  const Uncacheable refused = admit(entry, *copy, old);
   if (refused != Uncacheable::kNo) {
-    mark(entry, refused, copy->fill_sent_at);
+    // What is there of the same read is older than what was refused.
+    if (old != nullptr && old->read == copy->read) replace(entry, place, nullptr);
+    set_mark(entry, refused, copy->fill_sent_at);
     return false;
   }
   entry.uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
-  replace(entry, copy.release());
+  replace(entry, place, copy.release());
   return true;
 }
 
@@ -142,18 +150,22 @@ void HotTable::mark(KeyHash hash, Uncacheable why, TimePoint now) {
 }
 
 void HotTable::mark(Entry& entry, Uncacheable why, TimePoint now) {
-  replace(entry, nullptr);
+  if (concerns_whole_key(why)) drop(entry);
+  set_mark(entry, why, now);
+}
+
+void HotTable::set_mark(Entry& entry, Uncacheable why, TimePoint now) const {
   entry.uncacheable_.store(why, std::memory_order_relaxed);
   entry.retry_at_ = now + limits_.retry_after;
 }
 
 void HotTable::drop_name(std::string_view name) {
   const auto [first, last] = by_name_.equal_range(name);
-  for (auto it = first; it != last; ++it) replace(*it->second, nullptr);
+  for (auto it = first; it != last; ++it) drop(*it->second);
 }
 
 void HotTable::drop_all() {
-  for (const auto& [hash, entry] : entries_) replace(*entry, nullptr);
+  for (const auto& [hash, entry] : entries_) drop(*entry);
 }
 
 void HotTable::retry(TimePoint now) {
@@ -169,27 +181,59 @@ const Entry* HotTable::entry(KeyHash hash) const {
   return found == entries_.end() ? nullptr : found->second.get();
 }
 
-void HotTable::replace(Entry& entry, const Copy* copy) {
+bool HotTable::has_copy(KeyHash hash) const {
+  const Entry* found = entry(hash);
+  return found != nullptr && found->bytes_ > 0;
+}
+
+// That of the same read, else an empty one, else that of the copy filled first: what is asked often
+// is filled again soon.
+HotTable::Place& HotTable::place_for(Entry& entry, const Copy& copy) {
+  Place* empty = nullptr;
+  Place* oldest = entry.copies_.data();
+  for (Place& place : entry.copies_) {
+    const Copy* there = place.load();
+    if (there == nullptr) {
+      if (empty == nullptr) empty = &place;
+      continue;
+    }
+    if (there->read == copy.read) return place;
+    const Copy* first = oldest->load();
+    if (first == nullptr || there->fill_sent_at < first->fill_sent_at) oldest = &place;
+  }
+  return empty != nullptr ? *empty : *oldest;
+}
+
+void HotTable::drop(Entry& entry) {
+  if (entry.bytes_ == 0) return;
+  for (Place& place : entry.copies_) {
+    if (place.load() != nullptr) replace(entry, place, nullptr);
+  }
+}
+
+void HotTable::replace(Entry& entry, Place& place, const Copy* copy) {
   if (copy != nullptr) {
     bytes_ += cost(entry, *copy);
+    entry.bytes_ += cost(entry, *copy);
     nils_ += copy->nil ? 1 : 0;
     ++copies_;
   }
-  const Copy* old = entry.copy_.exchange(copy);
+  const Copy* old = place.exchange(copy);
   if (old == nullptr) return;
   bytes_ -= cost(entry, *old);
+  entry.bytes_ -= cost(entry, *old);
   nils_ -= old->nil ? 1 : 0;
   --copies_;
   epochs_.retire(old, cost(entry, *old));
 }
 
-Uncacheable HotTable::admit(const Entry& entry, const Copy& copy) {
-  if (copy.reply.size() > wire_size(limits_.value_bytes_max)) return Uncacheable::kTooBig;
-  const Copy* old = entry.copy();
+Uncacheable HotTable::admit(const Entry& entry, const Copy& copy, const Copy* old) {
+  if (std::max(copy.reply.size(), copy.resp2.size()) > wire_size(limits_.value_bytes_max))
+    return Uncacheable::kTooBig;
   const std::size_t other_nils = nils_ - (old != nullptr && old->nil ? 1 : 0);
   if (copy.nil && other_nils >= limits_.nil_max) return Uncacheable::kNilQuota;
-  return may_retire(cost(entry, copy)) && make_room(entry, copy) ? Uncacheable::kNo
-                                                                 : Uncacheable::kNoRoom;
+  return may_retire(cost(entry, copy)) && make_room(entry, copy, old) ? Uncacheable::kNo
+                                                                      : Uncacheable::kNoRoom;
 }
 
 // A worker that stays long in one turn holds up reclamation. What has been replaced is still
@@ -212,15 +256,13 @@ struct HotTable::Victim {
   }
 };
 
-// A heap of the copies that earn less than `worth`, the least on top.
+// A heap of the keys whose copies earn less than `worth`, the least on top.
 std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double worth) const {
   std::vector<Victim> heap;
   for (const auto& [hash, entry] : entries_) {
-    const Copy* copy = entry->copy();
-    if (copy == nullptr || entry.get() == &wanted) continue;
-    const std::size_t bytes = cost(*entry, *copy);
-    const double its_worth = entry->rate_ / static_cast<double>(bytes);
-    if (its_worth < worth) heap.push_back({its_worth, entry.get(), bytes});
+    if (entry->bytes_ == 0 || entry.get() == &wanted) continue;
+    const double its_worth = entry->rate_ / static_cast<double>(entry->bytes_);
+    if (its_worth < worth) heap.push_back({its_worth, entry.get(), entry->bytes_});
   }
   std::make_heap(heap.begin(), heap.end());
   return heap;
@@ -229,14 +271,15 @@ std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double w
 // Those that earn least per byte go first, all or nothing, and never for less than what goes: a
 // small copy may need a much larger one out. One scan and a heap, since a scan per victim is
 // O(entries^2).
-bool HotTable::make_room(const Entry& wanted, const Copy& copy) {
+bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old) {
   const std::size_t bytes = cost(wanted, copy);
-  const Copy* old = wanted.copy();
-  const std::uint64_t others = bytes_ - (old != nullptr ? cost(wanted, *old) : 0);
+  const std::size_t replaced = old != nullptr ? cost(wanted, *old) : 0;
+  const std::uint64_t others = bytes_ - replaced;
   if (others + bytes <= limits_.bytes_max.count) return true;
 
   const std::uint64_t needed = others + bytes - limits_.bytes_max.count;
-  std::vector<Victim> heap = worth_less(wanted, wanted.rate_ / static_cast<double>(bytes));
+  std::vector<Victim> heap =
+      worth_less(wanted, wanted.rate_ / static_cast<double>(wanted.bytes_ - replaced + bytes));
   std::uint64_t freed = 0;
   double lost_rate = 0;
   auto chosen = heap.end();  // the victims gather behind the heap
@@ -253,7 +296,8 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy) {
 }
 
 std::size_t HotTable::cost(const Entry& entry, const Copy& copy) {
-  return sizeof(Entry) + sizeof(Copy) + entry.key().size() + copy.reply.size();
+  return sizeof(Entry) + sizeof(Copy) + entry.key().size() + copy.read.bytes() + copy.reply.size() +
+         copy.resp2.size();
 }
 
 }  // namespace heatsink::cache

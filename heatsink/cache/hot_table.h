@@ -2,6 +2,7 @@
 // The one table of hot keys and their copies: one writer, any number of readers, no lock.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +22,22 @@ namespace heatsink::cache {
 // Why a hot key has no copy although it is hot.
 enum class Uncacheable : std::uint8_t { kNo, kTooBig, kWrongType, kNoRoom, kNilQuota };
 const char* to_string(Uncacheable why);  // a sentence for the user; "" for kNo
+// No read of the key is worth a fill; the others concern one read, and those of the same key that
+// ask for less may do well.
+constexpr bool concerns_whole_key(Uncacheable why) {
+  return why == Uncacheable::kNoRoom || why == Uncacheable::kNilQuota;
+}
 
-// A hot key. Readers see key, db and the copy; the rest is the writer's.
+// A hot key and its copies, one per read: GET, or HGET of this field, or LRANGE of that range.
+// Readers see key, db and the copies; the rest is the writer's.
 class Entry {
  public:
+  // Past it the copy that was filled first makes place. A reader looks at each in turn.
+  static constexpr std::size_t kCopiesMax = 8;
+
   Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name)
       : key_(key), db_(db), hash_(hash), name_(name) {}
-  ~Entry() { delete copy_.load(); }
+  ~Entry();
   Entry(const Entry&) = delete;
 
   const std::string& key() const { return key_; }
@@ -36,11 +46,17 @@ class Entry {
   NameHash name() const { return name_; }
 
   // Valid until the reader's next quiescent state. Null: none.
-  const Copy* copy() const noexcept { return copy_.load(); }
+  const Copy* copy(const Read& read) const noexcept {
+    for (const std::atomic<const Copy*>& place : copies_) {
+      const Copy* copy = place.load();
+      if (copy != nullptr && copy->read.is(read)) return copy;
+    }
+    return nullptr;
+  }
   // The send time of the latest fill whose value any reader may have been shown. Whoever reads now
   // must not be given the answer to an earlier one, not even where no copy is left.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
-  // Not kNo: a fill would be in vain for now.
+  // The last refusal that nothing has lifted since; see concerns_whole_key().
   Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
 
  private:
@@ -49,18 +65,19 @@ class Entry {
   const std::uint32_t db_;
   const KeyHash hash_;
   const NameHash name_;
-  std::atomic<const Copy*> copy_{nullptr};
+  std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
   std::atomic<std::int64_t> shown_{0};
   std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
-  TimePoint retry_at_{};  // when an uncacheable key may be tried again
-  double rate_ = 0;       // accesses per second, for eviction
+  TimePoint retry_at_{};   // when an uncacheable key may be tried again
+  double rate_ = 0;        // accesses per second, for eviction
+  std::size_t bytes_ = 0;  // of its copies
 };
 
 struct HotTableLimits {
-  std::size_t entries_max = 1000;
+  std::size_t entries_max = 1000;          // keys; each with up to Entry::kCopiesMax copies
   Bytes bytes_max = mebibytes(64);         // of the live copies; replaced ones that readers may
                                            // still look at may take as much again
-  Bytes value_bytes_max = kibibytes(256);  // of the value, without its framing
+  Bytes value_bytes_max = kibibytes(256);  // of one reply, without the framing of a string
   std::size_t nil_max = 100;
   Nanos retry_after = std::chrono::seconds(1);  // an uncacheable key is tried again after this
 };
@@ -86,22 +103,25 @@ class HotTable {
   void set_rate(KeyHash hash, double rate);
   void publish();  // makes promotions and demotions visible: `((promote | demote)* publish)*`
 
-  // Writer: the copies. insert() replaces the key's copy in one step. When there is no room it
-  // evicts the copies that earn least per byte, if all of them together earn less than the new one;
-  // O(entries) then. False: refused, the key has no copy and says why (Entry::uncacheable), or it
-  // is hot no longer. `now` of an eviction or refusal is the copy's fill_sent_at.
+  // Writer: the copies. insert() replaces the copy of the same read in one step. When there is no
+  // room it evicts the copies of keys that earn least per byte, if all of them together earn less
+  // than this key; O(entries) then. False: refused, the read has no copy and the key says why
+  // (Entry::uncacheable), or it is hot no longer. `now` of an eviction or refusal is the copy's
+  // fill_sent_at.
   bool insert(KeyHash hash, std::unique_ptr<const Copy> copy);
   // The value of the fill sent then is about to be shown: before insert(), and before it is handed
   // to those who wait. Times only rise.
   void note_shown(KeyHash hash, TimePoint fill_sent_at);
-  // Drops the copy; no fill makes sense until retry(). Writes do not lift the mark, so that a key
-  // that is written often costs one vain fill per retry_after and not one per write.
+  // Lasts until retry() or the next copy; what concerns the whole key drops its copies. Writes do
+  // not lift the mark, so that a key that is written often costs one vain fill per retry_after and
+  // not one per write.
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
   void drop_name(std::string_view name);  // in every database
   void drop_all();
   void retry(TimePoint now);  // clears marks that have waited long enough; O(entries)
 
   const Entry* entry(KeyHash hash) const;  // writer's view; null if not hot
+  bool has_copy(KeyHash hash) const;       // writer's view: of any read
   std::size_t size() const { return entries_.size(); }
   std::size_t copies() const { return copies_; }
   Bytes bytes() const { return Bytes{bytes_}; }
@@ -113,13 +133,17 @@ class HotTable {
   };
 
   struct Victim;
+  using Place = std::atomic<const Copy*>;
 
-  Uncacheable admit(const Entry& entry, const Copy& copy);
-  bool make_room(const Entry& wanted, const Copy& copy);
+  static Place& place_for(Entry& entry, const Copy& copy);
+  Uncacheable admit(const Entry& entry, const Copy& copy, const Copy* old);
+  bool make_room(const Entry& wanted, const Copy& copy, const Copy* old);
   std::vector<Victim> worth_less(const Entry& wanted, double worth) const;
   bool may_retire(std::size_t bytes);
-  void replace(Entry& entry, const Copy* copy);
+  void replace(Entry& entry, Place& place, const Copy* copy);
+  void drop(Entry& entry);
   void mark(Entry& entry, Uncacheable why, TimePoint now);
+  void set_mark(Entry& entry, Uncacheable why, TimePoint now) const;
   static std::size_t cost(const Entry& entry, const Copy& copy);
 
   const HotTableLimits limits_;

@@ -18,6 +18,7 @@
 namespace heatsink::cache {
 namespace {
 
+constexpr std::uint32_t kReads = Entry::kCopiesMax + 2;  // of a key: more than it may have copies
 constexpr std::uint64_t kSeed = 7;
 constexpr std::uint32_t kDatabases = 2;
 constexpr int kKeys = 48;
@@ -85,17 +86,20 @@ class Keeper {
         if (random() % 64 == 0) lease.begin_generation();
         break;
       default:
-        table.insert(hash, copy(key, db, random() % 1500));
+        table.insert(hash,
+                     copy(key, db, static_cast<std::uint16_t>(random() % kReads), random() % 1500));
     }
     epochs_.collect();
   }
 
-  std::unique_ptr<const Copy> copy(std::string_view key, std::uint32_t db, std::size_t bytes) {
+  std::unique_ptr<const Copy> copy(std::string_view key, std::uint32_t db, std::uint16_t command,
+                                   std::size_t bytes) {
     auto made = std::make_unique<Copy>();
     made->generation = lease.generation();
     made->fill_sent_at = kNow;
     made->deadline = TimePoint::max();
-    made->reply = self_describing(key, db, bytes);
+    made->read = StoredRead(Read{command, {}});
+    made->reply = self_describing(key, db * kReads + command, bytes);
     return made;
   }
 
@@ -120,15 +124,16 @@ void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
     for (int i = 0; i < 32; ++i) {
       const std::string key = key_of(static_cast<int>(random() % kKeys));
       const auto db = static_cast<std::uint32_t>(random() % kDatabases);
+      const auto command = static_cast<std::uint16_t>(random() % kReads);
       const NameHash name = hash_name(key, kSeed);
       const Entry* entry = keeper.table.find(in_db(name, db), key, db);
       if (entry == nullptr) continue;
-      const Judgement judgement =
-          judge(*entry, keeper.lease, keeper.fences, kNow, std::chrono::seconds(1));
+      const Judgement judgement = judge(*entry, Read{command, {}}, keeper.lease, keeper.fences,
+                                        kNow, std::chrono::seconds(1));
       if (judgement.copy == nullptr) continue;
       const std::string& reply = judgement.copy->reply;
       ++seen.served;
-      if (reply != self_describing(key, db, reply.size())) ++seen.wrong;
+      if (reply != self_describing(key, db * kReads + command, reply.size())) ++seen.wrong;
     }
   }
   reader.offline();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace heatsink::cache {
 namespace {
@@ -27,6 +28,17 @@ std::unique_ptr<const Copy> value(std::size_t value_bytes, TimePoint sent_at = a
   auto copy = std::make_unique<Copy>();
   copy->fill_sent_at = sent_at;
   copy->reply = bulk(value_bytes);
+  return copy;
+}
+
+constexpr std::string_view kField = "field";
+const Read kOtherRead{1, {&kField, 1}};
+
+std::unique_ptr<const Copy> answer_to(std::uint16_t command, TimePoint sent_at) {
+  auto copy = std::make_unique<Copy>();
+  copy->fill_sent_at = sent_at;
+  copy->read = StoredRead(Read{command, {&kField, 1}});
+  copy->reply = ":" + std::to_string(command) + "\r\n";
   return copy;
 }
 
@@ -84,7 +96,7 @@ TEST_F(HotTableTest, APromotionIsSeenOncePublished) {
   table_->publish();
   ASSERT_NE(find("k"), nullptr);
   EXPECT_EQ(find("k")->key(), "k");
-  EXPECT_EQ(find("k")->copy(), nullptr);
+  EXPECT_EQ(find("k")->copy({}), nullptr);
   EXPECT_TRUE(table_->has(hash_of("k")));
 }
 
@@ -95,7 +107,7 @@ TEST_F(HotTableTest, ADemotionTakesTheCopyAtOnceAndTheEntryOncePublished) {
   const Entry* seen = find("k");
   table_->demote(hash_of("k"));
   EXPECT_EQ(find("k"), seen);
-  EXPECT_EQ(seen->copy(), nullptr);
+  EXPECT_EQ(seen->copy({}), nullptr);
   table_->publish();
   EXPECT_EQ(find("k"), nullptr);
   epochs_.collect();
@@ -112,11 +124,11 @@ TEST_F(HotTableTest, DemotedAndPromotedAgainBeforePublishing) {
   table_->demote(hash_of("k"));
   EXPECT_TRUE(promote("k"));
   EXPECT_TRUE(table_->insert(hash_of("k"), value(1)));
-  EXPECT_EQ(find("k")->copy(), nullptr);  // still the old entry
+  EXPECT_EQ(find("k")->copy({}), nullptr);  // still the old entry
   table_->publish();
-  EXPECT_NE(find("k")->copy(), nullptr);
+  EXPECT_NE(find("k")->copy({}), nullptr);
   table_->drop_name("k");
-  EXPECT_EQ(find("k")->copy(), nullptr);
+  EXPECT_EQ(find("k")->copy({}), nullptr);
 }
 
 TEST_F(HotTableTest, DemotingWhatIsNotHotDoesNothing) {
@@ -167,12 +179,12 @@ TEST_F(HotTableTest, ANameIsDroppedInEveryDatabaseAndNoOther) {
   }
   promote("other");
   table_->insert(hash_of("other"), value(1));
-  EXPECT_EQ(entry("k", 7).copy()->reply, bulk(8));
+  EXPECT_EQ(entry("k", 7).copy({})->reply, bulk(8));
   table_->demote(hash_of("k", 1));  // the others of the name stay known
   table_->drop_name("k");
-  EXPECT_EQ(entry("k", 0).copy(), nullptr);
-  EXPECT_EQ(entry("k", 7).copy(), nullptr);
-  EXPECT_NE(entry("other").copy(), nullptr);
+  EXPECT_EQ(entry("k", 0).copy({}), nullptr);
+  EXPECT_EQ(entry("k", 7).copy({}), nullptr);
+  EXPECT_NE(entry("other").copy({}), nullptr);
   EXPECT_EQ(table_->copies(), 1U);
 }
 
@@ -211,8 +223,69 @@ TEST_F(HotTableTest, AValueMayBeExactlyAsLargeAsTheLimit) {
     EXPECT_TRUE(table_->insert(hash_of("k"), value(limit))) << limit;
     EXPECT_FALSE(table_->insert(hash_of("k"), value(limit + 1))) << limit;
     EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kTooBig);
-    EXPECT_EQ(entry("k").copy(), nullptr);  // what was there is older than what was refused
+    EXPECT_EQ(entry("k").copy({}), nullptr);  // what was there is older than what was refused
   }
+}
+
+TEST_F(HotTableTest, AKeyHasACopyPerRead) {
+  promote("k");
+  EXPECT_FALSE(table_->has_copy(hash_of("k")));
+  table_->insert(hash_of("k"), value(1));
+  table_->insert(hash_of("k"), answer_to(1, at(Millis(1))));
+  EXPECT_EQ(entry("k").copy({})->reply, bulk(1));
+  ASSERT_NE(entry("k").copy(kOtherRead), nullptr);
+  EXPECT_EQ(entry("k").copy(kOtherRead)->reply, ":1\r\n");
+  EXPECT_EQ(entry("k").copy(Read{1, {}}), nullptr);
+  EXPECT_EQ(table_->copies(), 2U);
+  EXPECT_TRUE(table_->has_copy(hash_of("k")));
+}
+
+TEST_F(HotTableTest, AnInvalidationDropsTheCopiesOfAllReads) {
+  promote("k");
+  table_->insert(hash_of("k"), value(1));
+  table_->insert(hash_of("k"), answer_to(1, at(Millis(1))));
+  table_->drop_name("k");
+  EXPECT_EQ(entry("k").copy({}), nullptr);
+  EXPECT_EQ(entry("k").copy(kOtherRead), nullptr);
+  EXPECT_EQ(table_->copies(), 0U);
+  EXPECT_EQ(table_->bytes().count, 0U);
+}
+
+TEST_F(HotTableTest, PastTheirNumberTheCopyFilledFirstMakesPlace) {
+  promote("k");
+  for (std::uint16_t i = 0; i < Entry::kCopiesMax; ++i)
+    table_->insert(hash_of("k"), answer_to(i, at(Millis(i == 3 ? 1 : 10 + i))));
+  table_->insert(hash_of("k"), answer_to(100, at(Millis(100))));
+  EXPECT_EQ(table_->copies(), Entry::kCopiesMax);
+  EXPECT_EQ(entry("k").copy(Read{3, {&kField, 1}}), nullptr);
+  EXPECT_NE(entry("k").copy(Read{0, {&kField, 1}}), nullptr);
+  EXPECT_NE(entry("k").copy(Read{100, {&kField, 1}}), nullptr);
+}
+
+TEST_F(HotTableTest, WhatConcernsOneReadLeavesTheOthersAlone) {
+  promote("k");
+  table_->insert(hash_of("k"), answer_to(1, at(Millis(1))));
+  table_->mark(hash_of("k"), Uncacheable::kWrongType, at(Millis(2)));
+  EXPECT_FALSE(concerns_whole_key(entry("k").uncacheable()));
+  EXPECT_NE(entry("k").copy(kOtherRead), nullptr);
+  table_->mark(hash_of("k"), Uncacheable::kNoRoom, at(Millis(2)));
+  EXPECT_EQ(entry("k").copy(kOtherRead), nullptr);
+}
+
+TEST_F(HotTableTest, BothFormsOfAReplyAreCountedAndLimited) {
+  make({.value_bytes_max = Bytes{100}});
+  promote("k");
+  auto copy = std::make_unique<Copy>();
+  copy->reply = bulk(10);
+  table_->insert(hash_of("k"), std::make_unique<Copy>(*copy));
+  const std::size_t one_form = table_->bytes().count;
+  copy->resp2 = bulk(20);
+  EXPECT_EQ(copy->reply_in(true), bulk(10));
+  EXPECT_EQ(copy->reply_in(false), bulk(20));
+  table_->insert(hash_of("k"), std::make_unique<Copy>(*copy));
+  EXPECT_EQ(table_->bytes().count, one_form + bulk(20).size());
+  copy->resp2 = bulk(101);
+  EXPECT_FALSE(table_->insert(hash_of("k"), std::move(copy)));
 }
 
 TEST_F(HotTableTest, NilsHaveAQuota) {
@@ -232,11 +305,11 @@ TEST_F(HotTableTest, AMarkLastsUntilRetryAndSurvivesWrites) {
   make({.retry_after = Millis(1000)});
   promote("k");
   table_->insert(hash_of("k"), value(1));
-  table_->mark(hash_of("k"), Uncacheable::kWrongType, at(Millis(500)));
-  EXPECT_EQ(entry("k").copy(), nullptr);
+  table_->mark(hash_of("k"), Uncacheable::kNoRoom, at(Millis(500)));
+  EXPECT_EQ(entry("k").copy({}), nullptr);
   table_->drop_name("k");
   table_->retry(at(Millis(1500)) - Nanos(1));
-  EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kWrongType);
+  EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kNoRoom);
   table_->retry(at(Millis(1500)));
   EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kNo);
 }
@@ -265,7 +338,7 @@ class Eviction : public HotTableTest {
     promote(key, rate);
     return table_->insert(hash_of(key), value(value_bytes));
   }
-  bool cached(std::string_view key) { return entry(key).copy() != nullptr; }
+  bool cached(std::string_view key) { return entry(key).copy({}) != nullptr; }
 };
 
 TEST_F(Eviction, TheOneThatEarnsLeastPerByteGoes) {
@@ -292,6 +365,16 @@ TEST_F(Eviction, RateIsMeasuredPerByte) {
   EXPECT_TRUE(insert("new", 26, 1900));
   EXPECT_TRUE(cached("small"));
   EXPECT_FALSE(cached("large"));
+}
+
+TEST_F(Eviction, AKeyGoesWithAllItsCopiesAndIsWeighedWithAllOfThem) {
+  insert("a", 30, 900);
+  table_->insert(hash_of("a"), answer_to(1, at(Millis(1))));
+  insert("b", 29, 700);
+  EXPECT_TRUE(insert("c", 40, 1000));
+  EXPECT_FALSE(cached("a"));
+  EXPECT_EQ(entry("a").copy(kOtherRead), nullptr);
+  EXPECT_TRUE(cached("b"));
 }
 
 TEST_F(Eviction, ItIsAllOrNothing) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key rule: may the copy of this key be served now? (docs/design/coherence.md)
+// The key rule: may this copy of a key be served now? (docs/design/coherence.md)
 #pragma once
 
 #include "heatsink/base/clock.h"
@@ -34,10 +34,10 @@ struct Judgement {
 //  4. writes in flight, then the fence, which write_ends() raises before it counts the write down.
 // A template only so that the test can let the tracker go on between any two loads.
 template <class AnyEntry, class AnyLease, class AnyFences>
-Judgement judge_in_order(const AnyEntry& entry, const AnyLease& lease, const AnyFences& fences,
-                         TimePoint now, Nanos max_staleness) noexcept {
+Judgement judge_in_order(const AnyEntry& entry, const Read& read, const AnyLease& lease,
+                         const AnyFences& fences, TimePoint now, Nanos max_staleness) noexcept {
   const TimePoint proven = lease.proven_at();
-  const Copy* copy = entry.copy();
+  const Copy* copy = entry.copy(read);
   const auto refuse = [](Ruling why) { return Judgement{why, nullptr}; };
   if (copy == nullptr) return refuse(Ruling::kNoCopy);
   if (copy->generation != lease.generation()) return refuse(Ruling::kGeneration);
@@ -53,9 +53,9 @@ Judgement judge_in_order(const AnyEntry& entry, const AnyLease& lease, const Any
 // For online readers of the entry's table; about ten loads, no store. `now` must have been read
 // after the request was: it may be read once for a batch of requests, and a process that slept
 // still refuses its first hit.
-inline Judgement judge(const Entry& entry, const Lease& lease, const Fences& fences, TimePoint now,
-                       Nanos max_staleness) noexcept {
-  return judge_in_order(entry, lease, fences, now, max_staleness);
+inline Judgement judge(const Entry& entry, const Read& read, const Lease& lease,
+                       const Fences& fences, TimePoint now, Nanos max_staleness) noexcept {
+  return judge_in_order(entry, read, lease, fences, now, max_staleness);
 }
 
 }  // namespace heatsink::cache

@@ -39,7 +39,7 @@ class KeyRule : public testing::Test {
   }
 
   Judgement judge_at(TimePoint now) {
-    return judge(*table_.entry(hash_), lease_, fences_, now, kMaxStaleness);
+    return judge(*table_.entry(hash_), Read{}, lease_, fences_, now, kMaxStaleness);
   }
   Ruling ruling_at(TimePoint now) { return judge_at(now).ruling; }
   Ruling ruling() { return ruling_at(at(Millis(10'500))); }
@@ -165,7 +165,7 @@ class Interleaving {
 // What judge() reads, with the other threads going on before each load. At first: a copy of
 // generation 1 whose proof is two max-staleness old when it is judged, at 10 s.
 struct World {
-  Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), false, "$1\r\nv\r\n"};
+  Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), false, {}, "$1\r\nv\r\n", {}};
   const Copy* entry_copy = &copy;
   Generation generation{1};
   TimePoint proven{at(Millis(8'000))};
@@ -175,7 +175,7 @@ struct World {
 
   struct View {
     World* world;
-    const Copy* copy() const { return world->load(world->entry_copy); }
+    const Copy* copy(const Read&) const { return world->load(world->entry_copy); }
     NameHash name() const { return {}; }
     TimePoint proven_at() const { return world->load(world->proven); }
     Generation generation() const { return world->load(world->generation); }
@@ -191,7 +191,7 @@ struct World {
 
   Ruling ruling() {
     const View view{this};
-    return judge_in_order(view, view, view, kNow, kMaxStaleness).ruling;
+    return judge_in_order(view, Read{}, view, view, kNow, kMaxStaleness).ruling;
   }
 
   static constexpr TimePoint kNow{Millis(10'000)};

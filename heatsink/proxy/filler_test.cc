@@ -109,10 +109,11 @@ class FillerTest : public testing::Test {
   }
 
   const cache::Entry& entry(std::uint32_t db = 0) { return *shared_.table.entry(key(db)); }
-  const cache::Copy* copy(std::uint32_t db = 0) { return entry(db).copy(); }
+  const cache::Copy* copy(std::uint32_t db = 0) { return entry(db).copy({}); }
   // What the rule says of the copy: it may be there and be dead.
   bool served(TimePoint now, std::uint32_t db = 0) {
-    return cache::judge(entry(db), shared_.lease, shared_.fences, now, std::chrono::seconds(1))
+    return cache::judge(entry(db), cache::Read{}, shared_.lease, shared_.fences, now,
+                        std::chrono::seconds(1))
                .ruling == cache::Ruling::kServe;
   }
 

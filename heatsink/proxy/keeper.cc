@@ -221,7 +221,7 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   detect::KeyReport key;
   key.verdict = verdict;
   const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
-  key.cached = entry != nullptr && entry->copy() != nullptr;
+  key.cached = shared_.table.has_copy(verdict.count.hash);
   if (key.cached) return key;
   if (verdict.temperature == detect::Temperature::kWriteHot) {
     key.cache_note = "it is written too often for its reads";

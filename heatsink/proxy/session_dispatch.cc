@@ -217,8 +217,8 @@ Session::Step Session::read_locally(const Call& call) {
   if (entry == nullptr || in_flight_names_.test(name.value % in_flight_names_.size())) {
     return forward(call, has_big_key(call));
   }
-  const auto [ruling, copy] =
-      cache::judge(*entry, shared.lease, shared.fences, call.now, shared.options.max_staleness);
+  const auto [ruling, copy] = cache::judge(*entry, cache::Read{}, shared.lease, shared.fences,
+                                           call.now, shared.options.max_staleness);
   worker_.count().add(count_of(ruling));
   if (ruling == cache::Ruling::kServe) {
     serve(call, hash, copy->nil, copy->reply);

@@ -18,14 +18,15 @@ struct Generation {
   friend bool operator==(Generation, Generation) = default;
 };
 
-struct Copy {
+// What every hit looks at stands in one cache line.
+struct alignas(64) Copy {
   Generation generation;     // of the tracker when the fill was sent
   TimePoint fill_sent_at{};  // read before the first byte of the fill left
   TimePoint deadline{};      // fill_sent_at + the key's TTL, at most + the local maximum
-  bool nil = false;          // the server said: no such key
   StoredRead read = {};      // what it answers
   std::string reply = {};    // in wire form, ready to be sent: RESP3
   std::string resp2 = {};    // likewise for a client that speaks RESP2; empty: the same bytes
+  bool nil = false;          // the server said: no such key
 
   std::string_view reply_in(bool resp3) const noexcept {
     return resp3 || resp2.empty() ? std::string_view(reply) : std::string_view(resp2);

@@ -29,14 +29,9 @@ struct HotTable::Index {
   bool empty;
 };
 
-namespace {
-
-// Of a string of `value` bytes as a bulk reply: "$", the length in digits, and two line ends.
-std::size_t wire_size(Bytes value) {
+std::size_t bulk_reply_size(Bytes value) {
   return 1 + std::to_string(value.count).size() + 2 + value.count + 2;
 }
-
-}  // namespace
 
 const char* to_string(Uncacheable why) {
   switch (why) {
@@ -228,7 +223,7 @@ void HotTable::replace(Entry& entry, Place& place, const Copy* copy) {
 }
 
 Uncacheable HotTable::admit(const Entry& entry, const Copy& copy, const Copy* old) {
-  if (std::max(copy.reply.size(), copy.resp2.size()) > wire_size(limits_.value_bytes_max))
+  if (std::max(copy.reply.size(), copy.resp2.size()) > bulk_reply_size(limits_.value_bytes_max))
     return Uncacheable::kTooBig;
   const std::size_t other_nils = nils_ - (old != nullptr && old->nil ? 1 : 0);
   if (copy.nil && other_nils >= limits_.nil_max) return Uncacheable::kNilQuota;

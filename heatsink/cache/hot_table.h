@@ -30,7 +30,7 @@ constexpr bool concerns_whole_key(Uncacheable why) {
 
 // A hot key and its copies, one per read: GET, or HGET of this field, or LRANGE of that range.
 // Readers see key, db and the copies; the rest is the writer's.
-class Entry {
+class alignas(64) Entry {
  public:
   // Past it the copy that was filled first makes place. A reader looks at each in turn.
   static constexpr std::size_t kCopiesMax = 8;
@@ -72,6 +72,10 @@ class Entry {
   double rate_ = 0;        // accesses per second, for eviction
   std::size_t bytes_ = 0;  // of its copies
 };
+
+// Of a string of `value` bytes as a bulk reply: "$", the length in digits, and two line ends. No
+// reply of more bytes than this of value_bytes_max is kept.
+std::size_t bulk_reply_size(Bytes value);
 
 struct HotTableLimits {
   std::size_t entries_max = 1000;          // keys; each with up to Entry::kCopiesMax copies
@@ -122,6 +126,13 @@ class HotTable {
 
   const Entry* entry(KeyHash hash) const;  // writer's view; null if not hot
   bool has_copy(KeyHash hash) const;       // writer's view: of any read
+  // Calls `visit` with each entry that has a copy, in no particular order.
+  template <class Visit>
+  void for_each_cached(Visit visit) const {
+    for (const auto& [hash, entry] : entries_) {
+      if (entry->bytes_ > 0) visit(*entry);
+    }
+  }
   std::size_t size() const { return entries_.size(); }
   std::size_t copies() const { return copies_; }
   Bytes bytes() const { return Bytes{bytes_}; }

@@ -165,7 +165,7 @@ class Interleaving {
 // What judge() reads, with the other threads going on before each load. At first: a copy of
 // generation 1 whose proof is two max-staleness old when it is judged, at 10 s.
 struct World {
-  Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), false, {}, "$1\r\nv\r\n", {}};
+  Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), {}, "$1\r\nv\r\n", {}, false};
   const Copy* entry_copy = &copy;
   Generation generation{1};
   TimePoint proven{at(Millis(8'000))};

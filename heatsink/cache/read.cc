@@ -2,6 +2,7 @@
 #include "heatsink/cache/read.h"
 
 #include <cstring>
+#include <string>
 
 namespace heatsink::cache {
 namespace {
@@ -10,12 +11,19 @@ using Length = std::uint32_t;
 
 }  // namespace
 
-StoredRead::StoredRead(const Read& read) : command_(read.command), count_(read.arguments.size()) {
+StoredRead::StoredRead(const Read& read)
+    : command_(read.command), count_(static_cast<std::uint16_t>(read.arguments.size())) {
+  std::string packed;
   for (const std::string_view argument : read.arguments) {
     const auto length = static_cast<Length>(argument.size());
-    arguments_.append(reinterpret_cast<const char*>(&length), sizeof(length));
-    arguments_.append(argument);
+    packed.append(reinterpret_cast<const char*>(&length), sizeof(length));
+    packed.append(argument);
   }
+  if (packed.empty()) return;
+  bytes_ = static_cast<std::uint32_t>(packed.size());
+  const std::shared_ptr<char[]> piece = std::make_shared<char[]>(packed.size());
+  std::memcpy(piece.get(), packed.data(), packed.size());
+  arguments_ = piece;
 }
 
 std::string_view StoredRead::take(std::string_view& rest) noexcept {
@@ -27,7 +35,7 @@ std::string_view StoredRead::take(std::string_view& rest) noexcept {
 }
 
 bool StoredRead::has(std::span<const std::string_view> arguments) const noexcept {
-  std::string_view rest = arguments_;
+  std::string_view rest = packed();
   for (const std::string_view argument : arguments) {
     if (take(rest) != argument) return false;
   }

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace heatsink::cache {
@@ -18,35 +18,39 @@ struct Read {
 };
 
 // As a copy keeps it: the arguments in one piece, each behind its length. "1" "23" and "12" "3"
-// differ.
+// differ. Copies of it share the piece. REQUIRES arguments of less than 4 GiB and 65536 of them.
 class StoredRead {
  public:
   StoredRead() = default;
   explicit StoredRead(const Read& read);
 
   std::uint16_t command() const noexcept { return command_; }
-  std::size_t bytes() const noexcept { return arguments_.size(); }
+  std::size_t bytes() const noexcept { return bytes_; }
 
   // No allocation; without arguments two comparisons.
   bool is(const Read& read) const noexcept {
     if (command_ != read.command || count_ != read.arguments.size()) return false;
     return count_ == 0 || has(read.arguments);
   }
-  friend bool operator==(const StoredRead&, const StoredRead&) = default;
+  friend bool operator==(const StoredRead& a, const StoredRead& b) noexcept {
+    return a.command_ == b.command_ && a.count_ == b.count_ && a.packed() == b.packed();
+  }
 
   // Calls `visit` with each argument in order.
   template <class Visit>
   void for_each_argument(Visit visit) const {
-    for (std::string_view rest = arguments_; !rest.empty();) visit(take(rest));
+    for (std::string_view rest = packed(); !rest.empty();) visit(take(rest));
   }
 
  private:
+  std::string_view packed() const noexcept { return {arguments_.get(), bytes_}; }
   static std::string_view take(std::string_view& rest) noexcept;  // one argument from the front
   bool has(std::span<const std::string_view> arguments) const noexcept;
 
   std::uint16_t command_ = 0;
-  std::size_t count_ = 0;
-  std::string arguments_;
+  std::uint16_t count_ = 0;
+  std::uint32_t bytes_ = 0;
+  std::shared_ptr<const char[]> arguments_;
 };
 
 }  // namespace heatsink::cache

@@ -8,16 +8,21 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/cache/read.h"
+#include "heatsink/proxy/local_reads.h"
 
 namespace heatsink::proxy {
 
-// A local copy of a hot key, read from the server after `fence`, which is not in the future.
+// A local copy of one read of a hot key, taken from the server after `fence`, which is not in the
+// future.
 struct FillRequest {
   std::size_t worker;
   KeyHash hash;
   std::string key;
   std::uint32_t db;
   TimePoint fence;
+  ReadHash which{};
+  cache::StoredRead read = {};  // GET unless it says otherwise
 };
 
 // Word that every invalidation caused so far has been processed: releases the session's replies (0:

@@ -1,45 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clients of one worker that wait for the same local copy (single-flight).
+// The clients of one worker that wait for the same read of the same key (single-flight).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/cache/read.h"
+#include "heatsink/proxy/local_reads.h"
 
 namespace heatsink::proxy {
 
 // What came of a fill, for all who waited for it.
 struct FillAnswer {
-  KeyHash hash;
+  ReadHash which;
+  KeyHash key;
+  cache::StoredRead read;  // whoever waited for another read of the same hash can tell
   TimePoint sent_at{};
-  bool usable = false;  // false: ask the server yourself
-  bool nil = false;
-  std::string reply;  // in wire form; empty for nil
+  bool usable = false;   // false: ask the server yourself
+  bool refused = false;  // and it is in vain to ask the tracker again soon
+  bool nil = false;      // no such key
+  std::string reply;     // in wire form
+  std::string resp2;     // likewise for RESP2 clients; empty: the same
+
+  std::string_view reply_in(bool resp3) const {
+    return resp3 || resp2.empty() ? std::string_view(reply) : std::string_view(resp2);
+  }
 };
 
-// One worker's thread. Bounded by waiters_max per key.
+// One worker's thread. Bounded by waiters_max per read.
 class FillWaiters {
  public:
   explicit FillWaiters(std::size_t waiters_max) : waiters_max_(waiters_max) {}
 
   enum class Join : std::uint8_t { kFull, kJoined, kAskKeeper };
 
-  // The session waits for a fill sent after `fence`: only such a one can be trusted by somebody who
-  // has seen (or made) what the fence stands for. It joins the one already asked for if that will
-  // do; else the caller asks the keeper for a new one with this fence.
-  Join join(KeyHash hash, std::uint64_t session, TimePoint fence) {
-    Group& group = groups_[hash.value];
+  static constexpr std::uint64_t kNobody = 0;
+
+  // The session (or kNobody, who wants the copy but not to wait) waits for a fill sent after
+  // `fence`: only such a one can be trusted by somebody who has seen (or made) what the fence
+  // stands for. It joins the one already asked for if that will do; else the caller asks the keeper
+  // for a new one with this fence.
+  Join join(ReadHash which, std::uint64_t session, TimePoint fence) {
+    Group& group = groups_[which.value];
     if (group.sessions.size() >= waiters_max_) {
-      if (group.sessions.empty()) groups_.erase(hash.value);
+      if (group.sessions.empty()) groups_.erase(which.value);
       return Join::kFull;
     }
     const bool joins = !group.sessions.empty() && fence <= group.asked_fence;
+    if (joins && session == kNobody) return Join::kJoined;
     group.sessions.push_back({session, fence});
     if (joins) return Join::kJoined;
     group.asked_fence = fence;
@@ -50,7 +65,7 @@ class FillWaiters {
   // which will be answered too.
   std::vector<std::uint64_t> take(const FillAnswer& answer) {
     std::vector<std::uint64_t> ready;
-    const auto found = groups_.find(answer.hash.value);
+    const auto found = groups_.find(answer.which.value);
     if (found == groups_.end()) return ready;
     std::vector<Waiter> later;
     for (const Waiter& waiter : found->second.sessions) {

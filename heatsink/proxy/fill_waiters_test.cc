@@ -11,12 +11,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Join = FillWaiters::Join;
 
-constexpr KeyHash kKey{7};
+constexpr ReadHash kKey{7};
 TimePoint at(int ms) { return TimePoint(Millis(ms)); }
 
-FillAnswer answer(int sent_ms, bool usable = true, KeyHash key = kKey) {
+FillAnswer answer(int sent_ms, bool usable = true, ReadHash key = kKey) {
   FillAnswer answer;
-  answer.hash = key;
+  answer.which = key;
   answer.sent_at = at(sent_ms);
   answer.usable = usable;
   return answer;
@@ -51,8 +51,8 @@ TEST(FillWaiters, AFailureIsForAll) {
 TEST(FillWaiters, KeysAreApart) {
   FillWaiters waiters(10);
   waiters.join(kKey, 1, at(0));
-  EXPECT_EQ(waiters.join(KeyHash{8}, 2, at(0)), Join::kAskKeeper);
-  EXPECT_THAT(waiters.take(answer(1, true, KeyHash{8})), ElementsAre(2));
+  EXPECT_EQ(waiters.join(ReadHash{8}, 2, at(0)), Join::kAskKeeper);
+  EXPECT_THAT(waiters.take(answer(1, true, ReadHash{8})), ElementsAre(2));
 }
 
 TEST(FillWaiters, AreBoundedPerKey) {
@@ -60,7 +60,7 @@ TEST(FillWaiters, AreBoundedPerKey) {
   waiters.join(kKey, 1, at(0));
   waiters.join(kKey, 2, at(0));
   EXPECT_EQ(waiters.join(kKey, 3, at(0)), Join::kFull);
-  EXPECT_EQ(waiters.join(KeyHash{8}, 3, at(0)), Join::kAskKeeper);
+  EXPECT_EQ(waiters.join(ReadHash{8}, 3, at(0)), Join::kAskKeeper);
   EXPECT_THAT(waiters.take(answer(1)), ElementsAre(1, 2));
 }
 
@@ -68,6 +68,17 @@ TEST(FillWaiters, NoneMayWaitWhereTheLimitIsZero) {
   FillWaiters waiters(0);
   EXPECT_EQ(waiters.join(kKey, 1, at(0)), Join::kFull);
   EXPECT_THAT(waiters.take(answer(1)), IsEmpty());
+}
+
+// MGET asks for all its copies and waits for one of them.
+TEST(FillWaiters, NobodyAsksOnceAndIsNotWokenTwice) {
+  FillWaiters waiters(2);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(waiters.join(kKey, FillWaiters::kNobody, at(5)),
+              i == 0 ? Join::kAskKeeper : Join::kJoined);
+  }
+  EXPECT_EQ(waiters.join(kKey, 1, at(5)), Join::kJoined);
+  EXPECT_THAT(waiters.take(answer(6)), ElementsAre(FillWaiters::kNobody, 1));
 }
 
 }  // namespace

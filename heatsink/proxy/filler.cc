@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/resp/writer.h"
+#include "heatsink/proxy/local_reads.h"
 
 namespace heatsink::proxy {
 
@@ -12,7 +12,7 @@ using redis::FillReply;
 
 // A fill already on its way serves if it was sent after what this reader has seen.
 void Filler::request(const FillRequest& request, TimePoint now) {
-  if (const auto latest = latest_.find(request.hash.value); latest != latest_.end()) {
+  if (const auto latest = latest_.find(request.which.value); latest != latest_.end()) {
     Flight& flight = flights_.at(latest->second);
     if (flight.sent_at > request.fence) {
       if (std::find(flight.workers.begin(), flight.workers.end(), request.worker) ==
@@ -25,30 +25,44 @@ void Filler::request(const FillRequest& request, TimePoint now) {
   counters_.add(Count::kFills);
   const redis::FillId id = ++last_id_;
   last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
-  flights_.emplace(
-      id, Flight{request.hash, last_sent_at_, shared_.lease.generation(), {request.worker}});
-  latest_[request.hash.value] = id;
-  tracker_->fill(id, request.key, request.db, last_sent_at_);
+  flights_.emplace(id,
+                   Flight{request, last_sent_at_, shared_.lease.generation(), {request.worker}});
+  latest_[request.which.value] = id;
+  ask(id, request);
+}
+
+void Filler::ask(redis::FillId id, const FillRequest& request) {
+  const LocalRead& row = local_reads()[request.read.command()];
+  redis::FillQuestion question{.key = request.key, .db = request.db};
+  std::vector<std::string_view> words;
+  if (request.read.command() != 0) {
+    words = {row.name, request.key};
+    request.read.for_each_argument([&](std::string_view word) { words.push_back(word); });
+    question.request = words;
+    question.form = row.form(words.size() - 2);
+  }
+  tracker_->fill(id, question, last_sent_at_);
 }
 
 void Filler::on_filled(const FillReply& reply) {
   const auto found = flights_.find(reply.id);
   const Flight flight = std::move(found->second);
   flights_.erase(found);
-  const auto latest = latest_.find(flight.hash.value);
+  const auto latest = latest_.find(flight.asked.which.value);
   if (latest != latest_.end() && latest->second == reply.id) latest_.erase(latest);
 
   auto answer = std::make_shared<FillAnswer>();
-  answer->hash = flight.hash;
+  answer->which = flight.asked.which;
+  answer->key = flight.asked.hash;
+  answer->read = flight.asked.read;
   answer->sent_at = reply.sent_at;
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
-  answer->usable = answer->nil || reply.outcome == FillReply::Outcome::kValue;
-  if (answer->usable && !answer->nil) {
-    ByteBuffer wire;
-    resp::append_bulk(wire, reply.value);
-    answer->reply = wire.view();
-  }
-  if (answer->usable) shared_.table.note_shown(flight.hash, reply.sent_at);
+  answer->usable = reply.usable();
+  answer->refused =
+      reply.outcome == FillReply::Outcome::kTooBig || reply.outcome == FillReply::Outcome::kRefused;
+  answer->reply = reply.reply;
+  answer->resp2 = reply.resp2;
+  if (answer->usable) shared_.table.note_shown(flight.asked.hash, reply.sent_at);
   keep(flight, reply, *answer);
   for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
 }
@@ -59,9 +73,9 @@ void Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer
   if (!answer.usable) {
     counters_.add(Count::kFillsFailed);
     if (reply.outcome == FillReply::Outcome::kTooBig)
-      shared_.table.mark(flight.hash, cache::Uncacheable::kTooBig, reply.sent_at);
+      shared_.table.mark(flight.asked.hash, cache::Uncacheable::kTooBig, reply.sent_at);
     if (reply.outcome == FillReply::Outcome::kRefused)
-      shared_.table.mark(flight.hash, cache::Uncacheable::kWrongType, reply.sent_at);
+      shared_.table.mark(flight.asked.hash, cache::Uncacheable::kWrongType, reply.sent_at);
     return;
   }
   if (reply.spoiled || flight.generation != shared_.lease.generation()) {
@@ -75,9 +89,11 @@ void Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer
                                : shared_.options.expire_after_write;
   copy->deadline = reply.sent_at + life;
   copy->nil = answer.nil;
+  copy->read = flight.asked.read;
   copy->reply = answer.reply;
+  copy->resp2 = answer.resp2;
   static_cast<void>(
-      shared_.table.insert(flight.hash, std::move(copy)));  // a refusal is told by the entry
+      shared_.table.insert(flight.asked.hash, std::move(copy)));  // a refusal is told by the entry
 }
 
 void Filler::barrier(const BarrierRequest& request) {

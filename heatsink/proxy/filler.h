@@ -57,12 +57,13 @@ class Filler final : public redis::TrackerEvents {
  private:
   // One fill on its way, and who waits for it.
   struct Flight {
-    KeyHash hash;
+    FillRequest asked;
     TimePoint sent_at;
     cache::Generation generation;
     std::vector<std::size_t> workers;
   };
 
+  void ask(redis::FillId id, const FillRequest& request);
   void keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
   void drop_everything();
 
@@ -75,7 +76,7 @@ class Filler final : public redis::TrackerEvents {
   std::uint64_t last_id_ = 0;
   TimePoint last_sent_at_{};  // of a fill; no two are the same, whatever the clock says
   std::unordered_map<redis::FillId, Flight> flights_;
-  std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by key hash
+  std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by hash of the read
   struct Waiting {
     std::size_t worker;
     std::uint64_t session;

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/proxy/local_reads.h"
+#include "heatsink/resp/command_table.h"
 #include "heatsink/resp/writer.h"
 
 namespace heatsink::proxy {
@@ -85,7 +87,19 @@ class FillerTest : public testing::Test {
   static KeyHash key(std::uint32_t db = 0) { return in_db(kName, db); }
 
   void ask(std::size_t worker, TimePoint fence, TimePoint now, std::uint32_t db = 0) {
-    filler_.request({worker, key(db), "k", db, fence}, now);
+    filler_.request({worker, key(db), "k", db, fence, {key(db).value}}, now);
+  }
+
+  // HGET k f.
+  static constexpr std::string_view kField = "f";
+  static cache::Read field() {
+    static const std::uint16_t hget =
+        local_read_of(*resp::CommandTable::built_in().find_name("hget"))->number;
+    return {hget, {&kField, 1}};
+  }
+  void ask_field(std::size_t worker, TimePoint fence, TimePoint now) {
+    filler_.request(
+        {worker, key(), "k", 0, fence, hash_read(key(), field()), cache::StoredRead(field())}, now);
   }
 
   void hear(std::string_view bytes) { EXPECT_TRUE(tracker_.received(bytes, at(1)).ok()); }
@@ -305,6 +319,42 @@ TEST_F(FillerTest, NobodyIsHeldByATrackerThatIsDown) {
   filler_.barrier({0, 6, false});
   filler_.send_barriers(at(10));
   EXPECT_THAT(workers_.take(), ElementsAre("0: release 6"));
+}
+
+// ---- several reads of one key
+
+TEST_F(FillerTest, EachReadOfAKeyIsAFillOfItsOwn) {
+  ask(0, at(0), at(1));
+  ask_field(1, at(0), at(2));
+  EXPECT_THAT(sent(), HasSubstr("hget\r\n$1\r\nk\r\n$1\r\nf"));
+  hear_value("v");
+  hear(std::string(kNoTtl) + "_\r\n");
+  EXPECT_THAT(workers_.take(), ElementsAre("0: $1\r\nv\r\n sent 1", "1: _\r\n sent 2"));
+  ASSERT_NE(copy(), nullptr);
+  ASSERT_NE(entry().copy(field()), nullptr);
+  EXPECT_EQ(entry().copy(field())->reply_in(true), "_\r\n");
+  EXPECT_EQ(entry().copy(field())->reply_in(false), "$-1\r\n");
+  hear(kPushOfK);
+  EXPECT_EQ(copy(), nullptr);
+  EXPECT_EQ(entry().copy(field()), nullptr);
+}
+
+TEST_F(FillerTest, AReadThatIsRefusedLeavesTheOthersAlone) {
+  ask_field(0, at(0), at(1));
+  hear(std::string(kNoTtl) + "$1\r\nx\r\n");
+  ask(0, at(0), at(2));
+  hear("-WRONGTYPE it is a hash\r\n");
+  hear(kNoTtl);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: $1\r\nx\r\n sent 1", "0: ask yourself sent 2"));
+  EXPECT_NE(entry().copy(field()), nullptr);
+  EXPECT_EQ(entry().uncacheable(), cache::Uncacheable::kWrongType);
+}
+
+TEST_F(FillerTest, AReadOfAMissingKeyCountsAsNil) {
+  ask_field(0, at(0), at(1));
+  hear(":-2\r\n_\r\n");
+  ASSERT_NE(entry().copy(field()), nullptr);
+  EXPECT_TRUE(entry().copy(field())->nil);
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ Keeper::Keeper(SharedState& shared)
     : shared_(shared),
       filler_(shared, counters_, *this),
       tracker_(tracker_options(shared), filler_),
+      toucher_(shared.table, tracker_),
       link_(loop_, shared, tracker_),
       access_(loop_, shared),
       summaries_(shared.rules.measures().size(),
@@ -57,6 +58,10 @@ void Keeper::run() {
   loop_.call_every(shared_.options.heartbeat_interval / 2, [this] { link_.tick(); });
   if (shared_.options.detection_enabled)
     loop_.call_every(shared_.options.tick, [this] { judge(); });
+  loop_.call_every(Toucher::kInterval, [this] {
+    toucher_.round(BootClock::now());
+    link_.flush();
+  });
   loop_.call_every(kAccessCheckInterval, [this] { access_.check({}); });
   link_.connect();
   loop_.run();

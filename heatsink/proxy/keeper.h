@@ -14,6 +14,7 @@
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/toucher.h"
 #include "heatsink/proxy/tracker_link.h"
 
 namespace heatsink::proxy {
@@ -63,6 +64,7 @@ class Keeper final : private Filler::Outlet {
   net::EventLoop loop_;
   Filler filler_;
   redis::Tracker tracker_;
+  Toucher toucher_;
   TrackerLink link_;
   AccessProbe access_;
   std::vector<Worker*> workers_;

@@ -11,6 +11,8 @@
 namespace heatsink::proxy {
 namespace {
 
+constexpr MetricRow kHitsByCommand{"heatsink_local_hits_by_command_total", MetricKind::kCounter,
+                                   "Commands answered from local copies, by command."};
 constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
                              "Client connections now open."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
@@ -133,6 +135,12 @@ MetricSamples Proxy::metrics() const {
     for (const auto& worker : threads_->workers) sum += worker->counters().read(count);
     return sum;
   });
+  for (const LocalRead& read : local_reads()) {
+    std::uint64_t sum = 0;
+    for (const auto& worker : threads_->workers) sum += worker->read_hits().of(read);
+    samples.push_back(
+        {&kHitsByCommand, static_cast<double>(sum), "command", std::string(read.name)});
+  }
   const detect::Report report = threads_->keeper.report();
   const auto gauge = [&](const MetricRow& row, std::uint64_t value) {
     samples.push_back({&row, static_cast<double>(value), {}, {}});

@@ -13,8 +13,7 @@ struct Row {
   Route route;
 };
 
-constexpr std::array<Row, 62> kRows{{
-    {"get", Route::kGet},
+constexpr std::array<Row, 61> kRows{{
     {"multi", Route::kMulti},
     {"exec", Route::kExec},
     {"discard", Route::kDiscard},

@@ -10,7 +10,6 @@ namespace heatsink::proxy {
 
 enum class Route : std::uint8_t {
   kShared,    // no connection state: rides with everybody's
-  kGet,       // GET: may be served locally
   kPrivate,   // its own connection while it runs: admin, unknown cost, no telling what it answers
   kNoDb,      // likewise, and answered by a server that is too busy for SELECT
   kPinned,    // changes or shows connection state that only the server keeps: its own from now on

@@ -53,7 +53,7 @@ TEST(Route, NothingWithConnectionStateSharesAConnection) {
   for (const Command& command : CommandTable::built_in().commands()) {
     const bool suspicious = command.has(resp::kNoScript | resp::kNoAuth | resp::kBlocking |
                                         resp::kAdmin | resp::kPubSub | resp::kModule);
-    const bool shares = route_of(command) == Route::kShared || route_of(command) == Route::kGet;
+    const bool shares = route_of(command) == Route::kShared;
     if (!suspicious || !shares) continue;
     EXPECT_TRUE(kHarmlessAlthoughNotForScripts.contains(command.name)) << command.name;
   }
@@ -75,18 +75,12 @@ TEST(Route, WritesThatTheServerIsSilentAbout) {
 
 TEST(Route, OfEachKind) {
   const std::pair<const char*, Route> rows[] = {
-      {"get", Route::kGet},
-      {"set", Route::kShared},
-      {"mget", Route::kShared},
-      {"blpop", Route::kBlocking},
-      {"xread", Route::kMaybeBlocking},
-      {"wait", Route::kWait},
-      {"config|get", Route::kPrivate},
-      {"client|id", Route::kPinned},
-      {"client|list", Route::kPrivate},
-      {"subscribe", Route::kSubscribe},
-      {"monitor", Route::kRaw},
-      {"select", Route::kSelect},
+      {"get", Route::kShared},          {"set", Route::kShared},
+      {"mget", Route::kShared},         {"blpop", Route::kBlocking},
+      {"xread", Route::kMaybeBlocking}, {"wait", Route::kWait},
+      {"config|get", Route::kPrivate},  {"client|id", Route::kPinned},
+      {"client|list", Route::kPrivate}, {"subscribe", Route::kSubscribe},
+      {"monitor", Route::kRaw},         {"select", Route::kSelect},
   };
   for (const auto& [name, route] : rows) EXPECT_EQ(route_of(named(name)), route) << name;
 }

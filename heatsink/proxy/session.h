@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,9 +16,11 @@
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/cache/cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/upstream.h"
@@ -106,8 +109,26 @@ class Session final : public net::FdHandler {
     std::string_view raw;
     TimePoint now;                           // read after the request was
     const resp::Command* command = nullptr;  // null: unknown
+    const LocalRead* local = nullptr;        // null: never served locally
     Route route = Route::kPinned;
     std::uint16_t number = detect::kNoCommand;  // the command's, for the accesses
+
+    bool has_right_arity() const {  // REQUIRES command
+      const auto count = static_cast<std::int64_t>(args.size());
+      return command->arity >= 0 ? count == command->arity : count >= -command->arity;
+    }
+    cache::Read read() const {  // REQUIRES local and a key
+      return {local->number, std::span(args).subspan(2)};
+    }
+  };
+
+  // A key of a read that may be served locally.
+  struct LocalKey {
+    std::string_view key;
+    NameHash name;
+    KeyHash hash;
+    const cache::Entry* entry = nullptr;  // null: not hot
+    const cache::Copy* copy = nullptr;    // null: may not be served
   };
 
   // What is still to be handed on, in order, while a read is asked again.
@@ -152,15 +173,27 @@ class Session final : public net::FdHandler {
   Step dispatch_raw(const Call& call);
   Step in_transaction(const Call& call);
   void queue_subscription(const Call& call);
-  bool reads_locally(const Call& call) const;
-  Step read_locally(const Call& call);
-  void serve(const Call& call, KeyHash hash, bool nil, std::string_view wire);
   Step forward(const Call& call, bool own_lane, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
   Step send_on(Upstream& lane, const Call& call, PendingKind kind, std::uint32_t number);
   Pending make_pending(const Call& call, PendingKind kind, std::uint32_t number);
   void note_keys(const Call& call, Pending& pending);
   bool has_big_key(const Call& call) const;
+
+  // session_local.cc
+  bool reads_locally(const Call& call) const;
+  Step read_locally(const Call& call);
+  Step read_one(const Call& call);
+  Step forward_seen(const Call& call, ReadHash which);
+  Step read_many(const Call& call);
+  LocalKey local_key(std::string_view key) const;
+  cache::Ruling judge(LocalKey& key, const cache::Read& read, TimePoint now) const;
+  cache::Ruling judge_all(std::vector<LocalKey>& keys, const cache::Read& read,
+                          TimePoint now) const;
+  bool join_fills(const std::vector<LocalKey>& keys, const cache::Read& read, TimePoint now);
+  void serve_joined(const Call& call, const std::vector<LocalKey>& keys);
+  void serve(std::string_view wire);
+  void record_hit(const Call& call, const LocalKey& key, std::size_t bytes);
 
   // session_lanes.cc
   Upstream* lane_for(bool own_lane, Step& step);
@@ -250,6 +283,7 @@ class Session final : public net::FdHandler {
   std::deque<Part> parts_;
   std::size_t parts_bytes_ = 0;  // of the replies in them
   std::shared_ptr<const FillAnswer> answer_;
+  ReadHash reply_of_;  // of the request being forwarded, if its reply's length is worth knowing
   // Names (by hash) that commands in flight touch: not served locally until those are answered.
   std::bitset<512> in_flight_names_;
 

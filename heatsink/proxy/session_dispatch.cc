@@ -14,31 +14,6 @@ namespace {
 // More keys than this in one transaction: it counts as one that touches any key.
 constexpr std::size_t kTransactionKeysMax = 10'000;
 
-Count count_of(cache::Ruling ruling) {
-  switch (ruling) {
-    case cache::Ruling::kNoCopy:
-      return Count::kRefusedNoCopy;
-    case cache::Ruling::kGeneration:
-      return Count::kRefusedGeneration;
-    case cache::Ruling::kDeadline:
-      return Count::kRefusedDeadline;
-    case cache::Ruling::kUnproven:
-      return Count::kRefusedUnproven;
-    case cache::Ruling::kFence:
-      return Count::kRefusedFence;
-    case cache::Ruling::kWriteInFlight:
-      return Count::kRefusedWriteInFlight;
-    case cache::Ruling::kServe:
-      break;
-  }
-  return Count::kLocalHits;
-}
-
-bool has_right_arity(const resp::Command& command, std::size_t args) {
-  const auto count = static_cast<std::int64_t>(args);
-  return command.arity >= 0 ? count == command.arity : count >= -command.arity;
-}
-
 bool says_block(const std::vector<std::string_view>& args) {
   return std::any_of(args.begin() + 1, args.end(),
                      [](std::string_view arg) { return equals_ignoring_case(arg, "block"); });
@@ -52,10 +27,11 @@ Session::Step Session::dispatch(Call call) {
     const Worker::CommandFacts& facts = worker_.facts(*call.command);
     call.route = facts.route;
     call.number = facts.number;
+    call.local = facts.local;
   }
   if (mode_ == Mode::kRaw) return dispatch_raw(call);
-  if (call.route == Route::kGet && reads_locally(call)) return read_locally(call);
-  const bool refused = call.command == nullptr || !has_right_arity(*call.command, call.args.size());
+  if (call.local != nullptr && reads_locally(call)) return read_locally(call);
+  const bool refused = call.command == nullptr || !call.has_right_arity();
   if (refused && call.command != nullptr) call.route = Route::kShared;  // it will change nothing
   if (user_ == User::kNobody) {
     // The server looks whether there is such a command before it asks who wants to know.
@@ -70,7 +46,6 @@ Session::Step Session::dispatch(Call call) {
 
 Session::Step Session::run(const Call& call) {
   switch (call.route) {
-    case Route::kGet:
     case Route::kShared:
       return forward(call, has_big_key(call));
     case Route::kMaybeBlocking:
@@ -141,8 +116,7 @@ Session::Step Session::dispatch_raw(const Call& call) {
   if (call.route == Route::kReset) return run_reset();
   const bool harmless = call.command != nullptr &&
                         !call.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&
-                        (call.route == Route::kShared || call.route == Route::kGet ||
-                         call.command->name == "replconf");
+                        (call.route == Route::kShared || call.command->name == "replconf");
   if (!harmless) {
     return reply_error(
         "ERR heatsink: a connection in MONITOR or replication mode takes reads, PING, RESET and "
@@ -193,70 +167,6 @@ void Session::queue_subscription(const Call& call) {
     transaction_channels_.push_back({&channels, std::string(call.args[i]), adds});
 }
 
-bool Session::reads_locally(const Call& call) const {
-  return call.args.size() == 2 && !in_multi_ && !watching_ && !server_knows_best_ &&
-         user_ == User::kShared && holds_ == 0 &&
-         !(subscribed() && protocol_ == resp::Protocol::kResp2);
-}
-
-Session::Step Session::read_locally(const Call& call) {
-  SharedState& shared = worker_.shared();
-  const std::string_view key = call.args[1];
-  const NameHash name = hash_name(key, shared.seed);
-  const KeyHash hash = in_db(name, db_);
-  if (answer_) {
-    const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
-    const bool fresh = call.now - answer->sent_at <= shared.options.max_staleness;
-    if (answer->usable && answer->hash == hash && fresh) {
-      serve(call, hash, answer->nil, answer->reply);
-      return Step::kDone;
-    }
-    if (answer->hash == hash) return forward(call, has_big_key(call));
-  }
-  const cache::Entry* entry = shared.table.find(hash, key, db_);
-  if (entry == nullptr || in_flight_names_.test(name.value % in_flight_names_.size())) {
-    return forward(call, has_big_key(call));
-  }
-  const auto [ruling, copy] = cache::judge(*entry, cache::Read{}, shared.lease, shared.fences,
-                                           call.now, shared.options.max_staleness);
-  worker_.count().add(count_of(ruling));
-  if (ruling == cache::Ruling::kServe) {
-    serve(call, hash, copy->nil, copy->reply);
-    return Step::kDone;
-  }
-  const bool in_vain = ruling == cache::Ruling::kWriteInFlight ||
-                       ruling == cache::Ruling::kUnproven || !shared.lease.up() ||
-                       entry->uncacheable() != cache::Uncacheable::kNo;
-  if (!in_vain && worker_.join_fill(*this, *entry)) return stall(Stall::kFill);
-  return forward(call, has_big_key(call));
-}
-
-void Session::serve(const Call& call, KeyHash hash, bool nil, std::string_view wire) {
-  worker_.count().add(Count::kCommands);
-  worker_.record({.hash = hash,
-                  .key = call.args[1],
-                  .db = db_,
-                  .kind = detect::AccessKind::kRead,
-                  .local_hit = true,
-                  .bytes = static_cast<std::uint32_t>(wire.size()),
-                  .command = call.number,
-                  .client = address_});
-  db_error_.clear();
-  if (take_silence()) return;
-  const std::string_view null = protocol_ == resp::Protocol::kResp3 ? "_\r\n" : "$-1\r\n";
-  if (nil) wire = null;
-  if (in_flight() == 0) {
-    put_out(wire);
-    return;
-  }
-  queued_bytes_ += wire.size();
-  if (!queued_hits_.empty() && queued_hits_.back().first == sent_) {
-    queued_hits_.back().second.append(wire);
-  } else {
-    queued_hits_.emplace_back(sent_, wire);
-  }
-}
-
 Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind,
                                std::uint32_t number) {
   Step step = Step::kDone;
@@ -283,6 +193,7 @@ Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t 
   pending.kind = kind;
   pending.number = number;
   pending.silent = take_silence();
+  pending.reply_of = reply_of_.value;
   pending.read_only = call.command != nullptr && call.command->has(resp::kReadonly);
   const bool executes = !in_multi_ || call.route == Route::kExec;
   if (executes && in_multi_) {

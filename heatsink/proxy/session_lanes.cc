@@ -197,8 +197,7 @@ void Session::begin_oversized(TimePoint now) {
   Call call{parser_.args(), {}, now};
   if (!call.args.empty()) call.command = worker_.commands().find(call.args);
   const Route route = call.command != nullptr ? worker_.facts(*call.command).route : Route::kPinned;
-  const bool plain = route == Route::kShared || route == Route::kGet || route == Route::kPrivate ||
-                     route == Route::kPinned;
+  const bool plain = route == Route::kShared || route == Route::kPrivate || route == Route::kPinned;
   Step step = Step::kDone;
   Upstream* lane = nullptr;
   if (!plain || mode_ == Mode::kRaw) {

@@ -32,6 +32,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
       scratch_(new char[kScratchBytes]),
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
+      doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}),
       random_(shared.seed + index) {
   set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
                                                          [](const auto*) {}));
@@ -59,12 +60,16 @@ void Worker::stop() { loop_.stop(); }
 
 void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
   commands_ = std::move(commands);
+  // There a hash may change without an invalidation in time.
+  const bool fields_expire = commands_->find_name("hpexpire") != nullptr;
   facts_.clear();
   for (const resp::Command& command : commands_->commands()) {
+    const LocalRead* local = local_read_of(command);
+    if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
     facts_.push_back({route_of(command),
-                      counter_ ? counter_->commands().number(command.name) : detect::kNoCommand});
+                      counter_ ? counter_->commands().number(command.name) : detect::kNoCommand,
+                      local});
   }
-  get_ = commands_->find_name("get");
 }
 
 // ---- what is counted
@@ -232,24 +237,43 @@ void Worker::release_private(std::unique_ptr<Upstream> upstream, bool clean) {
 
 // ---- local copies
 
-bool Worker::join_fill(Session& session, const cache::Entry& entry) {
-  // A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
-  const TimePoint fence =
-      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
-  switch (waiters_.join(entry.hash(), session.id(), fence)) {
-    case FillWaiters::Join::kFull:
-      return false;
-    case FillWaiters::Join::kJoined:
-      counters_.add(Count::kJoinedFills);
+bool Worker::may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read) const {
+  if (!shared_.lease.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
+  const bool get = read.command == 0;  // never longer than it may be: see the tracker
+  const bool bounded = read.arguments.empty() && (get || local_reads()[read.command].small);
+  switch (doorkeeper_.ask(which, loop_.now())) {
+    case Doorkeeper::Word::kUnknown:
+      return bounded;
+    case Doorkeeper::Word::kFits:
       return true;
-    case FillWaiters::Join::kAskKeeper:
-      keeper_.request_fill({index_, entry.hash(), entry.key(), entry.db(), fence});
-      return true;
+    case Doorkeeper::Word::kNot:
+      break;
   }
   return false;
 }
 
+FillWaiters::Join Worker::join_fill(std::uint64_t session, const cache::Entry& entry,
+                                    ReadHash which, const cache::Read& read) {
+  // A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
+  const TimePoint fence =
+      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
+  const FillWaiters::Join join = waiters_.join(which, session, fence);
+  if (join == FillWaiters::Join::kJoined && session != FillWaiters::kNobody)
+    counters_.add(Count::kJoinedFills);
+  if (join == FillWaiters::Join::kAskKeeper) {
+    keeper_.request_fill(
+        {index_, entry.hash(), entry.key(), entry.db(), fence, which, cache::StoredRead(read)});
+  }
+  return join;
+}
+
 void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
+  const bool get = answer->read.command() == 0;
+  if (answer->refused) {
+    doorkeeper_.refused(answer->which, loop_.now());
+  } else if (answer->usable && !get) {
+    saw_reply(answer->which, std::max(answer->reply.size(), answer->resp2.size()));
+  }
   for (const std::uint64_t id : waiters_.take(*answer)) {
     if (Session* waiting = session(id)) waiting->answer(answer);
   }

@@ -12,7 +12,10 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
+#include "heatsink/proxy/doorkeeper.h"
 #include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/upstream.h"
@@ -23,7 +26,7 @@ namespace heatsink::proxy {
 class Keeper;
 class Session;
 
-// Everything but post() and counters() belongs to the worker's own thread.
+// Everything but post(), counters() and read_hits() belongs to the worker's own thread.
 class Worker {
  public:
   Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener);
@@ -33,13 +36,18 @@ class Worker {
   void run();                                                             // until stop()
   void stop();                                                            // any thread
   void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
-  const Counters& counters() const { return counters_; }
+  const Counters& counters() const { return counters_; }                  // any thread
+  const ReadHits& read_hits() const { return read_hits_; }                // any thread
   std::size_t index() const { return index_; }
 
   // For its sessions and connections:
   SharedState& shared() { return shared_; }
   net::EventLoop& loop() { return loop_; }
   Counters& count() { return counters_; }
+  void count_hit(const LocalRead& read) {
+    counters_.add(Count::kLocalHits);
+    read_hits_.add(read);
+  }
   char* scratch() { return scratch_.get(); }
   static constexpr std::size_t kScratchBytes = 64 * 1024;
 
@@ -48,11 +56,11 @@ class Worker {
   struct CommandFacts {
     Route route = Route::kPinned;
     std::uint16_t number = detect::kNoCommand;  // that accesses carry
+    const LocalRead* local = nullptr;           // null: never served locally
   };
   const CommandFacts& facts(const resp::Command& command) const {
     return facts_[static_cast<std::size_t>(&command - commands_->commands().data())];
   }
-  const resp::Command* get_command() const { return get_; }
 
   void record(const detect::Access& access) {
     if (counter_) counter_->record(access, loop_.now());
@@ -83,8 +91,15 @@ class Worker {
                                             Upstream::Login login);
   void release_private(std::unique_ptr<Upstream> upstream, bool clean);
 
-  // Single-flight. False: too many wait already.
-  bool join_fill(Session& session, const cache::Entry& entry);
+  // Whether it makes sense to ask the tracker for a copy of this read.
+  bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read) const;
+  void saw_reply(ReadHash which, std::uint64_t bytes) {
+    doorkeeper_.saw(which, bytes, loop_.now());
+  }
+  // Single-flight. REQUIRES may_fill(). The session (FillWaiters::kNobody: none) is told when the
+  // answer is there.
+  FillWaiters::Join join_fill(std::uint64_t session, const cache::Entry& entry, ReadHash which,
+                              const cache::Read& read);
   void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
 
   // Tells the fences that the server has answered (or never will): before the reply is handed on.
@@ -161,19 +176,20 @@ class Worker {
   net::Fd listener_;
   Acceptor acceptor_;
   Counters counters_;
+  ReadHits read_hits_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's
   net::TimerId urgent_timer_ = 0;
   std::unique_ptr<char[]> scratch_;
 
   std::shared_ptr<const resp::CommandTable> commands_;
-  const resp::Command* get_ = nullptr;
   std::vector<CommandFacts> facts_;  // of the command at the same place in commands_
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::array<Lane, 2> lanes_;
   std::vector<std::unique_ptr<Upstream>> idle_private_;
   FillWaiters waiters_;
+  Doorkeeper doorkeeper_;
   std::array<std::uint64_t, 1024> big_{};
   std::size_t big_count_ = 0;
   std::vector<resp::KeyRef> key_refs_;

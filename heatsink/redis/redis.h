@@ -4,4 +4,5 @@
 #pragma once
 
 #include "heatsink/redis/credentials.h"  // IWYU pragma: export
+#include "heatsink/redis/fill.h"         // IWYU pragma: export
 #include "heatsink/redis/tracker.h"      // IWYU pragma: export

@@ -23,8 +23,8 @@ bool means_lost(std::string_view error) {
   return false;
 }
 
-// A server may say 9e18 ms, which no time point can hold; nobody keeps a copy for a year.
-constexpr Millis kTtlMax = std::chrono::hours(24 * 365);
+// What a string of value_bytes_max has around it, and more.
+constexpr std::uint64_t kFramingMax = 32;
 
 Error server_said(std::string_view what, const Value& reply) {
   return {ErrorCode::kUnavailable,
@@ -44,6 +44,7 @@ Tracker::Tracker(TrackerOptions options, TrackerEvents& events)
 void Tracker::connected(TimePoint now) {
   state_ = State::kHandshake;
   facts_ = {};
+  evicts_by_use_.reset();
   db_ = 0;
   send(Kind::kPing, {"PING"},
        now);  // before AUTH: tells whether a fresh connection may do anything
@@ -63,23 +64,66 @@ void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, Time
 }
 
 Status Tracker::received(std::string_view bytes, TimePoint now) {
-  input_.append(bytes);
-  while (!input_.empty()) {
-    Value value;
-    std::size_t consumed = 0;
-    const resp::ValueStatus status = resp::parse_value(input_.view(), value, consumed);
-    if (status == resp::ValueStatus::kNeedMore) break;
-    if (status == resp::ValueStatus::kError) return protocol_error("that is no RESP");
-    input_.consume(consumed);
-    Status done = value.type == Value::Type::kPush ? on_push(value) : on_reply(value, now);
-    if (!done.ok()) return done;
+  while (!bytes.empty()) {
+    const resp::ScanStep step = scanner_.feed(bytes);
+    if (step.status == resp::ScanStatus::kError) return protocol_error("that is no RESP");
+    if (Status kept = keep(bytes.substr(0, step.consumed)); !kept.ok()) return kept;
+    bytes.remove_prefix(step.consumed);
+    if (step.status != resp::ScanStatus::kReply) continue;
+    if (Status done = on_element(now); !done.ok()) return done;
   }
   return Unit{};
+}
+
+bool Tracker::answers_read() const {
+  return !expected_.empty() && expected_.front().kind == Kind::kRead && scanner_.header_known() &&
+         scanner_.type() != '>';
+}
+
+// A reply that is too long to be kept is let pass; one so long that invalidations behind it would
+// come late is not waited for.
+Status Tracker::keep(std::string_view bytes) {
+  element_bytes_ += bytes.size();
+  const std::int64_t announced = scanner_.header_known() ? scanner_.announced() : 0;
+  const auto size =
+      std::max(element_bytes_, static_cast<std::uint64_t>(std::max<std::int64_t>(announced, 0)));
+  const bool read = answers_read();
+  if (read && size > options_.reply_bytes_max) {
+    on_read(nullptr);
+    return Error{ErrorCode::kOutOfRange,
+                 "what is read of a hot key has become too large: more than " +
+                     format_bytes(Bytes{options_.reply_bytes_max})};
+  }
+  if (size > resp::ValueLimits{}.bytes_max) return protocol_error("a reply without end");
+  if (read && element_bytes_ > options_.value_bytes_max + kFramingMax) {
+    input_.clear();
+  } else {
+    input_.append(bytes);
+  }
+  return Unit{};
+}
+
+Status Tracker::on_element(TimePoint now) {
+  Status done = Unit{};
+  Value value;
+  std::size_t consumed = 0;
+  if (std::exchange(element_bytes_, 0) > input_.size()) {
+    expected_.pop_front();
+    on_read(nullptr);
+  } else if (resp::parse_value(input_.view(), value, consumed) != resp::ValueStatus::kValue) {
+    return protocol_error("that is no RESP");
+  } else {
+    done = value.type == Value::Type::kPush ? on_push(value) : on_reply(value, now);
+  }
+  input_.clear();
+  return done;
 }
 
 void Tracker::disconnected(const std::string& reason) {
   if (state_ == State::kDisconnected) return;
   state_ = State::kDisconnected;
+  scanner_ = {};
+  element_bytes_ = 0;
   input_.release();
   output_.release();
   events_.on_down(reason);
@@ -108,21 +152,42 @@ Status Tracker::tick(TimePoint now) {
   return Unit{};
 }
 
-void Tracker::fill(FillId id, std::string_view key, std::uint32_t db, TimePoint now) {
-  FillReply reply;
-  reply.id = id;
-  reply.sent_at = now;
+void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
+  Fill fill(id, question, now);
   if (state_ != State::kUp) {
-    events_.on_filled(reply);
+    events_.on_filled(fill.reply());
     return;
   }
-  if (db != db_) {
-    send(Kind::kSelect, {"SELECT", std::to_string(db)}, now);
-    db_ = db;
+  select(question.db, now);
+  if (fill.string()) {
+    send(Kind::kRead, {"GETRANGE", question.key, "0", std::to_string(options_.value_bytes_max)},
+         now, id);
+    send(Kind::kTtl, {"PTTL", question.key}, now, id);
+  } else {
+    send(Kind::kTtl, {"PTTL", question.key}, now, id);
+    resp::append_request(output_, question.request);
+    expected_.push_back({Kind::kRead, now, id});
   }
-  send(Kind::kRead, {"GETRANGE", key, "0", std::to_string(options_.value_bytes_max)}, now, id);
-  send(Kind::kTtl, {"PTTL", key}, now, id);
-  fills_.push_back({std::move(reply), std::string(key)});
+  fills_.push_back(std::move(fill));
+}
+
+void Tracker::select(std::uint32_t db, TimePoint now) {
+  if (db == db_) return;
+  send(Kind::kSelect, {"SELECT", std::to_string(db)}, now);
+  db_ = db;
+}
+
+void Tracker::ask_eviction(TimePoint now) {
+  if (state_ == State::kUp) send(Kind::kEviction, {"INFO", "memory"}, now);
+}
+
+void Tracker::touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now) {
+  if (state_ != State::kUp || keys.empty()) return;
+  select(db, now);
+  std::vector<std::string_view> request = {"TOUCH"};
+  request.insert(request.end(), keys.begin(), keys.end());
+  resp::append_request(output_, request);
+  expected_.push_back({Kind::kTouch, now});
 }
 
 void Tracker::barrier(std::uint64_t token, TimePoint now) {
@@ -154,13 +219,13 @@ Status Tracker::on_push(const Value& push) {
 // name again. Between them it says that the value and the TTL may not belong together.
 void Tracker::invalidate(std::string_view name) {
   for (Fill& fill : fills_) {
-    if (fill.read_done && fill.key == name) fill.reply.spoiled = true;
+    if (fill.key() == name) fill.changed();
   }
   events_.on_invalidate(name);
 }
 
 void Tracker::flush() {
-  for (Fill& fill : fills_) fill.reply.spoiled = fill.reply.spoiled || fill.read_done;
+  for (Fill& fill : fills_) fill.changed();
   events_.on_flush();
 }
 
@@ -185,9 +250,17 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       if (reply.is_error()) return server_said("SELECT on the tracking connection", reply);
       return Unit{};
     case Kind::kTtl:
-      return on_ttl(reply);
+      fills_.front().take_ttl(reply);
+      finish_fill();
+      return Unit{};
     case Kind::kRead:
-      return on_read(reply);
+      on_read(&reply);
+      return Unit{};
+    case Kind::kEviction:
+      on_eviction(reply);
+      return Unit{};
+    case Kind::kTouch:
+      return Unit{};  // whether it may or not
     default:
       return on_handshake(expected.kind, reply);
   }
@@ -230,48 +303,29 @@ Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint
   return Unit{};
 }
 
-Status Tracker::on_read(const Value& reply) {
-  using Outcome = FillReply::Outcome;
-  Fill& fill = fills_.front();
-  fill.read_done = true;
-  if (reply.type != Value::Type::kString) {
-    fill.reply.outcome = Outcome::kRefused;
-  } else if (reply.text.size() > options_.value_bytes_max) {
-    fill.reply.outcome = Outcome::kTooBig;
-  } else {
-    fill.reply.outcome = Outcome::kValue;
-    fill.reply.value = reply.text;
-  }
-  return Unit{};
+// Null: it was too long to be kept.
+void Tracker::on_read(const Value* reply) {
+  fills_.front().take_read(reply, input_.view(), options_.value_bytes_max);
+  finish_fill();
 }
 
-// GETRANGE cannot tell "" from a missing key; PTTL can, and only after it: a key may expire between
-// the two without a push in time, but it does not come to be without one.
-Status Tracker::on_ttl(const Value& reply) {
-  using Outcome = FillReply::Outcome;
-  constexpr std::int64_t kMissing = -2;
-  FillReply& fill = fills_.front().reply;
-  if (reply.type != Value::Type::kInteger) {
-    fill.outcome = Outcome::kRefused;
-  } else if (reply.integer >= 0) {
-    fill.ttl = std::min<Millis>(Millis(reply.integer), kTtlMax);
-  } else if (reply.integer == kMissing && fill.outcome == Outcome::kValue) {
-    if (fill.value.empty()) {
-      fill.outcome = Outcome::kNil;
-    } else {
-      fill.spoiled = true;  // it was there, and is no longer
-    }
-  }
-  const bool ambiguous = fill.outcome == Outcome::kValue && fill.value.empty() && fill.spoiled;
-  if (ambiguous) fill.outcome = Outcome::kFailed;
-  finish_fill();
-  return Unit{};
+void Tracker::on_eviction(const Value& reply) {
+  const auto field = [&reply](std::string_view name) {
+    const std::size_t at = reply.text.find("\r\n" + std::string(name) + ":");
+    if (at == std::string::npos) return std::string();
+    const std::size_t begin = at + 2 + name.size() + 1;
+    return reply.text.substr(begin, reply.text.find('\r', begin) - begin);
+  };
+  const std::string policy = field("maxmemory_policy");
+  const bool by_use = policy.ends_with("lru") || policy.ends_with("lfu");
+  evicts_by_use_ = policy.empty() || (by_use && field("maxmemory") != "0");
 }
 
 void Tracker::finish_fill() {
+  if (!fills_.front().complete()) return;
   const Fill fill = std::move(fills_.front());
   fills_.pop_front();
-  if (!fill.abandoned) events_.on_filled(fill.reply);
+  if (!fill.abandoned()) events_.on_filled(fill.reply());
 }
 
 // The connection is kept: the server may only be slow. But nothing filled before may be served, and
@@ -290,10 +344,10 @@ void Tracker::fail_outstanding() {
     }
   }
   for (Fill& fill : fills_) {
-    if (std::exchange(fill.abandoned, true)) continue;
+    if (!fill.abandon()) continue;
     FillReply failed;
-    failed.id = fill.reply.id;
-    failed.sent_at = fill.reply.sent_at;
+    failed.id = fill.reply().id;
+    failed.sent_at = fill.reply().sent_at;
     events_.on_filled(failed);
   }
 }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,9 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/redis/credentials.h"
+#include "heatsink/redis/fill.h"
 #include "heatsink/resp/command_table.h"
+#include "heatsink/resp/reply_scanner.h"
 #include "heatsink/resp/value.h"
 
 namespace heatsink::redis {
@@ -26,6 +29,9 @@ struct TrackerOptions {
   Nanos response_timeout =
       std::chrono::seconds(10);  // a reply older than this: the connection is given up
   std::uint64_t value_bytes_max = 256 * 1024;
+  // A reply to a fill that is longer ends the connection: what is behind it, invalidations too,
+  // would come late. Longer ones than value_bytes_max, up to this, are let pass unread.
+  std::uint64_t reply_bytes_max = 8 * 1024 * 1024;
 };
 
 // What was learnt of the server on the way in.
@@ -33,26 +39,6 @@ struct ServerFacts {
   std::string version;  // "7.0.15", "" if it does not say
   bool open = false;    // a fresh connection may run commands without AUTH
   std::shared_ptr<const resp::CommandTable> commands;  // null: it forbids COMMAND
-};
-
-using FillId = std::uint64_t;
-
-struct FillReply {
-  enum class Outcome : std::uint8_t {
-    kValue,
-    kNil,      // no such key
-    kTooBig,   // longer than value_bytes_max
-    kRefused,  // no string, or not ours to read: do not ask again soon
-    kFailed,   // the tracker was lost or stalled before the reply came, or it changed too fast to
-               // tell
-  };
-  FillId id = 0;
-  Outcome outcome = Outcome::kFailed;
-  TimePoint sent_at{};
-  bool spoiled =
-      false;  // the key changed between the two reads: good for those who wait, not for keeping
-  std::optional<Nanos> ttl;  // counted from sent_at: never later than the server's own expiry
-  std::string value;         // kValue
 };
 
 // Called from within the Tracker's calls, in wire order. They may call fill() and barrier().
@@ -89,13 +75,22 @@ class Tracker {
   // Heartbeats and time-outs; call it at least every heartbeat interval. Error: as received().
   Status tick(TimePoint now);
 
-  // Asks for the string at `key`: GETRANGE, so that no reply is longer than value_bytes_max + 1,
-  // and PTTL. REQUIRES now to have been read before the call. When not up: on_filled(kFailed) at
-  // once.
-  void fill(FillId id, std::string_view key, std::uint32_t db, TimePoint now);
+  // Asks the question and for the key's TTL. REQUIRES now to have been read before the call, and,
+  // for anything but a string, that the reply is not expected to be longer than value_bytes_max.
+  // When not up: on_filled(kFailed) at once.
+  void fill(FillId id, const FillQuestion& question, TimePoint now);
   // REQUIRES token != 0. on_barrier(token) when every invalidation caused before this call has been
   // delivered; at once when not up.
   void barrier(std::uint64_t token, TimePoint now);
+
+  // The server does not see reads that are served from copies, and would evict the keys as idle.
+  // ask_eviction() asks whether it evicts by use (LRU, LFU) at all; touch() tells it that the keys
+  // are in use, in one TOUCH. When not up they do nothing.
+  void ask_eviction(TimePoint now);
+  bool eviction_known() const { return evicts_by_use_.has_value(); }
+  // A server that does not say (INFO is forbidden) is taken to.
+  bool evicts_by_use() const { return evicts_by_use_.value_or(false); }
+  void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now);
 
   bool up() const { return state_ == State::kUp; }
   ByteBuffer& output() { return output_; }  // to be sent; the owner consumes it
@@ -111,44 +106,46 @@ class Tracker {
     kBarrier,
     kSelect,
     kTtl,
-    kRead
+    kRead,
+    kEviction,
+    kTouch
   };
   struct Expected {
     Kind kind;
     TimePoint sent_at;
     std::uint64_t token = 0;  // kBarrier; FillId of kTtl, kRead
   };
-  struct Fill {
-    FillReply reply;
-    std::string key;
-    bool read_done = false;
-    bool abandoned = false;  // already reported as failed
-  };
-
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
             std::uint64_t token = 0);
+  bool answers_read() const;
+  Status keep(std::string_view bytes);
+  Status on_element(TimePoint now);
   Status on_push(const resp::Value& push);
   Status on_reply(const resp::Value& reply, TimePoint now);
   Status on_answer(const Expected& expected, const resp::Value& reply, TimePoint now);
   Status on_handshake(Kind kind, const resp::Value& reply);
   Status on_proof(const Expected& expected, const resp::Value& reply, TimePoint now);
-  Status on_ttl(const resp::Value& reply);
-  Status on_read(const resp::Value& reply);
+  void on_read(const resp::Value* reply);
+  void on_eviction(const resp::Value& reply);
+  void select(std::uint32_t db, TimePoint now);
   void invalidate(std::string_view name);
   void flush();
   void stall(const std::string& reason);
-  void finish_fill();
+  void finish_fill();  // if it is complete
   void fail_outstanding();
 
   const TrackerOptions options_;
   TrackerEvents& events_;
   State state_ = State::kDisconnected;
   ServerFacts facts_;
-  ByteBuffer input_;
+  resp::ReplyScanner scanner_;
+  ByteBuffer input_;                 // of the reply or push now coming
+  std::uint64_t element_bytes_ = 0;  // of it, kept or not
   ByteBuffer output_;
   std::deque<Expected> expected_;
   std::deque<Fill> fills_;  // in the order sent
   std::uint32_t db_ = 0;
+  std::optional<bool> evicts_by_use_;
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
 };

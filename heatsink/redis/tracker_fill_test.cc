@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/redis/tracker_fixture_for_test.h"
 
+#include <array>
+#include <string_view>
+
 namespace heatsink::redis {
 namespace {
 
 using Filling = TrackerUp;
 
 TEST_F(Filling, ReadsTheValueAndThenItsTtl) {
-  tracker_.fill(7, "k", 0, at(5));
+  tracker_.fill(7, {"k", 0}, at(5));
   EXPECT_EQ(sent(), request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"}));
 }
 
@@ -57,7 +60,7 @@ TEST_F(Filling, WhatTheServerForbidsIsRefused) {
 }
 
 TEST_F(Filling, AServerThatIsNotOursAnyMoreFailsIt) {
-  tracker_.fill(7, "k", 0, at(5));
+  tracker_.fill(7, {"k", 0}, at(5));
   EXPECT_THAT(error_of("-MOVED 1 127.0.0.1:7\r\n"), HasSubstr("MOVED"));
   tracker_.disconnected("moved");
   EXPECT_THAT(log_.take(), ElementsAre("down", "filled 7 failed sent 5"));
@@ -91,8 +94,8 @@ TEST_F(Filling, AnEmptyReplyAndAPushCannotBeTold) {
 }
 
 TEST_F(Filling, APushSpoilsOnlyTheFillItFallsInto) {
-  tracker_.fill(1, "k", 0, at(5));
-  tracker_.fill(2, "k", 0, at(6));
+  tracker_.fill(1, {"k", 0}, at(5));
+  tracker_.fill(2, {"k", 0}, at(6));
   EXPECT_THAT(hear(bulk("a") + push({"k"}) + integer(-1) + bulk("b") + integer(-1)),
               ElementsAre("invalidate k", "filled 1 value sent 5 spoiled \"a\"",
                           "filled 2 value sent 6 \"b\""));
@@ -100,11 +103,11 @@ TEST_F(Filling, APushSpoilsOnlyTheFillItFallsInto) {
 
 TEST_F(Filling, SelectsTheDatabaseWhenItChanges) {
   const std::string read = request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"});
-  tracker_.fill(1, "k", 0, at(5));
+  tracker_.fill(1, {"k", 0}, at(5));
   EXPECT_EQ(sent(), read);
-  tracker_.fill(2, "k", 3, at(5));
-  tracker_.fill(3, "k", 3, at(5));
-  tracker_.fill(4, "k", 0, at(5));
+  tracker_.fill(2, {"k", 3}, at(5));
+  tracker_.fill(3, {"k", 3}, at(5));
+  tracker_.fill(4, {"k", 0}, at(5));
   EXPECT_EQ(sent(), request({"SELECT", "3"}) + read + read + request({"SELECT", "0"}) + read);
   const std::string value = bulk("v") + integer(-1);
   EXPECT_THAT(hear(value + kOk + value + value + kOk + value),
@@ -113,17 +116,86 @@ TEST_F(Filling, SelectsTheDatabaseWhenItChanges) {
 }
 
 TEST_F(Filling, ADatabaseThatIsNotThereFails) {
-  tracker_.fill(1, "k", 99, at(5));
+  tracker_.fill(1, {"k", 99}, at(5));
   EXPECT_THAT(error_of("-ERR DB index is out of range\r\n"), HasSubstr("SELECT"));
 }
 
 TEST_F(Filling, MayBeAskedForFromWithinACallback) {
   tracker_.disconnected("x");
   log_.take();
-  log_.when_up = [this] { tracker_.fill(9, "k", 0, at(2)); };
+  log_.when_up = [this] { tracker_.fill(9, {"k", 0}, at(2)); };
   tracker_.connected(at(2));
   hear(kPong + kHello + kCommands + kOk + kBeat, at(3));
   EXPECT_THAT(hear(bulk("v") + integer(-1), at(4)), ElementsAre("filled 9 value sent 2 \"v\""));
+}
+
+// Any other read: the TTL comes first.
+class FillingReads : public TrackerUp {
+ protected:
+  Lines read(const std::string& reply, resp::Resp2Form form = {}) {
+    ask(form);
+    return hear(reply, at(6));
+  }
+  void ask(resp::Resp2Form form = {}) {
+    static constexpr std::array<std::string_view, 3> kRequest = {"HGET", "k", "f"};
+    tracker_.fill(7, {.key = "k", .request = kRequest, .form = form}, at(5));
+  }
+};
+
+TEST_F(FillingReads, AsksForTheTtlAndThenTheReply) {
+  ask();
+  EXPECT_EQ(sent(), request({"PTTL", "k"}) + request({"HGET", "k", "f"}));
+}
+
+TEST_F(FillingReads, AReplyIsGivenInBothProtocols) {
+  EXPECT_THAT(read(integer(1500) + ":3\r\n"),
+              ElementsAre("filled 7 value sent 5 ttl 1500 \":3 \""));
+  EXPECT_THAT(read(integer(-1) + "_\r\n"), ElementsAre("filled 7 value sent 5 \"_  | $-1 \""));
+  EXPECT_THAT(read(integer(-1) + "_\r\n", {.null_arrays = true}),
+              ElementsAre("filled 7 value sent 5 \"_  | *-1 \""));
+}
+
+TEST_F(FillingReads, AMissingKeyIsNilWhateverTheReply) {
+  EXPECT_THAT(read(integer(-2) + ":0\r\n"), ElementsAre("filled 7 nil sent 5"));
+}
+
+TEST_F(FillingReads, APushBetweenTheTwoRepliesSpoilsIt) {
+  EXPECT_THAT(read(integer(-2) + push({"k"}) + ":1\r\n"),
+              ElementsAre("invalidate k", "filled 7 nil sent 5 spoiled"));
+  EXPECT_THAT(read(push({"k"}) + integer(-1) + ":1\r\n" + push({"k"})),
+              ElementsAre("invalidate k", "filled 7 value sent 5 \":1 \"", "invalidate k"));
+}
+
+TEST_F(FillingReads, ErrorsAreRefused) {
+  EXPECT_THAT(read(integer(-1) + "-WRONGTYPE x\r\n"), ElementsAre("filled 7 refused sent 5"));
+  EXPECT_THAT(read("-NOPERM x\r\n:1\r\n"), ElementsAre("filled 7 refused sent 5"));
+}
+
+TEST_F(FillingReads, WhatHasNoFormInRespTwoIsRefused) {
+  EXPECT_THAT(read(integer(-1) + "(12\r\n"), ElementsAre("filled 7 refused sent 5"));
+}
+
+// In one piece or in many.
+TEST_F(FillingReads, AReplyThatIsTooLongIsLetPass) {
+  const std::string reply = integer(-1) + bulk(std::string(50, 'x'));
+  EXPECT_THAT(read(reply), ElementsAre("filled 7 too big sent 5"));
+  ask();
+  Lines lines;
+  for (const char byte : reply + integer(9)) {
+    if (lines.empty()) lines = hear({&byte, 1});
+  }
+  EXPECT_THAT(lines, ElementsAre("filled 7 too big sent 5"));
+  EXPECT_THAT(read(push({"a"}) + integer(-1) + bulk("x")),
+              ElementsAre("invalidate a", "filled 7 value sent 5 \"x\""));
+}
+
+// What is behind it would come late: docs/decisions/0007.
+TEST_F(FillingReads, AReplyThatWouldHoldUpInvalidationsEndsTheConnection) {
+  ask();
+  EXPECT_THAT(error_of(integer(-1) + "*9000000\r\n"), HasSubstr("too large"));
+  EXPECT_THAT(log_.take(), ElementsAre("filled 7 too big sent 5"));
+  tracker_.disconnected("x");
+  EXPECT_THAT(log_.take(), ElementsAre("down"));
 }
 
 }  // namespace

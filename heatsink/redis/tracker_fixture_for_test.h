@@ -91,7 +91,7 @@ class TrackerTest : public testing::Test {
 
   // A fill at 5 ms of "k", answered by `reply`.
   Lines filled(const std::string& reply) {
-    tracker_.fill(7, "k", 0, at(5));
+    tracker_.fill(7, {"k", 0}, at(5));
     return hear(reply, at(6));
   }
 

@@ -2,6 +2,8 @@
 // For tests: what a tracker told, one line per callback.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
@@ -28,7 +30,7 @@ class TrackerLog final : public TrackerEvents {
     add("filled " + std::to_string(reply.id) + " " + outcome(reply.outcome) + " sent " +
         ms(reply.sent_at) + (reply.ttl ? " ttl " + ms(TimePoint(*reply.ttl)) : "") +
         (reply.spoiled ? " spoiled" : "") +
-        (reply.outcome == FillReply::Outcome::kValue ? " \"" + reply.value + "\"" : ""));
+        (reply.outcome == FillReply::Outcome::kValue ? " \"" + text(reply) + "\"" : ""));
   }
   void on_barrier(std::uint64_t token) override { add("barrier " + std::to_string(token)); }
   void on_down(const std::string& reason) override {
@@ -48,6 +50,19 @@ class TrackerLog final : public TrackerEvents {
 
   static std::string ms(TimePoint time) {
     return std::to_string(std::chrono::duration_cast<Millis>(time.time_since_epoch()).count());
+  }
+
+  // The string that a reply carries; of others the bytes, and those in RESP2 if they differ.
+  static std::string text(const FillReply& reply) {
+    resp::Value value;
+    std::size_t consumed = 0;
+    const bool parsed =
+        resp::parse_value(reply.reply, value, consumed) == resp::ValueStatus::kValue;
+    if (parsed && value.type == resp::Value::Type::kString) return value.text;
+    std::string both = reply.reply + (reply.resp2.empty() ? "" : " | ") + reply.resp2;
+    std::erase(both, '\r');
+    std::replace(both.begin(), both.end(), '\n', ' ');
+    return both;
   }
 
   static const char* outcome(FillReply::Outcome outcome) {

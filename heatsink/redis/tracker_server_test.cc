@@ -84,7 +84,7 @@ class TrackerServerTest : public testing::Test {
 
   // What is told of one fill, without its times.
   std::string filled(std::string_view key, std::uint32_t db = 0) {
-    tracker_.fill(1, key, db, BootClock::now());
+    tracker_.fill(1, {key, db}, BootClock::now());
     flush_output();
     return answer();
   }
@@ -184,7 +184,7 @@ TEST_F(TrackerServerTest, FlushAllAndFlushDbOfAnyDatabaseAreFlushes) {
 class BetweenTheReads : public TrackerServerTest {
  protected:
   void read_value(std::string_view key) {
-    tracker_.fill(1, key, 0, BootClock::now());
+    tracker_.fill(1, {key, 0}, BootClock::now());
     const std::string out(tracker_.output().view());
     tracker_.output().clear();
     const std::size_t second = out.rfind("*2");

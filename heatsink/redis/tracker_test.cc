@@ -94,7 +94,7 @@ TEST_F(Handshake, ASilentServerIsGivenUp) {
 
 TEST_F(Handshake, NothingCanBeFilledBeforeTheEndOfIt) {
   sent();
-  tracker_.fill(1, "k", 0, at(1));
+  tracker_.fill(1, {"k", 0}, at(1));
   tracker_.barrier(2, at(1));
   EXPECT_THAT(log_.take(), ElementsAre("filled 1 failed sent 1", "barrier 2"));
   EXPECT_EQ(sent(), "");
@@ -102,7 +102,7 @@ TEST_F(Handshake, NothingCanBeFilledBeforeTheEndOfIt) {
 
 TEST_F(Handshake, StartsAfreshAfterADisconnection) {
   bring_up();
-  tracker_.fill(1, "k", 3, at(2));
+  tracker_.fill(1, {"k", 3}, at(2));
   EXPECT_THAT(hear("$5\r\nab"), IsEmpty());  // half a reply goes with its connection
   tracker_.disconnected("gone");
   EXPECT_THAT(log_.take(), ElementsAre("down", "filled 1 failed sent 2"));
@@ -113,7 +113,7 @@ TEST_F(Handshake, StartsAfreshAfterADisconnection) {
   EXPECT_THAT(
       hear(kPong + kHello + kCommands + kOk + kBeat, at(101)),
       ElementsAre("facts  open no commands", "facts 7.0.15 open commands", "up", "heartbeat 100"));
-  tracker_.fill(2, "k", 0, at(102));  // a new connection is in database 0 again
+  tracker_.fill(2, {"k", 0}, at(102));  // a new connection is in database 0 again
   EXPECT_THAT(sent(), Not(HasSubstr("SELECT")));
 }
 
@@ -152,7 +152,7 @@ TEST_F(Heartbeat, AnErrorIsNoProof) {
 
 TEST_F(Heartbeat, ALateOneStallsAndTheNextTimelyOneRevives) {
   ASSERT_TRUE(tracker_.tick(at(100)).ok());
-  tracker_.fill(1, "k", 0, at(150));
+  tracker_.fill(1, {"k", 0}, at(150));
   tracker_.barrier(2, at(160));
   ASSERT_TRUE(tracker_.tick(at(1100)).ok());
   EXPECT_THAT(log_.take(), IsEmpty());
@@ -256,7 +256,8 @@ class Splitting : public testing::Test {
     Tracker tracker(options, log);
     log.when_up = [&] {
       for (int i = 1; i <= kFills; ++i) {
-        tracker.fill(static_cast<FillId>(i), "k" + std::to_string(i), 0, at(1));
+        const std::string key = "k" + std::to_string(i);
+        tracker.fill(static_cast<FillId>(i), {key, 0}, at(1));
       }
       tracker.barrier(1, at(1));
     };

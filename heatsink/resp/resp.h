@@ -7,5 +7,6 @@
 #include "heatsink/resp/inline_request.h"  // IWYU pragma: export
 #include "heatsink/resp/reply_scanner.h"   // IWYU pragma: export
 #include "heatsink/resp/request_parser.h"  // IWYU pragma: export
+#include "heatsink/resp/resp2_form.h"      // IWYU pragma: export
 #include "heatsink/resp/value.h"           // IWYU pragma: export
 #include "heatsink/resp/writer.h"          // IWYU pragma: export

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hits in local copies, by command.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "heatsink/proxy/local_reads.h"
+
+namespace heatsink::proxy {
+
+// One per worker: only its owner adds, anybody may read.
+class ReadHits {
+ public:
+  void add(const LocalRead& read) noexcept {
+    std::atomic<std::uint64_t>& cell = cells_[read.number];
+    cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  std::uint64_t of(const LocalRead& read) const noexcept {
+    return cells_[read.number].load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, kLocalReads> cells_{};
+};
+
+}  // namespace heatsink::proxy

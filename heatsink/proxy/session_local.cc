@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads answered from local copies: whole, from as many copies as there are keys, or not at all.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+// More keys than this in one MGET or EXISTS: it goes to the server.
+constexpr std::size_t kJoinedKeysMax = 64;
+
+Count count_of(cache::Ruling refusal) {
+  switch (refusal) {
+    case cache::Ruling::kNoCopy:
+      return Count::kRefusedNoCopy;
+    case cache::Ruling::kGeneration:
+      return Count::kRefusedGeneration;
+    case cache::Ruling::kDeadline:
+      return Count::kRefusedDeadline;
+    case cache::Ruling::kUnproven:
+      return Count::kRefusedUnproven;
+    case cache::Ruling::kFence:
+      return Count::kRefusedFence;
+    case cache::Ruling::kWriteInFlight:
+      return Count::kRefusedWriteInFlight;
+    case cache::Ruling::kServe:
+      break;
+  }
+  return Count::kLocalHits;
+}
+
+// ":n\r\n", as a copy of EXISTS has it.
+std::uint64_t number_in(std::string_view wire) { return wire == ":0\r\n" ? 0 : 1; }
+
+}  // namespace
+
+bool Session::reads_locally(const Call& call) const {
+  return call.has_right_arity() && !in_multi_ && !watching_ && !server_knows_best_ &&
+         user_ == User::kShared && holds_ == 0 &&
+         !(subscribed() && protocol_ == resp::Protocol::kResp2);
+}
+
+Session::Step Session::read_locally(const Call& call) {
+  const Join join = call.local->join;
+  const bool many = join == Join::kArray || (join == Join::kSum && call.args.size() > 2);
+  return many ? read_many(call) : read_one(call);
+}
+
+Session::LocalKey Session::local_key(std::string_view key) const {
+  const SharedState& shared = worker_.shared();
+  const NameHash name = hash_name(key, shared.seed);
+  const KeyHash hash = in_db(name, db_);
+  const bool in_flight = in_flight_names_.test(name.value % in_flight_names_.size());
+  return {key, name, hash, in_flight ? nullptr : shared.table.find(hash, key, db_)};
+}
+
+cache::Ruling Session::judge(LocalKey& key, const cache::Read& read, TimePoint now) const {
+  const SharedState& shared = worker_.shared();
+  const cache::Judgement judgement = cache::judge(*key.entry, read, shared.lease, shared.fences,
+                                                  now, shared.options.max_staleness);
+  key.copy = judgement.copy;
+  return judgement.ruling;
+}
+
+// ---- one key
+
+Session::Step Session::read_one(const Call& call) {
+  LocalKey key = local_key(call.args[1]);
+  const cache::Read read = call.read();
+  const bool resp3 = protocol_ == resp::Protocol::kResp3;
+  if (answer_) {
+    const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
+    const bool fresh = call.now - answer->sent_at <= worker_.shared().options.max_staleness;
+    if (!answer->usable || !fresh || answer->key != key.hash || !answer->read.is(read))
+      return forward_seen(call, answer->which);
+    record_hit(call, key, answer->reply.size());
+    serve(answer->reply_in(resp3));
+    return Step::kDone;
+  }
+  if (key.entry == nullptr) return forward(call, has_big_key(call));
+  const cache::Ruling ruling = judge(key, read, call.now);
+  if (ruling == cache::Ruling::kServe) {
+    worker_.count_hit(*call.local);
+    const std::string_view wire = key.copy->reply_in(resp3);
+    record_hit(call, key, wire.size());
+    serve(wire);
+    return Step::kDone;
+  }
+  worker_.count().add(count_of(ruling));
+  if (!worth_keeping(read)) return forward(call, has_big_key(call));
+  const ReadHash which = hash_read(key.hash, read);
+  const bool waits = ruling != cache::Ruling::kWriteInFlight &&
+                     ruling != cache::Ruling::kUnproven &&
+                     worker_.may_fill(*key.entry, which, read) &&
+                     worker_.join_fill(id_, *key.entry, which, read) != FillWaiters::Join::kFull;
+  return waits ? stall(Stall::kFill) : forward_seen(call, which);
+}
+
+// To the server, and the doorkeeper hears how long the reply is.
+Session::Step Session::forward_seen(const Call& call, ReadHash which) {
+  reply_of_ = which;
+  const Step step = forward(call, has_big_key(call));
+  reply_of_ = {};
+  return step;
+}
+
+// ---- several keys
+
+// All from copies that were right at one and the same moment, or none: a client may rely on MGET
+// being atomic (docs/decisions/0009-several-keys-at-one-moment.md).
+Session::Step Session::read_many(const Call& call) {
+  const bool waited = std::exchange(answer_, nullptr) != nullptr;
+  const std::size_t count = call.args.size() - 1;
+  if (count > kJoinedKeysMax) return forward(call, has_big_key(call));
+  const cache::Read read{read_of_each(*call.local).number, {}};
+  std::vector<LocalKey> keys;
+  keys.reserve(count);
+  for (const std::string_view name : std::span(call.args).subspan(1)) {
+    keys.push_back(local_key(name));
+    if (keys.back().entry == nullptr) return forward(call, has_big_key(call));
+  }
+  const cache::Ruling ruling = judge_all(keys, read, call.now);
+  if (ruling == cache::Ruling::kServe) {
+    worker_.count_hit(*call.local);
+    serve_joined(call, keys);
+    return Step::kDone;
+  }
+  worker_.count().add(count_of(ruling));
+  const bool in_vain =
+      waited || ruling == cache::Ruling::kWriteInFlight || ruling == cache::Ruling::kUnproven;
+  if (!in_vain && join_fills(keys, read, call.now)) return stall(Stall::kFill);
+  return forward(call, has_big_key(call));
+}
+
+// The first refusal, or kServe. Judged twice: a copy that is there both times was there between
+// them, which is one moment for all.
+cache::Ruling Session::judge_all(std::vector<LocalKey>& keys, const cache::Read& read,
+                                 TimePoint now) const {
+  for (LocalKey& key : keys) {
+    const cache::Ruling ruling = judge(key, read, now);
+    if (ruling != cache::Ruling::kServe) return ruling;
+  }
+  for (LocalKey& key : keys) {
+    const cache::Copy* first = key.copy;
+    const cache::Ruling ruling = judge(key, read, now);
+    if (ruling != cache::Ruling::kServe) return ruling;
+    if (key.copy != first) return cache::Ruling::kFence;  // written and filled again meanwhile
+  }
+  return cache::Ruling::kServe;
+}
+
+// Asks for all copies that are missing and waits for the last: the tracker answers in order. False:
+// that would be in vain.
+bool Session::join_fills(const std::vector<LocalKey>& keys, const cache::Read& read,
+                         TimePoint now) {
+  const LocalKey* last = nullptr;
+  const auto missing = [&](LocalKey key) { return judge(key, read, now) != cache::Ruling::kServe; };
+  for (const LocalKey& key : keys) {
+    if (missing(key) && !worker_.may_fill(*key.entry, hash_read(key.hash, read), read))
+      return false;
+  }
+  for (const LocalKey& key : keys) {
+    if (!missing(key)) continue;
+    const FillWaiters::Join join =
+        worker_.join_fill(FillWaiters::kNobody, *key.entry, hash_read(key.hash, read), read);
+    if (join == FillWaiters::Join::kFull) return false;
+    if (last == nullptr || join == FillWaiters::Join::kAskKeeper) last = &key;
+  }
+  return last != nullptr && worker_.join_fill(id_, *last->entry, hash_read(last->hash, read),
+                                              read) != FillWaiters::Join::kFull;
+}
+
+void Session::serve_joined(const Call& call, const std::vector<LocalKey>& keys) {
+  const bool resp3 = protocol_ == resp::Protocol::kResp3;
+  ByteBuffer wire;
+  std::uint64_t sum = 0;
+  if (call.local->join == Join::kArray)
+    resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
+  for (const LocalKey& key : keys) {
+    const std::string_view reply = key.copy->reply_in(resp3);
+    record_hit(call, key, reply.size());
+    if (call.local->join == Join::kArray) {
+      wire.append(reply);
+    } else {
+      sum += number_in(reply);
+    }
+  }
+  if (call.local->join == Join::kSum) resp::append_integer(wire, static_cast<std::int64_t>(sum));
+  serve(wire.view());
+}
+
+// ---- out
+
+void Session::record_hit(const Call& call, const LocalKey& key, std::size_t bytes) {
+  worker_.record({.hash = key.hash,
+                  .key = key.key,
+                  .db = db_,
+                  .kind = detect::AccessKind::kRead,
+                  .local_hit = true,
+                  .bytes = static_cast<std::uint32_t>(bytes),
+                  .command = call.number,
+                  .client = address_});
+}
+
+void Session::serve(std::string_view wire) {
+  worker_.count().add(Count::kCommands);
+  db_error_.clear();
+  if (take_silence()) return;
+  if (in_flight() == 0) {
+    put_out(wire);
+    return;
+  }
+  queued_bytes_ += wire.size();
+  if (!queued_hits_.empty() && queued_hits_.back().first == sent_) {
+    queued_hits_.back().second.append(wire);
+  } else {
+    queued_hits_.emplace_back(sent_, wire);
+  }
+}
+
+}  // namespace heatsink::proxy

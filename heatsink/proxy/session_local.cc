@@ -85,6 +85,7 @@ Session::Step Session::read_one(const Call& call) {
   const cache::Ruling ruling = judge(key, read, call.now);
   if (ruling == cache::Ruling::kServe) {
     worker_.count_hit(*call.local);
+    if (!read.arguments.empty()) worker_.count_hit_among_many(key.hash);
     const std::string_view wire = key.copy->reply_in(resp3);
     record_hit(call, key, wire.size());
     serve(wire);

@@ -15,6 +15,7 @@
 #include "heatsink/proxy/doorkeeper.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/payoff.h"
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/shared_state.h"
@@ -48,6 +49,8 @@ class Worker {
     counters_.add(Count::kLocalHits);
     read_hits_.add(read);
   }
+  // Of a key that may be read in more ways than it has copies for.
+  void count_hit_among_many(KeyHash key) { payoff_.hit(key); }
   char* scratch() { return scratch_.get(); }
   static constexpr std::size_t kScratchBytes = 64 * 1024;
 
@@ -92,7 +95,7 @@ class Worker {
   void release_private(std::unique_ptr<Upstream> upstream, bool clean);
 
   // Whether it makes sense to ask the tracker for a copy of this read.
-  bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read) const;
+  bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read);
   void saw_reply(ReadHash which, std::uint64_t bytes) {
     doorkeeper_.saw(which, bytes, loop_.now());
   }
@@ -190,6 +193,7 @@ class Worker {
   std::vector<std::unique_ptr<Upstream>> idle_private_;
   FillWaiters waiters_;
   Doorkeeper doorkeeper_;
+  Payoff payoff_;
   std::array<std::uint64_t, 1024> big_{};
   std::size_t big_count_ = 0;
   std::vector<resp::KeyRef> key_refs_;

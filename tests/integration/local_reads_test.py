@@ -225,6 +225,18 @@ class LocalReads(ProxyTest):
             for i in range(20):
                 self.same(("HGET", "h", i), times=3)
 
+    def test_fills_that_do_not_pay_are_not_made(self):
+        """A key read in a hundred ways, evenly: nearly each fill would be pushed out unused."""
+        self.load([("HSET", "h") + tuple(str(i) for i in range(200))])
+        self.heat("h")
+        client, rounds, fields = self.through[2], 12, range(0, 200, 2)
+        fills = self.proxy.metric("heatsink_fills_total")
+        for _ in range(rounds):
+            client.send_raw(b"".join(encode("HGET", "h", i) for i in fields))
+            client.read_many(len(fields))
+        made = self.proxy.metric("heatsink_fills_total") - fills
+        self.assertLess(made, rounds * len(fields) / 4)
+
     def test_databases_are_told_apart(self):
         for db in (0, 3):
             self.direct[2].ask("SELECT", db)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's part in the local copies: who asks for one, who waits for it, what fences the keys.
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/proxy/keeper.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+bool Worker::may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read) {
+  if (!shared_.lease.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
+  const bool plain = read.arguments.empty();
+  const bool get = read.command == 0;  // never longer than it may be: see the tracker
+  const bool bounded = plain && (get || local_reads()[read.command].small);
+  const TimePoint now = loop_.now();
+  switch (doorkeeper_.ask(which, now)) {
+    case Doorkeeper::Word::kUnknown:
+      return bounded;
+    case Doorkeeper::Word::kFits:
+      return plain || payoff_.pays(entry.hash(), now);
+    case Doorkeeper::Word::kNot:
+      break;
+  }
+  return false;
+}
+
+FillWaiters::Join Worker::join_fill(std::uint64_t session, const cache::Entry& entry,
+                                    ReadHash which, const cache::Read& read) {
+  // A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
+  const TimePoint fence =
+      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
+  const FillWaiters::Join join = waiters_.join(which, session, fence);
+  const bool plain = read.arguments.empty();
+  if (join == FillWaiters::Join::kJoined && session != FillWaiters::kNobody) {
+    counters_.add(Count::kJoinedFills);
+    if (!plain) payoff_.hit(entry.hash());
+  }
+  if (join == FillWaiters::Join::kAskKeeper) {
+    if (!plain) payoff_.filled(entry.hash());
+    keeper_.request_fill(
+        {index_, entry.hash(), entry.key(), entry.db(), fence, which, cache::StoredRead(read)});
+  }
+  return join;
+}
+
+void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
+  const bool get = answer->read.command() == 0;
+  if (answer->refused) {
+    doorkeeper_.refused(answer->which, loop_.now());
+  } else if (answer->usable && !get) {
+    saw_reply(answer->which, std::max(answer->reply.size(), answer->resp2.size()));
+  }
+  for (const std::uint64_t id : waiters_.take(*answer)) {
+    if (Session* waiting = session(id)) waiting->answer(answer);
+  }
+}
+
+void Worker::settle(Pending& pending, TimePoint now) {
+  if (std::exchange(pending.settled, true)) return;
+  if (pending.changes_access) keeper_.check_access(index_, hold(pending));
+  if (!shared_.options.cache_enabled) return;
+  pending.keys.for_each([&](const TouchedKey& key) {
+    if (key.write && pending.writes_begun) {
+      shared_.fences.write_ends(key.name, now);
+    } else if (key.write || shared_.table.has(key.key)) {
+      shared_.fences.raise(key.name, now);
+    }
+  });
+  const bool doubtful =
+      pending.unknown_keys && !shared_.table.none() && (shared_.lease.up() || pending.flush);
+  if (!doubtful) return;
+  counters_.add(Count::kBarriers);
+  shared_.fences.raise_unknown(now);
+  keeper_.request_barrier({index_, hold(pending), pending.flush});
+}
+
+// Whose replies now wait for the keeper; 0: there is nobody to hand one to.
+std::uint64_t Worker::hold(const Pending& pending) {
+  if (pending.session == nullptr || pending.session->closed()) return 0;
+  pending.session->hold();
+  return pending.session->id();
+}
+
+void Worker::release_hold(std::uint64_t session_id) {
+  if (Session* held = session(session_id)) held->release_hold();
+}
+
+void Worker::set_big(KeyHash key) {
+  std::uint64_t& slot = big_[key.value % big_.size()];
+  if (slot == 0) ++big_count_;
+  slot = key.value;
+}
+
+}  // namespace heatsink::proxy

@@ -52,6 +52,26 @@ KeyHistory::KeyHistory(std::span<const Op* const> ops) : ops_(ops.begin(), ops.e
     removals_[i].end = std::max(removals_[i].end, removals_[i - 1].end);
   finish(expiries_);
   finish(successors_);
+  order_versions();
+}
+
+void KeyHistory::order_versions() {
+  latest_.reserve(versions_.size());
+  for (std::size_t i = 0; i < versions_.size(); ++i) latest_.push_back({versions_[i].seen(), i});
+  std::sort(latest_.begin(), latest_.end(),
+            [](const Latest& a, const Latest& b) { return a.seen < b.seen; });
+  for (std::size_t i = 1; i < latest_.size(); ++i) {
+    const std::size_t before = latest_[i - 1].version;
+    if (versions_[before].begun() > versions_[latest_[i].version].begun())
+      latest_[i].version = before;
+  }
+}
+
+const Version* KeyHistory::latest_before(TimePoint time) const {
+  const auto after =
+      std::lower_bound(latest_.begin(), latest_.end(), time,
+                       [](const Latest& latest, TimePoint wanted) { return latest.seen < wanted; });
+  return after == latest_.begin() ? nullptr : &versions_[std::prev(after)->version];
 }
 
 void KeyHistory::add_removal(TimePoint begin, TimePoint end) { removals_.push_back({begin, end}); }

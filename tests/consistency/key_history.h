@@ -43,6 +43,10 @@ class KeyHistory {
   std::span<const Version> versions() const { return versions_; }  // by value
   const Version* find(std::uint64_t value) const;                  // null: not there. O(log n)
 
+  // Of the versions that were there before `time`, the one whose write was sent last; null: there
+  // is none. O(log n).
+  const Version* latest_before(TimePoint time) const;
+
   // Whether the key may have been missing at some moment of [from, to] because of something that
   // may have happened in it, or always has been. O(log n).
   bool may_be_missing(TimePoint from, TimePoint to) const;
@@ -59,12 +63,18 @@ class KeyHistory {
     TimePoint begun;
     TimePoint end;
   };
+  struct Latest {
+    TimePoint seen;
+    std::size_t version;
+  };
+  void order_versions();
   static void finish(std::vector<Bound>& bounds);
   static TimePoint earliest_after(const std::vector<Bound>& bounds, TimePoint seen);
   void add_removal(TimePoint begin, TimePoint end);
 
   std::vector<const Op*> ops_;
   std::vector<Version> versions_;
+  std::vector<Latest> latest_;     // by seen; `version` is the one begun last of all up to here
   std::vector<Removal> removals_;  // by begin; `end` is the latest of all up to here
   std::vector<Bound> expiries_;    // by begun; `end` is the earliest of all from here on
   std::vector<Bound> successors_;  // likewise

@@ -13,11 +13,6 @@ struct Zone {
   const Op* last;   // begun last
 };
 
-struct Moment {
-  TimePoint low, high;  // the key was missing at some moment of them
-  const Op* op;
-};
-
 class RegisterCheck {
  public:
   RegisterCheck(const KeyHistory& key, Nanos staleness, std::size_t most)
@@ -83,26 +78,13 @@ class RegisterCheck {
 
   // A successful removal, too, says that there was no such key at some moment.
   void nils() {
-    std::vector<Version> by_seen(key_.versions().begin(), key_.versions().end());
-    std::sort(by_seen.begin(), by_seen.end(),
-              [](const Version& a, const Version& b) { return a.seen() < b.seen(); });
-    std::vector<const Version*> latest;  // of those seen up to here, the one begun last
-    for (const Version& version : by_seen) {
-      latest.push_back(latest.empty() || version.begun() > latest.back()->begun() ? &version
-                                                                                  : latest.back());
-    }
     for (const Op* op : key_.ops()) {
-      const bool missing = op->reads(kNil) || (op->kind == Kind::kErase && op->known());
-      if (!missing) continue;
-      within(begin(*op), op->responded, *op, *op);
-      if (op->kind != Kind::kRead) continue;
-      const auto after = std::lower_bound(
-          by_seen.begin(), by_seen.end(), begin(*op),
-          [](const Version& version, TimePoint time) { return version.seen() < time; });
-      if (after == by_seen.begin()) continue;
-      const Version& shown = *latest[static_cast<std::size_t>(after - by_seen.begin()) - 1];
-      if (!key_.may_be_missing(shown.begun(), op->responded))
-        tell(Promise::kRemoval, "it was there, and nothing has removed it", {*shown.write, *op});
+      if (op->reads(kNil) || (op->kind == Kind::kErase && op->known()))
+        within(begin(*op), op->responded, *op, *op);
+      if (!op->reads(kNil)) continue;
+      const Version* shown = key_.latest_before(begin(*op));
+      if (shown != nullptr && !key_.may_be_missing(shown->begun(), op->responded))
+        tell(Promise::kRemoval, "it was there, and nothing has removed it", {*shown->write, *op});
     }
   }
 

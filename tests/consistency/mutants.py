@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mutants.py [NAME ...] [--for SECONDS] [--rounds N]: does the checker see what is missing?
+
+Builds the proxy with one safeguard removed at a time, in a copy of the tree (build/mutants), and
+plays the runs of runs.py against it until one is judged broken. Prints a table. Exit status 1: a
+mutant that should be caught was not. Needs build/dev/tests/consistency/heatsink_history; some
+minutes on two cores.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COPY = ROOT / "build" / "mutants"
+BINARY = COPY / "build" / "dev" / "apps" / "heatsink" / "heatsink"
+
+RULE = "heatsink/cache/key_rule.h"
+DISPATCH = "heatsink/proxy/session_dispatch.cc"
+FILLER = "heatsink/proxy/filler.cc"
+TRACKER = "heatsink/redis/tracker.cc"
+
+
+@dataclass
+class Mutant:
+    """`patches`: (file, what stands there, what then stands there). `first`: runs to begin with.
+
+    `why_not`: why no history can show it: then the first runs are all, and it may get away.
+    """
+
+    name: str
+    patches: list
+    first: tuple
+    why_not: str = ""
+
+
+def off(file, condition):
+    """The condition is never true, and still compiles."""
+    return (file, condition, f"({condition}) && false")
+
+
+IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
+OWN_NAMES = off(DISPATCH, "in_flight_names_.test(name.value % in_flight_names_.size())")
+OWN_NAMES = (OWN_NAMES[0], OWN_NAMES[1], f"({OWN_NAMES[2]})")
+
+MUTANTS = [
+    Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
+           ("one proxy",)),
+    Mutant("fence of reads", [("heatsink/proxy/worker.cc",
+                               "key.write || shared_.table.has(key.key)", "key.write")],
+           ("late pushes", "two proxies")),
+    Mutant("proof", [off(RULE, "now - validated > max_staleness")], ("a stopped proxy",)),
+    Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
+    Mutant("generation", [off(RULE, "copy->generation != lease.generation()"),
+                          (FILLER, "shared_.table.drop_all();", "")], ("lost pushes",)),
+    Mutant("generation, its copies dropped",
+           [off(RULE, "copy->generation != lease.generation()")],
+           ("one proxy, faults", "lost pushes"), "drop_all() has taken all its copies away"),
+    Mutant("drop at a lost tracker",
+           [(FILLER, 'drop_everything();\n  state_ = "up"', 'state_ = "up"'),
+            (FILLER, "state_ = reason;\n  drop_everything();", "state_ = reason;")],
+           ("lost pushes",)),
+    Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
+           "the fence and the session's own names cover for it"),
+    Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
+    Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
+    Mutant("WATCH asks the server", [(DISPATCH, "!in_multi_ && !watching_ &&", "!in_multi_ &&")],
+           ("late pushes",)),
+    Mutant("keyed heartbeat (PING)",
+           [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
+            (TRACKER, 'Value::Type::kInteger)\n    return server_said("the heart',
+             'Value::Type::kInteger && reply.type != Value::Type::kSimple)\n'
+             '    return server_said("the heart')], ("moved keys",)),
+    Mutant("drop in every database",
+           [("heatsink/cache/hot_table.cc",
+             "for (auto it = first; it != last; ++it) replace(*it->second, nullptr);",
+             "if (first != last) replace(*first->second, nullptr);")], ("lost pushes",)),
+    Mutant("replies held for a barrier",
+           [("heatsink/proxy/worker.cc", "if (!doubtful)", "if (!doubtful || true)")],
+           ("late pushes, one proxy", "one proxy")),
+    Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("late pushes", "two proxies")),
+    Mutant("tracking with NOLOOP", [(TRACKER, '"TRACKING", "ON"}', '"TRACKING", "ON", "NOLOOP"}')],
+           ("two proxies",), "the tracking connection writes nothing"),
+]  # fmt: skip
+
+
+def copy_tree():
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout  # fmt: skip
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, COPY / name
+        if not source.is_file():
+            continue
+        if target.is_file() and target.read_bytes() == source.read_bytes():
+            continue  # keeps its time, so that it is not built again
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+
+
+def build():
+    """What the compiler said if it failed."""
+    folder = COPY / "build" / "dev"
+    if not (folder / "build.ninja").is_file():
+        subprocess.run(["cmake", "--preset", "dev", "-DHEATSINK_TESTS=OFF", "-DHEATSINK_BENCH=OFF"],
+                       cwd=COPY, check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+    jobs = str(min(2, os.cpu_count() or 1))
+    done = subprocess.run(["ninja", "-C", str(folder), "-j", jobs, "heatsink"],
+                          stdout=subprocess.PIPE, text=True, check=False)  # fmt: skip
+    if done.returncode != 0:
+        raise SystemExit(done.stdout[-3000:])
+
+
+def apply(mutant):
+    for name, old, new in mutant.patches:
+        path = COPY / name
+        text = path.read_text(encoding="utf-8")
+        if old not in text:
+            raise SystemExit(f"mutants.py: '{mutant.name}': {name} has no longer: {old}")
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def revert(mutant):
+    for name in {name for name, _, _ in mutant.patches}:
+        shutil.copy(ROOT / name, COPY / name)
+
+
+def hunt(mutant, seconds, rounds):
+    """The row of the table: by which run and promise, and after how long; and whether."""
+    # Only now: the harness reads its environment when it is imported.
+    from runs import RUNS  # pylint: disable=import-outside-toplevel
+
+    order = [run for name in mutant.first for run in RUNS if run.name == name]
+    order += [run for run in RUNS if run not in order and not mutant.why_not]
+    started = time.monotonic()
+    for seed in range(1, rounds + 1):
+        for run in order:
+            found, _, _ = run.play(seconds, 0, seed)
+            if not found.sound:
+                by = f"{run.name}: {', '.join(found.promises)}"
+                print(f"--- {mutant.name}: {by}\n{found.text}", file=sys.stderr, flush=True)
+                return by, time.monotonic() - started, True
+    return "not caught", time.monotonic() - started, False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="only these")
+    parser.add_argument("--for", dest="seconds", type=float, default=6, help="of each run")
+    parser.add_argument("--rounds", type=int, default=2, help="of all runs, with other seeds")
+    flags = parser.parse_args()
+    os.environ["HEATSINK"] = str(BINARY)
+    os.environ.setdefault(
+        "HEATSINK_HISTORY", str(ROOT / "build/dev/tests/consistency/heatsink_history")
+    )
+    sys.path.insert(0, str(ROOT / "tests"))
+    wanted = [mutant for mutant in MUTANTS if not flags.names or mutant.name in flags.names]
+    missed = 0
+    copy_tree()
+    build()
+    print("| without | caught by | after |\n|---|---|---|", flush=True)
+    for mutant in wanted:
+        apply(mutant)
+        try:
+            build()
+            by, took_s, caught = hunt(mutant, flags.seconds, flags.rounds)
+        finally:
+            revert(mutant)
+        missed += not caught and not mutant.why_not
+        note = f" ({mutant.why_not})" if mutant.why_not and not caught else ""
+        print(f"| {mutant.name} | {by}{note} | {took_s:.0f} s |", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

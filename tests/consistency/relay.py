@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A TCP relay before a server that is slow, or deaf, to the tracking connections alone.
+
+Pushes that are late make every race of a cache wide: what is right because of a fence, and not by
+luck, stays right.
+"""
+
+import socket
+import threading
+import time
+
+PIECE = 1 << 16
+
+
+class Relay:
+    """Threads, two for each connection; `delay_s` for each piece that a tracker is to be told."""
+
+    def __init__(self, server_port, delay_s=0.0):
+        self.server_port, self.delay_s = server_port, delay_s
+        self.through = threading.Event()
+        self.through.set()
+        self.trackers = []  # pairs of sockets, of connections that have asked for tracking
+        self.lock = threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def hold(self):
+        """Trackers are told nothing until go_on() or lose()."""
+        self.through.clear()
+
+    def go_on(self):
+        self.through.set()
+
+    def lose(self):
+        """Cuts the trackers off: what was held is never told."""
+        with self.lock:
+            cut, self.trackers = self.trackers, []
+        for pair in cut:
+            close(*pair)
+        self.through.set()
+
+    def close(self):
+        self.listener.close()
+        self.lose()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.server_port))
+            except OSError:
+                if self.listener.fileno() < 0:
+                    return
+                client.close()  # the server is away
+                continue
+            for each in (client, server):
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            tracks = threading.Event()
+            for work in (self._ask, self._tell):
+                threading.Thread(target=work, args=(client, server, tracks), daemon=True).start()
+
+    def _ask(self, client, server, tracks):
+        try:
+            while piece := client.recv(PIECE):
+                if b"TRACKING" in piece:
+                    with self.lock:
+                        self.trackers.append((client, server))
+                    tracks.set()
+                server.sendall(piece)
+        except OSError:
+            pass
+        close(client, server)
+
+    def _tell(self, client, server, tracks):
+        try:
+            while piece := server.recv(PIECE):
+                if tracks.is_set():
+                    time.sleep(self.delay_s)
+                    self.through.wait()
+                client.sendall(piece)
+        except OSError:
+            pass
+        close(client, server)
+
+
+def close(*sockets):
+    for each in sockets:
+        try:
+            each.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        each.close()

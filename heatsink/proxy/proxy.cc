@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/proxy.h"
 
+#include <pthread.h>
+
 #include <thread>
 #include <utility>
 #include <vector>
@@ -59,6 +61,9 @@ Result<Listeners> listen_all(const ProxyOptions& options) {
   return Listeners{std::move(listener->sockets), std::move(listener->file)};
 }
 
+// For `top -H` and debuggers; at most 15 characters.
+void name_this_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
+
 }  // namespace
 
 struct Proxy::Threads {
@@ -83,8 +88,16 @@ struct Proxy::Threads {
       served.push_back(workers.back().get());
     }
     keeper.serve(std::move(served));
-    keeper_thread = std::thread([this] { keeper.run(); });
-    for (auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
+    keeper_thread = std::thread([this] {
+      name_this_thread("keeper");
+      keeper.run();
+    });
+    for (auto& worker : workers) {
+      threads.emplace_back([&worker] {
+        name_this_thread("worker");
+        worker->run();
+      });
+    }
   }
 
   SharedState shared;

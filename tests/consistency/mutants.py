@@ -55,7 +55,7 @@ MUTANTS = [
     Mutant("fence of reads", [("heatsink/proxy/worker.cc",
                                "key.write || shared_.table.has(key.key)", "key.write")],
            ("late pushes", "two proxies")),
-    Mutant("proof", [off(RULE, "now - validated > max_staleness")], ("a stopped proxy",)),
+    Mutant("proof", [off(RULE, "now - validated > max_staleness")], ("a stopped keeper",)),
     Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
     Mutant("generation", [off(RULE, "copy->generation != lease.generation()"),
                           (FILLER, "shared_.table.drop_all();", "")], ("lost pushes",)),

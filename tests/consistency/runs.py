@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Optional
 
 from harness import Redis, ValueClient
+from one_thread import stopped, thread_named
 from theatre import Theatre
 
 BOUND_S = 1.0  # cache.max-staleness
@@ -62,6 +63,14 @@ def stop_a_proxy(theatre, over):
     time.sleep(BOUND_S * 2)
     theatre.proxies[0].process.signal(signal.SIGCONT)
     over.wait(1.5)
+
+
+def stop_a_keeper(theatre, over):
+    """The thread that hears the pushes, for longer than the bound; those that serve go on."""
+    child = theatre.proxies[0].process.child.pid
+    with stopped(thread_named(child, "keeper")):
+        time.sleep(BOUND_S * 2)
+    over.wait(1)
 
 
 def cut_connections(theatre, over):
@@ -139,6 +148,7 @@ RUNS = [
         stage={"push_delay_s": 0.0}),
     Run("a stopped proxy", [*readers(1), PACED, *PAST, *SPARSE], BOUND_S, 0.05, stop_a_proxy,
         stage={"push_delay_s": 0.02}),
+    Run("a stopped keeper", readers(1) + SPARSE, BOUND_S, 0.2, stop_a_keeper),
     Run("short lives", readers(1) + SHORT_LIVED, BOUND_S, 0.2,
         stage={"calls": [("DEBUG", "SET-ACTIVE-EXPIRE", "0")]}),
     Run("moved keys", ["via=1,count=4,think-us=500,keys=4", "via=0,set=10000,keys=4,"

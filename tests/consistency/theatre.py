@@ -37,6 +37,7 @@ class Theatre:
         self.wanted, self.server_args = proxies, server_args
         self.push_delay_s, self.calls = push_delay_s, calls
         self.proxies, self.relay, self.said = [], None, ""
+        self.fault_error = None
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="heatsink-history-")
@@ -95,14 +96,19 @@ class Theatre:
                 over.set()
                 breaker.join()
                 player.kill()
+        if self.fault_error is not None:
+            raise self.fault_error
         if player.returncode != 0:
             raise AssertionError(f"heatsink_history play ended with {player.returncode}")
         return path
 
     def _break(self, fault, over):
         over.wait(1)  # copies first
-        while fault is not None and not over.is_set():
-            fault(self, over)
+        try:
+            while fault is not None and not over.is_set():
+                fault(self, over)
+        except Exception as error:  # pylint: disable=broad-except  # raised again by play()
+            self.fault_error = error
 
     def judge(self, path, bound_s):
         done = subprocess.run(

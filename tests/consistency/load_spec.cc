@@ -13,7 +13,7 @@ struct Word {
   std::uint32_t LoadSpec::*number;
 };
 
-constexpr std::array<Word, 17> kWords = {{{"via", &LoadSpec::via},
+constexpr std::array<Word, 18> kWords = {{{"via", &LoadSpec::via},
                                           {"count", &LoadSpec::count},
                                           {"depth", &LoadSpec::depth},
                                           {"pace-us", &LoadSpec::pace_us},
@@ -27,6 +27,7 @@ constexpr std::array<Word, 17> kWords = {{{"via", &LoadSpec::via},
                                           {"del", &LoadSpec::del},
                                           {"expire", &LoadSpec::expire},
                                           {"mget", &LoadSpec::mget},
+                                          {"lcs", &LoadSpec::lcs},
                                           {"eval", &LoadSpec::eval},
                                           {"flush", &LoadSpec::flush},
                                           {"cas", &LoadSpec::cas}}};

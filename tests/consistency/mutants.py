@@ -22,7 +22,9 @@ COPY = ROOT / "build" / "mutants"
 BINARY = COPY / "build" / "dev" / "apps" / "heatsink" / "heatsink"
 
 RULE = "heatsink/cache/key_rule.h"
-DISPATCH = "heatsink/proxy/session_dispatch.cc"
+LOCAL = "heatsink/proxy/session_local.cc"
+COPIES = "heatsink/proxy/worker_copies.cc"
+TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
 TRACKER = "heatsink/redis/tracker.cc"
 
@@ -46,13 +48,13 @@ def off(file, condition):
 
 
 IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
-OWN_NAMES = off(DISPATCH, "in_flight_names_.test(name.value % in_flight_names_.size())")
+OWN_NAMES = off(LOCAL, "in_flight_names_.test(name.value % in_flight_names_.size())")
 OWN_NAMES = (OWN_NAMES[0], OWN_NAMES[1], f"({OWN_NAMES[2]})")
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
            ("one proxy",)),
-    Mutant("fence of reads", [("heatsink/proxy/worker.cc",
+    Mutant("fence of reads", [(COPIES,
                                "key.write || shared_.table.has(key.key)", "key.write")],
            ("late pushes", "two proxies")),
     Mutant("proof", [off(RULE, "now - validated > max_staleness")], ("a stopped keeper",)),
@@ -70,7 +72,7 @@ MUTANTS = [
            "the fence and the session's own names cover for it"),
     Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
     Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
-    Mutant("WATCH asks the server", [(DISPATCH, "!in_multi_ && !watching_ &&", "!in_multi_ &&")],
+    Mutant("WATCH asks the server", [(LOCAL, "!in_multi_ && !watching_ &&", "!in_multi_ &&")],
            ("late pushes",)),
     Mutant("keyed heartbeat (PING)",
            [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
@@ -78,11 +80,10 @@ MUTANTS = [
              'Value::Type::kInteger && reply.type != Value::Type::kSimple)\n'
              '    return server_said("the heart')], ("moved keys",)),
     Mutant("drop in every database",
-           [("heatsink/cache/hot_table.cc",
-             "for (auto it = first; it != last; ++it) replace(*it->second, nullptr);",
-             "if (first != last) replace(*first->second, nullptr);")], ("lost pushes",)),
+           [(TABLE, "for (auto it = first; it != last; ++it) drop(*it->second);",
+             "if (first != last) drop(*first->second);")], ("lost pushes",)),
     Mutant("replies held for a barrier",
-           [("heatsink/proxy/worker.cc", "if (!doubtful)", "if (!doubtful || true)")],
+           [(COPIES, "if (!doubtful)", "if (!doubtful || true)")],
            ("late pushes, one proxy", "one proxy")),
     Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("late pushes", "two proxies")),
     Mutant("tracking with NOLOOP", [(TRACKER, '"TRACKING", "ON"}', '"TRACKING", "ON", "NOLOOP"}')],
@@ -117,17 +118,20 @@ def build():
 
 
 def apply(mutant):
+    """What stood in the files before, by name."""
+    before = {name: (COPY / name).read_text(encoding="utf-8") for name, _, _ in mutant.patches}
+    after = dict(before)
     for name, old, new in mutant.patches:
-        path = COPY / name
-        text = path.read_text(encoding="utf-8")
-        if old not in text:
+        if old not in after[name]:
             raise SystemExit(f"mutants.py: '{mutant.name}': {name} has no longer: {old}")
-        path.write_text(text.replace(old, new), encoding="utf-8")
+        after[name] = after[name].replace(old, new)
+    write(after)
+    return before
 
 
-def revert(mutant):
-    for name in {name for name, _, _ in mutant.patches}:
-        shutil.copy(ROOT / name, COPY / name)
+def write(texts):
+    for name, text in texts.items():
+        (COPY / name).write_text(text, encoding="utf-8")
 
 
 def hunt(mutant, seconds, rounds):
@@ -165,12 +169,12 @@ def main():
     build()
     print("| without | caught by | after |\n|---|---|---|", flush=True)
     for mutant in wanted:
-        apply(mutant)
+        before = apply(mutant)
         try:
             build()
             by, took_s, caught = hunt(mutant, flags.seconds, flags.rounds)
         finally:
-            revert(mutant)
+            write(before)
         missed += not caught and not mutant.why_not
         note = f" ({mutant.why_not})" if mutant.why_not and not caught else ""
         print(f"| {mutant.name} | {by}{note} | {took_s:.0f} s |", flush=True)

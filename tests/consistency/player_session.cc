@@ -13,9 +13,10 @@ namespace {
 constexpr std::string_view kScript = "return redis.call('set', ARGV[1], ARGV[2])";
 constexpr std::size_t kReadBytes = 64 * 1024;
 
-// What this program wrote; anything else is a value that nobody wrote.
+// What this program wrote; anything else is a value that nobody wrote. It never wrote "", which is
+// what LCS says of a missing key.
 std::uint64_t value_of(const resp::Value& reply) {
-  if (reply.type == resp::Value::Type::kNull) return kNil;
+  if (reply.type == resp::Value::Type::kNull || reply.text.empty()) return kNil;
   std::uint64_t value = 0;
   std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), value);
   return value == kNil ? UINT64_MAX : value;
@@ -128,9 +129,13 @@ void PlayerSession::send_random() {
     send(Verb::kFlush, make(Kind::kErase, key), {"FLUSHALL"});
   } else if (chance(dice, spec_.mget)) {
     const std::uint32_t other = random_key();
-    send(Verb::kMget, make(Kind::kRead, key), {"MGET", name, recorder_.name(other)});
+    Op op = make(Kind::kRead, key);
+    op.cached = spec_.via != 0;
+    send(Verb::kMget, op, {"MGET", name, recorder_.name(other)});
     in_flight_.back().other = other;
     ++order_;  // the second read has a place of its own
+  } else if (chance(dice, spec_.lcs)) {
+    send(Verb::kGet, make(Kind::kRead, key), {"LCS", name, name});
   } else {
     Op op = make(Kind::kRead, key);
     op.cached = spec_.via != 0;

@@ -111,8 +111,8 @@ def move_the_keys(theatre, over):
 def through(via):
     """Everything that clients of a proxy do."""
     return [
-        f"via={via},count=6,depth=16,set=10,mget=20",
-        f"via={via},count=4,depth=4,set=20,del=5,mget=50,db=1",
+        f"via={via},count=6,depth=16,set=10,mget=20,lcs=20",
+        f"via={via},count=4,depth=4,set=20,del=5,mget=50,lcs=50,db=1",
         f"via={via},count=2,depth=1,set=50,px=20,expire=10",
         f"via={via},count=1,depth=8,eval=20,flush=1,think-us=2000",
         f"via={via},count=2,cas=2000,think-us=1000",
@@ -129,7 +129,7 @@ SPARSE = [f"via=0,set=10000,keys=4,think-us=400000,db={db}" for db in (0, 1)]
 SHORT_LIVED = ["via=0,px=10000,ttl=300,keys=4,think-us=400000"]
 PACED = "via=1,count=4,depth=8,pace-us=20000"
 # So few that copies come back between two writes, though each fill is late, too.
-WRITES = "via=1,count=4,depth=4,set=300,mget=100,eval=20,think-us=10000,keys=8"
+WRITES = "via=1,count=4,depth=4,set=300,mget=100,lcs=100,eval=20,think-us=10000,keys=8"
 TRANSACTIONS = "via=1,count=4,cas=10000,think-us=100000,keys=8"
 SELDOM_PAST = "via=0,set=10000,think-us=25000,keys=8"
 CLUSTER = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "bench/figures.h"
+
 namespace heatsink::bench {
 
 struct CostOptions {
@@ -12,8 +14,7 @@ struct CostOptions {
   std::size_t accesses = 1'000'000;  // per contender, thread and round
 };
 
-// Prints the tables on standard output, and each target with what was reached. False when one was
-// missed. Takes about half a minute.
-bool print_cost(const CostOptions& options);
+// Takes about half a minute.
+void measure_cost(Figures& figures, const CostOptions& options);
 
 }  // namespace heatsink::bench

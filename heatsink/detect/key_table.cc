@@ -62,6 +62,7 @@ KeyTable::KeyTable(const KeyTableOptions& options)
       sampler_(options.lossless_per_second, options.seed),
       dimension_(options.dimension),
       urgent_count_(std::max<std::uint64_t>(options.urgent_count, 1)),
+      worth_tracking_(options.worth_tracking),
       tally_names_(options.names),
       board_(options.memory_bytes / 100 * tallies_percent(options)),
       tally_left_(options.names == nullptr ? UINT64_MAX : 1) {}
@@ -227,7 +228,9 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, std::string_v
   const std::uint32_t factor = sampled ? sampler_.factor() : 1;
   const AdmissionSketch::Estimate estimate = sketch_.add(entry.tag, std::uint64_t{weight} * factor);
   const Least& least = least_[bucket];
-  const bool is_rare = least.turn == at_.turn && estimate.window <= least.rank && !estimate.full;
+  const bool is_rare =
+      !estimate.full && (estimate.window < worth_tracking_ ||
+                         (least.turn == at_.turn && estimate.window <= least.rank));
   if (is_rare || looks_left_ == 0) [[likely]] {
     sketch_.stays_absent(estimate);
     return false;

@@ -24,6 +24,7 @@ namespace heatsink::detect {
 struct KeyTableOptions {
   std::size_t memory_bytes = 0;
   std::uint64_t urgent_count = UINT64_MAX;
+  std::uint64_t worth_tracking = 0;
   std::uint64_t lossless_per_second = UINT64_MAX;
   std::uint64_t seed = 0;
   Dimension dimension = Dimension::kRequests;
@@ -129,6 +130,7 @@ class KeyTable {
   Sampler sampler_;
   Dimension dimension_;
   std::uint64_t urgent_count_;
+  std::uint64_t worth_tracking_;
   Position at_;
   std::uint32_t factor_now_ = 1;  // the largest of the sampler's, by lap
   std::uint32_t factor_last_ = 1;

@@ -27,6 +27,7 @@ struct Recorder::Table {
         keys({.memory_bytes = std::max(options.memory_bytes, kRecorderBytesMin) - sizeof(Table) -
                               sizeof(Recorder),
               .urgent_count = options.urgent_count,
+              .worth_tracking = options.worth_tracking,
               .lossless_per_second = options.lossless_per_second,
               .seed = options.seed,
               .dimension = options.dimension,

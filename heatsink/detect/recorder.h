@@ -35,6 +35,10 @@ struct RecorderOptions {
   std::size_t memory_bytes = 2'500'000;
   // A key whose count in the window reaches this, and each doubling of it, is urgent.
   std::uint64_t urgent_count = UINT64_MAX;
+  // A key that is estimated at fewer than this in the window displaces no other. The table is quiet
+  // then where nothing is busy, and a key that gets busy is counted from about here on. A quarter
+  // of the floor that summarize() is given is enough for what it lists.
+  std::uint64_t worth_tracking = 0;
   std::uint64_t seed = 0;
   // Up to so many accesses per second of this shard every access is counted; above, keys that are
   // not among the busiest are counted by a random sample (Summary.sampled). A process that wants

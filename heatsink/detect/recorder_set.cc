@@ -14,6 +14,7 @@ RecorderSet::RecorderSet(const RecorderOptions& common, std::span<const MeasureO
     options.dimension = each.measure.dimension;
     options.memory_bytes = common.memory_bytes / measures.size();
     options.urgent_count = each.urgent_count;
+    options.worth_tracking = each.worth_tracking;
     recorders_.emplace_back(options);
   }
 }

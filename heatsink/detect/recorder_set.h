@@ -15,7 +15,9 @@ namespace heatsink::detect {
 
 struct MeasureOptions {
   Measure measure;
-  std::uint64_t urgent_count = UINT64_MAX;  // RecorderOptions.urgent_count, in the measure's unit
+  // As in RecorderOptions, in the measure's unit.
+  std::uint64_t urgent_count = UINT64_MAX;
+  std::uint64_t worth_tracking = 0;
 };
 
 // Belongs to one thread, as its recorders do; the memory of `common` is divided among them.

@@ -165,8 +165,12 @@ detect::SelectorOptions selector_options(const ProxyOptions& options,
   return selector;
 }
 
+// A key is counted from this part of the floor on: so little is missed when it reaches the floor.
+constexpr std::uint64_t kFloorToTrack = 4;
+
 std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
                                                     const detect::RuleSet& rules) {
+  const std::vector<std::uint64_t> floors = shard_floors(options, rules);
   std::vector<detect::MeasureOptions> out;
   for (const Measure& measure : rules.measures()) {
     double least = std::numeric_limits<double>::max();
@@ -177,7 +181,9 @@ std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
     }
     const double count = least * std::chrono::duration<double>(measure.window).count() /
                          static_cast<double>(std::max<std::int64_t>(options.workers, 1));
-    out.push_back({measure, static_cast<std::uint64_t>(std::clamp(count, 1.0, 1e18))});
+    out.push_back({.measure = measure,
+                   .urgent_count = static_cast<std::uint64_t>(std::clamp(count, 1.0, 1e18)),
+                   .worth_tracking = floors[out.size()] / kFloorToTrack});
   }
   return out;
 }

@@ -44,19 +44,17 @@ class Mutant:
 
 def off(file, condition):
     """The condition is never true, and still compiles."""
-    return (file, condition, f"({condition}) && false")
+    return (file, condition, f"(({condition}) && false)")
 
 
 IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
 OWN_NAMES = off(LOCAL, "in_flight_names_.test(name.value % in_flight_names_.size())")
-OWN_NAMES = (OWN_NAMES[0], OWN_NAMES[1], f"({OWN_NAMES[2]})")
+READS_FENCE = (COPIES, "key.write || shared_.table.has(key.key)", "key.write")
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
            ("one proxy",)),
-    Mutant("fence of reads", [(COPIES,
-                               "key.write || shared_.table.has(key.key)", "key.write")],
-           ("late pushes", "two proxies")),
+    Mutant("fence of reads", [READS_FENCE], ("late pushes", "two proxies")),
     Mutant("proof", [off(RULE, "now - validated > max_staleness")], ("a stopped keeper",)),
     Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
     Mutant("generation", [off(RULE, "copy->generation != lease.generation()"),
@@ -69,11 +67,12 @@ MUTANTS = [
             (FILLER, "state_ = reason;\n  drop_everything();", "state_ = reason;")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
-           "the fence and the session's own names cover for it"),
+           "the fence and the session's own names cover it"),
     Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
     Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
     Mutant("WATCH asks the server", [(LOCAL, "!in_multi_ && !watching_ &&", "!in_multi_ &&")],
-           ("late pushes",)),
+           ("late pushes",),
+           "WATCH raises the fence of its keys, as every read does"),
     Mutant("keyed heartbeat (PING)",
            [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
             (TRACKER, 'Value::Type::kInteger)\n    return server_said("the heart',

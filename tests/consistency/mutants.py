@@ -84,7 +84,8 @@ MUTANTS = [
     Mutant("replies held for a barrier",
            [(COPIES, "if (!doubtful)", "if (!doubtful || true)")],
            ("late pushes, one proxy", "one proxy")),
-    Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("late pushes", "two proxies")),
+    Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("late pushes", "two proxies"),
+           "the server runs back to back what came in one piece; see tracker_fill_test.cc"),
     Mutant("tracking with NOLOOP", [(TRACKER, '"TRACKING", "ON"}', '"TRACKING", "ON", "NOLOOP"}')],
            ("two proxies",), "the tracking connection writes nothing"),
 ]  # fmt: skip

@@ -31,6 +31,7 @@ int print(const ConfigurationFlags& flags, bool markdown) {
   print_faults(faults, "heatsink config", std::cerr);
   if (!faults.empty()) return kMisused;
   hide_password(proxy.upstream);
+  if (!proxy.admin_token.empty()) proxy.admin_token = net::kHiddenPassword;
   std::cout << (markdown ? options_page(options) : options.to_yaml()) << std::flush;
   return std::cout.good() ? kDone : kFailed;
 }
@@ -53,7 +54,8 @@ int run_config(int argc, char** argv) {
   ConfigurationFlags flags;
   bool markdown = false;
   CLI::App* const print_verb = app.add_subcommand(
-      "print", "Print every option with its effective value, as commented YAML; a password as ***");
+      "print",
+      "Print every option with its effective value, as commented YAML; a password or token as ***");
   add_configuration_flags(*print_verb, flags);
   print_verb->add_flag("--markdown", markdown, "Print the reference page of the options instead");
   CLI::App* const check_verb = app.add_subcommand("check", "Say ok, or everything that is wrong");

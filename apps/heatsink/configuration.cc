@@ -7,6 +7,7 @@
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/option_list.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/base/secret_file.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
 
@@ -27,12 +28,23 @@ void require(ConfigFaults& faults, bool truth, std::string_view sentence) {
   if (!truth) faults.push_back({ErrorCode::kInvalidArgument, std::string(sentence)});
 }
 
-void check_admin(ConfigFaults& faults, const std::string& listen) {
-  if (listen == "off") return;
-  const Result<net::HostPort> address = net::parse_host_port(listen);
+void check_token(ConfigFaults& faults, const proxy::ProxyOptions& options) {
+  require(faults, options.admin_token.empty() || options.admin_token_file.empty(),
+          "admin.token and admin.token-file: give one of them");
+  require(faults, options.admin_token != net::kHiddenPassword,
+          "admin.token: *** only stands for the token in what 'heatsink config print' writes");
+  if (!options.admin_token.empty())
+    require_readable(faults, "admin.token", check_secret(options.admin_token));
+}
+
+void check_admin(ConfigFaults& faults, const proxy::ProxyOptions& options) {
+  check_token(faults, options);
+  if (options.admin == "off") return;
+  const Result<net::HostPort> address = net::parse_host_port(options.admin);
   require_readable(faults, "admin.listen", address);
   if (!address.ok()) return;
-  const Status usable = admin::check_address(*address);
+  const Status usable = admin::check_address(
+      *address, !options.admin_token.empty() || !options.admin_token_file.empty());
   if (!usable.ok())
     faults.push_back({usable.error().code, "admin.listen: " + usable.error().message});
 }
@@ -85,7 +97,7 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet&
   require_readable(faults, "proxy.listen", net::parse_endpoint(options.listen));
   require_readable(faults, "proxy.unix-mode", net::parse_file_mode(options.unix_mode));
   check_upstream(faults, options.upstream);
-  check_admin(faults, options.admin);
+  check_admin(faults, options);
   require(faults, options.backoff_min <= options.backoff_max,
           "upstream.backoff-min must not be longer than upstream.backoff-max");
   require(faults, options.tick <= options.window,

@@ -12,6 +12,7 @@
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
+#include "heatsink/base/secret_file.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
 
@@ -58,9 +59,16 @@ sigset_t block_signals() {
   return ending;
 }
 
+Result<std::string> token_of(const proxy::ProxyOptions& options) {
+  return options.admin_token_file.empty() ? options.admin_token
+                                          : read_secret_file(options.admin_token_file);
+}
+
 Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& options,
                                                    const proxy::Proxy& proxy) {
   if (options.admin == "off") return std::unique_ptr<admin::Server>();
+  Result<std::string> token = token_of(options);
+  if (!token.ok()) return token.error();
   Result<net::HostPort> listen = net::parse_host_port(options.admin);
   if (!listen.ok()) return listen.error();
   admin::Sources sources;
@@ -68,12 +76,13 @@ Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& op
   sources.events = [&proxy] { return proxy.events(); };
   sources.metrics = [&proxy] { return proxy.metrics(); };
   sources.ready = [&proxy] { return proxy.ready(); };
-  return admin::Server::start({.listen = *listen}, std::move(sources));
+  return admin::Server::start({.listen = *listen, .token = *token}, std::move(sources));
 }
 
 // Before any thread runs: half a proxy is never started.
-Status check_admin_unused(const proxy::ProxyOptions& options) {
+Status check_admin(const proxy::ProxyOptions& options) {
   if (options.admin == "off") return Unit{};
+  if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
   return net::check_unused(*net::parse_host_port(options.admin));
 }
 
@@ -123,7 +132,7 @@ int run_proxy(int argc, char** argv) {
   if (!faults.empty()) return kMisused;
 
   set_log_level(*parse_log_level(options.log_level));
-  if (const Status unused = check_admin_unused(options); !unused.ok()) return fail(unused.error());
+  if (const Status unused = check_admin(options); !unused.ok()) return fail(unused.error());
 
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());

@@ -6,6 +6,7 @@
 #include "apps/heatsink/top_session.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
+#include "heatsink/base/secret_file.h"
 
 namespace heatsink::app {
 namespace {
@@ -31,6 +32,11 @@ int run_top(int argc, char** argv) {
       [](const std::string& text) { return net::parse_host_port(text); }, options.admin.text(),
       "The proxy's admin address")
       ->type_name("HOST:PORT");
+  add_parsed_flag(
+      app, "--token-file", options.token,
+      [](const std::string& path) { return read_secret_file(path); }, "",
+      "The file with the proxy's admin.token")
+      ->type_name("FILE");
   add_parsed_flag(app, "--interval", options.interval, parse_interval,
                   format_duration(options.interval), "How often to ask")
       ->type_name("DURATION");

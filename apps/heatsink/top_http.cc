@@ -39,10 +39,11 @@ class HttpGet : public std::enable_shared_from_this<HttpGet> {
     parser_.body_limit(bytes_max);
   }
 
-  void start(const net::HostPort& from, const std::string& path) {
+  void start(const net::HostPort& from, const std::string& path, const std::string& token) {
     request_ = {http::verb::get, path, 11};
     request_.set(http::field::host, from.text());
     request_.set(http::field::user_agent, "heatsink top");
+    if (!token.empty()) request_.set(http::field::authorization, "Bearer " + token);
     request_.keep_alive(false);
     resolver_.async_resolve(from.host, std::to_string(from.port),
                             [self = shared_from_this()](auto error, const auto& addresses) {
@@ -78,6 +79,9 @@ class HttpGet : public std::enable_shared_from_this<HttpGet> {
   void finish() {
     auto& response = parser_.get();
     if (response.result() == http::status::ok) return done_(std::move(response.body()));
+    if (response.result() == http::status::unauthorized)
+      return done_(Error{ErrorCode::kPermission,
+                         "it wants its token (admin.token): give the file with --token-file"});
     // The reason is the peer's text; the number says as much.
     done_(Error{ErrorCode::kUnavailable, "HTTP status " + std::to_string(response.result_int()) +
                                              ": is that heatsink's admin port?"});
@@ -95,8 +99,9 @@ class HttpGet : public std::enable_shared_from_this<HttpGet> {
 }  // namespace
 
 void http_get(asio::io_context& io, const net::HostPort& from, const std::string& path,
-              Nanos timeout, std::size_t bytes_max, std::function<void(Result<std::string>)> done) {
-  std::make_shared<HttpGet>(io, timeout, bytes_max, std::move(done))->start(from, path);
+              const std::string& token, Nanos timeout, std::size_t bytes_max,
+              std::function<void(Result<std::string>)> done) {
+  std::make_shared<HttpGet>(io, timeout, bytes_max, std::move(done))->start(from, path, token);
 }
 
 }  // namespace heatsink::app

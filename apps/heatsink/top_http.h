@@ -12,11 +12,13 @@
 
 namespace heatsink::app {
 
-// Asks and returns at once; `done` is called from io.run(), exactly once unless `io` dies before:
-// with the body of a 200, or with kUnavailable (no connection, another status), kTimedOut
+// Asks, bearing `token` unless it is empty, and returns at once; `done` is called from io.run(),
+// exactly once unless `io` dies before: with the body of a 200, or with kUnavailable (no
+// connection, another status), kTimedOut
 // (`timeout` is for all of it but the look-up of a name), kProtocol (not HTTP), kOutOfRange (a body
 // past `bytes_max`).
 void http_get(boost::asio::io_context& io, const net::HostPort& from, const std::string& path,
-              Nanos timeout, std::size_t bytes_max, std::function<void(Result<std::string>)> done);
+              const std::string& token, Nanos timeout, std::size_t bytes_max,
+              std::function<void(Result<std::string>)> done);
 
 }  // namespace heatsink::app

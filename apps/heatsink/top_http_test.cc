@@ -31,7 +31,7 @@ Result<std::string> get(const std::string& answer, bool hang = false,
     });
   });
   std::optional<Result<std::string>> result;
-  http_get(io, {"127.0.0.1", acceptor.local_endpoint().port()}, "/api/hotkeys",
+  http_get(io, {"127.0.0.1", acceptor.local_endpoint().port()}, "/api/hotkeys", "",
            hang ? Millis(50) : std::chrono::seconds(5), bytes_max, [&](Result<std::string> told) {
              EXPECT_FALSE(result.has_value()) << "told twice";
              result = std::move(told);
@@ -52,6 +52,12 @@ TEST(TopHttp, AnotherStatusIsAnErrorWithItsNumber) {
   ASSERT_FALSE(body.ok());
   EXPECT_EQ(body.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(body.error().message, HasSubstr("404"));
+}
+
+TEST(TopHttp, ARefusalForWantOfATokenSaysWhatToDo) {
+  const auto body = get("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno");
+  ASSERT_FALSE(body.ok());
+  EXPECT_THAT(body.error().message, HasSubstr("--token-file"));
 }
 
 TEST(TopHttp, WhatIsNotHttpIsSaidToBeNone) {
@@ -83,7 +89,7 @@ TEST(TopHttp, NobodyListening) {
     port = gone.local_endpoint().port();
   }
   std::optional<Result<std::string>> result;
-  http_get(io, {"127.0.0.1", port}, "/", std::chrono::seconds(5), 1000,
+  http_get(io, {"127.0.0.1", port}, "/", "", std::chrono::seconds(5), 1000,
            [&](Result<std::string> told) { result = std::move(told); });
   io.run();
   ASSERT_TRUE(result.has_value());

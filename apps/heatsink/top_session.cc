@@ -161,7 +161,7 @@ class TopSession {
     poll_timer_.expires_after(options_.interval);
     const Nanos timeout =
         std::clamp<Nanos>(options_.interval, std::chrono::seconds(1), std::chrono::seconds(5));
-    http_get(io_, options_.admin, "/api/hotkeys", timeout, kAnswerBytesMax,
+    http_get(io_, options_.admin, "/api/hotkeys", options_.token, timeout, kAnswerBytesMax,
              [this](const Result<std::string>& body) {
                polled(body);
                if (options_.once) return io_.stop();

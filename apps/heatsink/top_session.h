@@ -12,6 +12,7 @@ namespace heatsink::app {
 
 struct TopOptions {
   net::HostPort admin{"127.0.0.1", 6390};
+  std::string token;  // that the admin API asks for; "": none
   Nanos interval = std::chrono::seconds(1);
   Nanos run_for{0};         // 0: until it is ended
   bool once = false;        // one answer, as text

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "heatsink/admin/bearer.h"
 #include "heatsink/admin/events_json.h"
 #include "heatsink/admin/host_header.h"
 #include "heatsink/admin/metrics_text.h"
@@ -62,9 +63,15 @@ std::string path_list() {
 
 }  // namespace
 
-Answer answer(const Request& request, const Sources& sources, Now now) {
+Answer answer(const Request& request, const Sources& sources, Now now, std::string_view token) {
+  if (!token.empty() && !bears_token(request.authorization, token)) {
+    return {401,
+            "this needs the token of admin.token: send the header \"Authorization: Bearer TOKEN\", "
+            "or give its file to heatsink top --token-file\n"};
+  }
   if (!request.host && !request.host_optional) return {400, "the Host header is missing\n"};
-  if (request.host && !is_trusted_host(*request.host)) {
+  // What a web page makes a browser ask bears no token: any name will do then.
+  if (token.empty() && request.host && !is_trusted_host(*request.host)) {
     return {403,
             "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
             "http://localhost\n"};

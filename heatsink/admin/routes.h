@@ -30,6 +30,7 @@ struct Request {
   std::string_view target;               // path, and perhaps "?query", which is ignored
   std::optional<std::string_view> host;  // none: no Host header; "": several, or an empty one
   bool host_optional = false;            // HTTP/1.0, which browsers do not speak
+  std::optional<std::string_view> authorization = std::nullopt;  // as `host`
 };
 
 struct Answer {
@@ -47,6 +48,7 @@ struct Now {
 };
 
 // HEAD gets what GET would; whoever sends the answer leaves the body out.
-Answer answer(const Request& request, const Sources& sources, Now now);
+// `token`: what a request must bear, whatever its path; "": none is asked for.
+Answer answer(const Request& request, const Sources& sources, Now now, std::string_view token = "");
 
 }  // namespace heatsink::admin

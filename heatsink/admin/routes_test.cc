@@ -29,6 +29,26 @@ TEST(Routes, EachPathHasItsAnswer) {
     EXPECT_EQ(get(path).status, 200u) << path;
 }
 
+TEST(Routes, WithATokenNothingIsAnsweredWithoutIt) {
+  const auto ask = [](std::optional<std::string_view> authorization, std::string_view host) {
+    return answer({"GET", "/api/hotkeys", host, false, authorization}, sample_sources(), kNow,
+                  "0123456789abcdef");
+  };
+  for (const auto bad : {std::optional<std::string_view>(), std::optional<std::string_view>(""),
+                         std::optional<std::string_view>("Bearer 0123456789abcdeF")}) {
+    const Answer refused = ask(bad, "localhost");
+    EXPECT_EQ(refused.status, 401u);
+    EXPECT_THAT(refused.body, HasSubstr("Authorization: Bearer TOKEN"));
+    EXPECT_EQ(refused.body.find("0123456789"), std::string::npos);
+  }
+  EXPECT_EQ(ask("Bearer 0123456789abcdef", "localhost").status, 200u);
+  EXPECT_EQ(ask("Bearer 0123456789abcdef", "proxy.example:6390").status, 200u);
+  EXPECT_EQ(
+      answer({"GET", "/healthz", "localhost", false}, sample_sources(), kNow, "0123456789abcdef")
+          .status,
+      401u);
+}
+
 TEST(Routes, ReportIsDatedByItsOwnMoment) {
   EXPECT_THAT(get("/api/hotkeys").body, HasSubstr("\"at\":\"2026-11-21T12:00:00.000Z\""))
       << "made 2 s before now on the boot clock, so 2 s before now on the wall clock";

@@ -28,15 +28,21 @@ constexpr std::string_view kTooMany =
     "Content-Length: 21\r\nConnection: close\r\n\r\ntoo many connections\n";
 
 // The address to listen on. Names but localhost are not looked up: what they mean can change.
-Result<tcp::endpoint> loopback_endpoint(const net::HostPort& listen) {
+Result<tcp::endpoint> endpoint_of(const net::HostPort& listen, bool has_token) {
   error_code error;
+  if (listen.host.empty() && has_token) return tcp::endpoint(tcp::v6(), listen.port);
   const std::string host = listen.host == "localhost" ? "127.0.0.1" : listen.host;
   const asio::ip::address address = asio::ip::make_address(host, error);
-  if (!error && address.is_loopback()) return tcp::endpoint(address, listen.port);
+  if (!error && (address.is_loopback() || has_token)) return tcp::endpoint(address, listen.port);
+  const std::string what = "cannot listen on " + printable(listen.text());
+  if (has_token)
+    return Error{
+        ErrorCode::kInvalidArgument,
+        what + ": the admin API is bound to an IP address, to localhost, or to all (:port)"};
   return Error{ErrorCode::kPermission,
-               "cannot listen on " + printable(listen.text()) +
-                   ": the admin API has no authentication yet: bind it to loopback "
-                   "(127.0.0.1, [::1] or localhost)"};
+               what +
+                   ": without admin.token anybody there could ask: bind it to loopback "
+                   "(127.0.0.1, [::1] or localhost), or set a token"};
 }
 
 Error listen_error(const net::HostPort& listen, const error_code& error) {
@@ -114,14 +120,14 @@ void Server::State::on_accept(const error_code& error, tcp::socket socket) {
   accept();
 }
 
-Status check_address(const net::HostPort& listen) {
-  const Result<tcp::endpoint> endpoint = loopback_endpoint(listen);
+Status check_address(const net::HostPort& listen, bool has_token) {
+  const Result<tcp::endpoint> endpoint = endpoint_of(listen, has_token);
   if (!endpoint.ok()) return endpoint.error();
   return Unit{};
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Sources sources) {
-  const Result<tcp::endpoint> endpoint = loopback_endpoint(options.listen);
+  const Result<tcp::endpoint> endpoint = endpoint_of(options.listen, !options.token.empty());
   if (!endpoint.ok()) return endpoint.error();
   auto state = std::make_unique<State>(options, std::move(sources));
   if (const error_code error = state->listen(*endpoint)) return listen_error(options.listen, error);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The admin API's server: one thread, HTTP/1.1, loopback only.
+// The admin API's server: one thread, HTTP/1.1; beyond loopback only for those who bear the token.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "heatsink/admin/routes.h"
 #include "heatsink/base/clock.h"
@@ -17,21 +18,23 @@ namespace heatsink::admin {
 inline constexpr std::uint32_t kRequestHeaderBytesMax = 8192;
 
 struct ServerOptions {
-  net::HostPort listen;              // 127.0.0.0/8, ::1 or localhost; port 0: any free one
+  // 127.0.0.0/8, ::1 or localhost, with a token any address ("": all); port 0: any free one.
+  net::HostPort listen;
+  std::string token;                 // every request must bear it; "": none is asked for
   std::size_t connections_max = 64;  // one more gets 503 and is closed
   // For a request to arrive whole, for its answer to be taken, and for a connection to be idle.
   Nanos deadline = std::chrono::seconds(10);
 };
 
 // Whether the address is one that start() would take, as far as can be told without listening.
-Status check_address(const net::HostPort& listen);
+Status check_address(const net::HostPort& listen, bool has_token);
 
 // Listens and answers from start() to its destruction, which closes all connections, also those
 // with an answer under way, and waits for a callback of `sources` that is running.
 class Server {
  public:
-  // Errors: kPermission for an address that other machines could reach (the API has no
-  // authentication); kUnavailable when it cannot be listened on, with the address, the reason and
+  // Errors: kPermission for an address that other machines could reach, without a token;
+  // kUnavailable when it cannot be listened on, with the address, the reason and
   // the fix.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Sources sources);
   ~Server();

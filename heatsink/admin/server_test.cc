@@ -227,7 +227,7 @@ TEST(AdminServer, OnlyLoopbackIsListenedOn) {
     ASSERT_FALSE(server.ok()) << host;
     EXPECT_EQ(server.error().code, ErrorCode::kPermission);
     EXPECT_THAT(server.error().message,
-                HasSubstr("the admin API has no authentication yet: bind it to loopback"));
+                HasSubstr("without admin.token anybody there could ask: bind it to loopback"));
   }
   EXPECT_EQ(start({.listen = {"localhost", 0}})->address().host, "127.0.0.1");
   EXPECT_NE(start({.listen = {"127.0.0.2", 0}})->address().port, 0);

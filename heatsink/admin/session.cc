@@ -28,11 +28,12 @@ std::string http_date(WallTime now) {  // RFC 9110, section 5.6.7
   return text.data();
 }
 
-std::optional<std::string_view> host_of(const http::request<http::empty_body>& request) {
-  const auto [first, last] = request.equal_range(http::field::host);
+// "" for two of them: whoever stands between may believe the other one.
+std::optional<std::string_view> only(http::field field,
+                                     const http::request<http::empty_body>& request) {
+  const auto [first, last] = request.equal_range(field);
   if (first == last) return std::nullopt;
-  if (std::next(first) != last)
-    return "";  // two hosts: whoever stands between may believe the other one
+  if (std::next(first) != last) return "";
   const auto value = first->value();
   return std::string_view(value.data(), value.size());
 }
@@ -42,8 +43,9 @@ Request to_request(const http::request<http::empty_body>& message) {
   const auto target = message.target();
   return {{method.data(), method.size()},
           {target.data(), target.size()},
-          host_of(message),
-          message.version() < 11};
+          only(http::field::host, message),
+          message.version() < 11,
+          only(http::field::authorization, message)};
 }
 
 }  // namespace
@@ -75,7 +77,8 @@ void Session::on_request(beast::error_code error) {
   if (!parser_->is_done())
     return refuse(http::error::body_limit);  // a body, chunked perhaps, is to follow
   const Now now{BootClock::now(), std::chrono::system_clock::now()};
-  respond(answer(to_request(parser_->get()), service_.sources, now), parser_->get().keep_alive());
+  respond(answer(to_request(parser_->get()), service_.sources, now, service_.options.token),
+          parser_->get().keep_alive());
 }
 
 void Session::refuse(beast::error_code error) {
@@ -100,6 +103,7 @@ void Session::respond(Answer answer, bool keep_alive) {
   response_->set(http::field::content_type, answer.content_type);
   response_->set(http::field::cache_control, "no-store");
   response_->set("X-Content-Type-Options", "nosniff");
+  if (answer.status == 401) response_->set(http::field::www_authenticate, "Bearer");
   if (answer.status == 405) response_->set(http::field::allow, kAllowedMethods);
   response_->keep_alive(keep_alive);
   response_->body() = std::move(answer.body);

@@ -14,4 +14,5 @@
 #include "heatsink/base/option_list.h"  // IWYU pragma: export
 #include "heatsink/base/printable.h"    // IWYU pragma: export
 #include "heatsink/base/result.h"       // IWYU pragma: export
+#include "heatsink/base/secret_file.h"  // IWYU pragma: export
 #include "heatsink/base/units.h"        // IWYU pragma: export

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/net/address.h"
 
+#include <arpa/inet.h>
+
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -146,6 +148,18 @@ Result<HostPort> parse_host_port(std::string_view text) {
   const auto port = parse_number(rest.substr(1), 65535);
   if (!port) return refuse("the port must be a number from 0 to 65535");
   return HostPort{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+std::string network_of(std::string_view peer) {
+  std::string_view host;
+  std::string_view port;
+  if (!split_host(peer, host, port)) return "";
+  in6_addr address{};
+  const std::string text(host);
+  if (inet_pton(AF_INET, text.c_str(), &address) == 1) return text;
+  if (inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) != 1) return "";
+  if (IN6_IS_ADDR_V4MAPPED(&address)) return text;  // a socket for both families gives these
+  return {reinterpret_cast<const char*>(&address), 8};
 }
 
 std::string Endpoint::text() const { return is_unix() ? "unix:" + unix_path : tcp.text(); }

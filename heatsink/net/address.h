@@ -35,6 +35,11 @@ struct Endpoint {
 // "unix:/path" (absolute, at most kUnixPathBytesMax), or what parse_host_port() takes.
 Result<Endpoint> parse_endpoint(std::string_view text);
 
+// Whom a peer ("10.0.0.7:54321", "[::1]:54321") is counted with: its IPv4 address, or the /64 of
+// its IPv6 address, of which one machine may have as many addresses as it likes. "": it has
+// neither.
+std::string network_of(std::string_view peer);
+
 // Stands for the password where a URL is shown; nobody's password, so that it is not taken for one.
 inline constexpr std::string_view kHiddenPassword = "***";
 

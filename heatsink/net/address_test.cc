@@ -95,6 +95,15 @@ TEST(RedisUrl, UnixSocketsWithTheirDatabase) {
   }
 }
 
+TEST(NetworkOf, AnAddressOrASixtyFour) {
+  EXPECT_EQ(network_of("10.0.0.7:1"), network_of("10.0.0.7:2"));
+  EXPECT_NE(network_of("10.0.0.7:1"), network_of("10.0.0.8:1"));
+  EXPECT_EQ(network_of("[2001:db8::1]:1"), network_of("[2001:db8::ffff:1]:2"));
+  EXPECT_NE(network_of("[2001:db8::1]:1"), network_of("[2001:db8:0:1::1]:1"));
+  EXPECT_NE(network_of("[::ffff:10.0.0.7]:1"), network_of("[::ffff:10.0.0.8]:1"));
+  EXPECT_EQ(network_of("unix:"), "");
+}
+
 TEST(Endpoint, TcpAndUnixAreTakenBack) {
   for (const char* text : {"127.0.0.1:6380", "[::1]:1", ":0", "unix:/run/heatsink.sock"}) {
     const auto endpoint = parse_endpoint(text);

@@ -7,6 +7,8 @@ namespace {
 constexpr MetricRow kRefusals{
     "heatsink_local_refusals_total", MetricKind::kCounter,
     "Reads of hot keys that were not served locally, by the part of the key rule that refused."};
+constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
+                                "Client connections refused, by the option that limits them."};
 constexpr MetricRow kForwards{"heatsink_forwarded_total", MetricKind::kCounter,
                               "Commands sent upstream, by the kind of connection."};
 
@@ -20,8 +22,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
   static const std::array<CountRow, static_cast<std::size_t>(Count::kCount)> rows{{
       {Count::kClientsAccepted,
        counter("heatsink_clients_accepted_total", "Client connections accepted.")},
-      {Count::kClientsRefused, counter("heatsink_clients_refused_total",
-                                       "Client connections refused at proxy.maximum-clients.")},
+      {Count::kClientsRefused, kTurnedAway, "limit", "maximum-clients"},
+      {Count::kClientsTooFast, kTurnedAway, "limit", "connection-rate"},
+      {Count::kNetworkTooFast, kTurnedAway, "limit", "connection-rate-per-network"},
       {Count::kClientsCutOff, counter("heatsink_clients_cut_off_total",
                                       "Clients closed because they did not take their replies.")},
       {Count::kCommands, counter("heatsink_commands_total", "Commands received from clients.")},

@@ -14,6 +14,8 @@ namespace heatsink::proxy {
 enum class Count : std::uint8_t {
   kClientsAccepted,
   kClientsRefused,
+  kClientsTooFast,
+  kNetworkTooFast,
   kClientsCutOff,
   kCommands,
   kLocalHits,

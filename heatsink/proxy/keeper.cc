@@ -121,12 +121,13 @@ void Keeper::server_is_back() {
 void Keeper::judge() {
   for (std::size_t i = 0; i < merged_.size(); ++i)
     merged_[i] = detect::merge(summaries_[i], kMergedKeys);
-  const std::vector<detect::Change> changes = selector_.update(merged_);
+  std::vector<detect::Change> changes = selector_.update(merged_);
   apply(changes);
   const auto hot = std::count_if(selector_.verdicts().begin(), selector_.verdicts().end(),
                                  [](const detect::Verdict& verdict) {
                                    return verdict.temperature != detect::Temperature::kWarm;
                                  });
+  for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
   events_.add(changes, static_cast<std::size_t>(hot), loop_.now());
   shared_.table.retry(loop_.now());
 }
@@ -225,6 +226,7 @@ detect::Report Keeper::make_report() {
 detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   detect::KeyReport key;
   key.verdict = verdict;
+  shared_.shown.hide(key.verdict.count);
   const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
   key.cached = shared_.table.has_copy(verdict.count.hash);
   if (key.cached) return key;

@@ -31,6 +31,13 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.workers", &workers, "Threads that serve clients; 0 takes one per core.", 0, 64});
   set.add({"proxy.maximum-clients", &clients_max,
            "Client connections at once; one more is refused with an error.", 1, 1'000'000});
+  set.add({"proxy.connection-rate", &connection_rate,
+           "New client connections per second in all, and at once; one more is refused with an "
+           "error; 0: no limit.",
+           0, 1'000'000});
+  set.add({"proxy.connection-rate-per-network", &connection_rate_per_network,
+           "The same for each IPv4 address, or /64 of IPv6, that clients come from; 0: no limit.",
+           0, 1'000'000});
   set.add({"proxy.client-output-limit", &client_output_max,
            "Bytes of replies kept for a client that reads slower than it asks; past it the client "
            "is closed.",
@@ -71,7 +78,22 @@ void ProxyOptions::describe(OptionSet& set) {
            .help = "The least important lines that are written to stderr.",
            .choices = {"debug", "info", "warning", "error", "off"}});
 
-  set.add({"admin.listen", &admin, "Address of the admin API, host:port; \"off\" for none."});
+  set.add({"admin.listen", &admin,
+           "Address of the admin API, host:port; beyond loopback only with a token; \"off\" for "
+           "none."});
+  set.add({"admin.token", &admin_token,
+           "What every request to the admin API must bear (Authorization: Bearer ...); better in "
+           "a file: command lines are seen by others."});
+  set.add({"admin.token-file", &admin_token_file, "The file with that token, one line."});
+
+  set.add({.name = "privacy.redact-keys",
+           .target = &redact_keys,
+           .help = "How the names of keys are shown in the log, the admin API and heatsink top; "
+                   "hash: as key#0123456789abcdef.",
+           .choices = {"off", "hash"}});
+  set.add({"privacy.redact-secret-file", &redact_secret_file,
+           "The file with the secret of that hash, one line, so that proxies show a key alike; "
+           "without it each start draws its own."});
 
   set.add({"detection.enabled", &detection_enabled,
            "Count accesses and name hot keys; without it nothing is cached."});

@@ -19,6 +19,8 @@ struct ProxyOptions {
   std::string unix_mode = "600";
   std::int64_t workers = 0;  // 0: one per core
   std::int64_t clients_max = 10'000;
+  std::int64_t connection_rate = 0;              // per second; 0: no limit
+  std::int64_t connection_rate_per_network = 0;  // the same
   Bytes client_output_max = mebibytes(64);
   Nanos slow_client_timeout = std::chrono::seconds(60);
   std::int64_t pipeline_max = 1024;
@@ -38,6 +40,12 @@ struct ProxyOptions {
 
   // admin.*
   std::string admin = "127.0.0.1:6390";
+  std::string admin_token;
+  std::string admin_token_file;
+
+  // privacy.*
+  std::string redact_keys = "off";
+  std::string redact_secret_file;
 
   // detection.*
   bool detection_enabled = true;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/secret_file.h"
 #include "heatsink/proxy/keeper.h"
 #include "heatsink/proxy/worker.h"
 
@@ -64,11 +65,19 @@ Result<Listeners> listen_all(const ProxyOptions& options) {
 // For `top -H` and debuggers; at most 15 characters.
 void name_this_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
 
+Result<KeyDisplay> display_of(const ProxyOptions& options) {
+  if (options.redact_keys == "off") return KeyDisplay();
+  if (options.redact_secret_file.empty()) return KeyDisplay::hashed(random_secret());
+  Result<std::string> secret = read_secret_file(options.redact_secret_file);
+  if (!secret.ok()) return secret.error();
+  return KeyDisplay::hashed(std::move(secret).value());
+}
+
 }  // namespace
 
 struct Proxy::Threads {
-  Threads(const ProxyOptions& options, net::RedisUrl upstream, std::uint64_t seed)
-      : shared(options, std::move(upstream), seed), keeper(shared) {}
+  Threads(const ProxyOptions& options, net::RedisUrl upstream, std::uint64_t seed, KeyDisplay shown)
+      : shared(options, std::move(upstream), seed, std::move(shown)), keeper(shared) {}
 
   ~Threads() {
     for (auto& worker : workers) worker->stop();
@@ -115,12 +124,14 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();
+  Result<KeyDisplay> shown = display_of(options);
+  if (!shown.ok()) return shown.error();
   Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
   Result<Listeners> listeners = listen_all(options);
   if (!listeners.ok()) return listeners.error();
 
-  auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed);
+  auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
   threads->shared.set_addresses(std::move(*addresses));
   threads->start(std::move(*listeners));
   return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));

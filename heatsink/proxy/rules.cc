@@ -148,9 +148,14 @@ std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
   return faults;
 }
 
-Result<detect::RuleSet> rule_set(const ProxyOptions& options) {
+Result<detect::RuleSet> rule_set(const ProxyOptions& options, const ShownName& shown) {
   std::vector<detect::Rule> rules;
-  for (const RuleOptions& rule : options.rules) rules.push_back(rule_of(options, rule));
+  for (const RuleOptions& rule : options.rules) {
+    rules.push_back(rule_of(options, rule));
+    const detect::KeyPattern pattern(rule.match);
+    if (shown && pattern.kind() == detect::KeyPattern::Kind::kExact)
+      rules.back().name = shown(pattern.head());
+  }
   return detect::RuleSet::make(rule_of(options, RuleOptions{}), std::move(rules));
 }
 

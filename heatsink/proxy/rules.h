@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/base/result.h"
@@ -25,8 +27,10 @@ struct RuleFault {
 };
 std::vector<RuleFault> rule_faults(const ProxyOptions& options);
 
-// The rules as the selector takes them. An error only if there are rule_faults().
-Result<detect::RuleSet> rule_set(const ProxyOptions& options);
+// The rules as the selector takes them; one for a single key is called what `shown` makes of the
+// key (empty: its name). An error only if there are rule_faults().
+using ShownName = std::function<std::string(std::string_view)>;
+Result<detect::RuleSet> rule_set(const ProxyOptions& options, const ShownName& shown = {});
 detect::SelectorOptions selector_options(const ProxyOptions& options, const detect::RuleSet& rules);
 
 // What one of `workers` shards counts, for each of rules.measures(): a key becomes urgent with its

@@ -14,22 +14,27 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/client_names.h"
+#include "heatsink/proxy/connection_rate.h"
 #include "heatsink/proxy/counters.h"
+#include "heatsink/proxy/key_display.h"
 #include "heatsink/proxy/options.h"
 #include "heatsink/proxy/rules.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
 
-// Made before the threads start, and outlives them. `options`, `upstream`, `seed` and `rules` never
-// change. REQUIRES options without rule_faults().
+// Made before the threads start, and outlives them. `options`, `upstream`, `seed`, `shown` and
+// `rules` never change. REQUIRES options without rule_faults().
 struct SharedState {
-  SharedState(const ProxyOptions& options_in, net::RedisUrl upstream_in, std::uint64_t seed_in)
+  SharedState(const ProxyOptions& options_in, net::RedisUrl upstream_in, std::uint64_t seed_in,
+              KeyDisplay shown_in = {})
       : options(options_in),
         upstream(std::move(upstream_in)),
         credentials{upstream.user, upstream.password},
         seed(seed_in),
-        rules(rule_set(options).value()),
+        shown(std::move(shown_in)),
+        rules(
+            rule_set(options, [this](std::string_view name) { return shown.show(name); }).value()),
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
                .value_bytes_max = options.maximum_value_bytes,
@@ -41,6 +46,7 @@ struct SharedState {
   const net::RedisUrl upstream;
   const redis::Credentials credentials;
   const std::uint64_t seed;
+  const KeyDisplay shown;
   const detect::RuleSet rules;
 
   cache::Epochs epochs;
@@ -49,6 +55,7 @@ struct SharedState {
   cache::HotTable table;
 
   ClientNames client_names;
+  ConnectionRate connection_rate{{options.connection_rate, options.connection_rate_per_network}};
   std::atomic<std::uint64_t> clients{0};
   std::atomic<std::uint64_t> next_client_id{1};
   std::atomic<std::uint64_t> private_connections{0};  // that a client holds

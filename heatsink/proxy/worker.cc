@@ -252,9 +252,10 @@ void Worker::accept_clients() {
     }
     const auto limit = static_cast<std::uint64_t>(shared_.options.clients_max);
     if (shared_.clients.load(std::memory_order_relaxed) >= limit) {
-      refuse(accepted->socket);
+      refuse(accepted->socket, Count::kClientsRefused, "max number of clients reached");
       continue;
     }
+    if (!comes_in_time(*accepted)) continue;
     shared_.clients.fetch_add(1, std::memory_order_relaxed);
     counters_.add(Count::kClientsAccepted);
     const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
@@ -265,11 +266,26 @@ void Worker::accept_clients() {
   }
 }
 
-void Worker::refuse(const net::Fd& socket) {
-  counters_.add(Count::kClientsRefused);
-  static constexpr std::string_view kFull =
-      "-ERR max number of clients reached\r\n";  // as Redis says it
-  static_cast<void>(net::write_some(socket.get(), kFull.data(), kFull.size()));
+// The words for too many clients are those of Redis.
+void Worker::refuse(const net::Fd& socket, Count why, const char* words) {
+  counters_.add(why);
+  const std::string line = std::string("-ERR ") + words + "\r\n";
+  static_cast<void>(net::write_some(socket.get(), line.data(), line.size()));
+}
+
+bool Worker::comes_in_time(const net::Accepted& accepted) {
+  switch (shared_.connection_rate.admit(accepted.peer, loop_.now())) {
+    case ConnectionRate::Verdict::kAdmit:
+      return true;
+    case ConnectionRate::Verdict::kTooManyInAll:
+      refuse(accepted.socket, Count::kClientsTooFast, "max rate of new clients reached");
+      return false;
+    case ConnectionRate::Verdict::kTooManyOfNetwork:
+      refuse(accepted.socket, Count::kNetworkTooFast,
+             "max rate of new clients from this address reached");
+      return false;
+  }
+  return true;
 }
 
 // Out of file descriptors: the kernel would report the listener as readable for ever.

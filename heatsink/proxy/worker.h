@@ -158,7 +158,8 @@ class Worker {
   void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
   void wake(Lane& lane);
   void accept_clients();
-  void refuse(const net::Fd& socket);
+  void refuse(const net::Fd& socket, Count why, const char* words);
+  bool comes_in_time(const net::Accepted& accepted);
   Session* session(std::uint64_t id);
   void throttle_accept();
   void tick();

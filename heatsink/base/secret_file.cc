@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/base/secret_file.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink {
+
+Status check_secret(std::string_view secret) {
+  const bool writable =
+      std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (writable && secret.size() >= kSecretBytesMin && secret.size() <= kSecretBytesMax)
+    return Unit{};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      "a secret is one line of " + std::to_string(kSecretBytesMin) + " to " +
+          std::to_string(kSecretBytesMax) +
+          " letters, digits and signs without spaces; make one with: openssl rand -hex 32"};
+}
+
+Result<std::string> read_secret_file(const std::string& path) {
+  const std::string named = "the secret file '" + printable(path) + "'";
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kSecretBytesMax + 3> bytes{};
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (file.bad() || (file.fail() && !file.eof()))
+    return Error{ErrorCode::kUnavailable,
+                 named + " cannot be read: check that it is there and who may read it"};
+  std::string secret(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  if (secret.ends_with('\n')) secret.pop_back();
+  if (secret.ends_with('\r')) secret.pop_back();
+  const Status good = check_secret(secret);
+  if (good.ok()) return secret;
+  return Error{good.error().code, named + ": " + good.error().message};
+}
+
+bool same_secret(std::string_view given, std::string_view secret) {
+  // volatile: an optimiser that saw that the answer is known could leave the loop early.
+  volatile unsigned char difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
+    const auto bits = static_cast<unsigned char>(given[i] ^ other);
+    difference = static_cast<unsigned char>(difference | bits);
+  }
+  return difference == 0;
+}
+
+}  // namespace heatsink

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection's bytes, plain or by TLS, behind one face.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "heatsink/base/result.h"
+#include "heatsink/net/event_loop.h"
+#include "heatsink/net/fd.h"
+#include "heatsink/net/resolve.h"
+#include "heatsink/net/socket.h"
+#include "heatsink/net/tls_context.h"
+#include "heatsink/net/tls_session.h"
+
+namespace heatsink::net {
+
+// Owns the socket. Movable; one thread at a time. To be used: open() until it gives kNone, each
+// time the socket is ready for what it said, and then read() and write(). An accepted plain one is
+// open from the start. What a plain one pays for the other: one branch per read() and write(),
+// which make a system call each.
+class Stream {
+ public:
+  Stream() = default;
+  // Accepted; by TLS unless `context` is empty.
+  explicit Stream(Fd socket, const TlsContext& context = {});
+  // Starts to connect; wait until it is writable for the first open(). Errors: start_connect()'s.
+  static Result<Stream> connect(const ResolvedAddress& address, const TlsContext& context);
+
+  int fd() const { return socket_.get(); }
+  explicit operator bool() const { return static_cast<bool>(socket_); }
+  void close();  // with a goodbye where TLS has one; remove it from its loop first
+
+  // One step of connecting and of the handshake. kNone: open; else what to wait for.
+  Result<Interest> open();
+  std::string too_slow() const;  // what has not come to its end in time, before it is open
+
+  // As read_some() and write_some(), of the same meaning. By TLS `size` is at least
+  // TlsSession::kRecordBytesMax for a read, or its rest is told of by nobody; and after kAgain the
+  // bytes to be written begin with the same.
+  IoResult read(char* bytes, std::size_t size) noexcept {
+    return tls_ ? tls_->read(bytes, size) : read_some(socket_.get(), bytes, size);
+  }
+  IoResult write(const char* bytes, std::size_t size) noexcept {
+    return tls_ ? tls_->write(bytes, size) : write_some(socket_.get(), bytes, size);
+  }
+  // After kClosed: "the connection was lost", or what TLS knows of it.
+  std::string loss() const;
+
+ private:
+  Fd socket_;
+  bool connecting_ = false;
+  std::unique_ptr<TlsSession> tls_;  // null: plain
+};
+
+}  // namespace heatsink::net

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What OpenSSL found wrong, as a sentence that says what to do.
+#pragma once
+
+#include <string>
+
+namespace heatsink::net {
+
+// `verify_error`: an X509_V_ERR_. `server_name`: what was expected; "" where we are the server.
+std::string certificate_reason(int verify_error, const std::string& server_name);
+
+// `error`: of OpenSSL's queue, after a handshake, a read or a write.
+std::string tls_reason(unsigned long error, bool we_are_server);
+
+}  // namespace heatsink::net

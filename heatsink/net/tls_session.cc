@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/net/tls_session.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <climits>
+#include <system_error>
+#include <utility>
+
+#include "heatsink/net/fatal.h"
+#include "heatsink/net/tls_reason.h"
+
+namespace heatsink::net {
+
+void TlsSession::Free::operator()(ssl_st* session) const { SSL_free(session); }
+
+// OpenSSL's own socket BIO would raise SIGPIPE and leaves EINTR to its caller.
+struct TlsSession::SocketBio {
+  static BIO_METHOD* method() {
+    static BIO_METHOD* const made = make();
+    return made;
+  }
+
+ private:
+  static BIO_METHOD* make() {
+    BIO_METHOD* const made =
+        BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "heatsink socket");
+    if (made == nullptr) die_of_errno("BIO_meth_new");
+    BIO_meth_set_read(made, read);
+    BIO_meth_set_write(made, write);
+    BIO_meth_set_ctrl(made, control);
+    return made;
+  }
+  static int told(BIO* bio, TlsSession& session, const IoResult& result, int again) {
+    session.error_number_ = result.error_number;
+    BIO_clear_retry_flags(bio);
+    if (result.status == IoStatus::kOk) return static_cast<int>(result.bytes);
+    if (result.status == IoStatus::kAgain) BIO_set_flags(bio, again | BIO_FLAGS_SHOULD_RETRY);
+    return result.status == IoStatus::kClosed && result.error_number == 0 ? 0 : -1;
+  }
+  static TlsSession& of(BIO* bio) { return *static_cast<TlsSession*>(BIO_get_data(bio)); }
+  static int read(BIO* bio, char* bytes, int size) {
+    TlsSession& session = of(bio);
+    return told(bio, session, read_some(session.fd_, bytes, static_cast<std::size_t>(size)),
+                BIO_FLAGS_READ);
+  }
+  static int write(BIO* bio, const char* bytes, int size) {
+    TlsSession& session = of(bio);
+    return told(bio, session, write_some(session.fd_, bytes, static_cast<std::size_t>(size)),
+                BIO_FLAGS_WRITE);
+  }
+  static long control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
+    if (command == BIO_CTRL_EOF) {
+      const TlsSession& session = of(bio);
+      return session.error_number_ == 0 && !BIO_should_retry(bio) ? 1 : 0;
+    }
+    return command == BIO_CTRL_FLUSH ? 1 : 0;
+  }
+};
+
+TlsSession::TlsSession(int fd, TlsContext context)
+    : fd_(fd), context_(std::move(context)), session_(SSL_new(context_.get())) {
+  BIO* const bio = session_ ? BIO_new(SocketBio::method()) : nullptr;
+  if (bio == nullptr) {
+    errno = ENOMEM;
+    die_of_errno("SSL_new");
+  }
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(session_.get(), bio, bio);
+  if (context_.is_server()) {
+    SSL_set_accept_state(session_.get());
+  } else {
+    SSL_set_connect_state(session_.get());
+    expect_server();
+  }
+}
+
+TlsSession::~TlsSession() = default;
+
+// RFC 9525: the name in the certificate, not that of its subject; an address only as an address.
+void TlsSession::expect_server() {
+  const std::string& name = context_.server_name();
+  if (name.empty()) return;
+  X509_VERIFY_PARAM* const expected = SSL_get0_param(session_.get());
+  if (X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str()) == 1) return;
+  X509_VERIFY_PARAM_set_hostflags(
+      expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  if (SSL_set1_host(session_.get(), name.c_str()) != 1 ||
+      // SSL_set_tlsext_host_name, without the cast of that macro; the name is copied.
+      SSL_ctrl(session_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+               const_cast<char*>(name.c_str())) != 1) {
+    errno = ENOMEM;
+    die_of_errno("SSL_set1_host");
+  }
+}
+
+Result<Interest> TlsSession::shake_hands() {
+  assert(!failed_);
+  ERR_clear_error();
+  const int result = SSL_do_handshake(session_.get());
+  if (result == 1) {
+    is_open_ = true;
+    return Interest::kNone;
+  }
+  switch (SSL_get_error(session_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return Interest::kRead;
+    case SSL_ERROR_WANT_WRITE:
+      return Interest::kWrite;
+    default:
+      failed_ = true;
+      return handshake_error();
+  }
+}
+
+Error TlsSession::handshake_error() {
+  const auto refused = [](std::string why) {
+    return Error{ErrorCode::kProtocol, "TLS: " + std::move(why)};
+  };
+  const long verified = SSL_get_verify_result(session_.get());
+  if (verified != X509_V_OK)
+    return refused(certificate_reason(static_cast<int>(verified), context_.server_name()));
+  if (const unsigned long error = ERR_peek_error(); error != 0)
+    return refused(tls_reason(error, context_.is_server()));
+  if (error_number_ != 0) return refused(std::system_category().message(error_number_));
+  return refused(context_.is_server() ? "it left during the handshake"
+                                      : "the server closed the connection during the handshake: "
+                                        "is that its TLS port?");
+}
+
+IoResult TlsSession::read(char* bytes, std::size_t size) noexcept {
+  std::size_t done = 0;
+  while (!failed_) {
+    ERR_clear_error();
+    const auto room = static_cast<int>(std::min<std::size_t>(size - done, INT_MAX));
+    const int count = SSL_read(session_.get(), bytes + done, room);
+    if (count <= 0) {
+      const IoResult end = stopped(count);
+      return done > 0 ? IoResult{IoStatus::kOk, done} : end;
+    }
+    done += static_cast<std::size_t>(count);
+    // A full record is seldom the last; behind a shorter one, asking would cost a call in vain.
+    const bool more = static_cast<std::size_t>(count) == kRecordBytesMax;
+    if (!more || size - done < kRecordBytesMax) return {IoStatus::kOk, done};
+  }
+  return {IoStatus::kClosed, 0, EPROTO};
+}
+
+IoResult TlsSession::write(const char* bytes, std::size_t size) noexcept {
+  if (failed_) return {IoStatus::kClosed, 0, EPROTO};
+  if (size == 0) return {IoStatus::kOk};
+  ERR_clear_error();
+  const auto most = static_cast<int>(std::min<std::size_t>(size, INT_MAX));
+  const int count = SSL_write(session_.get(), bytes, most);
+  if (count > 0) return {IoStatus::kOk, static_cast<std::size_t>(count)};
+  return stopped(count);
+}
+
+// After the handshake a read wants to read and a write to write: renegotiation is off.
+IoResult TlsSession::stopped(int result) noexcept {
+  switch (SSL_get_error(session_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+      return {IoStatus::kAgain};
+    case SSL_ERROR_ZERO_RETURN:
+      return {IoStatus::kClosed};
+    default:
+      break;
+  }
+  failed_ = true;
+  if (const unsigned long error = ERR_peek_error(); error != 0)
+    fault_ = "TLS: " + tls_reason(error, context_.is_server());
+  return {IoStatus::kClosed, 0, error_number_ != 0 ? error_number_ : EPROTO};
+}
+
+void TlsSession::say_goodbye() {
+  if (!is_open_ || failed_) return;
+  ERR_clear_error();
+  static_cast<void>(SSL_shutdown(session_.get()));  // its answer is not waited for
+}
+
+}  // namespace heatsink::net

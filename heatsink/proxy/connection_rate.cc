@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/connection_rate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/net/address.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr Nanos kBurst = std::chrono::seconds(1);
+
+Nanos interval(std::int64_t per_second) { return Nanos(std::chrono::seconds(1)) / per_second; }
+
+// Whether one more may come; REQUIRES per_second > 0.
+bool may_come(TimePoint used_up, std::int64_t per_second, TimePoint now) {
+  return std::max(used_up, now) + interval(per_second) <= now + kBurst;
+}
+
+void come(TimePoint& used_up, std::int64_t per_second, TimePoint now) {
+  used_up = std::max(used_up, now) + interval(per_second);
+}
+
+}  // namespace
+
+ConnectionRate::Verdict ConnectionRate::admit(std::string_view peer, TimePoint now) {
+  if (rates_.in_all == 0 && rates_.per_network == 0) return Verdict::kAdmit;
+  const std::string name = rates_.per_network > 0 ? net::network_of(peer) : std::string();
+  const std::lock_guard lock(mutex_);
+  if (rates_.in_all > 0 && !may_come(all_, rates_.in_all, now)) return Verdict::kTooManyInAll;
+  if (!name.empty()) {
+    TimePoint& used_up = network(name, now);
+    if (!may_come(used_up, rates_.per_network, now)) return Verdict::kTooManyOfNetwork;
+    come(used_up, rates_.per_network, now);
+  }
+  if (rates_.in_all > 0) come(all_, rates_.in_all, now);
+  return Verdict::kAdmit;
+}
+
+// Looks through all of them at most once per burst: whatever is in the table then has come since.
+TimePoint& ConnectionRate::network(const std::string& name, TimePoint now) {
+  if (const auto found = networks_.find(name); found != networks_.end()) return found->second;
+  if (networks_.size() >= kNetworksMax / 2 && now - swept_ >= kBurst) {
+    swept_ = now;
+    std::erase_if(networks_, [now](const auto& each) { return each.second <= now; });
+  }
+  if (networks_.size() >= kNetworksMax) return others_;
+  return networks_[name];
+}
+
+std::size_t ConnectionRate::networks() const {
+  const std::lock_guard lock(mutex_);
+  return networks_.size();
+}
+
+}  // namespace heatsink::proxy

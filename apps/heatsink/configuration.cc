@@ -51,14 +51,16 @@ void check_admin(ConfigFaults& faults, const proxy::ProxyOptions& options) {
 
 // A password that 'config print' has hidden is not what the server wants to hear. Clients choose
 // their databases themselves, and start in 0 as they would without the proxy.
-void check_upstream(ConfigFaults& faults, const std::string& url) {
-  const Result<net::RedisUrl> upstream = net::parse_redis_url(url);
+void check_upstream(ConfigFaults& faults, const proxy::ProxyOptions& options) {
+  const Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
+  if (upstream.ok()) {
+    for (const std::string& fault : proxy::tls_faults(options, *upstream))
+      require(faults, false, fault);
+  }
   require_readable(faults, "upstream.url", upstream);
   require(
       faults, !upstream.ok() || upstream->db == 0,
       "upstream.url: leave out the database: the proxy carries all of them, clients SELECT theirs");
-  require(faults, !upstream.ok() || !upstream->tls,
-          "upstream.url: TLS to the server is not supported: use redis:// or unix://");
   require(faults, !upstream.ok() || upstream->password != net::kHiddenPassword,
           "upstream.url: *** only stands for the password in what 'heatsink config print' writes: "
           "put the password itself there");
@@ -96,7 +98,7 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet&
   ConfigFaults faults;
   require_readable(faults, "proxy.listen", net::parse_endpoint(options.listen));
   require_readable(faults, "proxy.unix-mode", net::parse_file_mode(options.unix_mode));
-  check_upstream(faults, options.upstream);
+  check_upstream(faults, options);
   check_admin(faults, options);
   require(faults, options.backoff_min <= options.backoff_max,
           "upstream.backoff-min must not be longer than upstream.backoff-max");

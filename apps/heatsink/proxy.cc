@@ -48,13 +48,14 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-// The signals that end the proxy, kept from all threads that are started from here on.
+// The signals that end the proxy, and SIGHUP, kept from all threads that are started from here on.
 sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t ending;
   sigemptyset(&ending);
   sigaddset(&ending, SIGINT);
   sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   return ending;
 }
@@ -105,6 +106,18 @@ void say_ready(const proxy::ProxyOptions& options, const proxy::Proxy& proxy,
             << std::endl;
 }
 
+// The signal that ends it; SIGHUP only has the certificates read again.
+int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
+  int signal = 0;
+  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+    const Status read = proxy.reload_tls();
+    log(read.ok() ? LogLevel::kInfo : LogLevel::kError,
+        read.ok() ? "SIGHUP: certificates were read again"
+                  : "SIGHUP: certificates stay as they were: " + read.error().message);
+  }
+  return signal;
+}
+
 }  // namespace
 
 int run_proxy(int argc, char** argv) {
@@ -141,8 +154,7 @@ int run_proxy(int argc, char** argv) {
   if (!admin.ok()) return fail(admin.error());
   say_ready(options, **proxy, admin->get());
 
-  int signal = 0;
-  sigwait(&ending, &signal);
+  const int signal = wait_for_end(ending, **proxy);
   log(LogLevel::kInfo, signal == SIGINT ? "interrupted: closing" : "terminated: closing");
   const EndWithin bound(kEndWithin);
   admin->reset();

@@ -6,4 +6,6 @@
 #include "heatsink/net/address.h"      // IWYU pragma: export
 #include "heatsink/net/event_loop.h"   // IWYU pragma: export
 #include "heatsink/net/socket.h"       // IWYU pragma: export
+#include "heatsink/net/stream.h"       // IWYU pragma: export
+#include "heatsink/net/tls_context.h"  // IWYU pragma: export
 #include "heatsink/net/unix_socket.h"  // IWYU pragma: export

@@ -47,6 +47,9 @@ class Stream {
   }
   // After kClosed: "the connection was lost", or what TLS knows of it.
   std::string loss() const;
+  // After open() has refused a client of TLS: whether what it sent is no TLS at all, so that plain
+  // words are what it can read.
+  bool peer_speaks_plain() const { return tls_ && tls_->peer_speaks_plain(); }
 
  private:
   Fd socket_;

@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cassert>
@@ -100,8 +101,19 @@ void TlsSession::expect_server() {
   }
 }
 
+// A look at the first byte, which OpenSSL would take away: 22 begins a handshake (RFC 8446, section
+// 5.1).
+bool TlsSession::looks_plain() const {
+  char first = 0;
+  return ::recv(fd_, &first, 1, MSG_PEEK) == 1 && first != 22;
+}
+
 Result<Interest> TlsSession::shake_hands() {
   assert(!failed_);
+  if (context_.is_server() && !std::exchange(heard_, true) && looks_plain()) {
+    failed_ = peer_speaks_plain_ = true;
+    return Error{ErrorCode::kProtocol, "TLS: it speaks no TLS"};
+  }
   ERR_clear_error();
   const int result = SSL_do_handshake(session_.get());
   if (result == 1) {

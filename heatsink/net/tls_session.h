@@ -39,6 +39,8 @@ class TlsSession {
   IoResult write(const char* bytes, std::size_t size) noexcept;
   void say_goodbye();  // close_notify, if there is room for it
 
+  bool peer_speaks_plain() const { return peer_speaks_plain_; }
+
   // Why the last read or write has ended the connection; "": the other side just closed.
   const std::string& fault() const { return fault_; }
 
@@ -49,6 +51,7 @@ class TlsSession {
   };
 
   void expect_server();
+  bool looks_plain() const;
   Error handshake_error();
   IoResult stopped(int result) noexcept;
 
@@ -57,6 +60,8 @@ class TlsSession {
   int error_number_ = 0;  // of the last call on the socket
   bool is_open_ = false;
   bool failed_ = false;
+  bool heard_ = false;  // the first byte has come
+  bool peer_speaks_plain_ = false;
   std::string fault_;
   std::unique_ptr<ssl_st, Free> session_;
 };

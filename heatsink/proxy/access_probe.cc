@@ -14,7 +14,7 @@ constexpr std::string_view kPing = "*1\r\n$4\r\nPING\r\n";
 
 AccessProbe::~AccessProbe() {
   loop_.cancel(timer_);
-  if (socket_) loop_.remove(socket_.get());
+  if (socket_) loop_.remove(socket_.fd());
 }
 
 void AccessProbe::check(std::function<void()> done) {
@@ -28,11 +28,13 @@ void AccessProbe::check(std::function<void()> done) {
 
 void AccessProbe::start() {
   running_ = true;
+  asked_it_ = false;
+  const net::TlsContext tls = shared_.tls().upstream;
   for (const net::ResolvedAddress& address : shared_.addresses()) {
-    Result<net::Fd> started = net::start_connect(address);
+    Result<net::Stream> started = net::Stream::connect(address, tls);
     if (!started.ok()) continue;
     socket_ = std::move(started).value();
-    if (!loop_.add(socket_.get(), net::Interest::kReadWrite, *this).ok()) {
+    if (!loop_.add(socket_.fd(), net::Interest::kReadWrite, *this).ok()) {
       socket_.close();
       continue;
     }
@@ -43,21 +45,28 @@ void AccessProbe::start() {
 }
 
 void AccessProbe::on_writable() {
-  const bool asked =
-      net::connect_result(socket_).ok() &&
-      net::write_some(socket_.get(), kPing.data(), kPing.size()).bytes == kPing.size();
-  if (!asked) {
+  const Result<net::Interest> step = socket_.open();
+  if (step.ok() && *step != net::Interest::kNone) {
+    loop_.change(socket_.fd(), *step);
+    return;
+  }
+  asked_it_ = step.ok() && socket_.write(kPing.data(), kPing.size()).bytes == kPing.size();
+  if (!asked_it_) {
     finish();
     return;
   }
-  loop_.change(socket_.get(), net::Interest::kRead);
+  loop_.change(socket_.fd(), net::Interest::kRead);
 }
 
 // The first bytes decide. Only a refusal for want of a login is one: a server that loads its data
 // or has too many clients also answers with an error.
 void AccessProbe::on_readable() {
+  if (!asked_it_) {
+    on_writable();
+    return;
+  }
   std::array<char, 256> bytes;
-  const net::IoResult read = net::read_some(socket_.get(), bytes.data(), bytes.size());
+  const net::IoResult read = socket_.read(bytes.data(), bytes.size());
   if (read.status == net::IoStatus::kAgain) return;
   if (read.status != net::IoStatus::kClosed) {
     const std::string_view answer(bytes.data(), read.bytes);
@@ -71,7 +80,7 @@ void AccessProbe::on_readable() {
 void AccessProbe::finish() {
   loop_.cancel(std::exchange(timer_, 0));
   if (socket_) {
-    loop_.remove(socket_.get());
+    loop_.remove(socket_.fd());
     socket_.close();
   }
   running_ = false;

@@ -34,7 +34,8 @@ class AccessProbe final : public net::FdHandler {
 
   net::EventLoop& loop_;
   SharedState& shared_;
-  net::Fd socket_;
+  net::Stream socket_;
+  bool asked_it_ = false;
   net::TimerId timer_ = 0;
   bool running_ = false;
   std::vector<std::function<void()>> asked_;    // of the probe now running

@@ -38,6 +38,22 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.connection-rate-per-network", &connection_rate_per_network,
            "The same for each IPv4 address, or /64 of IPv6, that clients come from; 0: no limit.",
            0, 1'000'000});
+  set.add({"proxy.tls-cert", &tls_cert,
+           "File of the certificate (PEM, its chain behind it) that clients are shown; with it the "
+           "port speaks TLS only."});
+  set.add({"proxy.tls-key", &tls_key, "File of its key (PEM, without a passphrase)."});
+  set.add({"proxy.tls-ca", &tls_ca, "File of the authorities that sign certificates of clients."});
+  set.add({.name = "proxy.tls-client-auth",
+           .target = &tls_client_auth,
+           .help =
+               "Whether clients are asked for a certificate; optional: one that is shown must be "
+               "good.",
+           .choices = {"off", "optional", "required"}});
+  set.add({"proxy.tls-handshake-timeout", &tls_handshake_timeout,
+           "A client whose TLS handshake takes longer is closed.", ns(milliseconds(100)),
+           ns(minutes(1))});
+  set.add({"proxy.tls-maximum-handshakes", &tls_handshakes_max,
+           "TLS handshakes under way at once, in all; a client more is closed.", 1, 100'000});
   set.add({"proxy.client-output-limit", &client_output_max,
            "Bytes of replies kept for a client that reads slower than it asks; past it the client "
            "is closed.",
@@ -60,9 +76,21 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({"upstream.url", &upstream,
            "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path."});
+  set.add(
+      {"upstream.tls-ca", &upstream_tls_ca,
+       "File of the authorities (PEM) that sign the server's certificate; without it those that "
+       "this machine trusts."});
+  set.add({"upstream.tls-cert", &upstream_tls_cert,
+           "File of the certificate that the server is shown, if it wants one."});
+  set.add({"upstream.tls-key", &upstream_tls_key, "File of its key, without a passphrase."});
+  set.add({"upstream.tls-server-name", &upstream_tls_server_name,
+           "The name that the server's certificate must be for; without it the host of the URL."});
+  set.add(
+      {"upstream.tls-verify", &upstream_tls_verify,
+       "Whether the server's certificate is verified; without that anybody can be the server."});
   set.add({"upstream.connect-timeout", &connect_timeout,
-           "A connection attempt that takes longer has failed.", ns(milliseconds(10)),
-           ns(minutes(1))});
+           "A connection attempt, with its TLS handshake, that takes longer has failed.",
+           ns(milliseconds(10)), ns(minutes(1))});
   set.add({"upstream.response-timeout", &response_timeout,
            "A server that owes replies on a shared connection and sends nothing for so long is "
            "taken for gone; ten times as long while it answers the tracker.",

@@ -21,6 +21,10 @@ struct ProxyOptions {
   std::int64_t clients_max = 10'000;
   std::int64_t connection_rate = 0;              // per second; 0: no limit
   std::int64_t connection_rate_per_network = 0;  // the same
+  std::string tls_cert, tls_key, tls_ca;
+  std::string tls_client_auth = "off";
+  Nanos tls_handshake_timeout = std::chrono::seconds(10);
+  std::int64_t tls_handshakes_max = 1000;
   Bytes client_output_max = mebibytes(64);
   Nanos slow_client_timeout = std::chrono::seconds(60);
   std::int64_t pipeline_max = 1024;
@@ -30,6 +34,8 @@ struct ProxyOptions {
 
   // upstream.*
   std::string upstream = "redis://127.0.0.1:6379";
+  std::string upstream_tls_ca, upstream_tls_cert, upstream_tls_key, upstream_tls_server_name;
+  bool upstream_tls_verify = true;
   Nanos connect_timeout = std::chrono::seconds(1);
   Nanos response_timeout = std::chrono::seconds(10);
   Nanos backoff_min = Millis(50);

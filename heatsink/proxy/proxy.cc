@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/proxy/keeper.h"
 #include "heatsink/proxy/worker.h"
@@ -126,12 +127,17 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
   if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();
   Result<KeyDisplay> shown = display_of(options);
   if (!shown.ok()) return shown.error();
+  Result<TlsContexts> tls = load_tls(options, *upstream);
+  if (!tls.ok()) return tls.error();
+  if (upstream->tls && !options.upstream_tls_verify)
+    log(LogLevel::kWarning, "upstream.tls-verify is off: anybody could be the server");
   Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
   Result<Listeners> listeners = listen_all(options);
   if (!listeners.ok()) return listeners.error();
 
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
+  threads->shared.set_tls(*std::move(tls));
   threads->shared.set_addresses(std::move(*addresses));
   threads->start(std::move(*listeners));
   return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));
@@ -139,6 +145,14 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
 
 Proxy::Proxy(std::unique_ptr<Threads> threads) : threads_(std::move(threads)) {}
 Proxy::~Proxy() = default;
+
+Status Proxy::reload_tls() {
+  SharedState& shared = threads_->shared;
+  Result<TlsContexts> tls = load_tls(shared.options, shared.upstream);
+  if (!tls.ok()) return tls.error();
+  shared.set_tls(*std::move(tls));
+  return Unit{};
+}
 
 std::uint16_t Proxy::port() const { return threads_->port; }
 detect::Report Proxy::report() const { return threads_->keeper.report(); }

@@ -12,6 +12,7 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/proxy/options.h"
 #include "heatsink/proxy/rules.h"
+#include "heatsink/proxy/tls.h"
 
 namespace heatsink::proxy {
 
@@ -28,6 +29,9 @@ class Proxy {
   detect::Report report() const;              // takes up to a second if the keeper is busy
   std::vector<detect::Event> events() const;  // the latest changes of verdicts, oldest first
   MetricSamples metrics() const;
+  // Reads certificates, keys and authorities again, for connections that begin from now on. With an
+  // error all stays as it was.
+  Status reload_tls();
   Status ready() const;  // the server can be reached; else why not
 
  private:

@@ -38,7 +38,7 @@ class Worker;
 // on.
 class Session final : public net::FdHandler {
  public:
-  Session(Worker& worker, std::uint64_t id, net::Fd socket, std::string_view peer);
+  Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
@@ -156,8 +156,9 @@ class Session final : public net::FdHandler {
   void take_input(std::string_view bytes);
   std::size_t consume(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
-  Step dispatch_inline(TimePoint now);
+  Step dispatch_inline(std::string_view bytes, TimePoint now);
   void refuse_input(std::string_view error);
+  bool refuse_tls(std::string_view bytes);
   bool may_parse() const;
   bool may_read() const;
   void on_end_of_input(bool reset);
@@ -251,7 +252,7 @@ class Session final : public net::FdHandler {
   Worker& worker_;
   const std::uint64_t id_;
   const std::uint32_t address_;  // its number in ClientNames
-  net::Fd socket_;
+  net::Stream socket_;
   bool closed_ = false;
   bool closing_ = false;  // after the replies now known, close
   bool input_ended_ = false;

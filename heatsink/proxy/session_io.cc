@@ -2,6 +2,7 @@
 // The client's socket: what is read, when reading stops, what is written, when it is cut off.
 #include <utility>
 
+#include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
 
@@ -14,7 +15,7 @@ constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 }  // namespace
 
-Session::Session(Worker& worker, std::uint64_t id, net::Fd socket, std::string_view peer)
+Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer)
     : worker_(worker),
       id_(id),
       address_(worker.shared().client_names.enter(peer, worker.loop().now())),
@@ -38,7 +39,7 @@ Session::User Session::fresh_user() const {
 Session::~Session() { worker_.shared().client_names.leave(address_, worker_.loop().now()); }
 
 void Session::start() {
-  if (!worker_.loop().add(socket_.get(), net::Interest::kRead, *this).ok()) {
+  if (!worker_.loop().add(socket_.fd(), net::Interest::kRead, *this).ok()) {
     socket_.close();
     closed_ = true;
     worker_.bury(*this);
@@ -47,8 +48,7 @@ void Session::start() {
 
 void Session::on_readable() {
   if (closed_) return;
-  const net::IoResult result =
-      net::read_some(socket_.get(), worker_.scratch(), Worker::kScratchBytes);
+  const net::IoResult result = socket_.read(worker_.scratch(), Worker::kScratchBytes);
   if (result.status == net::IoStatus::kAgain) return;
   if (result.status == net::IoStatus::kClosed) {
     on_end_of_input(result.error_number != 0 || input_ended_);
@@ -109,6 +109,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   }
   switch (parser_.parse(bytes)) {
     case resp::ParseStatus::kNeedMore:
+      refuse_tls(bytes);
       return false;
     case resp::ParseStatus::kError:
       refuse_input(parser_.error());
@@ -125,7 +126,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   }
   const std::size_t size = parser_.size();
   const Step step = parser_.args().empty() ? Step::kDone
-                    : parser_.is_inline()  ? dispatch_inline(now)
+                    : parser_.is_inline()  ? dispatch_inline(bytes, now)
                                            : dispatch({parser_.args(), bytes.substr(0, size), now});
   if (step == Step::kStall) {
     parser_.reset();
@@ -148,8 +149,18 @@ void Session::refuse_input(std::string_view error) {
   close_when_flushed();
 }
 
+// A hello of TLS (RFC 8446, section 5.1) is an inline request to us, and mostly one without an end.
+bool Session::refuse_tls(std::string_view bytes) {
+  if (!bytes.starts_with("\x16\x03")) return false;
+  log_limited(LogLevel::kWarning, "tls-to-plain",
+              "a client speaks TLS, but proxy.tls-cert is not set", worker_.loop().now());
+  refuse_input("ERR Protocol error: this port speaks no TLS");
+  return true;
+}
+
 // The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.
-Session::Step Session::dispatch_inline(TimePoint now) {
+Session::Step Session::dispatch_inline(std::string_view bytes, TimePoint now) {
+  if (refuse_tls(bytes)) return Step::kDone;
   ByteBuffer request;
   resp::append_request(request, parser_.args());
   return dispatch({parser_.args(), request.view(), now});
@@ -178,7 +189,7 @@ void Session::set_interest() {
       static_cast<std::uint32_t>(may_read() ? net::Interest::kRead : net::Interest::kNone);
   const auto write =
       static_cast<std::uint32_t>(write_blocked_ ? net::Interest::kWrite : net::Interest::kNone);
-  worker_.loop().change(socket_.get(), static_cast<net::Interest>(read | write));
+  worker_.loop().change(socket_.fd(), static_cast<net::Interest>(read | write));
 }
 
 // A client that has only finished sending still gets its replies; but what may never come (a
@@ -212,7 +223,7 @@ void Session::close_when_flushed() {
 void Session::close() {
   if (closed_) return;
   closed_ = true;
-  worker_.loop().remove(socket_.get());
+  worker_.loop().remove(socket_.fd());
   socket_.close();
   input_.release();
   output_.release();
@@ -231,7 +242,7 @@ void Session::flush() {
   flush_due_ = false;
   if (closed_ || holds_ > 0) return;
   while (!output_.empty()) {
-    const net::IoResult result = net::write_some(socket_.get(), output_.data(), output_.size());
+    const net::IoResult result = socket_.write(output_.data(), output_.size());
     if (result.status == net::IoStatus::kClosed) {
       close();
       return;

@@ -19,6 +19,7 @@
 #include "heatsink/proxy/key_display.h"
 #include "heatsink/proxy/options.h"
 #include "heatsink/proxy/rules.h"
+#include "heatsink/proxy/tls.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
@@ -78,7 +79,20 @@ struct SharedState {
     addresses_ = std::move(addresses);
   }
 
+  // For connections that begin now; replaced while the proxy runs when certificates are renewed.
+  TlsContexts tls() const {
+    const std::lock_guard lock(tls_mutex_);
+    return tls_;
+  }
+  void set_tls(TlsContexts contexts) {
+    const std::lock_guard lock(tls_mutex_);
+    tls_ = std::move(contexts);
+  }
+  std::atomic<std::int64_t> handshakes{0};  // of clients, under way
+
  private:
+  mutable std::mutex tls_mutex_;  // taken once per connection
+  TlsContexts tls_;
   mutable std::mutex addresses_mutex_;  // taken once per connection attempt
   std::vector<net::ResolvedAddress> addresses_;
 };

@@ -11,7 +11,7 @@ namespace heatsink::proxy {
 
 TrackerLink::~TrackerLink() {
   loop_.cancel(timer_);
-  if (socket_) loop_.remove(socket_.get());
+  if (socket_) loop_.remove(socket_.fd());
 }
 
 void TrackerLink::connect() {
@@ -22,20 +22,19 @@ void TrackerLink::connect() {
     lost("its name has no address");
     return;
   }
-  Result<net::Fd> started = net::start_connect(addresses[attempt_++ % addresses.size()]);
+  Result<net::Stream> started =
+      net::Stream::connect(addresses[attempt_++ % addresses.size()], shared_.tls().upstream);
   if (!started.ok()) {
     lost(started.error().message);
     return;
   }
   socket_ = std::move(started).value();
-  if (const Status added = loop_.add(socket_.get(), net::Interest::kReadWrite, *this);
-      !added.ok()) {
+  if (const Status added = loop_.add(socket_.fd(), net::Interest::kReadWrite, *this); !added.ok()) {
     socket_.close();
     lost(added.error().message);
     return;
   }
-  timer_ = loop_.call_after(shared_.options.connect_timeout,
-                            [this] { lost("connecting took too long"); });
+  timer_ = loop_.call_after(shared_.options.connect_timeout, [this] { lost(socket_.too_slow()); });
 }
 
 void TrackerLink::retry() {
@@ -54,7 +53,7 @@ void TrackerLink::look_up_again() {
 void TrackerLink::lost(const std::string& reason) {
   loop_.cancel(std::exchange(timer_, 0));
   if (socket_) {
-    loop_.remove(socket_.get());
+    loop_.remove(socket_.fd());
     socket_.close();
   }
   if (std::exchange(connected_, false)) tracker_.disconnected(reason);
@@ -67,8 +66,13 @@ void TrackerLink::lost(const std::string& reason) {
 
 void TrackerLink::on_writable() {
   if (!connected_) {
-    if (const Status done = net::connect_result(socket_); !done.ok()) {
-      lost(done.error().message);
+    const Result<net::Interest> step = socket_.open();
+    if (!step.ok()) {
+      lost(step.error().message);
+      return;
+    }
+    if (*step != net::Interest::kNone) {
+      loop_.change(socket_.fd(), *step);
       return;
     }
     loop_.cancel(std::exchange(timer_, 0));
@@ -84,10 +88,10 @@ void TrackerLink::on_readable() {
     return;
   }
   std::array<char, 64 * 1024> bytes;
-  const net::IoResult result = net::read_some(socket_.get(), bytes.data(), bytes.size());
+  const net::IoResult result = socket_.read(bytes.data(), bytes.size());
   if (result.status == net::IoStatus::kAgain) return;
   if (result.status == net::IoStatus::kClosed) {
-    lost("the tracking connection was lost");
+    lost("tracking: " + socket_.loss());
     return;
   }
   const Status read = tracker_.received({bytes.data(), result.bytes}, BootClock::now());
@@ -116,15 +120,15 @@ void TrackerLink::flush() {
   if (!connected_) return;
   ByteBuffer& output = tracker_.output();
   while (!output.empty()) {
-    const net::IoResult result = net::write_some(socket_.get(), output.data(), output.size());
+    const net::IoResult result = socket_.write(output.data(), output.size());
     if (result.status == net::IoStatus::kAgain) break;
     if (result.status == net::IoStatus::kClosed) {
-      lost("the tracking connection was lost");
+      lost("tracking: " + socket_.loss());
       return;
     }
     output.consume(result.bytes);
   }
-  loop_.change(socket_.get(), output.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
+  loop_.change(socket_.fd(), output.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
 }
 
 }  // namespace heatsink::proxy

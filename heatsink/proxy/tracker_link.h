@@ -35,7 +35,7 @@ class TrackerLink final : public net::FdHandler {
   net::EventLoop& loop_;
   SharedState& shared_;
   redis::Tracker& tracker_;
-  net::Fd socket_;
+  net::Stream socket_;
   bool connected_ = false;
   net::TimerId timer_ = 0;  // connect time-out, or the next attempt
   Nanos backoff_{0};

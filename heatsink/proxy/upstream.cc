@@ -26,7 +26,7 @@ Upstream::Upstream(Worker& worker, resp::Protocol protocol, Login login, Session
 
 Upstream::~Upstream() {
   worker_.loop().cancel(connect_timer_);
-  if (socket_) worker_.loop().remove(socket_.get());
+  if (socket_) worker_.loop().remove(socket_.fd());
   if (owner_ != nullptr)
     worker_.shared().private_connections.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -34,18 +34,19 @@ Upstream::~Upstream() {
 void Upstream::connect() {
   worker_.count().add(Count::kUpstreamConnects);
   std::string reason = "its name has no address";
+  const net::TlsContext tls = worker_.shared().tls().upstream;
   for (const net::ResolvedAddress& address : worker_.shared().addresses()) {
-    Result<net::Fd> started = net::start_connect(address);
+    Result<net::Stream> started = net::Stream::connect(address, tls);
     if (!started.ok()) {
       reason = started.error().message;
       continue;
     }
     socket_ = std::move(started).value();
-    const Status added = worker_.loop().add(socket_.get(), net::Interest::kReadWrite, *this);
+    const Status added = worker_.loop().add(socket_.fd(), net::Interest::kReadWrite, *this);
     if (added.ok()) {
       writing_ = true;
       connect_timer_ = worker_.loop().call_after(worker_.shared().options.connect_timeout,
-                                                 [this] { fail("connecting took too long"); });
+                                                 [this] { fail(socket_.too_slow()); });
       return;
     }
     reason = added.error().message;
@@ -127,10 +128,10 @@ void Upstream::relay_raw(std::string_view request) {
 
 void Upstream::flush() {
   while (state_ != State::kFailed && state_ != State::kConnecting && unsent() > 0) {
-    const net::IoResult result = net::write_some(socket_.get(), output_.data() + sent_, unsent());
+    const net::IoResult result = socket_.write(output_.data() + sent_, unsent());
     if (result.status == net::IoStatus::kAgain) break;
     if (result.status == net::IoStatus::kClosed) {
-      fail("the connection was lost");
+      fail(socket_.loss());
       return;
     }
     if (shared() && state_ == State::kReady) {
@@ -149,7 +150,7 @@ void Upstream::want_write(bool on) {
   const auto read =
       static_cast<std::uint32_t>(paused_ ? net::Interest::kNone : net::Interest::kRead);
   const auto write = static_cast<std::uint32_t>(on ? net::Interest::kWrite : net::Interest::kNone);
-  worker_.loop().change(socket_.get(), static_cast<net::Interest>(read | write));
+  worker_.loop().change(socket_.fd(), static_cast<net::Interest>(read | write));
 }
 
 void Upstream::pause(bool paused) {
@@ -167,7 +168,7 @@ void Upstream::fail(const std::string& reason) {
   state_ = State::kFailed;
   worker_.loop().cancel(std::exchange(connect_timer_, 0));
   if (socket_) {
-    worker_.loop().remove(socket_.get());
+    worker_.loop().remove(socket_.fd());
     socket_.close();
   }
   // What is under way may have been done or not: it counts as a write.
@@ -183,15 +184,21 @@ void Upstream::fail(const std::string& reason) {
 
 void Upstream::on_writable() {
   if (state_ == State::kConnecting) {
-    const Status connected = net::connect_result(socket_);
-    if (!connected.ok()) {
-      fail(connected.error().message);
-      return;
-    }
-    start_handshake();
+    go_on_connecting();
     return;
   }
   flush();
+}
+
+void Upstream::go_on_connecting() {
+  const Result<net::Interest> step = socket_.open();
+  if (!step.ok()) {
+    fail(step.error().message);
+  } else if (*step == net::Interest::kNone) {
+    start_handshake();
+  } else {
+    worker_.loop().change(socket_.fd(), *step);
+  }
 }
 
 void Upstream::on_readable() {
@@ -199,11 +206,10 @@ void Upstream::on_readable() {
     on_writable();
     return;
   }
-  const net::IoResult result =
-      net::read_some(socket_.get(), worker_.scratch(), Worker::kScratchBytes);
+  const net::IoResult result = socket_.read(worker_.scratch(), Worker::kScratchBytes);
   if (result.status == net::IoStatus::kAgain) return;
   if (result.status == net::IoStatus::kClosed) {
-    fail("the connection was lost");
+    fail(socket_.loss());
     return;
   }
   progress_at_ = worker_.loop().now();

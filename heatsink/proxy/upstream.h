@@ -95,6 +95,7 @@ class Upstream final : public net::FdHandler {
   enum class State : std::uint8_t { kConnecting, kHandshake, kReady, kFailed };
 
   bool shared() const { return owner_ == nullptr && !was_private_; }
+  void go_on_connecting();
   void start_handshake();
   void process(std::string_view bytes);
   bool begin_element();
@@ -113,7 +114,7 @@ class Upstream final : public net::FdHandler {
   Login login_;
   Session* owner_;
   const bool was_private_;
-  net::Fd socket_;
+  net::Stream socket_;
   State state_ = State::kConnecting;
   net::TimerId connect_timer_ = 0;
   bool was_ready_ = false;

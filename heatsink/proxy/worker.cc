@@ -25,6 +25,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       reader_(shared.epochs.add_reader()),
       listener_(std::move(listener)),
       acceptor_(*this),
+      door_(loop_, *this, shared.options.tls_handshake_timeout),
       counter_(shared.options.detection_enabled
                    ? std::make_unique<AccessCounter>(shared.options, shared.rules,
                                                      shared.client_names, shared.seed)
@@ -243,6 +244,7 @@ Session* Worker::session(std::uint64_t id) {
 }
 
 void Worker::accept_clients() {
+  const net::TlsContext tls = shared_.tls().clients;
   for (std::size_t i = 0; i < kAcceptsPerTurn; ++i) {
     bool again = false;
     Result<net::Accepted> accepted = net::accept_tcp(listener_, again);
@@ -257,18 +259,50 @@ void Worker::accept_clients() {
     }
     if (!comes_in_time(*accepted)) continue;
     shared_.clients.fetch_add(1, std::memory_order_relaxed);
-    counters_.add(Count::kClientsAccepted);
-    const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
-    auto client = std::make_unique<Session>(*this, id, std::move(accepted->socket), accepted->peer);
-    Session& started = *client;
-    sessions_.emplace(id, std::move(client));
-    started.start();
+    if (tls) {
+      enter_by_tls(std::move(*accepted), tls);
+    } else {
+      open_session(net::Stream(std::move(accepted->socket)), accepted->peer);
+    }
   }
+}
+
+void Worker::open_session(net::Stream stream, const std::string& peer) {
+  counters_.add(Count::kClientsAccepted);
+  const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
+  auto client = std::make_unique<Session>(*this, id, std::move(stream), peer);
+  Session& started = *client;
+  sessions_.emplace(id, std::move(client));
+  started.start();
+}
+
+void Worker::enter_by_tls(net::Accepted accepted, const net::TlsContext& context) {
+  if (shared_.handshakes.fetch_add(1) >= shared_.options.tls_handshakes_max) {
+    shared_.handshakes.fetch_sub(1);
+    shared_.clients.fetch_sub(1, std::memory_order_relaxed);
+    counters_.add(Count::kHandshakesFull);
+    return;
+  }
+  door_.enter(std::move(accepted.socket), context, std::move(accepted.peer));
+}
+
+void Worker::admit(net::Stream stream, const std::string& peer) {
+  shared_.handshakes.fetch_sub(1);
+  counters_.add(Count::kHandshakes);
+  open_session(std::move(stream), peer);
+}
+
+void Worker::turned_away(const std::string& peer, const std::string& why) {
+  shared_.handshakes.fetch_sub(1);
+  shared_.clients.fetch_sub(1, std::memory_order_relaxed);
+  counters_.add(Count::kHandshakesFailed);
+  log_limited(LogLevel::kWarning, why, "client " + peer + " is turned away: " + why, loop_.now());
 }
 
 // The words for too many clients are those of Redis.
 void Worker::refuse(const net::Fd& socket, Count why, const char* words) {
   counters_.add(why);
+  if (shared_.tls().clients) return;  // before its handshake it could not read them
   const std::string line = std::string("-ERR ") + words + "\r\n";
   static_cast<void>(net::write_some(socket.get(), line.data(), line.size()));
 }

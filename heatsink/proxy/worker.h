@@ -19,6 +19,7 @@
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/tls_door.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
 
@@ -28,7 +29,7 @@ class Keeper;
 class Session;
 
 // Everything but post(), counters() and read_hits() belongs to the worker's own thread.
-class Worker {
+class Worker final : private TlsDoor::House {
  public:
   Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener);
   ~Worker();
@@ -158,8 +159,12 @@ class Worker {
   void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
   void wake(Lane& lane);
   void accept_clients();
+  void open_session(net::Stream stream, const std::string& peer);
   void refuse(const net::Fd& socket, Count why, const char* words);
   bool comes_in_time(const net::Accepted& accepted);
+  void enter_by_tls(net::Accepted accepted, const net::TlsContext& context);
+  void admit(net::Stream stream, const std::string& peer) override;
+  void turned_away(const std::string& peer, const std::string& why) override;
   Session* session(std::uint64_t id);
   void throttle_accept();
   void tick();
@@ -179,6 +184,7 @@ class Worker {
   cache::Epochs::Reader& reader_;
   net::Fd listener_;
   Acceptor acceptor_;
+  TlsDoor door_;
   Counters counters_;
   ReadHits read_hits_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off

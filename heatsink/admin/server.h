@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kRequestHeaderBytesMax = 8192;
 struct ServerOptions {
   // 127.0.0.0/8, ::1 or localhost, with a token any address ("": all); port 0: any free one.
   net::HostPort listen;
-  std::string token;                 // every request must bear it; "": none is asked for
+  std::string token = {};            // every request must bear it; "": none is asked for
   std::size_t connections_max = 64;  // one more gets 503 and is closed
   // For a request to arrive whole, for its answer to be taken, and for a connection to be idle.
   Nanos deadline = std::chrono::seconds(10);

@@ -287,7 +287,8 @@ class Upstream(TlsTest):
         identity = {"upstream.tls-cert": cert, "upstream.tls-key": key}
         door = self.open(upstream, **self.trusting(), **identity)
         self.assertEqual(self.keep(tcp(door.port)).ask("PING"), b"+PONG\r\n")
-        self.unreachable(upstream, "the server wants a certificate", **self.trusting())
+        # Heard of behind the handshake (TLS 1.3): an attempt that writes into the reset misses it.
+        self.open(upstream, **self.trusting()).says("the server wants a certificate")
 
     def unreachable(self, upstream, why, **options):
         door = self.open(upstream, **{"upstream.connect-timeout": "500ms", **options})

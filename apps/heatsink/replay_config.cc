@@ -18,9 +18,9 @@ std::string report_config(const ReplayReport& report) {
   const std::size_t entries = std::min<std::size_t>(setting.capacity.entries_max, 4096);
   out += fmt::format(
       "detection:\n  window: {}\n  hot-qps: {:g}\n  warm-qps: {:g}\n  top-n: {}\n"
-      "cache:\n  enabled: {}\n",
+      "  burst: {}\ncache:\n  enabled: {}\n",
       format_duration(setting.window), setting.hot_qps, setting.hot_qps / 4, entries,
-      advice.caching);
+      format_share({replay::burst_part(setting)}), advice.caching);
   if (!advice.caching) return out;
   return out + fmt::format("  maximum-size: {}\n  maximum-bytes: {}\n  expire-after-write: {}\n",
                            entries,

@@ -121,8 +121,11 @@ Plot share_plot(const replay::TraceFacts& facts) {
 
 std::string savings_table(const ReplayReport& report) {
   std::string out = "<h2>Requests taken off the server, and what it costs</h2>\n<table>\n";
-  out += header_row({"window", "hot-qps", "capacity", "requests", "bytes", "memory", "copies",
-                     "refills", "promotions"});
+  const bool bytes = knows_bytes(report);
+  std::vector<std::string> titles{"window", "hot-qps", "capacity", "requests"};
+  if (bytes) titles.emplace_back("bytes");
+  titles.insert(titles.end(), {memory_title(report), "copies", "refills", "promotions"});
+  out += header_row(titles);
   const replay::Setting& chosen = report.recommendation.chosen.setting;
   for (const Saving& saving : report.savings) {
     const replay::Setting& setting = saving.setting;
@@ -130,15 +133,20 @@ std::string savings_table(const ReplayReport& report) {
                            setting.capacity == chosen.capacity && report.recommendation.caching;
     if (saving.tally.promotions == 0 && !is_chosen) continue;
     out += "<tr>" + cell(format_duration(setting.window), is_chosen) +
-           cell(fmt::format("{:g}/s", setting.hot_qps)) + cell(capacity_text(setting.capacity)) +
-           cell(tui::percent_text(saving.requests_ratio)) +
-           cell(tui::percent_text(saving.bytes_ratio)) +
+           cell(fmt::format("{:g}/s{}", setting.hot_qps,
+                            replay::has_evidence(setting) ? "" : " (few)")) +
+           cell(capacity_text(setting.capacity)) + cell(tui::percent_text(saving.requests_ratio)) +
+           (bytes ? cell(tui::percent_text(saving.bytes_ratio)) : "") +
            cell(tui::size_text(Bytes{saving.tally.bytes_peak})) +
            cell(std::to_string(saving.tally.entries_peak)) +
            cell(std::to_string(saving.tally.refills)) +
            cell(std::to_string(saving.tally.promotions)) + "</tr>\n";
   }
-  return out + "</table>\n<p>Settings under which no key was hot are left out.</p>\n";
+  return out + "</table>\n<p>Settings under which no key was hot are left out. " +
+         fmt::format(
+             "(few): fewer than {:g} accesses make a key hot there, which is chance: never "
+             "recommended.</p>\n",
+             replay::kLeastEvidence);
 }
 
 std::string keys_table(const ReplayReport& report) {
@@ -158,12 +166,15 @@ std::string accuracy_lines(const ReplayReport& report, const replay::Accuracy& a
     return static_cast<double>(replay::quantile(accuracy.detection_ns, q)) / 1e6;
   };
   return fmt::format(
-      "<h2>The detector against exact counts</h2>\n<p>hot-qps {:g}, window {}: precision {:.2f} %, "
-      "recall {:.2f} %, P@100 {:.2f} %, mean rate error of the top 100 {:.3f} %, time to detect "
-      "p50 {:.0f} ms, p99 {:.0f} ms; {} keys were hot.</p>\n",
-      report.judged.rule.hot, format_duration(report.judged.rule.measure.window),
-      accuracy.precision() * 100, accuracy.recall() * 100, accuracy.top_precision() * 100,
-      accuracy.rate_error() * 100, millis(0.5), millis(0.99), accuracy.lives.size());
+             "<h2>The detector against exact counts</h2>\n<p>hot-qps {:g}, window {}: precision "
+             "{:.2f} %, "
+             "recall {:.2f} %, P@100 {:.2f} %, mean rate error of the top 100 {:.3f} %, time to "
+             "detect "
+             "p50 {:.0f} ms, p99 {:.0f} ms; {} keys were hot.</p>\n",
+             report.judged.rule.hot, format_duration(report.judged.rule.measure.window),
+             accuracy.precision() * 100, accuracy.recall() * 100, accuracy.top_precision() * 100,
+             accuracy.rate_error() * 100, millis(0.5), millis(0.99), accuracy.lives.size()) +
+         "<p>" + escaped(missed_sentence(report)) + "</p>\n";
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ json::object trace_object(const ReplayReport& report) {
   return out;
 }
 
-json::object saving_object(const replay::Saving& saving) {
+json::object saving_object(const replay::Saving& saving, bool bytes_known) {
   const replay::CopyTally& tally = saving.tally;
   json::object out;
   out["window_seconds"] = seconds(saving.setting.window);
@@ -55,7 +55,7 @@ json::object saving_object(const replay::Saving& saving) {
   if (saving.setting.capacity.bytes_max < replay::kNoByteLimit)
     out["bytes_max"] = saving.setting.capacity.bytes_max.count;
   out["requests_ratio"] = saving.requests_ratio;
-  out["bytes_ratio"] = saving.bytes_ratio;
+  if (bytes_known) out["bytes_ratio"] = saving.bytes_ratio;
   out["hits"] = tally.hits;
   out["fills"] = tally.fills;
   out["refills"] = tally.refills;
@@ -66,14 +66,16 @@ json::object saving_object(const replay::Saving& saving) {
   out["hot_keys_peak"] = saving.hot_peak;
   out["copies_peak"] = tally.entries_peak;
   out["bytes_peak"] = tally.bytes_peak;
+  out["enough_evidence"] = replay::has_evidence(saving.setting);
   return out;
 }
 
-json::object advice_object(const replay::Recommendation& advice) {
+json::object advice_object(const replay::Recommendation& advice, bool bytes_known) {
   json::object out;
   out["caching"] = advice.caching;
-  out["chosen"] = saving_object(advice.chosen);
-  out["best"] = saving_object(advice.best);
+  out["chosen"] = saving_object(advice.chosen, bytes_known);
+  out["best"] = saving_object(advice.best, bytes_known);
+  if (advice.caching) out["requests_ratio_with_slower_keys"] = advice.slower_ratio;
   json::array reasons;
   for (const replay::Reason& reason : advice.reasons)
     reasons.push_back(json::object{
@@ -90,6 +92,10 @@ json::object accuracy_object(const ReplayReport& report, const replay::Accuracy&
   out["judgements"] = accuracy.judgements;
   out["precision"] = accuracy.precision();
   out["recall"] = accuracy.recall();
+  out["burst"] = report.judged.burst;
+  out["not_named"] = accuracy.truly - accuracy.named_truly;
+  out["not_named_hot_from_before"] = accuracy.lasting;
+  out["not_named_for_want_of_proof"] = accuracy.unproven;
   out["precision_at_100"] = accuracy.top_precision();
   out["rate_error"] = accuracy.rate_error();
   out["bounds_broken"] = accuracy.bounds_broken;
@@ -121,9 +127,10 @@ std::string report_json(const ReplayReport& report) {
   json::object out;
   out["heatsink_replay"] = 1;
   out["trace"] = trace_object(report);
-  out["recommendation"] = advice_object(report.recommendation);
+  out["recommendation"] = advice_object(report.recommendation, knows_bytes(report));
   json::array savings;
-  for (const replay::Saving& saving : report.savings) savings.push_back(saving_object(saving));
+  for (const replay::Saving& saving : report.savings)
+    savings.push_back(saving_object(saving, knows_bytes(report)));
   out["savings"] = std::move(savings);
   out["accuracy"] =
       report.accuracy ? json::value(accuracy_object(report, *report.accuracy)) : json::value();

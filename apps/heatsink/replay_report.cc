@@ -8,6 +8,8 @@
 namespace heatsink::app {
 namespace {
 
+constexpr double kFewAccesses = 100;  // in a window: one that is missed is more than 1 % of them
+
 template <class T>
 std::size_t place_of(const std::vector<T>& values, const T& wanted) {
   const auto found = std::find(values.begin(), values.end(), wanted);
@@ -50,6 +52,31 @@ std::string capacity_text(const replay::Capacity& capacity) {
              : format_bytes(capacity.bytes_max);
 }
 
+bool knows_bytes(const ReplayReport& report) { return report.facts.sized > 0; }
+
+std::string memory_title(const ReplayReport& report) {
+  return report.facts.sized < report.trace.accesses.size() ? "memory est." : "memory";
+}
+
+std::string missed_sentence(const ReplayReport& report) {
+  if (!report.accuracy || report.accuracy->named_truly == report.accuracy->truly) return "";
+  const replay::Accuracy& accuracy = *report.accuracy;
+  const detect::Rule& rule = report.judged.rule;
+  const double needed = rule.hot * std::chrono::duration<double>(rule.measure.window).count();
+  const std::uint64_t missed = accuracy.truly - accuracy.named_truly;
+  return fmt::format(
+      "Not named were, counted at each judgement, {} hot keys. Of these {} were hot only from "
+      "before (a crossing, or a burst, that was not proven at the time), and of {} the bounds "
+      "reached "
+      "the threshold, but not what is proven: accesses from before the detector began to follow a "
+      "key are no proof. This threshold asks for {:g} "
+      "accesses in its window{}.",
+      missed, accuracy.lasting, accuracy.unproven, needed,
+      needed < kFewAccesses
+          ? ", so few of them decide: a higher threshold or a longer window leaves less in doubt"
+          : "");
+}
+
 std::vector<std::string> caveats(const ReplayReport& report) {
   std::vector<std::string> out;
   reading_caveats(report.trace.facts, out);
@@ -64,14 +91,15 @@ std::vector<std::string> caveats(const ReplayReport& report) {
   if (report.trace.facts.is_recording) {
     out.push_back(
         "A recording of heatsink top knows rates of hot and warm keys, not single accesses: they "
-        "were spread evenly between two answers. Bursts, keys below warm-qps, and the detector's "
+        "were spread evenly between two answers, and its reads taken as GETs. Bursts, keys below "
+        "warm-qps, and the detector's "
         "accuracy cannot be seen in it, and thresholds under its warm-qps save more than is said.");
   }
   if (report.facts.reads > 0) {
-    out.push_back(
-        fmt::format("{} reads are no GET: they make a key hot, but copies do not answer "
-                    "them.",
-                    report.facts.reads));
+    out.push_back(fmt::format(
+        "{} reads are no {}: they make a key hot, but are counted as reaching the server. "
+        "What a proxy answers of them from copies comes on top.",
+        report.facts.reads, replay::kCopiedRead));
   }
   return out;
 }

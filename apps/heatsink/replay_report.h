@@ -34,6 +34,14 @@ struct ReplayReport {
 // "300 copies", "16mb": what of the capacity the grid varies.
 std::string capacity_text(const replay::Capacity& capacity);
 
+// Whether the trace tells the size of any value: else shares of bytes say nothing.
+bool knows_bytes(const ReplayReport& report);
+// "memory", or that it is an estimate.
+std::string memory_title(const ReplayReport& report);
+
+// Why the detector missed what it missed, with the figures; empty when it missed nothing.
+std::string missed_sentence(const ReplayReport& report);
+
 // What was assumed or could not be known, a sentence each; every output tells them.
 std::vector<std::string> caveats(const ReplayReport& report);
 

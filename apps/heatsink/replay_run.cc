@@ -101,11 +101,16 @@ Result<ReplayReport> replay_report(const ReplayOptions& options) {
   simulated.rules = options.rules;
   report.savings = replay::savings(report.trace, simulated, options.threads,
                                    [&line](double done) { line.show("simulating", done); });
-  report.recommendation = replay::recommend(report.savings);
+  report.recommendation = replay::recommend(report.savings, [&](const replay::SavingsGrid& slower) {
+    simulated.grid = slower;
+    return replay::savings(report.trace, simulated, options.threads,
+                           [&line](double done) { line.show("slower keys", done); });
+  });
   const replay::Setting& chosen = report.recommendation.chosen.setting;
   report.judged.rule.measure.window = chosen.window;
   report.judged.rule.hot = options.hot_qps > 0 ? options.hot_qps : chosen.hot_qps;
   report.judged.rule.warm = report.judged.rule.hot;
+  report.judged.burst = replay::burst_part({chosen.window, report.judged.rule.hot, {}});
   if (report.trace.facts.is_recording) return report;
   report.accuracy = replay::accuracy(report.trace, report.judged,
                                      [&line](double done) { line.show("measuring", done); });

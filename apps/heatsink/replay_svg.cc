@@ -37,8 +37,11 @@ class Canvas {
         first = false;
       }
     }
+    if (!plot.x_logarithmic) x_min_ = std::min(x_min_, 0.0);
     if (x_max_ <= x_min_) x_max_ = x_min_ + 1;
     if (y_max_ <= 0) y_max_ = plot.y_is_ratio ? 0.01 : 1;
+    const double step = tick_step(y_max_);
+    y_max_ = std::ceil(y_max_ / step * 0.9999) * step;  // the axis ends with a tick
   }
 
   std::string draw() const {

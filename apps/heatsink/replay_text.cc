@@ -55,8 +55,8 @@ std::string trace_text(const ReplayReport& report) {
   const auto share = [requests](std::uint64_t count) {
     return tui::percent_text(static_cast<double>(count) / requests);
   };
-  std::string line = fmt::format("GET {}, other reads {}, writes {}", share(facts.gets),
-                                 share(facts.reads), share(facts.writes));
+  std::string line = fmt::format("{} {}, other reads {}, writes {}", replay::kCopiedRead,
+                                 share(facts.gets), share(facts.reads), share(facts.writes));
   for (const std::uint64_t rank : {10ULL, 1000ULL}) {
     if (trace.keys.size() > rank)
       line += fmt::format("; the {} busiest keys have {}", rank,
@@ -77,11 +77,25 @@ std::string recommendation_text(const ReplayReport& report) {
   const Saving& chosen = advice.chosen;
   return out +
          wrapped(fmt::format(
-             "So {} of the requests and {} of the bytes would not have reached the server, for at "
-             "most {} copies of {} together and {} refills.",
-             tui::percent_text(chosen.requests_ratio), tui::percent_text(chosen.bytes_ratio),
+             "So {} of the requests{} would not have reached the server, for at most {} copies of "
+             "{} together and {} refills.",
+             tui::percent_text(chosen.requests_ratio),
+             knows_bytes(report) ? " and " + tui::percent_text(chosen.bytes_ratio) + " of the bytes"
+                                 : "",
              chosen.tally.entries_peak, tui::size_text(Bytes{chosen.tally.bytes_peak}),
              chosen.tally.refills));
+}
+
+// Behind a row whose threshold asks for too little, and what it means.
+std::string evidence_mark(const replay::Setting& setting) {
+  return replay::has_evidence(setting) ? "" : " few";
+}
+
+std::string evidence_note(const std::string& table) {
+  if (table.find(" few\n") == std::string::npos) return "";
+  return fmt::format(
+      "few: fewer than {:g} accesses make a key hot there: chance, and never recommended.\n",
+      replay::kLeastEvidence);
 }
 
 std::string capacities_table(const ReplayReport& report) {
@@ -99,9 +113,9 @@ std::string capacities_table(const ReplayReport& report) {
       const Saving& saving = report.saving(window, threshold, capacity);
       out += fmt::format("{:>9}", tui::percent_text(saving.requests_ratio));
     }
-    out += "\n";
+    out += evidence_mark(report.saving(window, threshold, 0).setting) + "\n";
   }
-  return out;
+  return out + evidence_note(out);
 }
 
 std::string costs_table(const ReplayReport& report) {
@@ -109,21 +123,24 @@ std::string costs_table(const ReplayReport& report) {
   const std::size_t capacity = report.chosen_capacity();
   std::string out =
       heading(fmt::format("What it costs, capacity {}", capacity_text(grid.capacities[capacity])));
-  out += fmt::format("{:>7}{:>10}{:>10}{:>9}{:>11}{:>9}{:>9}{:>9}\n", "window", "hot-qps",
-                     "requests", "bytes", "memory", "copies", "refills", "promoted");
+  const bool bytes = knows_bytes(report);
+  out +=
+      fmt::format("{:>7}{:>10}{:>10}{}{:>12}{:>8}{:>9}{:>9}\n", "window", "hot-qps", "requests",
+                  bytes ? "    bytes" : "", memory_title(report), "copies", "refills", "promoted");
   for (std::size_t window = 0; window < grid.windows.size(); ++window) {
     for (std::size_t threshold = 0; threshold < grid.hot_qps.size(); ++threshold) {
       const Saving& saving = report.saving(window, threshold, capacity);
-      out += fmt::format("{:>7}{:>10}{:>10}{:>9}{:>11}{:>9}{:>9}{:>9}\n",
+      out += fmt::format("{:>7}{:>10}{:>10}{}{:>12}{:>8}{:>9}{:>9}{}\n",
                          threshold == 0 ? format_duration(grid.windows[window]) : "",
                          rate_of(grid.hot_qps[threshold]), tui::percent_text(saving.requests_ratio),
-                         tui::percent_text(saving.bytes_ratio),
+                         bytes ? fmt::format("{:>9}", tui::percent_text(saving.bytes_ratio)) : "",
                          tui::size_text(Bytes{saving.tally.bytes_peak}), saving.tally.entries_peak,
                          tui::count_text(static_cast<double>(saving.tally.refills)),
-                         tui::count_text(static_cast<double>(saving.tally.promotions)));
+                         tui::count_text(static_cast<double>(saving.tally.promotions)),
+                         evidence_mark(saving.setting));
     }
   }
-  return out;
+  return out + evidence_note(out);
 }
 
 std::string keys_table(const ReplayReport& report) {
@@ -173,6 +190,7 @@ std::string accuracy_text(const ReplayReport& report) {
         "against the same rules on exact counts.",
         accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}), accuracy.judgements,
         accuracy.precision() * 100, accuracy.recall() * 100));
+    if (const std::string why = missed_sentence(report); !why.empty()) out += wrapped(why);
     out += wrapped(fmt::format(
         "Time to detect, from the access that made a key hot: p50 {}, p99 {}, longest {}; {} keys "
         "cooled down before they were named.",

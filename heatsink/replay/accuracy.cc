@@ -103,6 +103,7 @@ class Measurement {
                    .seed = 1}),
         selector_(selector_for(options)),
         truth_(trace, options),
+        floor_(detect::RuleSet(options.rule).floor(0, options.burst)),
         next_tick_ns_(tick_ns_) {
     out_.memory_bytes = recorder_.memory_bytes();
   }
@@ -131,7 +132,7 @@ class Measurement {
     if (static_cast<double>(count) >= options_.rule.hot * seconds(access.at_ns) &&
         !hot_since_.contains(access.key))
       crossed_ns_.try_emplace(access.key, access.at_ns);
-    if (urgent) judge(recorder_.summarize(TimePoint(Nanos(access.at_ns)), kKeysMax));
+    if (urgent) judge(recorder_.summarize(TimePoint(Nanos(access.at_ns)), kKeysMax, floor_));
   }
 
   // What a count is divided by, as Summary::seconds() has it.
@@ -174,29 +175,47 @@ class Measurement {
 
   void tick(std::int64_t at_ns) {
     next_tick_ns_ = at_ns + tick_ns_;
-    const detect::Summary summary = recorder_.summarize(TimePoint(Nanos(at_ns)), kKeysMax);
+    const TimePoint now{Nanos(at_ns)};
+    const detect::Summary summary = recorder_.summarize(now, kKeysMax, floor_);
     judge(summary);
-    compare(at_ns);
+    compare(summary);
     forget_cooled(at_ns);
     if (at_ns / slot_ns_ != last_slot_) {
       last_slot_ = at_ns / slot_ns_;
-      compare_top(summary);
+      compare_top(recorder_.summarize(now, kKeysMax));
     }
   }
 
-  void compare(std::int64_t at_ns) {
+  void compare(const detect::Summary& summary) {
+    const std::int64_t at_ns = summary.at.time_since_epoch().count();
     ++out_.judgements;
     HotMoment moment{at_ns, static_cast<std::uint32_t>(hot_since_.size()), 0};
     for (const detect::Verdict& verdict : truth_.verdicts()) {
       if (!is_hot(verdict)) continue;
       ++moment.truly;
-      if (hot_since_.contains(key_of_hash(verdict.count.hash))) ++out_.named_truly;
+      if (hot_since_.contains(key_of_hash(verdict.count.hash))) {
+        ++out_.named_truly;
+      } else if (verdict.rate < options_.rule.hot) {
+        ++out_.lasting;
+      } else if (is_unproven(verdict.count.hash, summary)) {
+        ++out_.unproven;
+      }
     }
     out_.named += moment.named;
     out_.truly += moment.truly;
     if (at_ns < next_moment_ns_) return;
     next_moment_ns_ = at_ns + moment_ns_;
     if (out_.moments.size() < Accuracy::kMomentsMax) out_.moments.push_back(moment);
+  }
+
+  // Such a key is near the front: the list is by high, falling.
+  bool is_unproven(KeyHash hash, const detect::Summary& summary) const {
+    const double needed = options_.rule.hot * summary.seconds();
+    for (const detect::KeyCount& count : summary.keys) {
+      if (static_cast<double>(count.high) < needed) break;
+      if (count.hash.value == hash.value) return static_cast<double>(count.low) < needed;
+    }
+    return static_cast<double>(summary.absent_max) >= needed;
   }
 
   // A key that fell back below the hysteresis before anyone said that it is hot.
@@ -245,6 +264,7 @@ class Measurement {
   detect::Recorder recorder_;
   detect::Selector selector_;
   Truth truth_;
+  std::uint64_t floor_;  // as in the proxy: keys that cannot matter are not summarized
   std::int64_t next_tick_ns_;
   std::int64_t next_moment_ns_ = 0;
   std::int64_t last_slot_ = -1;

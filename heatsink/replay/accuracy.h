@@ -45,6 +45,10 @@ struct Accuracy {
   std::uint64_t named = 0;          // hot keys named, summed over the judgements ...
   std::uint64_t named_truly = 0;    // ... that exact counts call hot as well ...
   std::uint64_t truly = 0;          // ... of so many
+  std::uint64_t unproven = 0;       // of truly - named_truly: the bounds reached the threshold, but
+                                    // not their low, which alone is proof
+  std::uint64_t lasting = 0;        // of the others: no longer, or (bursts) not yet above the
+                                    // threshold by exact counts either, but hot from before
   std::uint64_t top_asked = 0;      // keys among the kTop busiest named, summed over the slots ...
   std::uint64_t top_right = 0;      // ... that are among the truly busiest
   double rate_error_sum = 0;        // |rate - truth| / truth, of these

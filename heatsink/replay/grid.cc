@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "heatsink/replay/choice.h"
 #include "heatsink/replay/savings.h"
 
 namespace heatsink::replay {
@@ -16,7 +17,6 @@ constexpr Nanos kShortWindow = seconds(1);    // of a trace that is too short fo
 constexpr std::int64_t kWindowsPerTrace = 3;  // a shorter trace says little about a window
 constexpr std::array<std::size_t, 6> kEntries{10, 30, 100, 300, 1000, 4096};
 constexpr double kLeastShare = 0.0001;
-constexpr double kLeastEvidence = 10;  // accesses in the middle window
 constexpr std::size_t kThresholdsMin = 2;
 constexpr std::size_t kThresholdsMax = 9;
 

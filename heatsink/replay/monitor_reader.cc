@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heatsink/replay/line_reader.h"
+#include "heatsink/replay/operation.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::replay {
@@ -92,7 +93,7 @@ class MonitorReader final : public LineReader {
     keys_.clear();
     if (command != nullptr) (void)resp::find_keys(*command, arguments_, keys_);
     if (keys_.empty()) ++out.facts().keyless;
-    const bool is_get = command != nullptr && command->name == "get";
+    const bool is_get = command != nullptr && is_copied_read(command->name);
     for (const resp::KeyRef& key : keys_) {
       RawAccess access{arguments_[key.arg], head.db, head.at_ns, Operation::kRead, {}};
       if (key.write) access.operation = Operation::kWrite;

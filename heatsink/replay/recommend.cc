@@ -6,14 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <tuple>
 #include <vector>
 
 namespace heatsink::replay {
 namespace {
-
-constexpr double kNearlyEqual = 0.98;  // of two windows the usual one is taken if it is so near
-constexpr Nanos kUsualWindow = std::chrono::seconds(10);
 
 std::string percent(double ratio) { return fmt::format("{:.1f} %", ratio * 100); }
 
@@ -22,68 +18,50 @@ std::string capacity_text(const Capacity& capacity, bool entries) {
                  : format_bytes(capacity.bytes_max);
 }
 
-auto cost_of(const Capacity& capacity) {
-  return std::tuple(capacity.entries_max, capacity.bytes_max.count);
-}
-
-class Choice {
+// Says why in words. `savings` are those with evidence.
+class Reasons {
  public:
-  explicit Choice(const std::vector<Saving>& savings) : savings_(savings) {
-    best_ = *std::max_element(savings.begin(), savings.end(), [](const auto& a, const auto& b) {
-      return a.requests_ratio < b.requests_ratio;
-    });
-  }
+  Reasons(const std::vector<Saving>& savings, const Choice& choice)
+      : savings_(savings), choice_(choice), chosen_(choice.chosen.saving) {}
 
-  const Saving& best() const { return best_; }
-
-  Saving choose() {
-    enough_ = best_.requests_ratio * kGoodEnough;
-    std::vector<const Saving*> good;
-    for (const Saving& saving : savings_)
-      if (saving.requests_ratio >= enough_) good.push_back(&saving);
-    keep_least(good, [](const Saving& s) { return cost_of(s.setting.capacity); });
-    keep_least(good, [](const Saving& s) { return -s.setting.hot_qps; });
-    return chosen_ = *best_window(good);
-  }
-
-  Reason capacity_reason() const {
-    const Capacity& capacity = chosen_.setting.capacity;
-    const bool by_entries =
-        std::any_of(savings_.begin(), savings_.end(), [&](const Saving& saving) {
-          return saving.setting.capacity.entries_max != capacity.entries_max;
-        });
-    const auto text = [by_entries](const Capacity& c) { return capacity_text(c, by_entries); };
-    std::string why = fmt::format("saves {} of the requests; the best of all that was tried is {}",
-                                  percent(chosen_.requests_ratio), percent(best_.requests_ratio));
-    if (const Saving* less = neighbour(capacity, true))
-      why += fmt::format(", with {} at most {}", text(less->setting.capacity),
-                         percent(less->requests_ratio));
-    if (const Saving* more = neighbour(capacity, false))
-      why +=
-          fmt::format(", with {} {}", text(more->setting.capacity), percent(more->requests_ratio));
-    return {"Which capacity?", text(capacity), why + "."};
-  }
-
-  Reason threshold_reason() const {
+  Reason threshold() const {
     const double hot_qps = chosen_.setting.hot_qps;
-    std::string why =
-        fmt::format("the highest that is good enough; hot keys at once at most {}, promotions {}",
-                    chosen_.hot_peak, chosen_.tally.promotions);
-    const Saving* higher = nullptr;
-    for (const Saving& saving : savings_) {
-      const Setting& setting = saving.setting;
-      if (setting.window == chosen_.setting.window &&
-          setting.capacity == chosen_.setting.capacity && setting.hot_qps > hot_qps &&
-          (higher == nullptr || setting.hot_qps < higher->setting.hot_qps))
-        higher = &saving;
-    }
-    if (higher != nullptr)
-      why += fmt::format("; {:g}/s saves only {}", higher->setting.hot_qps,
-                         percent(higher->requests_ratio));
+    std::string why = fmt::format(
+        "{}: with every key {:.0f} % slower it saves {} instead of {}; hot keys at once at most "
+        "{}, promotions {}",
+        choice_.is_steady ? "the highest that is good enough, and stays so"
+                          : "good, but on an edge",
+        (1 - kSlowdown) * 100, percent(choice_.chosen.slower_ratio),
+        percent(chosen_.requests_ratio), chosen_.hot_peak, chosen_.tally.promotions);
+    if (const Saving* higher = next_threshold()) why += "; " + against(*higher);
+    if (!choice_.is_steady && is_lowest())
+      why += fmt::format(
+          "; lower ones ask for fewer than {:g} accesses in a window, or were not "
+          "tried",
+          kLeastEvidence);
     return {"Which threshold?", fmt::format("{:g} requests/s", hot_qps), why + "."};
   }
 
-  Reason window_reason() const {
+  Reason capacity() const {
+    const Capacity& chosen = chosen_.setting.capacity;
+    const bool by_entries =
+        std::any_of(savings_.begin(), savings_.end(), [&](const Saving& saving) {
+          return saving.setting.capacity.entries_max != chosen.entries_max;
+        });
+    const auto text = [by_entries](const Capacity& c) { return capacity_text(c, by_entries); };
+    std::string why =
+        fmt::format("saves {} of the requests; the best of all settings with enough evidence is {}",
+                    percent(chosen_.requests_ratio), percent(choice_.best.requests_ratio));
+    if (const Saving* less = neighbour(chosen, true))
+      why += fmt::format(", with {} at most {}", text(less->setting.capacity),
+                         percent(less->requests_ratio));
+    if (const Saving* more = neighbour(chosen, false))
+      why +=
+          fmt::format(", with {} {}", text(more->setting.capacity), percent(more->requests_ratio));
+    return {"Which capacity?", text(chosen), why + "."};
+  }
+
+  Reason window() const {
     std::string others;
     for (const Saving& saving : savings_) {
       const Setting& setting = saving.setting;
@@ -95,39 +73,54 @@ class Choice {
                             percent(saving.requests_ratio));
     }
     const std::string why =
-        others.empty() ? "the only one that fits into the trace three times."
-                       : fmt::format("it saves {};{}.", percent(chosen_.requests_ratio), others);
+        others.empty()
+            ? "of those tried, the only one in which this threshold asks for enough accesses."
+            : fmt::format("it saves {};{}.", percent(chosen_.requests_ratio), others);
     return {"Which window?", format_duration(chosen_.setting.window), why};
   }
 
  private:
-  template <class Cost>
-  static void keep_least(std::vector<const Saving*>& savings, Cost cost) {
-    auto least = cost(*savings.front());
-    for (const Saving* saving : savings) least = std::min(least, cost(*saving));
-    std::erase_if(savings, [&](const Saving* saving) { return cost(*saving) != least; });
+  bool is_sibling(const Setting& setting) const {
+    return setting.window == chosen_.setting.window && setting.capacity == chosen_.setting.capacity;
   }
 
-  static const Saving* best_window(const std::vector<const Saving*>& good) {
-    const Saving* best = good.front();
-    for (const Saving* saving : good)
-      if (saving->requests_ratio > best->requests_ratio) best = saving;
-    for (const Saving* saving : good)
-      if (saving->setting.window == kUsualWindow &&
-          saving->requests_ratio >= best->requests_ratio * kNearlyEqual)
-        return saving;
-    return best;
+  const Saving* next_threshold() const {
+    const Saving* next = nullptr;
+    for (const Saving& saving : savings_) {
+      if (is_sibling(saving.setting) && saving.setting.hot_qps > chosen_.setting.hot_qps &&
+          (next == nullptr || saving.setting.hot_qps < next->setting.hot_qps))
+        next = &saving;
+    }
+    return next;
+  }
+
+  bool is_lowest() const {
+    return std::none_of(savings_.begin(), savings_.end(), [this](const Saving& saving) {
+      return is_sibling(saving.setting) && saving.setting.hot_qps < chosen_.setting.hot_qps;
+    });
+  }
+
+  // Why a higher threshold was not taken.
+  std::string against(const Saving& higher) const {
+    for (const Candidate& candidate : choice_.candidates) {
+      const Setting& setting = candidate.saving.setting;
+      if (is_sibling(setting) && setting.hot_qps == higher.setting.hot_qps)
+        return fmt::format("{:g}/s saves {}, but with slower keys {}", setting.hot_qps,
+                           percent(higher.requests_ratio), percent(candidate.slower_ratio));
+    }
+    return fmt::format("{:g}/s saves only {}", higher.setting.hot_qps,
+                       percent(higher.requests_ratio));
   }
 
   // The best saving with the next smaller, or larger, capacity than `capacity`.
   const Saving* neighbour(const Capacity& capacity, bool smaller) const {
     const Saving* found = nullptr;
     for (const Saving& saving : savings_) {
-      const auto cost = cost_of(saving.setting.capacity);
-      if (smaller ? cost >= cost_of(capacity) : cost <= cost_of(capacity)) continue;
-      const bool nearer = found == nullptr || (smaller ? cost > cost_of(found->setting.capacity)
-                                                       : cost < cost_of(found->setting.capacity));
-      const bool better = found != nullptr && cost == cost_of(found->setting.capacity) &&
+      const Capacity& its = saving.setting.capacity;
+      if (smaller ? !is_smaller(its, capacity) : !is_smaller(capacity, its)) continue;
+      const bool nearer = found == nullptr || (smaller ? is_smaller(found->setting.capacity, its)
+                                                       : is_smaller(its, found->setting.capacity));
+      const bool better = found != nullptr && its == found->setting.capacity &&
                           saving.requests_ratio > found->requests_ratio;
       if (nearer || better) found = &saving;
     }
@@ -135,9 +128,8 @@ class Choice {
   }
 
   const std::vector<Saving>& savings_;
-  Saving best_;
-  Saving chosen_;
-  double enough_ = 0;
+  const Choice& choice_;
+  const Saving& chosen_;
 };
 
 Bytes room_for(std::uint64_t peak_bytes) {
@@ -158,35 +150,59 @@ Saving silent(const std::vector<Saving>& savings) {
   return *found;
 }
 
+Reason silent_threshold(const Saving& chosen) {
+  return {"Which threshold stays silent?", fmt::format("{:g} requests/s", chosen.setting.hot_qps),
+          chosen.hot_peak == 0 ? std::string("not one verdict over the whole trace.")
+                               : fmt::format("the highest tried; at most {} keys were hot at once.",
+                                             chosen.hot_peak)};
+}
+
+Reason no_bursts() {
+  return {"Early verdicts on bursts?", "none (burst: 0%)",
+          fmt::format("{:.0f} % of what makes a key hot here is fewer than {:g} accesses, which is "
+                      "chance and no burst.",
+                      detect::SelectorOptions{}.burst * 100, kLeastEvidence)};
+}
+
+std::string not_worth_it(const Saving& best, bool evidence) {
+  if (!evidence) {
+    return fmt::format(
+        "every setting tried asks for fewer than {:g} accesses in its window: verdicts on so few "
+        "are chance. Try higher thresholds or longer windows.",
+        kLeastEvidence);
+  }
+  if (best.hot_peak == 0) return "nothing is hot: no key reached even the lowest threshold tried.";
+  return fmt::format(
+      "the best setting tried would take {} of the requests off the server, for {} promotions.",
+      percent(best.requests_ratio), best.tally.promotions);
+}
+
 }  // namespace
 
-Recommendation recommend(const std::vector<Saving>& savings) {
+Recommendation recommend(const std::vector<Saving>& savings, const Simulate& simulate) {
   assert(!savings.empty());
-  Choice choice(savings);
+  std::vector<Saving> proven = savings;
+  std::erase_if(proven, [](const Saving& saving) { return !has_evidence(saving.setting); });
+  const std::vector<Saving>& all = proven.empty() ? savings : proven;
   Recommendation out;
-  out.best = choice.best();
-  if (out.best.requests_ratio < kWorthwhileRatio) {
-    out.chosen = silent(savings);
+  out.best = *std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.requests_ratio < b.requests_ratio;
+  });
+  if (proven.empty() || out.best.requests_ratio < kWorthwhileRatio) {
+    out.chosen = silent(all);
     out.cache_bytes = room_for(0);
-    const bool nothing = out.best.hot_peak == 0;
-    out.reasons.push_back(
-        {"Is caching worth it?", "no",
-         nothing ? std::string("nothing is hot: no key reached even the lowest threshold tried.")
-                 : fmt::format("the best setting tried would take {} of the requests off the "
-                               "server, for {} promotions.",
-                               percent(out.best.requests_ratio), out.best.tally.promotions)});
-    out.reasons.push_back({"Which threshold stays silent?",
-                           fmt::format("{:g} requests/s", out.chosen.setting.hot_qps),
-                           out.chosen.hot_peak == 0
-                               ? std::string("not one verdict over the whole trace.")
-                               : fmt::format("the highest tried; at most {} keys were hot at once.",
-                                             out.chosen.hot_peak)});
+    out.reasons = {{"Is caching worth it?", "no", not_worth_it(out.best, !proven.empty())},
+                   silent_threshold(out.chosen)};
     return out;
   }
+  const Choice choice = choose(proven, simulate);
   out.caching = true;
-  out.chosen = choice.choose();
+  out.chosen = choice.chosen.saving;
+  out.slower_ratio = choice.chosen.slower_ratio;
   out.cache_bytes = room_for(out.chosen.tally.bytes_peak);
-  out.reasons = {choice.threshold_reason(), choice.capacity_reason(), choice.window_reason()};
+  const Reasons reasons(proven, choice);
+  out.reasons = {reasons.threshold(), reasons.capacity(), reasons.window()};
+  if (burst_part(out.chosen.setting) == 0) out.reasons.push_back(no_bursts());
   return out;
 }
 

@@ -2,18 +2,16 @@
 // Which threshold, which capacity, which window: answered from the savings, with the reasons.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "heatsink/replay/choice.h"
 #include "heatsink/replay/savings.h"
 
 namespace heatsink::replay {
 
 // Under this share of the requests caching is not worth its memory and its copies.
 inline constexpr double kWorthwhileRatio = 0.01;
-// A setting is good enough when it saves at least this part of the best one's saving.
-inline constexpr double kGoodEnough = 0.95;
 
 struct Reason {
   std::string question;  // "Which threshold?"
@@ -22,15 +20,16 @@ struct Reason {
 };
 
 struct Recommendation {
-  bool caching = false;  // false: leave it off
-  Saving chosen;         // if not caching: with a threshold that stays silent
-  Saving best;           // of all that were tried
-  Bytes cache_bytes{};   // cache.maximum-bytes that leaves room for twice the peak
+  bool caching = false;     // false: leave it off
+  Saving chosen;            // if not caching: with a threshold that stays silent
+  Saving best;              // of the settings with evidence; if none has any, of all
+  double slower_ratio = 0;  // what the chosen one saves when all keys are slower (kSlowdown)
+  Bytes cache_bytes{};      // cache.maximum-bytes that leaves room for twice the peak
   std::vector<Reason> reasons;
 };
 
-// The cheapest setting that is good enough: the smallest capacity, then the highest threshold, then
-// of the windows the best one. REQUIRES all savings of one grid, at least one.
-Recommendation recommend(const std::vector<Saving>& savings);
+// See choice.h for how it chooses. Calls `simulate` at most once. REQUIRES all savings of one grid,
+// at least one.
+Recommendation recommend(const std::vector<Saving>& savings, const Simulate& simulate);
 
 }  // namespace heatsink::replay

@@ -104,11 +104,26 @@ Saving saving(double hot_qps, std::size_t entries, double ratio) {
   return out;
 }
 
+// Another grid's savings: `ratio` of each setting.
+Simulate all_save(double ratio) {
+  return [ratio](const SavingsGrid& grid) {
+    std::vector<Saving> out;
+    for (const Nanos window : grid.windows) {
+      for (const double hot_qps : grid.hot_qps) {
+        out.push_back(saving(hot_qps, 0, ratio));
+        out.back().setting = {window, hot_qps, grid.capacities.at(0)};
+      }
+    }
+    return out;
+  };
+}
+
 TEST(Recommend, TheSmallestThatIsNearlyAsGood) {
   const Recommendation advice =
       recommend({saving(10, 100, 0.30), saving(10, 1000, 0.50), saving(10, 4000, 0.51),
                  saving(20, 100, 0.29), saving(20, 1000, 0.49), saving(20, 4000, 0.49),
-                 saving(50, 100, 0.10), saving(50, 1000, 0.10), saving(50, 4000, 0.10)});
+                 saving(50, 100, 0.10), saving(50, 1000, 0.10), saving(50, 4000, 0.10)},
+                all_save(0.48));
   EXPECT_TRUE(advice.caching);
   EXPECT_EQ(advice.chosen.setting.capacity.entries_max, 1000u);
   EXPECT_EQ(advice.chosen.setting.hot_qps, 20);
@@ -119,16 +134,53 @@ TEST(Recommend, TheSmallestThatIsNearlyAsGood) {
 }
 
 TEST(Recommend, NothingHotMeansNoCaching) {
-  const Recommendation advice = recommend({saving(10, 100, 0), saving(20, 100, 0)});
+  const Recommendation advice = recommend({saving(10, 100, 0), saving(20, 100, 0)}, {});
   EXPECT_FALSE(advice.caching);
   EXPECT_EQ(advice.chosen.setting.hot_qps, 10);
   EXPECT_THAT(advice.reasons[0].why, HasSubstr("nothing is hot"));
 }
 
 TEST(Recommend, ALittleIsNotWorthIt) {
-  const Recommendation advice = recommend({saving(10, 100, 0.004), saving(20, 100, 0)});
+  const Recommendation advice = recommend({saving(10, 100, 0.004), saving(20, 100, 0)}, {});
   EXPECT_FALSE(advice.caching);
   EXPECT_EQ(advice.chosen.setting.hot_qps, 20);
+}
+
+TEST(Recommend, TenAccessesInTheWindowAreTheLeastEvidence) {
+  Saving shortest = saving(1, 100, 0.9);
+  shortest.setting.window = seconds(2);
+  const std::vector<Saving> all{shortest, saving(0.5, 100, 0.8), saving(1, 100, 0.3)};
+  const Recommendation advice = recommend(all, all_save(0.3));
+  EXPECT_EQ(advice.chosen.setting.window, seconds(10));
+  EXPECT_EQ(advice.chosen.setting.hot_qps, 1);
+  EXPECT_EQ(advice.best.requests_ratio, 0.3);
+}
+
+TEST(Recommend, WithoutEvidenceThereIsNoCaching) {
+  const Recommendation advice = recommend({saving(0.5, 100, 0.8)}, {});
+  EXPECT_FALSE(advice.caching);
+  EXPECT_THAT(advice.reasons[0].why, HasSubstr("fewer than 10 accesses"));
+}
+
+// Keys of 22/s: 20/s catches them only as long as they are no slower.
+TEST(Recommend, NotOnAnEdge) {
+  const auto simulate = [](const SavingsGrid& grid) {
+    EXPECT_THAT(grid.hot_qps, ::testing::ElementsAre(12.5, 25));
+    std::vector<Saving> out = all_save(0.5)(grid);
+    out[1].requests_ratio = 0.1;
+    return out;
+  };
+  const Recommendation advice = recommend({saving(10, 100, 0.5), saving(20, 100, 0.49)}, simulate);
+  EXPECT_EQ(advice.chosen.setting.hot_qps, 10);
+  EXPECT_EQ(advice.slower_ratio, 0.5);
+  EXPECT_THAT(advice.reasons[0].why, HasSubstr("20/s saves 49.0 %, but with slower keys 10.0 %"));
+}
+
+TEST(Recommend, AnEdgeThatCannotBeAvoidedIsTold) {
+  const Recommendation advice = recommend({saving(10, 100, 0.5)}, all_save(0.2));
+  EXPECT_TRUE(advice.caching);
+  EXPECT_THAT(advice.reasons[0].why, HasSubstr("on an edge"));
+  EXPECT_THAT(advice.reasons[0].why, HasSubstr("saves 20.0 % instead of 50.0 %"));
 }
 
 TEST(Facts, SharesAndBusiestKeys) {
@@ -174,8 +226,13 @@ TEST_F(RealTraces, Web07) {
   EXPECT_NEAR(facts.share_of(1000), 0.5186, 0.0001);
   SavingsOptions options;
   options.grid = grid_for(trace_);
-  const Recommendation advice = recommend(savings(trace_, options, 1, {}));
+  const Simulate simulate = [&](const SavingsGrid& grid) {
+    options.grid = grid;
+    return savings(trace_, options, 1, {});
+  };
+  const Recommendation advice = recommend(simulate(options.grid), simulate);
   EXPECT_TRUE(advice.caching);
+  EXPECT_TRUE(has_evidence(advice.chosen.setting));
   EXPECT_GE(advice.chosen.requests_ratio, advice.best.requests_ratio * kGoodEnough);
   AccuracyOptions judged;
   judged.rule.hot = judged.rule.warm = 10;
@@ -191,7 +248,7 @@ TEST_F(RealTraces, CordaHasNothingHot) {
   if (IsSkipped()) return;
   SavingsOptions options;
   options.grid = grid_for(trace_);
-  const Recommendation advice = recommend(savings(trace_, options, 1, {}));
+  const Recommendation advice = recommend(savings(trace_, options, 1, {}), {});
   EXPECT_FALSE(advice.caching);
   EXPECT_EQ(advice.best.hot_peak, 0u);
 }

@@ -45,9 +45,12 @@ struct Candidate {
 
 struct Threshold {
   Threshold(const SavingsOptions& options, const Setting& setting)
-      : hot_qps(setting.hot_qps), selector(selector_for(options, setting.window, hot_qps)) {}
+      : Threshold(setting.hot_qps, selector_for(options, setting.window, setting.hot_qps)) {}
+  Threshold(double qps, const detect::SelectorOptions& judged)
+      : hot_qps(qps), floor(judged.rules.floor(0, judged.burst)), selector(judged) {}
 
   double hot_qps;
+  std::uint64_t floor;
   detect::Selector selector;
   std::vector<std::size_t> candidates;
   std::uint64_t demotions = 0;
@@ -74,6 +77,7 @@ class Pass {
   void add(const SavingsOptions& options, const Setting& setting, std::size_t place) {
     if (thresholds_.empty() || thresholds_.back()->hot_qps != setting.hot_qps)
       thresholds_.push_back(std::make_unique<Threshold>(options, setting));
+    floor_ = std::min(floor_, thresholds_.back()->floor);
     const std::size_t bit = candidates_.size();
     thresholds_.back()->candidates.push_back(bit);
     candidates_.push_back(
@@ -117,14 +121,23 @@ class Pass {
   void judge(std::int64_t now_ns) {
     const std::int64_t at_ns = now_ns / tick_ns_ * tick_ns_;
     next_judgement_ns_ = at_ns + tick_ns_;
-    detect::Summary summary = recorder_.summarize(TimePoint(Nanos(at_ns)), kHotMax);
-    for (const detect::KeyCount& count : summary.keys) {
-      rates_[key_of_hash(count.hash)] =
-          static_cast<float>(static_cast<double>(count.low) / summary.seconds());
-    }
+    detect::Summary summary = recorder_.summarize(TimePoint(Nanos(at_ns)), kHotMax, floor_);
+    take_rates(summary);
     for (const auto& threshold : thresholds_) {
       leave_out(summary, threshold->hot_qps);
       apply(*threshold, summary);
+    }
+  }
+
+  // A key that is no longer listed has less than the floor: for the order of copies that is
+  // nothing.
+  void take_rates(const detect::Summary& summary) {
+    for (const std::uint32_t key : listed_) rates_[key] = 0;
+    listed_.clear();
+    for (const detect::KeyCount& count : summary.keys) {
+      listed_.push_back(key_of_hash(count.hash));
+      rates_[listed_.back()] =
+          static_cast<float>(static_cast<double>(count.low) / summary.seconds());
     }
   }
 
@@ -171,8 +184,10 @@ class Pass {
   double demote_ratio_;
   std::int64_t tick_ns_;
   std::int64_t next_judgement_ns_;
-  std::vector<std::uint64_t> masks_;  // by key: which candidates have an entry for it
-  std::vector<float> rates_;          // by key, as of the last judgement that listed it
+  std::vector<std::uint64_t> masks_;   // by key: which candidates have an entry for it
+  std::vector<float> rates_;           // by key, of the last judgement; 0 if it did not list it
+  std::vector<std::uint32_t> listed_;  // by it
+  std::uint64_t floor_ = UINT64_MAX;   // of the lowest threshold: what is below is in no summary
   std::vector<std::unique_ptr<Threshold>> thresholds_;  // rising
   std::vector<Candidate> candidates_;
   std::vector<std::uint32_t> hot_;  // of one threshold, busiest first

@@ -15,7 +15,8 @@
 
 namespace heatsink::replay {
 
-// kGet is what a local copy can answer; other reads make a key hot, but go to the server.
+// kGet is what a simulated copy answers (kCopiedRead in operation.h); other reads make a key hot,
+// but go to the server.
 enum class Operation : std::uint8_t { kGet, kRead, kWrite };
 
 // One access as a reader found it. `at_ns` is on the trace's own clock.

@@ -29,6 +29,8 @@ svg .grid { stroke: var(--faint); } svg polyline { fill: none; stroke-width: 2; 
 .s0 { stroke: #0072b2; } .s1 { stroke: #e69f00; stroke-dasharray: 6 3; } .s2 { stroke: #009e73; }
 .s3 { stroke: #cc79a7; } .s4 { stroke: #56b4e9; } .s5 { stroke: #d55e00; }
 .s6 { stroke: #999; } .s7 { stroke: #7a5fff; }
+.s8 { stroke: #b8860b; stroke-dasharray: 2 3; } .s9 { stroke: #0072b2; stroke-dasharray: 8 3 2 3; }
+@media (prefers-color-scheme: dark) { .s0, .s9 { stroke: #4da3e0; } }
 </style>
 )";
 
@@ -119,6 +121,15 @@ Plot share_plot(const replay::TraceFacts& facts) {
   return plot;
 }
 
+// The next smaller capacity had room for all: this one is no different.
+bool is_like_before(const ReplayReport& report, std::size_t place) {
+  if (place % report.grid.capacities.size() == 0) return false;
+  const replay::CopyTally& tally = report.savings[place].tally;
+  const replay::CopyTally& before = report.savings[place - 1].tally;
+  return tally.hits == before.hits && tally.promotions == before.promotions &&
+         tally.fills == before.fills;
+}
+
 std::string savings_table(const ReplayReport& report) {
   std::string out = "<h2>Requests taken off the server, and what it costs</h2>\n<table>\n";
   const bool bytes = knows_bytes(report);
@@ -127,11 +138,12 @@ std::string savings_table(const ReplayReport& report) {
   titles.insert(titles.end(), {memory_title(report), "copies", "refills", "promotions"});
   out += header_row(titles);
   const replay::Setting& chosen = report.recommendation.chosen.setting;
-  for (const Saving& saving : report.savings) {
+  for (std::size_t place = 0; place < report.savings.size(); ++place) {
+    const Saving& saving = report.savings[place];
     const replay::Setting& setting = saving.setting;
     const bool is_chosen = setting.window == chosen.window && setting.hot_qps == chosen.hot_qps &&
                            setting.capacity == chosen.capacity && report.recommendation.caching;
-    if (saving.tally.promotions == 0 && !is_chosen) continue;
+    if (!is_chosen && (saving.tally.promotions == 0 || is_like_before(report, place))) continue;
     out += "<tr>" + cell(format_duration(setting.window), is_chosen) +
            cell(fmt::format("{:g}/s{}", setting.hot_qps,
                             replay::has_evidence(setting) ? "" : " (few)")) +
@@ -142,7 +154,9 @@ std::string savings_table(const ReplayReport& report) {
            cell(std::to_string(saving.tally.refills)) +
            cell(std::to_string(saving.tally.promotions)) + "</tr>\n";
   }
-  return out + "</table>\n<p>Settings under which no key was hot are left out. " +
+  return out +
+         "</table>\n<p>Left out are settings under which no key was hot, and capacities with which "
+         "nothing changes any more. " +
          fmt::format(
              "(few): fewer than {:g} accesses make a key hot there, which is chance: never "
              "recommended.</p>\n",

@@ -116,7 +116,7 @@ json::object accuracy_object(const ReplayReport& report, const replay::Accuracy&
                                  {"first_seconds", seconds(life.first_ns)},
                                  {"hot_seconds", seconds(life.hot_ns)},
                                  {"rate_max", life.rate_max},
-                                 {"write_hot", life.write_hot}});
+                                 {"write_hot_seconds", seconds(life.write_hot_ns)}});
   out["hot_keys"] = std::move(lives);
   return out;
 }

@@ -30,7 +30,7 @@ struct Plot {
   bool y_is_ratio = false;      // shown in percent
   std::vector<PlotLine> lines;  // at most kPlotLinesMax are drawn
 };
-inline constexpr std::size_t kPlotLinesMax = 8;
+inline constexpr std::size_t kPlotLinesMax = 10;
 
 // One <svg> element, wide as its place. Lines without points are left out.
 std::string svg(const Plot& plot);

@@ -141,6 +141,27 @@ TEST_F(ReplayVerb, NothingHotIsSaidAndConfigured) {
   EXPECT_EQ(run(run_config, {"check", config}).out, "ok\n");
 }
 
+TEST_F(ReplayVerb, WithoutSizesNothingIsSaidOfBytes) {
+  std::string text = "t_ms,key,op\n";
+  for (int i = 0; i < 40'000; ++i) {
+    text += std::to_string(i) + (i % 5 == 0 ? ",hot," : ",k" + std::to_string(i) + ",") +
+            (i % 10 == 0 ? "hgetall\n" : "get\n");
+  }
+  const std::string trace = file("unsized.csv", text);
+  const Outcome told = run(run_replay, {trace});
+  EXPECT_THAT(told.out, HasSubstr("memory est."));
+  EXPECT_THAT(told.out, Not(HasSubstr("of the bytes")));
+  EXPECT_THAT(told.out, HasSubstr("4000 reads are no GET"));
+  EXPECT_THAT(run(run_replay, {trace, "--json"}).out, Not(HasSubstr("bytes_ratio")));
+  EXPECT_THAT(run(run_replay, {hot_trace()}).out, HasSubstr("of the bytes"));
+}
+
+TEST_F(ReplayVerb, SettingsWithoutEvidenceAreMarked) {
+  const Outcome told = run(run_replay, {hot_trace(), "--windows", "2s", "--thresholds", "2,100"});
+  EXPECT_THAT(told.out, HasSubstr(" few\n"));
+  EXPECT_THAT(told.out, HasSubstr("100 requests/s"));
+}
+
 TEST_F(ReplayVerb, MisuseAndBadInputAreTold) {
   EXPECT_EQ(run(run_replay, {}).code, kMisused);
   EXPECT_EQ(run(run_replay, {"x", "--rate", "-5"}).code, kMisused);

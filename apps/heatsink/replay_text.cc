@@ -168,7 +168,7 @@ std::string lives_table(const ReplayReport& report, const Accuracy& accuracy) {
     const replay::HotLife& life = accuracy.lives[i];
     out += fmt::format("{}{:>9}{:>9}{:>9}{:>10}\n",
                        tui::fit(printable(report.trace.keys.name(life.key)) +
-                                    (life.write_hot ? " (write-hot)" : ""),
+                                    (life.write_hot_ns * 2 > life.hot_ns ? " (write-hot)" : ""),
                                 kNameColumns),
                        tui::age_text(Nanos(life.first_ns)), tui::age_text(Nanos(life.hot_ns)),
                        life.periods, tui::rate_text(life.rate_max));
@@ -191,12 +191,14 @@ std::string accuracy_text(const ReplayReport& report) {
         accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}), accuracy.judgements,
         accuracy.precision() * 100, accuracy.recall() * 100));
     if (const std::string why = missed_sentence(report); !why.empty()) out += wrapped(why);
-    out += wrapped(fmt::format(
-        "Time to detect, from the access that made a key hot: p50 {}, p99 {}, longest {}; {} keys "
-        "cooled down before they were named.",
-        millis(replay::quantile(accuracy.detection_ns, 0.5)),
-        millis(replay::quantile(accuracy.detection_ns, 0.99)),
-        millis(replay::quantile(accuracy.detection_ns, 1)), accuracy.missed));
+    out +=
+        wrapped(fmt::format("Time to detect, from the access that made a key hot: p50 {}, p99 {}, "
+                            "longest {}, looking at "
+                            "most every {}; {} keys cooled down before they were named.",
+                            millis(replay::quantile(accuracy.detection_ns, 0.5)),
+                            millis(replay::quantile(accuracy.detection_ns, 0.99)),
+                            millis(replay::quantile(accuracy.detection_ns, 1)),
+                            millis(accuracy.urgent_gap.count()), accuracy.missed));
   }
   out += wrapped(fmt::format(
       "The 100 busiest named: P@100 {:.2f} %, mean rate error {:.3f} %, true counts outside their "

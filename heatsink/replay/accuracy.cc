@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kKeysMax = 4096;
 constexpr std::int64_t kJudgementsMax = 20'000;
+constexpr std::int64_t kUrgentMax = 10'000;  // further judgements: a million keys may be urgent
+constexpr Nanos kUrgentGapMin = Millis(1);
 constexpr std::uint64_t kAccessesPerProgress = 1 << 16;
 
 bool is_hot(const detect::Verdict& verdict) {
@@ -106,6 +108,7 @@ class Measurement {
         floor_(detect::RuleSet(options.rule).floor(0, options.burst)),
         next_tick_ns_(tick_ns_) {
     out_.memory_bytes = recorder_.memory_bytes();
+    out_.urgent_gap = std::max<Nanos>(kUrgentGapMin, trace.duration() / kUrgentMax);
   }
 
   Accuracy run(const Progress& progress) {
@@ -132,7 +135,11 @@ class Measurement {
     if (static_cast<double>(count) >= options_.rule.hot * seconds(access.at_ns) &&
         !hot_since_.contains(access.key))
       crossed_ns_.try_emplace(access.key, access.at_ns);
-    if (urgent) judge(recorder_.summarize(TimePoint(Nanos(access.at_ns)), kKeysMax, floor_));
+    is_urgent_ = is_urgent_ || urgent;
+    if (!is_urgent_ || access.at_ns < next_urgent_ns_) return;
+    is_urgent_ = false;
+    next_urgent_ns_ = access.at_ns + out_.urgent_gap.count();
+    judge(recorder_.summarize(TimePoint(Nanos(access.at_ns)), kKeysMax, floor_));
   }
 
   // What a count is divided by, as Summary::seconds() has it.
@@ -158,13 +165,15 @@ class Measurement {
       if (!hot.contains(key)) lives_[key].hot_ns += at_ns - since;
     }
     hot_since_.swap(hot);
+    last_judged_ns_ = at_ns;
   }
 
   void note(std::uint32_t key, const detect::Verdict& verdict, bool is_new, std::int64_t at_ns) {
     HotLife& life = lives_[key];
     life.key = key;
     life.rate_max = std::max(life.rate_max, verdict.rate_low);
-    life.write_hot = life.write_hot || verdict.temperature == detect::Temperature::kWriteHot;
+    if (verdict.temperature == detect::Temperature::kWriteHot && !is_new)
+      life.write_hot_ns += at_ns - last_judged_ns_;
     if (!is_new) return;
     if (life.periods++ == 0) life.first_ns = at_ns;
     const auto crossed = crossed_ns_.find(key);
@@ -268,6 +277,9 @@ class Measurement {
   std::int64_t next_tick_ns_;
   std::int64_t next_moment_ns_ = 0;
   std::int64_t last_slot_ = -1;
+  bool is_urgent_ = false;
+  std::int64_t next_urgent_ns_ = 0;
+  std::int64_t last_judged_ns_ = 0;
   boost::unordered_flat_map<std::uint32_t, std::int64_t> hot_since_;
   boost::unordered_flat_map<std::uint32_t, std::int64_t> crossed_ns_;
   boost::unordered_flat_map<std::uint32_t, HotLife> lives_;

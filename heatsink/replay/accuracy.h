@@ -16,7 +16,7 @@ struct AccuracyOptions {
   double burst = detect::SelectorOptions{}.burst;
   std::uint32_t slots = 10;
   std::size_t recorder_bytes = 2'500'000;
-  Nanos tick = Millis(100);  // how often it is judged; at once when a key is urgent
+  Nanos tick = Millis(100);  // how often it is judged; besides when a key is urgent
 };
 
 // Hot keys (write-hot ones too) at one moment.
@@ -29,11 +29,11 @@ struct HotMoment {
 // One key that was ever hot. Times are of the replay, from 0.
 struct HotLife {
   std::uint32_t key = 0;
-  std::uint32_t periods = 0;  // how often it became hot or write-hot
-  std::int64_t first_ns = 0;  // when it first did
-  std::int64_t hot_ns = 0;    // how long it was so, in all
-  double rate_max = 0;        // accesses per second, as proven
-  bool write_hot = false;     // ever
+  std::uint32_t periods = 0;      // how often it became hot or write-hot
+  std::int64_t first_ns = 0;      // when it first did
+  std::int64_t hot_ns = 0;        // how long it was so, in all
+  double rate_max = 0;            // accesses per second, as proven
+  std::int64_t write_hot_ns = 0;  // of hot_ns, as judged
 };
 
 struct Accuracy {
@@ -41,6 +41,7 @@ struct Accuracy {
   static constexpr std::size_t kMomentsMax = 600;
 
   std::size_t memory_bytes = 0;     // of the recorder
+  Nanos urgent_gap{};               // urgent keys were judged at most so often
   std::uint64_t judgements = 0;     // at ticks, where both verdicts are compared
   std::uint64_t named = 0;          // hot keys named, summed over the judgements ...
   std::uint64_t named_truly = 0;    // ... that exact counts call hot as well ...
@@ -66,7 +67,8 @@ struct Accuracy {
 };
 
 // One pass; O(1) per access, and per tick O(hot keys + the recorder's table). Judged at most 20 000
-// times: a longer trace less often than every tick. Memory: ExactWindow's and the recorder's.
+// times, and 10 000 times more for urgent keys: a longer trace less often than every tick or 1 ms.
+// Memory: ExactWindow's and the recorder's.
 Accuracy accuracy(const Trace& trace, const AccuracyOptions& options, const Progress& progress);
 
 // The value that a share `q` (0 .. 1) of the sorted values does not exceed; 0 of none.

@@ -88,6 +88,33 @@ TEST(Accuracy, OneHotKeyIsNamedAtOnceAndOnce) {
   EXPECT_EQ(measured.moments.back().named, 1u);
 }
 
+// More keys than the recorder follows: some are proven late, and why is counted.
+TEST(Accuracy, WhatWasNotNamedIsExplained) {
+  TraceBuilder builder(mebibytes(64));
+  std::mt19937 random(1);
+  for (std::int64_t i = 0; i < 60'000; ++i)
+    builder.add({"k" + std::to_string(random() % 1500), 0, i * 1'000'000, Operation::kGet, {}});
+  AccuracyOptions options;
+  options.rule.hot = options.rule.warm = 1;
+  options.burst = 0;
+  options.recorder_bytes = 65'536;
+  const Accuracy measured = accuracy(std::move(builder).finish({}).value(), options, {});
+  const std::uint64_t missed = measured.truly - measured.named_truly;
+  EXPECT_GT(measured.unproven, 0u);
+  EXPECT_GT(measured.lasting, 0u);
+  EXPECT_LE(measured.unproven + measured.lasting, missed);
+  EXPECT_GT(measured.unproven + measured.lasting, missed * 9 / 10);
+}
+
+TEST(Accuracy, AMostlyWrittenKeyIsWriteHot) {
+  AccuracyOptions options;
+  options.rule.hot = options.rule.warm = 50;
+  const Accuracy measured = accuracy(one_hot_key(Operation::kWrite), options, {});
+  ASSERT_EQ(measured.lives.size(), 1u);
+  EXPECT_NEAR(static_cast<double>(measured.lives[0].write_hot_ns),
+              static_cast<double>(measured.lives[0].hot_ns), 0.2e9);
+}
+
 TEST(Quantile, IsAValueOfTheSample) {
   const std::vector<std::int64_t> values{1, 2, 3, 4};
   EXPECT_EQ(quantile(values, 0.5), 2);
@@ -154,6 +181,15 @@ TEST(Recommend, TenAccessesInTheWindowAreTheLeastEvidence) {
   EXPECT_EQ(advice.chosen.setting.window, seconds(10));
   EXPECT_EQ(advice.chosen.setting.hot_qps, 1);
   EXPECT_EQ(advice.best.requests_ratio, 0.3);
+}
+
+TEST(Recommend, NoBurstsOfThreeAccesses) {
+  EXPECT_EQ(burst_part({seconds(10), 3.9, {}}), 0);
+  EXPECT_EQ(burst_part({seconds(10), 4, {}}), detect::SelectorOptions{}.burst);
+  const Recommendation few = recommend({saving(1, 100, 0.5)}, all_save(0.5));
+  EXPECT_THAT(few.reasons.back().answer, HasSubstr("burst: 0%"));
+  const Recommendation many = recommend({saving(10, 100, 0.5)}, all_save(0.5));
+  EXPECT_EQ(many.reasons.size(), 3u);
 }
 
 TEST(Recommend, WithoutEvidenceThereIsNoCaching) {

@@ -61,6 +61,16 @@ std::string memory_title(const ReplayReport& report) {
 std::string missed_sentence(const ReplayReport& report) {
   if (!report.accuracy || report.accuracy->named_truly == report.accuracy->truly) return "";
   const replay::Accuracy& accuracy = *report.accuracy;
+  const bool is_full = std::any_of(
+      accuracy.moments.begin(), accuracy.moments.end(),
+      [](const replay::HotMoment& moment) { return moment.truly >= replay::Accuracy::kKeysMax; });
+  if (is_full) {
+    return fmt::format(
+        "More keys were hot at once than the {} that there can be verdicts for: which of them are "
+        "named is chance, and precision and recall say little. A higher threshold (--hot-qps) "
+        "shows the detector.",
+        replay::Accuracy::kKeysMax);
+  }
   const detect::Rule& rule = report.judged.rule;
   const double needed = rule.hot * std::chrono::duration<double>(rule.measure.window).count();
   const std::uint64_t missed = accuracy.truly - accuracy.named_truly;

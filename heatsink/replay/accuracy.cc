@@ -12,7 +12,7 @@
 namespace heatsink::replay {
 namespace {
 
-constexpr std::size_t kKeysMax = 4096;
+constexpr std::size_t kKeysMax = Accuracy::kKeysMax;
 constexpr std::int64_t kJudgementsMax = 20'000;
 constexpr std::int64_t kUrgentMax = 10'000;  // further judgements: a million keys may be urgent
 constexpr Nanos kUrgentGapMin = Millis(1);

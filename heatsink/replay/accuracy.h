@@ -39,6 +39,7 @@ struct HotLife {
 struct Accuracy {
   static constexpr std::size_t kTop = 100;
   static constexpr std::size_t kMomentsMax = 600;
+  static constexpr std::size_t kKeysMax = 4096;  // verdicts at once
 
   std::size_t memory_bytes = 0;     // of the recorder
   Nanos urgent_gap{};               // urgent keys were judged at most so often

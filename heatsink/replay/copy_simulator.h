@@ -33,7 +33,7 @@ struct CopyRules {
 
 // A copy costs its key, its value, and this: the table's entry, the copy's own fields, and the
 // framing of the reply.
-inline constexpr std::uint64_t kCopyOverheadBytes = 170;
+inline constexpr std::uint64_t kCopyOverheadBytes = 330;
 
 struct CopyTally {
   std::uint64_t hits = 0;

@@ -98,7 +98,7 @@ std::string format_share(Share share) {
   char* const limit = begin + digits.size();
   const auto percent =
       std::to_chars(begin, limit, share.part * 100, std::chars_format::general, 15);
-  const std::string text = std::string(begin, percent.ptr) + "%";
+  std::string text = std::string(begin, percent.ptr) + "%";
   const Result<Share> again = parse_share(text);
   if (again.ok() && *again == share) return text;
   return {begin, std::to_chars(begin, limit, share.part).ptr};

@@ -10,7 +10,7 @@ namespace heatsink {
 namespace {
 
 std::string file_with(const std::string& content) {
-  const std::string path = ::testing::TempDir() + "heatsink-secret";
+  std::string path = ::testing::TempDir() + "heatsink-secret";
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }

@@ -26,7 +26,8 @@ struct SelectorOptions {
   Nanos demotion_interval{0};
   // A key is hot before its window proves it when it holds this part of what makes it hot (hot x
   // window), and has gained most of that since a sighting window / 50 ago at most: 100 x the
-  // threshold is known after window / 400. 0: never. Not under rules with confirm_windows > 1.
+  // threshold is known after window / 400. 0: never. Not under rules with confirm_windows > 1, nor
+  // where that part is fewer than ten accesses.
   double burst = 0.25;
 };
 

@@ -84,7 +84,7 @@ TEST(SelectorAttack, BeingPushedOffTheListIsNoProofOfBeingCold) {
 // Of an unlisted key nothing is known but absent_max: hysteresis does not speak for it, and whoever
 // is clearly busier than even that takes its place.
 TEST(SelectorAttack, AnUnlistedKeyIsHeldByProofOnly) {
-  const auto unlisted = [](Nanos at, double absent_rate, std::vector<Traffic> keys) {
+  const auto unlisted = [](Nanos at, double absent_rate, const std::vector<Traffic>& keys) {
     Summary summary = window_of(at, keys);
     summary.absent_max = static_cast<std::uint64_t>(absent_rate * 10);
     return summary;

@@ -155,7 +155,7 @@ std::string network_of(std::string_view peer) {
   std::string_view port;
   if (!split_host(peer, host, port)) return "";
   in6_addr address{};
-  const std::string text(host);
+  std::string text(host);
   if (inet_pton(AF_INET, text.c_str(), &address) == 1) return text;
   if (inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) != 1) return "";
   if (IN6_IS_ADDR_V4MAPPED(&address)) return text;  // a socket for both families gives these

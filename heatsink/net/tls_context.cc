@@ -17,7 +17,7 @@ using Context = std::shared_ptr<ssl_ctx_st>;
 // The innermost reason that OpenSSL has kept, which it forgets.
 std::string openssl_reason() {
   const char* text = ERR_reason_error_string(ERR_peek_error());
-  const std::string reason = text == nullptr ? "unknown" : text;
+  std::string reason = text == nullptr ? "unknown" : text;
   ERR_clear_error();
   return reason;
 }

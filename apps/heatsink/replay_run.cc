@@ -56,7 +56,7 @@ Status write_file(const std::string& path, const std::string& text, bool overwri
     const ssize_t done = write(fd, rest.data(), rest.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) {
-      const Error error = fail();
+      Error error = fail();
       close(fd);
       return error;
     }
@@ -73,7 +73,7 @@ int tell(const Error& error) {
 
 Status write_files(const ReplayOptions& options, const ReplayReport& report) {
   if (!options.html_file.empty()) {
-    const Status written = write_file(options.html_file, report_html(report), options.overwrite);
+    Status written = write_file(options.html_file, report_html(report), options.overwrite);
     if (!written) return written;
   }
   if (options.config_file.empty()) return Unit{};

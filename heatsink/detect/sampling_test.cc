@@ -36,7 +36,7 @@ TEST(Sampler, IsNoEveryNth) {
       const bool takes = sampler.takes();
       taken += takes && i % period == 0 ? 1 : 0;
     }
-    EXPECT_NEAR(taken, 10'000 / period, 600 / period + 60);
+    EXPECT_NEAR(taken, 10'000.0 / period, 600.0 / period + 60);
   }
 }
 

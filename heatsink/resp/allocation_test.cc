@@ -22,6 +22,11 @@ std::size_t bytes_allocated = 0;  // the tests of this program run in one thread
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
+// std::stable_sort takes its buffer from this one, and gives it back to those below.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  bytes_allocated += size;
+  return std::malloc(size);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 

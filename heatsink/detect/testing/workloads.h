@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <numbers>
+#include <ostream>
 #include <random>
 #include <string>
 #include <utility>
@@ -26,6 +27,8 @@ struct Workload {
     return static_cast<std::uint64_t>(rate * std::chrono::duration<double>(length).count());
   }
 };
+// Else the name of a test would be made of the bytes, addresses among them.
+inline void PrintTo(const Workload& workload, std::ostream* out) { *out << workload.name; }
 
 // Numbers of different origins do not meet.
 enum class Origin : std::uint64_t { kPopular = 1, kHot = 2, kScan = 3, kBurst = 4 };

@@ -62,7 +62,7 @@ struct Recording::State {
       ZSTD_outBuffer out{packed.data(), packed.size(), 0};
       left = ZSTD_compressStream2(zstd.get(), &out, &in, mode);
       if (ZSTD_isError(left) != 0) return failed(path, ZSTD_getErrorName(left));
-      if (const Status written = write_all({packed.data(), out.pos}); !written) return written;
+      if (Status written = write_all({packed.data(), out.pos}); !written) return written;
     }
     return Unit{};
   }

@@ -86,8 +86,9 @@ class Canvas {
   std::string x_axis() const {
     std::string out;
     const double step = plot_.x_logarithmic ? 1 : tick_step(x_max_ - x_min_);
-    for (double x = std::ceil(x_min_ / step) * step; x <= x_max_ + step * 1e-6; x += step) {
-      const double value = plot_.x_logarithmic ? std::pow(10.0, x) : x;
+    const int last = static_cast<int>(std::floor(x_max_ / step + 1e-6));
+    for (int i = static_cast<int>(std::ceil(x_min_ / step)); i <= last; ++i) {
+      const double value = plot_.x_logarithmic ? std::pow(10.0, i) : i * step;
       out += text(at_x(value), kBottom + 18, "middle", tui::count_text(value));
     }
     return out;

@@ -28,7 +28,9 @@ struct Workload {
   }
 };
 // Else the name of a test would be made of the bytes, addresses among them.
-inline void PrintTo(const Workload& workload, std::ostream* out) { *out << workload.name; }
+inline std::ostream& operator<<(std::ostream& out, const Workload& workload) {
+  return out << workload.name;
+}
 
 // Numbers of different origins do not meet.
 enum class Origin : std::uint64_t { kPopular = 1, kHot = 2, kScan = 3, kBurst = 4 };

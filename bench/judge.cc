@@ -41,7 +41,7 @@ void steady(benchmark::State& state, std::size_t keys, std::uint64_t count_each)
   Summary window = window_of(keys, count_each, kTalliesMax);
   window.at = kStart;
   selector.update(window);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     window.at += std::chrono::milliseconds(100);
     benchmark::DoNotOptimize(selector.update(window));
   }
@@ -60,7 +60,7 @@ void all_change(benchmark::State& state) {
   Summary windows[] = {window_of(kKeys, 10, 0), window_of(kKeys, 40'000, kTalliesMax)};
   TimePoint at = kStart;
   std::size_t turn = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     Summary& window = windows[++turn % 2];
     window.at = at += std::chrono::milliseconds(100);
     benchmark::DoNotOptimize(selector.update(window));
@@ -79,7 +79,7 @@ void flood(benchmark::State& state) {
   }
   TimePoint at = kStart;
   std::size_t turn = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     Summary& window = windows[++turn % windows.size()];
     window.at = at += std::chrono::milliseconds(100);
     benchmark::DoNotOptimize(selector.update(window));
@@ -102,7 +102,8 @@ void find_rule(benchmark::State& state, const char* glob) {
   const RuleSet rules = thousand_rules(glob);
   const std::vector<KeyCount> keys = window_of(1000, 1, 0).keys;
   std::size_t i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(&rules.of(keys[++i % keys.size()].key));
+  for ([[maybe_unused]] auto _ : state)
+    benchmark::DoNotOptimize(&rules.of(keys[++i % keys.size()].key));
 }
 void rule_of_a_key(benchmark::State& state) { find_rule(state, ":?:*x"); }
 

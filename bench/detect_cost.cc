@@ -23,8 +23,8 @@
 #include "heatsink/base/hash.h"
 #include "heatsink/detect/recorder.h"
 #include "heatsink/detect/rules.h"
+#include "heatsink/detect/testing/zipf.h"
 #include "naive_detector.h"
-#include "zipf.h"
 
 namespace heatsink::bench {
 namespace {
@@ -32,6 +32,7 @@ namespace {
 using detect::Access;
 using detect::Recorder;
 using detect::RecorderOptions;
+using detect::testing::Zipf;
 using Steady = std::chrono::steady_clock;
 
 constexpr std::uint64_t kSeed = 1;

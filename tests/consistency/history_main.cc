@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // heatsink_history play: records a history; heatsink_history check: judges one.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -27,6 +29,7 @@ struct PlayOptions {
   double seconds = 10;
   std::size_t operations = 0;
   std::uint64_t seed = 1;
+  bool until_told = false;
 };
 
 constexpr Nanos kLastReplies = std::chrono::seconds(5);
@@ -36,6 +39,26 @@ int refuse(const std::string& why) {
   fmt::print(stderr, "heatsink_history: {}\n", why);
   return 2;
 }
+
+// Whether whoever started this has had enough: it closes our standard input.
+class Curtain final : public net::FdHandler {
+ public:
+  explicit Curtain(net::EventLoop& loop) : loop_(loop) {}
+  void watch() { fallen_ = !loop_.add(STDIN_FILENO, net::Interest::kRead, *this).ok(); }
+  bool fallen() const { return fallen_; }
+
+  void on_readable() override {
+    std::array<char, 64> ignored;
+    if (read(STDIN_FILENO, ignored.data(), ignored.size()) > 0) return;
+    loop_.remove(STDIN_FILENO);
+    fallen_ = true;
+  }
+  void on_writable() override {}
+
+ private:
+  net::EventLoop& loop_;
+  bool fallen_ = true;
+};
 
 class Player {
  public:
@@ -63,6 +86,7 @@ class Player {
   }
 
   void run() {
+    if (options_.until_told) curtain_.watch();
     for (const LoadSpec& spec : specs_) {
       for (std::uint32_t i = 0; i < spec.keys; ++i)
         recorder_.know(Recorder::key(spec.db, spec.first + i));
@@ -88,7 +112,7 @@ class Player {
  private:
   bool enough(Nanos played) const {
     const double seconds = std::chrono::duration<double>(played).count();
-    if (seconds < options_.seconds) return false;
+    if (seconds < options_.seconds || !curtain_.fallen()) return false;
     return recorder_.history.size() >= options_.operations ||
            seconds > options_.seconds * kLongerMax;
   }
@@ -99,6 +123,7 @@ class Player {
 
   const PlayOptions& options_;
   net::EventLoop loop_;
+  Curtain curtain_{loop_};
   Recorder recorder_;
   std::vector<net::ResolvedAddress> targets_;
   std::vector<LoadSpec> specs_;
@@ -145,6 +170,7 @@ int run(int argc, char** argv) {
   play_app.add_option("--prefix", options.prefix, "Of the keys' names");
   play_app.add_option("--for", options.seconds, "Seconds, at least");
   play_app.add_option("--operations", options.operations, "At least so many, within reason");
+  play_app.add_flag("--until-told", options.until_told, "Also until the standard input ends");
   play_app.add_option("--seed", options.seed, "The same seed asks the same");
   CLI::App& check_app = *app.add_subcommand("check", "Exit status 1: promises were broken.");
   check_app.add_option("file", path, "A history")->required();

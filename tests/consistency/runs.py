@@ -16,13 +16,14 @@ BOUND_S = 1.0  # cache.max-staleness
 
 @dataclass
 class Run:
-    """`hits_share`: so many of the reads at least come from copies, or the run proves nothing."""
+    """Rounds: `hits` reads are answered from copies by each proxy, then the fault; at least one."""
 
     name: str
     sessions: list
     bound_s: float
-    hits_share: float = 0.5
+    hits: int = 1000
     fault: Optional[Callable] = None
+    once: bool = False  # the fault
     stage: dict = field(default_factory=dict)  # of Theatre
     prefix: str = "k"
     moves: bool = False  # writers past the proxies are at another server, to which the keys move
@@ -41,68 +42,76 @@ class Run:
             return self._play(theatre, seconds, operations, seed, None)
 
     def _play(self, theatre, seconds, operations, seed, past):
-        path = theatre.play(self, seconds, operations, seed, past)
+        recording = theatre.record(
+            self.sessions, seconds, past, prefix=self.prefix, operations=operations, seed=seed
+        )
+        with recording:
+            recording.copies_speak(self.hits)
+            while self.fault is not None:
+                self.fault(theatre)
+                if self.once or recording.played_s() >= seconds:
+                    break
+                recording.copies_speak(self.hits)
         hits = theatre.hits()
         theatre.stop_proxies()
-        return theatre.judge(path, self.bound_s), theatre.said, hits
+        return theatre.judge(recording.path, self.bound_s), recording.said, hits
 
 
 # ---- faults, each once, and the pause behind it
 
 
-def stop_the_server(theatre, over):
+def stop_the_server(theatre):
     theatre.server.process.freeze()
     time.sleep(0.3)
     theatre.server.process.signal(signal.SIGCONT)
-    over.wait(0.7)
+    time.sleep(0.7)
 
 
-def stop_a_proxy(theatre, over):
+def stop_a_proxy(theatre):
     """Longer than the bound: its clients ask meanwhile, and nobody hears the pushes."""
     theatre.proxies[0].process.freeze()
     time.sleep(BOUND_S * 2)
     theatre.proxies[0].process.signal(signal.SIGCONT)
-    over.wait(1.5)
+    time.sleep(0.5)
 
 
-def stop_a_keeper(theatre, over):
+def stop_a_keeper(theatre):
     """The thread that hears the pushes, for longer than the bound; those that serve go on."""
     child = theatre.proxies[0].process.child.pid
     with stopped(thread_named(child, "keeper")):
         time.sleep(BOUND_S * 2)
-    over.wait(1)
+    time.sleep(0.5)
 
 
-def cut_connections(theatre, over):
+def cut_connections(theatre):
     """All, and then the trackers': answers lost, generations, writes of unknown outcome."""
     with ValueClient(theatre.server.port) as client:
         client("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        over.wait(0.3)
+        time.sleep(0.3)
         for line in client("CLIENT", "LIST").decode().splitlines():
             if "name=heatsink-tracker" in line:
                 client("CLIENT", "KILL", "ID", re.search(r"id=(\d+)", line)[1])
-    over.wait(0.5)
+    time.sleep(0.5)
 
 
-def cut_and_stop(theatre, over):
-    cut_connections(theatre, over)
-    stop_the_server(theatre, over)
+def cut_and_stop(theatre):
+    cut_connections(theatre)
+    stop_the_server(theatre)
 
 
-def lose_pushes(theatre, over):
+def lose_pushes(theatre):
     """What was written last is never told to the trackers: they are cut off instead."""
     theatre.relay.hold()
     time.sleep(0.5)
     theatre.relay.lose()
-    over.wait(1.5)
+    time.sleep(0.5)
 
 
-def move_the_keys(theatre, over):
+def move_the_keys(theatre):
     """The server no longer owns them, and tells nobody (CLUSTER DELSLOTS sends no push)."""
-    over.wait(1)
     with ValueClient(theatre.server.port) as client:
         client("CLUSTER", "DELSLOTS", client("CLUSTER", "KEYSLOT", "heatsink:heartbeat"))
-    over.wait()
+    time.sleep(BOUND_S * 3)
 
 
 # ---- sessions
@@ -135,23 +144,23 @@ SELDOM_PAST = "via=0,set=10000,think-us=25000,keys=8"
 CLUSTER = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
 
 RUNS = [
-    Run("one proxy", through(1), 0),
-    Run("two proxies", through(1) + through(2) + PAST, BOUND_S, stage={"proxies": 2}),
-    Run("one proxy, faults", through(1), 0, 0.2, cut_and_stop),
-    Run("two proxies, faults", through(1) + through(2) + PAST, BOUND_S, 0.2, cut_and_stop,
+    Run("one proxy", through(1), 0, 20_000),
+    Run("two proxies", through(1) + through(2) + PAST, BOUND_S, 20_000, stage={"proxies": 2}),
+    Run("one proxy, faults", through(1), 0, 1000, cut_and_stop),
+    Run("two proxies, faults", through(1) + through(2) + PAST, BOUND_S, 1000, cut_and_stop,
         stage={"proxies": 2}),
-    Run("late pushes, one proxy", [*readers(1), WRITES, TRANSACTIONS], 0, 0.1,
+    Run("late pushes, one proxy", [*readers(1), WRITES, TRANSACTIONS], 0,
         stage={"push_delay_s": 0.005}),
-    Run("late pushes", [*readers(1), WRITES, TRANSACTIONS, SELDOM_PAST], BOUND_S, 0.1,
+    Run("late pushes", [*readers(1), WRITES, TRANSACTIONS, SELDOM_PAST], BOUND_S,
         stage={"push_delay_s": 0.005}),
-    Run("lost pushes", readers(1) + SPARSE, BOUND_S, 0.2, lose_pushes,
-        stage={"push_delay_s": 0.0}),
-    Run("a stopped proxy", [*readers(1), PACED, *PAST, *SPARSE], BOUND_S, 0.05, stop_a_proxy,
+    Run("lost pushes", readers(1) + SPARSE, BOUND_S, 1000, lose_pushes, stage={"push_delay_s": 0.0}),
+    Run("a stopped proxy", [*readers(1), PACED, *SPARSE], BOUND_S, 1000, stop_a_proxy,
         stage={"push_delay_s": 0.02}),
-    Run("a stopped keeper", readers(1) + SPARSE, BOUND_S, 0.2, stop_a_keeper),
-    Run("short lives", readers(1) + SHORT_LIVED, BOUND_S, 0.2,
+    Run("a stopped keeper", readers(1) + SPARSE, BOUND_S, 1000, stop_a_keeper),
+    Run("short lives", readers(1) + SHORT_LIVED, BOUND_S,
         stage={"calls": [("DEBUG", "SET-ACTIVE-EXPIRE", "0")]}),
     Run("moved keys", ["via=1,count=4,think-us=500,keys=4", "via=0,set=10000,keys=4,"
-        "think-us=2200000"], BOUND_S, 0.1, move_the_keys, prefix="{heatsink:heartbeat}", moves=True,
-        stage={"server_args": CLUSTER, "calls": [("CLUSTER", "ADDSLOTSRANGE", "0", "16383")]}),
+        "think-us=2200000"], BOUND_S, 1000, move_the_keys, once=True, prefix="{heatsink:heartbeat}",
+        moves=True, stage={"server_args": CLUSTER,
+                           "calls": [("CLUSTER", "ADDSLOTSRANGE", "0", "16383")]}),
 ]  # fmt: skip

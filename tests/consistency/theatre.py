@@ -5,10 +5,10 @@ import os
 import re
 import subprocess
 import tempfile
-import threading
+import time
 
 from faults.stage import EAGER
-from harness import PATIENCE_S, Proxy, Redis, ValueClient, until
+from harness import PATIENCE_S, SLOW, Proxy, Redis, ValueClient, until
 from relay import Relay
 
 HISTORY = os.environ.get("HEATSINK_HISTORY", "build/dev/tests/consistency/heatsink_history")
@@ -26,6 +26,57 @@ class Judgement:
         self.promises = re.findall(r"^  (\w[\w ]*): \d+$", text, re.MULTILINE)
 
 
+class Recording:
+    """A context: sessions are played and recorded from its beginning to its end, `seconds` at least.
+
+    `said` afterwards: what the player had to say.
+    """
+
+    def __init__(self, path, targets, sessions, seconds, proxies, prefix="k", operations=0, seed=1):
+        self.path, self.seconds, self.proxies, self.said = path, seconds, proxies, ""
+        self.command = [HISTORY, "play", "--until-told", "--out", path, "--for", str(seconds)]
+        self.command += ["--operations", str(operations), "--seed", str(seed), "--prefix", prefix]
+        for port in targets:
+            self.command += ["--target", f"127.0.0.1:{port}"]
+        for session in sessions:
+            self.command += ["--sessions", session]
+
+    def __enter__(self):
+        self.began = time.monotonic()
+        self.player = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            patience_s = (20 * self.seconds + 10 * PATIENCE_S) * SLOW
+            self.said = self.player.communicate(timeout=patience_s)[0].strip()
+        finally:
+            self.player.kill()
+            self.player.wait()
+        if kind is None and self.player.returncode != 0:
+            raise AssertionError(f"heatsink_history play ended with {self.player.returncode}")
+
+    def played_s(self):
+        return time.monotonic() - self.began
+
+    def copies_speak(self, times):
+        """Waits until each proxy has answered so many reads more from copies.
+
+        What is broken before that proves nothing about copies; how long it takes is the machine's
+        affair.
+        """
+        wanted = [proxy.hits() + times for proxy in self.proxies]
+
+        def spoken():
+            if self.player.poll() is not None:
+                raise AssertionError("heatsink_history play has ended too soon")
+            return all(proxy.hits() >= hits for proxy, hits in zip(self.proxies, wanted))
+
+        until(spoken, 3 * PATIENCE_S, f"reads answered from copies, {times} by each proxy")
+
+
 class Theatre:
     """A context: everything ends with it.
 
@@ -36,8 +87,7 @@ class Theatre:
     def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=()):
         self.wanted, self.server_args = proxies, server_args
         self.push_delay_s, self.calls = push_delay_s, calls
-        self.proxies, self.relay, self.said = [], None, ""
-        self.fault_error = None
+        self.proxies, self.relay = [], None
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="heatsink-history-")
@@ -77,38 +127,11 @@ class Theatre:
     def hits(self):
         return sum(proxy.hits() for proxy in self.proxies)
 
-    def play(self, run, seconds, operations, seed, past=None):
-        """Records a run; the name of the file. `past`: the port of what is written past proxies."""
+    def record(self, sessions, seconds=0, past=None, **how):
+        """A Recording. `past`: the port of what is written past proxies."""
+        targets = [past or self.server.port] + [proxy.port for proxy in self.proxies]
         path = os.path.join(self.folder.name, "history")
-        command = [HISTORY, "play", "--out", path, "--for", str(seconds)]
-        command += ["--operations", str(operations), "--seed", str(seed), "--prefix", run.prefix]
-        for port in [past or self.server.port] + [proxy.port for proxy in self.proxies]:
-            command += ["--target", f"127.0.0.1:{port}"]
-        for session in run.sessions:
-            command += ["--sessions", session]
-        over = threading.Event()
-        breaker = threading.Thread(target=self._break, args=(run.fault, over))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as player:
-            breaker.start()
-            try:
-                self.said = player.communicate(timeout=20 * seconds + 10 * PATIENCE_S)[0].strip()
-            finally:
-                over.set()
-                breaker.join()
-                player.kill()
-        if self.fault_error is not None:
-            raise self.fault_error
-        if player.returncode != 0:
-            raise AssertionError(f"heatsink_history play ended with {player.returncode}")
-        return path
-
-    def _break(self, fault, over):
-        over.wait(1)  # copies first
-        try:
-            while fault is not None and not over.is_set():
-                fault(self, over)
-        except Exception as error:  # pylint: disable=broad-except  # raised again by play()
-            self.fault_error = error
+        return Recording(path, targets, sessions, seconds, self.proxies, **how)
 
     def judge(self, path, bound_s):
         done = subprocess.run(

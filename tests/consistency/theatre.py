@@ -27,7 +27,7 @@ class Judgement:
 
 
 class Recording:
-    """A context: sessions are played and recorded from its beginning to its end, `seconds` at least.
+    """A context: sessions are played and recorded from beginning to end, `seconds` at least.
 
     `said` afterwards: what the player had to say.
     """

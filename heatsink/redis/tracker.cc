@@ -7,16 +7,18 @@
 #include <utility>
 
 #include "heatsink/base/units.h"
+#include "heatsink/redis/own_slots.h"
 
 namespace heatsink::redis {
 namespace {
 
 using resp::Value;
 
-// Errors that mean "this server does not (any longer) speak for the key": every copy is in doubt.
+// Errors that mean "this server does not (any longer) speak for anything": every copy is in doubt.
+// MOVED and ASK speak of one slot: the heartbeat tells whether others have gone, too.
 bool means_lost(std::string_view error) {
-  static constexpr std::array<std::string_view, 8> kCodes = {
-      "MOVED", "ASK", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOAUTH", "TRYAGAIN", "READONLY"};
+  static constexpr std::array<std::string_view, 5> kCodes = {"CLUSTERDOWN", "LOADING", "MASTERDOWN",
+                                                             "NOAUTH", "READONLY"};
   for (std::string_view code : kCodes) {
     if (error.starts_with(code)) return true;
   }
@@ -46,12 +48,21 @@ void Tracker::connected(TimePoint now) {
   facts_ = {};
   evicts_by_use_.reset();
   db_ = 0;
+  cluster_ = false;
+  slots_.reset();
   send(Kind::kPing, {"PING"},
        now);  // before AUTH: tells whether a fresh connection may do anything
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, "heatsink-tracker");
   expected_.push_back({Kind::kHello, now});
   send(Kind::kCommand, {"COMMAND"}, now);
   send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
+  send_heartbeat(now);
+}
+
+// EXISTS comes last: its answer is a proof by a server that has been found to be the right one.
+void Tracker::send_heartbeat(TimePoint now) {
+  if (state_ != State::kHandshake) send(Kind::kRole, {"HELLO", "3"}, now);
+  if (cluster_) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
   send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);
   heartbeat_in_flight_ = true;
   heartbeat_sent_at_ = now;
@@ -144,11 +155,7 @@ Status Tracker::tick(TimePoint now) {
     if (waiting > options_.max_staleness) stall("the server does not answer");
   }
   const bool due = now - heartbeat_sent_at_ >= options_.heartbeat_interval;
-  if (state_ != State::kHandshake && due && !heartbeat_in_flight_) {
-    send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);
-    heartbeat_in_flight_ = true;
-    heartbeat_sent_at_ = now;
-  }
+  if (state_ != State::kHandshake && due && !heartbeat_in_flight_) send_heartbeat(now);
   return Unit{};
 }
 
@@ -243,6 +250,10 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
     return server_said("tracking lost", reply);
   }
   switch (expected.kind) {
+    case Kind::kRole:
+      return on_role(reply);
+    case Kind::kSlots:
+      return on_slots(reply);
     case Kind::kHeartbeat:
     case Kind::kBarrier:
       return on_proof(expected, reply, now);
@@ -275,6 +286,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     if (reply.is_error()) return server_said("no local copies without RESP3 (HELLO 3)", reply);
     const Value* version = reply.find("version");
     if (version != nullptr) facts_.version = version->text;
+    return on_role(reply);
   } else if (kind == Kind::kCommand) {
     Result<resp::CommandTable> table = resp::CommandTable::from_reply(reply);
     if (table.ok())
@@ -286,17 +298,41 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
   return Unit{};
 }
 
+// A replica lags as far as it likes, and answers the heartbeat; a demoted master is one.
+Status Tracker::on_role(const Value& hello) {
+  if (hello.is_error()) return server_said("the heartbeat (HELLO) failed", hello);
+  const Value* role = hello.find("role");
+  if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
+    return Error{ErrorCode::kUnavailable,
+                 "the server is a replica, and what a replica says may be of any age"};
+  }
+  const Value* mode = hello.find("mode");
+  cluster_ = mode != nullptr && mode->text == "cluster";
+  return Unit{};
+}
+
+// A slot that goes to another node takes its keys with it, and the missing ones without a push.
+Status Tracker::on_slots(const Value& reply) {
+  if (!reply.is_text())
+    return server_said("no local copies from a cluster without CLUSTER NODES", reply);
+  std::string slots = own_slots(reply.text);
+  if (slots_.has_value() && *slots_ != slots) flush();
+  slots_ = std::move(slots);
+  return Unit{};
+}
+
 // An error is no proof: a server that lost its role, its data or our permission still answers PING.
 Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
   if (reply.type != Value::Type::kInteger)
     return server_said("the heartbeat (EXISTS) failed", reply);
   if (expected.kind == Kind::kHeartbeat) heartbeat_in_flight_ = false;
   const bool fresh = now - expected.sent_at <= options_.max_staleness;
-  if (fresh && state_ != State::kUp) {
+  const bool slots_known = !cluster_ || slots_.has_value();
+  if (fresh && slots_known && state_ != State::kUp) {
     state_ = State::kUp;
     events_.on_up();
   } else if (state_ == State::kHandshake) {
-    state_ = State::kStalled;  // all set up, but too slowly: the next heartbeats decide
+    state_ = State::kStalled;  // all set up, but too slowly, or in a cluster: the next ones decide
   }
   events_.on_heartbeat(expected.sent_at);
   if (expected.kind == Kind::kBarrier && expected.token != 0) events_.on_barrier(expected.token);

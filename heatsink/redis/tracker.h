@@ -63,7 +63,8 @@ class TrackerEvents {
 // `(connected (received | tick | fill | barrier)* disconnected)*`. Server behaviour it rests on
 // (Redis 7.0): pushes and replies of one connection come in the order of execution; PTTL and
 // GETRANGE are tracked also for missing keys; tracking is one-shot per name and the same for all
-// databases.
+// databases. What it does not tell by pushes is asked for with each heartbeat: that it is no
+// replica (HELLO), and in a cluster which slots it owns (CLUSTER NODES).
 class Tracker {
  public:
   Tracker(TrackerOptions options, TrackerEvents& events);
@@ -102,6 +103,8 @@ class Tracker {
     kHello,
     kCommand,
     kTracking,
+    kRole,
+    kSlots,
     kHeartbeat,
     kBarrier,
     kSelect,
@@ -123,6 +126,9 @@ class Tracker {
   Status on_push(const resp::Value& push);
   Status on_reply(const resp::Value& reply, TimePoint now);
   Status on_answer(const Expected& expected, const resp::Value& reply, TimePoint now);
+  void send_heartbeat(TimePoint now);
+  Status on_role(const resp::Value& hello);
+  Status on_slots(const resp::Value& reply);
   Status on_handshake(Kind kind, const resp::Value& reply);
   Status on_proof(const Expected& expected, const resp::Value& reply, TimePoint now);
   void on_read(const resp::Value* reply);
@@ -145,6 +151,8 @@ class Tracker {
   std::deque<Expected> expected_;
   std::deque<Fill> fills_;  // in the order sent
   std::uint32_t db_ = 0;
+  bool cluster_ = false;
+  std::optional<std::string> slots_;  // own_slots(), as heard last on this connection
   std::optional<bool> evicts_by_use_;
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;

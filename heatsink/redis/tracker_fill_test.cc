@@ -61,9 +61,16 @@ TEST_F(Filling, WhatTheServerForbidsIsRefused) {
 
 TEST_F(Filling, AServerThatIsNotOursAnyMoreFailsIt) {
   tracker_.fill(7, {"k", 0}, at(5));
-  EXPECT_THAT(error_of("-MOVED 1 127.0.0.1:7\r\n"), HasSubstr("MOVED"));
-  tracker_.disconnected("moved");
+  EXPECT_THAT(error_of("-LOADING x\r\n"), HasSubstr("LOADING"));
+  tracker_.disconnected("loading");
   EXPECT_THAT(log_.take(), ElementsAre("down", "filled 7 failed sent 5"));
+}
+
+// One slot that is elsewhere says nothing of the others: those are what the heartbeat asks for.
+TEST_F(Filling, AKeyOfAnotherNodeIsRefused) {
+  for (const std::string error :
+       {"-MOVED 1 127.0.0.1:7\r\n", "-ASK 1 127.0.0.1:7\r\n", "-TRYAGAIN x\r\n"})
+    EXPECT_THAT(filled(error + error), ElementsAre("filled 7 refused sent 5")) << error;
 }
 
 TEST_F(Filling, APushBetweenTheTwoRepliesSpoilsIt) {

@@ -50,7 +50,8 @@ inline const std::string kHello =
 inline const std::string kCommands =
     "*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:1\r\n:1\r\n:1\r\n";
 inline const std::string kOk = "+OK\r\n";
-inline const std::string kBeat = ":0\r\n";  // to EXISTS
+inline const std::string kBeat = ":0\r\n";         // to EXISTS
+inline const std::string kHeart = kHello + kBeat;  // to a heartbeat
 
 // Limits of 10 bytes, 100 ms, 1 s, 10 s; connected at 0 ms.
 class TrackerTest : public testing::Test {
@@ -63,6 +64,8 @@ class TrackerTest : public testing::Test {
     options.value_bytes_max = 10;
     return options;
   }
+
+  static std::string heartbeat() { return request({"HELLO", "3"}) + request({"EXISTS", "hb"}); }
 
   // What the tracker wants sent since the last call.
   std::string sent() {

@@ -83,8 +83,8 @@ TEST_F(Handshake, AProofOlderThanMaxStalenessIsNoneButTheNextMayBe) {
   EXPECT_FALSE(tracker_.up());
   sent();
   ASSERT_TRUE(tracker_.tick(at(1002)).ok());
-  EXPECT_EQ(sent(), request({"EXISTS", "hb"}));
-  EXPECT_THAT(hear(kBeat, at(1003)), ElementsAre("up", "heartbeat 1002"));
+  EXPECT_EQ(sent(), heartbeat());
+  EXPECT_THAT(hear(kHeart, at(1003)), ElementsAre("up", "heartbeat 1002"));
 }
 
 TEST_F(Handshake, ASilentServerIsGivenUp) {
@@ -129,12 +129,12 @@ TEST_F(Heartbeat, IsSentEveryIntervalAndOneIsInFlight) {
   ASSERT_TRUE(tracker_.tick(at(99)).ok());
   EXPECT_EQ(sent(), "");
   ASSERT_TRUE(tracker_.tick(at(100)).ok());
-  EXPECT_EQ(sent(), request({"EXISTS", "hb"}));
+  EXPECT_EQ(sent(), heartbeat());
   ASSERT_TRUE(tracker_.tick(at(300)).ok());
   EXPECT_EQ(sent(), "");
-  EXPECT_THAT(hear(kBeat, at(310)), ElementsAre("heartbeat 100"));  // when it was sent
+  EXPECT_THAT(hear(kHeart, at(310)), ElementsAre("heartbeat 100"));  // when it was sent
   ASSERT_TRUE(tracker_.tick(at(311)).ok());
-  EXPECT_EQ(sent(), request({"EXISTS", "hb"}));
+  EXPECT_EQ(sent(), heartbeat());
 }
 
 TEST_F(Heartbeat, AnErrorIsNoProof) {
@@ -145,7 +145,7 @@ TEST_F(Heartbeat, AnErrorIsNoProof) {
     ASSERT_TRUE(tracker.received(kPong + kHello + kCommands + kOk + kBeat, at(1)).ok());
     log_.take();
     ASSERT_TRUE(tracker.tick(at(100)).ok());
-    EXPECT_FALSE(tracker.received(std::string(error) + "\r\n", at(101)).ok()) << error;
+    EXPECT_FALSE(tracker.received(kHello + error + "\r\n", at(101)).ok()) << error;
     EXPECT_THAT(log_.take(), IsEmpty()) << error;
   }
 }
@@ -160,11 +160,11 @@ TEST_F(Heartbeat, ALateOneStallsAndTheNextTimelyOneRevives) {
   EXPECT_THAT(log_.take(), ElementsAre("down", "barrier 2", "filled 1 failed sent 150"));
   EXPECT_FALSE(tracker_.up());
   // The late answers: invalidations still count, the fill and the barrier have been told already.
-  EXPECT_THAT(hear(kBeat + push({"k"}) + bulk("v") + integer(-1) + integer(0), at(1300)),
+  EXPECT_THAT(hear(kHeart + push({"k"}) + bulk("v") + integer(-1) + integer(0), at(1300)),
               ElementsAre("heartbeat 100", "invalidate k", "heartbeat 160"));
   EXPECT_FALSE(tracker_.up());
   ASSERT_TRUE(tracker_.tick(at(1301)).ok());
-  EXPECT_THAT(hear(kBeat, at(1302)), ElementsAre("up", "heartbeat 1301"));
+  EXPECT_THAT(hear(kHeart, at(1302)), ElementsAre("up", "heartbeat 1301"));
 }
 
 TEST_F(Heartbeat, AServerSilentForTheResponseTimeoutIsGivenUp) {
@@ -227,7 +227,7 @@ TEST_F(Hostile, OtherPushesAreIgnored) {
 
 TEST_F(Hostile, AWrongTypeInAnswerToAHeartbeatIsNoProof) {
   ASSERT_TRUE(tracker_.tick(at(100)).ok());
-  EXPECT_NE(error_of(kOk, at(101)), "no error");
+  EXPECT_NE(error_of(kHello + kOk, at(101)), "no error");
   EXPECT_THAT(log_.take(), IsEmpty());
 }
 

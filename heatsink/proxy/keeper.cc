@@ -116,6 +116,10 @@ void Keeper::server_is_back() {
   loop_.post([this] { link_.retry(); });
 }
 
+void Keeper::lane_renewed(TimePoint lost_at) {
+  loop_.post([this, lost_at] { link_.renew(lost_at); });
+}
+
 // ---- what is hot
 
 void Keeper::judge() {

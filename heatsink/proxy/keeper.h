@@ -38,6 +38,9 @@ class Keeper final : private Filler::Outlet {
   // is let in now.
   void check_access(std::size_t worker, std::uint64_t session);
   void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
+  // A lane that broke then is there again. Behind the address there may be another server by now,
+  // and copies must come from the one that is written to.
+  void lane_renewed(TimePoint lost_at);
   // One for each of SharedState::rules.measures(), in their order.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   // The present picture; empty with `coherence` saying so if the keeper does not answer within a

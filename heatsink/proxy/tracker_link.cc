@@ -44,6 +44,12 @@ void TrackerLink::retry() {
   connect();
 }
 
+void TrackerLink::renew(TimePoint if_before) {
+  if (!connected_ || connected_at_ >= if_before) return;
+  lost("the server had to be connected to again, and may be another one");
+  retry();
+}
+
 // The name may mean another machine by now. Blocks this thread, which has nothing else to keep up.
 void TrackerLink::look_up_again() {
   Result<std::vector<net::ResolvedAddress>> found = net::resolve_server(shared_.upstream);
@@ -77,7 +83,8 @@ void TrackerLink::on_writable() {
     }
     loop_.cancel(std::exchange(timer_, 0));
     connected_ = true;
-    tracker_.connected(BootClock::now());
+    connected_at_ = BootClock::now();
+    tracker_.connected(connected_at_);
   }
   flush();
 }

@@ -20,9 +20,10 @@ class TrackerLink final : public net::FdHandler {
   TrackerLink(const TrackerLink&) = delete;
 
   void connect();
-  void retry();  // now, if it waits for its next attempt
-  void tick();   // at least every heartbeat interval
-  void flush();  // after anything that may have made the tracker speak
+  void retry();                     // now, if it waits for its next attempt
+  void renew(TimePoint if_before);  // a connection made before that is closed and made again
+  void tick();                      // at least every heartbeat interval
+  void flush();                     // after anything that may have made the tracker speak
   const std::string& problem() const { return problem_; }  // "" while connected
 
   void on_readable() override;
@@ -37,6 +38,7 @@ class TrackerLink final : public net::FdHandler {
   redis::Tracker& tracker_;
   net::Stream socket_;
   bool connected_ = false;
+  TimePoint connected_at_{};
   net::TimerId timer_ = 0;  // connect time-out, or the next attempt
   Nanos backoff_{0};
   std::size_t attempt_ = 0;

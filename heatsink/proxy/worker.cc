@@ -145,6 +145,7 @@ void Worker::upstream_ready(Upstream& upstream) {
                   loop_.now());
       keeper_.server_is_back();
     }
+    if (lane.lost_at != TimePoint{}) keeper_.lane_renewed(std::exchange(lane.lost_at, {}));
     lane.down.clear();
     lane.backoff = Nanos(0);
     wake(lane);
@@ -157,7 +158,9 @@ void Worker::upstream_ready(Upstream& upstream) {
 // it is back.
 void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason,
                          bool was_ready) {
-  if (!was_ready) {
+  if (was_ready) {
+    lane.lost_at = BootClock::now();
+  } else {
     if (lane.down.empty()) {
       log_limited(LogLevel::kWarning, "down",
                   "upstream " + shared_.upstream.where() + " is not reachable: " + reason,

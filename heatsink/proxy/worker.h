@@ -136,6 +136,7 @@ class Worker final : private TlsDoor::House {
     std::uint64_t contacts = 0;       // SharedState::contacts when the latest attempt began
     std::string down;                 // why, once an attempt has failed
     std::uint64_t down_contacts = 0;  // `contacts` of that attempt
+    TimePoint lost_at{};              // when it last broke, until it is there again
     bool refused = false;             // it was reached, but not let in: others may be
     Nanos backoff{0};
     net::TimerId retry = 0;

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Callable, Optional
 
 from harness import Redis, ValueClient
-from one_thread import stopped, thread_named
-from theatre import Theatre
+from harness.one_thread import stopped, thread_named
+from harness.theatre import Theatre
 
 BOUND_S = 1.0  # cache.max-staleness
 
@@ -43,8 +43,9 @@ class Run:
 
     def _play(self, theatre, seconds, operations, seed, past):
         recording = theatre.record(
-            self.sessions, seconds, past, prefix=self.prefix, operations=operations, seed=seed
-        )
+            self.sessions, past, seconds=seconds, operations=operations, seed=seed,
+            prefix=self.prefix,
+        )  # fmt: skip
         with recording:
             recording.copies_speak(self.hits)
             while self.fault is not None:
@@ -54,7 +55,7 @@ class Run:
                 recording.copies_speak(self.hits)
         hits = theatre.hits()
         theatre.stop_proxies()
-        return theatre.judge(recording.path, self.bound_s), recording.said, hits
+        return recording.judge(self.bound_s), recording.said, hits
 
 
 # ---- faults, each once, and the pause behind it

@@ -4,26 +4,12 @@
 Everything ends with the test (tests/harness). With HEATSINK_LOG=1 the proxies' own words are shown.
 """
 
-import os
 import re
-import subprocess
 import unittest
 
-from harness import PATIENCE_S, Proxy, Redis, ValueClient, until
-
-# The proxies of a fault log a great deal: by default it is not even read.
-LOG = None if os.environ.get("HEATSINK_LOG") else subprocess.DEVNULL
+from harness import EAGER, LOG, PATIENCE_S, Proxy, Redis, ValueClient, until
 
 STALENESS_S = 1.0  # cache.max-staleness
-
-# Hot after a few reads, and for good: these tests are about copies, not about detection.
-EAGER = {
-    "detection.hot-qps": 2,
-    "detection.window": "1s",
-    "detection.minimum-residence": "1h",
-    "detection.write-hot-ratio": 0,
-    "detection.tick": "20ms",
-}
 
 
 def wait_until(condition, what, limit_s=PATIENCE_S):

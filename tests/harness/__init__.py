@@ -3,18 +3,19 @@
 
 Start here: Redis and Proxy (processes.py) are children on free ports whose stop() always ends
 them; RawClient and ValueClient (client.py) are one connection each; until() waits for what another
-process does. tests/CMakeLists.txt gives each test the environment it needs: HEATSINK, the binary,
-and PYTHONPATH, this folder's parent. By hand, in the root of the project (HEATSINK is that of
-build/dev unless it is given):
+process does. A Theatre (theatre.py) has a server, proxies and a load that is recorded and judged
+(recording.py), a Relay (relay.py) between them. tests/CMakeLists.txt gives each test the
+environment it needs: HEATSINK, the binary, and PYTHONPATH, this folder's parent. By hand, in the
+root of the project (HEATSINK is that of build/dev unless it is given):
 
     PYTHONPATH=tests python3 tests/faults/coherence_test.py
 """
 
 from .client import Closed, RawClient, RedisError, ValueClient, drain, encode
 from .patience import PATIENCE_S, SLOW, until
-from .processes import HEATSINK, Proxy, Redis
+from .processes import EAGER, HEATSINK, LOG, Proxy, Redis
 
 __all__ = [
-    "HEATSINK", "PATIENCE_S", "SLOW", "Closed", "Proxy", "RawClient", "Redis", "RedisError",
-    "ValueClient", "drain", "encode", "until",
+    "EAGER", "HEATSINK", "LOG", "PATIENCE_S", "SLOW", "Closed", "Proxy", "RawClient", "Redis",
+    "RedisError", "ValueClient", "drain", "encode", "until",
 ]  # fmt: skip

@@ -17,6 +17,18 @@ from .patience import PATIENCE_S, until
 
 HEATSINK = os.environ.get("HEATSINK", "build/dev/apps/heatsink/heatsink")
 
+# For `stderr` of proxies that log a great deal: by default it is not even read.
+LOG = None if os.environ.get("HEATSINK_LOG") else subprocess.DEVNULL
+
+# Hot after a few reads, and for good: for tests that are about copies, not about detection.
+EAGER = {
+    "detection.hot-qps": 2,
+    "detection.window": "1s",
+    "detection.minimum-residence": "1h",
+    "detection.write-hot-ratio": 0,
+    "detection.tick": "20ms",
+}
+
 
 def free_port():
     with socket.socket() as probe:

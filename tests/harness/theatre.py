@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server and proxies before it, where a load is recorded while something breaks."""
+
+import os
+import tempfile
+
+from .client import ValueClient
+from .patience import PATIENCE_S, until
+from .processes import EAGER, LOG, Proxy, Redis
+from .recording import Recording
+from .relay import Relay
+
+
+class Theatre:
+    """A context: everything ends with it.
+
+    `push_delay_s`: a relay stands between proxies and server, and pushes are so late. `calls`: of
+    a client of the server, before the proxies start. `how`: of Proxy.
+    """
+
+    def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=(), options=None, **how):
+        self.wanted, self.server_args, self.how = proxies, server_args, how
+        self.push_delay_s, self.calls = push_delay_s, calls
+        self.options = EAGER | (options or {})
+        self.proxies, self.relay = [], None
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="heatsink-history-")
+        self.server = Redis(*self.server_args)
+        try:
+            with ValueClient(self.server.port) as client:
+                for call in self.calls:
+                    client(*call)
+                until(lambda: client("SET", "k", "1") == "OK", PATIENCE_S, "a server that writes")
+                client("FLUSHALL")
+            port = self.server.port
+            if self.push_delay_s is not None:
+                self.relay = Relay(port, self.push_delay_s)
+                port = self.relay.port
+            for _ in range(self.wanted):
+                upstream = f"redis://127.0.0.1:{port}"
+                self.proxies.append(Proxy(upstream, self.options, stderr=LOG, **self.how))
+            self.wait_coherent()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for proxy in self.proxies:
+            proxy.process.kill()
+        if self.relay is not None:
+            self.relay.close()
+        self.server.stop()
+        self.folder.cleanup()
+
+    def wait_coherent(self):
+        for proxy in self.proxies:
+            until(lambda: proxy.metric("heatsink_coherence_up") == 1, PATIENCE_S, "coherent")
+
+    def stop_proxies(self):
+        """As an operator does; fails if one has something to say."""
+        while self.proxies:
+            self.proxies.pop().stop()
+
+    def hits(self):
+        return sum(proxy.hits() for proxy in self.proxies)
+
+    def ask(self, *args):
+        """The server itself."""
+        with ValueClient(self.server.port) as client:
+            return client(*args)
+
+    def record(self, sessions, past=None, **how):
+        """A Recording. `past`: the port of what is written past proxies, the server's by default."""
+        targets = [past or self.server.port] + [proxy.port for proxy in self.proxies]
+        path = os.path.join(self.folder.name, "history")
+        return Recording(path, targets, sessions, list(self.proxies), **how)

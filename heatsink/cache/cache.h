@@ -11,3 +11,4 @@
 #include "heatsink/cache/key_rule.h"   // IWYU pragma: export
 #include "heatsink/cache/lease.h"      // IWYU pragma: export
 #include "heatsink/cache/read.h"       // IWYU pragma: export
+#include "heatsink/cache/terms.h"      // IWYU pragma: export

@@ -79,9 +79,11 @@ bool HotTable::has(KeyHash hash) const noexcept {
   return false;
 }
 
-bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name) {
+bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+                       const Terms& terms) {
+  assert(terms.level != Level::kOff);
   if (entries_.size() >= limits_.entries_max || entries_.contains(hash)) return false;
-  auto entry = std::make_unique<Entry>(key, db, hash, name);
+  auto entry = std::make_unique<Entry>(key, db, hash, name, terms);
   by_name_.emplace(entry->key(), entry.get());
   entries_.emplace(hash, std::move(entry));
   return true;
@@ -161,6 +163,12 @@ void HotTable::drop_name(std::string_view name) {
 
 void HotTable::drop_all() {
   for (const auto& [hash, entry] : entries_) drop(*entry);
+}
+
+void HotTable::drop_leased() {
+  for (const auto& [hash, entry] : entries_) {
+    if (entry->terms().level != Level::kTtl) drop(*entry);
+  }
 }
 
 void HotTable::retry(TimePoint now) {

@@ -16,6 +16,7 @@
 #include "heatsink/base/units.h"
 #include "heatsink/cache/copy.h"
 #include "heatsink/cache/epochs.h"
+#include "heatsink/cache/terms.h"
 
 namespace heatsink::cache {
 
@@ -35,8 +36,13 @@ class alignas(64) Entry {
   // Past it the copy that was filled first makes place. A reader looks at each in turn.
   static constexpr std::size_t kCopiesMax = 8;
 
-  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name)
-      : key_(key), db_(db), hash_(hash), name_(name) {}
+  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, const Terms& terms)
+      : key_(key),
+        db_(db),
+        level_(terms.level),
+        max_staleness_(terms.max_staleness),
+        hash_(hash),
+        name_(name) {}
   ~Entry();
   Entry(const Entry&) = delete;
 
@@ -44,6 +50,7 @@ class alignas(64) Entry {
   std::uint32_t db() const { return db_; }
   KeyHash hash() const { return hash_; }
   NameHash name() const { return name_; }
+  Terms terms() const { return {level_, max_staleness_}; }
 
   // Valid until the reader's next quiescent state. Null: none.
   const Copy* copy(const Read& read) const noexcept {
@@ -61,8 +68,11 @@ class alignas(64) Entry {
 
  private:
   friend class HotTable;
+  // What every hit looks at stands in the first line, and the places of the copies are the second.
   const std::string key_;
   const std::uint32_t db_;
+  const Level level_;
+  const Nanos max_staleness_;
   const KeyHash hash_;
   const NameHash name_;
   std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
@@ -102,7 +112,9 @@ class HotTable {
   bool none() const noexcept;             // no key is hot, so no copy exists
 
   // Writer: the keys. promote() is false when entries_max is reached or the key is there already.
-  bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name);
+  // REQUIRES a level above kOff.
+  bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+               const Terms& terms = {});
   void demote(KeyHash hash);
   void set_rate(KeyHash hash, double rate);
   void publish();  // makes promotions and demotions visible: `((promote | demote)* publish)*`
@@ -122,6 +134,7 @@ class HotTable {
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
   void drop_name(std::string_view name);  // in every database
   void drop_all();
+  void drop_leased();  // all but those of Level::kTtl, which outlive what the lease speaks for
   void retry(TimePoint now);  // clears marks that have waited long enough; O(entries)
 
   const Entry* entry(KeyHash hash) const;  // writer's view; null if not hot

@@ -128,8 +128,8 @@ void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
       const NameHash name = hash_name(key, kSeed);
       const Entry* entry = keeper.table.find(in_db(name, db), key, db);
       if (entry == nullptr) continue;
-      const Judgement judgement = judge(*entry, Read{command, {}}, keeper.lease, keeper.fences,
-                                        kNow, std::chrono::seconds(1));
+      const Judgement judgement =
+          judge(*entry, Read{command, {}}, keeper.lease, keeper.fences, kNow, TimePoint{});
       if (judgement.copy == nullptr) continue;
       const std::string& reply = judgement.copy->reply;
       ++seen.served;

@@ -199,6 +199,24 @@ TEST_F(HotTableTest, DropAllLeavesTheKeysHot) {
   EXPECT_EQ(table_->size(), 2U);
 }
 
+TEST_F(HotTableTest, WhatLivesByItsDeadlineAloneOutlivesTheLease) {
+  table_->promote("ttl", 0, hash_of("ttl"), name_of("ttl"), {Level::kTtl, Nanos(0)});
+  promote("key");
+  for (const char* key : {"ttl", "key"}) table_->insert(hash_of(key), value(1));
+  table_->drop_leased();
+  EXPECT_NE(entry("ttl").copy({}), nullptr);
+  EXPECT_EQ(entry("key").copy({}), nullptr);
+  table_->drop_name("ttl");
+  EXPECT_EQ(entry("ttl").copy({}), nullptr);
+  EXPECT_EQ(table_->copies(), 0U);
+}
+
+TEST_F(HotTableTest, AKeyKeepsTheTermsOfItsPromotion) {
+  const Terms terms{Level::kSession, Millis(300)};
+  table_->promote("k", 0, hash_of("k"), name_of("k"), terms);
+  EXPECT_EQ(entry("k").terms(), terms);
+}
+
 TEST_F(HotTableTest, BytesAreCountedAndComeBack) {
   promote("k");
   table_->insert(hash_of("k"), value(1));

@@ -7,6 +7,7 @@
 #include "heatsink/cache/fences.h"
 #include "heatsink/cache/hot_table.h"
 #include "heatsink/cache/lease.h"
+#include "heatsink/cache/terms.h"
 
 namespace heatsink::cache {
 
@@ -18,6 +19,7 @@ enum class Ruling {
   kUnproven,       // the server has not proven itself within max-staleness
   kFence,          // a write or a newer read has been seen since the fill was sent
   kWriteInFlight,  // a write of this name is on its way
+  kSessionFence,   // not proven since the session was told something: of Level::kSession only
 };
 
 struct Judgement {
@@ -32,21 +34,28 @@ struct Judgement {
 //  2. the copy: one that is there now was not invalidated when the proof was given;
 //  3. the generation: if it is still the copy's, the proof was not given by a later one;
 //  4. writes in flight, then the fence, which write_ends() raises before it counts the write down.
+// A copy of Level::kTtl is served whatever the others say, up to its deadline. `session_fence` is
+// when the session was last told something by the server; it counts at Level::kSession, where the
+// proof must be younger.
 // A template only so that the test can let the tracker go on between any two loads.
 template <class AnyEntry, class AnyLease, class AnyFences>
 Judgement judge_in_order(const AnyEntry& entry, const Read& read, const AnyLease& lease,
-                         const AnyFences& fences, TimePoint now, Nanos max_staleness) noexcept {
+                         const AnyFences& fences, TimePoint now, TimePoint session_fence) noexcept {
   const TimePoint proven = lease.proven_at();
   const Copy* copy = entry.copy(read);
   const auto refuse = [](Ruling why) { return Judgement{why, nullptr}; };
   if (copy == nullptr) return refuse(Ruling::kNoCopy);
-  if (copy->generation != lease.generation()) return refuse(Ruling::kGeneration);
   if (now >= copy->deadline) return refuse(Ruling::kDeadline);
+  const Terms terms = entry.terms();
+  if (terms.level == Level::kTtl) return {Ruling::kServe, copy};
+  if (copy->generation != lease.generation()) return refuse(Ruling::kGeneration);
   const TimePoint validated = copy->fill_sent_at > proven ? copy->fill_sent_at : proven;
-  if (now - validated > max_staleness) return refuse(Ruling::kUnproven);
+  if (now - validated > terms.max_staleness) return refuse(Ruling::kUnproven);
   if (fences.write_in_flight(entry.name())) return refuse(Ruling::kWriteInFlight);
   // Strictly later: with equal readings nobody can say which came first.
   if (copy->fill_sent_at <= fences.fence(entry.name())) return refuse(Ruling::kFence);
+  if (terms.level == Level::kSession && validated <= session_fence)
+    return refuse(Ruling::kSessionFence);
   return {Ruling::kServe, copy};
 }
 
@@ -54,8 +63,8 @@ Judgement judge_in_order(const AnyEntry& entry, const Read& read, const AnyLease
 // after the request was: it may be read once for a batch of requests, and a process that slept
 // still refuses its first hit.
 inline Judgement judge(const Entry& entry, const Read& read, const Lease& lease,
-                       const Fences& fences, TimePoint now, Nanos max_staleness) noexcept {
-  return judge_in_order(entry, read, lease, fences, now, max_staleness);
+                       const Fences& fences, TimePoint now, TimePoint session_fence) noexcept {
+  return judge_in_order(entry, read, lease, fences, now, session_fence);
 }
 
 }  // namespace heatsink::cache

@@ -22,8 +22,8 @@ TimePoint at(Nanos since_start) { return TimePoint(since_start); }
 // One hot key whose copy every ruling allows: filled at 10 s, alive until 20 s, judged at 10.5 s.
 class KeyRule : public testing::Test {
  protected:
-  KeyRule() {
-    table_.promote("k", 0, hash_, name_);
+  explicit KeyRule(Level level = Level::kKey) {
+    table_.promote("k", 0, hash_, name_, {level, kMaxStaleness});
     table_.publish();
     generation_ = lease_.begin_generation();
     fill(at(Millis(10'000)));
@@ -39,7 +39,7 @@ class KeyRule : public testing::Test {
   }
 
   Judgement judge_at(TimePoint now) {
-    return judge(*table_.entry(hash_), Read{}, lease_, fences_, now, kMaxStaleness);
+    return judge(*table_.entry(hash_), Read{}, lease_, fences_, now, session_fence_);
   }
   Ruling ruling_at(TimePoint now) { return judge_at(now).ruling; }
   Ruling ruling() { return ruling_at(at(Millis(10'500))); }
@@ -51,6 +51,7 @@ class KeyRule : public testing::Test {
   Lease lease_;
   Fences fences_;
   Generation generation_;
+  TimePoint session_fence_{};
 };
 
 TEST_F(KeyRule, ServesTheCopy) {
@@ -126,11 +127,73 @@ TEST_F(KeyRule, NothingIsServedWhileAWriteIsInFlight) {
   EXPECT_EQ(ruling(), Ruling::kServe);
 }
 
+TEST_F(KeyRule, WhatTheSessionWasToldOfOtherKeysDoesNotMatter) {
+  session_fence_ = at(Millis(10'400));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+}
+
+// ---- level session
+
+class SessionRule : public KeyRule {
+ protected:
+  SessionRule() : KeyRule(Level::kSession) {}
+};
+
+TEST_F(SessionRule, AFillSentStrictlyAfterWhatTheSessionWasTold) {
+  session_fence_ = at(Millis(10'000)) - Nanos(1);
+  EXPECT_EQ(ruling(), Ruling::kServe);
+  session_fence_ = at(Millis(10'000));
+  EXPECT_EQ(ruling(), Ruling::kSessionFence);
+  fill(at(Millis(10'000)) + Nanos(1));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+}
+
+TEST_F(SessionRule, OrAHeartbeatSentStrictlyAfterIt) {
+  session_fence_ = at(Millis(10'300));
+  lease_.prove(at(Millis(10'300)));
+  EXPECT_EQ(ruling(), Ruling::kSessionFence);
+  lease_.prove(at(Millis(10'300)) + Nanos(1));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+}
+
+TEST_F(SessionRule, TheKeyRuleHoldsAsWell) {
+  lease_.prove(at(Millis(9'000)));
+  EXPECT_EQ(ruling_at(at(Millis(11'000)) + Nanos(1)), Ruling::kUnproven);
+  EXPECT_EQ(ruling_at(at(Millis(20'000))), Ruling::kDeadline);
+  fences_.raise(name_, at(Millis(10'000)));
+  EXPECT_EQ(ruling(), Ruling::kFence);
+  fences_.write_begins(name_);
+  EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
+  lease_.begin_generation();
+  EXPECT_EQ(ruling(), Ruling::kGeneration);
+}
+
+// ---- level ttl
+
+class TtlRule : public KeyRule {
+ protected:
+  TtlRule() : KeyRule(Level::kTtl) {}
+};
+
+TEST_F(TtlRule, ServedUntilTheDeadlineWhateverElseIsKnown) {
+  lease_.begin_generation();
+  fences_.raise(name_, at(Millis(19'000)));
+  fences_.write_begins(name_);
+  session_fence_ = at(Millis(19'000));
+  EXPECT_EQ(ruling_at(at(Millis(20'000)) - Nanos(1)), Ruling::kServe);
+  EXPECT_EQ(ruling_at(at(Millis(20'000))), Ruling::kDeadline);
+}
+
+TEST_F(TtlRule, NotAfterAnInvalidationThatCame) {
+  table_.drop_name("k");
+  EXPECT_EQ(ruling(), Ruling::kNoCopy);
+}
+
 // Every way in which a history of the other threads can fall between the five loads of one
 // judgement. `next_load` is called before each load and plays the steps that are due by then.
 class Interleaving {
  public:
-  static constexpr std::size_t kLoads = 5;
+  static constexpr std::size_t kLoads = 5;  // of one judgement
   using Step = std::function<void()>;
 
   // steps[i] happens just before load number due[i]; due rises.
@@ -142,14 +205,14 @@ class Interleaving {
     ++load_;
   }
 
-  // Calls `play` with every rising sequence of `steps` numbers in 0 .. kLoads (kLoads: not at all).
-  static void for_all(std::size_t steps,
+  // Calls `play` with every rising sequence of `steps` numbers in 0 .. loads (loads: not at all).
+  static void for_all(std::size_t steps, std::size_t loads,
                       const std::function<void(const std::vector<std::size_t>&)>& play) {
     std::vector<std::size_t> due(steps, 0);
     while (true) {
       play(due);
       std::size_t i = steps;
-      while (i > 0 && due[i - 1] == kLoads) --i;
+      while (i > 0 && due[i - 1] == loads) --i;
       if (i == 0) return;
       std::fill(due.begin() + static_cast<std::ptrdiff_t>(i) - 1, due.end(), due[i - 1] + 1);
     }
@@ -163,7 +226,8 @@ class Interleaving {
 };
 
 // What judge() reads, with the other threads going on before each load. At first: a copy of
-// generation 1 whose proof is two max-staleness old when it is judged, at 10 s.
+// generation 1 whose proof is two max-staleness old when it is judged, at 10 s. The bound and the
+// session's fence are this thread's own, and no load.
 struct World {
   Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), {}, "$1\r\nv\r\n", {}, false};
   const Copy* entry_copy = &copy;
@@ -171,12 +235,15 @@ struct World {
   TimePoint proven{at(Millis(8'000))};
   TimePoint fence{};
   bool writing = false;
+  Terms terms{Level::kKey, kMaxStaleness};
+  TimePoint session_fence{};
   Interleaving* others = nullptr;
 
   struct View {
     World* world;
     const Copy* copy(const Read&) const { return world->load(world->entry_copy); }
     NameHash name() const { return {}; }
+    Terms terms() const { return world->terms; }
     TimePoint proven_at() const { return world->load(world->proven); }
     Generation generation() const { return world->load(world->generation); }
     bool write_in_flight(NameHash) const { return world->load(world->writing); }
@@ -191,7 +258,7 @@ struct World {
 
   Ruling ruling() {
     const View view{this};
-    return judge_in_order(view, Read{}, view, view, kNow, kMaxStaleness).ruling;
+    return judge_in_order(view, Read{}, view, view, kNow, session_fence).ruling;
   }
 
   static constexpr TimePoint kNow{Millis(10'000)};
@@ -201,13 +268,14 @@ struct World {
 int never_served(const std::function<std::vector<Interleaving::Step>(World&)>& history) {
   int tried = 0;
   World unused;
-  Interleaving::for_all(history(unused).size(), [&](const std::vector<std::size_t>& due) {
+  const auto play = [&](const std::vector<std::size_t>& due) {
     World world;
     Interleaving others(history(world), due);
     world.others = &others;
     EXPECT_NE(world.ruling(), Ruling::kServe) << testing::PrintToString(due);
     ++tried;
-  });
+  };
+  Interleaving::for_all(history(unused).size(), Interleaving::kLoads, play);
   return tried;
 }
 
@@ -235,6 +303,82 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCount) {
                                                      [&] { world.entry_copy = nullptr; }};
             }),
             56);
+}
+
+// ---- level session: the session was told something at 9 s, by a server that had executed a write
+// of this key before.
+
+void of_session(World& world) {
+  world.terms = {Level::kSession, std::chrono::seconds(10)};
+  world.session_fence = at(Millis(9'000));
+}
+
+TEST(KeyRuleInterleaved, AProofSinceTheSessionWasToldServes) {
+  World world;
+  of_session(world);
+  Interleaving others({[&] { world.proven = at(Millis(9'000)) + Nanos(1); }}, {0});
+  world.others = &others;
+  EXPECT_EQ(world.ruling(), Ruling::kServe);
+}
+
+// That write is seen as an invalidation before any proof that was sent after the reply.
+TEST(KeyRuleInterleaved, AProofBehindTheInvalidationDoesNotCountForASession) {
+  EXPECT_EQ(never_served([](World& world) {
+              of_session(world);
+              return std::vector<Interleaving::Step>{[&] { world.entry_copy = nullptr; },
+                                                     [&] { world.proven = World::kNow; }};
+            }),
+            21);
+}
+
+TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCountForASession) {
+  EXPECT_EQ(never_served([](World& world) {
+              of_session(world);
+              return std::vector<Interleaving::Step>{[&] { world.generation = Generation{2}; },
+                                                     [&] { world.proven = World::kNow; },
+                                                     [&] { world.entry_copy = nullptr; }};
+            }),
+            56);
+}
+
+// A fill sent before the reply is no proof, one sent after it is a copy of its own.
+TEST(KeyRuleInterleaved, AnOlderFillDoesNotCountForASession) {
+  EXPECT_EQ(never_served([](World& world) {
+              of_session(world);
+              return std::vector<Interleaving::Step>{
+                  [&] { world.copy.fill_sent_at = at(Millis(9'000)); },
+                  [&] { world.proven = at(Millis(9'000)); }};
+            }),
+            21);
+}
+
+// Somebody wrote b and then a. The tracker drops b's copy and fills a again; a session reads a and
+// then b. In how many interleavings is it shown the new a and then the old b?
+int shown_new_then_old(bool in_wire_order) {
+  int shown = 0;
+  const auto play = [&](const std::vector<std::size_t>& due) {
+    World a;
+    World b;
+    a.proven = b.proven = World::kNow;
+    a.terms.level = b.terms.level = Level::kSession;
+    a.entry_copy = nullptr;
+    std::vector<Interleaving::Step> steps = {[&] { b.entry_copy = nullptr; },
+                                             [&] { a.entry_copy = &a.copy; }};
+    if (!in_wire_order) std::swap(steps[0], steps[1]);
+    Interleaving others(steps, due);
+    a.others = b.others = &others;
+    const bool new_a = a.ruling() == Ruling::kServe;
+    const bool old_b = b.ruling() == Ruling::kServe;
+    shown += new_a && old_b ? 1 : 0;
+  };
+  Interleaving::for_all(2, 2 * Interleaving::kLoads, play);
+  return shown;
+}
+
+// Why one hit need not raise the session's fence for the next.
+TEST(KeyRuleInterleaved, OneHitAfterTheOtherIsInTheTrackersOrder) {
+  EXPECT_EQ(shown_new_then_old(true), 0);
+  EXPECT_GT(shown_new_then_old(false), 0);  // so that it can fail
 }
 
 // A write that was in flight when the request was read leaves its fence before it is counted down.

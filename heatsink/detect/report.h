@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct KeyReport {
   bool cached = false;  // has a local copy right now
   std::string
       cache_note;  // why it has none: "value larger than cache.maximum-value-bytes", "" if cached
+  std::string level = "off";  // what is promised of its copies, in the words of who keeps them
+  std::optional<Nanos> max_staleness{};  // of a copy, if there is such a bound
 };
 
 // Rates are per second over the window. A plain value, made by whoever watches (the proxy), read by

@@ -220,6 +220,12 @@ std::size_t RuleSet::measure_of(const Rule& rule) const {
   return static_cast<std::size_t>(found - index_->measures.begin());
 }
 
+std::size_t RuleSet::place_of(const Rule& rule) const {
+  const auto place = static_cast<std::size_t>(&rule - index_->rules.data());
+  assert(place < index_->rules.size());
+  return place;
+}
+
 std::uint64_t RuleSet::floor(std::size_t measure, double burst) const {
   const Measure& wanted = index_->measures[measure];
   double rate = std::numeric_limits<double>::max();

@@ -66,6 +66,8 @@ class RuleSet {
   std::span<const Measure> measures() const;
   std::size_t measure_of(
       const Rule& rule) const;  // its place among measures(); rule is of this set
+  // Its place among rules(), for whoever has more to say of a rule's keys; rule is of this set.
+  std::size_t place_of(const Rule& rule) const;
 
   // A key with fewer than this in the window of a measure (by its place) is cold under each rule of
   // it, and no step of a burst (selector.h): it need not be in a summary. Shards of one traffic

@@ -12,6 +12,9 @@ constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kC
 constexpr MetricRow kForwards{"heatsink_forwarded_total", MetricKind::kCounter,
                               "Commands sent upstream, by the kind of connection."};
 
+constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKind::kCounter,
+                                     "HEATSINK BARRIER commands, by what came of them."};
+
 constexpr MetricRow counter(std::string_view name, std::string_view help) {
   return {name, MetricKind::kCounter, help};
 }
@@ -43,6 +46,7 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kRefusedUnproven, kRefusals, "rule", "unproven"},
       {Count::kRefusedFence, kRefusals, "rule", "fence"},
       {Count::kRefusedWriteInFlight, kRefusals, "rule", "write-in-flight"},
+      {Count::kRefusedSessionFence, kRefusals, "rule", "session-fence"},
       {Count::kForwardedShared, kForwards, "lane", "shared"},
       {Count::kForwardedPrivate, kForwards, "lane", "private"},
       {Count::kReissued, counter("heatsink_reissued_total",
@@ -72,6 +76,11 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                                     "Times that the tracking connection was lost or stalled.")},
       {Count::kBarriers, counter("heatsink_barriers_total",
                                  "Writes of unknown keys whose replies waited for the tracker.")},
+      {Count::kProofsAwaited,
+       counter("heatsink_session_proofs_total",
+               "Reads at level session that waited until the copies were proven again.")},
+      {Count::kBarrierCommands, kBarrierCommands, "outcome", "passed"},
+      {Count::kBarrierCommandsLate, kBarrierCommands, "outcome", "timeout"},
       {Count::kPromotions, counter("heatsink_promotions_total", "Keys that became hot.")},
       {Count::kDemotions, counter("heatsink_demotions_total", "Keys that ceased to be hot.")},
   }};

@@ -9,6 +9,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/read.h"
+#include "heatsink/cache/terms.h"
 #include "heatsink/proxy/local_reads.h"
 
 namespace heatsink::proxy {
@@ -23,15 +24,17 @@ struct FillRequest {
   TimePoint fence;
   ReadHash which{};
   cache::StoredRead read = {};  // GET unless it says otherwise
+  cache::Terms terms = {};      // the key's
 };
 
-// Word that every invalidation caused so far has been processed: releases the session's replies (0:
-// nobody waits). `flush`: drop all copies first, since the server may not say what has become
-// invalid.
+// Word that every invalidation caused so far has been processed. `flush`: drop all copies first,
+// since the server may not say what has become invalid.
 struct BarrierRequest {
   std::size_t worker;
-  std::uint64_t session;
+  std::uint64_t session;  // 0: nobody waits
   bool flush;
+  // 0: the replies that the session holds wait; else the session itself, and calls this wait so.
+  std::uint64_t ticket = 0;
 };
 
 }  // namespace heatsink::proxy

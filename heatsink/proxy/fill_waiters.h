@@ -13,6 +13,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/read.h"
+#include "heatsink/cache/terms.h"
 #include "heatsink/proxy/local_reads.h"
 
 namespace heatsink::proxy {
@@ -21,7 +22,8 @@ namespace heatsink::proxy {
 struct FillAnswer {
   ReadHash which;
   KeyHash key;
-  cache::StoredRead read;  // whoever waited for another read of the same hash can tell
+  cache::StoredRead read;   // whoever waited for another read of the same hash can tell
+  cache::Terms terms = {};  // the key's
   TimePoint sent_at{};
   bool usable = false;   // false: ask the server yourself
   bool refused = false;  // and it is in vain to ask the tracker again soon

@@ -55,6 +55,7 @@ void Filler::on_filled(const FillReply& reply) {
   answer->which = flight.asked.which;
   answer->key = flight.asked.hash;
   answer->read = flight.asked.read;
+  answer->terms = flight.asked.terms;
   answer->sent_at = reply.sent_at;
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
   answer->usable = reply.usable();
@@ -98,7 +99,7 @@ void Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer
 
 void Filler::barrier(const BarrierRequest& request) {
   if (request.flush) on_flush();
-  if (request.session != 0) barriers_wanted_.push_back({request.worker, request.session});
+  if (request.session != 0) barriers_wanted_.push_back(request);
 }
 
 void Filler::send_barriers(TimePoint now) {
@@ -110,7 +111,7 @@ void Filler::send_barriers(TimePoint now) {
 
 void Filler::on_barrier(std::uint64_t token) {
   const auto found = barriers_.find(token);
-  for (const Waiting& waiting : found->second) outlet_.release(waiting.worker, waiting.session);
+  for (const BarrierRequest& waited : found->second) outlet_.release(waited);
   barriers_.erase(found);
 }
 
@@ -120,7 +121,7 @@ void Filler::on_facts(const redis::ServerFacts& facts) {
 }
 
 void Filler::on_up() {
-  drop_everything();
+  end_generation();
   state_ = "up";
   shared_.lease.set_up(true);
 }
@@ -134,19 +135,21 @@ void Filler::on_invalidate(std::string_view name) {
 
 void Filler::on_flush() {
   counters_.add(Count::kFlushes);
-  drop_everything();
+  end_generation();
+  shared_.table.drop_all();
 }
 
 void Filler::on_down(const std::string& reason) {
   counters_.add(Count::kTrackerLost);
   shared_.lease.set_up(false);
   state_ = reason;
-  drop_everything();
+  end_generation();
 }
 
-void Filler::drop_everything() {
+// What lives by its deadline alone goes on; the proof of all else has ended.
+void Filler::end_generation() {
   static_cast<void>(shared_.lease.begin_generation());
-  shared_.table.drop_all();
+  shared_.table.drop_leased();
 }
 
 }  // namespace heatsink::proxy

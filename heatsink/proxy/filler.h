@@ -25,7 +25,7 @@ class Filler final : public redis::TrackerEvents {
   class Outlet {
    public:
     virtual void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) = 0;
-    virtual void release(std::size_t worker, std::uint64_t session) = 0;
+    virtual void release(const BarrierRequest& waited) = 0;
     virtual void learn(const redis::ServerFacts& facts) = 0;
 
    protected:
@@ -65,7 +65,7 @@ class Filler final : public redis::TrackerEvents {
 
   void ask(redis::FillId id, const FillRequest& request);
   void keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
-  void drop_everything();
+  void end_generation();
 
   SharedState& shared_;
   Counters& counters_;
@@ -77,12 +77,9 @@ class Filler final : public redis::TrackerEvents {
   TimePoint last_sent_at_{};  // of a fill; no two are the same, whatever the clock says
   std::unordered_map<redis::FillId, Flight> flights_;
   std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by hash of the read
-  struct Waiting {
-    std::size_t worker;
-    std::uint64_t session;
-  };
-  std::vector<Waiting> barriers_wanted_;
-  std::unordered_map<std::uint64_t, std::vector<Waiting>> barriers_;  // by token, on their way
+  std::vector<BarrierRequest> barriers_wanted_;
+  std::unordered_map<std::uint64_t, std::vector<BarrierRequest>>
+      barriers_;  // by token, on their way
 };
 
 }  // namespace heatsink::proxy

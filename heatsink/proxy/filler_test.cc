@@ -54,8 +54,9 @@ class Workers final : public Filler::Outlet {
                    " sent " + std::to_string(to_ms(answer->sent_at)));
     if (when_told) when_told(*answer);
   }
-  void release(std::size_t worker, std::uint64_t session) override {
-    told.push_back(std::to_string(worker) + ": release " + std::to_string(session));
+  void release(const BarrierRequest& waited) override {
+    told.push_back(std::to_string(waited.worker) + ": release " + std::to_string(waited.session) +
+                   (waited.ticket != 0 ? " of wait " + std::to_string(waited.ticket) : ""));
   }
   void learn(const redis::ServerFacts&) override {}
 
@@ -126,8 +127,7 @@ class FillerTest : public testing::Test {
   const cache::Copy* copy(std::uint32_t db = 0) { return entry(db).copy({}); }
   // What the rule says of the copy: it may be there and be dead.
   bool served(TimePoint now, std::uint32_t db = 0) {
-    return cache::judge(entry(db), cache::Read{}, shared_.lease, shared_.fences, now,
-                        std::chrono::seconds(1))
+    return cache::judge(entry(db), cache::Read{}, shared_.lease, shared_.fences, now, TimePoint{})
                .ruling == cache::Ruling::kServe;
   }
 
@@ -259,6 +259,30 @@ TEST_F(FillerTest, ALostTrackerEndsAllCopiesAndSendsWaitersToTheServer) {
   EXPECT_THAT(workers_.take(), ElementsAre("2: ask yourself sent 30"));
 }
 
+TEST_F(FillerTest, WhatLivesByItsDeadlineAloneOutlivesTheTracker) {
+  shared_.table.demote(key());
+  shared_.table.promote("k", 0, key(), kName, {cache::Level::kTtl, Nanos(0)});
+  shared_.table.publish();
+  ask(0, at(0), at(10));
+  hear_value("v");
+  tracker_.disconnected("gone");
+  EXPECT_TRUE(served(at(9'000)));
+  tracker_.connected(at(9'000));
+  hear(kHandshake);
+  EXPECT_TRUE(served(at(10'009)));
+  EXPECT_FALSE(served(at(10'010))) << "expire-after-write is over";
+  hear(kPushOfAll);
+  EXPECT_EQ(copy(), nullptr);
+}
+
+TEST_F(FillerTest, TheAnswerTellsWhatIsPromisedOfTheKey) {
+  const cache::Terms terms{cache::Level::kSession, Millis(300)};
+  workers_.when_told = [&](const FillAnswer& answer) { EXPECT_EQ(answer.terms, terms); };
+  filler_.request({0, key(), "k", 0, at(0), {key().value}, {}, terms}, at(10));
+  hear_value("v");
+  EXPECT_EQ(workers_.take().size(), 1u);
+}
+
 TEST_F(FillerTest, MissingKeysAreCopiesToo) {
   ask(0, at(0), at(10));
   hear(kNoKey);
@@ -288,6 +312,16 @@ TEST_F(FillerTest, BarriersOfOneTurnShareOneQuestion) {
   EXPECT_THAT(workers_.take(), IsEmpty());
   hear(kProof);
   EXPECT_THAT(workers_.take(), ElementsAre("0: release 5", "1: release 6"));
+}
+
+// What a session at level session waits for.
+TEST_F(FillerTest, ABarrierProvesTheCopiesByTheTimeItWasAsked) {
+  filler_.barrier({0, 5, false, 9});
+  filler_.send_barriers(at(40));
+  EXPECT_LT(shared_.lease.proven_at(), at(40));
+  hear(kProof);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 5 of wait 9"));
+  EXPECT_EQ(shared_.lease.proven_at(), at(40));
 }
 
 TEST_F(FillerTest, ABarrierComesBehindTheInvalidations) {

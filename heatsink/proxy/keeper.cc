@@ -22,7 +22,7 @@ redis::TrackerOptions tracker_options(const SharedState& shared) {
   tracker.credentials = shared.credentials;
   tracker.heartbeat_key = options.heartbeat_key;
   tracker.heartbeat_interval = options.heartbeat_interval;
-  tracker.max_staleness = options.max_staleness;
+  tracker.max_staleness = longest_staleness(shared.terms);
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
   return tracker;
@@ -79,7 +79,7 @@ void Keeper::request_barrier(BarrierRequest request) {
 
 void Keeper::check_access(std::size_t worker, std::uint64_t session) {
   loop_.post([this, worker, session] {
-    access_.check([this, worker, session] { release(worker, session); });
+    access_.check([this, worker, session] { release({worker, session, false}); });
   });
 }
 
@@ -98,9 +98,9 @@ void Keeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answe
   to->post([to, answer = std::move(answer)] { to->on_filled(answer); });
 }
 
-void Keeper::release(std::size_t worker, std::uint64_t session) {
-  Worker* const to = workers_[worker];
-  to->post([to, session] { to->release_hold(session); });
+void Keeper::release(const BarrierRequest& waited) {
+  Worker* const to = workers_[waited.worker];
+  to->post([to, waited] { to->release(waited.session, waited.ticket); });
 }
 
 void Keeper::learn(const redis::ServerFacts& facts) {
@@ -165,8 +165,10 @@ double Keeper::accesses_rate(const detect::Verdict& verdict) const {
 bool Keeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
   if (count.key_truncated) return false;  // its whole name is not known
+  const cache::Terms& terms = shared_.terms_of(count.key);
+  if (terms.level == cache::Level::kOff) return false;
   const NameHash name = hash_name(count.key, shared_.seed);
-  if (!shared_.table.promote(count.key, count.db, count.hash, name)) return false;
+  if (!shared_.table.promote(count.key, count.db, count.hash, name, terms)) return false;
   // While it was not hot, replies were handed on without a fence: no fill of an earlier residence
   // may come back behind them.
   shared_.fences.raise(name, BootClock::now());
@@ -231,6 +233,10 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   detect::KeyReport key;
   key.verdict = verdict;
   shared_.shown.hide(key.verdict.count);
+  const cache::Terms& terms = shared_.terms_of(verdict.count.key, !verdict.count.key_truncated);
+  const bool off = !shared_.options.cache_enabled || terms.level == cache::Level::kOff;
+  key.level = to_string(off ? cache::Level::kOff : terms.level);
+  if (!off && terms.level != cache::Level::kTtl) key.max_staleness = terms.max_staleness;
   const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
   key.cached = shared_.table.has_copy(verdict.count.hash);
   if (key.cached) return key;
@@ -240,6 +246,8 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
     key.cache_note = "it is not hot";
   } else if (!shared_.options.cache_enabled) {
     key.cache_note = "cache.enabled is false";
+  } else if (off) {
+    key.cache_note = "its level is off";
   } else if (entry == nullptr) {
     key.cache_note =
         verdict.count.key_truncated ? "its name is too long" : "cache.maximum-size is used up";

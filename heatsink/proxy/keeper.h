@@ -51,7 +51,7 @@ class Keeper final : private Filler::Outlet {
 
  private:
   void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override;
-  void release(std::size_t worker, std::uint64_t session) override;
+  void release(const BarrierRequest& waited) override;
   void learn(const redis::ServerFacts& facts) override;
 
   void judge();

@@ -184,6 +184,12 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add(
       {"cache.enabled", &cache_enabled, "Serve hot keys from local copies; off: find them only."});
+  set.add({.name = "cache.level",
+           .target = &level,
+           .help = "What is promised of local copies (docs/guides/consistency.md): off: none are "
+                   "kept; ttl: only that they end with expire-after-write; key: per key, within "
+                   "max-staleness; session: also across the keys that a connection reads.",
+           .choices = {"off", "ttl", "key", "session"}});
   set.add({"cache.maximum-size", &maximum_size, "Local copies at once.", 1, 4096});
   set.add({"cache.maximum-bytes", &maximum_bytes, "Bytes of all local copies.",
            bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
@@ -196,8 +202,9 @@ void ProxyOptions::describe(OptionSet& set) {
            "nothing.",
            ns(milliseconds(10)), ns(hours(1))});
   set.add({"cache.max-staleness", &max_staleness,
-           "Hard bound: without proof from the server within this time no local copy is served.",
-           ns(milliseconds(20)), ns(minutes(1))});
+           "Hard bound, at the levels key and session: without proof from the server within this "
+           "time no local copy is served.",
+           kStalenessMin, kStalenessMax});
   set.add({"cache.maximum-waiters", &maximum_waiters,
            "Clients of one worker that may wait for the same fill; further ones ask the server "
            "themselves.",
@@ -211,8 +218,8 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",
-                    "Thresholds of their own for some keys; what a rule does not say is as under "
-                    "detection (docs/guides/rules.md).",
+                    "Thresholds and promises of their own for some keys; what a rule does not say "
+                    "is as under detection and cache (docs/guides/rules.md).",
                     "match=product:*,hot-qps=500,window=1s"},
       rules));
 }

@@ -76,6 +76,7 @@ struct ProxyOptions {
 
   // cache.*
   bool cache_enabled = true;
+  std::string level = "key";
   std::int64_t maximum_size = 1000;
   Bytes maximum_bytes = mebibytes(64);
   Bytes maximum_value_bytes = kibibytes(256);

@@ -34,6 +34,7 @@ struct Pending {
   bool flush = false;           // and the server may not tell
   bool changes_access = false;  // who may do what without AUTH
   bool settled = false;         // the fences know of its reply
+  bool tells = true;            // its reply may say something of a key
   std::uint32_t bytes = 0;      // of the request, kept in the output until the reply begins
   std::uint32_t number = 0;     // confirmations still to come; database of kSelect and kSelectDb
   std::uint64_t reply_of = 0;   // a ReadHash: the worker wants to know how long the reply is

@@ -99,6 +99,11 @@ bool changes_access(const resp::Command& command) {
          command.name == "acl|deluser" || command.name == "acl|load";
 }
 
+bool tells_nothing(const resp::Command& command) {
+  return command.name == "ping" || command.name == "echo" || command.name == "client|setinfo" ||
+         command.name == "client|setname" || command.name == "auth" || command.name == "hello";
+}
+
 bool hides_invalidations(const resp::Command& command) {
   return command.name == "swapdb" || command.has(resp::kAdmin) || command.has(resp::kModule);
 }

@@ -40,6 +40,9 @@ Route route_of(const resp::Command& command);
 // ...).
 bool hides_invalidations(const resp::Command& command);
 
+// Its reply says nothing of any key.
+bool tells_nothing(const resp::Command& command);
+
 // After which a client that has said nothing may be let in, or no longer.
 bool changes_access(const resp::Command& command);
 

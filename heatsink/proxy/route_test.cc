@@ -73,6 +73,13 @@ TEST(Route, WritesThatTheServerIsSilentAbout) {
   EXPECT_FALSE(hides_invalidations(named("eval")));
 }
 
+TEST(Route, RepliesThatSayNothingOfAKey) {
+  for (const char* name : {"ping", "echo", "auth", "hello"})
+    EXPECT_TRUE(tells_nothing(named(name))) << name;
+  for (const char* name : {"get", "set", "dbsize", "info", "select", "exec", "publish"})
+    EXPECT_FALSE(tells_nothing(named(name))) << name;
+}
+
 TEST(Route, OfEachKind) {
   const std::pair<const char*, Route> rows[] = {
       {"get", Route::kShared},          {"set", Route::kShared},

@@ -48,6 +48,15 @@ void RuleOptions::describe(OptionSet& set) {
            kResidenceMax});
   set.add({"write-hot-ratio", &write_hot_ratio,
            "A hot key with fewer reads than this per write is write-hot, and not cached.", 0, 1e6});
+  set.add({.name = "level",
+           .target = &level,
+           .help = "What is promised of local copies (docs/guides/consistency.md); off: none are "
+                   "kept.",
+           .choices = {"off", "ttl", "key", "session", std::string(kInherit)}});
+  set.add({"max-staleness", &max_staleness,
+           "Hard bound, at the levels key and session: without proof from the server within this "
+           "time no local copy is served; at least twice cache.heartbeat-interval.",
+           kStalenessMin, kStalenessMax});
 }
 
 }  // namespace heatsink::proxy

@@ -11,7 +11,7 @@
 
 namespace heatsink::proxy {
 
-// What is not set is as detection.* has it for all keys (rules.h).
+// What is not set is as detection.* (rules.h) and cache.* (levels.h) have it for all keys.
 struct RuleOptions {
   std::string match;
   std::optional<Nanos> window;
@@ -22,6 +22,8 @@ struct RuleOptions {
   std::optional<std::int64_t> confirm_windows;
   std::optional<double> demote_ratio, write_hot_ratio;
   std::optional<Nanos> minimum_residence;
+  std::string level{kInherit};
+  std::optional<Nanos> max_staleness;
 
   void describe(OptionSet& set);
 };

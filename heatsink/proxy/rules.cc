@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "heatsink/proxy/levels.h"
+
 namespace heatsink::proxy {
 namespace {
 
@@ -139,9 +141,10 @@ std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
   for (std::size_t i = 0; i < options.rules.size(); ++i) {
     const RuleOptions& rule = options.rules[i];
     const Measure measure = measure_of(options, rule);
-    for (std::string fault : {match_fault(rule), unit_fault(rule, measure.dimension),
-                              threshold_fault(options, rule, measure.dimension),
-                              tick_fault(options, measure.window), measure_fault(used, measure)}) {
+    for (std::string fault :
+         {match_fault(rule), unit_fault(rule, measure.dimension),
+          threshold_fault(options, rule, measure.dimension), tick_fault(options, measure.window),
+          measure_fault(used, measure), staleness_fault(options, rule)}) {
       if (!fault.empty()) faults.push_back({i, std::move(fault)});
     }
   }

@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <deque>
@@ -70,6 +71,9 @@ class Session final : public net::FdHandler {
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view error);
   void reply_lost(Pending& pending, bool begun, const std::string& reason);
+  // The server said something before `at`: no copy that is not proven since may follow it (at
+  // Level::kSession).
+  void told(TimePoint at) { told_at_ = std::max(told_at_, at); }
   void ask_again(std::string_view request,
                  const Pending& pending);  // the reply is too big to share
   // Of the read-only command whose reply begins: no command behind it may change what it reads, and
@@ -85,6 +89,7 @@ class Session final : public net::FdHandler {
   void hold() { ++holds_; }
   void release_hold();
   void answer(std::shared_ptr<const FillAnswer> answer);
+  void barrier_passed(std::uint64_t ticket);  // session_barrier.cc
 
  private:
   enum class Stall : std::uint8_t {
@@ -93,6 +98,8 @@ class Session final : public net::FdHandler {
     kPrivate,  // until its private connection is ready
     kLane,     // until the shared connection is ready
     kFill,     // until the local copy is there
+    kProof,    // until the copies are proven again
+    kBarrier,  // likewise, or until its time is over: the client's own BARRIER
   };
   enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
   enum class Mode : std::uint8_t {
@@ -112,6 +119,7 @@ class Session final : public net::FdHandler {
     const LocalRead* local = nullptr;        // null: never served locally
     Route route = Route::kPinned;
     std::uint16_t number = detect::kNoCommand;  // the command's, for the accesses
+    bool tells_nothing = false;                 // its reply says nothing of any key
 
     bool has_right_arity() const {  // REQUIRES command
       const auto count = static_cast<std::int64_t>(args.size());
@@ -181,11 +189,23 @@ class Session final : public net::FdHandler {
   void note_keys(const Call& call, Pending& pending);
   bool has_big_key(const Call& call) const;
 
+  // session_barrier.cc
+  static bool is_ours(const Call& call);
+  Step run_ours(const Call& call);
+  Step run_barrier(const Call& call);
+  void barrier_late(std::uint64_t ticket);
+  Step await_barrier(Stall why);
+  bool waits() const;
+
   // session_local.cc
   bool reads_locally(const Call& call) const;
   Step read_locally(const Call& call);
   Step read_one(const Call& call);
   Step forward_seen(const Call& call, ReadHash which);
+  bool may_be_given(const FillAnswer& answer, TimePoint now) const;
+  bool overtakes(const LocalKey& key) const;
+  Step await_proof(const Call& call);
+  TimePoint fill_after(const cache::Entry& entry) const;
   Step read_many(const Call& call);
   LocalKey local_key(std::string_view key) const;
   cache::Ruling judge(LocalKey& key, const cache::Read& read, TimePoint now) const;
@@ -284,6 +304,11 @@ class Session final : public net::FdHandler {
   std::deque<Part> parts_;
   std::size_t parts_bytes_ = 0;  // of the replies in them
   std::shared_ptr<const FillAnswer> answer_;
+  TimePoint told_at_{};       // the server last told it something before this
+  bool proven_ = false;       // what it stalled for as kProof has come
+  std::uint64_t ticket_ = 0;  // of its latest kProof or kBarrier
+  enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier_ = Barrier::kNone;
+  net::TimerId barrier_timer_ = 0;
   ReadHash reply_of_;  // of the request being forwarded, if its reply's length is worth knowing
   // Names (by hash) that commands in flight touch: not served locally until those are answered.
   std::bitset<512> in_flight_names_;

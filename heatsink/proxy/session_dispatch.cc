@@ -28,8 +28,10 @@ Session::Step Session::dispatch(Call call) {
     call.route = facts.route;
     call.number = facts.number;
     call.local = facts.local;
+    call.tells_nothing = facts.tells_nothing;
   }
   if (mode_ == Mode::kRaw) return dispatch_raw(call);
+  if (call.command == nullptr && is_ours(call)) return run_ours(call);
   if (call.local != nullptr && reads_locally(call)) return read_locally(call);
   const bool refused = call.command == nullptr || !call.has_right_arity();
   if (refused && call.command != nullptr) call.route = Route::kShared;  // it will change nothing
@@ -195,6 +197,7 @@ Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t 
   pending.silent = take_silence();
   pending.reply_of = reply_of_.value;
   pending.read_only = call.command != nullptr && call.command->has(resp::kReadonly);
+  pending.tells = !call.tells_nothing;
   const bool executes = !in_multi_ || call.route == Route::kExec;
   if (executes && in_multi_) {
     pending.keys = std::move(transaction_);

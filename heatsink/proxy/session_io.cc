@@ -75,11 +75,12 @@ void Session::take_input(std::string_view bytes) {
 
 void Session::resume() {
   if (closed_) return;
-  if (stall_ == Stall::kFill && !answer_) return;  // woken for something else: it waits already
+  if (waits()) return;  // woken for something else
   stall_ = Stall::kNone;
   throttled_ = false;
   const std::size_t used = consume(input_.view(), BootClock::now());
   if (closed_) return;
+  proven_ = false;  // was for the request that had stalled
   input_.consume(used);
   if (input_.empty()) input_.release();
   flush();
@@ -229,6 +230,7 @@ void Session::close() {
   output_.release();
   queued_hits_.clear();
   parts_.clear();
+  worker_.loop().cancel(std::exchange(barrier_timer_, 0));
   if (private_) give_back(false);
   if (in_flight() == 0) worker_.bury(*this);
 }

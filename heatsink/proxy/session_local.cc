@@ -27,6 +27,8 @@ Count count_of(cache::Ruling refusal) {
       return Count::kRefusedFence;
     case cache::Ruling::kWriteInFlight:
       return Count::kRefusedWriteInFlight;
+    case cache::Ruling::kSessionFence:
+      return Count::kRefusedSessionFence;
     case cache::Ruling::kServe:
       break;
   }
@@ -60,10 +62,28 @@ Session::LocalKey Session::local_key(std::string_view key) const {
 
 cache::Ruling Session::judge(LocalKey& key, const cache::Read& read, TimePoint now) const {
   const SharedState& shared = worker_.shared();
-  const cache::Judgement judgement = cache::judge(*key.entry, read, shared.lease, shared.fences,
-                                                  now, shared.options.max_staleness);
+  const cache::Judgement judgement =
+      cache::judge(*key.entry, read, shared.lease, shared.fences, now, told_at_);
   key.copy = judgement.copy;
   return judgement.ruling;
+}
+
+// ---- level session: no read is older than what the client was told before (coherence.md)
+
+// What is in flight may be executed after the copy was proven, and its reply comes before.
+bool Session::overtakes(const LocalKey& key) const {
+  return in_flight() > 0 && key.entry->terms().level == cache::Level::kSession;
+}
+
+TimePoint Session::fill_after(const cache::Entry& entry) const {
+  return entry.terms().level == cache::Level::kSession ? told_at_ : TimePoint{};
+}
+
+// One question to the server proves all copies, for all sessions that wait.
+Session::Step Session::await_proof(const Call& call) {
+  if (proven_ || !worker_.shared().lease.up()) return forward(call, has_big_key(call));
+  worker_.count().add(Count::kProofsAwaited);
+  return await_barrier(Stall::kProof);
 }
 
 // ---- one key
@@ -74,14 +94,13 @@ Session::Step Session::read_one(const Call& call) {
   const bool resp3 = protocol_ == resp::Protocol::kResp3;
   if (answer_) {
     const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
-    const bool fresh = call.now - answer->sent_at <= worker_.shared().options.max_staleness;
-    if (!answer->usable || !fresh || answer->key != key.hash || !answer->read.is(read))
+    if (!may_be_given(*answer, call.now) || answer->key != key.hash || !answer->read.is(read))
       return forward_seen(call, answer->which);
     record_hit(call, key, answer->reply.size());
     serve(answer->reply_in(resp3));
     return Step::kDone;
   }
-  if (key.entry == nullptr) return forward(call, has_big_key(call));
+  if (key.entry == nullptr || overtakes(key)) return forward(call, has_big_key(call));
   const cache::Ruling ruling = judge(key, read, call.now);
   if (ruling == cache::Ruling::kServe) {
     worker_.count_hit(*call.local);
@@ -92,13 +111,22 @@ Session::Step Session::read_one(const Call& call) {
     return Step::kDone;
   }
   worker_.count().add(count_of(ruling));
+  if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
   if (!worth_keeping(read)) return forward(call, has_big_key(call));
   const ReadHash which = hash_read(key.hash, read);
   const bool waits = ruling != cache::Ruling::kWriteInFlight &&
                      ruling != cache::Ruling::kUnproven &&
                      worker_.may_fill(*key.entry, which, read) &&
-                     worker_.join_fill(id_, *key.entry, which, read) != FillWaiters::Join::kFull;
+                     worker_.join_fill(id_, *key.entry, which, read, fill_after(*key.entry)) !=
+                         FillWaiters::Join::kFull;
   return waits ? stall(Stall::kFill) : forward_seen(call, which);
+}
+
+// Messages may have come while it waited.
+bool Session::may_be_given(const FillAnswer& answer, TimePoint now) const {
+  const bool ordered = answer.terms.level == cache::Level::kSession;
+  return answer.usable && now - answer.sent_at <= answer.terms.max_staleness &&
+         (!ordered || answer.sent_at > told_at_);
 }
 
 // To the server, and the doorkeeper hears how long the reply is.
@@ -122,7 +150,8 @@ Session::Step Session::read_many(const Call& call) {
   keys.reserve(count);
   for (const std::string_view name : std::span(call.args).subspan(1)) {
     keys.push_back(local_key(name));
-    if (keys.back().entry == nullptr) return forward(call, has_big_key(call));
+    if (keys.back().entry == nullptr || overtakes(keys.back()))
+      return forward(call, has_big_key(call));
   }
   const cache::Ruling ruling = judge_all(keys, read, call.now);
   if (ruling == cache::Ruling::kServe) {
@@ -131,6 +160,7 @@ Session::Step Session::read_many(const Call& call) {
     return Step::kDone;
   }
   worker_.count().add(count_of(ruling));
+  if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
   const bool in_vain =
       waited || ruling == cache::Ruling::kWriteInFlight || ruling == cache::Ruling::kUnproven;
   if (!in_vain && join_fills(keys, read, call.now)) return stall(Stall::kFill);
@@ -166,13 +196,13 @@ bool Session::join_fills(const std::vector<LocalKey>& keys, const cache::Read& r
   }
   for (const LocalKey& key : keys) {
     if (!missing(key)) continue;
-    const FillWaiters::Join join =
-        worker_.join_fill(FillWaiters::kNobody, *key.entry, hash_read(key.hash, read), read);
+    const FillWaiters::Join join = worker_.join_fill(
+        FillWaiters::kNobody, *key.entry, hash_read(key.hash, read), read, fill_after(*key.entry));
     if (join == FillWaiters::Join::kFull) return false;
     if (last == nullptr || join == FillWaiters::Join::kAskKeeper) last = &key;
   }
-  return last != nullptr && worker_.join_fill(id_, *last->entry, hash_read(last->hash, read),
-                                              read) != FillWaiters::Join::kFull;
+  return last != nullptr && worker_.join_fill(id_, *last->entry, hash_read(last->hash, read), read,
+                                              fill_after(*last->entry)) != FillWaiters::Join::kFull;
 }
 
 void Session::serve_joined(const Call& call, const std::vector<LocalKey>& keys) {

@@ -223,6 +223,7 @@ void Session::follow_protocol() {
 // One connection, many clients: what was under way on it when it broke is answered one by one.
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
   ++received_;
+  told(BootClock::now());
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
     return;

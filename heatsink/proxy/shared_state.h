@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/cache/cache.h"
@@ -17,6 +18,7 @@
 #include "heatsink/proxy/connection_rate.h"
 #include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/key_display.h"
+#include "heatsink/proxy/levels.h"
 #include "heatsink/proxy/options.h"
 #include "heatsink/proxy/rules.h"
 #include "heatsink/proxy/tls.h"
@@ -24,8 +26,8 @@
 
 namespace heatsink::proxy {
 
-// Made before the threads start, and outlives them. `options`, `upstream`, `seed`, `shown` and
-// `rules` never change. REQUIRES options without rule_faults().
+// Made before the threads start, and outlives them. `options`, `upstream`, `seed`, `shown`,
+// `rules` and `terms` never change. REQUIRES options without rule_faults().
 struct SharedState {
   SharedState(const ProxyOptions& options_in, net::RedisUrl upstream_in, std::uint64_t seed_in,
               KeyDisplay shown_in = {})
@@ -36,6 +38,7 @@ struct SharedState {
         shown(std::move(shown_in)),
         rules(
             rule_set(options, [this](std::string_view name) { return shown.show(name); }).value()),
+        terms(terms_of_rules(options)),
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
                .value_bytes_max = options.maximum_value_bytes,
@@ -49,6 +52,12 @@ struct SharedState {
   const std::uint64_t seed;
   const KeyDisplay shown;
   const detect::RuleSet rules;
+  const std::vector<cache::Terms> terms;  // at the places of `rules`
+
+  // What is promised of a key's copies. Of a truncated name (`is_whole` false) see RuleSet::of().
+  const cache::Terms& terms_of(std::string_view key, bool is_whole = true) const {
+    return terms[rules.place_of(rules.of(key, is_whole))];
+  }
 
   cache::Epochs epochs;
   cache::Lease lease;

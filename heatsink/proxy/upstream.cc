@@ -326,7 +326,10 @@ void Upstream::end_element() {
     const bool confirms = scanner_.first_text().ends_with("subscribe");
     if (confirms && !pending_.empty() && pending_.front().kind == PendingKind::kSubscribe)
       finish_reply();
-    if (owner_ != nullptr) owner_->go_on();
+    if (owner_ != nullptr) {
+      owner_->told(read_at_);
+      owner_->go_on();
+    }
     return;
   }
   if (pending_.empty()) {
@@ -350,6 +353,7 @@ void Upstream::doubt_db(bool refused) {
 void Upstream::finish_reply() {
   const bool ok = scanner_.type() != '-';
   Pending& front = pending_.front();
+  if (front.session != nullptr && front.tells) front.session->told(read_at_);
   if (front.kind == PendingKind::kSubscribe && ok && front.number > 1) {
     --front.number;  // one confirmation per channel
     return;

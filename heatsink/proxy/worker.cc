@@ -69,7 +69,7 @@ void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
     if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
     facts_.push_back({route_of(command),
                       counter_ ? counter_->commands().number(command.name) : detect::kNoCommand,
-                      local});
+                      local, tells_nothing(command)});
   }
 }
 

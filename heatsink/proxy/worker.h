@@ -61,6 +61,7 @@ class Worker final : private TlsDoor::House {
     Route route = Route::kPinned;
     std::uint16_t number = detect::kNoCommand;  // that accesses carry
     const LocalRead* local = nullptr;           // null: never served locally
+    bool tells_nothing = false;
   };
   const CommandFacts& facts(const resp::Command& command) const {
     return facts_[static_cast<std::size_t>(&command - commands_->commands().data())];
@@ -102,13 +103,17 @@ class Worker final : private TlsDoor::House {
   }
   // Single-flight. REQUIRES may_fill(). The session (FillWaiters::kNobody: none) is told when the
   // answer is there.
+  // `after`: what it was told last, if that matters: an older fill will not do.
   FillWaiters::Join join_fill(std::uint64_t session, const cache::Entry& entry, ReadHash which,
-                              const cache::Read& read);
+                              const cache::Read& read, TimePoint after);
   void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
 
   // Tells the fences that the server has answered (or never will): before the reply is handed on.
   void settle(Pending& pending, TimePoint now);
-  void release_hold(std::uint64_t session_id);                            // posted by the keeper
+  // The session waits under this number (not 0) until all invalidations caused so far have been
+  // processed, then barrier_passed() is called.
+  void ask_barrier(const Session& session, std::uint64_t ticket);
+  void release(std::uint64_t session_id, std::uint64_t ticket);           // posted by the keeper
   void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
 
   // Keys whose replies were too big to share.
@@ -126,6 +131,7 @@ class Worker final : private TlsDoor::House {
   void watch_output(
       Session& session);  // its replies are waiting: cut it off if it never takes them
   void end_wait_later(Session& session);  // its client has left while it waits
+  Session* session(std::uint64_t id);     // null: it has gone
   void bury(Session& session);            // closed, nothing in flight: freed at the end of the turn
   void upstream_ready(Upstream& upstream);
   void upstream_failed(Upstream& upstream, const std::string& reason);
@@ -166,7 +172,6 @@ class Worker final : private TlsDoor::House {
   void enter_by_tls(net::Accepted accepted, const net::TlsContext& context);
   void admit(net::Stream stream, const std::string& peer) override;
   void turned_away(const std::string& peer, const std::string& why) override;
-  Session* session(std::uint64_t id);
   void throttle_accept();
   void tick();
   void check_timeouts(TimePoint now);

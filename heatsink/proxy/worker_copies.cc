@@ -27,10 +27,10 @@ bool Worker::may_fill(const cache::Entry& entry, ReadHash which, const cache::Re
 }
 
 FillWaiters::Join Worker::join_fill(std::uint64_t session, const cache::Entry& entry,
-                                    ReadHash which, const cache::Read& read) {
+                                    ReadHash which, const cache::Read& read, TimePoint after) {
   // A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
   const TimePoint fence =
-      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
+      std::max({shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1), after});
   const FillWaiters::Join join = waiters_.join(which, session, fence);
   const bool plain = read.arguments.empty();
   if (join == FillWaiters::Join::kJoined && session != FillWaiters::kNobody) {
@@ -39,8 +39,8 @@ FillWaiters::Join Worker::join_fill(std::uint64_t session, const cache::Entry& e
   }
   if (join == FillWaiters::Join::kAskKeeper) {
     if (!plain) payoff_.filled(entry.hash());
-    keeper_.request_fill(
-        {index_, entry.hash(), entry.key(), entry.db(), fence, which, cache::StoredRead(read)});
+    keeper_.request_fill({index_, entry.hash(), entry.key(), entry.db(), fence, which,
+                          cache::StoredRead(read), entry.terms()});
   }
   return join;
 }
@@ -83,8 +83,18 @@ std::uint64_t Worker::hold(const Pending& pending) {
   return pending.session->id();
 }
 
-void Worker::release_hold(std::uint64_t session_id) {
-  if (Session* held = session(session_id)) held->release_hold();
+void Worker::ask_barrier(const Session& session, std::uint64_t ticket) {
+  keeper_.request_barrier({index_, session.id(), false, ticket});
+}
+
+void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
+  Session* const waiting = session(session_id);
+  if (waiting == nullptr) return;
+  if (ticket == 0) {
+    waiting->release_hold();
+  } else {
+    waiting->barrier_passed(ticket);
+  }
 }
 
 void Worker::set_big(KeyHash key) {

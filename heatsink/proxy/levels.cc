@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/levels.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "heatsink/proxy/option_bounds.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using cache::Level;
+using cache::Terms;
+
+constexpr std::array<std::pair<Level, const char*>, 4> kNames = {{{Level::kOff, "off"},
+                                                                  {Level::kTtl, "ttl"},
+                                                                  {Level::kKey, "key"},
+                                                                  {Level::kSession, "session"}}};
+
+// REQUIRES a choice of the row.
+Level level_of(const std::string& name) {
+  for (const auto& [level, its_name] : kNames) {
+    if (name == its_name) return level;
+  }
+  return Level::kKey;
+}
+
+Terms terms_of(const ProxyOptions& options, const RuleOptions& rule) {
+  return {level_of(rule.level == kInherit ? options.level : rule.level),
+          rule.max_staleness.value_or(options.max_staleness)};
+}
+
+}  // namespace
+
+const char* to_string(Level level) {
+  for (const auto& [known, name] : kNames) {
+    if (known == level) return name;
+  }
+  return "";
+}
+
+std::vector<Terms> terms_of_rules(const ProxyOptions& options) {
+  std::vector<Terms> terms{terms_of(options, RuleOptions{})};
+  for (const RuleOptions& rule : options.rules) terms.push_back(terms_of(options, rule));
+  return terms;
+}
+
+Nanos longest_staleness(std::span<const Terms> terms) {
+  Nanos longest = terms.front().max_staleness;
+  for (const Terms& each : terms) longest = std::max(longest, each.max_staleness);
+  return longest;
+}
+
+std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule) {
+  if (!rule.max_staleness) return "";
+  const Level level = terms_of(options, rule).level;
+  if (level == Level::kOff || level == Level::kTtl) {
+    return std::string("max-staleness says nothing at level ") + to_string(level) +
+           ": leave it out, or write level: key";
+  }
+  const Nanos least = 2 * options.heartbeat_interval;
+  if (*rule.max_staleness >= least) return "";
+  return "max-staleness is " + format_duration(*rule.max_staleness) +
+         ", and must be twice cache.heartbeat-interval at least (one lost proof would stop local "
+         "reads): " +
+         format_duration(least) + " .. " +
+         format_duration(Nanos(static_cast<std::int64_t>(kStalenessMax))) +
+         ", or a shorter heartbeat-interval";
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// From options to what is promised of the copies of each rule's keys: what a rule does not say is
+// as cache.* has it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/cache/terms.h"
+#include "heatsink/proxy/options.h"
+
+namespace heatsink::proxy {
+
+const char* to_string(cache::Level level);  // as it is written: "off", "ttl", "key", "session"
+
+// At the places that the rules have in detect::RuleSet::rules(): that for all keys first.
+std::vector<cache::Terms> terms_of_rules(const ProxyOptions& options);
+
+// A tracker that is silent for longer serves nobody. REQUIRES terms_of_rules().
+Nanos longest_staleness(std::span<const cache::Terms> terms);
+
+// What a rule's level and max-staleness cannot mean, with what to do about it; "": nothing.
+std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule);
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// HEATSINK BARRIER, the one command that only the proxy knows, and waiting for the tracker.
+#include <array>
+#include <charconv>
+#include <string>
+
+#include "heatsink/base/printable.h"
+#include "heatsink/proxy/ascii.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr Millis kBarrierTimeout{5000};
+constexpr Millis kBarrierTimeoutMax{60'000};
+
+constexpr std::array<std::string_view, 6> kHelp = {
+    "HEATSINK <subcommand>. Subcommands are:",
+    "BARRIER [<timeout-ms>]",
+    "    OK when everything that anybody has written to the server before now is seen by every",
+    "    later read through this proxy; an error after timeout-ms (1 .. 60000, else 5000).",
+    "HELP",
+    "    Print this help."};
+
+// 0: it is none that may be.
+Millis parse_timeout(std::string_view text) {
+  std::int64_t ms = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
+  const bool valid = error == std::errc{} && end == text.data() + text.size() && ms >= 1 &&
+                     ms <= kBarrierTimeoutMax.count();
+  return Millis(valid ? ms : 0);
+}
+
+}  // namespace
+
+bool Session::is_ours(const Call& call) { return equals_ignoring_case(call.args[0], "heatsink"); }
+
+// The server knows no such command. Inside MULTI it is asked nevertheless, so that it refuses and
+// the transaction fails; and a subscriber in RESP2 is told what it may say.
+Session::Step Session::run_ours(const Call& call) {
+  if (user_ == User::kNobody) return reply_error("NOAUTH Authentication required.");
+  if (in_multi_ || (subscribed() && protocol_ == resp::Protocol::kResp2)) {
+    Call refused = call;
+    refused.route = Route::kPrivate;
+    return in_multi_ ? in_transaction(refused) : run(refused);
+  }
+  if (call.args.size() == 1)
+    return reply_error("ERR wrong number of arguments for 'heatsink' command");
+  const std::string_view what = call.args[1];
+  if (equals_ignoring_case(what, "barrier")) return run_barrier(call);
+  if (!equals_ignoring_case(what, "help") || call.args.size() != 2)
+    return reply_error("ERR unknown subcommand or wrong number of arguments for '" +
+                       printable(what, 128) + "'. Try HEATSINK HELP.");
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  ByteBuffer help;
+  resp::append_array_header(help, static_cast<std::int64_t>(kHelp.size()));
+  for (const std::string_view line : kHelp) resp::append_simple(help, line);
+  return reply(help.view());
+}
+
+// What was written before now is invalidated before the tracker answers what it is asked now. Only
+// answers to fills asked earlier could come behind that: nobody may join them any longer. A tracker
+// that is down, or goes down meanwhile, has no copies: then every read goes to the server, and
+// nothing need be waited for.
+Session::Step Session::run_barrier(const Call& call) {
+  const Millis timeout = call.args.size() == 2 ? kBarrierTimeout : parse_timeout(call.args[2]);
+  if (call.args.size() > 3 || timeout == Millis(0))
+    return reply_error(
+        "ERR heatsink: HEATSINK BARRIER takes a time-out of 1 .. 60000 milliseconds");
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  switch (std::exchange(barrier_, Barrier::kNone)) {
+    case Barrier::kPassed:
+      worker_.count().add(Count::kBarrierCommands);
+      return reply("+OK\r\n");
+    case Barrier::kLate:
+      worker_.count().add(Count::kBarrierCommandsLate);
+      return reply_error(
+          "TIMEOUT heatsink: not all that was written before is known to be seen "
+          "after " +
+          format_duration(timeout));
+    default:
+      break;
+  }
+  SharedState& shared = worker_.shared();
+  if (!shared.options.cache_enabled) return reply("+OK\r\n");
+  shared.fences.raise_unknown(call.now);
+  barrier_ = Barrier::kAsked;
+  const Step step = await_barrier(Stall::kBarrier);
+  barrier_timer_ =
+      worker_.loop().call_after(timeout, [worker = &worker_, id = id_, ticket = ticket_] {
+        if (Session* late = worker->session(id)) late->barrier_late(ticket);
+      });
+  return step;
+}
+
+Session::Step Session::await_barrier(Stall why) {
+  worker_.ask_barrier(*this, ++ticket_);
+  return stall(why);
+}
+
+void Session::barrier_passed(std::uint64_t ticket) {
+  if (closed_ || ticket != ticket_ || !waits()) return;
+  if (stall_ == Stall::kProof) {
+    proven_ = true;
+  } else {
+    barrier_ = Barrier::kPassed;
+    worker_.loop().cancel(std::exchange(barrier_timer_, 0));
+  }
+  worker_.resume_later(*this);
+}
+
+void Session::barrier_late(std::uint64_t ticket) {
+  barrier_timer_ = 0;
+  if (closed_ || ticket != ticket_ || !waits()) return;
+  barrier_ = Barrier::kLate;
+  worker_.resume_later(*this);
+}
+
+bool Session::waits() const {
+  return (stall_ == Stall::kFill && !answer_) || (stall_ == Stall::kProof && !proven_) ||
+         (stall_ == Stall::kBarrier && barrier_ == Barrier::kAsked);
+}
+
+}  // namespace heatsink::proxy

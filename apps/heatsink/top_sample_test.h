@@ -19,6 +19,7 @@ inline KeyView sample_key(std::string name, double rate, std::string verdict) {
   key.age = std::chrono::seconds(192);
   key.verdict = std::move(verdict);
   key.cached = key.verdict == "hot";
+  key.level = "key";
   key.reason = "above the threshold of this node";
   key.dimension = "requests";
   key.window = std::chrono::seconds(10);

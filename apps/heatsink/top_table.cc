@@ -27,7 +27,9 @@ std::string amount_text(const KeyView& key, double amount) {
 }
 
 std::string state_of(const KeyView& key) {
-  if (key.cached) return key.verdict == "hot" ? "cached" : key.verdict + ", cached";
+  // The level that is usual goes without saying.
+  const std::string cached = key.level == "key" ? "cached" : "cached (" + key.level + ")";
+  if (key.cached) return key.verdict == "hot" ? cached : key.verdict + ", " + cached;
   if (key.verdict != "hot" || key.cache_note.empty()) return key.verdict;
   return "hot: " + key.cache_note;
 }

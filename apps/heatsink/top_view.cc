@@ -153,6 +153,7 @@ KeyView read_key(Members members, std::optional<Error>& error) {
   members.read("reason", key.reason);
   members.read("cached", key.cached);
   members.read("cache_note", key.cache_note);
+  members.read("level", key.level);
   return key;
 }
 

@@ -36,6 +36,7 @@ struct KeyView {
   std::string reason;
   bool cached = false;
   std::string cache_note;  // why it is not
+  std::string level;       // what is promised of copies: "off", "ttl", "key", "session"
 };
 
 struct NodeView {

@@ -25,7 +25,7 @@ constexpr std::string_view kKey = R"({"name": "user:\\x00", "name_base64": "dXNl
   "rate": 1000, "rate_low": 990.5, "rate_high": 1000, "share": 0.081, "reads": 7500, "writes": 2500,
   "hits": 5000, "misses": 2500, "hit_ratio": 0.6667, "since": "2026-11-21T11:59:18.623Z",
   "age_seconds": 41.5, "verdict": "hot", "reason": "because", "cached": false,
-  "cache_note": "too large"})";
+  "cache_note": "too large", "level": "session"})";
 
 std::string answer(std::string_view node = kNode, std::string_view keys = kKey) {
   return R"({"at": "x", "window_seconds": 10, "uptime_seconds": 61.5,
@@ -56,6 +56,7 @@ TEST(TopView, ReadsWhatTheReferenceShows) {
   EXPECT_EQ(key.age, Millis(41'500));
   EXPECT_FALSE(key.cached);
   EXPECT_EQ(key.cache_note, "too large");
+  EXPECT_EQ(key.level, "session");
   EXPECT_EQ(key.rule, "user:*");
   ASSERT_EQ(key.commands.size(), 1u);
   EXPECT_EQ(key.commands[0].name, "GET");

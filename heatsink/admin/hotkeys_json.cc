@@ -92,6 +92,8 @@ json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wal
   out["reason"] = one_line(verdict.reason, detect::kKeyBytesMax);
   out["cached"] = key.cached;
   out["cache_note"] = printable(key.cache_note);
+  out["level"] = printable(key.level);
+  out["max_staleness_seconds"] = key.max_staleness ? seconds(*key.max_staleness) : nullptr;
   return out;
 }
 

@@ -43,6 +43,8 @@ inline detect::Report sample_report() {
   key.verdict.since = report.at - Millis(41'500);
   key.verdict.reason = "3412/s >= hot-qps 3000";
   key.cached = true;
+  key.level = "session";
+  key.max_staleness = Millis(300);
   report.keys = {key};
   return report;
 }

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each level promises, and no more; and HEATSINK BARRIER: with pushes that are held back.
+
+A relay stands before the server: while it holds, the server's answers on the tracking connection
+do not come, so that a copy is old for as long as a test wants.
+"""
+
+import time
+import unittest
+
+import stage
+from consistency.relay import Relay
+from harness import PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+
+EAGER = stage.EAGER | {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
+
+
+class Levels(stage.Stage):
+    """One proxy whose rules have all levels: keys off:*, ttl:*, s:*; others have level key."""
+
+    rules = ("match=off:*,level=off", "match=ttl:*,level=ttl", "match=s:*,level=session")
+    options = EAGER
+
+    def setUp(self):
+        self.server = Redis()
+        self.addCleanup(self.server.stop)
+        self.relay = Relay(self.server.port)
+        self.addCleanup(self.relay.close)
+        self.direct = ValueClient(self.server.port)
+        self.addCleanup(self.direct.close)
+        self.proxy = Proxy(
+            f"redis://127.0.0.1:{self.relay.port}", self.options, self.rules, stderr=stage.LOG
+        )
+        self.addCleanup(self.proxy.stop)
+        self.reader = self.client()
+
+    def make_hot(self, *keys):
+        for key in keys:
+            self.direct("SET", key, "old")
+        self.heat(self.reader, *keys)
+
+    def told(self, name):
+        found = [key for key in self.proxy.api("hotkeys")["keys"] if key["name"] == name]
+        return found[0] if found else None
+
+
+class Off(Levels):
+    def test_hot_keys_are_named_and_never_copied(self):
+        def named():
+            for _ in range(20):
+                self.reader("GET", "off:k")
+            key = self.told("off:k")
+            return key and key["verdict"] == "hot" and key
+
+        key = until(named, PATIENCE_S, "off:k is named")
+        self.assertEqual((key["level"], key["max_staleness_seconds"]), ("off", None))
+        self.assertEqual((key["cached"], key["cache_note"]), (False, "its level is off"))
+        before = self.reads_seen()
+        for _ in range(100):
+            self.reader("GET", "off:k")
+        self.assertEqual(self.reads_seen() - before, 100)
+        self.assertEqual(self.proxy.hits(), 0)
+
+
+class Ttl(Levels):
+    options = EAGER | {"cache.max-staleness": "200ms", "cache.expire-after-write": "3s"}
+
+    def test_served_until_its_deadline_though_nothing_proves_it(self):
+        self.make_hot("ttl:k")
+        self.assertEqual(self.told("ttl:k")["level"], "ttl")
+        self.assertIsNone(self.told("ttl:k")["max_staleness_seconds"])
+        self.relay.hold()
+        self.direct("SET", "ttl:k", "new")
+        started = time.monotonic()
+        while self.reader("GET", "ttl:k") == b"old":
+            self.assertLess(time.monotonic() - started, 3 + PATIENCE_S, "its deadline is over")
+        self.assertGreater(time.monotonic() - started, 0.25, "max-staleness counted")
+        self.assertEqual(self.reader("GET", "ttl:k"), b"new")
+
+    def test_outlives_the_tracker(self):
+        self.make_hot("ttl:k", "key:k")
+        self.relay.hold()
+        self.direct("SET", "ttl:k", "new")
+        self.direct("SET", "key:k", "new")
+        self.relay.lose()
+        until(lambda: self.proxy.metric("heatsink_tracker_lost_total") >= 1, PATIENCE_S, "lost")
+        self.assertEqual(self.reader("GET", "key:k"), b"new")
+        started = time.monotonic()
+        until(lambda: self.reader("GET", "ttl:k") == b"new", PATIENCE_S, "its deadline")
+        self.assertLess(time.monotonic() - started, 3 + PATIENCE_S)
+
+    def test_dropped_by_an_invalidation_that_comes(self):
+        self.make_hot("ttl:k")
+        self.direct("SET", "ttl:k", "new")
+        until(lambda: self.reader("GET", "ttl:k") == b"new", 2, "the push")
+
+    def test_own_pipeline_and_watch_go_to_the_server(self):
+        self.make_hot("ttl:k")
+        self.relay.hold()
+        answers = self.reader.pipeline([("SET", "ttl:k", "mine"), ("GET", "ttl:k")])
+        self.assertEqual(answers, ["OK", b"mine"])
+        self.direct("SET", "ttl:k", "new")
+        self.reader("WATCH", "ttl:k")
+        self.assertEqual(self.reader("GET", "ttl:k"), b"new")
+        self.reader("MULTI")
+        self.reader("GET", "ttl:k")
+        self.assertEqual(self.reader("EXEC"), [b"new"])
+
+
+class Session(Levels):
+    """Two keys are hot; somebody writes one and then the other past the proxy, unheard."""
+
+    def test_key_may_show_new_and_then_old(self):
+        self.make_hot("a", "b")
+        self.relay.hold()
+        self.direct("SET", "b", "new")
+        self.direct("SET", "seen", "new")
+        self.assertEqual(self.reader("GET", "seen"), b"new")
+        self.assertEqual(self.reader("GET", "b"), b"old", "so that the tests below can fail")
+
+    def show_new(self, reader):
+        """The reader is told something newer than what the writer did to s:b."""
+        self.relay.hold()
+        self.direct("SET", "s:b", "new")
+        self.direct("SET", "seen", "new")
+        self.assertEqual(reader("GET", "seen"), b"new")
+
+    def expect_new(self, reader, *call, answer=b"new"):
+        """The read waits for a proof that cannot come yet; then it is right."""
+        reader.send(*call)
+        until(lambda: self.proxy.metric("heatsink_session_proofs_total") > 0, PATIENCE_S, "waits")
+        self.relay.go_on()
+        self.assertEqual(reader.read(), answer)
+
+    def test_nothing_older_than_what_it_was_told(self):
+        self.make_hot("s:a", "s:b")
+        self.assertEqual(self.told("s:a")["level"], "session")
+        self.show_new(self.reader)
+        self.expect_new(self.reader, "GET", "s:b")
+
+    def test_nor_in_an_mget(self):
+        self.make_hot("s:a", "s:b")
+        self.show_new(self.reader)
+        self.expect_new(self.reader, "MGET", "s:a", "s:b", answer=[b"old", b"new"])
+
+    def test_another_session_was_told_nothing(self):
+        self.make_hot("s:a", "s:b")
+        until(lambda: self.is_local(self.reader, "s:b"), PATIENCE_S, "proven again")
+        other = self.client()
+        self.assertEqual(other("GET", "s:b"), b"old")
+        self.show_new(other)
+        self.assertEqual(self.reader("GET", "s:b"), b"old")
+
+    def test_behind_what_is_in_flight_it_is_the_server_that_answers(self):
+        self.make_hot("s:b")
+        self.relay.hold()
+        self.direct("SET", "s:b", "new")
+        answers = self.reader.pipeline([("GET", "seen"), ("GET", "s:b")])
+        self.assertEqual(answers, [None, b"new"])
+
+    def test_after_a_message(self):
+        subscriber = RawClient(self.proxy.port, resp=3)
+        self.addCleanup(subscriber.close)
+        subscriber.ask("SUBSCRIBE", "news")
+        self.make_hot("s:b")
+        until(lambda: subscriber.ask("GET", "s:b") == b"$3\r\nold\r\n", PATIENCE_S, "a value")
+        self.relay.hold()
+        self.direct("SET", "s:b", "new")
+        self.direct("PUBLISH", "news", "s:b")
+        self.assertIn(b"message", subscriber.read())
+        before = self.proxy.metric("heatsink_session_proofs_total")
+        subscriber.send("GET", "s:b")
+        until(lambda: self.proxy.metric("heatsink_session_proofs_total") > before, PATIENCE_S,
+              "waits")  # fmt: skip
+        self.relay.go_on()
+        self.assertEqual(subscriber.read(), b"$3\r\nnew\r\n")
+
+    def test_hits_go_on(self):
+        """One proof serves all that follow, and PING says nothing of any key."""
+        self.make_hot("s:a", "s:b")
+        self.reader("GET", "cold")
+        self.reader("GET", "s:a")
+        before, hits = self.reads_seen(), self.proxy.hits()
+        for _ in range(200):
+            self.reader("PING")
+            self.reader("GET", "s:a")
+            self.reader("GET", "s:b")
+        self.assertEqual(self.reads_seen(), before)
+        self.assertEqual(self.proxy.hits() - hits, 400)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -4,8 +4,8 @@
 import unittest
 
 import stage
-from consistency.relay import Relay
-from harness import PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness import EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness.relay import Relay
 
 ROUNDS = 100
 UNKNOWN = "ERR unknown command 'HEATSINK', with args beginning with: "
@@ -15,7 +15,7 @@ ARGUMENTS = "ERR heatsink: HEATSINK BARRIER takes a time-out of 1 .. 60000 milli
 class BarrierTest(stage.Stage):
     """The relay before the server delays what the proxy's tracker is told."""
 
-    options = stage.EAGER | {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
+    options = EAGER | {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
     delay_s = 0.0
 
     def setUp(self):
@@ -25,7 +25,7 @@ class BarrierTest(stage.Stage):
         self.addCleanup(self.relay.close)
         self.direct = ValueClient(self.server.port)
         self.addCleanup(self.direct.close)
-        self.proxy = Proxy(f"redis://127.0.0.1:{self.relay.port}", self.options, stderr=stage.LOG)
+        self.proxy = Proxy(f"redis://127.0.0.1:{self.relay.port}", self.options, stderr=LOG)
         self.addCleanup(self.proxy.stop)
         self.one = self.client()
 
@@ -159,7 +159,7 @@ class Words(BarrierTest):
 
 
 class WithoutCopies(BarrierTest):
-    options = stage.EAGER | {"cache.enabled": "no"}
+    options = EAGER | {"cache.enabled": "no"}
 
     def test_there_is_nothing_to_wait_for(self):
         self.relay.hold()
@@ -170,7 +170,7 @@ class BeforeAuth(unittest.TestCase):
     def test_strangers_are_refused(self):
         server = Redis("--requirepass", "secret")
         self.addCleanup(server.stop)
-        proxy = Proxy(f"redis://:secret@127.0.0.1:{server.port}", stderr=stage.LOG)
+        proxy = Proxy(f"redis://:secret@127.0.0.1:{server.port}", stderr=LOG)
         self.addCleanup(proxy.stop)
         with ValueClient(proxy.port) as client:
             until(lambda: proxy.metric("heatsink_coherence_up") == 1, PATIENCE_S, "coherent")

@@ -9,17 +9,17 @@ import time
 import unittest
 
 import stage
-from consistency.relay import Relay
-from harness import PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness import EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness.relay import Relay
 
-EAGER = stage.EAGER | {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
+LONG = EAGER | {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
 
 
 class Levels(stage.Stage):
     """One proxy whose rules have all levels: keys off:*, ttl:*, s:*; others have level key."""
 
     rules = ("match=off:*,level=off", "match=ttl:*,level=ttl", "match=s:*,level=session")
-    options = EAGER
+    options = LONG
 
     def setUp(self):
         self.server = Redis()
@@ -29,7 +29,7 @@ class Levels(stage.Stage):
         self.direct = ValueClient(self.server.port)
         self.addCleanup(self.direct.close)
         self.proxy = Proxy(
-            f"redis://127.0.0.1:{self.relay.port}", self.options, self.rules, stderr=stage.LOG
+            f"redis://127.0.0.1:{self.relay.port}", self.options, self.rules, stderr=LOG
         )
         self.addCleanup(self.proxy.stop)
         self.reader = self.client()

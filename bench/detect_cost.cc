@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "heatsink/base/hash.h"
+#include "heatsink/base/hash_inline.h"
 #include "heatsink/detect/recorder.h"
 #include "heatsink/detect/rules.h"
 #include "heatsink/detect/testing/zipf.h"
@@ -56,7 +56,7 @@ Item item_of(std::uint64_t rank) {
   char text[32];
   std::snprintf(text, sizeof(text), "user:%011llu:profile", static_cast<unsigned long long>(rank));
   std::memcpy(item.name, text, sizeof(item.name));
-  item.hash = in_db(hash_name(item.key(), kSeed), 0);
+  item.hash = in_db(hash_name_inline(item.key(), kSeed), 0);
   return item;
 }
 
@@ -101,7 +101,7 @@ Pass recorder_pass(const RecorderOptions& options, std::uint64_t per_second) {
     std::size_t in_batch = 0;
     for (const Item& item : stream) {
       __builtin_prefetch(&item + kBatch, 0, 0);
-      const KeyHash hash = kHash ? in_db(hash_name(item.key(), kSeed), 0) : item.hash;
+      const KeyHash hash = kHash ? in_db(hash_name_inline(item.key(), kSeed), 0) : item.hash;
       urgent |= recorder->record(Access{.hash = hash, .key = item.key()}, time);
       if (++in_batch < kBatch) continue;
       in_batch = 0;

@@ -7,6 +7,7 @@
 #include "heatsink/base/clock.h"        // IWYU pragma: export
 #include "heatsink/base/config_file.h"  // IWYU pragma: export
 #include "heatsink/base/hash.h"         // IWYU pragma: export
+#include "heatsink/base/hash_inline.h"  // IWYU pragma: export
 #include "heatsink/base/log.h"          // IWYU pragma: export
 #include "heatsink/base/metric.h"       // IWYU pragma: export
 #include "heatsink/base/nearest.h"      // IWYU pragma: export

@@ -16,21 +16,35 @@ class AccessLog {
   static constexpr std::uint32_t kEntries = 64;
   static constexpr std::size_t kNameBytes = 48;
 
-  // An entry's kind is kWrite and kHit added up: so the sum over a log holds both sums.
-  static constexpr std::uint32_t kWrite = 1, kHit = 128;
-  static_assert(kEntries * kWrite < kHit);
+  // Bytes, writes and hits in one word, so that a log is summed by one addition an entry.
+  class Amount {
+   public:
+    Amount() = default;
+    Amount(std::uint32_t bytes, bool write, bool hit)
+        : word_(bytes | std::uint64_t{write} << kWrites | std::uint64_t{hit} << kHits) {}
+
+    std::uint64_t bytes() const { return word_ & ((std::uint64_t{1} << kWrites) - 1); }
+    std::uint32_t writes() const { return static_cast<std::uint32_t>(word_ >> kWrites) & 0xFF; }
+    std::uint32_t hits() const { return static_cast<std::uint32_t>(word_ >> kHits); }
+    bool none() const { return word_ == 0; }
+    Amount& operator+=(Amount other) {
+      word_ += other.word_;
+      return *this;
+    }
+
+   private:
+    static constexpr unsigned kWrites = 40, kHits = 48;
+    static_assert(kEntries < 256, "the sums of a log fit");
+    std::uint64_t word_ = 0;
+  };
 
   struct Entry {
     std::uint64_t tag;  // the hash, or 1 for 0
-    std::uint32_t bytes;
+    Amount amount;
     std::uint32_t db;
     std::uint32_t client;
     std::uint16_t command;
-    std::uint8_t kind;
     std::uint8_t name_size;
-
-    std::uint32_t write() const { return kind % kHit; }
-    std::uint32_t hit() const { return kind / kHit; }
   };
 
   static bool fits(const Access& access) { return access.key.size() <= kNameBytes; }
@@ -46,17 +60,18 @@ class AccessLog {
   bool full() const { return size_ == kEntries; }
   void clear() { size_ = 0; }
   const Entry& operator[](std::uint32_t i) const { return entries_[i]; }
-  std::string_view name(std::uint32_t i) const { return {names_[i], entries_[i].name_size}; }
+  // Of an entry of this log.
+  std::string_view name(const Entry& entry) const {
+    return {names_[&entry - entries_], entry.name_size};
+  }
 
   // `name_size` is not told for names that do not fit.
   static Entry entry_of(const Access& access) {
     return {.tag = access.hash.value == 0 ? 1 : access.hash.value,
-            .bytes = access.bytes,
+            .amount = {access.bytes, access.kind == AccessKind::kWrite, access.local_hit},
             .db = access.db,
             .client = access.client,
             .command = access.command,
-            .kind = static_cast<std::uint8_t>((access.kind == AccessKind::kWrite ? kWrite : 0) +
-                                              (access.local_hit ? kHit : 0)),
             .name_size = static_cast<std::uint8_t>(access.key.size())};
   }
 

@@ -32,4 +32,16 @@ void AdmissionSketch::take_back(std::uint64_t key, std::uint64_t now, std::uint6
   absent_last_ = std::max(absent_last_, last);
 }
 
+AdmissionSketch::Estimate AdmissionSketch::estimate(Reading reading,
+                                                    std::uint64_t weight) const noexcept {
+  const auto [now, last] = reading;
+  Estimate estimate{std::uint64_t{now} << unit_bits_, std::uint64_t{last} << unit_bits_, 0,
+                    now == kFull};
+  // What a full cell held can only have come in piece by piece or by take_back().
+  if (now == kFull) estimate.now = std::max(estimate.now, absent_now_ + weight);
+  if (last == kFull) estimate.last = std::max(estimate.last, absent_last_);
+  estimate.window = estimate.now + (still_in_window(last) << unit_bits_);
+  return estimate;
+}
+
 }  // namespace heatsink::detect

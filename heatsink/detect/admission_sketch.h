@@ -32,15 +32,43 @@ class AdmissionSketch {
 
   void move(const SlotClock::Move& move, const Position& position);
 
-  void prefetch(std::uint64_t key) const noexcept {
-    __builtin_prefetch(&lines_[place(key).line], 1);
+  // Where the cells of a key are; for this sketch alone.
+  struct Place {
+    std::uint32_t line;
+    std::uint32_t columns;  // three bits for each row
+  };
+  Place place(std::uint64_t key) const noexcept {
+    constexpr std::uint64_t kOdd = 0x9FB21C651E98DF25ULL;  // spreads the bits; any odd number does
+    const std::uint64_t mixed = (key ^ seed_) * kOdd;
+    return {static_cast<std::uint32_t>(((mixed >> 32) * size_) >> 32),
+            static_cast<std::uint32_t>(mixed >> 8) & 0x3F};
+  }
+  Place prefetch(std::uint64_t key) const noexcept {
+    const Place at = place(key);
+    __builtin_prefetch(&lines_[at.line], 1);
+    return at;
   }
 
-  Estimate add(std::uint64_t key, std::uint64_t weight) noexcept;
+  // What the cells of a key say, in units.
+  struct Reading {
+    std::uint16_t now;
+    std::uint16_t last;
+    bool full() const { return now == kFull || last == kFull; }
+  };
+  Reading add(Place at, std::uint64_t weight) noexcept;
+  Estimate estimate(Reading reading, std::uint64_t weight) const noexcept;
+  Estimate add(std::uint64_t key, std::uint64_t weight) noexcept {
+    return estimate(add(place(key), weight), weight);
+  }
+  // Estimate.window of a reading that is not full.
+  std::uint64_t window(Reading reading) const noexcept {
+    return (reading.now + still_in_window(reading.last)) << unit_bits_;
+  }
 
   // The key of this estimate stays untracked: remembered for absent_max().
-  void stays_absent(const Estimate& estimate) noexcept {
-    if (estimate.now > absent_now_) absent_now_ = estimate.now;
+  void stays_absent(const Estimate& estimate) noexcept { stays_absent(estimate.now); }
+  void stays_absent(Reading reading) noexcept {
+    stays_absent(std::uint64_t{reading.now} << unit_bits_);  // REQUIRES: !reading.full()
   }
 
   // A key that was tracked becomes untracked: what it had in this lap and the last becomes the
@@ -64,33 +92,27 @@ class AdmissionSketch {
   struct alignas(64) Line {
     Lap laps[2];
   };
-  struct Place {
-    std::size_t line;
-    std::uint64_t columns;  // three bits for each row
-  };
-
   // The cells of a key in a lap: one of eight in each of two rows. (Four rows of four say the same
   // of a few keys, and far too much when a line holds dozens: docs/design/detect.md.)
   struct Cells {
-    Cells(std::uint16_t* lap, std::uint64_t columns)
+    Cells(std::uint16_t* lap, std::uint32_t columns)
         : a(lap[columns & 7]), b(lap[kColumns + ((columns >> 3) & 7)]) {}
 
     std::uint16_t least() const { return std::min(a, b); }
 
     void raise(std::uint16_t to) const {
-      a = std::max(a, to);
-      b = std::max(b, to);
+      const std::uint16_t old_a = a, old_b = b;
+      a = std::max(old_a, to);
+      b = std::max(old_b, to);
     }
 
     std::uint16_t &a, &b;
   };
 
-  Place place(std::uint64_t key) const noexcept {
-    constexpr std::uint64_t kOdd = 0x9FB21C651E98DF25ULL;  // spreads the bits; any odd number does
-    const std::uint64_t mixed = (key ^ seed_) * kOdd;
-    return {static_cast<std::size_t>(((mixed >> 32) * size_) >> 32), (mixed >> 8) & 0x3F};
-  }
   std::uint16_t units(std::uint64_t weight) const noexcept;
+  void stays_absent(std::uint64_t now) noexcept {
+    if (now > absent_now_) absent_now_ = now;
+  }
   void next_lap();
 
   std::vector<Line> lines_;
@@ -109,22 +131,14 @@ inline std::uint16_t AdmissionSketch::units(std::uint64_t weight) const noexcept
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(count, kFull));
 }
 
-inline AdmissionSketch::Estimate AdmissionSketch::add(std::uint64_t key,
-                                                      std::uint64_t weight) noexcept {
-  const Place at = place(key);
+inline AdmissionSketch::Reading AdmissionSketch::add(Place at, std::uint64_t weight) noexcept {
   Line& line = lines_[at.line];
   const Cells cells(line.laps[lap_], at.columns);
   const std::uint16_t last = Cells(line.laps[lap_ ^ 1], at.columns).least();
   const auto now = static_cast<std::uint16_t>(
       std::min<std::uint32_t>(std::uint32_t{cells.least()} + units(weight), kFull));
   cells.raise(now);
-  Estimate estimate{std::uint64_t{now} << unit_bits_, std::uint64_t{last} << unit_bits_, 0,
-                    now == kFull};
-  // What a full cell held can only have come in piece by piece or by take_back().
-  if (now == kFull) estimate.now = std::max(estimate.now, absent_now_ + weight);
-  if (last == kFull) estimate.last = std::max(estimate.last, absent_last_);
-  estimate.window = estimate.now + (still_in_window(last) << unit_bits_);
-  return estimate;
+  return {now, last};
 }
 
 }  // namespace heatsink::detect

@@ -30,16 +30,23 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 // noise.
 constexpr std::uint64_t kMargin = 16;
 
-std::uint64_t print_of(std::uint64_t tag) {
-  const std::uint64_t print = tag & 0xFF;
-  return print + (print == 0 ? 1 : 0);
-}
+std::uint64_t print_of(std::uint64_t tag) { return tag & 0xFF; }
 
 std::uint32_t capped(std::uint64_t n) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, UINT32_MAX));
 }
 
-void add(std::uint32_t& to, std::uint32_t n) { to = capped(std::uint64_t{to} + n); }
+// Stops at UINT32_MAX. (Without a branch; a minimum of 64 bits is one instruction more.)
+void add(std::uint32_t& to, std::uint32_t n) {
+  const std::uint32_t sum = to + n;
+  to = sum | (0 - static_cast<std::uint32_t>(sum < n));
+}
+
+void add_parts(Details& details, const Parts& parts, const Position& at) {
+  details.mean += parts.mean;
+  add(details.b[at.slot], parts.b);
+  if (parts.a != 0) add(details.a[at.slot], parts.a);
+}
 
 std::size_t tallies_percent(const KeyTableOptions& options) {
   return options.names == nullptr ? 0 : kTalliesPercent;
@@ -75,18 +82,18 @@ std::size_t KeyTable::memory_bytes() const {
 // In each byte the highest bit is set where a print is that of the hash: surely for the lowest that
 // is set, perhaps wrongly above (H. Warren, Hacker's Delight, chapter 6). Without a branch, because
 // where in its bucket a key is cannot be predicted.
-inline std::uint64_t KeyTable::matches(std::uint32_t bucket, std::uint64_t tag) const noexcept {
+inline std::uint64_t KeyTable::matches(std::uint64_t prints, std::uint64_t tag) noexcept {
   constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
-  const std::uint64_t differ = prints_[bucket] ^ (print_of(tag) * kOnes);
-  return (differ - kOnes) & ~differ & (kOnes << 7);
+  const std::uint64_t differ = prints ^ (print_of(tag) * kOnes);
+  return (differ - kOnes) & ~differ & (kOnes << 7 >> 8);
 }
 
 // The key's number, or kNone.
 inline std::uint32_t KeyTable::find(std::uint64_t tag) const noexcept {
   const std::uint32_t bucket = bucket_of(tag);
-  for (std::uint64_t left = matches(bucket, tag); left != 0; left &= left - 1) {
-    const std::uint32_t way = way_of(left);
-    if (way != kWays && counts_[bucket * kWays + way].tag == tag) return bucket * kWays + way;
+  for (std::uint64_t left = matches(prints_[bucket], tag); left != 0; left &= left - 1) {
+    const std::uint32_t key = bucket * kWays + way_of(left);
+    if (counts_[key].tag == tag) return key;
   }
   return kNone;
 }
@@ -116,18 +123,18 @@ void KeyTable::move_sampling(TimePoint now, std::uint64_t accesses) noexcept {
 
 // ---- counting
 
-bool KeyTable::drain(AccessLog& log) noexcept {
+bool KeyTable::drain(AccessLog& log, AccessLog::Amount& sum) noexcept {
   switch (dimension_) {
     case Dimension::kBytes:
-      return drain_as<Dimension::kBytes>(log);
+      return drain_as<Dimension::kBytes>(log, sum);
     case Dimension::kWrites:
-      return drain_as<Dimension::kWrites>(log);
+      return drain_as<Dimension::kWrites>(log, sum);
     case Dimension::kMisses:
-      return drain_as<Dimension::kMisses>(log);
+      return drain_as<Dimension::kMisses>(log, sum);
     case Dimension::kRequests:
       break;
   }
-  return drain_as<Dimension::kRequests>(log);
+  return drain_as<Dimension::kRequests>(log, sum);
 }
 
 bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexcept {
@@ -154,90 +161,139 @@ bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexc
 // Passes, so that the cache misses of all entries are under way together, and the processor meets
 // known and unknown keys in two runs instead of guessing at each which it is.
 template <Dimension kDimension>
-bool KeyTable::drain_as(AccessLog& log) noexcept {
-  const std::uint32_t size = log.size();
-  std::uint32_t keys[AccessLog::kEntries];
-  std::uint8_t known[AccessLog::kEntries], unknown[AccessLog::kEntries];
-  std::uint32_t known_size = 0, unknown_size = 0;
-  for (std::uint32_t i = 0; i < size; ++i) {
-    const std::uint64_t tag = log[i].tag;
-    const std::uint32_t bucket = bucket_of(tag), way = way_of(matches(bucket, tag));
-    const std::uint32_t is_known = way != kWays ? 1 : 0;
-    keys[i] = bucket * kWays + way;
-    __builtin_prefetch(&counts_[keys[i] & (0 - is_known)], 1);  // of an unknown key any will do
-    known[known_size] = unknown[unknown_size] = static_cast<std::uint8_t>(i);
-    known_size += is_known;
-    unknown_size += 1 - is_known;
-  }
-  for (std::uint32_t k = 0; k < unknown_size; ++k) sketch_.prefetch(log[unknown[k]].tag);
-  bool urgent = false;
-  for (std::uint32_t k = 0; k < known_size; ++k) {
-    const std::uint32_t i = known[k];
-    if (counts_[keys[i]].tag == log[i].tag) [[likely]]
-      urgent |= count_known<kDimension>(keys[i], log[i]);
-    else
-      urgent |= count_as<kDimension>(log[i], log.name(i));  // another key has the same print
-  }
-  const std::uint64_t admissions = admissions_;
-  looks_left_ = std::max(size / kAccessesPerLook, 1U);
-  for (std::uint32_t k = 0; k < unknown_size; ++k) {
-    const std::uint32_t i = unknown[k];
-    // A key may come twice; then it may be known by now.
-    urgent |= admissions == admissions_ ? count_unknown<kDimension>(log[i], log.name(i))
-                                        : count_as<kDimension>(log[i], log.name(i));
+bool KeyTable::drain_as(AccessLog& log, AccessLog::Amount& sum) noexcept {
+  Sorted sorted;
+  sort(log, sorted);
+  sum = sorted.sum;
+  AdmissionSketch::Place places[AccessLog::kEntries];
+  for (std::uint32_t k = 0; k < sorted.unknown_size; ++k)
+    places[k] = sketch_.prefetch(log[sorted.unknown[k]].tag);
+  looks_left_ = std::max(log.size() / kAccessesPerLook, 1U);
+  bool urgent = tally_left_ > sorted.known_size ? count_sorted<kDimension, false>(log, sorted)
+                                                : count_sorted<kDimension, true>(log, sorted);
+  // Where there is room, or a key comes twice, it may be known by the time.
+  const std::uint64_t admissions = sorted.no_room ? admissions_ : UINT64_MAX;
+  for (std::uint32_t k = 0; k < sorted.unknown_size; ++k) {
+    const AccessLog::Entry& entry = log[sorted.unknown[k]];
+    const auto name = [&] { return log.name(entry); };
+    urgent |= admissions == admissions_ ? count_unknown<kDimension>(entry, places[k], name)
+                                        : count_as<kDimension>(entry, name());
   }
   log.clear();
+  return urgent;
+}
+
+// Where the table's members are read anew after each store, half the time is theirs: so they are
+// copied.
+void KeyTable::sort(const AccessLog& log, Sorted& sorted) noexcept {
+  const std::uint64_t* const prints = prints_.data();
+  Counts* const counts = counts_.data();
+  const Details* const details = details_.data();
+  const std::uint64_t buckets = buckets_;
+  const std::uint32_t size = log.size();
+  std::uint32_t known_size = 0;
+  std::uint64_t all = kNoRoom;
+  AccessLog::Amount sum;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const AccessLog::Entry& entry = log[i];
+    const std::uint32_t bucket = bucket_of(entry.tag, buckets);
+    const std::uint64_t print = prints[bucket], found = matches(print, entry.tag);
+    all &= print;
+    sum += entry.amount;
+    const std::uint32_t key = bucket * kWays + way_of(found), is_known = found != 0 ? 1 : 0;
+    sorted.known[known_size] = {&entry, &counts[key]};
+    sorted.unknown[i - known_size] = i;
+    known_size += is_known;
+  }
+  for (std::uint32_t k = 0; k < known_size; ++k) {
+    const Sorted::Known& known = sorted.known[k];
+    __builtin_prefetch(known.counts, 1);
+    if (!known.entry->amount.none()) __builtin_prefetch(&details[known.counts - counts], 1);
+  }
+  sorted.no_room = all != 0;
+  sorted.sum = sum;
+  sorted.known_size = known_size;
+  sorted.unknown_size = size - known_size;
+}
+
+// The known; one whose print is another key's as well may turn out not to be.
+template <Dimension kDimension, bool kTallied>
+bool KeyTable::count_sorted(const AccessLog& log, const Sorted& sorted) noexcept {
+  const AccessLog::Entry* strays[AccessLog::kEntries];
+  std::uint32_t strays_size = 0;
+  bool urgent = false;
+  const Position at = at_;
+  for (const Sorted::Known *each = sorted.known, *end = each + sorted.known_size; each != end;
+       ++each) {
+    const auto [entry, key] = *each;
+    if (key->tag == entry->tag) [[likely]]
+      urgent |= count_known<kDimension, kTallied>(*key, *entry, at);
+    else
+      strays[strays_size++] = entry;
+  }
+  if constexpr (!kTallied) tally_left_ -= sorted.known_size - strays_size;
+  for (std::uint32_t k = 0; k < strays_size; ++k)
+    urgent |= count_as<kDimension>(*strays[k], log.name(*strays[k]));
   return urgent;
 }
 
 template <Dimension kDimension>
 bool KeyTable::count_as(const AccessLog::Entry& entry, std::string_view name) noexcept {
   const std::uint32_t key = find(entry.tag);
-  return key == kNone ? count_unknown<kDimension>(entry, name)
-                      : count_known<kDimension>(key, entry);
+  if (key != kNone) return count_known<kDimension>(counts_[key], entry, at_);
+  if (weight_of<kDimension>(entry.amount) != 0 && has_room(bucket_of(entry.tag)))
+    return count_known<kDimension>(counts_[fill(entry, name)], entry, at_);
+  return count_unknown<kDimension>(entry, sketch_.place(entry.tag), [&] { return name; });
 }
 
-template <Dimension kDimension>
-[[gnu::always_inline]] inline bool KeyTable::count_known(std::uint32_t key,
-                                                         const AccessLog::Entry& entry) noexcept {
-  Counts& counts = counts_[key];
-  if (counts.turn != at_.turn) [[unlikely]]
-    roll_key(key);
-  const Parts parts = parts_of<kDimension>(entry);
-  if (!parts.none()) {
-    Details& details = details_[key];
-    add(details.a[at_.slot], parts.a);
-    add(details.b[at_.slot], parts.b);
-    details.mean += parts.mean;
+template <Dimension kDimension, bool kTallied>
+[[gnu::always_inline]] inline bool KeyTable::count_known(Counts& counts,
+                                                         const AccessLog::Entry& entry,
+                                                         const Position& at) noexcept {
+  const auto key = [&] { return static_cast<std::uint32_t>(&counts - counts_.data()); };
+  if (counts.turn != at.turn) [[unlikely]]
+    roll_key(key());
+  if (!is_plain<kDimension>(entry.amount)) {
+    counts.has_parts = 1;
+    add_parts(details_[key()], parts_of<kDimension>(entry.amount), at);
   }
-  std::uint32_t& in_slot = counts.count[at_.slot];
-  add(in_slot, weight_of<kDimension>(entry));
-  if (--tally_left_ == 0) [[unlikely]]
-    tally(key, entry);
-  return in_slot >= counts.alarm && ring(key);
+  std::uint32_t& in_slot = counts.count[at.slot];
+  add(in_slot, weight_of<kDimension>(entry.amount));
+  if constexpr (kTallied) {
+    if (--tally_left_ == 0) [[unlikely]]
+      tally(key(), entry);
+  }
+  return in_slot >= counts.alarm && ring(key());
 }
 
-template <Dimension kDimension>
-inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, std::string_view name) noexcept {
-  const std::uint32_t weight = weight_of<kDimension>(entry);
+// A key that is estimated at `window` cannot take a place now.
+inline bool KeyTable::stays_rare(std::uint32_t bucket, std::uint64_t window) const noexcept {
+  const Least& least = least_[bucket];
+  return window < worth_tracking_ || (least.turn == at_.turn && window <= least.rank) ||
+         looks_left_ == 0;
+}
+
+template <Dimension kDimension, class NameOf>
+inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
+                                    NameOf name_of) noexcept {
+  const std::uint32_t weight = weight_of<kDimension>(entry.amount);
   if (weight == 0) return false;
-  const std::uint32_t bucket = bucket_of(entry.tag);
-  if (has_room(bucket)) return count_known<kDimension>(fill(entry, name), entry);
   const bool sampled = kDimension != Dimension::kBytes || weight <= kSampledBytesMax;
   if (sampled && !sampler_.takes()) return false;
-  const std::uint32_t factor = sampled ? sampler_.factor() : 1;
-  const AdmissionSketch::Estimate estimate = sketch_.add(entry.tag, std::uint64_t{weight} * factor);
-  const Least& least = least_[bucket];
-  const bool is_rare =
-      !estimate.full && (estimate.window < worth_tracking_ ||
-                         (least.turn == at_.turn && estimate.window <= least.rank));
-  if (is_rare || looks_left_ == 0) [[likely]] {
+  const std::uint64_t counted = std::uint64_t{weight} * (sampled ? sampler_.factor() : 1);
+  const AdmissionSketch::Reading reading = sketch_.add(place, counted);
+  if (!reading.full() && stays_rare(bucket_of(entry.tag), sketch_.window(reading))) [[likely]] {
+    sketch_.stays_absent(reading);
+    return false;
+  }
+  const AdmissionSketch::Estimate estimate = sketch_.estimate(reading, counted);
+  if (looks_left_ == 0) {
     sketch_.stays_absent(estimate);
     return false;
   }
   --looks_left_;
-  const std::uint32_t key = replace_rarest(entry, name, estimate, weight);
-  return key != kNone && count_known<kDimension>(key, entry);
+  const std::uint32_t key = replace_rarest(entry, name_of(), estimate, weight);
+  return key != kNone && count_known<kDimension>(counts_[key], entry, at_);
 }
 
 void KeyTable::tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept {
@@ -308,7 +364,7 @@ std::uint32_t KeyTable::replace_rarest(const AccessLog::Entry& entry, std::strin
   const std::uint64_t before = estimate.now - std::min<std::uint64_t>(estimate.now, weight);
   const bool sampled = std::max(factor_now_, factor_last_) > 1;
   counts_[rarest].missed_now = capped(std::max<std::uint64_t>(before, sampled ? 1 : 0));
-  counts_[rarest].missed_last = capped(estimate.last);
+  counts_[rarest].missed_last = std::min(capped(estimate.last), kMissedLastMax) & kMissedLastMax;
   return rarest;
 }
 
@@ -326,6 +382,7 @@ void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
   const std::uint32_t shift = 8 * (key % kWays);
   std::uint64_t& prints = prints_[key / kWays];
   prints = (prints & ~(std::uint64_t{0xFF} << shift)) | print_of(entry.tag) << shift;
+  if (key % kWays == kWays - 1) prints |= kNoRoom;
   counts_[key] = {};
   counts_[key].tag = entry.tag;
   counts_[key].turn = at_.turn;

@@ -41,9 +41,9 @@ class KeyTable {
  public:
   explicit KeyTable(const KeyTableOptions& options);
 
-  // Counts what the log holds, at the table's position, and clears it. True when a key became
-  // urgent.
-  bool drain(AccessLog& log) noexcept;
+  // Counts what the log holds, at the table's position, and clears it; `sum` is then what it held.
+  // True when a key became urgent.
+  bool drain(AccessLog& log, AccessLog::Amount& sum) noexcept;
   // Counts one access, whose name may be of any length; true as drain().
   bool count(const AccessLog::Entry& entry, std::string_view name) noexcept;
 
@@ -61,6 +61,8 @@ class KeyTable {
 
  private:
   static constexpr std::uint32_t kWays = 7;
+  // In a bucket's prints, above those of its keys: no way is empty (and none will be again).
+  static constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 56;
   // Larger values are always counted: so a sample of bytes has a bound.
   static constexpr std::uint32_t kSampledBytesMax = 4096;
 
@@ -74,26 +76,46 @@ class KeyTable {
       sizeof(std::uint64_t) + sizeof(Least) + kWays * (sizeof(Counts) + sizeof(Details));
 
   // Keys are numbered: bucket * kWays + way.
-  std::uint32_t bucket_of(std::uint64_t tag) const noexcept {
-    return static_cast<std::uint32_t>(((tag >> 32) * buckets_) >> 32);
+  static std::uint32_t bucket_of(std::uint64_t tag, std::uint64_t buckets) noexcept {
+    return static_cast<std::uint32_t>(((tag >> 32) * buckets) >> 32);
   }
-  bool has_room(std::uint32_t bucket) const { return prints_[bucket] >> (8 * (kWays - 1)) == 0; }
-  std::uint64_t matches(std::uint32_t bucket, std::uint64_t tag) const noexcept;
-  // Of matches(): the first way, or kWays. The eighth byte stands for "none" too.
+  std::uint32_t bucket_of(std::uint64_t tag) const noexcept { return bucket_of(tag, buckets_); }
+  bool has_room(std::uint32_t bucket) const { return (prints_[bucket] & kNoRoom) == 0; }
+  static std::uint64_t matches(std::uint64_t prints, std::uint64_t tag) noexcept;
+  // Of matches(): the first way; of none: kWays.
   static std::uint32_t way_of(std::uint64_t matches) {
     return static_cast<std::uint32_t>(std::countr_zero(matches | std::uint64_t{1} << 63)) / 8;
   }
   std::uint32_t find(std::uint64_t tag) const noexcept;
 
+  // The entries of a log: those of known keys with the key's number, as far as a print tells.
+  struct Sorted {
+    struct Known {
+      const AccessLog::Entry* entry;
+      Counts* counts;
+    };
+    Known known[AccessLog::kEntries];
+    std::uint32_t unknown[AccessLog::kEntries];
+    std::uint32_t known_size, unknown_size;
+    bool no_room;  // in any bucket of them all
+    AccessLog::Amount sum;
+  };
+
   // Counting.
   template <Dimension kDimension>
-  bool drain_as(AccessLog& log) noexcept;
+  bool drain_as(AccessLog& log, AccessLog::Amount& sum) noexcept;
+  void sort(const AccessLog& log, Sorted& sorted) noexcept;
+  template <Dimension kDimension, bool kTallied>
+  bool count_sorted(const AccessLog& log, const Sorted& sorted) noexcept;
   template <Dimension kDimension>
   bool count_as(const AccessLog::Entry& entry, std::string_view name) noexcept;
-  template <Dimension kDimension>
-  bool count_known(std::uint32_t key, const AccessLog::Entry& entry) noexcept;
-  template <Dimension kDimension>
-  bool count_unknown(const AccessLog::Entry& entry, std::string_view name) noexcept;
+  template <Dimension kDimension, bool kTallied = true>
+  bool count_known(Counts& counts, const AccessLog::Entry& entry, const Position& at) noexcept;
+  bool stays_rare(std::uint32_t bucket, std::uint64_t window) const noexcept;
+  // REQUIRES: !has_room(). `name_of` is called for the few that may be admitted.
+  template <Dimension kDimension, class NameOf>
+  bool count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
+                     NameOf name_of) noexcept;
   bool ring(std::uint32_t key) noexcept;
   void tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept;
   void roll_key(std::uint32_t key) noexcept;
@@ -117,8 +139,8 @@ class KeyTable {
   SampleBounds sample_bounds() const;
   KeyCount key_count(std::uint32_t key, const SampleBounds& sample, std::uint64_t total) const;
 
-  // By bucket: a byte of each key's hash, never 0 (the eighth byte is always 0). What a search
-  // reads first, and small enough to stay in the nearest cache.
+  // By bucket: a byte of each key's hash, and kNoRoom. What a search reads first, and small enough
+  // to stay in the nearest cache.
   std::vector<std::uint64_t> prints_;
   std::vector<Least> least_;
   // By key. Apart, because what most accesses touch should lie on few lines and few pages.

@@ -15,6 +15,13 @@ struct Totals {
   std::uint64_t writes = 0;
   std::uint64_t hits = 0;
   std::uint64_t bytes = 0;
+
+  void add(std::uint32_t accesses, AccessLog::Amount amount) {
+    requests += accesses;
+    writes += amount.writes();
+    hits += amount.hits();
+    bytes += amount.bytes();
+  }
 };
 
 }  // namespace
@@ -64,27 +71,16 @@ bool Recorder::record_now(const Access& access, TimePoint now) noexcept {
     return (log_.full() && drain_log()) || urgent;
   }
   const AccessLog::Entry entry = AccessLog::entry_of(access);
-  Totals& totals = *table_->current;
-  ++totals.requests;
-  totals.writes += entry.write();
-  totals.hits += entry.hit();
-  totals.bytes += entry.bytes;
+  table_->current->add(1, entry.amount);
   return table_->keys.count(entry, access.key) || urgent;
 }
 
 bool Recorder::drain_log() noexcept {
-  std::uint64_t bytes = 0;
-  std::uint32_t kinds = 0;
-  for (std::uint32_t i = 0; i < log_.size(); ++i) {
-    bytes += log_[i].bytes;
-    kinds += log_[i].kind;
-  }
-  Totals& totals = *table_->current;
-  totals.requests += log_.size();
-  totals.writes += kinds % AccessLog::kHit;
-  totals.hits += kinds / AccessLog::kHit;
-  totals.bytes += bytes;
-  return table_->keys.drain(log_);
+  const std::uint32_t requests = log_.size();
+  AccessLog::Amount sum;
+  const bool urgent = table_->keys.drain(log_, sum);
+  table_->current->add(requests, sum);
+  return urgent;
 }
 
 // What waits in the log belongs to the slot, and to the sample, in which it was seen.

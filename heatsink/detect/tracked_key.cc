@@ -40,21 +40,32 @@ std::uint64_t bound_of(std::uint32_t count) { return count == UINT32_MAX ? kUnbo
 
 }  // namespace
 
+namespace {
+
+void roll_parts(const Counts& counts, Details& details, const Position& at, std::uint32_t turns,
+                Dimension dimension) {
+  std::uint64_t all = 0, left = 0;
+  for (std::uint32_t cell = 0; cell < at.slots; ++cell) {
+    all += accesses_in(counts, details, cell, dimension);
+  }
+  for (std::uint32_t i = 0, cell = at.slot; i < turns; ++i, cell = at.before(cell)) {
+    left += accesses_in(counts, details, cell, dimension);
+  }
+  if (left != 0) details.mean -= share_of(details.mean, left, all);
+  for (std::uint32_t i = 0, cell = at.slot; i < turns; ++i, cell = at.before(cell)) {
+    details.a[cell] = details.b[cell] = 0;
+  }
+}
+
+}  // namespace
+
+// The details lie on other lines: they are left alone where they say nothing.
 void roll(Counts& counts, Details& details, const Position& at, Dimension dimension) {
   const std::uint32_t turns = std::min(at.turn - counts.turn, at.slots);
   if (turns == 0) return;
-  if (details.mean != 0) {
-    std::uint64_t all = 0, left = 0;
-    for (std::uint32_t cell = 0; cell < at.slots; ++cell) {
-      all += accesses_in(counts, details, cell, dimension);
-    }
-    for (std::uint32_t i = 0, cell = at.slot; i < turns; ++i, cell = at.before(cell)) {
-      left += accesses_in(counts, details, cell, dimension);
-    }
-    if (left != 0) details.mean -= share_of(details.mean, left, all);
-  }
+  if (counts.has_parts != 0) roll_parts(counts, details, at, turns, dimension);
   for (std::uint32_t i = 0, cell = at.slot; i < turns; ++i, cell = at.before(cell)) {
-    counts.count[cell] = details.a[cell] = details.b[cell] = 0;
+    counts.count[cell] = 0;
   }
   counts.turn = at.turn;
   if ((counts.missed_now | counts.missed_last) == 0) return;
@@ -64,7 +75,8 @@ void roll(Counts& counts, Details& details, const Position& at, Dimension dimens
 }
 
 bool is_full(const Counts& counts) {
-  std::uint32_t most = std::max(counts.missed_now, counts.missed_last);
+  if (counts.missed_last == kMissedLastMax) return true;
+  std::uint32_t most = counts.missed_now;
   for (const std::uint32_t count : counts.count) most = std::max(most, count);
   return most == UINT32_MAX;
 }

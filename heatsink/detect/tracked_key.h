@@ -23,10 +23,12 @@ struct alignas(64) Counts {
   std::uint32_t count[kSlotsMax];  // the measure, by slot
   std::uint32_t turn;              // of the last roll: all is right for this turn
   std::uint32_t alarm;  // the value of this turn's count that makes the key urgent; or kNoAlarm
-  std::uint32_t missed_now;   // upper bound of what was not counted: in the lap of the admission,
-  std::uint32_t missed_last;  // and in the lap before it; UINT32_MAX: no bound is known
+  std::uint32_t missed_now;  // upper bound of what was not counted: in the lap of the admission,
+  std::uint32_t missed_last : 31;  // and in the lap before it; the most: no bound is known
+  std::uint32_t has_parts : 1;     // of the details a, b, mean are not all 0
 };
 static_assert(sizeof(Counts) == 64);
+inline constexpr std::uint32_t kMissedLastMax = UINT32_MAX >> 1;
 
 // What an access adds beside the measure: two numbers that are kept by slot and one that leaves
 // the window at its mean. Together with the measure they tell reads, writes, hits and bytes.
@@ -39,32 +41,37 @@ struct Parts {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint64_t mean = 0;
-
-  bool none() const { return (a | b | mean) == 0; }
 };
 
 template <Dimension kDimension>
-Parts parts_of(const AccessLog::Entry& entry) {
+Parts parts_of(AccessLog::Amount amount) {
   if constexpr (kDimension == Dimension::kBytes)
-    return {entry.write(), 1 - entry.write(), entry.hit()};
+    return {amount.writes(), 1 - amount.writes(), amount.hits()};
   if constexpr (kDimension == Dimension::kWrites)
-    return {1 - entry.write(), entry.hit(), entry.bytes};
-  return {entry.write(), entry.hit(), entry.bytes};
+    return {1 - amount.writes(), amount.hits(), amount.bytes()};
+  return {amount.writes(), amount.hits(), amount.bytes()};
+}
+
+// True where parts_of() is nothing: the details need not be touched.
+template <Dimension kDimension>
+bool is_plain(AccessLog::Amount amount) {
+  if constexpr (kDimension == Dimension::kBytes || kDimension == Dimension::kWrites) return false;
+  return amount.none();
 }
 
 template <Dimension kDimension>
-std::uint32_t weight_of(const AccessLog::Entry& entry) {
-  if constexpr (kDimension == Dimension::kBytes) return entry.bytes;
-  if constexpr (kDimension == Dimension::kWrites) return entry.write();
-  if constexpr (kDimension == Dimension::kMisses) return entry.kind == 0 ? 1 : 0;
+std::uint32_t weight_of(AccessLog::Amount amount) {
+  if constexpr (kDimension == Dimension::kBytes) return static_cast<std::uint32_t>(amount.bytes());
+  if constexpr (kDimension == Dimension::kWrites) return amount.writes();
+  if constexpr (kDimension == Dimension::kMisses) return (amount.writes() | amount.hits()) == 0;
   return 1;
 }
 
 // What a read that says nothing but its key does not touch, where requests are counted.
 struct Details {
-  std::uint32_t a[kSlotsMax];
-  std::uint32_t b[kSlotsMax];
   std::uint64_t mean;
+  std::uint32_t b[kSlotsMax];
+  std::uint32_t a[kSlotsMax];
   std::uint32_t db;
   std::uint32_t name_end;       // chain in the NamePool with what follows the prefix, or kNone
   std::uint32_t admitted;       // turn of the admission

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "heatsink/base/hash_inline.h"
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
@@ -238,7 +239,7 @@ void Session::note_keys(const Call& call, Pending& pending) {
       std::min<std::size_t>(call.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
   for (const resp::KeyRef& ref : refs) {
     const std::string_view key = call.args[ref.arg];
-    const NameHash name = hash_name(key, shared.seed);
+    const NameHash name = hash_name_inline(key, shared.seed);
     const KeyHash hash = in_db(name, db_);
     in_flight_names_.set(name.value % in_flight_names_.size());
     worker_.record({.hash = hash,
@@ -261,7 +262,7 @@ void Session::note_keys(const Call& call, Pending& pending) {
 bool Session::has_big_key(const Call& call) const {
   if (!worker_.has_big_keys() || call.args.size() < 2) return false;
   // By its first argument: good enough for a hint, wrong only about the lane.
-  return worker_.is_big(in_db(hash_name(call.args[1], worker_.shared().seed), db_));
+  return worker_.is_big(in_db(hash_name_inline(call.args[1], worker_.shared().seed), db_));
 }
 
 }  // namespace heatsink::proxy

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "heatsink/base/hash_inline.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
 
@@ -54,7 +55,7 @@ Session::Step Session::read_locally(const Call& call) {
 
 Session::LocalKey Session::local_key(std::string_view key) const {
   const SharedState& shared = worker_.shared();
-  const NameHash name = hash_name(key, shared.seed);
+  const NameHash name = hash_name_inline(key, shared.seed);
   const KeyHash hash = in_db(name, db_);
   const bool in_flight = in_flight_names_.test(name.value % in_flight_names_.size());
   return {key, name, hash, in_flight ? nullptr : shared.table.find(hash, key, db_)};

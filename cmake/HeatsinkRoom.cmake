@@ -3,8 +3,7 @@
 #
 # One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms,
 # LIBS are outside libraries. Each TESTS file joins the one test program NAME_test of the room
-# (ctest knows each case by its own name). Each FUZZERS file (x_fuzz.cc) is a libFuzzer program,
-# with its corpus in corpus/x_fuzz beside it.
+# (ctest knows each case by its own name). Each FUZZERS file becomes a heatsink_fuzzer().
 include(GoogleTest)
 
 function(heatsink_room NAME)
@@ -19,15 +18,22 @@ function(heatsink_room NAME)
   endif()
   if(HEATSINK_FUZZ)
     foreach(file ${ROOM_FUZZERS})
-      get_filename_component(fuzzer ${file} NAME_WE)
-      add_executable(${fuzzer} ${file})
-      target_link_libraries(${fuzzer} PRIVATE heatsink::${NAME} ${ROOM_TEST_LIBS})
-      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
-      set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZERS ${fuzzer})
-      set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZER_ROWS
-        "$<TARGET_FILE:${fuzzer}> ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${fuzzer}\n")
+      heatsink_fuzzer(${file} LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
     endforeach()
   endif()
+endfunction()
+
+# heatsink_fuzzer(x_fuzz.cc [LIBS ...]): one libFuzzer program, its corpus in corpus/x_fuzz beside
+# it.
+function(heatsink_fuzzer FILE)
+  cmake_parse_arguments(FUZZER "" "" "LIBS" ${ARGN})
+  get_filename_component(fuzzer ${FILE} NAME_WE)
+  add_executable(${fuzzer} ${FILE})
+  target_link_libraries(${fuzzer} PRIVATE ${FUZZER_LIBS})
+  target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+  set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZERS ${fuzzer})
+  set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZER_ROWS
+    "$<TARGET_FILE:${fuzzer}> ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${fuzzer}\n")
 endfunction()
 
 # heatsink_test(NAME SOURCES ... [LIBS ...]): one GoogleTest program; main comes from gmock_main.

@@ -28,26 +28,6 @@ std::string http_date(WallTime now) {  // RFC 9110, section 5.6.7
   return text.data();
 }
 
-// "" for two of them: whoever stands between may believe the other one.
-std::optional<std::string_view> only(http::field field,
-                                     const http::request<http::empty_body>& request) {
-  const auto [first, last] = request.equal_range(field);
-  if (first == last) return std::nullopt;
-  if (std::next(first) != last) return "";
-  const auto value = first->value();
-  return std::string_view(value.data(), value.size());
-}
-
-Request to_request(const http::request<http::empty_body>& message) {
-  const auto method = message.method_string();
-  const auto target = message.target();
-  return {{method.data(), method.size()},
-          {target.data(), target.size()},
-          only(http::field::host, message),
-          message.version() < 11,
-          only(http::field::authorization, message)};
-}
-
 }  // namespace
 
 Session::Session(boost::asio::ip::tcp::socket socket, Service& service)
@@ -61,8 +41,7 @@ void Session::read_request() {
   serializer_.reset();
   response_.reset();
   parser_.emplace();
-  parser_->header_limit(kRequestHeaderBytesMax);
-  parser_->body_limit(0);
+  limit(*parser_);
   // One deadline for the whole header, however many reads it takes: a client that sends a byte
   // now and then does not move it.
   stream_.expires_after(service_.options.deadline);

@@ -5,15 +5,14 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstddef>
 #include <memory>
 #include <optional>
 
+#include "heatsink/admin/http_request.h"
 #include "heatsink/admin/server.h"
 
 namespace heatsink::admin {
@@ -50,7 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
   // Made anew for every request: neither can be used twice.
-  std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
+  std::optional<HttpRequestParser> parser_;
   std::optional<Response> response_;
   std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>>
       serializer_;

@@ -2,32 +2,49 @@
 # SPDX-License-Identifier: Apache-2.0
 """One client library's program through heatsink: run.py install|run CLIENT --build FOLDER.
 
-Exit 77 says that it cannot be had here, and why. `install` alone uses the network. The program gets
-a port and a RESP version; when it prints RESTART the server is ended and started again, and then a
-line is written to it.
+Exit 77 says that it cannot be had here, and why. `install` alone uses the network, and only when
+what it installs has changed since. The program is given a port, a RESP version and, for TLS, a
+file with the authority. It says "ok STEP" after each step of its row, and asks for what it cannot
+do itself by a line, which is answered by a line when it is done:
+
+    RESTART SERVER   ends the server and starts it again
+    RESTART PROXY    kills heatsink and starts it again
+    HITS             answers how many reads heatsink has served locally
 """
 
 import argparse
+import fcntl
+import hashlib
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 
 import rows
+from harness import SLOW
 from servers import ClientsError, running
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIP = 77
-PROGRAM_TIMEOUT_S = 25
+PROGRAM_TIMEOUT_S = 120 * SLOW
 INSTALL_TIMEOUT_S = 300  # of one command: a registry that is silent is no registry
 
 
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(SKIP)
+
+
+def state_of(client):
+    """Changes with the program, its manifest and how it is installed."""
+    state = hashlib.sha256(repr(client.install).encode())
+    for tool in client.tools:
+        state.update(str(shutil.which(tool)).encode())
+    for file in sorted((HERE / client.folder).rglob("*")):
+        if file.is_file():
+            state.update(str(file).encode() + b"\0" + file.read_bytes())
+    return state.hexdigest()
 
 
 def install(client, folder):
@@ -43,40 +60,68 @@ def install(client, folder):
         if done.returncode in (124, 137):
             skip(f"`{' '.join(command)}` took longer than {INSTALL_TIMEOUT_S} s")
         if done.returncode != 0:
-            skip(f"`{' '.join(command)}` failed: {(done.stderr or done.stdout)[-600:].strip()}")
-    (folder / "installed").touch()
+            said = (done.stderr + done.stdout)[-600:].strip()
+            if command[0] in rows.COMPARING:
+                raise ClientsError(f"what was fetched is not what is pinned: {said}")
+            skip(f"`{' '.join(command)}` failed: {said}")
+
+
+def install_once(client, folder):
+    """Builds of several kinds share the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = folder / "installed"
+    with open(folder / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        state = state_of(client)
+        if stamp.exists() and stamp.read_text(encoding="ascii") == state:
+            return
+        stamp.unlink(missing_ok=True)
+        install(client, folder)
+        stamp.write_text(state, encoding="ascii")
+
+
+def answer_to(line, servers):
+    """What the program waits for; None if the line is no question."""
+    if line == "HITS":
+        return servers.hits()
+    if line == "RESTART SERVER":
+        servers.restart_server()
+        return "done"
+    if line == "RESTART PROXY":
+        servers.restart_proxy()
+        return "done"
+    return None
 
 
 def play(program, servers):
-    """Its lines as they come; the restart it asks for; its exit code."""
-    for line in program.stdout:
-        print(line, end="", flush=True)
-        if line.strip() == "RESTART":
-            servers.restart_redis()
-            program.stdin.write("\n")
+    """The steps that it says it has done, in order; its exit code."""
+    steps = []
+    for line in map(str.strip, program.stdout):
+        answer = answer_to(line, servers)
+        if answer is not None:
+            program.stdin.write(f"{answer}\n")
             program.stdin.flush()
-    return program.wait()
+        if line != "HITS":
+            print(line, flush=True)
+        if line.startswith("ok "):
+            steps.append(line.removeprefix("ok "))
+    return steps, program.wait()
 
 
-def local_hits(admin_port):
-    with urllib.request.urlopen(f"http://127.0.0.1:{admin_port}/metrics", timeout=5) as answer:
-        counts = re.findall(r"^heatsink_local_hits_total\S* (\S+)$", answer.read().decode(), re.M)
-    return sum(map(float, counts))
-
-
-def run_one(client, folder, heatsink, resp):
+def run_one(client, folder, heatsink, way):
     with tempfile.TemporaryDirectory(prefix="heatsink-clients-") as scratch:
-        with running(heatsink, scratch) as servers:
+        with running(heatsink, scratch, tls=way.tls, password=client.password) as servers:
             # `timeout` ends also what the program has started.
-            command = ["timeout", str(PROGRAM_TIMEOUT_S), *client.run, str(servers.port), str(resp)]
+            command = ["timeout", str(PROGRAM_TIMEOUT_S), *client.run, str(servers.port),
+                       str(way.resp)] + ([servers.authority] if way.tls else [])
             with subprocess.Popen(command, cwd=folder, text=True, stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   env=client.environment(folder)) as program:
-                code = play(program, servers)
+                steps, code = play(program, servers)
             if code != 0:
-                raise ClientsError(f"RESP{resp}: exit code {code} (124: it took too long)")
-            if client.reads_hot_key and local_hits(servers.admin_port) == 0:
-                raise ClientsError(f"RESP{resp}: nothing was served locally, so nothing was tried")
+                raise ClientsError(f"{way}: exit code {code} (124: it took too long)")
+            if steps != list(client.steps):
+                raise ClientsError(f"{way}: its steps were {steps}, not {list(client.steps)}")
 
 
 def main():
@@ -89,17 +134,17 @@ def main():
     client = rows.CLIENTS[options.client]
     folder = options.build.resolve() / options.client
     if options.action == "install":
-        install(client, folder)
+        install_once(client, folder)
         return
     if not (folder / "installed").exists():
         skip(f"{options.client} could not be installed; its test clients.{options.client}.install "
              "says why")
-    for resp in client.resp:
-        print(f"-- {options.client}, RESP{resp}", flush=True)
-        run_one(client, folder, options.heatsink.resolve(), resp)
+    for way in client.ways:
+        print(f"-- {options.client}, {way}", flush=True)
+        run_one(client, folder, options.heatsink.resolve(), way)
 
 
 try:
     main()
-except (ClientsError, subprocess.TimeoutExpired) as error:
+except (ClientsError, AssertionError, subprocess.TimeoutExpired) as error:
     sys.exit(f"FAILED: {error}")

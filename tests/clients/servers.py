@@ -2,82 +2,84 @@
 """A redis-server of our own, and heatsink in front of it, on free ports of the loopback."""
 
 import contextlib
-import pathlib
-import socket
-import subprocess
-import time
+import re
+import signal
+import urllib.request
+
+from harness import PATIENCE_S, Redis, until
+from harness.processes import Process, free_port
+from security.certificates import Authority
+
+# So that a test's few reads make a key hot.
+DETECTION = {"detection.hot-qps": 5, "detection.write-hot-ratio": 0}
+USERS = ("--requirepass", "secret", "--user", "app", "on", ">app-secret", "~*", "&*", "+@all")
 
 
 class ClientsError(Exception):
     """A sentence for a person."""
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def start(name, arguments, port, folder):
-    with open(pathlib.Path(folder) / f"{name}.log", "ab") as log:
-        process = subprocess.Popen([str(a) for a in arguments], cwd=folder,
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    end = time.monotonic() + 10
-    while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
-            return process
-        time.sleep(0.02)
-    stop(process)
-    raise ClientsError(f"{name} does not serve port {port}")
-
-
-def stop(process):
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
 class Servers:
-    def __init__(self, heatsink, folder):
-        self.redis_port, self.port, self.admin_port = free_port(), free_port(), free_port()
-        self.folder = folder
-        self.redis = self._start_redis()
+    def __init__(self, heatsink, folder, tls=False, password=True):
+        self.port, self.admin_port = free_port(), free_port()
+        options = {"proxy.workers": 2, **DETECTION}
+        self.authority = None
+        if tls:
+            authority = Authority(folder)
+            options["proxy.tls-cert"], options["proxy.tls-key"] = authority.sign("proxy")
+            self.authority = authority.cert
+        self.redis = Redis(*(USERS if password else ()))
+        credentials = ":secret@" if password else ""
+        self.command = [heatsink, "proxy", "--listen", f"127.0.0.1:{self.port}",
+                        "--admin", f"127.0.0.1:{self.admin_port}",
+                        "--upstream", f"redis://{credentials}127.0.0.1:{self.redis.port}"]
+        for name, value in options.items():
+            self.command += ["--set", f"{name}={value}"]
         try:
-            # So that a test's few reads make a key hot.
-            arguments = [heatsink, "proxy", "--listen", f"127.0.0.1:{self.port}",
-                         "--upstream", f"redis://127.0.0.1:{self.redis_port}",
-                         "--admin", f"127.0.0.1:{self.admin_port}",
-                         "--set", "detection.hot-qps=5", "--set", "detection.write-hot-ratio=0"]
-            self.heatsink = start("heatsink", arguments, self.port, folder)
-        except ClientsError:
-            stop(self.redis)
+            self._start_proxy()
+        except (AssertionError, ClientsError):
+            self.redis.stop()
             raise
 
-    def _start_redis(self):
-        arguments = ["redis-server", "--port", self.redis_port, "--bind", "127.0.0.1",
-                     "--save", "", "--dir", self.folder]
-        return start("redis", arguments, self.redis_port, self.folder)
+    def _start_proxy(self):
+        self.heatsink = Process([str(word) for word in self.command])
+        decided = lambda: not self.heatsink.alive() or "is ready" in self.heatsink.output()
+        until(decided, PATIENCE_S, "heatsink proxy ready")
+        if not self.heatsink.alive():
+            raise ClientsError(f"heatsink does not start: {self.heatsink.output()}")
 
-    def restart_redis(self):
-        stop(self.redis)
-        self.redis = self._start_redis()
+    def restart_server(self):
+        self.redis.process.end(signal.SIGTERM)
+        self.redis.restart()
+
+    def restart_proxy(self):
+        """As after a crash: nobody is told anything."""
+        self.heatsink.kill()
+        self._start_proxy()
+
+    def hits(self):
+        """What clients were served without the server."""
+        url = f"http://127.0.0.1:{self.admin_port}/metrics"
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+            text = answer.read().decode()
+        return int(sum(map(float, re.findall(r"^heatsink_local_hits_total\S* (\S+)$", text, re.M))))
 
     def stop(self):
-        stop(self.heatsink)
-        stop(self.redis)
+        """Whatever heatsink has to complain of fails the test; the server always ends."""
+        try:
+            alive = self.heatsink.alive()
+            status = self.heatsink.end(signal.SIGTERM)
+            output = self.heatsink.output()
+            if not alive or status != 0 or "Sanitizer" in output:
+                raise ClientsError(f"heatsink has ended with {status}: {output[-3000:]}")
+        finally:
+            self.redis.stop()
 
 
 @contextlib.contextmanager
-def running(heatsink, folder):
-    servers = Servers(heatsink, folder)
+def running(*how, **more):
+    servers = Servers(*how, **more)
     try:
         yield servers
-        if servers.heatsink.poll() is not None:
-            log = (pathlib.Path(folder) / "heatsink.log").read_text(errors="replace")
-            raise ClientsError(f"heatsink has ended: {log[-600:]}")
     finally:
         servers.stop()

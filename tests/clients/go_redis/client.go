@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a program does with go-redis, against the port and the RESP version it is given.
+// What a program does with go-redis. Arguments: port, RESP version, and with TLS the authority.
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -20,10 +22,46 @@ import (
 
 var ctx = context.Background()
 
-func open(db int) *redis.Client {
+var answers = bufio.NewReader(os.Stdin)
+
+func options() *redis.Options {
 	protocol, _ := strconv.Atoi(os.Args[2])
-	return redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Args[1], Protocol: protocol,
-		ClientName: "go-redis", DB: db, PoolSize: 16})
+	options := &redis.Options{Addr: "127.0.0.1:" + os.Args[1], Protocol: protocol,
+		Password: "secret", PoolSize: 16, ReadTimeout: time.Minute}
+	if len(os.Args) > 3 {
+		authority, err := os.ReadFile(os.Args[3])
+		must(err)
+		options.TLSConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		equal(options.TLSConfig.RootCAs.AppendCertsFromPEM(authority), true)
+	}
+	return options
+}
+
+func open(set func(*redis.Options)) *redis.Client {
+	options := options()
+	set(options)
+	return redis.NewClient(options)
+}
+
+func ask(runnerDoes string) string {
+	fmt.Println(runnerDoes)
+	answer, err := answers.ReadString('\n')
+	must(err)
+	return strings.TrimSpace(answer)
+}
+
+func hits() int {
+	count, err := strconv.Atoi(ask("HITS"))
+	must(err)
+	return count
+}
+
+func until(holds func() bool, what string) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			panic(what)
+		}
+	}
 }
 
 func must(err error) {
@@ -36,6 +74,30 @@ func equal(got, wanted interface{}) {
 	if fmt.Sprint(got) != fmt.Sprint(wanted) {
 		panic(fmt.Sprintf("got %v, wanted %v", got, wanted))
 	}
+}
+
+func startup(r *redis.Client) {
+	named := open(func(o *redis.Options) { o.ClientName = "go-redis" })
+	defer named.Close()
+	equal(named.ClientGetName(ctx).Val(), "go-redis")
+	equal(strings.Contains(named.Info(ctx, "server").Val(), "redis_version:"), true)
+	equal(len(named.Command(ctx).Val()) > 200, true)
+	equal(named.Echo(ctx, "hello").Val(), "hello")
+}
+
+func password(r *redis.Client) {
+	wrong := open(func(o *redis.Options) { o.Password = "wrong" })
+	defer wrong.Close()
+	equal(strings.HasPrefix(wrong.Ping(ctx).Err().Error(), "WRONGPASS"), true)
+}
+
+func aclUser(r *redis.Client) {
+	app := open(func(o *redis.Options) { o.Username, o.Password = "app", "app-secret" })
+	defer app.Close()
+	equal(app.Do(ctx, "ACL", "WHOAMI").Val(), "app")
+	must(app.Set(ctx, "app's", "1", 0).Err())
+	equal(app.Get(ctx, "app's").Val(), "1")
+	equal(r.Get(ctx, "app's").Val(), "1")
 }
 
 func values(r *redis.Client) {
@@ -103,6 +165,13 @@ func publishAndSubscribe(r *redis.Client) {
 	_, err = subscriber.Receive(ctx)
 	must(err)
 	equal(r.Publish(ctx, "news", "again").Val(), 1)
+	message, err := subscriber.ReceiveMessage(ctx)
+	must(err)
+	equal(message.Pattern+message.Payload, "ne*again")
+	must(subscriber.PUnsubscribe(ctx, "ne*"))
+	_, err = subscriber.Receive(ctx)
+	must(err)
+	equal(r.Publish(ctx, "news", "to nobody").Val(), 0)
 }
 
 func script(r *redis.Client) {
@@ -113,10 +182,22 @@ func script(r *redis.Client) {
 	equal(r.Get(ctx, "scripted").Val(), "10")
 }
 
+func function(r *redis.Client) {
+	must(r.FunctionLoadReplace(ctx, `#!lua name=numbers
+		redis.register_function('add', function(keys, arguments)
+			return redis.call('incrby', keys[1], arguments[1])
+		end)`).Err())
+	equal(r.FCall(ctx, "add", []string{"function's"}, 5).Val(), 5)
+	equal(r.Get(ctx, "function's").Val(), "5")
+}
+
 func blocking(r *redis.Client) {
 	equal(r.BLPop(ctx, time.Second, "queue").Err(), redis.Nil)
 	popped := make(chan []string)
-	go func() { popped <- r.BLPop(ctx, 5*time.Second, "queue").Val() }()
+	go func() { popped <- r.BLPop(ctx, 30*time.Second, "queue").Val() }()
+	until(func() bool {
+		return strings.Contains(r.Info(ctx, "clients").Val(), "blocked_clients:1\r")
+	}, "BLPOP waits")
 	must(r.RPush(ctx, "queue", "job").Err())
 	equal(<-popped, []string{"queue", "job"})
 }
@@ -144,7 +225,7 @@ func streams(r *redis.Client) {
 
 func databases(r *redis.Client) {
 	must(r.Set(ctx, "here", "zero", 0).Err())
-	other := open(3)
+	other := open(func(o *redis.Options) { o.DB = 3 })
 	defer other.Close()
 	equal(other.Get(ctx, "here").Err(), redis.Nil)
 	must(other.Set(ctx, "here", "three", 0).Err())
@@ -152,14 +233,14 @@ func databases(r *redis.Client) {
 	equal(other.Get(ctx, "here").Val(), "three")
 }
 
-func hotKeyPool(r *redis.Client) {
+func pool(r *redis.Client) {
 	must(r.Set(ctx, "hot", "shared", 0).Err())
 	var group sync.WaitGroup
 	for name := 0; name < 8; name++ {
 		group.Add(1)
 		go func(key string) {
 			defer group.Done()
-			for i := 0; i < 400; i++ {
+			for i := 0; i < 300; i++ {
 				must(r.Set(ctx, key, i, 0).Err())
 				must(r.Get(ctx, "hot").Err())
 				equal(r.Get(ctx, key).Val(), i) // an own write, through another connection of the pool
@@ -169,31 +250,48 @@ func hotKeyPool(r *redis.Client) {
 	group.Wait()
 }
 
-func bigValue(r *redis.Client) {
-	big := strings.Repeat("x", 5000000)
-	must(r.Set(ctx, "big", big, 0).Err())
-	equal(r.Get(ctx, "big").Val() == big, true)
+func hotReads(r *redis.Client) {
+	must(r.Set(ctx, "hot", "shared", 0).Err())
+	before := hits()
+	until(func() bool {
+		equal(r.Get(ctx, "hot").Val(), "shared")
+		return hits() > before
+	}, "served locally")
+	for i := 0; i < 200; i++ {
+		must(r.Set(ctx, "hot", i, 0).Err())
+		equal(r.Get(ctx, "hot").Val(), i) // an own write
+	}
 }
 
-func restart(r *redis.Client) {
-	fmt.Println("RESTART")
-	bufio.NewReader(os.Stdin).ReadString('\n')
-	for i := 0; i < 100 && r.Set(ctx, "after", "restart", 0).Err() != nil; i++ {
-		time.Sleep(50 * time.Millisecond)
+func bigValue(r *redis.Client) {
+	for _, size := range []int{1000000, 5000000} {
+		big := strings.Repeat("x", size)
+		must(r.Set(ctx, "big", big, 0).Err())
+		equal(r.Get(ctx, "big").Val() == big, true)
 	}
-	equal(r.Get(ctx, "after").Val(), "restart")
+}
+
+func restart(what string) func(*redis.Client) {
+	return func(r *redis.Client) {
+		ask("RESTART " + what)
+		isBack := func() bool { return r.Set(ctx, "after", "restart", 0).Err() == nil }
+		until(isBack, what+" is back")
+		equal(r.Get(ctx, "after").Val(), "restart")
+	}
 }
 
 func main() {
-	client := open(0)
-	equal(client.ClientGetName(ctx).Val(), "go-redis")
+	client := redis.NewClient(options())
 	for _, step := range []struct {
 		name string
 		run  func(*redis.Client)
-	}{{"values", values}, {"pipeline", pipeline}, {"transaction", transaction},
-		{"publishAndSubscribe", publishAndSubscribe}, {"script", script}, {"blocking", blocking},
-		{"scan", scan}, {"streams", streams}, {"databases", databases}, {"hotKeyPool", hotKeyPool},
-		{"bigValue", bigValue}, {"restart", restart}} {
+	}{{"startup", startup}, {"password", password}, {"acl_user", aclUser}, {"values", values},
+		{"pipeline", pipeline}, {"transaction", transaction},
+		{"publish_and_subscribe", publishAndSubscribe}, {"script", script},
+		{"function", function}, {"blocking", blocking}, {"scan", scan}, {"streams", streams},
+		{"databases", databases}, {"pool", pool}, {"hot_reads", hotReads},
+		{"big_value", bigValue}, {"restart_server", restart("SERVER")},
+		{"restart_proxy", restart("PROXY")}} {
 		step.run(client)
 		fmt.Println("ok", step.name)
 	}

@@ -1,19 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does with ioredis, against the port it is given.
+// What a program does with ioredis. Arguments: port, RESP version (2), and with TLS the authority.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Redis from 'ioredis';
 
 const port = Number(process.argv[2]);
 const binary = Buffer.from(Array.from({ length: 1024 }, (_, i) => i % 256));
 
+const options = {
+  port,
+  password: 'secret',
+  retryStrategy: () => 50,
+  ...(process.argv[4] && { tls: { ca: readFileSync(process.argv[4]), servername: 'localhost' } }),
+};
+
 function open(more = {}) {
-  const client = new Redis({ port, connectionName: 'ioredis', retryStrategy: () => 50, ...more });
+  const client = new Redis({ ...options, ...more });
   client.on('error', () => {}); // its commands tell
   return client;
 }
 
+const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+async function ask(runnerDoes) {
+  console.log(runnerDoes);
+  return (await answers.next()).value;
+}
+
+async function until(holds, what) {
+  for (const end = Date.now() + 60_000; !(await holds()); await sleep(20))
+    assert.ok(Date.now() < end, what);
+}
+
 const steps = {
+  async startup() {
+    const named = open({ connectionName: 'ioredis' });
+    assert.equal(await named.client('GETNAME'), 'ioredis');
+    assert.match(await named.info('server'), /redis_version:/);
+    assert.ok((await named.command('COUNT')) > 200);
+    assert.equal(await named.echo('hello'), 'hello');
+    await named.quit();
+  },
+
+  async password() {
+    const wrong = open({ password: 'wrong', lazyConnect: true, retryStrategy: () => null });
+    const refused = new Promise((resolve) => wrong.once('error', resolve));
+    await wrong.connect().catch(() => {});
+    assert.match(String(await refused), /WRONGPASS/);
+    wrong.disconnect();
+  },
+
+  async acl_user(r) {
+    const app = open({ username: 'app', password: 'app-secret' });
+    assert.equal(await app.acl('WHOAMI'), 'app');
+    await app.set("app's", '1');
+    assert.deepEqual([await app.get("app's"), await r.get("app's")], ['1', '1']);
+    await app.quit();
+  },
+
   async values(r) {
     await r.set('value', binary);
     assert.deepEqual(await r.getBuffer('value'), binary);
@@ -41,7 +87,7 @@ const steps = {
     await other.quit();
   },
 
-  async publishAndSubscribe(r) {
+  async publish_and_subscribe(r) {
     const subscriber = open();
     const heard = [];
     subscriber.on('message', (_, message) => heard.push(message));
@@ -52,7 +98,11 @@ const steps = {
     while (heard.length < 2) await subscriber.ping();
     assert.deepEqual(heard, ['now', 'now']);
     assert.equal(await subscriber.unsubscribe('news'), 1);
+    assert.equal(await r.publish('news', 'again'), 1);
+    while (heard.length < 3) await subscriber.ping();
     assert.equal(await subscriber.punsubscribe(), 0);
+    assert.equal(await r.publish('news', 'to nobody'), 0);
+    assert.deepEqual(heard, ['now', 'now', 'again']);
     await subscriber.set('no longer', 'subscribed');
     await subscriber.quit();
   },
@@ -68,10 +118,22 @@ const steps = {
     assert.equal(await r.get('scripted'), '10');
   },
 
+  async function(r) {
+    const add = `#!lua name=numbers
+      redis.register_function('add', function(keys, arguments)
+        return redis.call('incrby', keys[1], arguments[1])
+      end)`;
+    await r.function('LOAD', 'REPLACE', add);
+    assert.equal(await r.fcall('add', 1, "function's", 5), 5);
+    assert.equal(await r.get("function's"), '5');
+  },
+
   async blocking(r) {
     const waiter = open();
     assert.equal(await waiter.blpop('queue', 0.1), null);
-    const popped = waiter.blpop('queue', 5);
+    const popped = waiter.blpop('queue', 30);
+    const waits = async () => /blocked_clients:1\r/.test(await r.info('clients'));
+    await until(waits, 'BLPOP waits');
     await r.rpush('queue', 'job');
     assert.deepEqual(await popped, ['queue', 'job']);
     await waiter.quit();
@@ -105,7 +167,7 @@ const steps = {
     await other.quit();
   },
 
-  async hotKeyPool(r) {
+  async pool(r) {
     await r.set('hot', 'shared');
     const use = async (client, name) => {
       for (let i = 0; i < 300; ++i) {
@@ -119,26 +181,43 @@ const steps = {
     await Promise.all(pool.map((client) => client.quit()));
   },
 
-  async bigValue(r) {
-    const big = 'x'.repeat(5_000_000);
-    await r.set('big', big);
-    assert.equal(await r.get('big'), big);
+  async hot_reads(r) {
+    await r.set('hot', 'shared');
+    const before = Number(await ask('HITS'));
+    await until(async () => {
+      assert.equal(await r.get('hot'), 'shared');
+      return Number(await ask('HITS')) > before;
+    }, 'served locally');
+    for (let i = 0; i < 200; ++i) {
+      await r.set('hot', i);
+      assert.equal(await r.get('hot'), String(i), 'an own write was not read');
+    }
   },
 
-  async restart(r) {
-    console.log('RESTART');
-    await once(process.stdin, 'data');
-    for (let i = 0; i < 100; ++i) {
-      const done = await r.set('after', 'restart').catch(() => null);
-      if (done === 'OK') break;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+  async big_value(r) {
+    for (const bytes of [1_000_000, 5_000_000]) {
+      const big = 'x'.repeat(bytes);
+      await r.set('big', big);
+      assert.equal(await r.get('big'), big);
     }
+  },
+
+  async restart_server(r) {
+    await ask('RESTART SERVER');
+    await until(() => isBack(r), 'the server is back');
+    assert.equal(await r.get('after'), 'restart');
+  },
+
+  async restart_proxy(r) {
+    await ask('RESTART PROXY');
+    await until(() => isBack(r), 'the proxy is back');
     assert.equal(await r.get('after'), 'restart');
   },
 };
 
+const isBack = (r) => r.set('after', 'restart').catch(() => false);
+
 const client = open();
-assert.equal(await client.client('GETNAME'), 'ioredis');
 for (const [name, step] of Object.entries(steps)) {
   await step(client);
   console.log('ok', name);

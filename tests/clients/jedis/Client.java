@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does with Jedis, against the port and the RESP version it is given.
+// What a program does with Jedis. Arguments: port, RESP version, and with TLS the authority.
 
+import java.io.BufferedReader;
+import java.io.FileInputStream;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -8,8 +14,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManagerFactory;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -18,6 +29,7 @@ import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.RedisProtocol;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.StreamEntryID;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 import redis.clients.jedis.params.ScanParams;
@@ -28,27 +40,84 @@ import redis.clients.jedis.resps.ScanResult;
 public class Client {
   private static HostAndPort address;
   private static RedisProtocol protocol;
+  private static SSLSocketFactory sockets; // null: without TLS
+  private static final BufferedReader answers =
+      new BufferedReader(new InputStreamReader(System.in));
 
   private interface Step {
     void run(Jedis r) throws Exception;
   }
 
-  private static DefaultJedisClientConfig config(int database) {
+  private static DefaultJedisClientConfig.Builder config() {
     return DefaultJedisClientConfig.builder()
         .protocol(protocol)
-        .database(database)
-        .clientName("jedis")
-        .socketTimeoutMillis(20000)
-        .build();
+        .password("secret")
+        .ssl(sockets != null)
+        .sslSocketFactory(sockets)
+        .socketTimeoutMillis(60000);
   }
 
-  private static Jedis open(int database) {
-    return new Jedis(address, config(database));
+  private static Jedis open() {
+    return new Jedis(address, config().build());
+  }
+
+  private static SSLSocketFactory trusting(String authority) throws Exception {
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    try (InputStream file = new FileInputStream(authority)) {
+      store.setCertificateEntry("ca",
+          CertificateFactory.getInstance("X.509").generateCertificate(file));
+    }
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return context.getSocketFactory();
+  }
+
+  private static String ask(String runnerDoes) throws Exception {
+    System.out.println(runnerDoes);
+    return answers.readLine();
+  }
+
+  private static void until(Callable<Boolean> holds, String what) throws Exception {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!holds.call()) {
+      if (System.nanoTime() > end) throw new AssertionError(what);
+      Thread.sleep(20);
+    }
   }
 
   private static void equal(Object got, Object wanted) {
     if (!Objects.deepEquals(got, wanted))
       throw new AssertionError("got " + got + ", wanted " + wanted);
+  }
+
+  private static void startup(Jedis r) {
+    try (Jedis named = new Jedis(address, config().clientName("jedis").build())) {
+      equal(named.clientGetname(), "jedis");
+      equal(named.info("server").contains("redis_version:"), true);
+      equal(named.commandCount() > 200, true);
+      equal(named.echo("hello"), "hello");
+    }
+  }
+
+  private static void password(Jedis r) {
+    try (Jedis wrong = new Jedis(address, config().password("wrong").build())) {
+      throw new AssertionError("a wrong password was taken");
+    } catch (JedisAccessControlException expected) {
+      equal(expected.getMessage().startsWith("WRONGPASS"), true);
+    }
+  }
+
+  private static void aclUser(Jedis r) {
+    try (Jedis app = new Jedis(address, config().user("app").password("app-secret").build())) {
+      equal(app.aclWhoAmI(), "app");
+      app.set("app's", "1");
+      equal(app.get("app's"), "1");
+      equal(r.get("app's"), "1");
+    }
   }
 
   private static void values(Jedis r) {
@@ -77,7 +146,7 @@ public class Client {
     done.get("watched");
     equal(done.exec(), Arrays.asList("OK", "mine"));
     r.watch("watched");
-    try (Jedis other = open(0)) {
+    try (Jedis other = open()) {
       other.set("watched", "theirs");
     }
     var refused = r.multi();
@@ -117,7 +186,7 @@ public class Client {
   private static void publishAndSubscribe(Jedis r) throws Exception {
     Listener listener = new Listener();
     var subscriber = CompletableFuture.runAsync(() -> {
-      try (Jedis own = open(0)) {
+      try (Jedis own = open()) {
         own.subscribe(listener, "news");
         own.set("no longer", "subscribed");
       }
@@ -126,6 +195,7 @@ public class Client {
     equal(r.publish("news", "now"), 2L);
     subscriber.get();
     equal(listener.heard, Arrays.asList("now", "now"));
+    equal(r.publish("news", "to nobody"), 0L);
   }
 
   private static void script(Jedis r) {
@@ -141,13 +211,22 @@ public class Client {
     equal(r.get("scripted"), "10");
   }
 
+  private static void function(Jedis r) {
+    r.functionLoadReplace(
+        "#!lua name=numbers\nredis.register_function('add', function(keys, arguments) "
+        + "return redis.call('incrby', keys[1], arguments[1]) end)");
+    equal(r.fcall("add", List.of("function's"), List.of("5")), 5L);
+    equal(r.get("function's"), "5");
+  }
+
   private static void blocking(Jedis r) throws Exception {
     equal(r.blpop(0.1, "queue"), null);
     var popped = CompletableFuture.supplyAsync(() -> {
-      try (Jedis own = open(0)) {
-        return own.blpop(5, "queue");
+      try (Jedis own = open()) {
+        return own.blpop(30, "queue");
       }
     });
+    until(() -> r.info("clients").contains("blocked_clients:1\r"), "BLPOP waits");
     r.rpush("queue", "job");
     equal(popped.get(), Arrays.asList("queue", "job"));
   }
@@ -175,7 +254,7 @@ public class Client {
 
   private static void databases(Jedis r) {
     r.set("here", "zero");
-    try (Jedis other = open(3)) {
+    try (Jedis other = new Jedis(address, config().database(3).build())) {
       equal(other.get("here"), null);
       other.set("here", "three");
       equal(r.get("here"), "zero");
@@ -184,9 +263,9 @@ public class Client {
     }
   }
 
-  private static void hotKeyPool(Jedis r) {
+  private static void pool(Jedis r) {
     r.set("hot", "shared");
-    try (JedisPooled pool = new JedisPooled(address, config(0))) {
+    try (JedisPooled pool = new JedisPooled(address, config().build())) {
       CompletableFuture<?>[] users = new CompletableFuture<?>[8];
       for (int i = 0; i < users.length; ++i) {
         String key = "hot:" + i;
@@ -197,32 +276,48 @@ public class Client {
   }
 
   private static void use(JedisPooled pool, String key) {
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 300; ++i) {
       pool.set(key, String.valueOf(i));
       pool.get("hot");
       equal(pool.get(key), String.valueOf(i)); // an own write
     }
   }
 
-  private static void bigValue(Jedis r) {
-    String big = "x".repeat(5_000_000);
-    r.set("big", big);
-    equal(r.get("big"), big);
+  private static void hotReads(Jedis r) throws Exception {
+    r.set("hot", "shared");
+    long before = Long.parseLong(ask("HITS"));
+    until(() -> {
+      equal(r.get("hot"), "shared");
+      return Long.parseLong(ask("HITS")) > before;
+    }, "served locally");
+    for (int i = 0; i < 200; ++i) {
+      r.set("hot", String.valueOf(i));
+      equal(r.get("hot"), String.valueOf(i)); // an own write
+    }
   }
 
-  private static void restart(Jedis r) throws Exception {
-    System.out.println("RESTART");
-    System.in.read();
-    try (JedisPooled pool = new JedisPooled(address, config(0))) {
-      for (int i = 0; i < 100; ++i) {
-        try {
-          pool.set("after", "restart");
-          break;
-        } catch (JedisException down) {
-          Thread.sleep(50);
-        }
-      }
+  private static void bigValue(Jedis r) {
+    for (int bytes : new int[] {1_000_000, 5_000_000}) {
+      String big = "x".repeat(bytes);
+      r.set("big", big);
+      equal(r.get("big"), big);
+    }
+  }
+
+  private static void restart(String what) throws Exception {
+    try (JedisPooled pool = new JedisPooled(address, config().build())) {
+      pool.set("before", "restart");
+      ask("RESTART " + what);
+      until(() -> isBack(pool), what + " is back");
       equal(pool.get("after"), "restart");
+    }
+  }
+
+  private static boolean isBack(JedisPooled pool) {
+    try {
+      return pool.set("after", "restart").equals("OK");
+    } catch (JedisException down) {
+      return false;
     }
   }
 
@@ -232,22 +327,28 @@ public class Client {
   }
 
   public static void main(String[] args) throws Exception {
+    sockets = args.length > 2 ? trusting(args[2]) : null;
     address = new HostAndPort("127.0.0.1", Integer.parseInt(args[0]));
     protocol = args[1].equals("3") ? RedisProtocol.RESP3 : RedisProtocol.RESP2;
-    try (Jedis r = open(0)) {
-      equal(r.clientGetname(), "jedis");
+    try (Jedis r = open()) {
+      play("startup", r, Client::startup);
+      play("password", r, Client::password);
+      play("acl_user", r, Client::aclUser);
       play("values", r, Client::values);
       play("pipeline", r, Client::pipeline);
       play("transaction", r, Client::transaction);
-      play("publishAndSubscribe", r, Client::publishAndSubscribe);
+      play("publish_and_subscribe", r, Client::publishAndSubscribe);
       play("script", r, Client::script);
+      play("function", r, Client::function);
       play("blocking", r, Client::blocking);
       play("scan", r, Client::scan);
       play("streams", r, Client::streams);
       play("databases", r, Client::databases);
-      play("hotKeyPool", r, Client::hotKeyPool);
-      play("bigValue", r, Client::bigValue);
-      play("restart", r, Client::restart);
+      play("pool", r, Client::pool);
+      play("hot_reads", r, Client::hotReads);
+      play("big_value", r, Client::bigValue);
+      play("restart_server", r, any -> restart("SERVER"));
+      play("restart_proxy", r, any -> restart("PROXY"));
     }
   }
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does with node-redis, against the port and the RESP version it is given.
+// What a program does with node-redis. Arguments: port, RESP version, and with TLS the authority.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RESP_TYPES, WatchError, createClient, createClientPool } from 'redis';
 
-const [port, RESP] = process.argv.slice(2).map(Number);
+const [port, RESP] = process.argv.slice(2, 4).map(Number);
+const tls = process.argv[4] ? { tls: true, ca: readFileSync(process.argv[4]) } : {};
 const options = {
-  socket: { port, reconnectStrategy: 50 },
+  socket: { host: 'localhost', port, family: 4, reconnectStrategy: 50, ...tls },
   RESP,
   unstableResp3: true, // or it has no XREADGROUP
-  name: 'node-redis',
+  password: 'secret',
 };
 const binary = Buffer.from(Array.from({ length: 1024 }, (_, i) => i % 256));
 const asBuffers = { [RESP_TYPES.BLOB_STRING]: Buffer };
@@ -20,7 +23,43 @@ async function open(more = {}) {
   return client.connect();
 }
 
+const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+async function ask(runnerDoes) {
+  console.log(runnerDoes);
+  return (await answers.next()).value;
+}
+
+async function until(holds, what) {
+  for (const end = Date.now() + 60_000; !(await holds()); await sleep(20))
+    assert.ok(Date.now() < end, what);
+}
+
 const steps = {
+  async startup() {
+    const named = await open({ name: 'node-redis' });
+    assert.equal(await named.clientGetName(), 'node-redis');
+    assert.match(await named.info('server'), /redis_version:/);
+    assert.ok((await named.commandCount()) > 200);
+    assert.equal(await named.echo('hello'), 'hello');
+    await named.close();
+  },
+
+  async password() {
+    const socket = { ...options.socket, reconnectStrategy: false };
+    const wrong = createClient({ ...options, socket, password: 'wrong' });
+    wrong.on('error', () => {});
+    await assert.rejects(wrong.connect(), /WRONGPASS/);
+  },
+
+  async acl_user(r) {
+    const app = await open({ username: 'app', password: 'app-secret' });
+    assert.equal(await app.aclWhoAmI(), 'app');
+    await app.set("app's", '1');
+    assert.deepEqual([await app.get("app's"), await r.get("app's")], ['1', '1']);
+    await app.close();
+  },
+
   async values(r) {
     await r.set('value', binary);
     assert.deepEqual(await r.withTypeMapping(asBuffers).get('value'), binary);
@@ -45,7 +84,7 @@ const steps = {
     await other.close();
   },
 
-  async publishAndSubscribe(r) {
+  async publish_and_subscribe(r) {
     const subscriber = await open();
     const heard = [];
     await subscriber.subscribe('news', (message) => heard.push(message));
@@ -55,7 +94,10 @@ const steps = {
     assert.deepEqual(heard, ['now', 'now']);
     await subscriber.unsubscribe('news');
     assert.equal(await r.publish('news', 'again'), 1);
+    while (heard.length < 3) await subscriber.ping();
     await subscriber.pUnsubscribe();
+    assert.equal(await r.publish('news', 'to nobody'), 0);
+    assert.deepEqual(heard, ['now', 'now', 'again']);
     await subscriber.close();
   },
 
@@ -70,10 +112,22 @@ const steps = {
     assert.equal(await r.get('scripted'), '10');
   },
 
+  async function(r) {
+    const add = `#!lua name=numbers
+      redis.register_function('add', function(keys, arguments)
+        return redis.call('incrby', keys[1], arguments[1])
+      end)`;
+    await r.functionLoad(add, { REPLACE: true });
+    assert.equal(await r.fCall('add', { keys: ["function's"], arguments: ['5'] }), 5);
+    assert.equal(await r.get("function's"), '5');
+  },
+
   async blocking(r) {
     const waiter = await open();
     assert.equal(await waiter.blPop('queue', 0.1), null);
-    const popped = waiter.blPop('queue', 5);
+    const popped = waiter.blPop('queue', 30);
+    const waits = async () => /blocked_clients:1\r/.test(await r.info('clients'));
+    await until(waits, 'BLPOP waits');
     await r.rPush('queue', 'job');
     assert.equal((await popped).element, 'job');
     await waiter.close();
@@ -106,7 +160,7 @@ const steps = {
     await other.close();
   },
 
-  async hotKeyPool() {
+  async pool() {
     const pool = createClientPool(options, { minimum: 4, maximum: 8 });
     pool.on('error', () => {});
     await pool.connect();
@@ -124,26 +178,43 @@ const steps = {
     await pool.close();
   },
 
-  async bigValue(r) {
-    const big = 'x'.repeat(5_000_000);
-    await r.set('big', big);
-    assert.equal(await r.get('big'), big);
+  async hot_reads(r) {
+    await r.set('hot', 'shared');
+    const before = Number(await ask('HITS'));
+    await until(async () => {
+      assert.equal(await r.get('hot'), 'shared');
+      return Number(await ask('HITS')) > before;
+    }, 'served locally');
+    for (let i = 0; i < 200; ++i) {
+      await r.set('hot', i);
+      assert.equal(await r.get('hot'), String(i), 'an own write was not read');
+    }
   },
 
-  async restart(r) {
-    console.log('RESTART');
-    await once(process.stdin, 'data');
-    for (let i = 0; i < 100; ++i) {
-      const done = await r.set('after', 'restart').catch(() => null);
-      if (done === 'OK') break;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+  async big_value(r) {
+    for (const bytes of [1_000_000, 5_000_000]) {
+      const big = 'x'.repeat(bytes);
+      await r.set('big', big);
+      assert.equal(await r.get('big'), big);
     }
+  },
+
+  async restart_server(r) {
+    await ask('RESTART SERVER');
+    await until(() => isBack(r), 'the server is back');
+    assert.equal(await r.get('after'), 'restart');
+  },
+
+  async restart_proxy(r) {
+    await ask('RESTART PROXY');
+    await until(() => isBack(r), 'the proxy is back');
     assert.equal(await r.get('after'), 'restart');
   },
 };
 
+const isBack = (r) => r.set('after', 'restart').catch(() => false);
+
 const client = await open();
-assert.equal(await client.clientGetName(), 'node-redis');
 for (const [name, step] of Object.entries(steps)) {
   await step(client);
   console.log('ok', name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program does with redis-py, against the port and the RESP version it is given."""
+"""What a program does with redis-py. Arguments: port, RESP version, and with TLS the authority."""
 
 import concurrent.futures
 import sys
@@ -7,8 +7,50 @@ import time
 
 import redis
 
-PORT, RESP = int(sys.argv[1]), int(sys.argv[2])
+PORT, RESP, CA = int(sys.argv[1]), int(sys.argv[2]), (sys.argv[3:] or [None])[0]
 BINARY = bytes(range(256)) * 4
+
+
+def connect(**more):
+    return redis.Redis(**{"port": PORT, "protocol": RESP, "password": "secret", "ssl": bool(CA),
+                          "ssl_ca_certs": CA, "socket_timeout": 60, **more})
+
+
+def ask(runner_does):
+    print(runner_does, flush=True)
+    return sys.stdin.readline()
+
+
+def until(holds, what):
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def startup(r):
+    named = connect(client_name="redis-py")
+    assert named.client_getname() in (b"redis-py", "redis-py")
+    assert named.info("server")["redis_version"]
+    assert named.command_count() > 200
+    assert named.echo("hello") == b"hello"
+    named.close()
+
+
+def password(r):
+    try:
+        connect(password="wrong").ping()
+        raise AssertionError("a wrong password was taken")
+    except redis.AuthenticationError:
+        pass
+
+
+def acl_user(r):
+    app = connect(username="app", password="app-secret")
+    assert app.acl_whoami() in (b"app", "app")
+    app.set("app's", "1")
+    assert (app.get("app's"), r.get("app's")) == (b"1", b"1")
+    app.close()
 
 
 def values(r):
@@ -65,6 +107,9 @@ def publish_and_subscribe(r):
         assert pubsub.get_message(timeout=5)["type"] == "unsubscribe"
         assert r.publish("news", "again") == 1
         assert next_message(pubsub)["data"] == b"again"
+        pubsub.punsubscribe("ne*")
+        assert pubsub.get_message(timeout=5)["type"] == "punsubscribe"
+        assert r.publish("news", "to nobody") == 0
 
 
 def script(r):
@@ -75,10 +120,21 @@ def script(r):
     assert r.get("scripted") == b"10"
 
 
+def function(r):
+    r.function_load(
+        """#!lua name=numbers
+        redis.register_function('add', function(keys, arguments)
+          return redis.call('incrby', keys[1], arguments[1])
+        end)""", replace=True)
+    assert r.fcall("add", 1, "function's", 5) == 5
+    assert r.get("function's") == b"5"
+
+
 def blocking(r):
     assert r.blpop("queue", timeout=0.1) is None
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        popped = pool.submit(r.blpop, "queue", 5)
+        popped = pool.submit(r.blpop, "queue", 30)
+        until(lambda: r.info("clients")["blocked_clients"] == 1, "BLPOP waits")
         r.rpush("queue", "job")
         assert tuple(popped.result()) == (b"queue", b"job")
 
@@ -104,7 +160,7 @@ def as_pairs(reply):
 
 def databases(r):
     r.set("here", "zero")
-    other = redis.Redis(port=PORT, protocol=RESP, db=3)
+    other = connect(db=3)
     assert other.get("here") is None
     other.set("here", "three")
     assert (r.get("here"), other.get("here")) == (b"zero", b"three")
@@ -112,45 +168,62 @@ def databases(r):
     other.close()
 
 
-def reader_and_writer(r, name):
-    for i in range(400):
+def use(r, name):
+    for i in range(300):
         r.set(f"hot:{name}", i)
         r.get("hot")
         assert r.get(f"hot:{name}") == str(i).encode(), "an own write was not read"
 
 
-def hot_key_pool(r):
+def pool(r):
     r.set("hot", "shared")
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda name: reader_and_writer(r, name), range(8)))
+    with concurrent.futures.ThreadPoolExecutor(8) as users:
+        list(users.map(lambda name: use(r, name), range(8)))
+
+
+def hot_reads(r):
+    r.set("hot", "shared")
+    before = int(ask("HITS"))
+
+    def served_locally():
+        assert r.get("hot") == b"shared"
+        return int(ask("HITS")) > before
+
+    until(served_locally, "served locally")
     for i in range(200):
         r.set("hot", i)
         assert r.get("hot") == str(i).encode(), "an own write was not read"
 
 
 def big_value(r):
-    big = BINARY * 5120
-    r.set("big", big)
-    assert r.get("big") == big
+    for megabytes in (1, 5):
+        big = BINARY * 1024 * megabytes
+        r.set("big", big)
+        assert r.get("big") == big
 
 
-def restart(r):
-    print("RESTART", flush=True)
-    sys.stdin.readline()
-    for _ in range(100):
-        try:
-            r.set("after", "restart")
-            break
-        except redis.RedisError:
-            time.sleep(0.05)
+def is_back(r):
+    try:
+        return r.set("after", "restart")
+    except redis.RedisError:
+        return False
+
+
+def restart_server(r):
+    ask("RESTART SERVER")
+    until(lambda: is_back(r), "the server is back")
     assert r.get("after") == b"restart"
 
 
-STEPS = (values, pipeline, transaction, publish_and_subscribe, script, blocking, scan, streams,
-         databases, hot_key_pool, big_value, restart)
+def restart_proxy(r):
+    ask("RESTART PROXY")
+    until(lambda: is_back(r), "the proxy is back")
+    assert r.get("after") == b"restart"
 
-client = redis.Redis(port=PORT, protocol=RESP, client_name="redis-py", socket_timeout=20)
-assert client.client_getname() in (b"redis-py", "redis-py")
-for step in STEPS:
+
+client = connect()
+for step in (startup, password, acl_user, values, pipeline, transaction, publish_and_subscribe,
+             script, function, blocking, scan, streams, databases, pool, hot_reads, big_value,
+             restart_server, restart_proxy):
     step(client)
     print("ok", step.__name__, flush=True)

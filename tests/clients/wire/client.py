@@ -115,7 +115,7 @@ def restart(_admin):
     """Who has state on the server sees it go, as without a proxy."""
     subscriber = Wire()
     expect(subscriber.ask("SUBSCRIBE", "news"), "*3")
-    print("RESTART", flush=True)
+    print("RESTART SERVER", flush=True)
     sys.stdin.readline()
     while subscriber.line() != "":
         pass

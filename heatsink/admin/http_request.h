@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the bytes of an HTTP request to what the routes look at. No socket, so that a fuzzer can
+// stand in for one. Internal to the server.
+#pragma once
+
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+
+#include "heatsink/admin/routes.h"
+
+namespace heatsink::admin {
+
+using HttpRequestParser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+
+// What a session takes: kRequestHeaderBytesMax of header, no body. Past it the parser fails with
+// header_limit or body_limit. Before the first byte.
+void limit(HttpRequestParser& parser);
+
+// Views of `message`, which must outlive them.
+Request to_request(const boost::beast::http::request<boost::beast::http::empty_body>& message);
+
+}  // namespace heatsink::admin

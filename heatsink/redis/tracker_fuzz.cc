@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes from the server at any time, between fills, barriers and ticks: the tracker answers
+// each question exactly once, hands on nothing that is no reply, says nothing that is no request,
+// and hears the same in whatever pieces the bytes come.
+//
+// The input is a script: a byte that says what happens, its operands, and so on to the end.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/redis/tracker.h"
+#include "heatsink/resp/request_parser.h"
+
+namespace {
+
+using namespace heatsink;
+using redis::FillReply;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr std::string_view kHandshake =
+    "+PONG\r\n%1\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n"
+    "+readonly\r\n:1\r\n:1\r\n:1\r\n+OK\r\n:0\r\n";
+constexpr std::array<std::string_view, 3> kNames = {"a", "b", ""};
+
+// Holds the tracker to its contract, and keeps what it said.
+class Auditor final : public redis::TrackerEvents {
+ public:
+  void on_facts(const redis::ServerFacts& facts) override {
+    add("facts " + facts.version + (facts.commands ? " commands" : ""));
+  }
+  void on_up() override { add("up"); }
+  void on_heartbeat(TimePoint sent_at) override {
+    require(sent_at <= now);
+    add("heartbeat " + std::to_string(sent_at.time_since_epoch().count()));
+  }
+  void on_invalidate(std::string_view name) override { add("invalidate " + std::string(name)); }
+  void on_flush() override { add("flush"); }
+  void on_filled(const FillReply& reply) override {
+    require(std::exchange(fills_waiting[reply.id], false));
+    require(reply.sent_at <= now && (!reply.ttl || *reply.ttl >= Nanos(0)));
+    if (reply.usable()) {
+      require(is_one_reply(reply.reply));
+      require(reply.resp2.empty() || is_one_reply(reply.resp2));
+    }
+    add("filled " + reply.reply + reply.resp2 + (reply.spoiled ? " spoiled" : ""));
+  }
+  void on_barrier(std::uint64_t token) override {
+    require(std::exchange(barriers_waiting[token], false));
+    add("barrier");
+  }
+  void on_down(const std::string& reason) override {
+    require(!reason.empty());
+    add("down");
+  }
+
+  bool anyone_waits() const {
+    const auto waits = [](const auto& entry) { return entry.second; };
+    return std::any_of(fills_waiting.begin(), fills_waiting.end(), waits) ||
+           std::any_of(barriers_waiting.begin(), barriers_waiting.end(), waits);
+  }
+
+  TimePoint now{};
+  std::map<redis::FillId, bool> fills_waiting;
+  std::map<std::uint64_t, bool> barriers_waiting;
+  std::string said;
+
+ private:
+  static bool is_one_reply(std::string_view bytes) {
+    resp::Value value;
+    std::size_t consumed = 0;
+    return resp::parse_value(bytes, value, consumed) == resp::ValueStatus::kValue &&
+           consumed == bytes.size();
+  }
+  void add(const std::string& line) { said += line + '\n'; }
+};
+
+class Play {
+ public:
+  Play(std::string_view script, std::size_t piece_bytes)
+      : script_(script), piece_bytes_(piece_bytes) {}
+
+  std::string run() {
+    tracker_.connected(auditor_.now);
+    while (!script_.empty()) step(take_byte());
+    lose("the end");
+    require(!auditor_.anyone_waits());
+    return std::move(auditor_.said);
+  }
+
+ private:
+  static redis::TrackerOptions options() {
+    redis::TrackerOptions options;
+    options.heartbeat_key = "hb";
+    options.value_bytes_max = 10;
+    options.reply_bytes_max = 64;
+    return options;
+  }
+
+  std::uint8_t take_byte() {
+    if (script_.empty()) return 0;
+    const auto byte = static_cast<std::uint8_t>(script_.front());
+    script_.remove_prefix(1);
+    return byte;
+  }
+
+  void step(std::uint8_t what) {
+    switch (what % 8) {
+      case 0:
+        return hear(take_bytes(take_byte()));
+      case 1:
+        return hear(kHandshake);
+      case 2:
+        return wait(Millis(take_byte() * 8));
+      case 3:
+        return fill_string(kNames[take_byte() % kNames.size()]);
+      case 4:
+        return fill_hash(kNames[take_byte() % kNames.size()]);
+      case 5:
+        auditor_.barriers_waiting[++last_] = true;
+        return tracker_.barrier(last_, auditor_.now);
+      case 6:
+        return tracker_.touch(take_byte() % 2, kNames, auditor_.now);
+      default:
+        return tracker_.ask_eviction(auditor_.now);
+    }
+  }
+
+  std::string_view take_bytes(std::size_t n) {
+    const std::string_view bytes = script_.substr(0, n);
+    script_.remove_prefix(bytes.size());
+    return bytes;
+  }
+
+  // Of bytes that end the connection it depends on the pieces how far they were understood: a reply
+  // that is announced too long is not waited for, and may turn out to be none.
+  void hear(std::string_view bytes) {
+    const std::size_t said_before = auditor_.said.size();
+    while (!bytes.empty()) {
+      const std::string_view piece = bytes.substr(0, piece_bytes_);
+      bytes.remove_prefix(piece.size());
+      const std::vector<char> alone(piece.begin(), piece.end());  // a step too far is seen
+      const Status heard = tracker_.received({alone.data(), alone.size()}, auditor_.now);
+      if (heard.ok()) continue;
+      lose(heard.error().message);
+      auditor_.said.resize(said_before);
+      return;
+    }
+  }
+
+  void wait(Nanos time) {
+    auditor_.now += time;
+    const Status in_time = tracker_.tick(auditor_.now);
+    if (!in_time.ok()) lose(in_time.error().message);
+  }
+
+  void fill_string(std::string_view key) {
+    auditor_.fills_waiting[++last_] = true;
+    tracker_.fill(last_, {.key = key, .db = take_byte() % 2U}, auditor_.now);
+  }
+
+  void fill_hash(std::string_view key) {
+    auditor_.fills_waiting[++last_] = true;
+    const std::array<std::string_view, 2> request = {"HGETALL", key};
+    tracker_.fill(last_, {key, 0, request, resp::Resp2Form{}}, auditor_.now);
+  }
+
+  // As its owner does after an error, and at once another connection.
+  void lose(const std::string& why) {
+    check_output();
+    tracker_.disconnected(why);
+    require(!tracker_.up() && !auditor_.anyone_waits());
+    tracker_.connected(auditor_.now);
+  }
+
+  void check_output() {
+    resp::RequestParser parser;
+    while (!tracker_.output().empty()) {
+      require(parser.parse(tracker_.output().view()) == resp::ParseStatus::kRequest);
+      tracker_.output().consume(parser.size());
+    }
+  }
+
+  std::string_view script_;
+  std::size_t piece_bytes_;
+  Auditor auditor_;
+  redis::Tracker tracker_{options(), auditor_};
+  std::uint64_t last_ = 0;  // FillId or token
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view script(reinterpret_cast<const char*>(data), size);
+  require(Play(script, std::string_view::npos).run() == Play(script, 1).run());
+  return 0;
+}

@@ -27,9 +27,16 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-constexpr std::string_view kHandshake =
-    "+PONG\r\n%1\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n"
-    "+readonly\r\n:1\r\n:1\r\n:1\r\n+OK\r\n:0\r\n";
+// What an honest server says: as itself and as a node of a cluster, on the way in and with each
+// heartbeat.
+constexpr std::array<std::string_view, 4> kPhrases = {
+    "+PONG\r\n%1\r\n+version\r\n+7.0.15\r\n*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:"
+    "1\r\n:1\r\n"
+    ":1\r\n+OK\r\n:0\r\n",
+    "%1\r\n+role\r\n+master\r\n:0\r\n",
+    "+PONG\r\n%1\r\n+mode\r\n+cluster\r\n-NOPERM\r\n+OK\r\n:0\r\n",
+    "%1\r\n+mode\r\n+cluster\r\n$35\r\naa :1@2 myself,master - 0 0 1 c 1-5\r\n:0\r\n",
+};
 constexpr std::array<std::string_view, 3> kNames = {"a", "b", ""};
 
 // Holds the tracker to its contract, and keeps what it said.
@@ -118,7 +125,7 @@ class Play {
       case 0:
         return hear(take_bytes(take_byte()));
       case 1:
-        return hear(kHandshake);
+        return hear(kPhrases[take_byte() % kPhrases.size()]);
       case 2:
         return wait(Millis(take_byte() * 8));
       case 3:

@@ -38,7 +38,7 @@ bool is_trusted_host(std::string_view host_header) {
     host.remove_prefix(end + 1);
     if (!host.empty() && (host[0] != ':' || !cut_port(host, 0))) return false;
     boost::asio::ip::make_address_v6(address, error);
-    return !error;
+    return !error && address.find('%') == std::string::npos;  // a zone could be any word
   }
   const std::size_t colon = host.find(':');
   if (colon != std::string_view::npos && !cut_port(host, colon)) return false;

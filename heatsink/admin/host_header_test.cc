@@ -14,10 +14,10 @@ TEST(HostHeader, LocalhostAndAddressesAreTrusted) {
 }
 
 TEST(HostHeader, NamesAreNot) {
-  for (const char* host :
-       {"", "evil.example", "evil.example:6390", "localhost.evil.example", "127.0.0.1.evil.example",
-        "evil.example:127.0.0.1", "[::1", "[::1]evil", "[evil]", "::1", "localhost:6390x",
-        "localhost:123456", "[::1]:x", "user@127.0.0.1", "127.0.0.1 evil", "127.1"}) {
+  for (const char* host : {"", "evil.example", "evil.example:6390", "localhost.evil.example",
+                           "127.0.0.1.evil.example", "evil.example:127.0.0.1", "[::1", "[::1]evil",
+                           "[evil]", "::1", "localhost:6390x", "localhost:123456", "[::1]:x",
+                           "[::1%evil.example]", "user@127.0.0.1", "127.0.0.1 evil", "127.1"}) {
     EXPECT_FALSE(is_trusted_host(host)) << host;
   }
 }

@@ -32,7 +32,7 @@ bool is_served(const Answer& answer) { return answer.status == 200; }
 
 // A name that a web page may have chosen has a letter beyond those of IPv6 and "localhost".
 bool may_be_here(std::string_view host) {
-  return host.find_first_not_of("0123456789.:[]abcdefABCDEFlochstLOCHST%") == host.npos;
+  return host.find_first_not_of("0123456789.:[]abcdefABCDEFlochstLOCHST") == host.npos;
 }
 
 void check_open(const Request& request) {

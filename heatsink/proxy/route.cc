@@ -91,6 +91,9 @@ Route route_of(const resp::Command& command) {
   if (command.has(resp::kAllowBusy)) return Route::kNoDb;
   if (command.has(resp::kAdmin | resp::kModule)) return Route::kPrivate;
   if (command.has(resp::kPubSub)) return Route::kPinned;
+  // One that is newer than these rows: most of them set something for the connection, as does
+  // MAINT_NOTIFICATIONS, with which new client libraries say hello.
+  if (command.name.starts_with("client|")) return Route::kPinned;
   return Route::kShared;
 }
 

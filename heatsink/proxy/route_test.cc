@@ -59,6 +59,12 @@ TEST(Route, NothingWithConnectionStateSharesAConnection) {
   }
 }
 
+TEST(Route, ASubcommandOfClientThatIsNewIsTakenToBeAboutTheConnection) {
+  Command newer;
+  newer.name = "client|maint_notifications";
+  EXPECT_EQ(route_of(newer), Route::kPinned);
+}
+
 TEST(Route, WhatIsToStopAScriptDoesNotWaitBehindIt) {
   EXPECT_EQ(route_of(named("script|kill")), Route::kNoDb);
   EXPECT_EQ(route_of(named("function|kill")), Route::kNoDb);

@@ -29,6 +29,7 @@ struct FillReply {
   FillId id = 0;
   Outcome outcome = Outcome::kFailed;
   TimePoint sent_at{};
+  TimePoint answered_at{};  // read after both replies were; of a failed one not set
   bool spoiled =
       false;  // the key changed between the two reads: good for those who wait, not for keeping
   std::optional<Nanos> ttl;  // counted from sent_at: never later than the server's own expiry
@@ -66,6 +67,8 @@ class Fill {
   void take_ttl(const resp::Value& reply);
   // `wire`: the same in bytes. Too long ones are given as null: they were not kept.
   void take_read(const resp::Value* reply, std::string_view wire, std::uint64_t value_bytes_max);
+
+  void answered(TimePoint at) { reply_.answered_at = at; }
 
   // True once: nobody waits for it from then on.
   bool abandon() { return !std::exchange(abandoned_, true); }

@@ -47,15 +47,19 @@ void Tracker::connected(TimePoint now) {
   state_ = State::kHandshake;
   facts_ = {};
   evicts_by_use_.reset();
+  rights_.reset();
   db_ = 0;
   cluster_ = false;
   slots_.reset();
-  send(Kind::kPing, {"PING"},
-       now);  // before AUTH: tells whether a fresh connection may do anything
-  append_hello(output_, resp::Protocol::kResp3, options_.credentials, "heatsink-tracker");
+  // Before AUTH: tells whether a fresh connection may do anything.
+  if (options_.tracking) send(Kind::kPing, {"PING"}, now);
+  append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
   expected_.push_back({Kind::kHello, now});
-  send(Kind::kCommand, {"COMMAND"}, now);
-  send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
+  if (options_.tracking) {
+    send(Kind::kCommand, {"COMMAND"}, now);
+    send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
+  }
+  if (options_.rights_interval > Nanos(0)) ask_rights(now);
   send_heartbeat(now);
 }
 
@@ -74,7 +78,13 @@ void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, Time
   expected_.push_back({kind, now, token});
 }
 
+void Tracker::ask_rights(TimePoint now) {
+  send(Kind::kRights, {"ACL", "GETUSER", options_.credentials.acl_user()}, now);
+  rights_asked_at_ = now;
+}
+
 Status Tracker::received(std::string_view bytes, TimePoint now) {
+  received_at_ = now;
   while (!bytes.empty()) {
     const resp::ScanStep step = scanner_.feed(bytes);
     if (step.status == resp::ScanStatus::kError) return protocol_error("that is no RESP");
@@ -154,6 +164,8 @@ Status Tracker::tick(TimePoint now) {
     }
     if (waiting > options_.max_staleness) stall("the server does not answer");
   }
+  const bool asks_rights = options_.rights_interval > Nanos(0) && state_ != State::kHandshake;
+  if (asks_rights && now - rights_asked_at_ >= options_.rights_interval) ask_rights(now);
   const bool due = now - heartbeat_sent_at_ >= options_.heartbeat_interval;
   if (state_ != State::kHandshake && due && !heartbeat_in_flight_) send_heartbeat(now);
   return Unit{};
@@ -272,6 +284,9 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       return Unit{};
     case Kind::kTouch:
       return Unit{};  // whether it may or not
+    case Kind::kRights:
+      on_rights(reply);
+      return Unit{};
     default:
       return on_handshake(expected.kind, reply);
   }
@@ -357,10 +372,19 @@ void Tracker::on_eviction(const Value& reply) {
   evicts_by_use_ = policy.empty() || (by_use && field("maxmemory") != "0");
 }
 
+// A refusal (NOPERM, or ACL renamed) says nothing of what the user may do.
+void Tracker::on_rights(const Value& reply) {
+  std::string rights(reply.is_error() ? std::string_view() : input_.view());
+  const bool changed = rights_.has_value() && *rights_ != rights;
+  rights_ = std::move(rights);
+  if (changed) events_.on_rights_changed();
+}
+
 void Tracker::finish_fill() {
   if (!fills_.front().complete()) return;
-  const Fill fill = std::move(fills_.front());
+  Fill fill = std::move(fills_.front());
   fills_.pop_front();
+  fill.answered(received_at_);
   if (!fill.abandoned()) events_.on_filled(fill.reply());
 }
 

@@ -23,6 +23,10 @@ namespace heatsink::redis {
 
 struct TrackerOptions {
   Credentials credentials;
+  std::string name = "heatsink-tracker";  // in CLIENT LIST
+  // Off: it reads as fills do and is told nothing of changes, for whoever compares.
+  bool tracking = true;
+  Nanos rights_interval{0};  // how often it asks what its own user may do; 0: never
   std::string heartbeat_key = "heatsink:heartbeat";
   Nanos heartbeat_interval = Millis(100);
   Nanos max_staleness = std::chrono::seconds(1);  // a heartbeat older than this: stalled
@@ -51,6 +55,8 @@ class TrackerEvents {
   virtual void on_flush() = 0;                            // all names
   virtual void on_filled(const FillReply& reply) = 0;     // exactly once per fill()
   virtual void on_barrier(std::uint64_t token) = 0;       // exactly once per barrier()
+  // Its user may do something else than when it was asked before, or nobody can tell any longer.
+  virtual void on_rights_changed() = 0;
   // Nothing cached so far may be served; may be followed by on_up, or by another on_down. Before
   // the fills and barriers that fail with it.
   virtual void on_down(const std::string& reason) = 0;
@@ -93,6 +99,10 @@ class Tracker {
   bool evicts_by_use() const { return evicts_by_use_.value_or(false); }
   void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now);
 
+  // Whether the server says what the connection's user may do (ACL GETUSER is not forbidden), so
+  // that on_rights_changed() can be relied on.
+  bool rights_known() const { return rights_.has_value() && !rights_->empty(); }
+
   bool up() const { return state_ == State::kUp; }
   ByteBuffer& output() { return output_; }  // to be sent; the owner consumes it
 
@@ -111,7 +121,8 @@ class Tracker {
     kTtl,
     kRead,
     kEviction,
-    kTouch
+    kTouch,
+    kRights
   };
   struct Expected {
     Kind kind;
@@ -120,6 +131,7 @@ class Tracker {
   };
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
             std::uint64_t token = 0);
+  void ask_rights(TimePoint now);
   bool answers_read() const;
   Status keep(std::string_view bytes);
   Status on_element(TimePoint now);
@@ -133,6 +145,7 @@ class Tracker {
   Status on_proof(const Expected& expected, const resp::Value& reply, TimePoint now);
   void on_read(const resp::Value* reply);
   void on_eviction(const resp::Value& reply);
+  void on_rights(const resp::Value& reply);
   void select(std::uint32_t db, TimePoint now);
   void invalidate(std::string_view name);
   void flush();
@@ -154,6 +167,9 @@ class Tracker {
   bool cluster_ = false;
   std::optional<std::string> slots_;  // own_slots(), as heard last on this connection
   std::optional<bool> evicts_by_use_;
+  std::optional<std::string> rights_;  // as the server described them last; "": it does not say
+  TimePoint rights_asked_at_{};
+  TimePoint received_at_{};  // of the bytes now being read
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
 };

@@ -65,6 +65,7 @@ class Auditor final : public redis::TrackerEvents {
     require(std::exchange(barriers_waiting[token], false));
     add("barrier");
   }
+  void on_rights_changed() override { add("rights changed"); }
   void on_down(const std::string& reason) override {
     require(!reason.empty());
     add("down");

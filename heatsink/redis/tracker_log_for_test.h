@@ -33,6 +33,7 @@ class TrackerLog final : public TrackerEvents {
         (reply.outcome == FillReply::Outcome::kValue ? " \"" + text(reply) + "\"" : ""));
   }
   void on_barrier(std::uint64_t token) override { add("barrier " + std::to_string(token)); }
+  void on_rights_changed() override { add("rights changed"); }
   void on_down(const std::string& reason) override {
     add("down");
     last_reason = reason;

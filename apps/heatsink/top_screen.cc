@@ -57,6 +57,8 @@ void draw_title(Screen& screen, const TopModel& model) {
   const bool coherent = node.coherence == "up";
   row.add(node.upstream, node.upstream_up ? "up" : "DOWN", node.upstream_up ? kGood : kBad);
   row.add("coherence", coherent ? "up" : "DOWN", coherent ? kGood : kBad);
+  if (node.stale_confirmed > 0)
+    row.add("STALE READS", count_text(static_cast<double>(node.stale_confirmed)), kBad);
   row.add("clients", count_text(static_cast<double>(node.clients)));
   row.add("running", tui::age_text(model.view->uptime));
 }

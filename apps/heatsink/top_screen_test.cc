@@ -201,6 +201,15 @@ hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
 )");
 }
 
+TEST(TopScreen, StaleReadsStandAtTheTop) {
+  TopModel model("127.0.0.1:6390", seconds(1));
+  HotkeysView answer = sample_answer();
+  answer.node.stale_confirmed = 2;
+  model.answered(answer);
+  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(),
+              HasSubstr("coherence up   STALE READS 2   clients 50"));
+}
+
 TEST(TopScreen, WithoutCoherenceItSaysWhyNothingIsServedLocally) {
   TopModel model("127.0.0.1:6390", seconds(1));
   HotkeysView answer = sample_answer();

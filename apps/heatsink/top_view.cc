@@ -99,6 +99,7 @@ NodeView read_node(Members members) {
   members.read("hot_keys", node.hot_keys);
   members.read("cached_entries", node.cached_entries);
   members.read("cached_bytes", node.cached_bytes.count);
+  members.read("stale_confirmed", node.stale_confirmed);
   return node;
 }
 

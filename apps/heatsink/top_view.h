@@ -48,6 +48,7 @@ struct NodeView {
   double offload = 0;
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
+  std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none
 };
 
 struct HotkeysView {

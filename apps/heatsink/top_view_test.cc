@@ -16,7 +16,7 @@ constexpr std::string_view kNode = R"("node": {"upstream": "127.0.0.1:6379", "up
   "hits_rate": 30000, "misses_rate": 11800, "hit_ratio": 0.7177, "offload": 0.7124,
   "dimension": "requests",
   "hot": 3000, "warm": null, "clients": 50, "hot_keys": 1, "cached_entries": 1,
-  "cached_bytes": 64})";
+  "cached_bytes": 64, "stale_confirmed": 2})";
 
 constexpr std::string_view kKey = R"({"name": "user:\\x00", "name_base64": "dXNlcjoA", "db": 3,
   "rule": "user:*", "dimension": "requests", "window_seconds": 1,
@@ -48,6 +48,7 @@ TEST(TopView, ReadsWhatTheReferenceShows) {
   EXPECT_TRUE(view->node.upstream_up);
   EXPECT_DOUBLE_EQ(view->node.requests_rate, 42'110);
   EXPECT_EQ(view->node.cached_bytes, Bytes{64});
+  EXPECT_EQ(view->node.stale_confirmed, 2u);
   ASSERT_EQ(view->keys.size(), 1u);
   const KeyView& key = view->keys[0];
   EXPECT_EQ(key.name, "user:\\x00");

@@ -16,12 +16,15 @@ json::object event_object(const detect::Event& event, TimePoint boot, WallTime w
   json::object out;
   out["number"] = event.number;
   out["at"] = iso_time(wall - std::chrono::duration_cast<WallTime::duration>(boot - event.at));
-  out["verdict"] = event.nothing_hot ? "nothing-hot" : detect::to_string(event.temperature);
+  out["verdict"] = event.nothing_hot  ? "nothing-hot"
+                   : event.stale_read ? "stale-read"
+                                      : detect::to_string(event.temperature);
   out["reason"] = one_line(event.reason, detect::kKeyBytesMax);
   if (event.nothing_hot) return out;
-  out["before"] = detect::to_string(event.before);
   add_name(out, event.key, event.key_truncated);
   out["db"] = event.db;
+  if (event.stale_read) return out;
+  out["before"] = detect::to_string(event.before);
   out["dimension"] = detect::to_string(event.measure.dimension);
   out["window_seconds"] = seconds(event.measure.window);
   out["rule"] = printable(event.rule, detect::kKeyBytesMax);

@@ -36,6 +36,19 @@ TEST(EventsJson, EventsHaveTheirEvidence) {
       << json::serialize(parsed);
 }
 
+TEST(EventsJson, AStaleReadHasItsKeyAndReason) {
+  detect::Event event;
+  event.number = 19;
+  event.at = kBoot;
+  event.stale_read = true;
+  event.key = "k";
+  event.db = 3;
+  event.reason = "GET was served";
+  EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events"), json::parse(R"([{
+    "number": 19, "at": "2026-11-21T12:00:00.000Z", "verdict": "stale-read", "name": "k",
+    "name_base64": "aw==", "name_truncated": false, "db": 3, "reason": "GET was served"}])"));
+}
+
 TEST(EventsJson, NothingHotIsAnEventWithoutAKey) {
   detect::Event event;
   event.number = 18;

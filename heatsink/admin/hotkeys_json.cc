@@ -40,6 +40,7 @@ json::object node_object(const detect::Report& report) {
   node["write_hot_keys"] = report.write_hot_keys;
   node["cached_entries"] = report.cached_entries;
   node["cached_bytes"] = report.cached_bytes;
+  node["stale_confirmed"] = report.stale_confirmed;
   return node;
 }
 

@@ -53,7 +53,7 @@ TEST(HotkeysJson, NodeHasItsTotals) {
     "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
     "hit_ratio": 0.75, "offload": 0, "dimension": "requests", "hot": 3000, "warm": 500,
     "rules": 2, "sampled": false, "clients": 0, "hot_keys": 1, "write_hot_keys": 0,
-    "cached_entries": 0, "cached_bytes": 64})");
+    "cached_entries": 0, "cached_bytes": 64, "stale_confirmed": 0})");
   EXPECT_EQ(parsed.at("node"), expected) << json::serialize(parsed);
   EXPECT_EQ(parsed.at("at").as_string(), "2026-11-21T12:00:00.123Z");
   EXPECT_EQ(parsed.at("window_seconds"), 10);

@@ -12,19 +12,46 @@
 namespace heatsink::admin {
 namespace {
 
+prometheus::MetricType type_of(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kCounter:
+      return prometheus::MetricType::Counter;
+    case MetricKind::kGauge:
+      return prometheus::MetricType::Gauge;
+    case MetricKind::kHistogram:
+      break;
+  }
+  return prometheus::MetricType::Histogram;
+}
+
 prometheus::MetricFamily new_family(const MetricRow& row) {
-  const bool counts = row.kind == MetricKind::kCounter;
-  return {std::string(row.name),
-          std::string(row.help),
-          counts ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge,
-          {}};
+  return {std::string(row.name), std::string(row.help), type_of(row.kind), {}};
+}
+
+prometheus::ClientMetric::Histogram to_histogram(const MetricSample& sample) {
+  prometheus::ClientMetric::Histogram out;
+  out.sample_sum = sample.value;
+  for (const MetricBucket& bucket : sample.buckets) {
+    out.sample_count = bucket.count;  // the last one has all
+    out.bucket.push_back({bucket.count, bucket.up_to});
+  }
+  return out;
 }
 
 prometheus::ClientMetric to_metric(const MetricSample& sample) {
   prometheus::ClientMetric metric;
-  if (!sample.label.empty()) metric.label = {{sample.label, printable(sample.label_value)}};
-  (sample.row->kind == MetricKind::kCounter ? metric.counter.value : metric.gauge.value) =
-      sample.value;
+  for (const auto& [name, value] : sample.labels) metric.label.push_back({name, printable(value)});
+  switch (sample.row->kind) {
+    case MetricKind::kCounter:
+      metric.counter.value = sample.value;
+      break;
+    case MetricKind::kGauge:
+      metric.gauge.value = sample.value;
+      break;
+    case MetricKind::kHistogram:
+      metric.histogram = to_histogram(sample);
+      break;
+  }
   return metric;
 }
 

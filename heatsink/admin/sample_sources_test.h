@@ -55,7 +55,7 @@ inline constexpr MetricRow kSampleRow{"heatsink_hits_total", MetricKind::kCounte
 inline Sources sample_sources() {
   return {sample_report,
           [] {
-            return MetricSamples{{&kSampleRow, 7, "", ""}};
+            return MetricSamples{{&kSampleRow, 7}};
           },
           [] { return std::vector<detect::Event>(3); }, [] { return Status(Unit{}); }};
 }

@@ -10,12 +10,14 @@
 
 namespace heatsink::detect {
 
-// One key has another temperature, or (`nothing_hot`) the last hot key has gone; then only number,
-// at and reason are set. A plain value.
+// One key has another temperature; or (`nothing_hot`) the last hot key has gone: then only number,
+// at and reason are set; or (`stale_read`) a copy of the key was served although it was stale: then
+// its name and database, too. A plain value.
 struct Event {
   std::uint64_t number = 0;  // counts up from 1; a gap: events that are no longer kept
   TimePoint at{};
   bool nothing_hot = false;
+  bool stale_read = false;
   std::string key;  // at most kKeyBytesMax bytes of it
   bool key_truncated = false;
   std::uint32_t db = 0;

@@ -51,6 +51,7 @@ struct Report {
   std::uint64_t write_hot_keys = 0;
   std::uint64_t cached_entries = 0;
   std::uint64_t cached_bytes = 0;
+  std::uint64_t stale_confirmed = 0;  // copies proven stale since the start: coherence is broken
   std::vector<KeyReport> keys;  // hot, write-hot and warm, busiest first; empty: nothing is hot
 };
 

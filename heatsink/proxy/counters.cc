@@ -9,6 +9,9 @@ constexpr MetricRow kRefusals{
     "Reads of hot keys that were not served locally, by the part of the key rule that refused."};
 constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
                                 "Client connections refused, by the option that limits them."};
+constexpr MetricRow kAuditsDropped{
+    "heatsink_audit_dropped_total", MetricKind::kCounter,
+    "Hits chosen for the audit and not compared: too many at once, or no connection for it."};
 constexpr MetricRow kForwards{"heatsink_forwarded_total", MetricKind::kCounter,
                               "Commands sent upstream, by the kind of connection."};
 
@@ -81,6 +84,19 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Reads at level session that waited until the copies were proven again.")},
       {Count::kBarrierCommands, kBarrierCommands, "outcome", "passed"},
       {Count::kBarrierCommandsLate, kBarrierCommands, "outcome", "timeout"},
+      {Count::kAudited, counter("heatsink_audit_audited_total",
+                                "Local hits compared with what the server answered afterwards.")},
+      {Count::kAuditsSuspected,
+       counter("heatsink_audit_suspected_total",
+               "Of these, hits whose key has another value by then: written since, or stale.")},
+      {Count::kAuditsStale,
+       counter("heatsink_audit_stale_confirmed_total",
+               "Of these, copies that could be served longer than max-staleness after that. More "
+               "than 0 means that coherence is broken.")},
+      {Count::kAuditsFailed, counter("heatsink_audit_failed_total",
+                                     "Audits that the server did not answer, or refused.")},
+      {Count::kAuditsDroppedFull, kAuditsDropped, "reason", "full"},
+      {Count::kAuditsDroppedDown, kAuditsDropped, "reason", "down"},
       {Count::kPromotions, counter("heatsink_promotions_total", "Keys that became hot.")},
       {Count::kDemotions, counter("heatsink_demotions_total", "Keys that ceased to be hot.")},
   }};

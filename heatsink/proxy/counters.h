@@ -47,6 +47,12 @@ enum class Count : std::uint8_t {
   kProofsAwaited,
   kBarrierCommands,
   kBarrierCommandsLate,
+  kAudited,
+  kAuditsSuspected,
+  kAuditsStale,
+  kAuditsFailed,
+  kAuditsDroppedFull,
+  kAuditsDroppedDown,
   kPromotions,
   kDemotions,
   kCount,
@@ -82,8 +88,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
 template <class Sum>
 void append_samples(MetricSamples& samples, Sum sum) {
   for (const CountRow& row : count_rows()) {
-    samples.push_back(
-        {&row.metric, static_cast<double>(sum(row.count)), row.label, row.label_value});
+    samples.push_back({&row.metric, static_cast<double>(sum(row.count))});
+    if (*row.label != '\0') samples.back().labels = {{row.label, row.label_value}};
   }
 }
 

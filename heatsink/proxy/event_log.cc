@@ -19,7 +19,7 @@ bool is_hot(Temperature temperature) {
 }
 
 bool concerns_hot(const Event& event) {
-  return event.nothing_hot || is_hot(event.temperature) || is_hot(event.before);
+  return event.nothing_hot || event.stale_read || is_hot(event.temperature) || is_hot(event.before);
 }
 
 Event event_of(const detect::Change& change, TimePoint now) {
@@ -43,8 +43,10 @@ Event event_of(const detect::Change& change, TimePoint now) {
 
 std::string event_sentence(const Event& event) {
   if (event.nothing_hot) return "nothing is hot: " + event.reason;
-  std::string out = printable(event.key) + (event.key_truncated ? "..." : "") + " (db " +
-                    std::to_string(event.db) + ") is ";
+  const std::string name = printable(event.key) + (event.key_truncated ? "..." : "") + " (db " +
+                           std::to_string(event.db) + ")";
+  if (event.stale_read) return "stale read of " + name + ": " + event.reason;
+  std::string out = name + " is ";
   if (is_hot(event.before) && !is_hot(event.temperature))
     out += std::string("no longer ") + detect::to_string(event.before) + ", but ";
   return out + detect::to_string(event.temperature) + ": " + event.reason;
@@ -67,6 +69,18 @@ void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, Tim
     write(event);
     keep(std::move(event));
   }
+}
+
+void EventLog::add_stale_read(std::string key, std::uint32_t db, std::string reason,
+                              TimePoint now) {
+  Event event;
+  event.at = now;
+  event.stale_read = true;
+  event.key = std::move(key);
+  event.db = db;
+  event.reason = std::move(reason);
+  log_limited(LogLevel::kError, "stale read", event_sentence(event), now);
+  keep(std::move(event));
 }
 
 void EventLog::keep(Event event) {

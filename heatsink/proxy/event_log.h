@@ -30,6 +30,10 @@ class EventLog {
   // called at each update, also without changes: that is what ends a second.
   void add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now);
 
+  // A copy was served although it was stale. At most one line per kLogInterval, at level error; the
+  // key as it is to be shown.
+  void add_stale_read(std::string key, std::uint32_t db, std::string reason, TimePoint now);
+
   const std::string& quiet() const { return quiet_; }
   std::vector<detect::Event> latest() const;  // by number, rising
 

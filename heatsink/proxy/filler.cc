@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/read_question.h"
 
 namespace heatsink::proxy {
 
@@ -32,16 +32,7 @@ void Filler::request(const FillRequest& request, TimePoint now) {
 }
 
 void Filler::ask(redis::FillId id, const FillRequest& request) {
-  const LocalRead& row = local_reads()[request.read.command()];
-  redis::FillQuestion question{.key = request.key, .db = request.db};
-  std::vector<std::string_view> words;
-  if (request.read.command() != 0) {
-    words = {row.name, request.key};
-    request.read.for_each_argument([&](std::string_view word) { words.push_back(word); });
-    question.request = words;
-    question.form = row.form(words.size() - 2);
-  }
-  tracker_->fill(id, question, last_sent_at_);
+  tracker_->fill(id, ReadQuestion(request.key, request.db, request.read).get(), last_sent_at_);
 }
 
 void Filler::on_filled(const FillReply& reply) {
@@ -86,15 +77,21 @@ void Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer
   auto copy = std::make_unique<cache::Copy>();
   copy->generation = flight.generation;
   copy->fill_sent_at = reply.sent_at;
-  const Nanos life = reply.ttl ? std::min(*reply.ttl, shared_.options.expire_after_write)
-                               : shared_.options.expire_after_write;
-  copy->deadline = reply.sent_at + life;
+  copy->deadline = reply.sent_at + life_of(reply);
   copy->nil = answer.nil;
   copy->read = flight.asked.read;
   copy->reply = answer.reply;
   copy->resp2 = answer.resp2;
   static_cast<void>(
       shared_.table.insert(flight.asked.hash, std::move(copy)));  // a refusal is told by the entry
+}
+
+// Where the server does not say what the proxy's user may do, each copy proves it anew by its fill.
+Nanos Filler::life_of(const FillReply& reply) const {
+  Nanos life = shared_.options.expire_after_write;
+  if (reply.ttl) life = std::min(life, *reply.ttl);
+  if (!tracker_->rights_known()) life = std::min(life, shared_.options.acl_staleness);
+  return life;
 }
 
 void Filler::barrier(const BarrierRequest& request) {
@@ -137,6 +134,12 @@ void Filler::on_flush() {
   counters_.add(Count::kFlushes);
   end_generation();
   shared_.table.drop_all();
+}
+
+// What was read may not be read any longer.
+void Filler::on_rights_changed() {
+  on_flush();
+  outlet_.rights_changed();
 }
 
 void Filler::on_down(const std::string& reason) {

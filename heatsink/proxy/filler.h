@@ -27,6 +27,7 @@ class Filler final : public redis::TrackerEvents {
     virtual void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) = 0;
     virtual void release(const BarrierRequest& waited) = 0;
     virtual void learn(const redis::ServerFacts& facts) = 0;
+    virtual void rights_changed() = 0;  // of the proxy's own user
 
    protected:
     ~Outlet() = default;
@@ -52,6 +53,7 @@ class Filler final : public redis::TrackerEvents {
   void on_flush() override;
   void on_filled(const redis::FillReply& reply) override;
   void on_barrier(std::uint64_t token) override;
+  void on_rights_changed() override;
   void on_down(const std::string& reason) override;
 
  private:
@@ -65,6 +67,7 @@ class Filler final : public redis::TrackerEvents {
 
   void ask(redis::FillId id, const FillRequest& request);
   void keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
+  Nanos life_of(const redis::FillReply& reply) const;
   void end_generation();
 
   SharedState& shared_;

@@ -36,10 +36,13 @@ constexpr std::string_view kProof = ":0\r\n";
 constexpr std::string_view kPushOfK = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n";
 constexpr std::string_view kPushOfAll = ">2\r\n$10\r\ninvalidate\r\n_\r\n";
 
+constexpr int kAclStalenessMs = 9'000;
+
 ProxyOptions options() {
   ProxyOptions options;
   options.maximum_value_bytes = Bytes{10};
   options.expire_after_write = std::chrono::seconds(10);
+  options.acl_staleness = Millis(kAclStalenessMs);
   return options;
 }
 
@@ -59,6 +62,7 @@ class Workers final : public Filler::Outlet {
                    (waited.ticket != 0 ? " of wait " + std::to_string(waited.ticket) : ""));
   }
   void learn(const redis::ServerFacts&) override {}
+  void rights_changed() override { told.emplace_back("rights changed"); }
 
   std::vector<std::string> take() { return std::exchange(told, {}); }
 
@@ -150,10 +154,33 @@ TEST_F(FillerTest, AnswersAndKeepsTheCopy) {
   EXPECT_FALSE(served(at(510)));
 }
 
-TEST_F(FillerTest, ACopyLivesNoLongerThanTheLocalMaximum) {
+// The server does not say what the proxy's user may do: each fill proves it for so long.
+TEST_F(FillerTest, ACopyLivesNoLongerThanItsProofOfRights) {
   ask(0, at(0), at(10));
-  hear_value("v", ":99999999\r\n");
-  EXPECT_EQ(copy()->deadline, at(10'010));
+  hear_value("v");
+  EXPECT_EQ(copy()->deadline, at(10 + kAclStalenessMs));
+}
+
+TEST_F(FillerTest, ChangedRightsEndAllCopies) {
+  redis::TrackerOptions options = tracker_options();
+  options.rights_interval = std::chrono::seconds(1);
+  redis::Tracker asking(options, filler_);
+  filler_.use(asking);
+  const auto told = [&](std::string_view bytes) {
+    ASSERT_TRUE(asking.received(bytes, at(10)).ok());
+  };
+  asking.connected(at(10));
+  told("+PONG\r\n%0\r\n-NOPERM\r\n+OK\r\n%1\r\n+keys\r\n+~*\r\n:0\r\n");
+  ask(0, at(10), at(11));
+  told("$1\r\nv\r\n:-1\r\n");
+  ASSERT_TRUE(served(at(20)));
+  EXPECT_EQ(copy()->deadline, at(11 + 10'000)) << "the local maximum: the rights are known";
+  workers_.take();
+  ASSERT_TRUE(asking.tick(at(1010)).ok());
+  told("%1\r\n+keys\r\n+~a*\r\n");
+  EXPECT_EQ(copy(), nullptr);
+  EXPECT_THAT(workers_.take(), ElementsAre("rights changed"));
+  filler_.use(tracker_);
 }
 
 TEST_F(FillerTest, WorkersShareAFill) {
@@ -266,11 +293,11 @@ TEST_F(FillerTest, WhatLivesByItsDeadlineAloneOutlivesTheTracker) {
   ask(0, at(0), at(10));
   hear_value("v");
   tracker_.disconnected("gone");
-  EXPECT_TRUE(served(at(9'000)));
-  tracker_.connected(at(9'000));
+  EXPECT_TRUE(served(at(8'000)));
+  tracker_.connected(at(8'000));
   hear(kHandshake);
-  EXPECT_TRUE(served(at(10'009)));
-  EXPECT_FALSE(served(at(10'010))) << "expire-after-write is over";
+  EXPECT_TRUE(served(at(10 + kAclStalenessMs - 1)));
+  EXPECT_FALSE(served(at(10 + kAclStalenessMs))) << "and with it the proof of rights";
   hear(kPushOfAll);
   EXPECT_EQ(copy(), nullptr);
 }

@@ -2,6 +2,7 @@
 #include "heatsink/proxy/keeper.h"
 
 #include <algorithm>
+#include <cctype>
 #include <future>
 #include <utility>
 
@@ -12,9 +13,8 @@ namespace {
 
 constexpr std::size_t kMergedKeys = 4096;
 
-// How long it may go unnoticed that the server was told, behind the proxy's back, to ask for
-// passwords. One connection and one PING each time.
-constexpr Nanos kAccessCheckInterval = std::chrono::seconds(5);
+// A reader's heartbeats keep the connection known to be alive, no more.
+constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
 
 redis::TrackerOptions tracker_options(const SharedState& shared) {
   const ProxyOptions& options = shared.options;
@@ -25,7 +25,22 @@ redis::TrackerOptions tracker_options(const SharedState& shared) {
   tracker.max_staleness = longest_staleness(shared.terms);
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
+  tracker.rights_interval = options.acl_staleness / 2;
   return tracker;
+}
+
+redis::TrackerOptions reader_options(const SharedState& shared) {
+  redis::TrackerOptions reader = tracker_options(shared);
+  reader.name = "heatsink-auditor";
+  reader.tracking = false;
+  reader.rights_interval = Nanos(0);
+  reader.heartbeat_interval = kReaderHeartbeat;
+  reader.max_staleness = reader.response_timeout;
+  return reader;
+}
+
+bool audits(const ProxyOptions& options) {
+  return options.cache_enabled && options.audit_rate.part > 0;
 }
 
 }  // namespace
@@ -35,8 +50,11 @@ Keeper::Keeper(SharedState& shared)
       filler_(shared, counters_, *this),
       tracker_(tracker_options(shared), filler_),
       toucher_(shared.table, tracker_),
-      link_(loop_, shared, tracker_),
+      link_(loop_, shared, tracker_, "no local copies"),
       access_(loop_, shared),
+      auditor_(shared, counters_, *this),
+      reader_(reader_options(shared), auditor_),
+      reader_link_(loop_, shared, reader_, "no audits of local copies"),
       summaries_(shared.rules.measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
       merged_(shared.rules.measures().size()),
@@ -44,6 +62,7 @@ Keeper::Keeper(SharedState& shared)
       events_(quiet_sentence(shared.options)),
       started_at_(BootClock::now()) {
   filler_.use(tracker_);
+  auditor_.use(reader_);
 }
 
 Keeper::~Keeper() = default;
@@ -52,6 +71,8 @@ void Keeper::run() {
   loop_.on_turn_end([this] {
     filler_.send_barriers(BootClock::now());
     link_.flush();
+    reader_link_.flush();
+    watch_suspects();
     shared_.epochs.collect();
   });
   // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
@@ -62,8 +83,12 @@ void Keeper::run() {
     toucher_.round(BootClock::now());
     link_.flush();
   });
-  loop_.call_every(kAccessCheckInterval, [this] { access_.check({}); });
+  loop_.call_every(shared_.options.acl_staleness / 2, [this] { check_access_if_untold(); });
   link_.connect();
+  if (audits(shared_.options)) {
+    loop_.call_every(kReaderHeartbeat, [this] { reader_link_.tick(); });
+    reader_link_.connect();
+  }
   loop_.run();
 }
 
@@ -112,12 +137,50 @@ void Keeper::learn(const redis::ServerFacts& facts) {
   }
 }
 
+// If the tracker is told of its user's rights and that is also who a client is that has said
+// nothing, a change will be told.
+void Keeper::check_access_if_untold() {
+  if (!tracker_.rights_known() || shared_.credentials.acl_user() != "default") access_.check({});
+}
+
 void Keeper::server_is_back() {
   loop_.post([this] { link_.retry(); });
 }
 
 void Keeper::lane_renewed(TimePoint lost_at) {
-  loop_.post([this, lost_at] { link_.renew(lost_at); });
+  loop_.post([this, lost_at] {
+    link_.renew(lost_at);
+    reader_link_.renew(lost_at);
+  });
+}
+
+// ---- whether what was served was right
+
+void Keeper::audit(AuditedHit hit) {
+  loop_.post(
+      [this, hit = std::move(hit)]() mutable { auditor_.check(std::move(hit), BootClock::now()); });
+}
+
+void Keeper::watch_suspects() {
+  if (!auditor_.watches() || suspects_timer_ != 0) return;
+  suspects_timer_ = loop_.call_after(Auditor::kLookInterval, [this] {
+    suspects_timer_ = 0;  // the turn that this makes ends here again
+    auditor_.look(BootClock::now());
+  });
+}
+
+// Whatever else the server has not told is gone with this copy.
+void Keeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) {
+  const auto late_ms = std::chrono::duration_cast<Millis>(for_at_least).count();
+  std::string command(local_reads()[hit.read.command()].name);
+  std::transform(command.begin(), command.end(), command.begin(),
+                 [](char c) { return static_cast<char>(std::toupper(c)); });
+  events_.add_stale_read(shared_.shown.show(hit.key), hit.db,
+                         "the copy of a " + command + " could be served " +
+                             std::to_string(late_ms) +
+                             " ms after the server had another value: all copies are dropped",
+                         now);
+  filler_.on_flush();
 }
 
 // ---- what is hot
@@ -221,6 +284,7 @@ detect::Report Keeper::make_report() {
   report.clients = shared_.clients.load(std::memory_order_relaxed);
   report.cached_entries = shared_.table.copies();
   report.cached_bytes = shared_.table.bytes().count;
+  report.stale_confirmed = counters_.read(Count::kAuditsStale);
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     report.keys.push_back(report_on(verdict));
     if (verdict.temperature == detect::Temperature::kHot) ++report.hot_keys;

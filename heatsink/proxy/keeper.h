@@ -10,6 +10,7 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_probe.h"
+#include "heatsink/proxy/auditor.h"
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
@@ -21,7 +22,7 @@ namespace heatsink::proxy {
 
 class Worker;
 
-class Keeper final : private Filler::Outlet {
+class Keeper final : private Filler::Outlet, private Auditor::Outlet {
  public:
   explicit Keeper(SharedState& shared);
   ~Keeper();
@@ -37,7 +38,8 @@ class Keeper final : private Filler::Outlet {
   // The rules have changed: releases the session's replies (0: nobody waits) when it is known who
   // is let in now.
   void check_access(std::size_t worker, std::uint64_t session);
-  void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
+  void audit(AuditedHit hit);  // what a worker has served locally
+  void server_is_back();       // a worker has reached it: the tracker need not wait out its pause
   // A lane that broke then is there again. Behind the address there may be another server by now,
   // and copies must come from the one that is written to.
   void lane_renewed(TimePoint lost_at);
@@ -48,11 +50,17 @@ class Keeper final : private Filler::Outlet {
   detect::Report report();
   std::vector<detect::Event> events() const { return events_.latest(); }
   const Counters& counters() const { return counters_; }
+  const DurationHistogram& staleness() const { return auditor_.staleness(); }
 
  private:
   void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override;
   void release(const BarrierRequest& waited) override;
   void learn(const redis::ServerFacts& facts) override;
+  void rights_changed() override { access_.check({}); }
+  void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
+
+  void watch_suspects();
+  void check_access_if_untold();
 
   void judge();
   void apply(const std::vector<detect::Change>& changes);
@@ -70,6 +78,10 @@ class Keeper final : private Filler::Outlet {
   Toucher toucher_;
   TrackerLink link_;
   AccessProbe access_;
+  Auditor auditor_;
+  redis::Tracker reader_;  // the auditor's
+  TrackerLink reader_link_;
+  net::TimerId suspects_timer_ = 0;
   std::vector<Worker*> workers_;
   std::vector<std::vector<detect::Summary>> summaries_;  // by measure: the latest of each worker
   std::vector<detect::Summary> merged_;                  // by measure

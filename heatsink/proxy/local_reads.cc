@@ -31,9 +31,9 @@ constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
 
     {.name = "hget", .of_hash = true},
     {.name = "hmget", .of_hash = true},
-    {.name = "hgetall", .of_hash = true},
-    {.name = "hkeys", .of_hash = true},
-    {.name = "hvals", .of_hash = true},
+    {.name = "hgetall", .of_hash = true, .unordered = true},
+    {.name = "hkeys", .of_hash = true, .unordered = true},
+    {.name = "hvals", .of_hash = true, .unordered = true},
     {.name = "hlen", .small = true, .of_hash = true},
     {.name = "hexists", .small = true, .of_hash = true},
     {.name = "hstrlen", .small = true, .of_hash = true},
@@ -46,7 +46,7 @@ constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "scard", .small = true},
     {.name = "sismember", .small = true},
     {.name = "smismember"},
-    {.name = "smembers"},
+    {.name = "smembers", .unordered = true},
 
     {.name = "zcard", .small = true},
     {.name = "zcount", .small = true},

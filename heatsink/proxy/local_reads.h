@@ -38,6 +38,7 @@ struct LocalRead {
   // The reply is a number or one word whatever the key holds: it may be asked for unseen.
   bool small = false;
   bool of_hash = false;     // a field may expire by itself, on servers that know HPEXPIRE
+  bool unordered = false;   // the order of what is in the reply is the server's affair
   bool flat_pairs = false;  // see resp::Resp2Form
   Nulls nulls = Nulls::kString;
   Join join = Join::kNone;

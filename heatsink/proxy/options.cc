@@ -213,8 +213,20 @@ void ProxyOptions::describe(OptionSet& set) {
            "How often the server proves that it still sends invalidations; at most half of "
            "max-staleness.",
            ns(milliseconds(5)), ns(seconds(30))});
+  set.add({"cache.acl-staleness", &acl_staleness,
+           "A user who may no longer read a key gets no local copy of it after this. The server is "
+           "asked twice as often who may do what.",
+           ns(milliseconds(100)), ns(hours(1))});
   set.add({"cache.heartbeat-key", &heartbeat_key,
            "The key that the proof asks for (EXISTS); it need not exist."});
+
+  set.add({"audit.sample-rate", &audit_rate,
+           "Part of the local hits that are compared with the server afterwards, on a connection "
+           "of its own; 0%: none.",
+           0, 1});
+  set.add({"audit.maximum-rate", &audits_per_second,
+           "At most so many of them per second; each is two small commands for the server.", 1,
+           1000});
 
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",

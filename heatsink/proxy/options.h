@@ -85,7 +85,12 @@ struct ProxyOptions {
   Nanos max_staleness = std::chrono::seconds(1);
   std::int64_t maximum_waiters = 1024;
   Nanos heartbeat_interval = Millis(100);
+  Nanos acl_staleness = std::chrono::seconds(1);
   std::string heartbeat_key = "heatsink:heartbeat";
+
+  // audit.*
+  Share audit_rate{0.001};
+  std::int64_t audits_per_second = 10;
 
   std::deque<RuleOptions> rules;
 

@@ -31,6 +31,11 @@ constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
 constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
 constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
                               "Keys that are write-hot now: busy, but not worth a copy."};
+constexpr MetricRow kStaleness{
+    "heatsink_audit_staleness_seconds", MetricKind::kHistogram,
+    "Of hits whose key has another value by the time of the audit: for how long, at least, the "
+    "copy "
+    "could be served after the server had answered that value. 0: it was gone by then."};
 constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
 
 struct Listeners {
@@ -173,15 +178,16 @@ MetricSamples Proxy::metrics() const {
     for (const auto& worker : threads_->workers) sum += worker->counters().read(count);
     return sum;
   });
+  samples.push_back(threads_->keeper.staleness().sample(kStaleness));
   for (const LocalRead& read : local_reads()) {
     std::uint64_t sum = 0;
     for (const auto& worker : threads_->workers) sum += worker->read_hits().of(read);
     samples.push_back(
-        {&kHitsByCommand, static_cast<double>(sum), "command", std::string(read.name)});
+        {&kHitsByCommand, static_cast<double>(sum), {{"command", std::string(read.name)}}});
   }
   const detect::Report report = threads_->keeper.report();
   const auto gauge = [&](const MetricRow& row, std::uint64_t value) {
-    samples.push_back({&row, static_cast<double>(value), {}, {}});
+    samples.push_back({&row, static_cast<double>(value)});
   };
   gauge(kClients, report.clients);
   gauge(kPrivate, threads_->shared.private_connections.load());

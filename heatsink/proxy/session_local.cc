@@ -105,6 +105,7 @@ Session::Step Session::read_one(const Call& call) {
   const cache::Ruling ruling = judge(key, read, call.now);
   if (ruling == cache::Ruling::kServe) {
     worker_.count_hit(*call.local);
+    worker_.consider_audit(*key.entry, *key.copy, call.now);
     if (!read.arguments.empty()) worker_.count_hit_among_many(key.hash);
     const std::string_view wire = key.copy->reply_in(resp3);
     record_hit(call, key, wire.size());
@@ -215,6 +216,7 @@ void Session::serve_joined(const Call& call, const std::vector<LocalKey>& keys) 
   for (const LocalKey& key : keys) {
     const std::string_view reply = key.copy->reply_in(resp3);
     record_hit(call, key, reply.size());
+    worker_.consider_audit(*key.entry, *key.copy, call.now);
     if (call.local->join == Join::kArray) {
       wire.append(reply);
     } else {

@@ -64,7 +64,7 @@ void TrackerLink::lost(const std::string& reason) {
   }
   if (std::exchange(connected_, false)) tracker_.disconnected(reason);
   if (problem_ != reason)
-    log_limited(LogLevel::kWarning, "tracker", "no local copies: " + reason, loop_.now());
+    log_limited(LogLevel::kWarning, without_it_, without_it_ + ": " + reason, loop_.now());
   problem_ = reason;
   backoff_ = std::clamp(backoff_ * 2, shared_.options.backoff_min, shared_.options.backoff_max);
   timer_ = loop_.call_after(backoff_, [this] { connect(); });

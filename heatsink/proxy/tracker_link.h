@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracker's socket: connects, carries bytes, and comes back with back-off.
+// A tracker's socket: connects, carries bytes, and comes back with back-off.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heatsink/net/net.h"
@@ -14,8 +15,10 @@ namespace heatsink::proxy {
 // The keeper's thread.
 class TrackerLink final : public net::FdHandler {
  public:
-  TrackerLink(net::EventLoop& loop, SharedState& shared, redis::Tracker& tracker)
-      : loop_(loop), shared_(shared), tracker_(tracker) {}
+  // `without_it` says what there is none of while the connection is lost: "no local copies".
+  TrackerLink(net::EventLoop& loop, SharedState& shared, redis::Tracker& tracker,
+              std::string without_it)
+      : loop_(loop), shared_(shared), tracker_(tracker), without_it_(std::move(without_it)) {}
   ~TrackerLink();
   TrackerLink(const TrackerLink&) = delete;
 
@@ -36,6 +39,7 @@ class TrackerLink final : public net::FdHandler {
   net::EventLoop& loop_;
   SharedState& shared_;
   redis::Tracker& tracker_;
+  const std::string without_it_;
   net::Stream socket_;
   bool connected_ = false;
   TimePoint connected_at_{};

@@ -26,6 +26,10 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       listener_(std::move(listener)),
       acceptor_(*this),
       door_(loop_, *this, shared.options.tls_handshake_timeout),
+      sampler_(shared.options.audit_rate,
+               Nanos(std::chrono::seconds(1)) * shared.options.workers /
+                   shared.options.audits_per_second,
+               shared.seed + index),
       counter_(shared.options.detection_enabled
                    ? std::make_unique<AccessCounter>(shared.options, shared.rules,
                                                      shared.client_names, shared.seed)

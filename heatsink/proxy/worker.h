@@ -12,6 +12,7 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
+#include "heatsink/proxy/audit_sampler.h"
 #include "heatsink/proxy/doorkeeper.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/local_reads.h"
@@ -49,6 +50,10 @@ class Worker final : private TlsDoor::House {
   void count_hit(const LocalRead& read) {
     counters_.add(Count::kLocalHits);
     read_hits_.add(read);
+  }
+  // Of each copy that was served.
+  void consider_audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
+    if (sampler_.due()) audit(entry, copy, now);
   }
   // Of a key that may be read in more ways than it has copies for.
   void count_hit_among_many(KeyHash key) { payoff_.hit(key); }
@@ -179,6 +184,7 @@ class Worker final : private TlsDoor::House {
   void post_if_urgent();
   void share_reply(const Pending& pending, std::uint64_t bytes);
   std::uint64_t hold(const Pending& pending);
+  void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
   void wake_uncongested();
   Nanos jitter(Nanos pause);
   void end_turn();
@@ -193,6 +199,7 @@ class Worker final : private TlsDoor::House {
   TlsDoor door_;
   Counters counters_;
   ReadHits read_hits_;
+  AuditSampler sampler_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's
   net::TimerId urgent_timer_ = 0;

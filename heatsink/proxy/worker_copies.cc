@@ -57,6 +57,11 @@ void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
   }
 }
 
+void Worker::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
+  const bool bounded = entry.terms().level != cache::Level::kTtl;  // or it may be stale
+  if (sampler_.take(now) && bounded) keeper_.audit(AuditedHit(entry, copy));
+}
+
 void Worker::settle(Pending& pending, TimePoint now) {
   if (std::exchange(pending.settled, true)) return;
   if (pending.changes_access) keeper_.check_access(index_, hold(pending));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often durations of each size have been seen.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/metric.h"
+
+namespace heatsink::proxy {
+
+// One thread observes, any thread reads; lock-free. A reading while one is observed may miss it in
+// the sum or in a bucket.
+class DurationHistogram {
+ public:
+  void observe(Nanos duration) noexcept;
+  MetricSample sample(const MetricRow& row) const;  // in seconds; `row` outlives it
+
+ private:
+  static constexpr std::array<Nanos, 12> kBounds{
+      Millis(1),   Millis(5),   Millis(10),   Millis(25),   Millis(50),   Millis(100),
+      Millis(250), Millis(500), Millis(1000), Millis(2500), Millis(5000), Millis(10'000)};
+
+  std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};  // the last: longer
+  std::atomic<std::int64_t> sum_ns_{0};
+};
+
+}  // namespace heatsink::proxy

@@ -73,6 +73,10 @@ struct SharedState {
   // let in on its login before the server has said so.
   std::atomic<bool> upstream_open{!credentials.given()};
 
+  // When the tracker's connection was made, by BootClock: behind the same address there may have
+  // been another server before.
+  std::atomic<Nanos::rep> tracker_since{0};
+
   // How often the server has let somebody in. A refusal for want of it is good only while this has
   // not grown since the attempt that failed: a client that was served here is then never refused
   // there, on another lane or another worker, for the rest of a pause begun without that news.

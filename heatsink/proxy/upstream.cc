@@ -85,7 +85,7 @@ void Upstream::start_handshake() {
     redis::append_hello(output_, protocol_, {}, "heatsink");
     ask();
   }
-  progress_at_ = BootClock::now();
+  progress_at_ = heard_at_ = BootClock::now();
   flush();
 }
 
@@ -212,7 +212,7 @@ void Upstream::on_readable() {
     fail(socket_.loss());
     return;
   }
-  progress_at_ = worker_.loop().now();
+  progress_at_ = heard_at_ = worker_.loop().now();
   read_at_ = BootClock::now();  // after read(): what these replies say was true before this moment
   process({worker_.scratch(), result.bytes});
 }

@@ -70,6 +70,7 @@ class Upstream final : public net::FdHandler {
 
   std::size_t unsent() const { return output_.size() - sent_; }
   bool timed_out(TimePoint now, Nanos limit) const;
+  TimePoint heard_at() const { return heard_at_; }  // any byte of it; before the first, connected
   // Ends it with this reason: every pending request is answered with an error.
   void fail(const std::string& reason);
 
@@ -129,6 +130,7 @@ class Upstream final : public net::FdHandler {
   std::size_t sent_ = 0;  // bytes at the front of output_ that are on their way
   Ring<Pending> pending_;
   TimePoint progress_at_{};
+  TimePoint heard_at_{};
   TimePoint read_at_{};
 
   resp::ReplyScanner scanner_;

@@ -389,12 +389,14 @@ void Worker::tick() {
 }
 
 // A server that answers the tracker is alive: it may have its reasons (CLIENT PAUSE), or only this
-// connection is dead.
+// connection is dead. A tracker that was connected later may be speaking to another one.
 void Worker::check_timeouts(TimePoint now) {
-  const Nanos limit =
-      shared_.options.response_timeout * (shared_.lease.up() ? kAliveServerFactor : 1);
+  const TimePoint tracker_since{Nanos(shared_.tracker_since.load())};
   for (Lane& lane : lanes_) {
-    if (lane.upstream && lane.upstream->timed_out(now, limit)) {
+    if (!lane.upstream) continue;
+    const bool alive = shared_.lease.up() && tracker_since <= lane.upstream->heard_at();
+    const Nanos limit = shared_.options.response_timeout * (alive ? kAliveServerFactor : 1);
+    if (lane.upstream->timed_out(now, limit)) {
       lane.upstream->fail("it has not answered for " + format_duration(limit));
     }
   }

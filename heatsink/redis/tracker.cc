@@ -315,7 +315,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
 
 // A replica lags as far as it likes, and answers the heartbeat; a demoted master is one.
 Status Tracker::on_role(const Value& hello) {
-  if (hello.is_error()) return server_said("the heartbeat (HELLO) failed", hello);
+  if (hello.type != Value::Type::kMap) return server_said("the heartbeat (HELLO) failed", hello);
   const Value* role = hello.find("role");
   if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
     return Error{ErrorCode::kUnavailable,

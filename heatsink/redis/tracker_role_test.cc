@@ -33,10 +33,16 @@ TEST_F(Role, AMasterThatIsDemotedIsGivenUpBeforeItsNextProof) {
   }
 }
 
-TEST_F(Role, AnErrorInsteadOfItIsNoProof) {
-  bring_up();
-  ASSERT_TRUE(tracker_.tick(at(100)).ok());
-  EXPECT_THAT(error_of("-NOPERM x\r\n", at(101)), HasSubstr("HELLO"));
+TEST_F(Role, WhatDoesNotSayItIsNoProof) {
+  for (const std::string answer : {"-NOPERM x\r\n", ":0\r\n", "$-1\r\n"}) {
+    Tracker tracker(options(), log_);
+    tracker.connected(at(0));
+    ASSERT_TRUE(tracker.received(kPong + kHello + kCommands + kOk + kBeat, at(1)).ok());
+    ASSERT_TRUE(tracker.tick(at(100)).ok());
+    const Status heard = tracker.received(answer, at(101));
+    ASSERT_FALSE(heard.ok()) << answer;
+    EXPECT_THAT(heard.error().message, HasSubstr("HELLO"));
+  }
 }
 
 // Connected to a node of a cluster that owns the slots 1 to 5; up since 100 ms.

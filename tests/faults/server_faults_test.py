@@ -219,17 +219,6 @@ class CutOff(Faults):
             self.expect_soon(self.reader, "k", b"%d" % i, SOON_S)
         self.expect_recovery()
 
-    def test_the_tracker_is_past_its_output_limit(self):
-        self.direct("CONFIG", "SET", "client-output-buffer-limit", "normal 65536 65536 1")
-        generation = self.tracker_id()
-        self.proxy.process.freeze()  # it takes nothing, so pushes pile up
-        names = [f"filler-{i:05}" + "x" * 400 for i in range(3000)]
-        self.direct.pipeline([("SET", "k", "new"), *(("SET", name, 1) for name in names)])
-        self.proxy.process.signal(signal.SIGCONT)
-        self.expect_soon(self.reader, "k", b"new", SOON_S)
-        self.assertIsNotNone(generation)
-        self.expect_recovery()
-
     def test_the_tracking_table_has_room_for_one_name(self):
         self.direct("CONFIG", "SET", "tracking-table-max-keys", "1")
         self.direct("MSET", "a", "1", "b", "1")

@@ -39,7 +39,7 @@ def free_port():
 class Process:
     """One child, its output kept for the report of a failure."""
 
-    def __init__(self, command, descriptors_max=None, stderr=subprocess.STDOUT):
+    def __init__(self, command, descriptors_max=None, stderr=subprocess.STDOUT, preload=None):
         def limit():
             if descriptors_max is not None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors_max, descriptors_max))
@@ -51,6 +51,7 @@ class Process:
             stderr=stderr,
             text=True,
             errors="replace",
+            env=os.environ | ({"LD_PRELOAD": preload} if preload else {}),
             preexec_fn=limit,
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -205,6 +206,10 @@ class Proxy:
         url = f"http://127.0.0.1:{self.admin_port}/api/{name}"
         with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
             return json.load(answer)
+
+    def coherence(self):
+        """"up", or why nothing is served locally."""
+        return self.api("hotkeys")["node"]["coherence"]
 
     def hits(self):
         return self.metric("heatsink_local_hits_total")

@@ -36,14 +36,22 @@ class Recording:
         return self
 
     def __exit__(self, kind, *_):
+        if not self.ended():
+            self.stop()
+        if kind is None and self.player.returncode != 0:
+            raise AssertionError(f"heatsink_history play ended with {self.player.returncode}")
+
+    def stop(self):
+        """Ends it before the context does."""
         try:
             patience_s = (20 * self.seconds + 10 * PATIENCE_S) * SLOW
             self.said = self.player.communicate(timeout=patience_s)[0].strip()
         finally:
             self.player.kill()
             self.player.wait()
-        if kind is None and self.player.returncode != 0:
-            raise AssertionError(f"heatsink_history play ended with {self.player.returncode}")
+
+    def ended(self):
+        return self.player.stdin.closed
 
     def played_s(self):
         return time.monotonic() - self.began

@@ -2,7 +2,7 @@
 """A TCP relay before a server that is slow, or deaf, to the tracking connections alone.
 
 Pushes that are late make every race of a cache wide: what is right because of a fence, and not by
-luck, stays right.
+luck, stays right. It is also the one address of a server that fails over to another.
 """
 
 import socket
@@ -10,16 +10,22 @@ import threading
 import time
 
 PIECE = 1 << 16
+SECOND_OF_A_FILL = b"*2\r\n$4\r\nPTTL\r\n"  # of what GET asks for
 
 
 class Relay:
-    """Threads, two for each connection; `delay_s` for each piece that a tracker is to be told."""
+    """Threads, two for each connection; `delay_s` for each piece that a tracker is to be told.
 
-    def __init__(self, server_port, delay_s=0.0):
-        self.server_port, self.delay_s = server_port, delay_s
+    `tear_s`: so long after the first question of a fill comes the second. `server_port` may be
+    changed: it is that of connections to come.
+    """
+
+    def __init__(self, server_port, delay_s=0.0, tear_s=0.0):
+        self.server_port, self.delay_s, self.tear_s = server_port, delay_s, tear_s
         self.through = threading.Event()
         self.through.set()
-        self.trackers = []  # pairs of sockets, of connections that have asked for tracking
+        self.pairs = []  # of sockets, one for each connection
+        self.trackers = []  # those of connections that have asked for tracking
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -40,6 +46,16 @@ class Relay:
             close(*pair)
         self.through.set()
 
+    def tell(self, data, pairs):
+        """Says to clients what the server never said. `pairs`: of `trackers`, or of `pairs`."""
+        with self.lock:
+            chosen = list(pairs)
+        for client, _ in chosen:
+            try:
+                client.sendall(data)
+            except OSError:
+                pass  # it has gone
+
     def close(self):
         self.listener.close()
         self.lose()
@@ -56,6 +72,8 @@ class Relay:
                 continue
             for each in (client, server):
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self.lock:
+                self.pairs.append((client, server))
             tracks = threading.Event()
             for work in (self._ask, self._tell):
                 threading.Thread(target=work, args=(client, server, tracks), daemon=True).start()
@@ -67,10 +85,17 @@ class Relay:
                     with self.lock:
                         self.trackers.append((client, server))
                     tracks.set()
-                server.sendall(piece)
+                self._pass_on(piece, server, tracks.is_set())
         except OSError:
             pass
-        close(client, server)
+        self._forget(client, server)
+
+    def _pass_on(self, piece, server, tracks):
+        first, *others = piece.split(SECOND_OF_A_FILL) if tracks and self.tear_s else [piece]
+        server.sendall(first)
+        for other in others:
+            time.sleep(self.tear_s)
+            server.sendall(SECOND_OF_A_FILL + other)
 
     def _tell(self, client, server, tracks):
         try:
@@ -81,7 +106,13 @@ class Relay:
                 client.sendall(piece)
         except OSError:
             pass
-        close(client, server)
+        self._forget(client, server)
+
+    def _forget(self, *pair):
+        with self.lock:
+            self.pairs = [each for each in self.pairs if each != pair]
+            self.trackers = [each for each in self.trackers if each != pair]
+        close(*pair)
 
 
 def close(*sockets):

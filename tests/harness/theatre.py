@@ -15,11 +15,12 @@ class Theatre:
     """A context: everything ends with it.
 
     `push_delay_s`: a relay stands between proxies and server, and pushes are so late. `calls`: of
-    a client of the server, before the proxies start. `how`: of Proxy.
+    a client of the server, before the proxies start. `host`: what proxies know the server by.
     """
 
-    def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=(), options=None, **how):
-        self.wanted, self.server_args, self.how = proxies, server_args, how
+    def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=(), options=None,
+                 host="127.0.0.1", preload=None):  # fmt: skip
+        self.wanted, self.server_args, self.host, self.preload = proxies, server_args, host, preload
         self.push_delay_s, self.calls = push_delay_s, calls
         self.options = EAGER | (options or {})
         self.proxies, self.relay = [], None
@@ -38,8 +39,10 @@ class Theatre:
                 self.relay = Relay(port, self.push_delay_s)
                 port = self.relay.port
             for _ in range(self.wanted):
-                upstream = f"redis://127.0.0.1:{port}"
-                self.proxies.append(Proxy(upstream, self.options, stderr=LOG, **self.how))
+                upstream = f"redis://{self.host}:{port}"
+                self.proxies.append(
+                    Proxy(upstream, self.options, stderr=LOG, preload=self.preload)
+                )
             self.wait_coherent()
         except BaseException:
             self.__exit__()
@@ -72,7 +75,7 @@ class Theatre:
             return client(*args)
 
     def record(self, sessions, past=None, **how):
-        """A Recording. `past`: the port of what is written past proxies, the server's by default."""
+        """A Recording. `past`: the port of what is written past proxies; by default the server."""
         targets = [past or self.server.port] + [proxy.port for proxy in self.proxies]
         path = os.path.join(self.folder.name, "history")
         return Recording(path, targets, sessions, list(self.proxies), **how)

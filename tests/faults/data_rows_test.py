@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data is flushed, swapped or no longer tracked, or one key is written all the time."""
+
+import time
+import unittest
+
+from harness import EAGER, LOG, PATIENCE_S, Proxy, Redis, ValueClient, until
+from recorded import COPIES, LOAD, Recorded, readers
+
+
+class Row09(Recorded):
+    FLUSHER = "via=0,flush=10000,think-us=150000"  # FLUSHALL
+
+    def test_flush_of_everything_past_the_proxy(self):
+        with self.recorded((*LOAD, self.FLUSHER)) as (theatre, _):
+            flushes = theatre.proxies[0].metric("heatsink_flushes_total")
+            until(
+                lambda: theatre.proxies[0].metric("heatsink_flushes_total") > flushes + 3,
+                what="flushes during the load",
+            )
+
+    def test_flush_of_another_database(self):
+        """Takes all copies along, and the values come back from the server."""
+        with self.recorded() as (theatre, play):
+            flushes = theatre.proxies[0].metric("heatsink_flushes_total")
+            with ValueClient(theatre.server.port) as client:
+                client("SELECT", "5")
+                for _ in range(3):
+                    client("FLUSHDB")
+                    play.copies_speak(COPIES)
+            self.assertGreaterEqual(
+                theatre.proxies[0].metric("heatsink_flushes_total"), flushes + 3
+            )
+
+
+class Row09Swap(unittest.TestCase):
+    """SWAPDB past the proxy: the server tells nobody, and the copy's own end is the bound."""
+
+    END_S = 1
+
+    def test_swapdb(self):
+        server = Redis()
+        self.addCleanup(server.stop)
+        options = EAGER | {"cache.expire-after-write": f"{self.END_S}s"}
+        proxy = Proxy(server, options, stderr=LOG)
+        self.addCleanup(proxy.stop)
+        with ValueClient(server.port) as direct, ValueClient(proxy.port) as client:
+            direct("SET", "k", "old")
+            direct("SELECT", "1")
+            direct("SET", "k", "new")
+            hits = proxy.hits()
+            until(lambda: client("GET", "k") == b"old" and proxy.hits() > hits + 20, what="hits")
+            direct("SWAPDB", "0", "1")
+            swapped = time.monotonic()
+            while time.monotonic() < swapped + self.END_S + 1:
+                asked = time.monotonic()
+                if client("GET", "k") == b"old":
+                    self.assertLess(asked, swapped + self.END_S)
+            self.assertEqual(client("GET", "k"), b"new")
+
+
+class Row10(Recorded):
+    def test_the_tracking_table_has_room_for_one_name(self):
+        """What is forgotten is told as if it had changed: hits are lost, and nothing else."""
+        with self.recorded() as (theatre, play):
+            theatre.ask("CONFIG", "SET", "tracking-table-max-keys", "1")
+            lost = self.lost(theatre)
+            invalidations = theatre.proxies[0].metric("heatsink_invalidations_total")
+            until(
+                lambda: theatre.proxies[0].metric("heatsink_invalidations_total")
+                > invalidations + 100,
+                what="names that are forgotten",
+            )
+            theatre.ask("CONFIG", "SET", "tracking-table-max-keys", "1000000")
+            play.copies_speak(COPIES)
+            self.assertEqual(self.lost(theatre), lost)
+
+
+class Row19(Recorded):
+    """A key that is written 1000 times a second stops being copied; the others do not notice."""
+
+    WRITER = "via=1,set=10000,first=9,keys=1,pace-us=1000"
+    READER = "via=1,count=2,first=9,keys=1,think-us=1000"
+
+    def test_a_key_that_is_written_all_the_time(self):
+        options = {"detection.write-hot-ratio": 10, "detection.minimum-residence": "0s"}
+        with self.recorded((*LOAD, readers(), self.WRITER, self.READER),
+                           options=options) as (theatre, play):  # fmt: skip
+            until(lambda: self.temperature(theatre, "k9") == "write-hot", PATIENCE_S, "write-hot")
+            fills = theatre.proxies[0].metric("heatsink_fills_total")
+            reads = self.reads(theatre)
+            until(lambda: self.reads(theatre) > reads + 2000, PATIENCE_S, "reads of it")
+            refilled = theatre.proxies[0].metric("heatsink_fills_total") - fills
+            self.assertLess(refilled, (self.reads(theatre) - reads) / 10)
+            self.assertEqual(self.temperature(theatre, "k9"), "write-hot")
+            play.copies_speak(COPIES)
+
+    def temperature(self, theatre, key):
+        for row in theatre.proxies[0].api("hotkeys")["keys"]:
+            if row["name"] == key:
+                return row["verdict"]
+        return None
+
+    def reads(self, theatre):
+        return theatre.proxies[0].metric("heatsink_commands_total")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server dies, stands still, is busy, babbles, or cuts the tracker off, during a recorded load.
+
+What one client sees of the same faults, to the millisecond, is in server_faults_test.py.
+"""
+
+import contextlib
+import signal
+import time
+import unittest
+
+from harness import RedisError, ValueClient, until
+from recorded import COPIES, Recorded, trackers
+
+DURABLE = ("--appendonly", "yes", "--appendfsync", "always")  # what was acknowledged is there again
+BRIEF = {"upstream.response-timeout": "2s"}
+
+
+class Row01(Recorded):
+    def test_kill_9(self):
+        with self.recorded(server_args=DURABLE) as (theatre, play):
+            for _ in range(2):
+                theatre.server.process.kill()
+                play.copies_fall_silent()
+                answer = self.answer(theatre, "GET", "k0")
+                self.assertIsInstance(answer, RedisError)
+                self.assertIn("is not reachable", answer)
+                theatre.server.restart()
+                play.copies_speak(COPIES)
+
+
+class Row02(Recorded):
+    def test_a_short_stop(self):
+        with self.recorded() as (theatre, play):
+            before = self.lost(theatre)
+            hits = theatre.hits()
+            theatre.server.process.freeze()
+            time.sleep(0.3)
+            meanwhile = theatre.hits() - hits
+            theatre.server.process.signal(signal.SIGCONT)
+            self.assertGreater(meanwhile, 0)
+            play.copies_speak(COPIES)
+            self.assertEqual(self.lost(theatre), before)
+
+    def test_a_long_stop(self):
+        """Every waiter ends by its time-out, and what is answered late fills nothing."""
+        with self.recorded(options=BRIEF) as (theatre, play):
+            before = self.lost(theatre)
+            theatre.server.process.freeze()
+            self.wait_for_loss(theatre, before)
+            play.copies_fall_silent()
+            self.assertIsInstance(self.answer(theatre, "GET", "k0"), RedisError)
+            silent = theatre.hits()
+            time.sleep(0.5)
+            self.assertEqual(theatre.hits(), silent)
+            theatre.server.process.signal(signal.SIGCONT)
+
+
+class Row11(Recorded):
+    """A tracker that the server cuts off takes its copies along, and another one comes."""
+
+    def survives(self, cut, **stage):
+        with self.recorded(**stage) as (theatre, _):
+            before = self.lost(theatre)
+            cut(theatre)
+            self.wait_for_loss(theatre, before)
+            until(lambda: len(trackers(theatre.server.port)) == 1, what="one tracker")
+
+    def test_client_kill(self):
+        def kill(theatre):
+            for tracker in trackers(theatre.server.port):
+                theatre.ask("CLIENT", "KILL", "ID", tracker.removeprefix("id="))
+
+        self.survives(kill)
+
+    def test_past_its_output_limit(self):
+        def flood(theatre):
+            theatre.ask("CONFIG", "SET", "client-output-buffer-limit", "normal 65536 0 0")
+            theatre.relay.hold()
+            with ValueClient(theatre.server.port) as client:
+                client("SELECT", "9")  # a flush of any database is told to every tracker
+                while trackers(theatre.server.port):
+                    client.pipeline([("FLUSHDB",)] * 5000)
+            theatre.ask("CONFIG", "SET", "client-output-buffer-limit", "normal 0 0 0")
+            theatre.relay.go_on()
+
+        self.survives(flood, push_delay_s=0)
+
+    def test_maxmemory_clients(self):
+        def evict(theatre):
+            theatre.ask("CONFIG", "SET", "maxmemory-clients", "1")
+            theatre.ask("CONFIG", "SET", "maxmemory-clients", "0")
+
+        self.survives(evict)
+
+    def test_idle_time_out(self):
+        def tire(theatre):
+            theatre.ask("CONFIG", "SET", "timeout", "1")
+            theatre.proxies[0].process.freeze()
+            until(lambda: not trackers(theatre.server.port), what="it was idle for too long")
+            theatre.proxies[0].process.signal(signal.SIGCONT)
+
+        self.survives(tire)
+
+
+class Row12(Recorded):
+    """A server that is busy answers nobody, or everybody with an error: its copies end in time."""
+
+    BUSY_MS = 2500
+
+    def falls_silent_and_recovers(self, be_busy, end=lambda theatre: None):
+        with self.recorded() as (theatre, _):
+            before = self.lost(theatre)
+            be_busy(theatre)
+            self.wait_for_loss(theatre, before)
+            end(theatre)
+
+    def test_client_pause(self):
+        self.falls_silent_and_recovers(
+            lambda theatre: theatre.ask("CLIENT", "PAUSE", self.BUSY_MS, "ALL")
+        )
+
+    def test_debug_sleep(self):
+        self.falls_silent_and_recovers(
+            lambda theatre: theatre.ask("DEBUG", "SLEEP", self.BUSY_MS / 1e3)
+        )
+
+    def test_a_script_that_does_not_end(self):
+        with contextlib.ExitStack() as scripts:
+
+            def run(theatre):
+                theatre.ask("CONFIG", "SET", "busy-reply-threshold", "50")
+                client = scripts.enter_context(ValueClient(theatre.server.port))
+                client.send("EVAL", "while true do end", "0")
+
+            self.falls_silent_and_recovers(run, lambda theatre: theatre.ask("SCRIPT", "KILL"))
+
+
+class Row20(Recorded):
+    GARBAGE = (b"hello\r\n", b"$-2\r\n", b"*-5\r\n", b"$999999999999\r\n")
+
+    def test_the_tracker_is_told_what_is_no_protocol(self):
+        with self.recorded(push_delay_s=0) as (theatre, play):
+            for garbage in (*self.GARBAGE, b":0\r\n"):  # and one reply more than was asked for
+                before = self.lost(theatre)
+                theatre.relay.tell(garbage, theatre.relay.trackers)
+                self.wait_for_loss(theatre, before)
+                play.copies_speak(COPIES)
+
+    def test_everybody_is(self):
+        with self.recorded(push_delay_s=0) as (theatre, play):
+            for garbage in self.GARBAGE:
+                before = self.lost(theatre)
+                theatre.relay.tell(garbage, theatre.relay.pairs)
+                self.wait_for_loss(theatre, before)
+                play.copies_speak(COPIES)
+
+
+if __name__ == "__main__":
+    unittest.main()

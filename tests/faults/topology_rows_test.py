@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another server takes over: fail-over behind one address, moved slots, an upstream that lags."""
+
+import contextlib
+import re
+import signal
+import time
+import unittest
+
+from harness import EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness.processes import free_port
+from recorded import COPIES, Recorded, readers, trackers
+
+BRIEF = {"upstream.response-timeout": "3s", "upstream.backoff-max": "100ms"}
+
+AT_ONCE = ("--repl-diskless-sync-delay", "0")  # a replica need not wait for a second one to sync
+
+
+def offset(port, field):
+    with ValueClient(port) as client:
+        return int(re.search(rf"{field}:(\d+)", client("INFO", "replication").decode())[1])
+
+
+class Pair:
+    """A context: a replica of the theatre's server, to which the theatre's relay can turn."""
+
+    def __init__(self, theatre):
+        self.theatre, self.old = theatre, theatre.server
+        self.new = Redis("--replicaof", f"127.0.0.1 {self.old.port}")
+        self.new_calls = ValueClient(self.new.port)
+
+    def __enter__(self):
+        until(
+            lambda: b"master_link_status:up" in self.new_calls("INFO", "replication"),
+            PATIENCE_S, "the replica is in step",
+        )  # fmt: skip
+        return self
+
+    def __exit__(self, *_):
+        self.new_calls.close()
+        self.new.stop()
+
+    def hold_writes(self):
+        """Nothing is acknowledged from now on that the replica does not have."""
+        self.theatre.ask("CLIENT", "PAUSE", "600000", "WRITE")
+        until(
+            lambda: offset(self.new.port, "slave_repl_offset")
+            == offset(self.old.port, "master_repl_offset"),
+            PATIENCE_S, "the replica has it all",
+        )  # fmt: skip
+
+    def take_over(self):
+        self.new_calls("REPLICAOF", "NO", "ONE")
+        self.theatre.relay.server_port = self.new.port
+
+    def demote(self, master_port):
+        self.theatre.ask("REPLICAOF", "127.0.0.1", master_port)
+
+    def kill_clients(self, name=None):
+        """As Sentinel does when it has demoted a master; or only those of that name."""
+        if name is None:
+            self.theatre.ask("CLIENT", "KILL", "TYPE", "normal")
+            return
+        for line in self.theatre.ask("CLIENT", "LIST").decode().splitlines():
+            if f" name={name} " in line:
+                self.theatre.ask("CLIENT", "KILL", "ID", re.search(r"id=(\d+)", line)[1])
+
+    def tracked_by_the_new_one(self):
+        return len(trackers(self.new.port)) == 1
+
+
+class Row03(Recorded):
+    @contextlib.contextmanager
+    def failing_over(self):
+        stage = {"push_delay_s": 0, "options": BRIEF, "server_args": AT_ONCE}
+        with self.recorded(**stage) as (theatre, play), Pair(theatre) as pair:
+            yield theatre, play, pair
+            self.see_out(play)
+
+    def test_master_stopped_and_back(self):
+        """Stopped, replaced, continued: nothing of what it still has to say is served."""
+        with self.failing_over() as (theatre, play, pair), contextlib.ExitStack() as stack:
+            # The lanes of RESP3 owe nobody anything while the server goes.
+            idle = [RawClient(theatre.proxies[0].port, resp=3, timeout_s=PATIENCE_S)
+                    for _ in range(8)]  # fmt: skip
+            for client in idle:
+                stack.enter_context(client)
+                client.ask("DBSIZE")
+            pair.hold_writes()
+            pair.old.process.freeze()
+            pair.take_over()
+            until(pair.tracked_by_the_new_one, PATIENCE_S, "a tracker at the new master")
+            theatre.wait_coherent()
+            # Not after ten times the time-out: the tracker that answers is of another server.
+            for client in idle:
+                client.send("DBSIZE")
+            for client in idle:
+                client.read()
+            play.copies_speak(COPIES)
+            pair.old.process.signal(signal.SIGCONT)
+            play.copies_speak(COPIES)
+            self.assertEqual(trackers(pair.old.port), [])
+            pair.demote(pair.new.port)
+            pair.kill_clients()  # whoever wrote past the proxy
+
+    def test_master_demoted_while_everybody_stays_connected(self):
+        """It answers every read and every heartbeat, and what it holds no longer ages well."""
+        with self.failing_over() as (theatre, play, pair):
+            pair.hold_writes()
+            before = self.lost(theatre)
+            pair.demote(free_port())  # and it never hears from its new master
+            self.wait_for_loss(theatre, before)
+            play.copies_fall_silent()
+            self.assertIn("replica", theatre.proxies[0].coherence())
+            silent = theatre.hits()
+            time.sleep(0.5)
+            self.assertEqual(theatre.hits(), silent)
+            pair.take_over()
+            pair.kill_clients()
+
+    def test_lanes_move_and_the_tracker_follows(self):
+        """Both servers are masters, and only the tracker is still connected to the old one."""
+        with self.failing_over() as (theatre, play, pair):
+            pair.hold_writes()
+            pair.take_over()
+            pair.kill_clients("heatsink")
+            until(pair.tracked_by_the_new_one, PATIENCE_S, "a tracker at the new master")
+            self.assertEqual(trackers(pair.old.port), [])
+
+
+class Row08(unittest.TestCase):
+    """What a replica holds may be of any age: nothing is served locally from one."""
+
+    def setUp(self):
+        self.master = Redis(*AT_ONCE)
+        self.addCleanup(self.master.stop)
+        self.replica = Redis("--replicaof", f"127.0.0.1 {self.master.port}")
+        self.addCleanup(self.replica.stop)
+        self.direct = ValueClient(self.replica.port)
+        self.addCleanup(self.direct.close)
+        with ValueClient(self.master.port) as client:
+            client("SET", "k", "v")
+        until(lambda: self.direct("GET", "k") == b"v", PATIENCE_S, "a replica in step")
+        self.proxy = Proxy(self.replica, EAGER | BRIEF, stderr=LOG)
+        self.addCleanup(self.proxy.stop)
+        self.client = ValueClient(self.proxy.port)
+        self.addCleanup(self.client.close)
+
+    def read_until_hit(self):
+        before = self.proxy.hits()
+
+        def hit():
+            self.client("GET", "k")
+            return self.proxy.hits() > before
+
+        until(hit, PATIENCE_S, "a hit")
+
+    def expect_no_hits(self):
+        before = self.proxy.hits()
+        for _ in range(300):
+            self.assertEqual(self.client("GET", "k"), b"v")
+        self.assertEqual(self.proxy.hits(), before)
+        self.assertIn("replica", self.proxy.coherence())
+
+    def test_link_up_link_down_and_full_resync(self):
+        self.expect_no_hits()
+        self.direct("REPLICAOF", "127.0.0.1", free_port())
+        self.expect_no_hits()
+        self.direct("REPLICAOF", "NO", "ONE")
+        self.read_until_hit()
+        self.direct("REPLICAOF", "127.0.0.1", self.master.port)
+        until(lambda: "replica" in self.proxy.coherence(), what="it is found out")
+        self.expect_no_hits()
+        with ValueClient(self.master.port) as client:
+            client("SET", "k", "new")
+        until(lambda: self.client("GET", "k") == b"new", PATIENCE_S, "the resync")
+
+
+class Row07(Recorded):
+    """One slot leaves, with keys that exist and keys that do not, while others stay."""
+
+    CLUSTER = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
+    SESSIONS = (
+        readers(),
+        "via=1,set=10000,keys=2,think-us=100000",  # the other two are missing
+        "via=0,set=10000,keys=4,think-us=200000",  # at the other node: MOVED, until it owns them
+    )
+
+    def setUp(self):
+        self.other = Redis(*self.CLUSTER, "--cluster-port", str(free_port()))
+        self.addCleanup(self.other.stop)
+        self.there = ValueClient(self.other.port)
+        self.addCleanup(self.there.close)
+
+    def moved(self, move):
+        calls = [("CLUSTER", "ADDSLOTSRANGE", "0", "16383")]
+        server_args = (*self.CLUSTER, "--cluster-port", str(free_port()))
+        with self.recorded(self.SESSIONS, past=self.other.port, prefix="{moving}",
+                           server_args=server_args, calls=calls) as (theatre, play):  # fmt: skip
+            with ValueClient(theatre.server.port) as here:
+                self.meet(here)
+                move(here, here("CLUSTER", "KEYSLOT", "{moving}"))
+            play.copies_fall_silent()
+            self.assertIn("MOVED", self.answer(theatre, "GET", "{moving}0"))
+            self.assertIn("MOVED", self.answer(theatre, "GET", "{moving}3"))
+            self.see_out(play, copies=0)
+
+    def meet(self, here):
+        here("CLUSTER", "MEET", "127.0.0.1", self.other.port, self.bus_port(self.there))
+        until(
+            lambda: b"cluster_known_nodes:2" in self.there("CLUSTER", "INFO")
+            and b"cluster_state:ok" in self.there("CLUSTER", "INFO"),
+            PATIENCE_S, "the nodes know each other",
+        )  # fmt: skip
+
+    def bus_port(self, client):
+        return re.search(r":\d+@(\d+)\S* myself", client("CLUSTER", "NODES").decode())[1]
+
+    def test_migrated_key_by_key(self):
+        def migrate(here, slot):
+            mine, others = here("CLUSTER", "MYID"), self.there("CLUSTER", "MYID")
+            self.there("CLUSTER", "SETSLOT", slot, "IMPORTING", mine)
+            here("CLUSTER", "SETSLOT", slot, "MIGRATING", others)
+            while names := here("CLUSTER", "GETKEYSINSLOT", slot, 100):
+                here("MIGRATE", "127.0.0.1", self.other.port, "", 0, 5000, "KEYS", *names)
+            for client in (self.there, here):
+                self.assertEqual(client("CLUSTER", "SETSLOT", slot, "NODE", others), "OK")
+
+        self.moved(migrate)
+
+    def test_taken_by_a_higher_epoch(self):
+        def take(_, slot):
+            others = self.there("CLUSTER", "MYID")
+            self.there("CLUSTER", "BUMPEPOCH")
+            self.assertEqual(self.there("CLUSTER", "SETSLOT", slot, "NODE", others), "OK")
+
+        self.moved(take)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -41,8 +41,8 @@ class alignas(64) Entry {
         db_(db),
         level_(terms.level),
         max_staleness_(terms.max_staleness),
-        hash_(hash),
-        name_(name) {}
+        name_(name),
+        hash_(hash) {}
   ~Entry();
   Entry(const Entry&) = delete;
 
@@ -68,14 +68,14 @@ class alignas(64) Entry {
 
  private:
   friend class HotTable;
-  // What every hit looks at stands in the first line, and the places of the copies are the second.
+  // What every hit looks at stands in the first line, the place of the first copy too.
   const std::string key_;
   const std::uint32_t db_;
   const Level level_;
   const Nanos max_staleness_;
-  const KeyHash hash_;
   const NameHash name_;
   std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
+  const KeyHash hash_;
   std::atomic<std::int64_t> shown_{0};
   std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
   TimePoint retry_at_{};   // when an uncacheable key may be tried again

@@ -43,11 +43,12 @@ Judgement judge_in_order(const AnyEntry& entry, const Read& read, const AnyLease
                          const AnyFences& fences, TimePoint now, TimePoint session_fence) noexcept {
   const TimePoint proven = lease.proven_at();
   const Copy* copy = entry.copy(read);
-  const auto refuse = [](Ruling why) { return Judgement{why, nullptr}; };
-  if (copy == nullptr) return refuse(Ruling::kNoCopy);
-  if (now >= copy->deadline) return refuse(Ruling::kDeadline);
+  if (copy == nullptr) return {Ruling::kNoCopy, nullptr};
+  if (now >= copy->deadline) return {Ruling::kDeadline, nullptr};
   const Terms terms = entry.terms();
-  if (terms.level == Level::kTtl) return {Ruling::kServe, copy};
+  const auto refuse = [&terms, copy](Ruling why) {
+    return terms.level == Level::kTtl ? Judgement{Ruling::kServe, copy} : Judgement{why, nullptr};
+  };
   if (copy->generation != lease.generation()) return refuse(Ruling::kGeneration);
   const TimePoint validated = copy->fill_sent_at > proven ? copy->fill_sent_at : proven;
   if (now - validated > terms.max_staleness) return refuse(Ruling::kUnproven);

@@ -26,6 +26,7 @@ class Consistency(unittest.TestCase):
         print(f"\n{run.name}: {said}, {hits:.0f} hits\n{found.text}", flush=True)
         self.assertTrue(found.sound, found.text)
         self.assertGreaterEqual(found.operations, operations)
+        self.assertGreaterEqual(found.staleness_s, run.stale_s, "no read was as old as it may be")
 
 
 def test_of(run, operations):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/consistency/file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -54,7 +55,8 @@ Op from_record(const Record& record) {
   op.order = get<std::uint32_t>(record, 32);
   op.ttl = Millis(get<std::uint32_t>(record, 36));
   op.via = get<std::uint8_t>(record, 40);
-  op.kind = static_cast<Kind>(get<std::uint8_t>(record, 41) & 3);
+  op.kind = static_cast<Kind>(
+      std::min(get<std::uint8_t>(record, 41), static_cast<std::uint8_t>(Kind::kBarrier)));
   op.cached = get<std::uint8_t>(record, 42) != 0;
   return op;
 }

@@ -15,7 +15,13 @@ namespace {
 TEST(HistoryFile, KeepsEverything) {
   const std::string path = testing::TempDir() + "heatsink_history_file_test";
   HistoryMaker maker;
-  maker.on(7, 2).write(1, 0, 1, 250).read(1, 2, 3).lost_write(2, 4).erase(5, 6).expire(9, 7, 8);
+  maker.on(7, 2)
+      .write(1, 0, 1, 250)
+      .read(1, 2, 3)
+      .lost_write(2, 4)
+      .erase(5, 6)
+      .expire(9, 7, 8)
+      .barrier(9, 10);
   maker.history[1].key = 12345;
   ASSERT_TRUE(write_history(path, maker.history).ok());
   const Result<History> back = read_history(path);

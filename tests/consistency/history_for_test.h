@@ -20,6 +20,10 @@ class HistoryMaker {
     via_ = via;
     return *this;
   }
+  HistoryMaker& of(std::uint32_t key) {
+    key_ = key;
+    return *this;
+  }
   HistoryMaker& read(std::uint64_t value, double from, double to) {
     add(Kind::kRead, value, from, at(to));
     history.back().cached = via_ != 0;
@@ -44,6 +48,12 @@ class HistoryMaker {
     return *this;
   }
 
+  HistoryMaker& barrier(double from, double to) {
+    add(Kind::kBarrier, kNil, from, at(to));
+    history.back().key = kNoKey;
+    return *this;
+  }
+
   History history;
 
  private:
@@ -53,6 +63,7 @@ class HistoryMaker {
     op.value = value;
     op.invoked = at(from);
     op.responded = to;
+    op.key = key_;
     op.session = session_;
     op.via = via_;
     op.order = static_cast<std::uint32_t>(history.size());
@@ -62,6 +73,7 @@ class HistoryMaker {
 
   std::uint32_t session_ = 1;
   std::uint8_t via_ = 1;
+  std::uint32_t key_ = 0;
 };
 
 }  // namespace heatsink::consistency

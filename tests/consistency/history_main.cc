@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -144,12 +145,12 @@ int play(const PlayOptions& options) {
   return 0;
 }
 
-int check(const std::string& path, double bound_ms) {
+int check(const std::string& path, double bound_ms, Level level) {
   Result<History> history = read_history(path);
   if (!history.ok()) return refuse(history.error().message);
   const auto bound = std::chrono::round<Nanos>(std::chrono::duration<double, std::milli>(bound_ms));
   const TimePoint start = BootClock::now();
-  const Verdict verdict = judge(*history, bound);
+  const Verdict verdict = judge(*history, bound, level);
   const std::chrono::duration<double> took = BootClock::now() - start;
   fmt::print("{}judged in {:.2f} s\n", to_text(verdict, bound), took.count());
   return verdict.violations.empty() ? 0 : 1;
@@ -176,8 +177,13 @@ int run(int argc, char** argv) {
   check_app.add_option("file", path, "A history")->required();
   check_app.add_option("--bound-ms", bound_ms,
                        "How old a read may be; 0: every key must be linearizable");
+  const std::map<std::string, Level> levels = {
+      {"ttl", Level::kTtl}, {"key", Level::kKey}, {"session", Level::kSession}};
+  Level level = Level::kKey;
+  check_app.add_option("--level", level, "What was promised: ttl, key or session")
+      ->transform(CLI::CheckedTransformer(levels));
   CLI11_PARSE(app, argc, argv);
-  return play_app.parsed() ? play(options) : check(path, bound_ms);
+  return play_app.parsed() ? play(options) : check(path, bound_ms, level);
 }
 
 }  // namespace

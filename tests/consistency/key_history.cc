@@ -121,7 +121,9 @@ TimePoint KeyHistory::overwritten_at(const Version& version) const {
 std::vector<KeyHistory> split_by_key(const History& history) {
   std::vector<const Op*> ops;
   ops.reserve(history.size());
-  for (const Op& op : history) ops.push_back(&op);
+  for (const Op& op : history) {
+    if (op.kind != Kind::kBarrier) ops.push_back(&op);
+  }
   std::stable_sort(ops.begin(), ops.end(),
                    [](const Op* a, const Op* b) { return a->key < b->key; });
   std::vector<KeyHistory> keys;

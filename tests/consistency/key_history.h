@@ -80,7 +80,7 @@ class KeyHistory {
   std::vector<Bound> successors_;  // likewise
 };
 
-// One for each key that occurs, in the order of the keys. O(n log n).
+// One for each key that occurs, in the order of the keys, without barriers. O(n log n).
 std::vector<KeyHistory> split_by_key(const History& history);
 
 }  // namespace heatsink::consistency

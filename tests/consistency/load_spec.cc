@@ -13,7 +13,7 @@ struct Word {
   std::uint32_t LoadSpec::*number;
 };
 
-constexpr std::array<Word, 18> kWords = {{{"via", &LoadSpec::via},
+constexpr std::array<Word, 19> kWords = {{{"via", &LoadSpec::via},
                                           {"count", &LoadSpec::count},
                                           {"depth", &LoadSpec::depth},
                                           {"pace-us", &LoadSpec::pace_us},
@@ -30,6 +30,7 @@ constexpr std::array<Word, 18> kWords = {{{"via", &LoadSpec::via},
                                           {"lcs", &LoadSpec::lcs},
                                           {"eval", &LoadSpec::eval},
                                           {"flush", &LoadSpec::flush},
+                                          {"barrier", &LoadSpec::barrier},
                                           {"cas", &LoadSpec::cas}}};
 
 bool set_word(LoadSpec& spec, std::string_view text) {

@@ -27,6 +27,7 @@ COPIES = "heatsink/proxy/worker_copies.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
 TRACKER = "heatsink/redis/tracker.cc"
+BARRIER = "heatsink/proxy/session_barrier.cc"
 
 
 @dataclass
@@ -86,6 +87,14 @@ MUTANTS = [
            ("late pushes, one proxy", "one proxy")),
     Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("late pushes", "two proxies"),
            "the server runs back to back what came in one piece; see tracker_fill_test.cc"),
+    Mutant("session fence",
+           [off(RULE, "terms.level == Level::kSession && validated <= session_fence")],
+           ("level session",)),
+    Mutant("session: behind what is in flight", [off(LOCAL, "overtakes(key)"),
+                                                 off(LOCAL, "overtakes(keys.back())")],
+           ("level session",)),
+    Mutant("BARRIER waits", [(BARRIER, "barrier_ = Barrier::kAsked;",
+                              'return reply("+OK\\r\\n");')], ("barriers",)),
     Mutant("tracking with NOLOOP", [(TRACKER, '"TRACKING", "ON"}', '"TRACKING", "ON", "NOLOOP"}')],
            ("two proxies",), "the tracking connection writes nothing"),
 ]  # fmt: skip

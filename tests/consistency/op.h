@@ -10,13 +10,15 @@
 namespace heatsink::consistency {
 
 enum class Kind : std::uint8_t {
-  kRead,    // `value` is what was read; kNil: there was no such key
-  kWrite,   // `value` was put there; no two writes of a history have the same
-  kErase,   // DEL, FLUSHALL: from some moment of the operation on there was no such key
-  kExpire,  // PEXPIRE LT: what was there lives for `ttl` at most, and never longer than before
+  kRead,     // `value` is what was read; kNil: there was no such key
+  kWrite,    // `value` was put there; no two writes of a history have the same
+  kErase,    // DEL, FLUSHALL: from some moment of the operation on there was no such key
+  kExpire,   // PEXPIRE LT: what was there lives for `ttl` at most, and never longer than before
+  kBarrier,  // of no key: what was written before it was sent is seen by whoever reads after it
 };
 
 inline constexpr std::uint64_t kNil = 0;
+inline constexpr std::uint32_t kNoKey = UINT32_MAX;
 inline constexpr TimePoint kNever = TimePoint::max();  // as a response: the outcome is not known
 
 struct Op {

@@ -127,6 +127,8 @@ void PlayerSession::send_random() {
     send(Verb::kExpire, op, {"PEXPIRE", name, ttl, "LT"});
   } else if (chance(dice, spec_.flush)) {
     send(Verb::kFlush, make(Kind::kErase, key), {"FLUSHALL"});
+  } else if (chance(dice, spec_.barrier)) {
+    send(Verb::kBarrier, make(Kind::kBarrier, kNoKey), {"HEATSINK", "BARRIER", "60000"});
   } else if (chance(dice, spec_.mget)) {
     const std::uint32_t other = random_key();
     Op op = make(Kind::kRead, key);
@@ -241,6 +243,7 @@ void PlayerSession::answered(const Request& request, const resp::Value& reply) {
     case Verb::kSet:
     case Verb::kDel:
     case Verb::kExpire:
+    case Verb::kBarrier:
       return recorder_.add(op);
     case Verb::kFlush:
       return note_flush(op);
@@ -269,7 +272,7 @@ void PlayerSession::executed(const Request& request, const resp::Value& reply) {
 void PlayerSession::forget(const Request& request) {
   const bool queued = request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet ||
                       request.verb == Verb::kMulti || request.verb == Verb::kQueued ||
-                      request.verb == Verb::kSelect;
+                      request.verb == Verb::kSelect || request.verb == Verb::kBarrier;
   if (queued) return;
   if (request.verb == Verb::kFlush) return note_flush(request.op);
   recorder_.add(request.op);

@@ -46,6 +46,7 @@ class PlayerSession final : public net::FdHandler {
     kDel,
     kExpire,
     kFlush,
+    kBarrier,
     kWatch,
     kWatchedGet,
     kMulti,

@@ -16,7 +16,10 @@ BOUND_S = 1.0  # cache.max-staleness
 
 @dataclass
 class Run:
-    """Rounds: `hits` reads are answered from copies by each proxy, then the fault; at least one."""
+    """Rounds: `hits` reads are answered from copies by each proxy, then the fault; at least one.
+
+    `stale_s`: so old must one read have been, or the run proves nothing.
+    """
 
     name: str
     sessions: list
@@ -26,6 +29,8 @@ class Run:
     once: bool = False  # the fault
     stage: dict = field(default_factory=dict)  # of Theatre
     prefix: str = "k"
+    level: str = "key"  # that is promised; the proxies are told by `stage`
+    stale_s: float = 0
     moves: bool = False  # writers past the proxies are at another server, to which the keys move
 
     def play(self, seconds, operations=0, seed=1):
@@ -55,7 +60,7 @@ class Run:
                 recording.copies_speak(self.hits)
         hits = theatre.hits()
         theatre.stop_proxies()
-        return recording.judge(self.bound_s), recording.said, hits
+        return recording.judge(self.bound_s, self.level), recording.said, hits
 
 
 # ---- faults, each once, and the pause behind it
@@ -142,6 +147,9 @@ PACED = "via=1,count=4,depth=8,pace-us=20000"
 WRITES = "via=1,count=4,depth=4,set=300,mget=100,lcs=100,eval=20,think-us=10000,keys=8"
 TRANSACTIONS = "via=1,count=4,cas=10000,think-us=100000,keys=8"
 SELDOM_PAST = "via=0,set=10000,think-us=25000,keys=8"
+# What the server says of some keys, and then copies of others; writers past the proxies meanwhile.
+ACROSS = "count=4,keys=8,lcs=200,mget=500,think-us=500"
+BARRIERS = "count=4,depth=2,keys=8,barrier=100,think-us=500"
 CLUSTER = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
 
 RUNS = [
@@ -161,6 +169,17 @@ RUNS = [
     Run("a stopped keeper", readers(1) + SPARSE, BOUND_S, 1000, stop_a_keeper),
     Run("short lives", readers(1) + SHORT_LIVED, BOUND_S,
         stage={"calls": [("DEBUG", "SET-ACTIVE-EXPIRE", "0")]}),
+    Run("level session", [f"via=1,{ACROSS}", *through(1), SELDOM_PAST], BOUND_S, level="session",
+        stage={"push_delay_s": 0.005, "options": {"cache.level": "session"}}),
+    Run("level session, two proxies", [f"via={via},{ACROSS},set=20" for via in (1, 2)] +
+        [SELDOM_PAST], BOUND_S, 1000, cut_and_stop, level="session",
+        stage={"proxies": 2, "options": {"cache.level": "session"}}),
+    Run("level ttl", readers(1) + SPARSE, 3, 1000, lose_pushes, level="ttl", stale_s=0.3,
+        stage={"push_delay_s": 0.0,
+               "options": {"cache.level": "ttl", "cache.max-staleness": "200ms",
+                           "cache.expire-after-write": "3s"}}),
+    Run("barriers", [f"via=1,{BARRIERS}", *readers(1), SELDOM_PAST], BOUND_S,
+        stage={"push_delay_s": 0.005}),
     Run("moved keys", ["via=1,count=4,think-us=500,keys=4", "via=0,set=10000,keys=4,"
         "think-us=2200000"], BOUND_S, 1000, move_the_keys, once=True, prefix="{heatsink:heartbeat}",
         moves=True, stage={"server_args": CLUSTER,

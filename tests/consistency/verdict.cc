@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tests/consistency/floor_check.h"
+#include "tests/consistency/order_check.h"
 #include "tests/consistency/register_check.h"
 
 namespace heatsink::consistency {
@@ -81,7 +82,7 @@ std::string ms(Nanos time) {
 
 }  // namespace
 
-Verdict judge(const History& history, Nanos bound) {
+Verdict judge(const History& history, Nanos bound, Level level) {
   const std::vector<KeyHistory> keys = split_by_key(history);
   Verdict verdict;
   verdict.operations = history.size();
@@ -90,9 +91,12 @@ Verdict judge(const History& history, Nanos bound) {
   for (const KeyHistory& key : keys) {
     append(verdict.violations, check_register(key, bound, kOfEach));
     append(verdict.violations, check_expiry(key, bound, kOfEach));
+    if (level == Level::kTtl) continue;
     append(verdict.violations, check_sessions(key, kOfEach));
     append(verdict.violations, check_no_way_back(key, kOfEach));
   }
+  if (level != Level::kTtl) append(verdict.violations, check_barriers(history, keys, kOfEach));
+  if (level == Level::kSession) append(verdict.violations, check_session_order(keys, kOfEach));
   return verdict;
 }
 

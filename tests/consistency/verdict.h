@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,16 @@ struct Verdict {
   std::vector<Violation> violations;  // of each key and each promise the first few
 };
 
+// What was promised of the keys; each level asks for what those before it do, and more.
+enum class Level : std::uint8_t {
+  kTtl,      // nothing but the bound
+  kKey,      // own writes, no way back, barriers
+  kSession,  // order across keys
+};
+
 // The promises of docs/design/coherence.md. `bound`: how old a copy may be; 0: all writers go
 // through the one proxy, and every key must be linearizable. O(n log n) for n operations.
-Verdict judge(const History& history, Nanos bound);
+Verdict judge(const History& history, Nanos bound, Level level = Level::kKey);
 
 // Lines for a person: counts, what was measured beside the bound, and the violations.
 std::string to_text(const Verdict& verdict, Nanos bound);

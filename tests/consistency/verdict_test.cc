@@ -36,6 +36,27 @@ TEST(Verdict, MeasuresHowOldReadsAre) {
   EXPECT_NEAR(static_cast<double>(verdict.staleness.count()), 7e6, 2e3);
 }
 
+TEST(Verdict, EachLevelAsksForMore) {
+  const HistoryMaker maker = HistoryMaker()
+                                 .on(9, 0)
+                                 .of(0)
+                                 .write(1, 0, 1)
+                                 .write(2, 2, 3)
+                                 .of(1)
+                                 .write(3, 4, 5)
+                                 .on(1)
+                                 .read(3, 6, 7)
+                                 .of(0)
+                                 .read(1, 8, 9);
+  EXPECT_THAT(judge(maker.history, Millis(100), Level::kKey).violations, IsEmpty());
+  EXPECT_EQ(judge(maker.history, Millis(100), Level::kSession).violations.size(), 1U);
+  HistoryMaker back = maker;
+  back.read(2, 10, 11).read(1, 12, 13);
+  EXPECT_THAT(judge(back.history, Millis(100), Level::kTtl).violations, IsEmpty());
+  EXPECT_THAT(judge(back.history, Millis(5), Level::kTtl).violations, testing::Not(IsEmpty()));
+  EXPECT_THAT(judge(back.history, Millis(100), Level::kKey).violations, testing::Not(IsEmpty()));
+}
+
 TEST(Verdict, NoStalenessExplainsAPhantom) {
   EXPECT_LT(judge(HistoryMaker().read(1, 0, 1).history, Nanos(0)).staleness, Nanos(0));
 }

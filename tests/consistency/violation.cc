@@ -27,6 +27,8 @@ std::string what(const Op& op) {
       return "erased it";
     case Kind::kExpire:
       return fmt::format("let it live for {} ms", op.ttl.count());
+    case Kind::kBarrier:
+      return "asked for a barrier";
   }
   return "";
 }
@@ -47,6 +49,10 @@ std::string to_string(Promise promise) {
       return "session";
     case Promise::kNoWayBack:
       return "no way back";
+    case Promise::kSessionOrder:
+      return "session order";
+    case Promise::kBarrier:
+      return "barrier";
   }
   return "";
 }
@@ -61,8 +67,9 @@ std::string to_text(const Violation& violation) {
     const std::string end = op.known() ? fmt::format("{:.3f}", ms(op.responded - start)) : "?";
     const std::string path =
         op.via == 0 ? "past the proxies" : fmt::format("through proxy {}", op.via);
-    text += fmt::format("  [{:.3f}, {} ms] key {}: session {} ({}), operation {}: {}\n",
-                        ms(op.invoked - start), end, op.key, op.session, path, op.order, what(op));
+    const std::string key = op.key == kNoKey ? "no key" : fmt::format("key {}", op.key);
+    text += fmt::format("  [{:.3f}, {} ms] {}: session {} ({}), operation {}: {}\n",
+                        ms(op.invoked - start), end, key, op.session, path, op.order, what(op));
   }
   return text;
 }

@@ -11,12 +11,14 @@
 namespace heatsink::consistency {
 
 enum class Promise : std::uint8_t {
-  kWritten,    // what is read was written, and not before it was
-  kRegister,   // the key is one register: its values follow one another, none comes back
-  kRemoval,    // a key that is missing was removed
-  kExpiry,     // nothing is read after its end
-  kSession,    // a session reads its own writes, and never goes back
-  kNoWayBack,  // what one client of a proxy was shown, no client of it reads behind
+  kWritten,       // what is read was written, and not before it was
+  kRegister,      // the key is one register: its values follow one another, none comes back
+  kRemoval,       // a key that is missing was removed
+  kExpiry,        // nothing is read after its end
+  kSession,       // a session reads its own writes, and never goes back
+  kNoWayBack,     // what one client of a proxy was shown, no client of it reads behind
+  kSessionOrder,  // nor does a session, across keys, read behind anything it was told
+  kBarrier,       // nor anybody behind what was written before a barrier was asked for
 };
 
 std::string to_string(Promise promise);

@@ -81,10 +81,10 @@ class Recording:
 
         until(silent, PATIENCE_S, "no read answered from a copy")
 
-    def judge(self, bound_s):
-        """A Judgement, after the end."""
+    def judge(self, bound_s, level="key"):
+        """A Judgement, after the end, of what was promised at that level."""
         done = subprocess.run(
-            [HISTORY, "check", self.path, "--bound-ms", str(bound_s * 1e3)],
+            [HISTORY, "check", self.path, "--bound-ms", str(bound_s * 1e3), "--level", level],
             stdout=subprocess.PIPE,
             text=True,
             check=False,
@@ -102,4 +102,6 @@ class Judgement:
         self.sound = status == 0
         self.operations = int(re.search(r"^(\d+) operations", text)[1])
         self.reads = int(re.search(r"(\d+) reads that a copy", text)[1])
+        measured = re.search(r"^staleness: ([\d.]+) ms", text, re.MULTILINE)
+        self.staleness_s = float(measured[1]) / 1e3 if measured else None
         self.promises = re.findall(r"^  (\w[\w ]*): \d+$", text, re.MULTILINE)

@@ -137,6 +137,7 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
 }
 
 void HotTable::note_shown(KeyHash hash, TimePoint fill_sent_at) {
+  shown_.store(fill_sent_at.time_since_epoch().count());
   const auto found = entries_.find(hash);
   if (found != entries_.end()) found->second->shown_.store(fill_sent_at.time_since_epoch().count());
 }

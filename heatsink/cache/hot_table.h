@@ -110,6 +110,9 @@ class HotTable {
   const Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept;
   bool has(KeyHash hash) const noexcept;  // by hash alone: may err towards true
   bool none() const noexcept;             // no key is hot, so no copy exists
+  // Entry::shown() of all keys. Whoever has seen a copy in this table sees at least the send time
+  // of the last fill before it: an answer to a fill sent later is not behind what was seen.
+  TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
 
   // Writer: the keys. promote() is false when entries_max is reached or the key is there already.
   // REQUIRES a level above kOff.
@@ -179,6 +182,7 @@ class HotTable {
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;
   std::uint64_t bytes_ = 0;
+  std::atomic<std::int64_t> shown_{0};
 };
 
 }  // namespace heatsink::cache

@@ -221,6 +221,7 @@ TEST_F(FillerTest, AFillIsLaterThanItsFenceWhateverTheClockSays) {
 TEST_F(FillerTest, WhatIsAboutToBeShownIsNotedFirst) {
   workers_.when_told = [&](const FillAnswer& answer) {
     EXPECT_EQ(entry().shown(), answer.sent_at);
+    EXPECT_EQ(shared_.table.shown(), answer.sent_at);
   };
   ask(0, at(0), at(10));
   hear_value("v");

@@ -23,6 +23,7 @@ redis::TrackerOptions tracker_options(const SharedState& shared) {
   tracker.heartbeat_key = options.heartbeat_key;
   tracker.heartbeat_interval = options.heartbeat_interval;
   tracker.max_staleness = longest_staleness(shared.terms);
+  tracker.fill_timeout = options.max_staleness;
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
   tracker.rights_interval = options.acl_staleness / 2;

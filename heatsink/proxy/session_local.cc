@@ -76,8 +76,10 @@ bool Session::overtakes(const LocalKey& key) const {
   return in_flight() > 0 && key.entry->terms().level == cache::Level::kSession;
 }
 
+// Its answer must not be behind what the server has said, nor behind any copy that was served.
 TimePoint Session::fill_after(const cache::Entry& entry) const {
-  return entry.terms().level == cache::Level::kSession ? told_at_ : TimePoint{};
+  if (entry.terms().level != cache::Level::kSession) return TimePoint{};
+  return std::max(told_at_, worker_.shared().table.shown());
 }
 
 // One question to the server proves all copies, for all sessions that wait.

@@ -163,6 +163,7 @@ Status Tracker::tick(TimePoint now) {
                        format_duration(options_.response_timeout)};
     }
     if (waiting > options_.max_staleness) stall("the server does not answer");
+    if (waiting > options_.fill_timeout) fail_fills();
   }
   const bool asks_rights = options_.rights_interval > Nanos(0) && state_ != State::kHandshake;
   if (asks_rights && now - rights_asked_at_ >= options_.rights_interval) ask_rights(now);
@@ -403,6 +404,11 @@ void Tracker::fail_outstanding() {
       events_.on_barrier(std::exchange(expected.token, 0));
     }
   }
+  fail_fills();
+}
+
+// What they are told late is for nobody, and not kept.
+void Tracker::fail_fills() {
   for (Fill& fill : fills_) {
     if (!fill.abandon()) continue;
     FillReply failed;

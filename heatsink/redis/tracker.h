@@ -30,6 +30,7 @@ struct TrackerOptions {
   std::string heartbeat_key = "heatsink:heartbeat";
   Nanos heartbeat_interval = Millis(100);
   Nanos max_staleness = std::chrono::seconds(1);  // a heartbeat older than this: stalled
+  Nanos fill_timeout = std::chrono::seconds(1);   // who waits longer for a fill gets kFailed
   Nanos response_timeout =
       std::chrono::seconds(10);  // a reply older than this: the connection is given up
   std::uint64_t value_bytes_max = 256 * 1024;
@@ -152,6 +153,7 @@ class Tracker {
   void stall(const std::string& reason);
   void finish_fill();  // if it is complete
   void fail_outstanding();
+  void fail_fills();
 
   const TrackerOptions options_;
   TrackerEvents& events_;

@@ -182,6 +182,46 @@ TEST_F(FillingReads, WhatHasNoFormInRespTwoIsRefused) {
   EXPECT_THAT(read(integer(-1) + "(12\r\n"), ElementsAre("filled 7 refused sent 5"));
 }
 
+// Copies may live on for longer than anybody should wait for one.
+class PatientTracker : public TrackerTest {
+ protected:
+  PatientTracker() {
+    hear_on(kPong + kHello + kCommands + kOk + kBeat, at(1));
+    log_.take();
+  }
+  static TrackerOptions patient() {
+    TrackerOptions made = options();
+    made.max_staleness = std::chrono::seconds(5);
+    made.fill_timeout = std::chrono::seconds(1);
+    return made;
+  }
+  Lines hear_on(std::string_view bytes, TimePoint now) {
+    EXPECT_TRUE(patient_.received(bytes, now).ok());
+    return log_.take();
+  }
+  Lines tick(TimePoint now) {
+    EXPECT_TRUE(patient_.tick(now).ok());
+    return log_.take();
+  }
+
+  Tracker patient_ = [this] {
+    Tracker made(patient(), log_);
+    made.connected(at(0));
+    return made;
+  }();
+};
+
+TEST_F(PatientTracker, WhoWaitsForAFillIsNotKeptWaiting) {
+  patient_.fill(7, {"k", 0}, at(5));
+  EXPECT_THAT(tick(at(1005)), IsEmpty());
+  EXPECT_THAT(tick(at(1006)), ElementsAre("filled 7 failed sent 5"));
+  EXPECT_TRUE(patient_.up());
+  EXPECT_THAT(hear_on(bulk("v") + integer(-1), at(1500)), IsEmpty()) << "once is enough";
+  patient_.fill(8, {"k", 0}, at(1501));
+  EXPECT_THAT(hear_on(kHeart + bulk("v") + integer(-1), at(1502)),
+              testing::Contains("filled 8 value sent 1501 \"v\""));
+}
+
 // In one piece or in many.
 TEST_F(FillingReads, AReplyThatIsTooLongIsLetPass) {
   const std::string reply = integer(-1) + bulk(std::string(50, 'x'));

@@ -36,7 +36,7 @@ redis::TrackerOptions reader_options(const SharedState& shared) {
   reader.tracking = false;
   reader.rights_interval = Nanos(0);
   reader.heartbeat_interval = kReaderHeartbeat;
-  reader.max_staleness = reader.response_timeout;
+  reader.max_staleness = reader.fill_timeout = reader.response_timeout;
   return reader;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
+#include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/touched_keys.h"
 
 namespace heatsink::proxy {
@@ -38,6 +40,7 @@ struct Pending {
   std::uint32_t bytes = 0;      // of the request, kept in the output until the reply begins
   std::uint32_t number = 0;     // confirmations still to come; database of kSelect and kSelectDb
   std::uint64_t reply_of = 0;   // a ReadHash: the worker wants to know how long the reply is
+  std::unique_ptr<AskedRight> proves;  // if the reply is no error, its user may do this
   TouchedKeys keys;
 };
 

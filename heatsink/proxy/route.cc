@@ -98,8 +98,12 @@ Route route_of(const resp::Command& command) {
 }
 
 bool changes_access(const resp::Command& command) {
-  return command.name == "config|set" || command.name == "acl|setuser" ||
-         command.name == "acl|deluser" || command.name == "acl|load";
+  return command.name == "config|set" || changes_rights(command);
+}
+
+bool changes_rights(const resp::Command& command) {
+  return command.name == "acl|setuser" || command.name == "acl|deluser" ||
+         command.name == "acl|load";
 }
 
 bool tells_nothing(const resp::Command& command) {

@@ -45,5 +45,7 @@ bool tells_nothing(const resp::Command& command);
 
 // After which a client that has said nothing may be let in, or no longer.
 bool changes_access(const resp::Command& command);
+// After which somebody may no longer read what there are copies of.
+bool changes_rights(const resp::Command& command);
 
 }  // namespace heatsink::proxy

@@ -23,6 +23,7 @@
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
@@ -198,6 +199,10 @@ class Session final : public net::FdHandler {
   bool waits() const;
 
   // session_local.cc
+  Right right_to(const Call& call, std::span<const LocalKey> keys) const;
+  bool may_read(const Call& call, std::span<const LocalKey> keys);
+  Step forward_to_prove(const Call& call, std::span<const LocalKey> keys);
+  void renew_proof(const Call& call, const Right& right);
   bool reads_locally(const Call& call) const;
   Step read_locally(const Call& call);
   Step read_one(const Call& call);
@@ -242,7 +247,7 @@ class Session final : public net::FdHandler {
   Step hello_locally(const Call& call, resp::Protocol protocol, std::string_view name);
   Step authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
                     std::string_view name);
-  void become(User user);
+  void become(User user, std::string_view name = "default");
   bool can_log_in() const;
   Upstream* strangers_lane(Step& step);
   User fresh_user() const;  // who a client is that has said nothing yet
@@ -309,6 +314,7 @@ class Session final : public net::FdHandler {
   std::uint64_t ticket_ = 0;  // of its latest kProof or kBarrier
   enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier_ = Barrier::kNone;
   net::TimerId barrier_timer_ = 0;
+  std::unique_ptr<AskedRight> proves_;  // what the reply to the request being forwarded proves
   ReadHash reply_of_;  // of the request being forwarded, if its reply's length is worth knowing
   // Names (by hash) that commands in flight touch: not served locally until those are answered.
   std::bitset<512> in_flight_names_;
@@ -316,7 +322,8 @@ class Session final : public net::FdHandler {
   // What the server would keep.
   resp::Protocol protocol_ = resp::Protocol::kResp2;
   User user_ = User::kShared;
-  std::string auth_user_;  // of the AUTH in flight
+  std::uint64_t user_hash_ = 0;  // of kOther: of his name
+  std::string auth_user_;        // of the AUTH in flight
   std::string auth_name_;
   std::string name_;
   std::uint32_t db_ = 0;

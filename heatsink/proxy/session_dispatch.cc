@@ -197,6 +197,7 @@ Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t 
   pending.number = number;
   pending.silent = take_silence();
   pending.reply_of = reply_of_.value;
+  pending.proves = std::move(proves_);
   pending.read_only = call.command != nullptr && call.command->has(resp::kReadonly);
   pending.tells = !call.tells_nothing;
   const bool executes = !in_multi_ || call.route == Route::kExec;
@@ -225,9 +226,10 @@ void Session::note_keys(const Call& call, Pending& pending) {
                                                   : resp::find_keys(*call.command, call.args, refs);
   // Scripts and functions are free to touch keys that the call does not name, and many do.
   const bool runs_code = call.command != nullptr && call.command->has(resp::kNoMandatoryKeys);
-  const bool unknown = keys != resp::Keys::kKnown || runs_code;
-  const bool flush =
-      keys == resp::Keys::kUnknown && call.command != nullptr && hides_invalidations(*call.command);
+  const bool rights = call.command != nullptr && changes_rights(*call.command);
+  const bool unknown = keys != resp::Keys::kKnown || runs_code || rights;
+  const bool flush = rights || (keys == resp::Keys::kUnknown && call.command != nullptr &&
+                                hides_invalidations(*call.command));
   const bool queued = in_multi_ && call.route != Route::kExec && call.route != Route::kDiscard;
   (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
   (queued ? transaction_flush_ : pending.flush) |= flush;

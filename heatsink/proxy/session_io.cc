@@ -23,8 +23,9 @@ Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::stri
   become(fresh_user());
 }
 
-void Session::become(User user) {
+void Session::become(User user, std::string_view name) {
   user_ = user;
+  user_hash_ = hash_name(name, worker_.shared().seed).value;
   resp::RequestLimits limits;
   limits.buffered_bytes_max = worker_.shared().options.stream_threshold.count;
   parser_.set_limits(user == User::kNobody ? resp::limits_before_auth(limits) : limits);

@@ -43,7 +43,7 @@ std::uint64_t number_in(std::string_view wire) { return wire == ":0\r\n" ? 0 : 1
 
 bool Session::reads_locally(const Call& call) const {
   return call.has_right_arity() && !in_multi_ && !watching_ && !server_knows_best_ &&
-         user_ == User::kShared && holds_ == 0 &&
+         user_ != User::kNobody && holds_ == 0 &&
          !(subscribed() && protocol_ == resp::Protocol::kResp2);
 }
 
@@ -67,6 +67,51 @@ cache::Ruling Session::judge(LocalKey& key, const cache::Read& read, TimePoint n
       cache::judge(*key.entry, read, shared.lease, shared.fences, now, told_at_);
   key.copy = judgement.copy;
   return judgement.ruling;
+}
+
+// ---- other users than the proxy's own: each read must have been the server's to allow
+
+Right Session::right_to(const Call& call, std::span<const LocalKey> keys) const {
+  Right right{user_hash_, 0, call.local->number};
+  for (const LocalKey& key : keys) right.add_key(key.hash);
+  return right;
+}
+
+bool Session::may_read(const Call& call, std::span<const LocalKey> keys) {
+  const Right right = right_to(call, keys);
+  switch (worker_.proofs().ask(right, call.now, worker_.shared().rights_changed_at())) {
+    case Proofs::Word::kUnproven:
+      worker_.count().add(Count::kRefusedRights);
+      return false;
+    case Proofs::Word::kAgeing:
+      renew_proof(call, right);
+      break;
+    case Proofs::Word::kProven:
+      break;
+  }
+  return true;
+}
+
+// The read itself, by this user; its answer is the client's, and proves that he may.
+Session::Step Session::forward_to_prove(const Call& call, std::span<const LocalKey> keys) {
+  answer_ = nullptr;
+  proves_ = std::make_unique<AskedRight>(AskedRight{right_to(call, keys), call.now});
+  const Step step = forward(call, has_big_key(call));
+  proves_ = nullptr;
+  return step;
+}
+
+// Once more beside the hits, and nobody is shown the answer: so it raises no fence, and the copies
+// live on.
+void Session::renew_proof(const Call& call, const Right& right) {
+  const bool free = private_ && private_->ready() && !blocking_ &&
+                    (pinned_ || private_->db() == db_) && private_->unsent() == 0;
+  if (!free) return;
+  worker_.count().add(Count::kProofsRenewed);
+  Pending pending;
+  pending.kind = PendingKind::kOwn;
+  pending.proves = std::make_unique<AskedRight>(AskedRight{right, call.now});
+  private_->send(call.raw, std::move(pending));
 }
 
 // ---- level session: no read is older than what the client was told before (coherence.md)
@@ -93,6 +138,8 @@ Session::Step Session::await_proof(const Call& call) {
 
 Session::Step Session::read_one(const Call& call) {
   LocalKey key = local_key(call.args[1]);
+  if (user_ == User::kOther && key.entry != nullptr && !may_read(call, {&key, 1}))
+    return forward_to_prove(call, {&key, 1});
   const cache::Read read = call.read();
   const bool resp3 = protocol_ == resp::Protocol::kResp3;
   if (answer_) {
@@ -157,6 +204,7 @@ Session::Step Session::read_many(const Call& call) {
     if (keys.back().entry == nullptr || overtakes(keys.back()))
       return forward(call, has_big_key(call));
   }
+  if (user_ == User::kOther && !may_read(call, keys)) return forward_to_prove(call, keys);
   const cache::Ruling ruling = judge_all(keys, read, call.now);
   if (ruling == cache::Ruling::kServe) {
     worker_.count_hit(*call.local);

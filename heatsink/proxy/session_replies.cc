@@ -203,7 +203,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
       give_back(private_->protocol() == protocol_);
     }
   } else {
-    become(User::kOther);
+    become(User::kOther, user);
     announce_name();
     follow_protocol();
   }

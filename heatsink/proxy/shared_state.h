@@ -77,6 +77,16 @@ struct SharedState {
   // been another server before.
   std::atomic<Nanos::rep> tracker_since{0};
 
+  // When somebody was last told, through this proxy, that who may do what is another now: what was
+  // asked of the server then or before proves no right.
+  TimePoint rights_changed_at() const { return TimePoint(Nanos(rights_changed_at_.load())); }
+  void rights_change(TimePoint now) {
+    std::int64_t before = rights_changed_at_.load();
+    const std::int64_t at = now.time_since_epoch().count();
+    while (before < at && !rights_changed_at_.compare_exchange_weak(before, at)) {
+    }
+  }
+
   // How often the server has let somebody in. A refusal for want of it is good only while this has
   // not grown since the attempt that failed: a client that was served here is then never refused
   // there, on another lane or another worker, for the rest of a pause begun without that news.
@@ -104,6 +114,7 @@ struct SharedState {
   std::atomic<std::int64_t> handshakes{0};  // of clients, under way
 
  private:
+  std::atomic<std::int64_t> rights_changed_at_{0};
   mutable std::mutex tls_mutex_;  // taken once per connection
   TlsContexts tls_;
   mutable std::mutex addresses_mutex_;  // taken once per connection attempt

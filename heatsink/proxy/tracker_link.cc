@@ -84,7 +84,7 @@ void TrackerLink::on_writable() {
     loop_.cancel(std::exchange(timer_, 0));
     connected_ = true;
     connected_at_ = BootClock::now();
-    shared_.tracker_since.store(connected_at_.time_since_epoch().count());
+    if (since_ != nullptr) since_->store(connected_at_.time_since_epoch().count());
     tracker_.connected(connected_at_);
   }
   flush();

@@ -2,6 +2,7 @@
 // A tracker's socket: connects, carries bytes, and comes back with back-off.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,9 +17,14 @@ namespace heatsink::proxy {
 class TrackerLink final : public net::FdHandler {
  public:
   // `without_it` says what there is none of while the connection is lost: "no local copies".
+  // `since` (may be null) is told when it was made.
   TrackerLink(net::EventLoop& loop, SharedState& shared, redis::Tracker& tracker,
-              std::string without_it)
-      : loop_(loop), shared_(shared), tracker_(tracker), without_it_(std::move(without_it)) {}
+              std::string without_it, std::atomic<Nanos::rep>* since)
+      : loop_(loop),
+        shared_(shared),
+        tracker_(tracker),
+        without_it_(std::move(without_it)),
+        since_(since) {}
   ~TrackerLink();
   TrackerLink(const TrackerLink&) = delete;
 
@@ -40,6 +46,7 @@ class TrackerLink final : public net::FdHandler {
   SharedState& shared_;
   redis::Tracker& tracker_;
   const std::string without_it_;
+  std::atomic<Nanos::rep>* const since_;
   net::Stream socket_;
   bool connected_ = false;
   TimePoint connected_at_{};

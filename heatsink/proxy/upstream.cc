@@ -359,6 +359,7 @@ void Upstream::finish_reply() {
     return;
   }
   Pending pending = pending_.pop_front();
+  if (pending.proves) worker_.proofs().heard(*pending.proves, ok);
   if (ok && pending.reply_of != 0) worker_.saw_reply({pending.reply_of}, element_bytes_);
   if (raw_ && pending_.empty()) send_more(std::exchange(raw_request_, {}));
   if (pending.kind == PendingKind::kHandshake) {

@@ -38,6 +38,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       scratch_(new char[kScratchBytes]),
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
       doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}),
+      proofs_(shared.options.acl_staleness),
       random_(shared.seed + index) {
   set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
                                                          [](const auto*) {}));

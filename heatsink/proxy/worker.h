@@ -17,6 +17,7 @@
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/payoff.h"
+#include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/shared_state.h"
@@ -100,6 +101,8 @@ class Worker final : private TlsDoor::House {
   std::unique_ptr<Upstream> acquire_private(Session& session, resp::Protocol protocol,
                                             Upstream::Login login);
   void release_private(std::unique_ptr<Upstream> upstream, bool clean);
+
+  Proofs& proofs() { return proofs_; }
 
   // Whether it makes sense to ask the tracker for a copy of this read.
   bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read);
@@ -214,6 +217,7 @@ class Worker final : private TlsDoor::House {
   FillWaiters waiters_;
   Doorkeeper doorkeeper_;
   Payoff payoff_;
+  Proofs proofs_;
   std::array<std::uint64_t, 1024> big_{};
   std::size_t big_count_ = 0;
   std::vector<resp::KeyRef> key_refs_;

@@ -64,7 +64,10 @@ void Worker::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint
 
 void Worker::settle(Pending& pending, TimePoint now) {
   if (std::exchange(pending.settled, true)) return;
-  if (pending.changes_access) keeper_.check_access(index_, hold(pending));
+  if (pending.changes_access) {
+    shared_.rights_change(now);
+    keeper_.check_access(index_, hold(pending));
+  }
   if (!shared_.options.cache_enabled) return;
   pending.keys.for_each([&](const TouchedKey& key) {
     if (key.write && pending.writes_begun) {

@@ -52,12 +52,14 @@ class Door:
     def says(self, text):
         until(lambda: text in self.output(), what=f"{text!r} in the log")
 
-    def metric(self, name, headers=()):
+    def metric(self, name, headers=(), exact=False):
+        """The sum over its labels; exact: of the one with the labels in its name."""
         command = ["curl", "-s", "--max-time", "10", f"http://{self.admin}/metrics"]
         for header in headers:
             command += ["-H", header]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        return sum(float(v) for v in re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.M))
+        pattern = re.escape(name) if exact else rf"{name}(?:{{[^}}]*}})?"
+        return sum(float(v) for v in re.findall(rf"^{pattern} (\S+)$", text, re.M))
 
     def stop(self):
         status = self.process.end(signal.SIGTERM)

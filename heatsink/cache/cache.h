@@ -10,5 +10,6 @@
 #include "heatsink/cache/hot_table.h"  // IWYU pragma: export
 #include "heatsink/cache/key_rule.h"   // IWYU pragma: export
 #include "heatsink/cache/lease.h"      // IWYU pragma: export
+#include "heatsink/cache/pins.h"       // IWYU pragma: export
 #include "heatsink/cache/read.h"       // IWYU pragma: export
 #include "heatsink/cache/terms.h"      // IWYU pragma: export

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/cache/pins.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace heatsink::cache {
+namespace {
+
+// Runs `use` on a thread of its own, to its end.
+template <class Use>
+void elsewhere(Use use) {
+  std::thread(use).join();
+}
+
+TEST(Pins, FreeWhatNobodyCanSeeAnyMore) {
+  bool freed = false;
+  retire([&] { freed = true; });
+  EXPECT_FALSE(freed) << "only collect_retired() frees";
+  EXPECT_EQ(collect_retired(), 0U);
+  EXPECT_TRUE(freed);
+}
+
+TEST(Pins, KeepWhatAPinOlderThanTheRetirementMayHold) {
+  bool freed = false;
+  std::optional<Pin> pin(std::in_place);
+  elsewhere([&] { retire([&] { freed = true; }); });
+  EXPECT_EQ(collect_retired(), 1U);
+  EXPECT_FALSE(freed);
+  pin.reset();
+  EXPECT_EQ(collect_retired(), 0U);
+  EXPECT_TRUE(freed);
+}
+
+TEST(Pins, NestAndOnlyTheOutermostCounts) {
+  bool freed = false;
+  std::optional<Pin> outer(std::in_place);
+  retire([&] { freed = true; });
+  { const Pin inner; }
+  collect_retired();
+  EXPECT_FALSE(freed);
+  outer.reset();
+  collect_retired();
+  EXPECT_TRUE(freed);
+}
+
+TEST(Pins, OfLaterCannotHoldWhatWasUnlinkedBefore) {
+  bool freed = false;
+  retire([&] { freed = true; });
+  const Pin pin;
+  collect_retired();
+  EXPECT_TRUE(freed);
+}
+
+// Readers follow a pointer that a writer replaces all the time; what is freed is poisoned, so a
+// reader that is let down reads 0 (and the sanitizers see the rest).
+TEST(Pins, NoReaderSeesWhatWasFreed) {
+  struct Cell {
+    std::atomic<int> alive{1};
+  };
+  std::atomic<Cell*> shared{new Cell};
+  std::atomic<bool> over{false};
+  std::atomic<int> dead{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!over.load()) {
+        const Pin pin;
+        if (shared.load()->alive.load() != 1) ++dead;
+      }
+    });
+  }
+  for (int i = 0; i < 20'000; ++i) {
+    Cell* old = shared.exchange(new Cell);
+    retire([old] {
+      old->alive.store(0);
+      delete old;
+    });
+    if (i % 8 == 0) collect_retired();
+  }
+  over = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(dead.load(), 0);
+  delete shared.load();
+  EXPECT_EQ(collect_retired(), 0U);
+}
+
+TEST(Pins, ThreadsThatEndLeaveTheirSlotToOthers) {
+  for (int i = 0; i < 200; ++i) {
+    elsewhere([] { const Pin pin; });
+  }
+  bool freed = false;
+  retire([&] { freed = true; });
+  collect_retired();
+  EXPECT_TRUE(freed) << "a thread that ended holds nothing";
+}
+
+}  // namespace
+}  // namespace heatsink::cache

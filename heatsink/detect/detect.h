@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heatsink/detect/access.h"        // IWYU pragma: export
+#include "heatsink/detect/access_log.h"    // IWYU pragma: export
 #include "heatsink/detect/event.h"         // IWYU pragma: export
 #include "heatsink/detect/key_pattern.h"   // IWYU pragma: export
 #include "heatsink/detect/measure.h"       // IWYU pragma: export

@@ -75,12 +75,17 @@ bool Recorder::record_now(const Access& access, TimePoint now) noexcept {
   return table_->keys.count(entry, access.key) || urgent;
 }
 
-bool Recorder::drain_log() noexcept {
-  const std::uint32_t requests = log_.size();
+bool Recorder::count(AccessLog& log) noexcept {
+  const std::uint32_t requests = log.size();
   AccessLog::Amount sum;
-  const bool urgent = table_->keys.drain(log_, sum);
+  const bool urgent = table_->keys.drain(log, sum);
   table_->current->add(requests, sum);
   return urgent;
+}
+
+bool Recorder::take(AccessLog& log, TimePoint now) noexcept {
+  const bool urgent = now >= due_ && advance(now);
+  return count(log) || urgent;
 }
 
 // What waits in the log belongs to the slot, and to the sample, in which it was seen.

@@ -73,6 +73,10 @@ class Recorder {
   // loop's turn, so that a thread that falls idle has nothing pending. O(what is pending).
   bool drain(TimePoint now) noexcept;
 
+  // Counts another log, of a thread that has no recorder of its own, and clears it; true as
+  // record(). Its accesses are credited to the slot of `now`.
+  bool take(AccessLog& log, TimePoint now) noexcept;
+
   // The window as it stands at `now`: totals, and of the keys with at least `floor` the `keys_max`
   // busiest, with their bounds. O(table).
   Summary summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor = 0);
@@ -84,7 +88,8 @@ class Recorder {
   struct Table;
 
   bool record_now(const Access& access, TimePoint now) noexcept;
-  bool drain_log() noexcept;
+  bool drain_log() noexcept { return count(log_); }
+  bool count(AccessLog& log) noexcept;
   bool advance(TimePoint now) noexcept;
 
   std::unique_ptr<Table> table_;

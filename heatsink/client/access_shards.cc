@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/access_shards.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+namespace heatsink::client {
+namespace {
+
+std::atomic<std::uint64_t> ids{0};
+std::atomic<std::size_t> threads{0};
+
+detect::RecorderOptions part_of(detect::RecorderOptions options, std::size_t shards) {
+  const auto part = [&](std::uint64_t of) {
+    return of == UINT64_MAX ? of : std::max<std::uint64_t>(of / shards, of == 0 ? 0 : 1);
+  };
+  options.memory_bytes /= shards;
+  options.urgent_count = part(options.urgent_count);
+  options.worth_tracking = part(options.worth_tracking);
+  options.lossless_per_second = part(options.lossless_per_second);
+  return options;
+}
+
+}  // namespace
+
+// What a thread has of each client that lives.
+struct AccessShards::Logs {
+  std::unordered_map<std::uint64_t, std::unique_ptr<Log>> by_owner;
+
+  // So that a thread that outlives many clients does not keep what was theirs.
+  void forget_the_dead() {
+    std::erase_if(by_owner, [](const auto& each) { return each.second->shards.expired(); });
+  }
+};
+
+thread_local constinit AccessShards::Last AccessShards::last_{};
+
+AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t shards)
+    : id_(++ids), shards_(std::make_shared<Shards>()) {
+  shards = std::max<std::size_t>(shards, 1);
+  for (std::size_t i = 0; i < shards; ++i)
+    shards_->all.push_back(std::make_unique<Shard>(part_of(options, shards)));
+}
+
+AccessShards::~AccessShards() = default;
+
+template <class Use>
+bool AccessShards::Shards::with_any(std::size_t first, Use use) {
+  for (std::size_t i = first;; ++i) {
+    Shard& shard = *all[i % all.size()];
+    const std::unique_lock lock(shard.mutex, std::try_to_lock);
+    if (lock.owns_lock()) return use(shard.recorder);
+  }
+}
+
+// A thread that ends leaves nothing uncounted.
+AccessShards::Log::~Log() {
+  const std::shared_ptr<Shards> alive = shards.lock();
+  if (alive == nullptr || accesses.size() == 0) return;
+  alive->with_any(home,
+                  [&](detect::Recorder& recorder) { return recorder.take(accesses, began_at); });
+}
+
+AccessShards::Log& AccessShards::find_log() {
+  static thread_local Logs logs;
+  const auto at = logs.by_owner.find(id_);
+  if (at == logs.by_owner.end()) {
+    logs.forget_the_dead();
+    auto log = std::make_unique<Log>();
+    log->home = threads.fetch_add(1, std::memory_order_relaxed);
+    log->shards = shards_;
+    last_ = {id_, log.get()};
+    logs.by_owner.emplace(id_, std::move(log));
+  } else {
+    last_ = {id_, at->second.get()};
+  }
+  return *last_.log;
+}
+
+bool AccessShards::record_long(const detect::Access& access, TimePoint now) noexcept {
+  return shards_->with_any(this_threads().home, [&](detect::Recorder& recorder) {
+    return recorder.record(access, now);
+  });
+}
+
+bool AccessShards::count(Log& log, TimePoint now) noexcept {
+  return shards_->with_any(
+      log.home, [&](detect::Recorder& recorder) { return recorder.take(log.accesses, now); });
+}
+
+std::vector<detect::Summary> AccessShards::summarize(TimePoint now, std::size_t keys_max,
+                                                     std::uint64_t floor) {
+  std::vector<detect::Summary> summaries;
+  for (const auto& shard : shards_->all) {
+    const std::lock_guard lock(shard->mutex);
+    summaries.push_back(shard->recorder.summarize(now, keys_max, floor));
+  }
+  return summaries;
+}
+
+std::size_t AccessShards::memory_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& shard : shards_->all) bytes += shard->recorder.memory_bytes();
+  return bytes;
+}
+
+}  // namespace heatsink::client

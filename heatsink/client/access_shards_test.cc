@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/access_shards.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace heatsink::client {
+namespace {
+
+constexpr TimePoint kStart{std::chrono::seconds(100)};
+constexpr Nanos kLater = AccessShards::kLogAgeMax + Nanos(1);
+
+detect::Access access(std::string_view key) {
+  return {.hash = in_db(hash_name(key, 1), 0), .key = key};
+}
+
+detect::Summary merged(AccessShards& shards, TimePoint now) {
+  return detect::merge(shards.summarize(now, 100, 0), 100);
+}
+
+TEST(AccessShards, CountWhatALogHeldOnceItIsFull) {
+  AccessShards shards({}, 2);
+  for (int i = 0; i < 64; ++i) shards.record(access("a"), kStart);
+  const detect::Summary summary = merged(shards, kStart);
+  ASSERT_EQ(summary.keys.size(), 1U);
+  EXPECT_EQ(summary.keys[0].low, 64U);
+}
+
+TEST(AccessShards, CountWhatALogHeldOnceItIsOld) {
+  AccessShards shards({}, 2);
+  shards.record(access("a"), kStart);
+  EXPECT_EQ(merged(shards, kStart).requests, 0U);
+  shards.record(access("a"), kStart + kLater);
+  EXPECT_EQ(merged(shards, kStart + kLater).requests, 2U);
+}
+
+TEST(AccessShards, CountWhatAThreadLeavesWhenItEnds) {
+  AccessShards shards({}, 2);
+  std::thread([&] { shards.record(access("a"), kStart); }).join();
+  EXPECT_EQ(merged(shards, kStart).requests, 1U);
+}
+
+TEST(AccessShards, CountNamesThatFitNoLogAtOnce) {
+  AccessShards shards({}, 2);
+  const std::string name(100, 'x');
+  shards.record(access(name), kStart);
+  const detect::Summary summary = merged(shards, kStart);
+  ASSERT_EQ(summary.keys.size(), 1U);
+  EXPECT_EQ(summary.keys[0].key, name);
+}
+
+TEST(AccessShards, TellTheirOwnAccessesApart) {
+  AccessShards one({}, 1), other({}, 1);
+  one.record(access("a"), kStart);
+  other.record(access("b"), kStart);
+  other.record(access("b"), kStart + kLater);
+  one.record(access("a"), kStart + kLater);
+  EXPECT_EQ(merged(one, kStart + kLater).keys[0].key, "a");
+  EXPECT_EQ(merged(other, kStart + kLater).keys[0].key, "b");
+}
+
+TEST(AccessShards, AThreadOutlivesThem) {
+  for (int i = 0; i < 3; ++i) {
+    AccessShards shards({}, 1);
+    shards.record(access("a"), kStart);
+  }
+}
+
+TEST(AccessShards, LoseNothingOfManyThreads) {
+  AccessShards shards({}, 2);
+  constexpr int kThreads = 6, kEach = 10'000;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < kEach; ++k) shards.record(access(k % 4 == 0 ? "cold" : "hot"), kStart);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const detect::Summary summary = merged(shards, kStart);
+  EXPECT_EQ(summary.requests, static_cast<std::uint64_t>(kThreads * kEach));
+  ASSERT_EQ(summary.keys.size(), 2U);
+  EXPECT_EQ(summary.keys[0].key, "hot");
+  EXPECT_EQ(summary.keys[0].low, static_cast<std::uint64_t>(kThreads * kEach * 3 / 4));
+}
+
+TEST(AccessShards, SayWhenAKeyIsUrgent) {
+  AccessShards shards({.urgent_count = 100}, 2);  // 50 in each
+  bool is_urgent = false;
+  for (int i = 0; i < 64; ++i) is_urgent |= shards.record(access("a"), kStart);
+  EXPECT_TRUE(is_urgent);
+}
+
+}  // namespace
+}  // namespace heatsink::client

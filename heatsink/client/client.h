@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// client: local reads of hot keys inside the process. The loader says where values come from; a hit
+// costs nanoseconds. Start with Client below, then options.h.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heatsink/client/access_shards.h"     // IWYU pragma: export
+#include "heatsink/client/box.h"               // IWYU pragma: export
+#include "heatsink/client/core.h"              // IWYU pragma: export
+#include "heatsink/client/errors.h"            // IWYU pragma: export
+#include "heatsink/client/flights.h"           // IWYU pragma: export
+#include "heatsink/client/hit_clock.h"         // IWYU pragma: export
+#include "heatsink/client/hot_keys.h"          // IWYU pragma: export
+#include "heatsink/client/local.h"             // IWYU pragma: export
+#include "heatsink/client/options.h"           // IWYU pragma: export
+#include "heatsink/client/refresh_schedule.h"  // IWYU pragma: export
+#include "heatsink/client/stats.h"             // IWYU pragma: export
+
+namespace heatsink::client {
+
+// Fetches the value of a key from wherever it is; an empty optional: there is none. It may throw.
+// Copies of it are kept and called in the background, so what it refers to must outlive the Client.
+template <class L, class V>
+concept Loader = std::copy_constructible<std::decay_t<L>> &&
+    std::is_invocable_r_v<std::optional<V>, L&, const std::string&>;
+
+// Counts every access, and keeps local copies of the keys that are hot; cold keys go to the loader
+// and are counted, nothing else. A copy is served for cache.expire-after-write after its load began
+// and refreshed before; a write through this object replaces it (level `ttl`: writes by others are
+// seen at the next refresh).
+//
+// Thread-safe; cheap to copy, and copies share everything. What a thread is reading survives the
+// last copy of the Client. A hit takes no lock and allocates nothing. Not to be used in destructors
+// of thread_local objects.
+template <class V = std::string>
+class Client {
+ public:
+  explicit Client(const ClientOptions& options = {}) : core_(std::make_shared<Core>(options)) {}
+
+  // The local copy, or what the loader says. Throws what the loader throws; LoadRefused if the key
+  // is hot and too many wait for its one load.
+  template <Loader<V> L>
+  Local<V> get(std::string_view key, L&& loader) const {
+    return Local<V>(*core_, key, loader);
+  }
+  // The local copy if there is one; counts nothing and asks nobody.
+  Local<V> peek(std::string_view key) const {
+    return Local<V>(*core_, key, typename Local<V>::Peek{});
+  }
+
+  // Writes to the source by `store(key, value)`, then to the local copy. If `store` throws, nobody
+  // knows what the source holds: the copy goes, and the exception is passed on.
+  template <std::invocable<const std::string&, const V&> S>
+  void set(std::string_view key, V value, S&& store) const {
+    write(key, [&](const std::string& name) {
+      store(name, value);
+      return std::make_shared<BoxOf<V>>(std::move(value));
+    });
+  }
+  // The same for a deletion, by `remove(key)`.
+  template <std::invocable<const std::string&> R>
+  void del(std::string_view key, R&& remove) const {
+    write(key, [&](const std::string& name) {
+      remove(name);
+      return std::make_shared<EmptyBox>();
+    });
+  }
+  // The source has been written already, by whoever: the copy is this from now on / goes.
+  void update(std::string_view key, V value) const {
+    const Core::Write write = core_->begin_write(key, core_->hash(key));
+    core_->end_write(write, std::make_shared<BoxOf<V>>(std::move(value)));
+  }
+  void invalidate(std::string_view key) const { core_->invalidate(core_->hash(key)); }
+
+  bool is_hot(std::string_view key) const { return core_->is_hot(core_->hash(key)); }
+  // Counts an access that goes another way.
+  void record(std::string_view key) const {
+    core_->record({.hash = core_->hash(key), .key = key}, core_->hit_time());
+  }
+
+  // These keys are hot for so long, whatever their traffic, and loaded now: in the background, or
+  // here without refresh.enabled. Returns those for which cache.maximum-size has no room.
+  template <Loader<V> L>
+  std::vector<std::string> warm(std::span<const std::string> keys, const L& loader,
+                                Nanos for_so_long = std::chrono::minutes(10)) const {
+    std::vector<std::string> refused;
+    const TimePoint until = BootClock::now() + for_so_long;
+    for (const std::string& key : keys) {
+      const KeyHash hash = core_->hash(key);
+      if (!core_->warm(key, hash, until)) {
+        refused.push_back(key);
+      } else if (core_->options().refresh_enabled) {
+        core_->load_soon(hash, load_of<V>(loader, key));
+      } else {
+        core_->load(hash, load_of<V>(loader, key));
+      }
+    }
+    return refused;
+  }
+
+  // The busiest keys, busiest first: hot, write-hot and warm ones.
+  std::vector<HotKeyInfo> top(std::size_t n = 100) const { return core_->top(n); }
+  Stats stats() const { return core_->stats(); }
+  // Called when a key becomes hot, and when it is hot no longer, by a thread of the Client's: it
+  // must not wait for long, and not call close(). All callbacks get all events.
+  void on_hot(std::function<void(const HotEvent&)> callback) const {
+    core_->on_hot(std::move(callback));
+  }
+
+  // Nothing is kept or refreshed any more; get() goes to the loader. Waits for loads that are under
+  // way in the background. The last copy of the Client does it, too.
+  void close() const { core_->close(); }
+
+ private:
+  // `change` writes to the source and returns what the copy is then.
+  template <class Change>
+  void write(std::string_view key, Change change) const {
+    const Core::Write write = core_->begin_write(key, core_->hash(key));
+    std::shared_ptr<Box> box;
+    try {
+      box = change(std::string(key));
+    } catch (...) {
+      core_->end_write(write, nullptr);
+      throw;
+    }
+    core_->end_write(write, std::move(box));
+  }
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace heatsink::client

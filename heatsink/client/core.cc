@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/cache/pins.h"
+#include "heatsink/client/errors.h"
+
+namespace heatsink::client {
+namespace {
+
+constexpr std::size_t kKnownMax = 4096;             // keys that are told apart in a summary
+constexpr std::uint64_t kBytesPerKey = 250;         // of the recorder
+constexpr std::uint64_t kPerSecondMax = 1'000'000;  // above, accesses are sampled
+constexpr double kBurst = 0.25;
+
+NameHash name_of(KeyHash hash) { return NameHash{hash.value}; }
+
+std::uint64_t draw_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+detect::RuleSet rules_of(const ClientOptions& options) {
+  detect::Rule rule;
+  rule.measure.window = options.window;
+  rule.hot = options.hot_qps;
+  rule.warm = options.warm_qps;
+  rule.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
+  rule.demote_ratio = options.demote_ratio;
+  rule.minimum_residence = options.minimum_residence;
+  rule.write_hot_ratio = options.write_hot_ratio;
+  return detect::RuleSet(rule);
+}
+
+detect::RecorderOptions recorder_options(const ClientOptions& options, std::uint64_t seed,
+                                         const detect::RuleSet& rules) {
+  detect::RecorderOptions recorder;
+  recorder.window = options.window;
+  recorder.memory_bytes = static_cast<std::uint64_t>(options.capacity) * kBytesPerKey;
+  recorder.seed = seed;
+  recorder.lossless_per_second = kPerSecondMax;
+  recorder.worth_tracking = rules.floor(0, kBurst) / 4;
+  const double seconds = std::chrono::duration<double>(options.window).count();
+  recorder.urgent_count =
+      static_cast<std::uint64_t>(std::max(options.hot_qps * seconds * kBurst, 1.0));
+  return recorder;
+}
+
+std::size_t shards_of(const ClientOptions& options) {
+  if (options.shards != 0) return static_cast<std::size_t>(options.shards);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+}
+
+detect::SelectorOptions selector_options(const ClientOptions& options,
+                                         const detect::RuleSet& rules) {
+  detect::SelectorOptions selector;
+  selector.rules = rules;
+  selector.top_n = static_cast<std::uint32_t>(std::min(options.top_n, options.maximum_size));
+  selector.promotion_interval = options.promotion_interval;
+  selector.demotion_interval = options.demotion_interval;
+  selector.burst = kBurst;
+  return selector;
+}
+
+RefreshOptions refresh_options(const ClientOptions& options) {
+  return {.interval = std::min(options.refresh_interval, options.expire_after_write * 3 / 4),
+          .jitter = options.refresh_jitter,
+          .failures_max = static_cast<std::uint32_t>(options.max_failures)};
+}
+
+void count(std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
+
+HotKeyInfo info_of(const detect::Verdict& verdict) {
+  return {.key = verdict.count.key,
+          .temperature = detect::to_string(verdict.temperature),
+          .rate_low = verdict.rate_low,
+          .rate_high = verdict.rate_high,
+          .share = verdict.share,
+          .reads = verdict.count.reads,
+          .writes = verdict.count.writes,
+          .hits = verdict.count.hits,
+          .since = verdict.since,
+          .reason = verdict.reason};
+}
+
+}  // namespace
+
+Core::Core(const ClientOptions& options)
+    : options_(options),
+      seed_(draw_seed()),
+      rules_(rules_of(options)),
+      is_counting_(options.detection_enabled),
+      shards_(recorder_options(options, seed_, rules_), shards_of(options)),
+      hot_(static_cast<std::size_t>(options.maximum_nil)),
+      flights_(static_cast<std::size_t>(options.maximum_waiters)),
+      selector_(selector_options(options, rules_)),
+      schedule_(refresh_options(options)),
+      random_(draw_seed()) {
+  threads_.emplace_back([this] { run_keeper(); });
+  for (std::int64_t i = 0; options.refresh_enabled && i < options.refresh_threads; ++i)
+    threads_.emplace_back([this] { run_refresher(); });
+}
+
+Core::~Core() { close(); }
+
+void Core::close() {
+  const std::lock_guard once(closing_);
+  {
+    const std::scoped_lock lock(keeper_mutex_, schedule_mutex_);
+    is_closed_ = true;
+  }
+  keeper_wakes_.notify_all();
+  schedule_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  for (const std::string& key : hot_.keys()) hot_.remove(hash(key));
+  cache::collect_retired();
+}
+
+double Core::random() {
+  const std::lock_guard lock(random_mutex_);
+  return std::uniform_real_distribution<double>(0, 1)(random_);
+}
+
+// ---- loading
+
+SharedBox Core::load(KeyHash hash, const Load& load) {
+  const Flights::Seat seat = flights_.board(hash, BootClock::now(), fences_.fence(name_of(hash)));
+  switch (seat.role) {
+    case Flights::Role::kLeads:
+      return lead(hash, seat.flight, load);
+    case Flights::Role::kRefused:
+      count(counters_.refusals);
+      throw LoadRefused("as many callers as cache.maximum-waiters wait for this key's load");
+    case Flights::Role::kWaits:
+      break;
+  }
+  count(counters_.waits);
+  if (!flights_.wait(*seat.flight, options_.wait_timeout)) {
+    count(counters_.refusals);
+    throw LoadRefused(
+        "another caller's load of this key has taken longer than "
+        "cache.wait-timeout");
+  }
+  if (seat.flight->error != nullptr) std::rethrow_exception(seat.flight->error);
+  return seat.flight->box;
+}
+
+SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
+  count(counters_.loads);
+  SharedBox box;
+  try {
+    std::shared_ptr<Box> fresh = load();
+    set_times(*fresh, flight->sent_at, BootClock::now());
+    box = std::move(fresh);
+  } catch (...) {
+    count(counters_.load_failures);
+    box = stale_instead(hash);
+    flights_.land(hash, flight, box, box == nullptr ? std::current_exception() : nullptr);
+    if (box == nullptr) throw;
+    count(counters_.stale_served);
+    return box;
+  }
+  if (keep(hash, flight->sent_at, box) && options_.refresh_enabled) {
+    const double chance = random();
+    const std::lock_guard lock(schedule_mutex_);
+    schedule_.loaded(hash, load, box->loaded_at, chance);
+    schedule_changed_.notify_one();
+  }
+  flights_.land(hash, flight, box, nullptr);
+  return box;
+}
+
+// Null: none that is young enough.
+SharedBox Core::stale_instead(KeyHash hash) const {
+  SharedBox old = hot_.copy(hash);
+  const bool may =
+      old != nullptr && BootClock::now() < old->expires_at + options_.stale_while_error;
+  return may ? old : nullptr;
+}
+
+// A load that began before a write of the key had ended may have seen less than the write.
+bool Core::keep(KeyHash hash, TimePoint sent_at, const SharedBox& box) {
+  const std::lock_guard lock(keeping_);
+  if (!options_.cache_enabled || is_closed_) return false;
+  if (fences_.write_in_flight(name_of(hash)) || sent_at <= fences_.fence(name_of(hash)))
+    return false;
+  return hot_.put(hash, box);
+}
+
+// XFetch (Vattani, Chierichetti, Lowenstein: "Optimal Probabilistic Cache Stampede Prevention",
+// VLDB 2015), with the draw made once for each copy: it is the first reader past it who asks.
+void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at) {
+  const auto took = static_cast<double>((loaded_at - sent_at).count());
+  const double early = -std::log(1 - random()) * options_.early_refresh * took;
+  const auto most = static_cast<double>(options_.expire_after_write.count());
+  box.loaded_at = sent_at;
+  box.expires_at = sent_at + options_.expire_after_write;
+  box.refresh_at = options_.early_refresh == 0
+                       ? TimePoint::max()
+                       : box.expires_at - Nanos(static_cast<std::int64_t>(std::min(early, most)));
+}
+
+void Core::ask_refresh(KeyHash hash) {
+  const std::lock_guard lock(schedule_mutex_);
+  if (schedule_.hurry(hash, BootClock::now())) schedule_changed_.notify_one();
+}
+
+void Core::load_soon(KeyHash hash, Load load) {
+  const double chance = random();
+  const std::lock_guard lock(schedule_mutex_);
+  schedule_.loaded(hash, std::move(load), BootClock::now(), chance);
+  schedule_.hurry(hash, BootClock::now());
+  schedule_changed_.notify_one();
+}
+
+// ---- writing
+
+Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
+  record({.hash = hash, .key = key, .kind = detect::AccessKind::kWrite}, clock_.now());
+  const std::lock_guard lock(keeping_);
+  const bool is_alone = !fences_.write_in_flight(name_of(hash));
+  fences_.write_begins(name_of(hash));
+  return {hash, is_alone ? BootClock::now() : TimePoint::min()};
+}
+
+void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
+  const NameHash name = name_of(write.hash);
+  const std::lock_guard lock(keeping_);
+  const TimePoint now = BootClock::now();
+  const bool is_first = fences_.fence(name) < write.began_at;
+  if (write.began_at == TimePoint::max())
+    fences_.raise(name, now);
+  else
+    fences_.write_ends(name, now);
+  if (box == nullptr || !is_first || fences_.write_in_flight(name) || !options_.cache_enabled) {
+    hot_.drop(write.hash);
+    return;
+  }
+  set_times(*box, now, now);
+  hot_.put(write.hash, std::move(box));
+}
+
+bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
+  const std::lock_guard lock(told_);
+  if (!hot_.has(hash)) {
+    if (hot_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;
+    hot_.add(key, hash);
+  }
+  TimePoint& warmed = warmed_[hash.value];
+  warmed = std::max(warmed, until);
+  return true;
+}
+
+// ---- the keeper
+
+void Core::wake_keeper() noexcept {
+  if (is_urgent_.exchange(true)) return;
+  keeper_wakes_.notify_one();
+}
+
+void Core::run_keeper() {
+  TimePoint reported_at = BootClock::now();
+  std::unique_lock lock(keeper_mutex_);
+  while (!is_closed_) {
+    keeper_wakes_.wait_for(lock, options_.tick, [&] { return is_closed_ || is_urgent_; });
+    if (is_closed_) return;
+    is_urgent_ = false;
+    lock.unlock();
+    const TimePoint now = BootClock::now();
+    clock_.sync();
+    tick(now);
+    cache::collect_retired();
+    if (options_.report_enabled && now - reported_at >= options_.report_interval) {
+      reported_at = now;
+      report_line();
+    }
+    lock.lock();
+  }
+}
+
+void Core::tick(TimePoint now) {
+  if (!is_counting_) return;
+  detect::Summary merged =
+      detect::merge(shards_.summarize(clock_.now(), kKnownMax, rules_.floor(0, kBurst)), kKnownMax);
+  std::vector<HotEvent> events;
+  std::vector<std::function<void(const HotEvent&)>> callbacks;
+  {
+    const std::lock_guard lock(told_);
+    events = apply(selector_.update(merged), now);
+    cool_down(now);
+    window_ = std::move(merged);
+    if (!events.empty()) callbacks = callbacks_;
+  }
+  for (const HotEvent& event : events)
+    for (const auto& callback : callbacks) callback(event);
+}
+
+std::vector<HotEvent> Core::apply(const std::vector<detect::Change>& changes, TimePoint now) {
+  std::vector<HotEvent> events;
+  for (const detect::Change& change : changes) {
+    const detect::KeyCount& key = change.verdict.count;
+    if (change.kind == detect::Change::Kind::kNotice) continue;
+    const bool is_hot = change.kind == detect::Change::Kind::kPromote;
+    count(is_hot ? counters_.promotions : counters_.demotions);
+    const auto warmed = warmed_.find(key.hash.value);
+    const bool is_warmed = warmed != warmed_.end() && warmed->second > now;
+    if (is_hot && !key.key_truncated) hot_.add(key.key, key.hash);
+    if (!is_hot && !is_warmed) forget(key.hash);
+    events.push_back({key.key, is_hot, change.verdict.reason});
+  }
+  return events;
+}
+
+// Keys that were warmed until now, and are not hot by themselves.
+void Core::cool_down(TimePoint now) {
+  for (auto at = warmed_.begin(); at != warmed_.end();) {
+    if (at->second > now) {
+      ++at;
+      continue;
+    }
+    const KeyHash hash{at->first};
+    const auto& verdicts = selector_.verdicts();
+    const bool is_hot = std::any_of(verdicts.begin(), verdicts.end(), [&](const auto& verdict) {
+      return verdict.count.hash == hash && verdict.temperature == detect::Temperature::kHot;
+    });
+    if (!is_hot) forget(hash);
+    at = warmed_.erase(at);
+  }
+}
+
+void Core::forget(KeyHash hash) {
+  hot_.remove(hash);
+  const std::lock_guard lock(schedule_mutex_);
+  schedule_.forget(hash);
+}
+
+// ---- refreshing
+
+void Core::run_refresher() {
+  std::unique_lock lock(schedule_mutex_);
+  while (!is_closed_) {
+    if (std::optional<RefreshSchedule::Job> job = schedule_.next(BootClock::now())) {
+      lock.unlock();
+      refresh(*job);
+      lock.lock();
+      continue;
+    }
+    const std::optional<TimePoint> due = schedule_.due_at();
+    if (due)
+      schedule_changed_.wait_for(lock, *due - BootClock::now());
+    else
+      schedule_changed_.wait(lock);
+  }
+}
+
+void Core::refresh(const RefreshSchedule::Job& job) {
+  const TimePoint sent_at = BootClock::now();
+  try {
+    const std::shared_ptr<Box> box = job.load();
+    set_times(*box, sent_at, BootClock::now());
+    keep(job.hash, sent_at, box);
+  } catch (...) {
+    count(counters_.refresh_failures);
+    const double chance = random();
+    bool is_dropped = false;
+    {
+      const std::lock_guard lock(schedule_mutex_);
+      is_dropped = schedule_.failed(job.hash, BootClock::now(), chance);
+    }
+    if (!is_dropped) return;
+    count(counters_.refresh_drops);
+    if (options_.stale_while_error == Nanos(0)) hot_.drop(job.hash);
+    return;
+  }
+  count(counters_.refreshes);
+  const double chance = random();
+  const std::lock_guard lock(schedule_mutex_);
+  schedule_.succeeded(job.hash, BootClock::now(), chance);
+}
+
+// ---- telling
+
+std::vector<HotKeyInfo> Core::top(std::size_t n) const {
+  const std::lock_guard lock(told_);
+  const auto& verdicts = selector_.verdicts();
+  std::vector<HotKeyInfo> keys;
+  for (std::size_t i = 0; i < std::min(n, verdicts.size()); ++i)
+    keys.push_back(info_of(verdicts[i]));
+  return keys;
+}
+
+Stats Core::stats() const {
+  Stats stats;
+  {
+    const std::lock_guard lock(told_);
+    const double seconds = window_.window == Nanos(0) ? 1 : window_.seconds();
+    const auto whole = static_cast<double>(std::max<std::uint64_t>(window_.requests, 1));
+    stats.reads_per_second = static_cast<double>(window_.reads) / seconds;
+    stats.writes_per_second = static_cast<double>(window_.writes) / seconds;
+    stats.hit_ratio = static_cast<double>(window_.hits) /
+                      static_cast<double>(std::max<std::uint64_t>(window_.reads, 1));
+    for (const detect::Verdict& verdict : selector_.verdicts())
+      if (verdict.temperature == detect::Temperature::kHot)
+        stats.hot_share += static_cast<double>(verdict.count.low) / whole;
+  }
+  const auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(); };
+  stats.hot_keys = hot_.size();
+  stats.copies = hot_.copies();
+  stats.promotions = read(counters_.promotions);
+  stats.demotions = read(counters_.demotions);
+  stats.loads = read(counters_.loads);
+  stats.load_failures = read(counters_.load_failures);
+  stats.waits = read(counters_.waits);
+  stats.refusals = read(counters_.refusals);
+  stats.refreshes = read(counters_.refreshes);
+  stats.refresh_failures = read(counters_.refresh_failures);
+  stats.refresh_drops = read(counters_.refresh_drops);
+  stats.stale_served = read(counters_.stale_served);
+  return stats;
+}
+
+void Core::on_hot(std::function<void(const HotEvent&)> callback) {
+  const std::lock_guard lock(told_);
+  callbacks_.push_back(std::move(callback));
+}
+
+void Core::report_line() const {
+  const Stats now = stats();
+  log(LogLevel::kInfo,
+      fmt::format("{:.0f} reads/s, {:.0f} writes/s, {:.1f} % of reads served locally; {} hot keys "
+                  "with {:.1f} % of the traffic; {} refreshes, {} failed",
+                  now.reads_per_second, now.writes_per_second, now.hit_ratio * 100, now.hot_keys,
+                  now.hot_share * 100, now.refreshes, now.refresh_failures));
+}
+
+}  // namespace heatsink::client

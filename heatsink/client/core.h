@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Client without the type of its values: who is hot, whose copy is served, who loads.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/hash.h"
+#include "heatsink/base/hash_inline.h"
+#include "heatsink/cache/fences.h"
+#include "heatsink/client/access_shards.h"
+#include "heatsink/client/box.h"
+#include "heatsink/client/flights.h"
+#include "heatsink/client/hit_clock.h"
+#include "heatsink/client/hot_keys.h"
+#include "heatsink/client/options.h"
+#include "heatsink/client/refresh_schedule.h"
+#include "heatsink/client/stats.h"
+#include "heatsink/detect/detect.h"
+
+namespace heatsink::client {
+
+// Any thread may call anything. Loaders and callbacks run without a lock. One thread counts and
+// judges (the keeper), refresh.threads load in the background.
+class Core {
+ public:
+  explicit Core(const ClientOptions& options);
+  ~Core();
+  Core(const Core&) = delete;
+
+  // ---- for a hit; no lock, no allocation
+
+  KeyHash hash(std::string_view key) const noexcept {
+    return in_db(hash_name_inline(key, seed_), 0);
+  }
+  TimePoint hit_time() const noexcept { return clock_.now(); }
+  // Null: not hot. Valid while the caller's cache::Pin lives.
+  const HotKey* find(KeyHash hash, std::string_view key) const noexcept {
+    return hot_.find(hash, key);
+  }
+  void record(const detect::Access& access, TimePoint now) noexcept {
+    if (is_counting_ && shards_.record(access, now)) [[unlikely]]
+      wake_keeper();
+  }
+
+  const ClientOptions& options() const { return options_; }
+
+  // ---- copies
+
+  // Of a key that is hot and has no copy that may be served: loads it, or waits for another who
+  // does. Throws what the load throws, or LoadRefused.
+  SharedBox load(KeyHash hash, const Load& load);
+  // Likewise, in the background. REQUIRES refresh.enabled.
+  void load_soon(KeyHash hash, Load load);
+  // A reader saw a copy that is due early.
+  void ask_refresh(KeyHash hash);
+
+  // A write of the key: `begin` before the source is written, and exactly one end after it. The
+  // copy becomes `box` if it is certain that nothing was written in between, else it goes.
+  struct Write {
+    KeyHash hash;
+    TimePoint began_at;
+  };
+  Write begin_write(std::string_view key, KeyHash hash);
+  void end_write(const Write& write, std::shared_ptr<Box> box);
+  void invalidate(KeyHash hash) { end_write({hash, TimePoint::max()}, nullptr); }
+
+  bool is_hot(KeyHash hash) const { return hot_.has(hash); }
+  // Hot until then, whatever detection says. False: as many keys as cache.maximum-size are hot.
+  bool warm(std::string_view key, KeyHash hash, TimePoint until);
+
+  // ---- for people
+
+  std::vector<HotKeyInfo> top(std::size_t n) const;
+  Stats stats() const;
+  void on_hot(std::function<void(const HotEvent&)> callback);
+
+  void close();  // nothing is counted, kept or refreshed any more; waits for the threads
+
+ private:
+  struct Counters {
+    std::atomic<std::uint64_t> promotions{0}, demotions{0}, loads{0}, load_failures{0}, waits{0},
+        refusals{0}, refreshes{0}, refresh_failures{0}, refresh_drops{0}, stale_served{0};
+  };
+
+  SharedBox lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
+  SharedBox stale_instead(KeyHash hash) const;
+  bool keep(KeyHash hash, TimePoint sent_at, const SharedBox& box);
+  void set_times(Box& box, TimePoint sent_at, TimePoint loaded_at);
+  double random();
+
+  void run_keeper();
+  void tick(TimePoint now);
+  std::vector<HotEvent> apply(const std::vector<detect::Change>& changes, TimePoint now);
+  void cool_down(TimePoint now);
+  void forget(KeyHash hash);
+  void wake_keeper() noexcept;
+  void report_line() const;
+
+  void run_refresher();
+  void refresh(const RefreshSchedule::Job& job);
+
+  const ClientOptions options_;
+  const std::uint64_t seed_;
+  const detect::RuleSet rules_;
+  bool is_counting_;
+  HitClock clock_;
+  AccessShards shards_;
+  HotKeys hot_;
+  cache::Fences fences_;
+  Flights flights_;
+  Counters counters_;
+  std::mutex keeping_;  // so that nothing is kept that a write has overtaken
+
+  std::atomic<bool> is_closed_{false};
+  std::atomic<bool> is_urgent_{false};
+  std::mutex keeper_mutex_;
+  std::condition_variable keeper_wakes_;
+
+  mutable std::mutex told_;  // what the keeper tells
+  detect::Selector selector_;
+  detect::Summary window_;
+  std::vector<std::function<void(const HotEvent&)>> callbacks_;
+  std::unordered_map<std::uint64_t, TimePoint> warmed_;  // by hash: until when
+
+  std::mutex schedule_mutex_;
+  std::condition_variable schedule_changed_;
+  RefreshSchedule schedule_;
+  std::mutex random_mutex_;
+  std::mt19937_64 random_;
+
+  std::mutex closing_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace heatsink::client

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/flights.h"
+
+#include <utility>
+
+namespace heatsink::client {
+
+Flights::Seat Flights::board(KeyHash hash, TimePoint now, TimePoint not_before) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Flight>& latest = under_way_[hash];
+  if (latest == nullptr || latest->sent_at <= not_before) {
+    latest = std::make_shared<Flight>(now);
+    return {Role::kLeads, latest};
+  }
+  if (latest->waiters >= waiters_max_) return {Role::kRefused, nullptr};
+  ++latest->waiters;
+  return {Role::kWaits, latest};
+}
+
+void Flights::land(KeyHash hash, const std::shared_ptr<Flight>& flight, SharedBox box,
+                   std::exception_ptr error) {
+  {
+    const std::lock_guard lock(mutex_);
+    flight->is_over = true;
+    flight->box = std::move(box);
+    flight->error = std::move(error);
+    const auto at = under_way_.find(hash);
+    if (at != under_way_.end() && at->second == flight) under_way_.erase(at);
+  }
+  flight->has_landed.notify_all();
+}
+
+bool Flights::wait(Flight& flight, Nanos at_most) {
+  std::unique_lock lock(mutex_);
+  const bool in_time = flight.has_landed.wait_for(lock, at_most, [&] { return flight.is_over; });
+  --flight.waiters;
+  return in_time;
+}
+
+}  // namespace heatsink::client

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// One load at a time of a hot key: the others who want it wait for that one, each not too long.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/hash.h"
+#include "heatsink/client/box.h"
+
+namespace heatsink::client {
+
+// A load under way. Whoever holds one may look at sent_at; the rest is Flights'.
+struct Flight {
+  explicit Flight(TimePoint at) : sent_at(at) {}
+  const TimePoint sent_at;
+
+  std::condition_variable has_landed;
+  bool is_over = false;
+  SharedBox box;
+  std::exception_ptr error;
+  std::size_t waiters = 0;
+};
+
+// Any thread. Nothing is called back under the lock.
+class Flights {
+ public:
+  explicit Flights(std::size_t waiters_max) : waiters_max_(waiters_max) {}
+
+  enum class Role { kLeads, kWaits, kRefused };
+  struct Seat {
+    Role role;
+    std::shared_ptr<Flight> flight;  // null: refused, for waiters_max wait already
+  };
+
+  // The leader loads, and must land() whatever happens. A flight sent at or before `not_before` may
+  // bring what is known to be old, so nobody joins it any more: the next in line leads another.
+  Seat board(KeyHash hash, TimePoint now, TimePoint not_before);
+
+  // Hands box or error to all who wait.
+  void land(KeyHash hash, const std::shared_ptr<Flight>& flight, SharedBox box,
+            std::exception_ptr error);
+
+  // REQUIRES Role::kWaits. False: it has not landed in time.
+  bool wait(Flight& flight, Nanos at_most);
+
+ private:
+  struct HashOfHash {
+    std::size_t operator()(KeyHash hash) const { return hash.value; }
+  };
+
+  const std::size_t waiters_max_;
+  std::mutex mutex_;
+  std::unordered_map<KeyHash, std::shared_ptr<Flight>, HashOfHash> under_way_;
+};
+
+}  // namespace heatsink::client

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hot keys and their copies: read by any thread without a lock, changed by few.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/hash.h"
+#include "heatsink/client/box.h"
+
+namespace heatsink::client {
+
+// A hot key. Readers see key and box(); the rest is under the lock of its HotKeys.
+class HotKey {
+ public:
+  HotKey(std::string_view key, KeyHash hash) : key_(key), hash_(hash) {}
+
+  const std::string& key() const { return key_; }
+  KeyHash hash() const { return hash_; }
+  // Null: no copy. Valid while the caller's cache::Pin lives.
+  const Box* box() const noexcept { return box_.load(); }
+
+ private:
+  friend class HotKeys;
+  const std::string key_;
+  const KeyHash hash_;
+  std::atomic<const Box*> box_{nullptr};
+  SharedBox owner_;  // of what box_ points to
+};
+
+// find() from any thread that holds a cache::Pin; everything else from any thread too, under one
+// lock. A look-up is one probe of a table that is replaced as a whole when keys come or go.
+class HotKeys {
+ public:
+  explicit HotKeys(std::size_t missing_max) : missing_max_(missing_max) { publish(); }
+  ~HotKeys();  // REQUIRES that nobody looks any more; what is pinned lives on
+  HotKeys(const HotKeys&) = delete;
+
+  // Null: not hot. Valid while the pin lives.
+  const HotKey* find(KeyHash hash, std::string_view key) const noexcept {
+    const Index& index = *index_.load();
+    for (std::size_t at = hash.value & index.mask;; at = (at + 1) & index.mask) {
+      const Place& place = index.places[at];
+      if (place.key == nullptr) return nullptr;
+      if (place.hash == hash.value && place.key->key() == key) return place.key;
+    }
+  }
+
+  // False: it is there already, or another key has its hash.
+  bool add(std::string_view key, KeyHash hash);
+  bool remove(KeyHash hash);
+  std::size_t size() const;
+  std::size_t copies() const;
+
+  // Replaces the copy of the key; false if it is not hot, or knows of no value and there are enough
+  // like that.
+  bool put(KeyHash hash, SharedBox box);
+  void drop(KeyHash hash);
+  SharedBox copy(KeyHash hash) const;
+  bool has(KeyHash hash) const;
+
+  std::vector<std::string> keys() const;
+
+ private:
+  struct Place {
+    std::uint64_t hash = 0;
+    const HotKey* key = nullptr;
+  };
+  struct Index {
+    std::size_t mask;  // a power of two less one, at least twice as many as keys
+    std::unique_ptr<Place[]> places;
+  };
+  struct HashOfHash {
+    std::size_t operator()(KeyHash hash) const { return hash.value; }
+  };
+
+  void publish();  // under mutex_, but for the constructor
+  void replace(HotKey& key, SharedBox box);
+
+  const std::size_t missing_max_;
+  std::atomic<const Index*> index_{nullptr};
+  mutable std::mutex mutex_;
+  std::unordered_map<KeyHash, std::unique_ptr<HotKey>, HashOfHash> keys_;
+  std::size_t copies_ = 0;
+  std::size_t missing_ = 0;
+};
+
+}  // namespace heatsink::client

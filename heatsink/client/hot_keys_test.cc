@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/hot_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "heatsink/cache/pins.h"
+
+namespace heatsink::client {
+namespace {
+
+KeyHash hash_of(std::uint64_t n) { return KeyHash{n}; }
+
+SharedBox value(int n) { return std::make_shared<BoxOf<int>>(n); }
+SharedBox nothing() { return std::make_shared<EmptyBox>(); }
+
+int shown(const HotKeys& keys, std::uint64_t hash, const std::string& key) {
+  const cache::Pin pin;
+  const HotKey* const hot = keys.find(hash_of(hash), key);
+  if (hot == nullptr || hot->box() == nullptr) return -1;
+  return hot->box()->missing ? 0 : static_cast<const BoxOf<int>*>(hot->box())->value;
+}
+
+TEST(HotKeys, FindsWhatWasAddedUnderItsNameOnly) {
+  HotKeys keys(10);
+  const cache::Pin pin;
+  EXPECT_EQ(keys.find(hash_of(1), "a"), nullptr);
+  EXPECT_TRUE(keys.add("a", hash_of(1)));
+  ASSERT_NE(keys.find(hash_of(1), "a"), nullptr);
+  EXPECT_EQ(keys.find(hash_of(1), "b"), nullptr) << "another key of the same hash";
+  EXPECT_FALSE(keys.add("b", hash_of(1))) << "one of them can be hot";
+  EXPECT_EQ(keys.find(hash_of(2), "a"), nullptr);
+}
+
+TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
+  HotKeys keys(10);
+  for (std::uint64_t i = 0; i < 500; ++i)
+    ASSERT_TRUE(keys.add("key" + std::to_string(i), hash_of(i << 32 | 7)));
+  const cache::Pin pin;
+  for (std::uint64_t i = 0; i < 500; ++i)
+    ASSERT_NE(keys.find(hash_of(i << 32 | 7), "key" + std::to_string(i)), nullptr) << i;
+  EXPECT_EQ(keys.find(hash_of(std::uint64_t{500} << 32 | 7), "key500"), nullptr);
+}
+
+TEST(HotKeys, OnlyAHotKeyHasACopy) {
+  HotKeys keys(10);
+  EXPECT_FALSE(keys.put(hash_of(1), value(5)));
+  keys.add("a", hash_of(1));
+  EXPECT_EQ(shown(keys, 1, "a"), -1);
+  EXPECT_TRUE(keys.put(hash_of(1), value(5)));
+  EXPECT_EQ(shown(keys, 1, "a"), 5);
+  EXPECT_TRUE(keys.put(hash_of(1), value(6)));
+  EXPECT_EQ(shown(keys, 1, "a"), 6);
+  EXPECT_EQ(keys.copies(), 1U);
+  keys.drop(hash_of(1));
+  EXPECT_EQ(shown(keys, 1, "a"), -1);
+  EXPECT_EQ(keys.copies(), 0U);
+}
+
+TEST(HotKeys, ADemotedKeyTakesItsCopyWithIt) {
+  HotKeys keys(10);
+  keys.add("a", hash_of(1));
+  keys.put(hash_of(1), value(5));
+  EXPECT_TRUE(keys.remove(hash_of(1)));
+  EXPECT_FALSE(keys.remove(hash_of(1)));
+  EXPECT_EQ(keys.size(), 0U);
+  EXPECT_EQ(keys.copies(), 0U);
+  keys.add("a", hash_of(1));
+  EXPECT_EQ(shown(keys, 1, "a"), -1);
+}
+
+TEST(HotKeys, MissingOnesHaveAQuotaOfTheirOwn) {
+  HotKeys keys(1);
+  keys.add("a", hash_of(1));
+  keys.add("b", hash_of(2));
+  EXPECT_TRUE(keys.put(hash_of(1), nothing()));
+  keys.put(hash_of(2), value(5));
+  EXPECT_FALSE(keys.put(hash_of(2), nothing()));
+  EXPECT_EQ(shown(keys, 2, "b"), -1) << "what it had is not true any more";
+  EXPECT_TRUE(keys.put(hash_of(1), nothing())) << "instead of itself it may";
+  keys.drop(hash_of(1));
+  EXPECT_TRUE(keys.put(hash_of(2), nothing()));
+}
+
+TEST(HotKeys, WhatIsPinnedStaysAsItWas) {
+  auto keys = std::make_unique<HotKeys>(10);
+  keys->add("a", hash_of(1));
+  keys->put(hash_of(1), value(5));
+  const cache::Pin pin;
+  const HotKey* const hot = keys->find(hash_of(1), "a");
+  const Box* const box = hot->box();
+  keys->put(hash_of(1), value(6));
+  keys.reset();
+  cache::collect_retired();
+  EXPECT_EQ(hot->key(), "a");
+  EXPECT_EQ(static_cast<const BoxOf<int>*>(box)->value, 5);
+}
+
+}  // namespace
+}  // namespace heatsink::client

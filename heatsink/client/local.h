@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a read gives: a look at the local copy, or the value that was loaded.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "heatsink/cache/pins.h"
+#include "heatsink/client/box.h"
+#include "heatsink/client/core.h"
+
+namespace heatsink::client {
+
+// The loader of one key, to be kept: with copies of both.
+template <class V, class L>
+Load load_of(const L& loader, std::string_view key) {
+  return [loader, key = std::string(key)]() mutable -> std::shared_ptr<Box> {
+    std::optional<V> value = loader(key);
+    if (!value) return std::make_shared<EmptyBox>();
+    return std::make_shared<BoxOf<V>>(std::move(*value));
+  };
+}
+
+// Points at the value; null if the key does not exist in the source. A hit copies nothing: the copy
+// stays where it is, and as it is, for as long as this lives, whatever happens to the key or to the
+// Client meanwhile. Not to be handed to another thread, and not to be kept: while a thread has one,
+// no copy that was replaced is freed. value() makes a copy that may be kept.
+template <class V>
+class [[nodiscard]] Local {
+ public:
+  Local(const Local&) = delete;
+  Local& operator=(const Local&) = delete;
+
+  explicit operator bool() const { return value_ != nullptr; }
+  // REQUIRES: the key exists.
+  const V& operator*() const { return *value_; }
+  const V* operator->() const { return value_; }
+  // A copy of the value; none if the key does not exist.
+  std::optional<V> value() const {
+    return value_ != nullptr ? std::optional<V>(*value_) : std::nullopt;
+  }
+
+  bool is_hit() const { return is_hit_; }  // it came from the local copy
+
+ private:
+  template <class>
+  friend class Client;
+
+  struct Peek {};
+
+  // Counted; `loader` is asked for what is not here.
+  template <class L>
+  Local(Core& core, std::string_view key, L& loader) : pin_(std::in_place) {
+    const KeyHash hash = core.hash(key);
+    const TimePoint now = core.hit_time();
+    const HotKey* const hot = look(core, key, hash, now);
+    core.record({.hash = hash, .key = key, .local_hit = is_hit_}, now);
+    if (is_hit_) [[likely]]
+      return;
+    pin_.reset();
+    if (hot != nullptr)
+      own(core.load(hash, load_of<V>(loader, key)));
+    else
+      own(loader(std::string(key)));
+  }
+  // Not counted, and nobody is asked.
+  Local(Core& core, std::string_view key, Peek) : pin_(std::in_place) {
+    look(core, key, core.hash(key), core.hit_time());
+  }
+
+  const HotKey* look(Core& core, std::string_view key, KeyHash hash, TimePoint now) {
+    const HotKey* const hot = core.find(hash, key);
+    const Box* const box = hot != nullptr ? hot->box() : nullptr;
+    is_hit_ = box != nullptr && now < box->expires_at;
+    if (!is_hit_) return hot;
+    if (now >= box->refresh_at && box->claim_refresh()) [[unlikely]]
+      core.ask_refresh(hash);
+    show(*box);
+    return hot;
+  }
+  void show(const Box& box) {
+    value_ = box.missing ? nullptr : &static_cast<const BoxOf<V>&>(box).value;
+  }
+  void own(SharedBox box) {
+    owner_ = std::move(box);
+    show(*owner_);
+  }
+  void own(std::optional<V> value) {
+    loaded_ = std::move(value);
+    value_ = loaded_ ? &*loaded_ : nullptr;
+  }
+
+  std::optional<cache::Pin> pin_;
+  const V* value_ = nullptr;
+  bool is_hit_ = false;
+  SharedBox owner_;
+  std::optional<V> loaded_;
+};
+
+}  // namespace heatsink::client

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+
+#include "heatsink/base/config_file.h"
+
+namespace heatsink::client {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr double ns(Nanos duration) { return static_cast<double>(duration.count()); }
+
+constexpr std::string_view kPrefix = "HEATSINK_";
+
+// "detection.hot-qps" as the environment spells it.
+std::string variable_of(const std::string& option) {
+  std::string name(kPrefix);
+  for (const char c : option) {
+    const bool is_word = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    name += is_word ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+  }
+  return name;
+}
+
+std::string group_of(const OptionRow& row) { return row.name.substr(0, row.name.find('.') + 1); }
+
+Error joined(const ConfigFaults& faults) {
+  std::string all;
+  for (const Error& fault : faults) all += (all.empty() ? "" : "\n") + fault.message;
+  return {faults.front().code, all};
+}
+
+// Reads into options of its own, so that a fault changes nothing.
+template <class Read>
+Result<ClientOptions> read_into(Read read) {
+  ClientOptions options;
+  OptionSet set;
+  options.describe(set);
+  if (const ConfigFaults faults = read(set); !faults.empty()) return joined(faults);
+  if (const Status status = options.check(); !status.ok()) return status.error();
+  return options;
+}
+
+// One variable; faults are added.
+void apply(std::string_view name, std::string_view value, OptionSet& set, ConfigFaults& faults) {
+  const auto& rows = set.rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptionRow& each) {
+    return variable_of(each.name) == name;
+  });
+  if (row != rows.end()) {
+    const Status status = set.set(row->name, value);
+    if (!status.ok())
+      faults.push_back({status.error().code, fmt::format("{}: {}", name, status.error().message)});
+    return;
+  }
+  const bool is_ours = std::any_of(rows.begin(), rows.end(), [&](const OptionRow& each) {
+    return name.starts_with(variable_of(group_of(each)));
+  });
+  if (is_ours)
+    faults.push_back({ErrorCode::kNotFound, fmt::format("{} is no option's variable", name)});
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): a table, a row per option
+void ClientOptions::describe(OptionSet& set) {
+  set.add({"detection.enabled", &detection_enabled, "Whether accesses are counted and judged."});
+  set.add({"detection.window", &window, "Time over which accesses are counted.",
+           ns(milliseconds(100)), ns(hours(1))});
+  set.add({"detection.hot-qps", &hot_qps, "Accesses per second that make a key hot.", 0.01, 1e9});
+  set.add({"detection.warm-qps", &warm_qps, "Accesses per second that make a key warm.", 0, 1e9});
+  set.add({"detection.top-n", &top_n, "Keys that are hot at once, at most.", 1, 100'000});
+  set.add({"detection.confirm-windows", &confirm_windows,
+           "Windows above the threshold, without a gap, before a key is hot; 1: at once.", 1, 100});
+  set.add({"detection.demote-ratio", &demote_ratio,
+           "A hot key stays hot until its rate falls below this part of hot-qps.", 0, 1});
+  set.add({"detection.write-hot-ratio", &write_hot_ratio,
+           "A key with fewer reads than this per write is not cached.", 0, 1e6});
+  set.add({"detection.minimum-residence", &minimum_residence,
+           "A hot key stays hot at least so long.", 0, ns(hours(24))});
+  set.add({"detection.promotion-interval", &promotion_interval,
+           "Promotions are made at most this often; 0s: each at once.", 0, ns(seconds(5))});
+  set.add({"detection.demotion-interval", &demotion_interval,
+           "Demotions are made at most this often; 0s: each at once.", 0, ns(hours(24))});
+  set.add({"detection.tick", &tick, "How often the counts are looked at.", ns(milliseconds(10)),
+           ns(seconds(1))});
+
+  set.add({"recorder.capacity", &capacity, "Keys that are counted exactly; 250 bytes each.", 100,
+           100'000});
+  set.add({"recorder.shards", &shards,
+           "Threads that can count at once, in parts of the memory; 0: one per core, 8 at most.", 0,
+           64});
+
+  set.add({"cache.enabled", &cache_enabled, "Whether hot keys are kept; else they are only told."});
+  set.add({"cache.maximum-size", &maximum_size, "Keys that are kept, at most.", 1, 100'000});
+  set.add({"cache.maximum-nil", &maximum_nil, "How many of them may be missing in the source.", 0,
+           100'000});
+  set.add({"cache.expire-after-write", &expire_after_write,
+           "A copy is served for so long after its load began.", ns(milliseconds(1)),
+           ns(hours(24))});
+  set.add({"cache.maximum-waiters", &maximum_waiters,
+           "Callers that wait for one load of a key; one more gets an error.", 0, 1'000'000});
+  set.add({"cache.wait-timeout", &wait_timeout, "A caller waits so long for another's load.",
+           ns(milliseconds(1)), ns(minutes(10))});
+
+  set.add({"refresh.enabled", &refresh_enabled,
+           "Whether hot keys are loaded again in the background, before they expire."});
+  set.add({"refresh.interval", &refresh_interval,
+           "How often; three quarters of cache.expire-after-write at most, whatever is set.",
+           ns(milliseconds(10)), ns(hours(24))});
+  set.add({"refresh.jitter", &refresh_jitter,
+           "Each is due up to this part of the interval early, at random.", 0, 0.9});
+  set.add(
+      {"refresh.threads", &refresh_threads, "Loads in the background at once, at most.", 1, 64});
+  set.add({"refresh.max-failures", &max_failures, "A key that fails so often in a row is dropped.",
+           1, 1000});
+  set.add({"refresh.early", &early_refresh,
+           "Readers ask for a new copy before it expires, at random, in proportion to how long its "
+           "load took and to this (XFetch); 0: never.",
+           0, 100});
+  set.add({"refresh.stale-while-error", &stale_while_error,
+           "A copy that has expired is served for so long where its load fails.", 0,
+           ns(hours(24))});
+
+  set.add({"report.enabled", &report_enabled, "Whether a line about the state is logged."});
+  set.add({"report.interval", &report_interval, "How often.", ns(seconds(1)), ns(hours(24))});
+}
+
+Status ClientOptions::check() const {
+  if (warm_qps > hot_qps) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("detection.warm-qps is {}: it cannot be above detection.hot-qps ({})",
+                             warm_qps, hot_qps)};
+  }
+  return Unit{};
+}
+
+Result<ClientOptions> ClientOptions::from_yaml(std::string_view text, std::string_view name) {
+  return read_into([&](OptionSet& set) { return apply_config_text(text, name, set); });
+}
+
+Result<ClientOptions> ClientOptions::from_file(const std::string& path) {
+  return read_into([&](OptionSet& set) { return load_config_file(path, set); });
+}
+
+Result<ClientOptions> ClientOptions::from_environment(const char* const* environment) {
+  return read_into([&](OptionSet& set) {
+    ConfigFaults faults;
+    for (; *environment != nullptr; ++environment) {
+      const std::string_view assignment = *environment;
+      const std::size_t at = assignment.find('=');
+      if (!assignment.starts_with(kPrefix) || at == std::string_view::npos) continue;
+      apply(assignment.substr(0, at), assignment.substr(at + 1), set, faults);
+    }
+    return faults;
+  });
+}
+
+Result<ClientOptions> ClientOptions::from_environment() { return from_environment(environ); }
+
+}  // namespace heatsink::client

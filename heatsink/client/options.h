@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can be set for a Client, from code, YAML or the environment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "heatsink/base/option.h"
+#include "heatsink/base/result.h"
+#include "heatsink/base/units.h"
+
+namespace heatsink::client {
+
+// Plain values with the defaults; the rows with bounds are in options.cc.
+struct ClientOptions {
+  // detection.*
+  bool detection_enabled = true;
+  Nanos window = std::chrono::seconds(10);
+  double hot_qps = 3000;
+  double warm_qps = 500;
+  std::int64_t top_n = 200;
+  std::int64_t confirm_windows = 1;
+  double demote_ratio = 0.8;
+  double write_hot_ratio = 10;
+  Nanos minimum_residence = std::chrono::seconds(10);
+  Nanos promotion_interval{0};
+  Nanos demotion_interval = std::chrono::seconds(60);
+  Nanos tick = Millis(100);
+
+  // recorder.*
+  std::int64_t capacity = 10'000;
+  std::int64_t shards = 0;  // 0: one per core, at most 8
+
+  // cache.*
+  bool cache_enabled = true;
+  std::int64_t maximum_size = 200;
+  std::int64_t maximum_nil = 100;
+  Nanos expire_after_write = std::chrono::seconds(60);
+  std::int64_t maximum_waiters = 1000;
+  Nanos wait_timeout = std::chrono::seconds(5);
+
+  // refresh.*
+  bool refresh_enabled = true;
+  Nanos refresh_interval = std::chrono::seconds(10);
+  double refresh_jitter = 0.1;
+  std::int64_t refresh_threads = 2;
+  std::int64_t max_failures = 3;
+  double early_refresh = 1;
+  Nanos stale_while_error{0};
+
+  // report.*
+  bool report_enabled = false;
+  Nanos report_interval = std::chrono::seconds(60);
+
+  void describe(OptionSet& set);
+  // What the bounds of single options cannot say, in a sentence that names the options.
+  Status check() const;
+
+  // The error has every fault that was found, a line each. All or nothing.
+  static Result<ClientOptions> from_yaml(std::string_view text, std::string_view name = "yaml");
+  static Result<ClientOptions> from_file(const std::string& path);
+  // "HEATSINK_DETECTION_HOT_QPS=500" sets detection.hot-qps. A variable that begins with HEATSINK_
+  // and the name of a group, and names no option, is an error. `environment`: as ::environ.
+  static Result<ClientOptions> from_environment(const char* const* environment);
+  static Result<ClientOptions> from_environment();
+};
+
+}  // namespace heatsink::client

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace heatsink::client {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ClientOptions, HaveTheDefaultsOfTheField) {
+  const ClientOptions options;
+  EXPECT_EQ(options.window, std::chrono::seconds(10));
+  EXPECT_EQ(options.hot_qps, 3000);
+  EXPECT_EQ(options.warm_qps, 500);
+  EXPECT_EQ(options.demotion_interval, std::chrono::seconds(60));
+  EXPECT_EQ(options.maximum_size, 200);
+  EXPECT_EQ(options.expire_after_write, std::chrono::seconds(60));
+  EXPECT_EQ(options.refresh_interval, std::chrono::seconds(10));
+  EXPECT_EQ(options.max_failures, 3);
+  EXPECT_EQ(options.report_interval, std::chrono::seconds(60));
+}
+
+TEST(ClientOptions, AreReadFromYaml) {
+  const auto options = ClientOptions::from_yaml(
+      "detection: {hot-qps: 100, warm-qps: 10}\n"
+      "cache: {maximum-size: 50}\n");
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->hot_qps, 100);
+  EXPECT_EQ(options->maximum_size, 50);
+  EXPECT_EQ(options->window, std::chrono::seconds(10));
+}
+
+TEST(ClientOptions, NameTheOptionAndItsBounds) {
+  const auto options = ClientOptions::from_yaml("cache: {maximum-size: 0}\n", "app.yaml");
+  ASSERT_FALSE(options.ok());
+  EXPECT_THAT(options.error().message, HasSubstr("app.yaml:1"));
+  EXPECT_THAT(options.error().message, HasSubstr("cache.maximum-size"));
+  EXPECT_THAT(options.error().message, HasSubstr("1 .. 100000"));
+}
+
+TEST(ClientOptions, TellEveryFaultOfAFile) {
+  const auto options =
+      ClientOptions::from_yaml("cache: {maximum-size: 0}\nrefresh: {threads: many}\n");
+  ASSERT_FALSE(options.ok());
+  EXPECT_THAT(options.error().message, HasSubstr("cache.maximum-size"));
+  EXPECT_THAT(options.error().message, HasSubstr("refresh.threads"));
+}
+
+TEST(ClientOptions, AreReadFromTheEnvironment) {
+  const std::array<const char*, 4> environment = {"PATH=/bin", "HEATSINK_DETECTION_HOT_QPS=700",
+                                                  "HEATSINK_REFRESH_MAX_FAILURES=5", nullptr};
+  const auto options = ClientOptions::from_environment(environment.data());
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->hot_qps, 700);
+  EXPECT_EQ(options->max_failures, 5);
+}
+
+TEST(ClientOptions, NameTheVariableThatIsWrong) {
+  const std::array<const char*, 2> bounds = {"HEATSINK_CACHE_MAXIMUM_SIZE=0", nullptr};
+  const auto options = ClientOptions::from_environment(bounds.data());
+  ASSERT_FALSE(options.ok());
+  EXPECT_THAT(options.error().message, HasSubstr("HEATSINK_CACHE_MAXIMUM_SIZE"));
+  EXPECT_THAT(options.error().message, HasSubstr("1 .. 100000"));
+  const std::array<const char*, 2> unknown = {"HEATSINK_CACHE_MAXIMUM=5", nullptr};
+  EXPECT_THAT(ClientOptions::from_environment(unknown.data()).error().message,
+              HasSubstr("HEATSINK_CACHE_MAXIMUM is no option"));
+  const std::array<const char*, 2> other = {"HEATSINK_LOG=5", nullptr};
+  EXPECT_TRUE(ClientOptions::from_environment(other.data()).ok()) << "of another program";
+}
+
+TEST(ClientOptions, ThatContradictEachOtherAreRefused) {
+  const auto options = ClientOptions::from_yaml("detection: {hot-qps: 10, warm-qps: 20}\n");
+  ASSERT_FALSE(options.ok());
+  EXPECT_THAT(options.error().message, HasSubstr("detection.warm-qps"));
+}
+
+}  // namespace
+}  // namespace heatsink::client

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/refresh_schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace heatsink::client {
+namespace {
+
+constexpr KeyHash kA{1}, kB{2};
+constexpr TimePoint kStart{std::chrono::seconds(100)};
+constexpr Nanos kInterval = std::chrono::seconds(10);
+
+RefreshOptions options() { return {.interval = kInterval, .jitter = 0.1, .failures_max = 3}; }
+
+Load nothing() {
+  return [] { return std::make_shared<EmptyBox>(); };
+}
+
+TEST(RefreshSchedule, AKeyIsDueAnIntervalAfterItsLoadAndThenUnderWay) {
+  RefreshSchedule schedule(options());
+  EXPECT_EQ(schedule.due_at(), std::nullopt);
+  schedule.loaded(kA, nothing(), kStart, 0);
+  EXPECT_EQ(schedule.due_at(), kStart + kInterval);
+  EXPECT_EQ(schedule.next(kStart + kInterval - Nanos(1)), std::nullopt);
+  const auto job = schedule.next(kStart + kInterval);
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->hash, kA);
+  EXPECT_EQ(schedule.next(kStart + kInterval * 5), std::nullopt) << "under way: nobody else's";
+  schedule.succeeded(kA, kStart + kInterval, 0);
+  EXPECT_EQ(schedule.due_at(), kStart + kInterval * 2);
+}
+
+TEST(RefreshSchedule, KeysLoadedTogetherSpread) {
+  RefreshSchedule schedule(options());
+  schedule.loaded(kA, nothing(), kStart, 0);
+  schedule.loaded(kB, nothing(), kStart, 1);
+  EXPECT_EQ(schedule.due_at(), kStart + kInterval * 9 / 10);
+  EXPECT_EQ(schedule.next(kStart + kInterval)->hash, kB);
+  EXPECT_EQ(schedule.next(kStart + kInterval)->hash, kA);
+}
+
+TEST(RefreshSchedule, ALoadByACallerPutsItOff) {
+  RefreshSchedule schedule(options());
+  schedule.loaded(kA, nothing(), kStart, 0);
+  schedule.loaded(kA, nothing(), kStart + Nanos(5), 0);
+  EXPECT_EQ(schedule.due_at(), kStart + kInterval + Nanos(5));
+  EXPECT_EQ(schedule.size(), 1U);
+}
+
+TEST(RefreshSchedule, IsHurriedOnceAndOnlyForAKeyItKnows) {
+  RefreshSchedule schedule(options());
+  EXPECT_FALSE(schedule.hurry(kA, kStart));
+  schedule.loaded(kA, nothing(), kStart, 0);
+  EXPECT_TRUE(schedule.hurry(kA, kStart));
+  ASSERT_TRUE(schedule.next(kStart));
+  EXPECT_FALSE(schedule.hurry(kA, kStart)) << "under way";
+}
+
+TEST(RefreshSchedule, AFailingKeyIsDroppedAfterSoManyInARow) {
+  RefreshSchedule schedule(options());
+  TimePoint now = kStart;
+  schedule.loaded(kA, nothing(), now, 0);
+  const auto fail = [&] {
+    now += kInterval;
+    EXPECT_TRUE(schedule.next(now));
+    return schedule.failed(kA, now, 0);
+  };
+  EXPECT_FALSE(fail());
+  EXPECT_FALSE(fail());
+  now += kInterval;
+  ASSERT_TRUE(schedule.next(now));
+  schedule.succeeded(kA, now, 0);
+  EXPECT_FALSE(fail()) << "a success resets";
+  EXPECT_FALSE(fail());
+  EXPECT_TRUE(fail());
+  EXPECT_EQ(schedule.size(), 0U);
+  EXPECT_EQ(schedule.due_at(), std::nullopt);
+}
+
+TEST(RefreshSchedule, AFailingKeyDoesNotHoldUpOthers) {
+  RefreshSchedule schedule(options());
+  schedule.loaded(kA, nothing(), kStart, 0);
+  schedule.loaded(kB, nothing(), kStart + Nanos(1), 0);
+  ASSERT_EQ(schedule.next(kStart + kInterval * 2)->hash, kA);
+  EXPECT_EQ(schedule.next(kStart + kInterval * 2)->hash, kB);
+}
+
+TEST(RefreshSchedule, WhatIsForgottenUnderWayStaysForgotten) {
+  RefreshSchedule schedule(options());
+  schedule.loaded(kA, nothing(), kStart, 0);
+  ASSERT_TRUE(schedule.next(kStart + kInterval));
+  schedule.forget(kA);
+  schedule.succeeded(kA, kStart + kInterval, 0);
+  EXPECT_FALSE(schedule.failed(kA, kStart + kInterval, 0));
+  EXPECT_EQ(schedule.due_at(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace heatsink::client

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source of values for tests: thread-safe, counts who asks, fails and dawdles when it is told to.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "heatsink/base/clock.h"
+
+namespace heatsink::client {
+
+class Source {
+ public:
+  void write(const std::string& key, const std::string& value) {
+    const std::lock_guard lock(mutex_);
+    values_[key] = value;
+  }
+  void remove(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    values_.erase(key);
+  }
+  std::optional<std::string> read(const std::string& key) {
+    ++reads;
+    std::optional<std::string> value;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto at = values_.find(key);
+      if (at != values_.end()) value = at->second;
+    }
+    if (before_answer) before_answer();  // what it found may be old by the time it is told
+    if (is_down) throw std::runtime_error("the source is down");
+    return value;
+  }
+  auto loader() {
+    return [this](const std::string& key) { return read(key); };
+  }
+
+  std::atomic<int> reads{0};
+  std::atomic<bool> is_down{false};
+  std::function<void()> before_answer;
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> values_;
+};
+
+// Waits until it holds: what other threads do takes as long as it takes.
+template <class Condition>
+bool eventually(Condition condition) {
+  const TimePoint end = BootClock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (BootClock::now() > end) return false;
+    std::this_thread::sleep_for(Millis(1));
+  }
+  return true;
+}
+
+}  // namespace heatsink::client

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Client tells of itself, as plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+
+namespace heatsink::client {
+
+// The last three fields of the window are of the whole of it; rates are per second. Totals are
+// since the client was made.
+struct Stats {
+  // Over detection.window, as of the last tick.
+  double reads_per_second = 0;
+  double writes_per_second = 0;
+  double hit_ratio = 0;  // hits of all reads, 0 .. 1
+  double hot_share = 0;  // accesses of hot keys of all accesses, 0 .. 1
+
+  std::uint64_t hot_keys = 0;  // now
+  std::uint64_t copies = 0;
+  std::uint64_t promotions = 0;  // totals, from here on
+  std::uint64_t demotions = 0;
+  std::uint64_t loads = 0;  // in a caller's thread, of hot keys without a copy
+  std::uint64_t load_failures = 0;
+  std::uint64_t waits = 0;      // callers who shared another's load
+  std::uint64_t refusals = 0;   // LoadRefused
+  std::uint64_t refreshes = 0;  // in the background, that succeeded
+  std::uint64_t refresh_failures = 0;
+  std::uint64_t refresh_drops = 0;  // keys that failed too often in a row
+  std::uint64_t stale_served = 0;   // copies past their end, because their load failed
+};
+
+// A key as detection sees it. Rates are per second; the truth lies within [rate_low, rate_high].
+struct HotKeyInfo {
+  std::string key;
+  std::string temperature;  // "hot", "write-hot", "warm"
+  double rate_low = 0, rate_high = 0;
+  double share = 0;                               // of all traffic, 0 .. 1
+  std::uint64_t reads = 0, writes = 0, hits = 0;  // in the window
+  TimePoint since{};
+  std::string reason;
+};
+
+// A key became hot, or is hot no longer.
+struct HotEvent {
+  std::string key;
+  bool is_hot = false;
+  std::string reason;
+};
+
+}  // namespace heatsink::client

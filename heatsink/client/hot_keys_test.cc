@@ -34,6 +34,19 @@ TEST(HotKeys, FindsWhatWasAddedUnderItsNameOnly) {
   EXPECT_EQ(keys.find(hash_of(2), "a"), nullptr);
 }
 
+TEST(HotKeys, TellsNamesApartThatDifferInAnyByte) {
+  for (std::size_t size = 0; size < 40; ++size) {
+    const std::string name(size, 'x');
+    EXPECT_TRUE(is_same_name(name, std::string(size, 'x')));
+    EXPECT_FALSE(is_same_name(name, name + "x"));
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string other = name;
+      other[at] = 'y';
+      EXPECT_FALSE(is_same_name(name, other)) << size << " bytes, at " << at;
+    }
+  }
+}
+
 TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
   HotKeys keys(10);
   for (std::uint64_t i = 0; i < 500; ++i)

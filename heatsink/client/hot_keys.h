@@ -41,9 +41,9 @@ class HotKey {
 inline bool is_same_name(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   const auto word = [](const char* at) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, sizeof(word));
-    return word;
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, at, sizeof(bytes));
+    return bytes;
   };
   if (a.size() < 8) return a == b;
   for (std::size_t i = 0; i + 8 < a.size(); i += 8)

@@ -37,9 +37,12 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
   std::string_view best;
   std::size_t best_distance = kWordBytesMax + 1;
   for (const std::string& candidate : known) {
+    const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
+    const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
+    // No distance is below the difference of the lengths; of a huge word only the first bytes would
+    // be compared.
+    if (longer - shorter > allowed) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    const std::size_t allowed =
-        std::max<std::size_t>(1, std::max(word.size(), candidate.size()) / 3);
     if (distance > allowed || distance >= best_distance) continue;
     best = candidate;
     best_distance = distance;

@@ -34,5 +34,11 @@ TEST(Nearest, HugeWordsCostNoMoreThanTheirFirstBytes) {
   EXPECT_EQ(edit_distance(huge, ""), 128u);
 }
 
+TEST(Nearest, NobodyMeantAWordOfAnotherLength) {
+  const std::vector<std::string> known{"detection.window", "top"};
+  EXPECT_EQ(nearest(std::string(400, 'x'), known), "");
+  EXPECT_EQ(nearest("detection.window" + std::string(400, 'x'), known), "");
+}
+
 }  // namespace
 }  // namespace heatsink

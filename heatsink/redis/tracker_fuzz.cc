@@ -30,11 +30,11 @@ void require(bool holds) {
 // What an honest server says: as itself and as a node of a cluster, on the way in and with each
 // heartbeat.
 constexpr std::array<std::string_view, 4> kPhrases = {
-    "+PONG\r\n%1\r\n+version\r\n+7.0.15\r\n*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:"
-    "1\r\n:1\r\n"
-    ":1\r\n+OK\r\n:0\r\n",
+    "+PONG\r\n%1\r\n+version\r\n+7.0.15\r\n"
+    "*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:1\r\n:1\r\n:1\r\n"
+    "+OK\r\n%0\r\n:0\r\n",
     "%1\r\n+role\r\n+master\r\n:0\r\n",
-    "+PONG\r\n%1\r\n+mode\r\n+cluster\r\n-NOPERM\r\n+OK\r\n:0\r\n",
+    "+PONG\r\n%1\r\n+mode\r\n+cluster\r\n-NOPERM\r\n+OK\r\n%0\r\n:0\r\n",
     "%1\r\n+mode\r\n+cluster\r\n$35\r\naa :1@2 myself,master - 0 0 1 c 1-5\r\n:0\r\n",
 };
 constexpr std::array<std::string_view, 3> kNames = {"a", "b", ""};
@@ -111,6 +111,7 @@ class Play {
     options.heartbeat_key = "hb";
     options.value_bytes_max = 10;
     options.reply_bytes_max = 64;
+    options.rights_interval = Millis(200);
     return options;
   }
 

@@ -66,18 +66,21 @@ def install(client, folder):
             skip(f"`{' '.join(command)}` failed: {said}")
 
 
+def is_installed(client, folder):
+    stamp = folder / "installed"
+    return stamp.exists() and stamp.read_text(encoding="ascii") == state_of(client)
+
+
 def install_once(client, folder):
     """Builds of several kinds share the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    stamp = folder / "installed"
     with open(folder / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        state = state_of(client)
-        if stamp.exists() and stamp.read_text(encoding="ascii") == state:
+        if is_installed(client, folder):
             return
-        stamp.unlink(missing_ok=True)
+        (folder / "installed").unlink(missing_ok=True)
         install(client, folder)
-        stamp.write_text(state, encoding="ascii")
+        (folder / "installed").write_text(state_of(client), encoding="ascii")
 
 
 def answer_to(line, servers):
@@ -136,9 +139,9 @@ def main():
     if options.action == "install":
         install_once(client, folder)
         return
-    if not (folder / "installed").exists():
-        skip(f"{options.client} could not be installed; its test clients.{options.client}.install "
-             "says why")
+    if not is_installed(client, folder):
+        skip(f"{options.client} is not installed; the test clients.{options.client}.install of a "
+             "build without sanitizers does that, or says why not")
     for way in client.ways:
         print(f"-- {options.client}, {way}", flush=True)
         run_one(client, folder, options.heatsink.resolve(), way)

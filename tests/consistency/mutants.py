@@ -23,6 +23,7 @@ BINARY = COPY / "build" / "dev" / "apps" / "heatsink" / "heatsink"
 
 RULE = "heatsink/cache/key_rule.h"
 LOCAL = "heatsink/proxy/session_local.cc"
+DISPATCH = "heatsink/proxy/session_dispatch.cc"
 COPIES = "heatsink/proxy/worker_copies.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
@@ -51,42 +52,47 @@ def off(file, condition):
 IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
 OWN_NAMES = off(LOCAL, "in_flight_names_.test(name.value % in_flight_names_.size())")
 READS_FENCE = (COPIES, "key.write || shared_.table.has(key.key)", "key.write")
+WATCHING = (LOCAL, "!in_multi_ && !watching_ &&", "!in_multi_ &&")
+OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
+PING = [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
+        (TRACKER, 'Value::Type::kInteger)\n    return server_said("the heartbeat',
+         'Value::Type::kInteger && reply.type != Value::Type::kSimple)\n'
+         '    return server_said("the heartbeat')]  # fmt: skip
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
            ("one proxy",)),
     Mutant("fence of reads", [READS_FENCE], ("late pushes", "two proxies")),
-    Mutant("proof", [off(RULE, "now - validated > max_staleness")], ("a stopped keeper",)),
+    Mutant("proof", [off(RULE, "now - validated > terms.max_staleness")], ("a stopped keeper",)),
     Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
     Mutant("generation", [off(RULE, "copy->generation != lease.generation()"),
-                          (FILLER, "shared_.table.drop_all();", "")], ("lost pushes",)),
-    Mutant("generation, its copies dropped",
+                          (FILLER, "shared_.table.drop_all();", ""),
+                          (FILLER, "shared_.table.drop_leased();", "")], ("lost pushes",)),
+    Mutant("generation in the rule alone",
            [off(RULE, "copy->generation != lease.generation()")],
-           ("one proxy, faults", "lost pushes"), "drop_all() has taken all its copies away"),
-    Mutant("drop at a lost tracker",
-           [(FILLER, 'drop_everything();\n  state_ = "up"', 'state_ = "up"'),
-            (FILLER, "state_ = reason;\n  drop_everything();", "state_ = reason;")],
+           ("one proxy, faults", "lost pushes"), "all its copies have been dropped, too"),
+    Mutant("new generation when the tracker is lost",
+           [(FILLER, 'end_generation();\n  state_ = "up"', 'state_ = "up"'),
+            (FILLER, "state_ = reason;\n  end_generation();", "state_ = reason;")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
            "the fence and the session's own names cover it"),
     Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
     Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
-    Mutant("WATCH asks the server", [(LOCAL, "!in_multi_ && !watching_ &&", "!in_multi_ &&")],
-           ("late pushes",),
+    Mutant("WATCH asks the server", [WATCHING], ("late pushes",),
            "WATCH raises the fence of its keys, as every read does"),
-    Mutant("keyed heartbeat (PING)",
-           [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
-            (TRACKER, 'Value::Type::kInteger)\n    return server_said("the heart',
-             'Value::Type::kInteger && reply.type != Value::Type::kSimple)\n'
-             '    return server_said("the heart')], ("moved keys",)),
+    Mutant("both of what WATCH does",
+           [WATCHING, (DISPATCH, "if (unknown) in_flight_names_.set();",
+                       "if (call.route == Route::kWatch) return;\n"
+                       "  if (unknown) in_flight_names_.set();")], ("late pushes",)),
+    Mutant("keyed heartbeat (PING), and the map of slots", [OWN_SLOTS, *PING], ("moved keys",)),
+    Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it"),
     Mutant("drop in every database",
            [(TABLE, "for (auto it = first; it != last; ++it) drop(*it->second);",
              "if (first != last) drop(*first->second);")], ("lost pushes",)),
     Mutant("replies held for a barrier",
            [(COPIES, "if (!doubtful)", "if (!doubtful || true)")],
            ("late pushes, one proxy", "one proxy")),
-    Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("late pushes", "two proxies"),
-           "the server runs back to back what came in one piece; see tracker_fill_test.cc"),
     Mutant("session fence",
            [off(RULE, "terms.level == Level::kSession && validated <= session_fence")],
            ("level session",)),
@@ -102,6 +108,7 @@ MUTANTS = [
            "likewise"),
     Mutant("BARRIER waits", [(BARRIER, "barrier_ = Barrier::kAsked;",
                               'return reply("+OK\\r\\n");')], ("barriers",)),
+    Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
     Mutant("tracking with NOLOOP", [(TRACKER, '"TRACKING", "ON"}', '"TRACKING", "ON", "NOLOOP"}')],
            ("two proxies",), "the tracking connection writes nothing"),
 ]  # fmt: skip

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
+from faults_at_random import fault_at_random
 from harness import Redis, ValueClient
 from harness.one_thread import stopped, thread_named
 from harness.theatre import Theatre
@@ -27,6 +28,7 @@ class Run:
     hits: int = 1000
     fault: Optional[Callable] = None
     once: bool = False  # the fault
+    seconds_min: float = 0  # however short the others are played
     stage: dict = field(default_factory=dict)  # of Theatre
     prefix: str = "k"
     level: str = "key"  # that is promised; the proxies are told by `stage`
@@ -35,7 +37,9 @@ class Run:
 
     def play(self, seconds, operations=0, seed=1):
         """The judgement, what the player said, and the hits."""
+        seconds = max(seconds, self.seconds_min)
         with Theatre(**self.stage) as theatre:
+            theatre.dice.seed(seed)
             if self.moves:
                 with_other = Redis(*CLUSTER)
                 try:
@@ -143,6 +147,9 @@ PAST = ["via=0,count=2,set=5000,think-us=3000", "via=0,set=3000,px=2000,del=500,
 SPARSE = [f"via=0,set=10000,keys=4,think-us=400000,db={db}" for db in (0, 1)]
 SHORT_LIVED = ["via=0,px=10000,ttl=300,keys=4,think-us=400000"]
 PACED = "via=1,count=4,depth=8,pace-us=20000"
+# Each key twice in two seconds, the second time while the first one's fill is torn in two.
+PAIRS = [f"via=0,set=10000,first={key},keys=1,think-us={pause_us}"
+         for key in (0, 1) for pause_us in (2_000_000, 2_050_000)]  # fmt: skip
 # So few that copies come back between two writes, though each fill is late, too.
 WRITES = "via=1,count=4,depth=4,set=300,mget=100,lcs=100,eval=20,think-us=10000,keys=8"
 TRANSACTIONS = "via=1,count=4,cas=10000,think-us=100000,keys=8"
@@ -180,6 +187,9 @@ RUNS = [
                            "cache.expire-after-write": "3s"}}),
     Run("barriers", [f"via=1,{BARRIERS}", *readers(1), SELDOM_PAST], BOUND_S,
         stage={"push_delay_s": 0.005}),
+    Run("torn fills", [*readers(1), *PAIRS], BOUND_S, stage={"push_delay_s": 0.0, "tear_s": 0.1}),
+    Run("faults at random", through(1) + through(2) + PAST + SPARSE, BOUND_S, 300, fault_at_random,
+        seconds_min=12, stage={"proxies": 2, "push_delay_s": 0.0}),
     Run("moved keys", ["via=1,count=4,think-us=500,keys=4", "via=0,set=10000,keys=4,"
         "think-us=2200000"], BOUND_S, 1000, move_the_keys, once=True, prefix="{heatsink:heartbeat}",
         moves=True, stage={"server_args": CLUSTER,

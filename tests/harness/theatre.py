@@ -2,6 +2,7 @@
 """A server and proxies before it, where a load is recorded while something breaks."""
 
 import os
+import random
 import tempfile
 
 from .client import ValueClient
@@ -16,12 +17,14 @@ class Theatre:
 
     `push_delay_s`: a relay stands between proxies and server, and pushes are so late. `calls`: of
     a client of the server, before the proxies start. `host`: what proxies know the server by.
+    `tear_s`: the relay tears each fill in two. `dice`: for faults that choose.
     """
 
     def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=(), options=None,
-                 host="127.0.0.1", preload=None):  # fmt: skip
+                 host="127.0.0.1", preload=None, tear_s=0.0):  # fmt: skip
         self.wanted, self.server_args, self.host, self.preload = proxies, server_args, host, preload
-        self.push_delay_s, self.calls = push_delay_s, calls
+        self.push_delay_s, self.tear_s, self.calls = push_delay_s, tear_s, calls
+        self.dice = random.Random(1)
         self.options = EAGER | (options or {})
         self.proxies, self.relay = [], None
 
@@ -36,7 +39,7 @@ class Theatre:
                 client("FLUSHALL")
             port = self.server.port
             if self.push_delay_s is not None:
-                self.relay = Relay(port, self.push_delay_s)
+                self.relay = Relay(port, self.push_delay_s, self.tear_s)
                 port = self.relay.port
             for _ in range(self.wanted):
                 upstream = f"redis://{self.host}:{port}"

@@ -114,6 +114,11 @@ void ProxyOptions::describe(OptionSet& set) {
            "a file: command lines are seen by others."});
   set.add({"admin.token-file", &admin_token_file, "The file with that token, one line."});
 
+  set.add({"admin.metrics-keys", &metrics_keys,
+           "Of so many of the busiest hot keys GET /metrics has rows of their own, by name "
+           "(privacy.redact-keys); 0: of none.",
+           0, 1000});
+
   set.add({.name = "privacy.redact-keys",
            .target = &redact_keys,
            .help = "How the names of keys are shown in the log, the admin API and heatsink top; "

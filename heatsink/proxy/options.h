@@ -48,6 +48,7 @@ struct ProxyOptions {
   std::string admin = "127.0.0.1:6390";
   std::string admin_token;
   std::string admin_token_file;
+  std::int64_t metrics_keys = 20;
 
   // privacy.*
   std::string redact_keys = "off";

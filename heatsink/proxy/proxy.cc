@@ -10,6 +10,7 @@
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/proxy/keeper.h"
+#include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
@@ -189,6 +190,8 @@ MetricSamples Proxy::metrics() const {
   const auto gauge = [&](const MetricRow& row, std::uint64_t value) {
     samples.push_back({&row, static_cast<double>(value)});
   };
+  append_key_samples(samples, report,
+                     static_cast<std::size_t>(threads_->shared.options.metrics_keys));
   gauge(kClients, report.clients);
   gauge(kPrivate, threads_->shared.private_connections.load());
   gauge(kUp, threads_->shared.lease.up() ? 1 : 0);

@@ -79,6 +79,33 @@ class UnderLru(SideEffects):
             report = json.load(answer)
         (key,) = [each for each in report["keys"] if each["name"] == "k"]
         self.assertGreater(key["hits"], 100)
+        self.assertGreater(self.proxy.metric("heatsink_key_local_hits_per_second"), 10)
+
+
+class WrittenTooOften(SideEffects):
+    PROXY_OPTIONS = {**EAGER, "detection.write-hot-ratio": 10}
+
+    def test_the_key_leaves_the_cache_and_comes_back(self):
+        self.heat()
+
+        def verdict():
+            keys = [key for key in self.proxy.api("hotkeys")["keys"] if key["name"] == "k"]
+            return (keys[0]["verdict"], keys[0]["cached"]) if keys else None
+
+        def written():
+            for n in range(40):
+                self.client.ask("SET", "k", n)
+                self.client.ask("GET", "k")
+            return verdict() == ("write-hot", False)
+
+        until(written, PATIENCE_S, "k is write-hot")
+        before, fills = self.proxy.hits(), self.proxy.metric("heatsink_fills_total")
+        self.client.ask("SET", "k", "last")
+        self.assertEqual(self.client.ask("GET", "k"), b"$4\r\nlast\r\n")
+        self.assertEqual(self.proxy.hits(), before)
+        self.assertEqual(self.proxy.metric("heatsink_fills_total"), fills)
+        self.heat()
+        self.assertEqual(verdict(), ("hot", True))
 
 
 class UnderLfu(SideEffects):

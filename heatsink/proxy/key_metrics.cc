@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/key_metrics.h"
+
+#include <chrono>
+#include <string>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr MetricRow kHits{"heatsink_key_local_hits_per_second", MetricKind::kGauge,
+                          "Of the busiest hot keys: reads answered from a local copy, over the "
+                          "window of the key's rule."};
+constexpr MetricRow kReads{"heatsink_key_reads_per_second", MetricKind::kGauge,
+                           "Of the same keys: all reads."};
+constexpr MetricRow kWrites{"heatsink_key_writes_per_second", MetricKind::kGauge,
+                            "Of the same keys: all writes."};
+
+bool exported(const detect::Verdict& verdict) {
+  const bool hot = verdict.temperature == detect::Temperature::kHot ||
+                   verdict.temperature == detect::Temperature::kWriteHot;
+  return hot && !verdict.count.key_truncated && verdict.count.key.size() <= kPrintableBytesMax;
+}
+
+}  // namespace
+
+void append_key_samples(MetricSamples& samples, const detect::Report& report,
+                        std::size_t keys_max) {
+  std::size_t keys = 0;
+  for (const detect::KeyReport& key : report.keys) {
+    const detect::KeyCount& count = key.verdict.count;
+    const double seconds = std::chrono::duration<double>(key.verdict.measure.window).count();
+    if (!exported(key.verdict) || seconds <= 0) continue;
+    if (keys++ == keys_max) return;
+    const MetricLabels labels{{"key", count.key}, {"db", std::to_string(count.db)}};
+    samples.push_back({&kHits, static_cast<double>(count.hits) / seconds, labels});
+    samples.push_back({&kReads, static_cast<double>(count.reads) / seconds, labels});
+    samples.push_back({&kWrites, static_cast<double>(count.writes) / seconds, labels});
+  }
+}
+
+}  // namespace heatsink::proxy

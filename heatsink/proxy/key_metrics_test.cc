@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/key_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using detect::Temperature;
+
+void add(detect::Report& report, const std::string& key, Temperature temperature,
+         std::uint32_t db = 0) {
+  detect::KeyReport out;
+  out.verdict.count.key = key;
+  out.verdict.count.db = db;
+  out.verdict.count.hits = 900;
+  out.verdict.count.reads = 1000;
+  out.verdict.count.writes = 10;
+  out.verdict.temperature = temperature;
+  out.verdict.measure.window = std::chrono::seconds(10);
+  report.keys.push_back(std::move(out));
+}
+
+std::vector<std::string> keys_of(const detect::Report& report, std::size_t keys_max) {
+  MetricSamples samples;
+  append_key_samples(samples, report, keys_max);
+  std::vector<std::string> keys;
+  for (const MetricSample& sample : samples) {
+    if (sample.row->name == "heatsink_key_local_hits_per_second")
+      keys.push_back(sample.labels.at(0).second);
+  }
+  return keys;
+}
+
+TEST(KeyMetrics, AreRatesOverTheKeysWindow) {
+  detect::Report report;
+  add(report, "k", Temperature::kHot, 3);
+  MetricSamples samples;
+  append_key_samples(samples, report, 10);
+  ASSERT_EQ(samples.size(), 3u);
+  EXPECT_EQ(samples[0].value, 90);
+  EXPECT_EQ(samples[1].value, 100);
+  EXPECT_EQ(samples[2].value, 1);
+  EXPECT_EQ(samples[0].labels, (MetricLabels{{"key", "k"}, {"db", "3"}}));
+}
+
+TEST(KeyMetrics, AreOfHotKeysOnlyAndOfSoManyAtMost) {
+  detect::Report report;
+  add(report, "a", Temperature::kHot);
+  add(report, "b", Temperature::kWriteHot);
+  add(report, "c", Temperature::kWarm);
+  add(report, "d", Temperature::kHot);
+  EXPECT_EQ(keys_of(report, 10), (std::vector<std::string>{"a", "b", "d"}));
+  EXPECT_EQ(keys_of(report, 2), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(keys_of(report, 0).empty());
+}
+
+// Cut names could be alike.
+TEST(KeyMetrics, NamesThatCannotBeShownWholeAreLeftOut) {
+  detect::Report report;
+  add(report, std::string(kPrintableBytesMax, 'x'), Temperature::kHot);
+  add(report, std::string(kPrintableBytesMax + 1, 'x'), Temperature::kHot);
+  EXPECT_EQ(keys_of(report, 10).size(), 1u);
+  report.keys[0].verdict.count.key_truncated = true;
+  EXPECT_TRUE(keys_of(report, 10).empty());
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

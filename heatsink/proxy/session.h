@@ -230,6 +230,7 @@ class Session final : public net::FdHandler {
   bool right_db(Upstream& lane);
   void pin();
   void announce_name();
+  void announce_owed_name();
   bool acquire();
   void give_back(bool clean);
   bool may_leave_private() const;
@@ -338,7 +339,9 @@ class Session final : public net::FdHandler {
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
   bool transaction_changes_access_ = false;
-  bool multi_refused_ = false;  // and commands behind it were run, not queued
+  bool transaction_names_ = false;  // it has a CLIENT SETNAME
+  bool name_owed_ = false;          // the server is told name_ when the transaction is over
+  bool multi_refused_ = false;      // and commands behind it were run, not queued
   std::vector<QueuedSubscription> transaction_channels_;
   bool hears_messages_ = false;
   Channels channels_, patterns_, shard_channels_;

@@ -79,7 +79,7 @@ bool Session::can_log_in() const {
 }
 
 Upstream* Session::strangers_lane(Step& step) {
-  if (private_ && !pinned_ && private_->login() == Upstream::Login::kOwn) give_back(true);
+  if (private_ && !has_state() && private_->login() == Upstream::Login::kOwn) give_back(true);
   const User before = user_;
   if (!private_) user_ = User::kNobody;  // the login that acquire() asks for
   Upstream* lane = private_in_any_db(step);
@@ -107,7 +107,7 @@ Session::Step Session::run_hello(const Call& call) {
       valid = false;
     }
   }
-  if (valid && (!user.empty() || pinned_)) return authenticate(call, user, protocol, name);
+  if (valid && (!user.empty() || has_state())) return authenticate(call, user, protocol, name);
   if (user_ == User::kNobody) return forward(call, true);  // for the server to refuse
   if (!valid || user_ == User::kOther)
     return valid ? authenticate(call, {}, protocol, name) : forward(call, true);
@@ -228,7 +228,9 @@ Session::Step Session::run_wait(const Call& call) {
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
   if (lane == nullptr) return step;
-  if (in_flight() == 0) {
+  // In RESP2, who hears messages may not WAIT, and its PONG would look like one.
+  const bool refused = hears_messages_ && protocol_ == resp::Protocol::kResp2;
+  if (in_flight() == 0 && !refused) {
     ByteBuffer ping;
     resp::append_request(ping, {"PING"});
     Pending pending;
@@ -248,6 +250,7 @@ Session::Step Session::run_reset() {
   db_ = 0;
   name_.clear();
   in_multi_ = watching_ = server_knows_best_ = reply_off_ = reply_skip_ = false;
+  name_owed_ = transaction_names_ = false;
   transaction_ = {};
   transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
   hears_messages_ = false;

@@ -35,7 +35,9 @@ Session::Step Session::dispatch(Call call) {
   if (call.command == nullptr && is_ours(call)) return run_ours(call);
   if (call.local != nullptr && reads_locally(call)) return read_locally(call);
   const bool refused = call.command == nullptr || !call.has_right_arity();
-  if (refused && call.command != nullptr) call.route = Route::kShared;  // it will change nothing
+  // It will change nothing; but a refused EXEC ends its transaction.
+  const bool ends = in_multi_ && call.route == Route::kExec;
+  if (refused && call.command != nullptr && !ends) call.route = Route::kShared;
   if (user_ == User::kNobody) {
     // The server looks whether there is such a command before it asks who wants to know.
     if (refused) {
@@ -138,6 +140,8 @@ Session::Step Session::in_transaction(const Call& call) {
     in_multi_ = watching_ = false;
     transaction_ = {};
     transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
+    if (!executes || !transaction_names_) announce_owed_name();  // or executed() will know
+    transaction_names_ = false;
     return step;
   }
   if (call.route == Route::kQuit) return run_quit();
@@ -153,6 +157,8 @@ Session::Step Session::in_transaction(const Call& call) {
   if (step == Step::kDone && call.route == Route::kSubscribe) queue_subscription(call);
   if (step == Step::kDone && changes_connection) {
     pin();
+    transaction_names_ |=
+        call.route == Route::kClient && equals_ignoring_case(call.args[1], "setname");
     server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
   }
   return step;

@@ -126,10 +126,19 @@ bool Session::right_db(Upstream& lane) {
   return known;
 }
 
-// From now on this connection is the client's own until it leaves or says RESET.
+// From now on this connection is the client's own until it leaves or says RESET. Within MULTI the
+// server would queue what tells it the name, and EXEC would have a reply too many.
 void Session::pin() {
   if (!private_ || std::exchange(pinned_, true)) return;
-  announce_name();
+  if (in_multi_) {
+    name_owed_ = true;
+  } else {
+    announce_name();
+  }
+}
+
+void Session::announce_owed_name() {
+  if (std::exchange(name_owed_, false) && private_) announce_name();
 }
 
 void Session::announce_name() {

@@ -141,7 +141,10 @@ void Session::subscription_done(bool ok) {
 // An aborted EXEC says null, and nothing that was queued has happened.
 void Session::executed(bool ok, const resp::ReplyScanner& reply) {
   const std::vector<QueuedSubscription> queued = std::exchange(transaction_channels_, {});
-  if (!ok || reply.announced() < 0 || reply.type() == '_') return;
+  const bool aborted = !ok || reply.announced() < 0 || reply.type() == '_';
+  if (!aborted) name_owed_ = false;  // it has named itself
+  if (!in_multi_) announce_owed_name();
+  if (aborted) return;
   for (const QueuedSubscription& each : queued) {
     if (each.adds) {
       each.channels->insert(each.name);
@@ -161,6 +164,8 @@ void Session::settle_refused_multi() {
   pending.flush = std::exchange(transaction_flush_, false);
   pending.changes_access = std::exchange(transaction_changes_access_, false);
   worker_.settle(pending, BootClock::now());
+  transaction_names_ = false;
+  announce_owed_name();
 }
 
 void Session::after_reply() {
@@ -184,7 +189,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
   const std::string user = std::exchange(auth_user_, {});
   const std::string name = std::exchange(auth_name_, {});
   if (!ok) {
-    if (user_ != User::kOther && private_ && !pinned_) give_back(false);
+    if (private_ && !has_state()) give_back(false);  // what it WATCHes, it watches on
     return;
   }
   if (pending.number != 0) {
@@ -200,7 +205,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
     become(User::kShared);
     if (private_ && !pinned_) {
       private_->set_login(Upstream::Login::kOwn);  // that is who it is now
-      give_back(private_->protocol() == protocol_);
+      if (!has_state()) give_back(private_->protocol() == protocol_);
     }
   } else {
     become(User::kOther, user);

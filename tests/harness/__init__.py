@@ -11,11 +11,13 @@ root of the project (HEATSINK is that of build/dev unless it is given):
     PYTHONPATH=tests python3 tests/faults/coherence_test.py
 """
 
-from .client import Closed, RawClient, RedisError, ValueClient, drain, encode
+from .client import Closed, RawClient, RedisError, ValueClient, drain, encode, end_of_reply
 from .patience import PATIENCE_S, SLOW, until
-from .processes import EAGER, HEATSINK, LOG, Proxy, Redis
+from .processes import EAGER, LOG, Proxy, Redis
+from .programs import HEATSINK, SERVER, need_programs
 
 __all__ = [
-    "EAGER", "HEATSINK", "LOG", "PATIENCE_S", "SLOW", "Closed", "Proxy", "RawClient", "Redis",
-    "RedisError", "ValueClient", "drain", "encode", "until",
+    "EAGER", "HEATSINK", "LOG", "PATIENCE_S", "SERVER", "SLOW", "Closed", "Proxy", "RawClient",
+    "Redis", "RedisError", "ValueClient", "drain", "encode", "end_of_reply", "need_programs",
+    "until",
 ]  # fmt: skip

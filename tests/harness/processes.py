@@ -14,8 +14,7 @@ import threading
 import urllib.request
 
 from .patience import PATIENCE_S, until
-
-HEATSINK = os.environ.get("HEATSINK", "build/dev/apps/heatsink/heatsink")
+from .programs import HEATSINK, SERVER
 
 # For `stderr` of proxies that log a great deal: by default it is not even read.
 LOG = None if os.environ.get("HEATSINK_LOG") else subprocess.DEVNULL
@@ -127,16 +126,16 @@ class Redis:
             if self._start():
                 return
         self.stop()
-        raise AssertionError("redis-server does not start: " + self.process.output())
+        raise AssertionError(f"{SERVER} does not start: " + self.process.output())
 
     def _start(self):
         self.process = Process(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+            [SERVER, "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
             + ["--appendonly", "no", "--dir", self.folder, "--enable-debug-command", "yes"]
             + list(self.options)
         )
         try:
-            until(self._has_decided, PATIENCE_S, "redis-server ready")
+            until(self._has_decided, PATIENCE_S, f"{SERVER} ready")
         finally:
             if not self._is_ready():
                 self.process.kill()
@@ -149,7 +148,7 @@ class Redis:
         return "Ready to accept" in self.process.output()
 
     def restart(self):
-        until(self._start, PATIENCE_S, "redis-server back on its port")
+        until(self._start, PATIENCE_S, f"{SERVER} back on its port")
 
     def stop(self):
         self.process.kill()
@@ -191,11 +190,20 @@ class Proxy:
             raise AssertionError("heatsink proxy does not start")
         return ready and (int(ready[1]), int(ready[2]))
 
-    def metric(self, name):
-        """The sum over its labels."""
+    def metrics(self):
+        """What Prometheus would read."""
         url = f"http://127.0.0.1:{self.admin_port}/metrics"
         with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
-            text = answer.read().decode()
+            return answer.read().decode()
+
+    def by_label(self, name, label):
+        """A metric that has one label: its value by the label's."""
+        row = rf'^{name}{{{label}="([^"]*)"}} (\S+)$'
+        return {of: float(value) for of, value in re.findall(row, self.metrics(), re.MULTILINE)}
+
+    def metric(self, name):
+        """The sum over its labels."""
+        text = self.metrics()
         values = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
         if not values:
             raise AssertionError(f"no metric {name} in\n{text}")

@@ -6,8 +6,8 @@ import time
 import unittest
 
 from deaf_relay import DeafRelay
-from harness import PATIENCE_S, SLOW, Proxy, RawClient, Redis, until
-from stage import ProxyTest, need_programs
+from harness import PATIENCE_S, SLOW, Proxy, RawClient, Redis, need_programs, until
+from stage import ProxyTest
 
 STALE = "heatsink_audit_stale_confirmed_total"
 EAGER = {

@@ -7,8 +7,8 @@ import threading
 import time
 import unittest
 
-from harness import SLOW, Closed, Proxy, RawClient, Redis, drain, encode, until
-from stage import ProxyTest, need_programs
+from harness import SLOW, Closed, Proxy, RawClient, Redis, drain, encode, need_programs, until
+from stage import ProxyTest
 
 MEBI = 1 << 20
 

@@ -5,8 +5,8 @@ import threading
 import time
 import unittest
 
-from harness import SLOW, Proxy, RawClient, Redis, encode, until
-from stage import ProxyTest, need_programs
+from harness import SLOW, Proxy, RawClient, Redis, encode, need_programs, until
+from stage import ProxyTest
 
 QUICK = {"upstream.backoff-min": "10ms", "upstream.backoff-max": "200ms"}
 

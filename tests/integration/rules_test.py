@@ -7,8 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import HEATSINK, Proxy, RawClient, Redis, until
-from stage import need_programs
+from harness import HEATSINK, Proxy, RawClient, Redis, need_programs, until
 
 # No key is hot by these but for a rule; a window of a second forgets soon.
 COLD = {

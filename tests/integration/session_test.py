@@ -4,8 +4,8 @@
 import socket
 import unittest
 
-from harness import Proxy, RawClient, Redis, encode, until
-from stage import ProxyTest, need_programs
+from harness import Proxy, RawClient, Redis, encode, need_programs, until
+from stage import ProxyTest
 
 HOT = {
     "detection.hot-qps": 5,

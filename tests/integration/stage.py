@@ -1,18 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A redis-server and a heatsink in front of it for each class of tests, and raw clients of both."""
 
-import os
-import shutil
 import unittest
 
-from harness import HEATSINK, Proxy, RawClient, Redis
-
-
-def need_programs():
-    if shutil.which("redis-server") is None:
-        raise unittest.SkipTest("redis-server is not installed")
-    if not os.access(HEATSINK, os.X_OK):
-        raise unittest.SkipTest("HEATSINK does not name the heatsink program")
+from harness import Proxy, RawClient, Redis, need_programs
 
 
 class ProxyTest(unittest.TestCase):

@@ -2,24 +2,21 @@
 #include "bench/detect_cost.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "bench/race.h"
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/detect/recorder.h"
 #include "heatsink/detect/rules.h"
@@ -78,17 +75,6 @@ Stream uniform_stream(std::uint64_t keys, std::size_t accesses, std::uint64_t se
 // One thread's share of a contender: takes a stream, time goes on from where it stood.
 using Pass = std::function<void(const Stream&)>;
 
-struct Cost {
-  double cpu_ns;
-  double wall_ns;
-};
-
-struct Contender {
-  const char* name;
-  std::vector<Pass> threads;
-  std::vector<Cost> costs;  // per access and thread, a round each
-};
-
 // Time runs at `per_second` accesses per second of the shard, whatever the machine does.
 template <bool kHash>
 Pass recorder_pass(const RecorderOptions& options, std::uint64_t per_second) {
@@ -130,67 +116,6 @@ Pass naive_pass(const std::shared_ptr<NaiveDetector>& detector) {
   };
 }
 
-double cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-// Per access of each thread.
-Cost run(const Contender& contender, std::span<const Stream> streams) {
-  const std::size_t n = contender.threads.size();
-  std::barrier start(static_cast<std::ptrdiff_t>(n) + 1);
-  std::vector<double> cpu(n);
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < n; ++i) {
-    threads.emplace_back([&, i] {
-      start.arrive_and_wait();
-      const double begin = cpu_seconds();
-      contender.threads[i](streams[i]);
-      cpu[i] = cpu_seconds() - begin;
-    });
-  }
-  start.arrive_and_wait();
-  const auto begin = Steady::now();
-  for (std::thread& thread : threads) thread.join();
-  const std::chrono::duration<double> wall = Steady::now() - begin;
-  const double scale = 1e9 / static_cast<double>(streams[0].size());
-  return {std::accumulate(cpu.begin(), cpu.end(), 0.0) / static_cast<double>(n) * scale,
-          wall.count() * scale};
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// Each contender in turn, round by round, so that a slow moment of the machine meets them all. The
-// first round fills tables and caches and is not counted.
-void race(std::span<Contender> contenders, std::span<const Stream> streams, int rounds) {
-  for (int round = 0; round <= rounds; ++round) {
-    for (Contender& contender : contenders) {
-      const Cost cost = run(contender, streams);
-      if (round != 0) contender.costs.push_back(cost);
-    }
-  }
-}
-
-std::vector<double> each(const Contender& contender, double Cost::*what) {
-  std::vector<double> values;
-  for (const Cost& cost : contender.costs) values.push_back(cost.*what);
-  return values;
-}
-
-// The median over rounds of the ratio within a round.
-double ratio(const Contender& of, const Contender& to, double Cost::*what) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < of.costs.size(); ++i) {
-    ratios.push_back(of.costs[i].*what / to.costs[i].*what);
-  }
-  return median(ratios);
-}
-
 std::string ns(double value) { return fmt::format("{:.1f}", value); }
 
 void add_row(Figures& figures, const Contender& contender) {
@@ -222,10 +147,11 @@ constexpr std::uint64_t kFast = 20'000'000;  // per shard and second: what sampl
 void measure_threads(Figures& figures, std::span<const Stream> streams, int rounds, double ns_max,
                      double ratio_min) {
   const std::size_t threads = streams.size();
-  const auto shards = [&](const auto& make) {
-    std::vector<Pass> passes;
-    for (std::size_t i = 0; i < threads; ++i) passes.push_back(make());
-    return passes;
+  const auto contender = [&](const char* name, const auto& make) {
+    Contender one{name, {}, streams[0].size()};
+    for (const Stream& stream : streams)
+      one.threads.emplace_back([pass = Pass(make()), &stream] { pass(stream); });
+    return one;
   };
   const auto detector = std::make_shared<NaiveDetector>();
   const std::uint64_t calm = 1'000'000 / threads;
@@ -233,19 +159,17 @@ void measure_threads(Figures& figures, std::span<const Stream> streams, int roun
   const RecorderOptions proxy = as_proxy(threads);
   const RecorderOptions sampled = shard_of(threads, 1'000'000);
   Contender all[] = {
-      {"lossless, hash included", shards([&] { return recorder_pass<true>(lossless, calm); }), {}},
-      {"lossless, hash given", shards([&] { return recorder_pass<false>(lossless, calm); }), {}},
-      {"the same, as the proxy has it",
-       shards([&] { return recorder_pass<true>(proxy, calm); }),
-       {}},
-      {"sampled, hash included", shards([&] { return recorder_pass<true>(sampled, kFast); }), {}},
-      {"sampled, hash given", shards([&] { return recorder_pass<false>(sampled, kFast); }), {}},
-      {"naive: LRU of 10 000, ring, one mutex", shards([&] { return naive_pass(detector); }), {}}};
-  race(all, streams, rounds);
+      contender("lossless, hash included", [&] { return recorder_pass<true>(lossless, calm); }),
+      contender("lossless, hash given", [&] { return recorder_pass<false>(lossless, calm); }),
+      contender("the same, as the proxy has it", [&] { return recorder_pass<true>(proxy, calm); }),
+      contender("sampled, hash included", [&] { return recorder_pass<true>(sampled, kFast); }),
+      contender("sampled, hash given", [&] { return recorder_pass<false>(sampled, kFast); }),
+      contender("naive: LRU of 10 000, ring, one mutex", [&] { return naive_pass(detector); })};
+  race(all, rounds);
   figures.table(fmt::format("Cost of one access in ns, Zipf 0.99 over 10^6 keys, {} thread{}",
                             threads, threads == 1 ? "" : "s"),
                 {"of each thread", "CPU", "least", "wall", "least wall"});
-  for (const Contender& contender : all) add_row(figures, contender);
+  for (const Contender& one : all) add_row(figures, one);
   // Of one thread the wall clock says how busy the machine is; two threads are about more than CPU.
   const double reached = median(each(all[0], threads == 1 ? &Cost::cpu_ns : &Cost::wall_ns));
   const double times = ratio(all[5], all[0], &Cost::wall_ns);
@@ -262,14 +186,14 @@ void measure_sweep(Figures& figures, const CostOptions& options) {
                 {"keys", "Zipf 0.99", "uniform", "Zipf, smp", "unif, smp"});
   for (std::uint64_t keys = 1'000; keys <= 100'000'000; keys *= 10) {
     std::vector<std::string> cells{std::to_string(keys)};
-    const Stream streams[2][1] = {{zipf_stream(keys, options.accesses, 3)},
-                                  {uniform_stream(keys, options.accesses, 3)}};
+    const Stream streams[] = {zipf_stream(keys, options.accesses, 3),
+                              uniform_stream(keys, options.accesses, 3)};
     for (const bool sampled : {false, true}) {
-      for (const auto& stream : streams) {
-        Contender one[] = {{"", {}, {}}};
+      for (const Stream& stream : streams) {
         const RecorderOptions shard = shard_of(1, sampled ? 1'000'000 : kLossless);
-        one[0].threads.push_back(recorder_pass<false>(shard, sampled ? kFast : 1'000'000));
-        race(one, stream, std::min(options.rounds, 7));
+        const Pass pass = recorder_pass<false>(shard, sampled ? kFast : 1'000'000);
+        Contender one[] = {{"", {[&] { pass(stream); }}, stream.size()}};
+        race(one, std::min(options.rounds, 7));
         cells.push_back(ns(median(each(one[0], &Cost::cpu_ns))));
       }
     }

@@ -147,9 +147,21 @@ void Filler::on_down(const std::string& reason) {
   shared_.lease.set_up(false);
   state_ = reason;
   end_generation();
+  lost_ = true;
 }
 
-// What lives by its deadline alone goes on; the proof of all else has ended.
+// Nobody has said since the loss whether what was read may still be read: hence not for longer than
+// acl-staleness, of which one half was over at the loss, and a quarter when this looked first.
+void Filler::tick(TimePoint now) {
+  if (!lost_) return;
+  if (!lost_at_) lost_at_ = now;
+  if (now - *lost_at_ < shared_.options.acl_staleness / 4) return;
+  shared_.table.drop_all();
+  lost_ = false;
+  lost_at_.reset();
+}
+
+// What lives by its deadline alone goes on, for a while; the proof of all else has ended.
 void Filler::end_generation() {
   static_cast<void>(shared_.lease.begin_generation());
   shared_.table.drop_leased();

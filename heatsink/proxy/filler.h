@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,6 +40,8 @@ class Filler final : public redis::TrackerEvents {
 
   void request(const FillRequest& request, TimePoint now);
   void barrier(const BarrierRequest& request);
+  // Every quarter of acl-staleness: ends what has outlived the tracker for long enough.
+  void tick(TimePoint now);
   // At the end of a turn: all barriers asked for in it share one question to the server.
   void send_barriers(TimePoint now);
 
@@ -75,6 +78,8 @@ class Filler final : public redis::TrackerEvents {
   Outlet& outlet_;
   redis::Tracker* tracker_ = nullptr;
   redis::ServerFacts facts_;
+  bool lost_ = false;  // the tracker was, and copies of Level::kTtl from before may be there
+  std::optional<TimePoint> lost_at_;  // the first tick after that
   std::string state_ = "the tracking connection is not up yet";
   std::uint64_t last_id_ = 0;
   TimePoint last_sent_at_{};  // of a fill; no two are the same, whatever the clock says

@@ -303,6 +303,23 @@ TEST_F(FillerTest, WhatLivesByItsDeadlineAloneOutlivesTheTracker) {
   EXPECT_EQ(copy(), nullptr);
 }
 
+TEST_F(FillerTest, NothingOutlivesTheTrackerForLongerThanRightsMayGoUnproven) {
+  shared_.table.demote(key());
+  shared_.table.promote("k", 0, key(), kName, {cache::Level::kTtl, Nanos(0)});
+  shared_.table.publish();
+  ask(0, at(0), at(10));
+  hear_value("v");
+  filler_.tick(at(5'000));
+  tracker_.disconnected("gone");
+  filler_.tick(at(5'100));
+  tracker_.connected(at(5'200));
+  tracker_.disconnected("again");
+  filler_.tick(at(5'100 + kAclStalenessMs / 4 - 1));
+  EXPECT_NE(copy(), nullptr);
+  filler_.tick(at(5'100 + kAclStalenessMs / 4));
+  EXPECT_EQ(copy(), nullptr);
+}
+
 TEST_F(FillerTest, TheAnswerTellsWhatIsPromisedOfTheKey) {
   const cache::Terms terms{cache::Level::kSession, Millis(300)};
   workers_.when_told = [&](const FillAnswer& answer) { EXPECT_EQ(answer.terms, terms); };

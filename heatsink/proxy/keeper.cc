@@ -78,6 +78,7 @@ void Keeper::run() {
   });
   // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
   loop_.call_every(shared_.options.heartbeat_interval / 2, [this] { link_.tick(); });
+  loop_.call_every(shared_.options.acl_staleness / 4, [this] { filler_.tick(BootClock::now()); });
   if (shared_.options.detection_enabled)
     loop_.call_every(shared_.options.tick, [this] { judge(); });
   loop_.call_every(Toucher::kInterval, [this] {

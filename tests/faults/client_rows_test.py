@@ -8,7 +8,7 @@ Those that do not read (row 13), idle ones and missing descriptors (14), and 512
 import contextlib
 import unittest
 
-from harness import SLOW, RawClient, ValueClient, encode, until
+from harness import PATIENCE_S, SLOW, RawClient, ValueClient, encode, until
 from recorded import COPIES, Recorded
 
 MEBI = 1 << 20
@@ -88,8 +88,11 @@ class Row17(Recorded):
                     got = next_one.pipeline([("MULTI",), ("SET", "mine", "1"), ("GET", "left"),
                                              ("EXEC",)])  # fmt: skip
                     self.assertEqual(got, ["OK", "QUEUED", "QUEUED", ["OK", None]])
-            waits = "blocked_clients:0"
-            until(lambda: waits in theatre.ask("INFO", "clients").decode(), what="nobody waits")
+
+            def nobody_waits():
+                return b"blocked_clients:0\r" in theatre.ask("INFO", "clients")
+
+            until(nobody_waits, PATIENCE_S, "nobody waits")
             theatre.ask("RPUSH", "left:list", "1")
             self.assertEqual(theatre.ask("LLEN", "left:list"), 1)
             self.assertEqual(theatre.ask("PUBLISH", "left", "x"), 0)

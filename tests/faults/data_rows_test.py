@@ -16,7 +16,7 @@ class Row09(Recorded):
             flushes = theatre.proxies[0].metric("heatsink_flushes_total")
             until(
                 lambda: theatre.proxies[0].metric("heatsink_flushes_total") > flushes + 3,
-                what="flushes during the load",
+                PATIENCE_S, "flushes during the load",
             )
 
     def test_flush_of_another_database(self):
@@ -49,7 +49,10 @@ class Row09Swap(unittest.TestCase):
             direct("SELECT", "1")
             direct("SET", "k", "new")
             hits = proxy.hits()
-            until(lambda: client("GET", "k") == b"old" and proxy.hits() > hits + 20, what="hits")
+            until(
+                lambda: client("GET", "k") == b"old" and proxy.hits() > hits + 20,
+                PATIENCE_S, "hits",
+            )  # fmt: skip
             direct("SWAPDB", "0", "1")
             swapped = time.monotonic()
             while time.monotonic() < swapped + self.END_S + 1:
@@ -69,7 +72,7 @@ class Row10(Recorded):
             until(
                 lambda: theatre.proxies[0].metric("heatsink_invalidations_total")
                 > invalidations + 100,
-                what="names that are forgotten",
+                PATIENCE_S, "names that are forgotten",
             )
             theatre.ask("CONFIG", "SET", "tracking-table-max-keys", "1000000")
             play.copies_speak(COPIES)

@@ -4,7 +4,7 @@
 import time
 import unittest
 
-from harness import private_network, until
+from harness import PATIENCE_S, private_network, until
 from recorded import BOUND_S, Recorded, trackers
 
 # The proxy knows the server by an address of its own, which nobody else uses.
@@ -28,7 +28,7 @@ class Row04(Recorded):
                 time.sleep(for_s)
             else:
                 self.wait_for_loss(theatre, before)
-                until(lambda: self.has_given_up(theatre), what="the connection is given up")
+                until(lambda: self.has_given_up(theatre), PATIENCE_S, "the connection is given up")
             private_network.drop_nothing()
             theatre.wait_coherent()
             until(lambda: len(trackers(theatre.server.port)) == 1, 60, "no doubled tracker")

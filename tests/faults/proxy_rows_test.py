@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from harness import until
+from harness import PATIENCE_S, until
 from recorded import BOUND_S, COPIES, LOAD, Recorded
 
 WALL_CLOCK = os.environ.get("HEATSINK_WALL_CLOCK_LIBRARY", "")
@@ -42,7 +42,7 @@ class Row06(Recorded):
                     asked = self.asked(file)
                     self.turn(file, seconds)
                     play.copies_speak(COPIES)
-                    until(lambda: self.asked_since(theatre, file, asked), what="it was noticed")
+                    until(lambda: self.asked_since(theatre, file, asked), PATIENCE_S, "noticed")
                 self.assertEqual(self.lost(theatre), lost)
 
     def turn(self, file, seconds):

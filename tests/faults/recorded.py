@@ -5,7 +5,7 @@ import contextlib
 import time
 import unittest
 
-from harness import ValueClient, until
+from harness import PATIENCE_S, ValueClient, until
 from harness.theatre import Theatre
 
 BOUND_S = 1.0  # cache.max-staleness
@@ -58,7 +58,7 @@ class Recorded(unittest.TestCase):
         return theatre.proxies[0].metric("heatsink_tracker_lost_total")
 
     def wait_for_loss(self, theatre, before):
-        until(lambda: self.lost(theatre) > before, what="a new generation")
+        until(lambda: self.lost(theatre) > before, PATIENCE_S, "a new generation")
 
     def answer(self, theatre, *args):
         """What a new client of the proxy is told, an error if it is cut off."""

@@ -9,7 +9,7 @@ import signal
 import time
 import unittest
 
-from harness import RedisError, ValueClient, until
+from harness import PATIENCE_S, RedisError, ValueClient, until
 from recorded import COPIES, Recorded, trackers
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")  # what was acknowledged is there again
@@ -64,7 +64,7 @@ class Row11(Recorded):
             before = self.lost(theatre)
             cut(theatre)
             self.wait_for_loss(theatre, before)
-            until(lambda: len(trackers(theatre.server.port)) == 1, what="one tracker")
+            until(lambda: len(trackers(theatre.server.port)) == 1, PATIENCE_S, "one tracker")
 
     def test_client_kill(self):
         def kill(theatre):
@@ -97,7 +97,7 @@ class Row11(Recorded):
         def tire(theatre):
             theatre.ask("CONFIG", "SET", "timeout", "1")
             theatre.proxies[0].process.freeze()
-            until(lambda: not trackers(theatre.server.port), what="it was idle for too long")
+            until(lambda: not trackers(theatre.server.port), PATIENCE_S, "it was idle for too long")
             theatre.proxies[0].process.signal(signal.SIGCONT)
 
         self.survives(tire)

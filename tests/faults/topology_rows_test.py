@@ -169,7 +169,7 @@ class Row08(unittest.TestCase):
         self.direct("REPLICAOF", "NO", "ONE")
         self.read_until_hit()
         self.direct("REPLICAOF", "127.0.0.1", self.master.port)
-        until(lambda: "replica" in self.proxy.coherence(), what="it is found out")
+        until(lambda: "replica" in self.proxy.coherence(), PATIENCE_S, "it is found out")
         self.expect_no_hits()
         with ValueClient(self.master.port) as client:
             client("SET", "k", "new")

@@ -220,6 +220,8 @@ IoResult read_some(int fd, char* bytes, std::size_t size) noexcept {
   }
 }
 
+void end_output(int fd) noexcept { ::shutdown(fd, SHUT_WR); }
+
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept {
   while (true) {
     const ssize_t count = ::send(fd, bytes, size, MSG_NOSIGNAL);

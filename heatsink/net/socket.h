@@ -43,6 +43,8 @@ struct IoResult {
   std::size_t bytes = 0;
   int error_number = 0;
 };
+// Nothing more will be written; the peer sees the end, and may still be read.
+void end_output(int fd) noexcept;
 IoResult read_some(int fd, char* bytes, std::size_t size) noexcept;
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept;  // MSG_NOSIGNAL
 

@@ -3,6 +3,7 @@
 // what an operator reads is tested from outside, in tests/security.
 #include "heatsink/net/stream.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -126,6 +127,29 @@ TEST_F(StreamTest, MuchGoesThroughAndWaitsWhereTheKernelKeepsIt) {
   }
   EXPECT_GT(refusals, 0);
   EXPECT_TRUE(got == sent);
+}
+
+// Such a server says no behind our handshake, and closes on what we have sent by then.
+TEST_F(StreamTest, TheReasonIsHeardEvenByAWriteIntoTheReset) {
+  const TlsContext strict =
+      TlsContext::server({identity_.cert, identity_.key, identity_.cert, ClientAuth::kRequired})
+          .value();
+  connect(strict, client());
+  std::string refusal;
+  for (int step = 0; step < 100'000 && refusal.empty(); ++step) {
+    ASSERT_TRUE(out_.open().ok());
+    const Result<Interest> in = in_.open();
+    if (!in.ok()) refusal = in.error().message;
+  }
+  ASSERT_THAT(refusal, ::testing::HasSubstr("no certificate"));
+  ASSERT_EQ(out_.write("x", 1).status, IoStatus::kOk);  // unread when it closes
+  pollfd arrived{in_.fd(), POLLIN, 0};
+  ASSERT_EQ(poll(&arrived, 1, 10'000), 1);
+  in_.close();
+  pollfd reset{out_.fd(), 0, 0};
+  ASSERT_EQ(poll(&reset, 1, 10'000), 1);
+  EXPECT_EQ(out_.write("x", 1).status, IoStatus::kClosed);
+  EXPECT_THAT(out_.loss(), ::testing::HasSubstr("the server wants a certificate"));
 }
 
 // Else a level-triggered loop would sleep on decrypted bytes.

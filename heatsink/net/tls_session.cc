@@ -171,7 +171,20 @@ IoResult TlsSession::write(const char* bytes, std::size_t size) noexcept {
   const auto most = static_cast<int>(std::min<std::size_t>(size, INT_MAX));
   const int count = SSL_write(session_.get(), bytes, most);
   if (count > 0) return {IoStatus::kOk, static_cast<std::size_t>(count)};
-  return stopped(count);
+  const IoResult end = stopped(count);
+  if (end.status == IoStatus::kClosed && fault_.empty()) hear_last_words();
+  return end;
+}
+
+// A server of TLS 1.3 that wants a certificate says so behind the handshake, and closes on what was
+// sent to it meanwhile: a reset, into which the next write runs. The alert has come before it.
+void TlsSession::hear_last_words() noexcept {
+  ERR_clear_error();
+  char unheard = 0;
+  while (SSL_read(session_.get(), &unheard, 1) > 0) {
+  }
+  if (const unsigned long error = ERR_peek_error(); error != 0)
+    fault_ = "TLS: " + tls_reason(error, context_.is_server());
 }
 
 // After the handshake a read wants to read and a write to write: renegotiation is off.

@@ -54,6 +54,7 @@ class TlsSession {
   bool looks_plain() const;
   Error handshake_error();
   IoResult stopped(int result) noexcept;
+  void hear_last_words() noexcept;
 
   const int fd_;
   const TlsContext context_;

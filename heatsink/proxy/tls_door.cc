@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view kNoTls =
     "-ERR this port speaks TLS only: use rediss:// or redis-cli --tls\r\n";
 
+constexpr std::size_t kUnheardMax = 256 * 1024;  // bytes of one that goes on talking
+
 }  // namespace
 
 class TlsDoor::Guest final : public net::FdHandler {
@@ -23,6 +25,9 @@ class TlsDoor::Guest final : public net::FdHandler {
   net::Stream stream_;
   std::string peer_;
   net::TimerId timer_ = 0;
+  bool leaves_ = false;
+  std::string why_;
+  std::size_t unheard_ = 0;
 
  private:
   TlsDoor& door_;
@@ -52,6 +57,10 @@ void TlsDoor::enter(net::Fd socket, const net::TlsContext& context, std::string 
 }
 
 void TlsDoor::step(Guest& guest) {
+  if (guest.leaves_) {
+    see_out(guest);
+    return;
+  }
   const Result<net::Interest> step = guest.stream_.open();
   if (!step.ok()) {
     turn_away(guest, step.error().message);
@@ -65,16 +74,32 @@ void TlsDoor::step(Guest& guest) {
   house_.admit(release(guest), peer);
 }
 
+// What it is told (the alert of TLS, or plain words) would be lost if the socket were closed now:
+// it may have sent more (in TLS 1.3 its first command follows the handshake at once), and closing
+// with unread bytes resets the connection.
 void TlsDoor::turn_away(Guest& guest, const std::string& why) {
+  if (guest.stream_.peer_speaks_plain())
+    static_cast<void>(net::write_some(guest.stream_.fd(), kNoTls.data(), kNoTls.size()));
+  guest.leaves_ = true;
+  guest.why_ = why;
+  net::end_output(guest.stream_.fd());
+  loop_.change(guest.stream_.fd(), net::Interest::kRead);
+  loop_.cancel(guest.timer_);
+  guest.timer_ = loop_.call_after(kLastWords, [this, each = &guest] { close_behind(*each); });
+}
+
+// Until it goes; nobody listens any longer.
+void TlsDoor::see_out(Guest& guest) {
+  std::array<char, 16 * 1024> bytes;
+  const net::IoResult read = net::read_some(guest.stream_.fd(), bytes.data(), bytes.size());
+  guest.unheard_ += read.bytes;
+  if (read.status == net::IoStatus::kClosed || guest.unheard_ > kUnheardMax) close_behind(guest);
+}
+
+void TlsDoor::close_behind(Guest& guest) {
   const std::string peer = guest.peer_;
-  net::Stream stream = release(guest);
-  if (stream.peer_speaks_plain()) {
-    // Taken first: closing with unread bytes would reset the connection before the words arrive.
-    std::array<char, 4096> bytes;
-    static_cast<void>(net::read_some(stream.fd(), bytes.data(), bytes.size()));
-    static_cast<void>(net::write_some(stream.fd(), kNoTls.data(), kNoTls.size()));
-  }
-  stream.close();
+  const std::string why = guest.why_;
+  release(guest).close();
   house_.turned_away(peer, why);
 }
 

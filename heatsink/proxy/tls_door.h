@@ -13,7 +13,7 @@
 namespace heatsink::proxy {
 
 // One worker's thread. Bounded by time and number: a client that does not come to the end of its
-// handshake costs one socket and about 40 KB, no longer than `timeout`.
+// handshake costs one socket and about 40 KB, no longer than `timeout` and kLastWords.
 class TlsDoor {
  public:
   // Who lives behind the door, and outlives it.
@@ -30,6 +30,9 @@ class TlsDoor {
   ~TlsDoor();
   TlsDoor(const TlsDoor&) = delete;
 
+  // How long one that is turned away may take to hear why.
+  static constexpr Nanos kLastWords = Millis(500);
+
   // admit() or turned_away() follows, once, perhaps at once.
   void enter(net::Fd socket, const net::TlsContext& context, std::string peer);
   std::size_t waiting() const { return guests_.size(); }
@@ -38,6 +41,8 @@ class TlsDoor {
   class Guest;
   void step(Guest& guest);
   void turn_away(Guest& guest, const std::string& why);
+  void see_out(Guest& guest);
+  void close_behind(Guest& guest);
   // What it came with; it is gone then.
   net::Stream release(Guest& guest);
 

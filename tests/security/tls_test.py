@@ -194,9 +194,23 @@ class Clients(TlsTest):
                         client = self.secure_client(door.port, version=version)
                         self.assertEqual(client.ask("PING"), b"+PONG\r\n")
                         continue
-                    with self.assertRaises((ssl.SSLError, ConnectionError)):
+                    with self.assertRaises(ssl.SSLError):  # the alert, and not the end alone
                         self.secure_client(door.port, identity=bad, version=version).ask("PING")
                 door.says(why or "")
+
+    def test_who_is_turned_away_hears_why_whatever_it_has_sent(self):
+        """Closing on unread bytes would reset the connection, and the alert might be lost."""
+        _, upstream = self.plain_server()
+        asks = {"proxy.tls-ca": self.authority.cert, "proxy.tls-client-auth": "required"}
+        door = self.open(upstream, **self.with_cert, **asks)
+        for _ in range(30):
+            client = self.secure_client(door.port, version=VERSIONS["1.3"])
+            with self.assertRaisesRegex(ssl.SSLError, "certificate.required"):
+                for _ in range(5):
+                    client.send("SET", "k", "x" * 10_000)
+                client.read()
+        until(lambda: door.metric("heatsink_clients") == 0, what="their places are free")
+        self.assertEqual(door.metric("heatsink_tls_handshakes_failed_total"), 30)
 
     def test_certificates_are_read_again(self):
         _, upstream = self.plain_server()
@@ -287,7 +301,6 @@ class Upstream(TlsTest):
         identity = {"upstream.tls-cert": cert, "upstream.tls-key": key}
         door = self.open(upstream, **self.trusting(), **identity)
         self.assertEqual(self.keep(tcp(door.port)).ask("PING"), b"+PONG\r\n")
-        # Heard of behind the handshake (TLS 1.3): an attempt that writes into the reset misses it.
         self.open(upstream, **self.trusting()).says("the server wants a certificate")
 
     def unreachable(self, upstream, why, **options):

@@ -36,7 +36,7 @@ struct AccessShards::Logs {
   }
 };
 
-thread_local constinit AccessShards::Last AccessShards::last_{};
+thread_local constinit AccessShards::Last AccessShards::last_used{};
 
 AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t shards)
     : id_(++ids), shards_(std::make_shared<Shards>()) {
@@ -72,12 +72,12 @@ AccessShards::Log& AccessShards::find_log() {
     auto log = std::make_unique<Log>();
     log->home = threads.fetch_add(1, std::memory_order_relaxed);
     log->shards = shards_;
-    last_ = {id_, log.get()};
+    last_used = {id_, log.get()};
     logs.by_owner.emplace(id_, std::move(log));
   } else {
-    last_ = {id_, at->second.get()};
+    last_used = {id_, at->second.get()};
   }
-  return *last_.log;
+  return *last_used.log;
 }
 
 bool AccessShards::record_long(const detect::Access& access, TimePoint now) noexcept {

@@ -64,7 +64,7 @@ class AccessShards {
   struct Logs;
 
   Log& this_threads() {
-    const Last& last = last_;
+    const Last& last = last_used;
     return last.owner == id_ ? *last.log : find_log();
   }
   Log& find_log();
@@ -76,7 +76,7 @@ class AccessShards {
     std::uint64_t owner = 0;
     Log* log = nullptr;
   };
-  static thread_local constinit Last last_;
+  static thread_local constinit Last last_used;
 
   const std::uint64_t id_;
   std::shared_ptr<Shards> shards_;

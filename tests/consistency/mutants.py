@@ -89,7 +89,7 @@ MUTANTS = [
     Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it"),
     Mutant("drop in every database",
            [(TABLE, "for (auto it = first; it != last; ++it) drop(*it->second);",
-             "if (first != last) drop(*first->second);")], ("lost pushes",)),
+             "if (first != last) drop(*first->second);")], ("a stopped keeper",)),
     Mutant("replies held for a barrier",
            [(COPIES, "if (!doubtful)", "if (!doubtful || true)")],
            ("late pushes, one proxy", "one proxy")),

@@ -88,8 +88,12 @@ class Row11(Recorded):
 
     def test_maxmemory_clients(self):
         def evict(theatre):
-            theatre.ask("CONFIG", "SET", "maxmemory-clients", "1")
-            theatre.ask("CONFIG", "SET", "maxmemory-clients", "0")
+            before = self.lost(theatre)
+            with ValueClient(theatre.server.port) as spared:
+                spared("CLIENT", "NO-EVICT", "ON")
+                spared("CONFIG", "SET", "maxmemory-clients", "1")
+                self.wait_for_loss(theatre, before)
+                spared("CONFIG", "SET", "maxmemory-clients", "0")
 
         self.survives(evict)
 

@@ -184,7 +184,7 @@ RUNS = [
     Run("level ttl", readers(1) + SPARSE, 3, 1000, lose_pushes, level="ttl", stale_s=0.3,
         stage={"push_delay_s": 0.0,
                "options": {"cache.level": "ttl", "cache.max-staleness": "200ms",
-                           "cache.expire-after-write": "3s"}}),
+                           "cache.expire-after-write": "3s", "cache.acl-staleness": "1h"}}),
     Run("barriers", [f"via=1,{BARRIERS}", *readers(1), SELDOM_PAST], BOUND_S,
         stage={"push_delay_s": 0.005}),
     Run("torn fills", [*readers(1), *PAIRS], BOUND_S, stage={"push_delay_s": 0.0, "tear_s": 0.1}),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiler settings that every target of the tree shares, as the interface target heatsink_compiler.
 add_library(heatsink_compiler INTERFACE)
-target_include_directories(heatsink_compiler INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(heatsink_compiler INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(heatsink_compiler INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
   -Wold-style-cast -Wcast-align -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough
@@ -27,7 +27,7 @@ find_program(HEATSINK_CCACHE ccache)
 if(HEATSINK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     ${HEATSINK_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-fpch-preprocess)

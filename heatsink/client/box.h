@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -35,6 +36,9 @@ class Box {
 };
 
 using SharedBox = std::shared_ptr<const Box>;
+
+// Fetches the value anew; throws what the caller's loader throws.
+using Load = std::function<std::shared_ptr<Box>()>;
 
 template <class V>
 class BoxOf final : public Box {

@@ -14,17 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/client/access_shards.h"     // IWYU pragma: export
-#include "heatsink/client/box.h"               // IWYU pragma: export
-#include "heatsink/client/core.h"              // IWYU pragma: export
-#include "heatsink/client/errors.h"            // IWYU pragma: export
-#include "heatsink/client/flights.h"           // IWYU pragma: export
-#include "heatsink/client/hit_clock.h"         // IWYU pragma: export
-#include "heatsink/client/hot_keys.h"          // IWYU pragma: export
-#include "heatsink/client/local.h"             // IWYU pragma: export
-#include "heatsink/client/options.h"           // IWYU pragma: export
-#include "heatsink/client/refresh_schedule.h"  // IWYU pragma: export
-#include "heatsink/client/stats.h"             // IWYU pragma: export
+#include "heatsink/client/box.h"      // IWYU pragma: export
+#include "heatsink/client/engine.h"   // IWYU pragma: export
+#include "heatsink/client/errors.h"   // IWYU pragma: export
+#include "heatsink/client/local.h"    // IWYU pragma: export
+#include "heatsink/client/options.h"  // IWYU pragma: export
+#include "heatsink/client/stats.h"    // IWYU pragma: export
 
 namespace heatsink::client {
 
@@ -45,17 +40,17 @@ concept Loader = std::copy_constructible<std::decay_t<L>> &&
 template <class V = std::string>
 class Client {
  public:
-  explicit Client(const ClientOptions& options = {}) : core_(std::make_shared<Core>(options)) {}
+  explicit Client(const ClientOptions& options = {}) : engine_(options) {}
 
   // The local copy, or what the loader says. Throws what the loader throws; LoadRefused if the key
   // is hot and too many wait for its one load.
   template <Loader<V> L>
   Local<V> get(std::string_view key, L&& loader) const {
-    return Local<V>(*core_, key, loader);
+    return Local<V>(engine_, key, loader);
   }
   // The local copy if there is one; counts nothing and asks nobody.
   Local<V> peek(std::string_view key) const {
-    return Local<V>(*core_, key, typename Local<V>::Peek{});
+    return Local<V>(engine_, key, typename Local<V>::Peek{});
   }
 
   // Writes to the source by `store(key, value)`, then to the local copy. If `store` throws, nobody
@@ -77,16 +72,14 @@ class Client {
   }
   // The source has been written already, by whoever: the copy is this from now on / goes.
   void update(std::string_view key, V value) const {
-    const Core::Write write = core_->begin_write(key, core_->hash(key));
-    core_->end_write(write, std::make_shared<BoxOf<V>>(std::move(value)));
+    const Engine::Write write = engine_.begin_write(key);
+    engine_.end_write(write, std::make_shared<BoxOf<V>>(std::move(value)));
   }
-  void invalidate(std::string_view key) const { core_->invalidate(core_->hash(key)); }
+  void invalidate(std::string_view key) const { engine_.invalidate(key); }
 
-  bool is_hot(std::string_view key) const { return core_->is_hot(core_->hash(key)); }
+  bool is_hot(std::string_view key) const { return engine_.is_hot(key); }
   // Counts an access that goes another way.
-  void record(std::string_view key) const {
-    core_->record({.hash = core_->hash(key), .key = key}, core_->hit_time());
-  }
+  void record(std::string_view key) const noexcept { engine_.record(key); }
 
   // These keys are hot for so long, whatever their traffic, and loaded now: in the background, or
   // here without refresh.enabled. Returns those for which cache.maximum-size has no room.
@@ -94,50 +87,40 @@ class Client {
   std::vector<std::string> warm(std::span<const std::string> keys, const L& loader,
                                 Nanos for_so_long = std::chrono::minutes(10)) const {
     std::vector<std::string> refused;
-    const TimePoint until = BootClock::now() + for_so_long;
-    for (const std::string& key : keys) {
-      const KeyHash hash = core_->hash(key);
-      if (!core_->warm(key, hash, until)) {
-        refused.push_back(key);
-      } else if (core_->options().refresh_enabled) {
-        core_->load_soon(hash, load_of<V>(loader, key));
-      } else {
-        core_->load(hash, load_of<V>(loader, key));
-      }
-    }
+    for (const std::string& key : keys)
+      if (!engine_.warm(key, for_so_long, load_of<V>(loader, key))) refused.push_back(key);
     return refused;
   }
 
   // The busiest keys, busiest first: hot, write-hot and warm ones.
-  std::vector<HotKeyInfo> top(std::size_t n = 100) const { return core_->top(n); }
-  Stats stats() const { return core_->stats(); }
+  std::vector<HotKeyInfo> top(std::size_t n = 100) const { return engine_.top(n); }
+  Stats stats() const { return engine_.stats(); }
   // Called when a key becomes hot, and when it is hot no longer, by a thread of the Client's: it
   // must not wait for long, and not call close(). All callbacks get all events.
   void on_hot(std::function<void(const HotEvent&)> callback) const {
-    core_->on_hot(std::move(callback));
+    engine_.on_hot(std::move(callback));
   }
 
   // Nothing is kept or refreshed any more; get() goes to the loader. Waits for loads that are under
   // way in the background. The last copy of the Client does it, too.
-  void close() const { core_->close(); }
+  void close() const { engine_.close(); }
 
  private:
   // `change` writes to the source and returns what the copy is then.
   template <class Change>
   void write(std::string_view key, Change change) const {
-    const Core::Write write = core_->begin_write(key, core_->hash(key));
+    const Engine::Write write = engine_.begin_write(key);
     std::shared_ptr<Box> box;
     try {
       box = change(std::string(key));
     } catch (...) {
-      core_->end_write(write, nullptr);
+      engine_.end_write(write, nullptr);
       throw;
     }
-    core_->end_write(write, std::move(box));
+    engine_.end_write(write, std::move(box));
   }
 
- private:
-  std::shared_ptr<Core> core_;
+  Engine engine_;
 };
 
 }  // namespace heatsink::client

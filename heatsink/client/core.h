@@ -21,6 +21,7 @@
 #include "heatsink/cache/fences.h"
 #include "heatsink/client/access_shards.h"
 #include "heatsink/client/box.h"
+#include "heatsink/client/engine.h"
 #include "heatsink/client/flights.h"
 #include "heatsink/client/hit_clock.h"
 #include "heatsink/client/hot_keys.h"
@@ -68,10 +69,7 @@ class Core {
 
   // A write of the key: `begin` before the source is written, and exactly one end after it. The
   // copy becomes `box` if it is certain that nothing was written in between, else it goes.
-  struct Write {
-    KeyHash hash;
-    TimePoint began_at;
-  };
+  using Write = Engine::Write;
   Write begin_write(std::string_view key, KeyHash hash);
   void end_write(const Write& write, std::shared_ptr<Box> box);
   void invalidate(KeyHash hash) { end_write({hash, TimePoint::max()}, nullptr); }

@@ -10,7 +10,7 @@
 
 #include "heatsink/cache/pins.h"
 #include "heatsink/client/box.h"
-#include "heatsink/client/core.h"
+#include "heatsink/client/engine.h"
 
 namespace heatsink::client {
 
@@ -53,33 +53,26 @@ class [[nodiscard]] Local {
 
   // Counted; `loader` is asked for what is not here.
   template <class L>
-  Local(Core& core, std::string_view key, L& loader) : pin_(std::in_place) {
-    const KeyHash hash = core.hash(key);
-    const TimePoint now = core.hit_time();
-    const HotKey* const hot = look(core, key, hash, now);
-    core.record({.hash = hash, .key = key, .local_hit = is_hit_}, now);
-    if (is_hit_) [[likely]]
+  Local(const Engine& engine, std::string_view key, L& loader) : pin_(std::in_place) {
+    const Engine::Sight sight = engine.read(key);
+    if (sight.box != nullptr) [[likely]] {
+      hit(*sight.box);
       return;
+    }
     pin_.reset();
-    if (hot != nullptr)
-      own(core.load(hash, load_of<V>(loader, key)));
+    if (sight.is_hot)
+      own(engine.load(sight.hash, load_of<V>(loader, key)));
     else
       own(loader(std::string(key)));
   }
   // Not counted, and nobody is asked.
-  Local(Core& core, std::string_view key, Peek) : pin_(std::in_place) {
-    look(core, key, core.hash(key), core.hit_time());
+  Local(const Engine& engine, std::string_view key, Peek) : pin_(std::in_place) {
+    if (const Box* const box = engine.peek(key).box; box != nullptr) hit(*box);
   }
 
-  const HotKey* look(Core& core, std::string_view key, KeyHash hash, TimePoint now) {
-    const HotKey* const hot = core.find(hash, key);
-    const Box* const box = hot != nullptr ? hot->box() : nullptr;
-    is_hit_ = box != nullptr && now < box->expires_at;
-    if (!is_hit_) return hot;
-    if (now >= box->refresh_at && box->claim_refresh()) [[unlikely]]
-      core.ask_refresh(hash);
-    show(*box);
-    return hot;
+  void hit(const Box& box) {
+    is_hit_ = true;
+    show(box);
   }
   void show(const Box& box) {
     value_ = box.missing ? nullptr : &static_cast<const BoxOf<V>&>(box).value;

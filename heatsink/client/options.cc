@@ -9,6 +9,8 @@
 #include <chrono>
 
 #include "heatsink/base/config_file.h"
+#include "heatsink/base/option.h"
+#include "heatsink/base/units.h"
 
 namespace heatsink::client {
 namespace {

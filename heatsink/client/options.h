@@ -6,9 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "heatsink/base/option.h"
+#include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
-#include "heatsink/base/units.h"
+
+namespace heatsink {
+class OptionSet;
+}
 
 namespace heatsink::client {
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -18,9 +17,6 @@
 #include "heatsink/client/box.h"
 
 namespace heatsink::client {
-
-// Fetches the value anew; throws what the caller's loader throws.
-using Load = std::function<std::shared_ptr<Box>()>;
 
 struct RefreshOptions {
   Nanos interval = std::chrono::seconds(10);

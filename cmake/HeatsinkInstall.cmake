@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where: the library for C++ as one archive, its headers, and what
+# find_package(heatsink) and pkg-config read; and the program, if it was built.
+#
+# An application gets these headers and no other: tests/install builds with nothing else.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+foreach(package fmt spdlog yaml-cpp)
+  find_package(${package} REQUIRED)
+endforeach()
+
+# The rooms that an application links, as one archive: what they are is nobody else's business.
+add_library(heatsink_archive STATIC)
+foreach(room base cache client detect)
+  target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_${room}>)
+endforeach()
+target_compile_features(heatsink_archive PUBLIC cxx_std_20)
+target_link_libraries(heatsink_archive
+  PRIVATE fmt::fmt spdlog::spdlog yaml-cpp PUBLIC Threads::Threads)
+set_target_properties(heatsink_archive PROPERTIES
+  LINKER_LANGUAGE CXX EXPORT_NAME client OUTPUT_NAME heatsink-client)
+install(TARGETS heatsink_archive EXPORT heatsink
+  ARCHIVE COMPONENT library INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(header
+  base/clock.h base/hash.h base/result.h
+  cache/pins.h
+  client/box.h client/client.h client/engine.h client/errors.h client/local.h client/options.h
+  client/stats.h)
+  get_filename_component(room ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/heatsink/${header}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heatsink/${room} COMPONENT library)
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink/client.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heatsink COMPONENT library)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/heatsink)
+install(EXPORT heatsink NAMESPACE heatsink:: FILE heatsinkTargets.cmake DESTINATION ${package}
+  COMPONENT library)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heatsinkConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/heatsinkConfig.cmake INSTALL_DESTINATION ${package}
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/heatsinkConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/heatsinkConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/heatsinkConfigVersion.cmake
+  DESTINATION ${package} COMPONENT library)
+
+file(RELATIVE_PATH up_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/heatsink-client.pc.in
+  ${PROJECT_BINARY_DIR}/package/heatsink-client.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/heatsink-client.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+
+if(HEATSINK_APPS)
+  install(TARGETS heatsink RUNTIME COMPONENT program)
+endif()

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/engine.h"
+
+#include <utility>
+
+#include "heatsink/client/core.h"
+
+namespace heatsink::client {
+namespace {
+
+inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
+  const HotKey* const hot = core.find(hash, key);
+  const Box* const box = hot != nullptr ? hot->box() : nullptr;
+  if (box == nullptr || now >= box->expires_at) return {nullptr, hash, hot != nullptr};
+  if (now >= box->refresh_at && box->claim_refresh()) [[unlikely]]
+    core.ask_refresh(hash);
+  return {box, hash, true};
+}
+
+}  // namespace
+
+Engine::Engine(const ClientOptions& options) : core_(std::make_shared<Core>(options)) {}
+
+const ClientOptions& Engine::options() const { return core_->options(); }
+
+Engine::Sight Engine::read(std::string_view key) const noexcept {
+  Core& core = *core_;
+  const KeyHash hash = core.hash(key);
+  const TimePoint now = core.hit_time();
+  const Sight sight = look(core, key, hash, now);
+  core.record({.hash = hash, .key = key, .local_hit = sight.box != nullptr}, now);
+  return sight;
+}
+
+Engine::Sight Engine::peek(std::string_view key) const noexcept {
+  return look(*core_, key, core_->hash(key), core_->hit_time());
+}
+
+void Engine::record(std::string_view key) const noexcept {
+  core_->record({.hash = core_->hash(key), .key = key}, core_->hit_time());
+}
+
+SharedBox Engine::load(KeyHash hash, const Load& load) const { return core_->load(hash, load); }
+
+Engine::Write Engine::begin_write(std::string_view key) const {
+  return core_->begin_write(key, core_->hash(key));
+}
+
+void Engine::end_write(const Write& write, std::shared_ptr<Box> box) const {
+  core_->end_write(write, std::move(box));
+}
+
+void Engine::invalidate(std::string_view key) const { core_->invalidate(core_->hash(key)); }
+
+bool Engine::is_hot(std::string_view key) const { return core_->is_hot(core_->hash(key)); }
+
+bool Engine::warm(std::string_view key, Nanos for_so_long, Load load) const {
+  const KeyHash hash = core_->hash(key);
+  if (!core_->warm(key, hash, BootClock::now() + for_so_long)) return false;
+  if (options().refresh_enabled)
+    core_->load_soon(hash, std::move(load));
+  else
+    core_->load(hash, load);
+  return true;
+}
+
+std::vector<HotKeyInfo> Engine::top(std::size_t n) const { return core_->top(n); }
+Stats Engine::stats() const { return core_->stats(); }
+void Engine::on_hot(std::function<void(const HotEvent&)> callback) const {
+  core_->on_hot(std::move(callback));
+}
+void Engine::close() const { core_->close(); }
+
+}  // namespace heatsink::client

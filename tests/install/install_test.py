@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of somebody else's gets the library in each way that there is, and runs."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+APPLICATION = SOURCE / "tests/install/application"
+BUILD = os.environ["HEATSINK_BUILD"]
+COMPILER = os.environ["CXX"]
+FLAGS = os.environ["HEATSINK_FLAGS"]  # those of our build, so that ccache knows the objects
+
+
+def run(*command, **more):
+    done = subprocess.run(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        **more,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+def folder(test):
+    path = tempfile.mkdtemp(prefix="heatsink-install-")
+    test.addClassCleanup(shutil.rmtree, path)
+    return pathlib.Path(path)
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        first = folder(cls) / "first"
+        run("cmake", "--install", BUILD, "--prefix", first, "--component", "library")
+        # Nothing may remember where it was put first.
+        cls.prefix = folder(cls) / "moved"
+        first.rename(cls.prefix)
+
+    def built_by_cmake(self, *flags):
+        build = folder(type(self))
+        run("cmake", "-G", "Ninja", "-S", APPLICATION, "-B", build, *flags)
+        run("cmake", "--build", build, "-j", "2")
+        return build / "application"
+
+    def expect_it_runs(self, program):
+        self.assertEqual(run(program), "the value of product:1, 1 hot\n")
+
+    def test_found_by_cmake(self):
+        self.expect_it_runs(self.built_by_cmake(f"-DCMAKE_PREFIX_PATH={self.prefix}"))
+
+    def test_found_by_pkg_config(self):
+        (descriptions,) = self.prefix.rglob("pkgconfig")
+        flags = run(
+            "pkg-config",
+            "--cflags",
+            "--libs",
+            "heatsink-client",
+            env=os.environ | {"PKG_CONFIG_PATH": str(descriptions)},
+        ).split()
+        program = folder(type(self)) / "application"
+        run(COMPILER, APPLICATION / "main.cc", *flags, "-o", program)
+        self.expect_it_runs(program)
+
+    def test_as_a_part_of_another_project(self):
+        program = self.built_by_cmake(
+            f"-DSOURCE={SOURCE}", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS_DEBUG={FLAGS}"
+        )
+        self.expect_it_runs(program)
+        theirs = {path.name for path in program.parent.rglob("heatsink*") if path.is_file()}
+        self.assertNotIn("heatsink", theirs, "the program heatsink is not asked for")
+        self.assertFalse(list(program.parent.rglob("*_test")))
+
+    def test_the_headers_need_no_other_library_and_warn_of_nothing(self):
+        parts = folder(type(self)) / "parts"
+        run(
+            *(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"),
+            *("-I", self.prefix / "include", "-include", "heatsink/client.h"),
+            *("-MD", "-MF", parts, "-fsyntax-only", "-x", "c++", "/dev/null"),
+        )
+        included = parts.read_text()
+        self.assertIn("heatsink/client/local.h", included)
+        for foreign in ("spdlog", "fmt/", "yaml-cpp", "xxhash", str(SOURCE)):
+            self.assertNotIn(foreign, included)
+
+
+if __name__ == "__main__":
+    unittest.main()

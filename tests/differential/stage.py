@@ -14,9 +14,9 @@ CACHING = {
 
 
 def names_of(rows):
-    """Commands and their subcommands, of a reply to COMMAND."""
+    """Commands and their subcommands, of a reply to COMMAND, in lower case."""
     for row in rows:
-        yield row[0].decode()
+        yield row[0].decode().lower()
         if len(row) > 9:
             yield from names_of(row[9])
 

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of the proxy, with newer servers behind it: redis-8, valkey-8, valkey-9.
+
+unpack.py brings them here; where it cannot, the test says why and is skipped. Per server: the
+differential test, shorter, whose table must know each of its commands; and the integration tests
+that are about reads, copies and transactions. HEATSINK_TEST_SERVERS=all runs every file.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import unpack
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = pathlib.Path(os.environ.get("HEATSINK_SERVERS", TESTS.parent / "build" / "servers"))
+FEW = ("differential/differential_test.py",)
+ALL = (
+    *FEW,
+    "integration/local_reads_test.py",
+    "integration/session_test.py",
+    "integration/side_effects_test.py",
+    "faults/coherence_test.py",
+)
+PATIENCE_S = 1500
+
+
+class Servers(unittest.TestCase):
+    """One test per server; it shows the whole output of a file that failed."""
+
+    def check(self, name):
+        print(f"{name}: unpacking", file=sys.stderr, flush=True)
+        try:
+            server = unpack.unpacked(name, FOLDER)
+        except unpack.Unavailable as why:
+            print(f"{name} cannot be had here: {why}", file=sys.stderr)
+            self.skipTest(str(why))
+        environment = dict(os.environ, HEATSINK_TEST_SERVER=str(server))
+        environment.setdefault("HEATSINK_DIFFERENTIAL_STEPS", "800")
+        for path in ALL if os.environ.get("HEATSINK_TEST_SERVERS") == "all" else FEW:
+            with self.subTest(server=name, test=path):
+                print(f"{name}: {path}", file=sys.stderr, flush=True)
+                done = subprocess.run(
+                    [sys.executable, "-B", str(TESTS / path)],
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    timeout=PATIENCE_S,
+                    check=False,
+                )
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+for each in unpack.SERVERS:
+
+    def checks(self, name=each):
+        self.check(name)
+
+    setattr(Servers, f"test_{each.replace('-', '_')}", checks)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -42,14 +42,14 @@ def main():
             print("no difference")
             return
         for seed in range(chosen.seed, chosen.seed + chosen.seeds):
-            begun = time.monotonic()
+            begun, before = time.monotonic(), stage.hits()
             steps = stage.steps(seed, chosen.steps)
             try:
                 stage.play(steps, generate.PROTOCOLS)
             except Difference as difference:
                 sys.exit(f"seed {seed}, {chosen.caching}:\n{difference}\n"
                          + "\n".join(shrunk(stage, steps, difference)))
-            print(f"seed {seed}: {len(steps)} steps, {stage.hits()} hits,"
+            print(f"seed {seed}: {len(steps)} steps, {stage.hits() - before:.0f} hits,"
                   f" {time.monotonic() - begun:.1f} s", flush=True)
 
 

@@ -70,8 +70,8 @@ constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "georadiusbymember_ro"},
 
     {.name = "xlen", .small = true},
-    {.name = "xrange"},
-    {.name = "xrevrange"},
+    {.name = "xrange", .nulls = Nulls::kArray},
+    {.name = "xrevrange", .nulls = Nulls::kArray},
 }});
 
 }  // namespace

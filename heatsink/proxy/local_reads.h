@@ -23,7 +23,7 @@ enum class Join : std::uint8_t {
 
 enum class Nulls : std::uint8_t {
   kString,           // of a string or a number that is not there: "$-1" in RESP2
-  kArray,            // of an array: "*-1"
+  kArray,            // of an array (XRANGE with COUNT 0): "*-1"
   kArrayIfTwoWords,  // of an array if two arguments follow the key: ZRANK k m WITHSCORE
 };
 

@@ -184,6 +184,8 @@ def streams(key, data, rng):
         ("XLEN", key),
         ("XRANGE", key, "-", "+"),
         ("XRANGE", key, "2", "+", "COUNT", 2),
+        ("XRANGE", key, "-", "+", "COUNT", 0),
+        ("XREVRANGE", key, "+", "-", "COUNT", 0),
         ("XREVRANGE", key, "+", "-"),
     ]
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the library for C++ as one archive, its headers, and what
-# find_package(heatsink) and pkg-config read; and the program, if it was built.
+# What `cmake --install` puts where: the library for C++ as one archive, the one for C as a shared
+# one, their headers, and what find_package(heatsink) and pkg-config read; and the program, if it
+# was built.
 #
 # An application gets these headers and no other: tests/install builds with nothing else.
 include(CMakePackageConfigHelpers)
@@ -19,8 +20,11 @@ target_link_libraries(heatsink_archive
   PRIVATE fmt::fmt spdlog::spdlog yaml-cpp PUBLIC Threads::Threads)
 set_target_properties(heatsink_archive PROPERTIES
   LINKER_LANGUAGE CXX EXPORT_NAME client OUTPUT_NAME heatsink-client)
-install(TARGETS heatsink_archive EXPORT heatsink
-  ARCHIVE COMPONENT library INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS heatsink_archive heatsink_c EXPORT heatsink
+  ARCHIVE COMPONENT library LIBRARY COMPONENT library
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 foreach(header
   base/clock.h base/hash.h base/result.h
   cache/pins.h
@@ -46,10 +50,12 @@ install(FILES ${PROJECT_BINARY_DIR}/package/heatsinkConfig.cmake
   DESTINATION ${package} COMPONENT library)
 
 file(RELATIVE_PATH up_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/heatsink-client.pc.in
-  ${PROJECT_BINARY_DIR}/package/heatsink-client.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/heatsink-client.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+foreach(name heatsink heatsink-client)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
+    ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endforeach()
 
 if(HEATSINK_APPS)
   install(TARGETS heatsink RUNTIME COMPONENT program)

@@ -43,12 +43,13 @@ Error joined(const ConfigFaults& faults) {
   return {faults.front().code, all};
 }
 
-// Reads into options of its own, so that a fault changes nothing.
+// Reads into a copy, so that a fault changes nothing.
 template <class Read>
-Result<ClientOptions> read_into(Read read) {
+Result<ClientOptions> read_into(const ClientOptions& from, Read read) {
   ClientOptions options;
   OptionSet set;
-  options.describe(set);
+  options.describe(set);  // which takes the defaults from what it sees
+  options = from;
   if (const ConfigFaults faults = read(set); !faults.empty()) return joined(faults);
   if (const Status status = options.check(); !status.ok()) return status.error();
   return options;
@@ -148,16 +149,23 @@ Status ClientOptions::check() const {
   return Unit{};
 }
 
-Result<ClientOptions> ClientOptions::from_yaml(std::string_view text, std::string_view name) {
-  return read_into([&](OptionSet& set) { return apply_config_text(text, name, set); });
+Result<ClientOptions> ClientOptions::with(std::string_view name, std::string_view value) const {
+  return read_into(*this, [&](OptionSet& set) {
+    const Status status = set.set(name, value);
+    return status.ok() ? ConfigFaults{} : ConfigFaults{status.error()};
+  });
 }
 
-Result<ClientOptions> ClientOptions::from_file(const std::string& path) {
-  return read_into([&](OptionSet& set) { return load_config_file(path, set); });
+Result<ClientOptions> ClientOptions::with_yaml(std::string_view text, std::string_view name) const {
+  return read_into(*this, [&](OptionSet& set) { return apply_config_text(text, name, set); });
 }
 
-Result<ClientOptions> ClientOptions::from_environment(const char* const* environment) {
-  return read_into([&](OptionSet& set) {
+Result<ClientOptions> ClientOptions::with_file(const std::string& path) const {
+  return read_into(*this, [&](OptionSet& set) { return load_config_file(path, set); });
+}
+
+Result<ClientOptions> ClientOptions::with_environment(const char* const* environment) const {
+  return read_into(*this, [&](OptionSet& set) {
     ConfigFaults faults;
     for (; *environment != nullptr; ++environment) {
       const std::string_view assignment = *environment;
@@ -169,6 +177,19 @@ Result<ClientOptions> ClientOptions::from_environment(const char* const* environ
   });
 }
 
-Result<ClientOptions> ClientOptions::from_environment() { return from_environment(environ); }
+Result<ClientOptions> ClientOptions::with_environment() const { return with_environment(environ); }
+
+Result<ClientOptions> ClientOptions::from_yaml(std::string_view text, std::string_view name) {
+  return ClientOptions{}.with_yaml(text, name);
+}
+Result<ClientOptions> ClientOptions::from_file(const std::string& path) {
+  return ClientOptions{}.with_file(path);
+}
+Result<ClientOptions> ClientOptions::from_environment(const char* const* environment) {
+  return ClientOptions{}.with_environment(environment);
+}
+Result<ClientOptions> ClientOptions::from_environment() {
+  return ClientOptions{}.with_environment();
+}
 
 }  // namespace heatsink::client

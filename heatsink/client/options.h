@@ -67,6 +67,13 @@ struct ClientOptions {
   // and the name of a group, and names no option, is an error. `environment`: as ::environ.
   static Result<ClientOptions> from_environment(const char* const* environment);
   static Result<ClientOptions> from_environment();
+
+  // Likewise, over what these options are; `with` sets one ("detection.hot-qps", "500").
+  Result<ClientOptions> with(std::string_view name, std::string_view value) const;
+  Result<ClientOptions> with_yaml(std::string_view text, std::string_view name) const;
+  Result<ClientOptions> with_file(const std::string& path) const;
+  Result<ClientOptions> with_environment(const char* const* environment) const;
+  Result<ClientOptions> with_environment() const;
 };
 
 }  // namespace heatsink::client

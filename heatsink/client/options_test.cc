@@ -50,6 +50,18 @@ TEST(ClientOptions, TellEveryFaultOfAFile) {
   EXPECT_THAT(options.error().message, HasSubstr("refresh.threads"));
 }
 
+TEST(ClientOptions, AreSetOverWhatTheyAre) {
+  const auto options = ClientOptions{}.with("detection.hot-qps", "700");
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  const auto more = options->with_yaml("cache: {maximum-size: 5}", "yaml");
+  ASSERT_TRUE(more.ok()) << more.error().message;
+  EXPECT_EQ(more->hot_qps, 700);
+  EXPECT_EQ(more->maximum_size, 5);
+  const auto wrong = more->with("detection.hot-qps", "0");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.error().message, HasSubstr("default 3000"));
+}
+
 TEST(ClientOptions, AreReadFromTheEnvironment) {
   const std::array<const char*, 4> environment = {"PATH=/bin", "HEATSINK_DETECTION_HOT_QPS=700",
                                                   "HEATSINK_REFRESH_MAX_FAILURES=5", nullptr};

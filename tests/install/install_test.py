@@ -56,18 +56,23 @@ class Installed(unittest.TestCase):
     def test_found_by_cmake(self):
         self.expect_it_runs(self.built_by_cmake(f"-DCMAKE_PREFIX_PATH={self.prefix}"))
 
-    def test_found_by_pkg_config(self):
+    def flags_of(self, package):
         (descriptions,) = self.prefix.rglob("pkgconfig")
-        flags = run(
-            "pkg-config",
-            "--cflags",
-            "--libs",
-            "heatsink-client",
-            env=os.environ | {"PKG_CONFIG_PATH": str(descriptions)},
-        ).split()
+        environment = os.environ | {"PKG_CONFIG_PATH": str(descriptions)}
+        return run("pkg-config", "--cflags", "--libs", package, env=environment).split()
+
+    def test_found_by_pkg_config(self):
         program = folder(type(self)) / "application"
-        run(COMPILER, APPLICATION / "main.cc", *flags, "-o", program)
+        run(COMPILER, APPLICATION / "main.cc", *self.flags_of("heatsink-client"), "-o", program)
         self.expect_it_runs(program)
+
+    def test_a_c_program_finds_the_shared_library(self):
+        program = folder(type(self)) / "application"
+        flags = ["-std=c99", "-pedantic", "-Wall", "-Werror", *self.flags_of("heatsink")]
+        run("cc", APPLICATION / "main.c", *flags, "-o", program)
+        (library,) = self.prefix.rglob("libheatsink.so.1")
+        output = run(program, env=os.environ | {"LD_LIBRARY_PATH": str(library.parent)})
+        self.assertEqual(output, "the value of product:1\n")
 
     def test_as_a_part_of_another_project(self):
         program = self.built_by_cmake(

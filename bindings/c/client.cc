@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of heatsink.h about the client.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/c/handles.h"
+
+using heatsink::capi::CallbackFailed;
+using heatsink::capi::fail;
+using heatsink::capi::guarded;
+using heatsink::capi::missing_argument;
+using heatsink::client::Client;
+using heatsink::client::HotEvent;
+using heatsink::client::HotKeyInfo;
+
+namespace {
+
+using LocalValue = heatsink::client::Local<std::string>;
+static_assert(sizeof(LocalValue) <= sizeof(heatsink_value::held));
+static_assert(alignof(LocalValue) <= alignof(heatsink_value));
+
+LocalValue* held_by(heatsink_value* value) {
+  return std::launder(reinterpret_cast<LocalValue*>(value->held));
+}
+
+// `look` gives a LocalValue, which is made where the caller keeps it.
+template <class Look>
+int hold(heatsink_value* value, Look look) {
+  const LocalValue* const local = new (value->held) LocalValue(look());
+  value->is_held = 1;
+  if (!*local) {
+    heatsink_value_release(value);
+    return HEATSINK_NONE;
+  }
+  value->data = (*local)->data();
+  value->size = (*local)->size();
+  value->is_hit = local->is_hit() ? 1 : 0;
+  return HEATSINK_OK;
+}
+
+int copy_out(const std::string& value, char* buffer, size_t capacity, size_t* size) {
+  *size = value.size();
+  if (value.size() > capacity)
+    return fail(HEATSINK_TOO_SMALL, "the value needs " + std::to_string(value.size()) +
+                                        " bytes, the buffer has " + std::to_string(capacity));
+  if (!value.empty()) std::memcpy(buffer, value.data(), value.size());
+  return HEATSINK_OK;
+}
+
+// What a callback for a write said.
+void expect_written(int code, const heatsink_reply& reply) {
+  if (code == HEATSINK_OK) return;
+  throw CallbackFailed(reply.error.empty() ? "the write failed and did not say why" : reply.error);
+}
+
+std::chrono::nanoseconds duration_of_ms(uint64_t ms) {
+  constexpr uint64_t kYearMs = 365ULL * 24 * 3600 * 1000;
+  return std::chrono::milliseconds(static_cast<int64_t>(std::min(ms, kYearMs)));
+}
+
+// Most functions: a client and a key.
+template <class Call>
+int with_key(heatsink_client* client, const char* key, size_t key_size, Call call) noexcept {
+  if (client == nullptr || (key == nullptr && key_size != 0)) return missing_argument();
+  return guarded([&]() -> int {
+    return call(client->client,
+                key_size == 0 ? std::string_view() : std::string_view(key, key_size));
+  });
+}
+
+}  // namespace
+
+int heatsink_open(const heatsink_options* options, heatsink_client** client) {
+  if (client == nullptr) return missing_argument();
+  *client = nullptr;
+  return guarded([&] {
+    const heatsink_options defaults;
+    const heatsink_options& chosen = options != nullptr ? *options : defaults;
+    *client = new heatsink_client{Client<std::string>(chosen.values)};
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_close(heatsink_client* client) {
+  if (client == nullptr) return missing_argument();
+  return guarded([&] {
+    client->client.close();
+    return HEATSINK_OK;
+  });
+}
+
+void heatsink_free(heatsink_client* client) { delete client; }
+
+int heatsink_get(heatsink_client* client, const char* key, size_t key_size,
+                 const heatsink_loader* loader, heatsink_value* value) {
+  if (loader == nullptr || value == nullptr) return missing_argument();
+  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    return hold(value, [&] { return cache.get(name, loader->load); });
+  });
+}
+
+int heatsink_peek(heatsink_client* client, const char* key, size_t key_size,
+                  heatsink_value* value) {
+  if (value == nullptr) return missing_argument();
+  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    return hold(value, [&] { return cache.peek(name); });
+  });
+}
+
+void heatsink_value_release(heatsink_value* value) {
+  if (value == nullptr || value->is_held == 0) return;
+  std::destroy_at(held_by(value));
+  value->data = nullptr;
+  value->size = 0;
+  value->is_held = 0;
+}
+
+int heatsink_get_copy(heatsink_client* client, const char* key, size_t key_size,
+                      const heatsink_loader* loader, char* buffer, size_t capacity, size_t* size) {
+  if (loader == nullptr || size == nullptr || (buffer == nullptr && capacity != 0))
+    return missing_argument();
+  *size = 0;
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) -> int {
+    const LocalValue value = cache.get(name, loader->load);
+    return value ? copy_out(*value, buffer, capacity, size) : int{HEATSINK_NONE};
+  });
+}
+
+int heatsink_set(heatsink_client* client, const char* key, size_t key_size, const char* value,
+                 size_t value_size, heatsink_store_fn store, void* user) {
+  if (store == nullptr || (value == nullptr && value_size != 0)) return missing_argument();
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    cache.set(name, value_size == 0 ? std::string() : std::string(value, value_size),
+              [&](const std::string& to, const std::string& bytes) {
+                heatsink_reply reply;
+                expect_written(
+                    store(user, to.data(), to.size(), bytes.data(), bytes.size(), &reply), reply);
+              });
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_del(heatsink_client* client, const char* key, size_t key_size,
+                 heatsink_remove_fn remove_key, void* user) {
+  if (remove_key == nullptr) return missing_argument();
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    cache.del(name, [&](const std::string& gone) {
+      heatsink_reply reply;
+      expect_written(remove_key(user, gone.data(), gone.size(), &reply), reply);
+    });
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_update(heatsink_client* client, const char* key, size_t key_size, const char* value,
+                    size_t value_size) {
+  if (value == nullptr && value_size != 0) return missing_argument();
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    cache.update(name, value_size == 0 ? std::string() : std::string(value, value_size));
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_invalidate(heatsink_client* client, const char* key, size_t key_size) {
+  return with_key(client, key, key_size, [](const Client<>& cache, std::string_view name) {
+    cache.invalidate(name);
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_is_hot(heatsink_client* client, const char* key, size_t key_size) {
+  return with_key(client, key, key_size, [](const Client<>& cache, std::string_view name) {
+    return cache.is_hot(name) ? 1 : 0;
+  });
+}
+
+int heatsink_record(heatsink_client* client, const char* key, size_t key_size) {
+  return with_key(client, key, key_size, [](const Client<>& cache, std::string_view name) {
+    cache.record(name);
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_warm(heatsink_client* client, const char* key, size_t key_size,
+                  const heatsink_loader* loader, uint64_t for_ms) {
+  if (loader == nullptr) return missing_argument();
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    const std::vector<std::string> keys = {std::string(name)};
+    if (cache.warm(keys, loader->load, duration_of_ms(for_ms)).empty()) return int{HEATSINK_OK};
+    return fail(HEATSINK_REFUSED, "as many keys as cache.maximum-size are hot");
+  });
+}
+
+int heatsink_stats(heatsink_client* client, heatsink_stats_values* stats, size_t size) {
+  if (client == nullptr || stats == nullptr) return missing_argument();
+  if (size == 0) return fail(HEATSINK_INVALID, "the size of the structure is 0");
+  return guarded([&] {
+    const heatsink::client::Stats now = client->client.stats();
+    const heatsink_stats_values values = {now.reads_per_second,
+                                          now.writes_per_second,
+                                          now.hit_ratio,
+                                          now.hot_share,
+                                          now.hot_keys,
+                                          now.copies,
+                                          now.promotions,
+                                          now.demotions,
+                                          now.loads,
+                                          now.load_failures,
+                                          now.waits,
+                                          now.refusals,
+                                          now.refreshes,
+                                          now.refresh_failures,
+                                          now.refresh_drops,
+                                          now.stale_served};
+    std::memset(stats, 0, size);
+    std::memcpy(stats, &values, std::min(size, sizeof(values)));
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_top(heatsink_client* client, size_t n,
+                 void (*tell)(void* user, const heatsink_hot_key* key), void* user) {
+  if (client == nullptr || tell == nullptr) return missing_argument();
+  return guarded([&] {
+    for (const HotKeyInfo& each : client->client.top(n)) {
+      const heatsink_hot_key key = {each.key.data(),    each.key.size(), each.temperature.c_str(),
+                                    each.rate_low,      each.rate_high,  each.share,
+                                    each.reads,         each.writes,     each.hits,
+                                    each.reason.c_str()};
+      tell(user, &key);
+    }
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_on_hot(heatsink_client* client,
+                    void (*tell)(void* user, const char* key, size_t key_size, int is_hot,
+                                 const char* reason),
+                    void* user) {
+  if (client == nullptr || tell == nullptr) return missing_argument();
+  return guarded([&] {
+    client->client.on_hot([tell, user](const HotEvent& event) {
+      tell(user, event.key.data(), event.key.size(), event.is_hot ? 1 : 0, event.reason.c_str());
+    });
+    return HEATSINK_OK;
+  });
+}

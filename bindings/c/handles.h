@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is behind the handles of heatsink.h, and how errors cross its border.
+#pragma once
+
+#include <heatsink.h>
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "heatsink/client/client.h"
+
+struct heatsink_options {
+  heatsink::client::ClientOptions values;
+};
+
+struct heatsink_reply {
+  std::optional<std::string> value;
+  std::string error;
+};
+
+namespace heatsink::capi {
+
+// A callback of the caller's failed.
+class CallbackFailed : public std::runtime_error {
+ public:
+  explicit CallbackFailed(const std::string& why) : std::runtime_error(why) {}
+};
+
+// A load function; who copies it shares `user`.
+class LoadCall {
+ public:
+  LoadCall() = default;
+  LoadCall(heatsink_load_fn load, void* user, void (*free_user)(void*));
+  std::optional<std::string> operator()(const std::string& key) const;
+
+ private:
+  heatsink_load_fn load_ = nullptr;
+  std::shared_ptr<void> user_;
+};
+
+// Keeps the message for heatsink_last_error() of this thread, and returns the code.
+int fail(int code, std::string_view message) noexcept;
+int missing_argument() noexcept;
+
+// Runs `call`, which returns a code; whatever it throws becomes a code.
+template <class Call>
+int guarded(Call call) noexcept {
+  try {
+    return call();
+  } catch (const CallbackFailed& error) {
+    return fail(HEATSINK_FAILED, error.what());
+  } catch (const client::LoadRefused& error) {
+    return fail(HEATSINK_REFUSED, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(HEATSINK_NO_MEMORY, "there is no memory left");
+  } catch (const std::exception& error) {
+    return fail(HEATSINK_INTERNAL, error.what());
+  }
+}
+
+}  // namespace heatsink::capi
+
+struct heatsink_loader {
+  heatsink::capi::LoadCall load;
+};
+
+struct heatsink_client {
+  heatsink::client::Client<std::string> client;
+};

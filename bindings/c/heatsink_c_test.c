@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink.h as a C99 program sees it: heatsink_c_test CASE.
+#include <heatsink.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPECT(condition)                                                                         \
+  do {                                                                                            \
+    if (!(condition)) {                                                                           \
+      fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, heatsink_last_error()); \
+      exit(1);                                                                                    \
+    }                                                                                             \
+  } while (0)
+
+#define KEY "product:1", 9
+
+// A source of one value; `frees` counts how often it was given up.
+typedef struct source {
+  const char* value;  // null: there is none
+  const char* fault;  // null: it works
+  int loads, writes, frees;
+} source;
+
+static int load(void* user, const char* key, size_t key_size, heatsink_reply* reply) {
+  source* from = user;
+  EXPECT(key_size == 9 && memcmp(key, "product:1", 9) == 0);
+  __atomic_add_fetch(&from->loads, 1, __ATOMIC_RELAXED);
+  if (from->fault != NULL) {
+    heatsink_reply_error(reply, from->fault);
+    return HEATSINK_FAILED;
+  }
+  if (from->value == NULL) return HEATSINK_NONE;
+  return heatsink_reply_value(reply, from->value, strlen(from->value));
+}
+
+static int store(void* user, const char* key, size_t key_size, const char* value, size_t value_size,
+                 heatsink_reply* reply) {
+  source* to = user;
+  (void)key, (void)key_size;
+  ++to->writes;
+  if (to->fault == NULL) return HEATSINK_OK;
+  EXPECT(value_size == 0 || value != NULL);
+  heatsink_reply_error(reply, to->fault);
+  return HEATSINK_FAILED;
+}
+
+static int remove_key(void* user, const char* key, size_t key_size, heatsink_reply* reply) {
+  return store(user, key, key_size, NULL, 0, reply);
+}
+
+static void free_source(void* user) { ++((source*)user)->frees; }
+
+static int load_nothing(void* user, const char* key, size_t key_size, heatsink_reply* reply) {
+  (void)user, (void)key, (void)key_size, (void)reply;
+  return HEATSINK_OK;
+}
+
+// Keys are loaded by who asks, and nothing happens by itself.
+static heatsink_client* open_quiet(void) {
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_options_set(options, "refresh.enabled", "false") == HEATSINK_OK);
+  heatsink_client* client = NULL;
+  EXPECT(heatsink_open(options, &client) == HEATSINK_OK);
+  heatsink_options_free(options);
+  return client;
+}
+
+static void expect_read(heatsink_client* client, const heatsink_loader* loader, const char* text,
+                        int is_hit) {
+  heatsink_value value = HEATSINK_NO_VALUE;
+  EXPECT(heatsink_get(client, KEY, loader, &value) == HEATSINK_OK);
+  EXPECT(value.size == strlen(text) && memcmp(value.data, text, value.size) == 0);
+  EXPECT(value.is_hit == is_hit);
+  heatsink_value_release(&value);
+  EXPECT(value.data == NULL);
+  heatsink_value_release(&value);
+}
+
+static void test_options(void) {
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_options_set(options, "detection.hot-qps", "5000") == HEATSINK_OK);
+  EXPECT(heatsink_options_set(options, "detection.hot-qps", "much") == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "detection.hot-qps") != NULL);
+  // The 5000 is still there: no warmer than hot.
+  EXPECT(heatsink_options_yaml(options, "detection: {warm-qps: 4000}") == HEATSINK_OK);
+  EXPECT(heatsink_options_yaml(options, "detection: {warm-qps: 6000}") == HEATSINK_INVALID);
+  EXPECT(heatsink_options_yaml(options, "no-such: 1") == HEATSINK_INVALID);
+  EXPECT(heatsink_options_file(options, "/nonexistent/heatsink.yaml") == HEATSINK_INVALID);
+  setenv("HEATSINK_DETECTION_HOT_QPS", "0", 1);
+  EXPECT(heatsink_options_environment(options) == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "HEATSINK_DETECTION_HOT_QPS") != NULL);
+  heatsink_options_free(options);
+  EXPECT(heatsink_abi_version() == HEATSINK_ABI_VERSION);
+}
+
+static void test_misuse(void) {
+  heatsink_client* client = open_quiet();
+  heatsink_value value = HEATSINK_NO_VALUE;
+  heatsink_stats_values stats;
+  size_t size = 0;
+  EXPECT(heatsink_open(NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_close(NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_loader_new(NULL, NULL, NULL) == NULL);
+  EXPECT(heatsink_get(client, KEY, NULL, &value) == HEATSINK_INVALID);
+  EXPECT(heatsink_get_copy(client, KEY, NULL, NULL, 0, &size) == HEATSINK_INVALID);
+  EXPECT(heatsink_peek(NULL, KEY, &value) == HEATSINK_INVALID);
+  EXPECT(heatsink_peek(client, NULL, 9, &value) == HEATSINK_INVALID);
+  EXPECT(heatsink_peek(client, NULL, 0, &value) == HEATSINK_NONE);
+  EXPECT(heatsink_set(client, KEY, NULL, 1, store, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_set(client, KEY, "1", 1, NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_del(client, KEY, NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_update(client, KEY, NULL, 1) == HEATSINK_INVALID);
+  EXPECT(heatsink_is_hot(NULL, KEY) == HEATSINK_INVALID);
+  EXPECT(heatsink_warm(client, KEY, NULL, 1000) == HEATSINK_INVALID);
+  EXPECT(heatsink_stats(client, NULL, sizeof(stats)) == HEATSINK_INVALID);
+  EXPECT(heatsink_stats(client, &stats, 0) == HEATSINK_INVALID);
+  EXPECT(heatsink_top(client, 1, NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_on_hot(client, NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_options_set(NULL, "a", "b") == HEATSINK_INVALID);
+  EXPECT(heatsink_reply_value(NULL, "", 0) == HEATSINK_INVALID);
+  EXPECT(heatsink_last_error()[0] != '\0');
+  heatsink_value_release(NULL);
+  heatsink_loader_free(NULL);
+  heatsink_options_free(NULL);
+  heatsink_free(NULL);
+  heatsink_free(client);
+}
+
+static void test_reads(void) {
+  source from = {"a value", NULL, 0, 0, 0};
+  heatsink_client* client = open_quiet();
+  heatsink_loader* loader = heatsink_loader_new(load, &from, free_source);
+  expect_read(client, loader, "a value", 0);
+  EXPECT(heatsink_is_hot(client, KEY) == 0);
+  EXPECT(heatsink_warm(client, KEY, loader, 60000) == HEATSINK_OK);
+  EXPECT(heatsink_is_hot(client, KEY) == 1 && from.loads == 2);
+  expect_read(client, loader, "a value", 1);
+
+  heatsink_value held = HEATSINK_NO_VALUE;
+  EXPECT(heatsink_peek(client, KEY, &held) == HEATSINK_OK);
+  EXPECT(heatsink_peek(client, KEY, &held) == HEATSINK_INVALID);
+  EXPECT(heatsink_update(client, KEY, "another", 7) == HEATSINK_OK);
+  expect_read(client, loader, "another", 1);
+  EXPECT(held.size == 7 && memcmp(held.data, "a value", 7) == 0);
+  heatsink_value_release(&held);
+
+  char buffer[8] = "-------";
+  size_t size = 0;
+  EXPECT(heatsink_get_copy(client, KEY, loader, buffer, 6, &size) == HEATSINK_TOO_SMALL);
+  EXPECT(size == 7 && buffer[0] == '-');
+  EXPECT(heatsink_get_copy(client, KEY, loader, buffer, 7, &size) == HEATSINK_OK);
+  EXPECT(memcmp(buffer, "another", 8) == 0);
+
+  EXPECT(heatsink_invalidate(client, KEY) == HEATSINK_OK);
+  EXPECT(heatsink_peek(client, KEY, &held) == HEATSINK_NONE && held.is_held == 0);
+  from.value = NULL;
+  EXPECT(heatsink_get(client, KEY, loader, &held) == HEATSINK_NONE && held.is_held == 0);
+  EXPECT(from.loads == 3);
+  heatsink_free(client);
+  EXPECT(from.frees == 0);
+  heatsink_loader_free(loader);
+  EXPECT(from.frees == 1);
+}
+
+static void test_writes(void) {
+  source to = {"old", NULL, 0, 0, 0};
+  heatsink_client* client = open_quiet();
+  heatsink_loader* loader = heatsink_loader_new(load, &to, NULL);
+  heatsink_value value = HEATSINK_NO_VALUE;
+  EXPECT(heatsink_warm(client, KEY, loader, 60000) == HEATSINK_OK);
+  EXPECT(heatsink_set(client, KEY, "new", 3, store, &to) == HEATSINK_OK);
+  expect_read(client, loader, "new", 1);
+  EXPECT(heatsink_del(client, KEY, remove_key, &to) == HEATSINK_OK);
+  EXPECT(heatsink_get(client, KEY, loader, &value) == HEATSINK_NONE);
+  EXPECT(to.loads == 1 && to.writes == 2);
+  to.fault = "the disk is full";
+  EXPECT(heatsink_set(client, KEY, "new", 3, store, &to) == HEATSINK_FAILED);
+  EXPECT(strcmp(heatsink_last_error(), "the disk is full") == 0);
+  to.fault = NULL;
+  expect_read(client, loader, "old", 0);  // the copy had gone
+  heatsink_loader_free(loader);
+  heatsink_free(client);
+}
+
+static void test_failures(void) {
+  source from = {"a value", "the source is down", 0, 0, 0};
+  heatsink_client* client = open_quiet();
+  heatsink_loader* loader = heatsink_loader_new(load, &from, NULL);
+  heatsink_loader* silent = heatsink_loader_new(load_nothing, NULL, NULL);
+  heatsink_value value = HEATSINK_NO_VALUE;
+  for (int is_hot = 0; is_hot < 2; ++is_hot) {
+    EXPECT(heatsink_get(client, KEY, loader, &value) == HEATSINK_FAILED && value.is_held == 0);
+    EXPECT(strcmp(heatsink_last_error(), "the source is down") == 0);
+    EXPECT(heatsink_get(client, KEY, silent, &value) == HEATSINK_FAILED);
+    EXPECT(heatsink_warm(client, KEY, loader, 60000) == HEATSINK_FAILED);
+    EXPECT(heatsink_is_hot(client, KEY) == 1);
+  }
+  char much[2000];
+  memset(much, 'x', sizeof(much) - 1);
+  much[sizeof(much) - 1] = '\0';
+  from.fault = much;
+  EXPECT(heatsink_get(client, KEY, loader, &value) == HEATSINK_FAILED);
+  EXPECT(strlen(heatsink_last_error()) == 500);
+  heatsink_loader_free(silent);
+  heatsink_loader_free(loader);
+  heatsink_free(client);
+}
+
+static void told(void* user, const char* key, size_t key_size, int is_hot, const char* reason) {
+  EXPECT(key_size == 9 && memcmp(key, "product:1", 9) == 0 && reason[0] != '\0');
+  __atomic_store_n((int*)user, is_hot, __ATOMIC_RELEASE);
+}
+
+// What is read often becomes hot; the loop ends by that, or by the limit of the test.
+static void test_hot(void) {
+  source from = {"a value", NULL, 0, 0, 0};
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_options_yaml(
+             options, "detection: {hot-qps: 10, warm-qps: 5, window: 1s, tick: 10ms}") == 0);
+  heatsink_client* client = NULL;
+  EXPECT(heatsink_open(options, &client) == HEATSINK_OK);
+  heatsink_options_free(options);
+  heatsink_loader* loader = heatsink_loader_new(load, &from, free_source);
+  int is_told = 0;
+  EXPECT(heatsink_on_hot(client, told, &is_told) == HEATSINK_OK);
+  char buffer[7];
+  size_t size = 0;
+  while (heatsink_is_hot(client, KEY) == 0 || __atomic_load_n(&is_told, __ATOMIC_ACQUIRE) == 0)
+    EXPECT(heatsink_get_copy(client, KEY, loader, buffer, sizeof(buffer), &size) == HEATSINK_OK);
+  heatsink_loader_free(loader);
+  heatsink_free(client);
+  EXPECT(from.frees == 1);  // the client had kept it for refreshes
+}
+
+typedef struct reader {
+  heatsink_client* client;
+  heatsink_loader* loader;
+} reader;
+
+static void* read_much(void* argument) {
+  const reader* self = argument;
+  for (int i = 0; i < 20000; ++i) {
+    heatsink_value value = HEATSINK_NO_VALUE;
+    EXPECT(heatsink_get(self->client, KEY, self->loader, &value) == HEATSINK_OK);
+    EXPECT(value.size == 7);
+    heatsink_value_release(&value);
+    if (i % 100 == 0) EXPECT(heatsink_update(self->client, KEY, "a value", 7) == HEATSINK_OK);
+  }
+  return NULL;
+}
+
+static void test_threads(void) {
+  source from = {"a value", NULL, 0, 0, 0};
+  heatsink_client* client = open_quiet();
+  reader all = {client, heatsink_loader_new(load, &from, NULL)};
+  EXPECT(heatsink_warm(client, KEY, all.loader, 60000) == HEATSINK_OK);
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i) EXPECT(pthread_create(&threads[i], NULL, read_much, &all) == 0);
+  for (int i = 0; i < 4; ++i) EXPECT(pthread_join(threads[i], NULL) == 0);
+  heatsink_loader_free(all.loader);
+  heatsink_free(client);
+}
+
+static void test_after_close(void) {
+  source from = {"a value", NULL, 0, 0, 0};
+  heatsink_client* client = open_quiet();
+  heatsink_loader* loader = heatsink_loader_new(load, &from, NULL);
+  heatsink_value held = HEATSINK_NO_VALUE;
+  EXPECT(heatsink_warm(client, KEY, loader, 60000) == HEATSINK_OK);
+  EXPECT(heatsink_peek(client, KEY, &held) == HEATSINK_OK);
+  EXPECT(heatsink_close(client) == HEATSINK_OK);
+  EXPECT(heatsink_close(client) == HEATSINK_OK);
+  EXPECT(memcmp(held.data, "a value", 7) == 0);
+  heatsink_value_release(&held);
+  expect_read(client, loader, "a value", 0);
+  EXPECT(heatsink_is_hot(client, KEY) == 0);
+  heatsink_loader_free(loader);
+  heatsink_free(client);
+}
+
+static void test_tells(void) {
+  source from = {"a value", NULL, 0, 0, 0};
+  heatsink_client* client = open_quiet();
+  heatsink_loader* loader = heatsink_loader_new(load, &from, NULL);
+  EXPECT(heatsink_warm(client, KEY, loader, 60000) == HEATSINK_OK);
+  heatsink_stats_values stats;
+  EXPECT(heatsink_stats(client, &stats, sizeof(stats)) == HEATSINK_OK);
+  EXPECT(stats.hot_keys == 1 && stats.copies == 1 && stats.loads == 1);
+  // An older caller knows fewer fields, a newer one more.
+  struct {
+    heatsink_stats_values known;
+    uint64_t newer;
+  } larger = {{0}, 7};
+  EXPECT(heatsink_stats(client, &larger.known, sizeof(larger)) == HEATSINK_OK && larger.newer == 0);
+  stats.writes_per_second = 7;
+  EXPECT(heatsink_stats(client, &stats, sizeof(double)) == HEATSINK_OK);
+  EXPECT(stats.writes_per_second == 7);
+  heatsink_loader_free(loader);
+  heatsink_free(client);
+}
+
+int main(int count, char** words) {
+  static const struct {
+    const char* name;
+    void (*run)(void);
+  } cases[] = {{"options", test_options}, {"misuse", test_misuse},           {"reads", test_reads},
+               {"writes", test_writes},   {"failures", test_failures},       {"hot", test_hot},
+               {"threads", test_threads}, {"after_close", test_after_close}, {"tells", test_tells}};
+  for (size_t i = 0; count == 2 && i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    if (strcmp(words[1], cases[i].name) != 0) continue;
+    cases[i].run();
+    return 0;
+  }
+  fprintf(stderr, "usage: heatsink_c_test CASE\n");
+  return 2;
+}

@@ -47,7 +47,7 @@ int copy_out(const std::string& value, char* buffer, size_t capacity, size_t* si
   if (value.size() > capacity)
     return fail(HEATSINK_TOO_SMALL, "the value needs " + std::to_string(value.size()) +
                                         " bytes, the buffer has " + std::to_string(capacity));
-  if (!value.empty()) std::memcpy(buffer, value.data(), value.size());
+  std::copy_n(value.data(), value.size(), buffer);
   return HEATSINK_OK;
 }
 

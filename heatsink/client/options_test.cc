@@ -5,6 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "heatsink/base/option.h"
 
 namespace heatsink::client {
 namespace {
@@ -88,6 +93,27 @@ TEST(ClientOptions, ThatContradictEachOtherAreRefused) {
   const auto options = ClientOptions::from_yaml("detection: {hot-qps: 10, warm-qps: 20}\n");
   ASSERT_FALSE(options.ok());
   EXPECT_THAT(options.error().message, HasSubstr("detection.warm-qps"));
+}
+
+// Writes the page anew when HEATSINK_WRITE_PAGES is set.
+TEST(ClientOptions, ReferencePageIsUpToDate) {
+  ClientOptions options;
+  OptionSet set;
+  options.describe(set);
+  const std::string expected =
+      "# Options of the library\n\n"
+      "<!-- Generated from heatsink/client/options.cc by HEATSINK_WRITE_PAGES=1 client_test -->\n\n"
+      "They are set by YAML (`ClientOptions::from_yaml`, `heatsink_options_yaml`), by a file of "
+      "it, "
+      "by the environment\n"
+      "(`HEATSINK_DETECTION_HOT_QPS=500` sets `detection.hot-qps`), or by name. What they are for: "
+      "[the guide](../guides/library.md).\n\n" +
+      set.to_markdown();
+  const std::string path = HEATSINK_SOURCE_DIR "/docs/reference/library-options.md";
+  if (std::getenv("HEATSINK_WRITE_PAGES") != nullptr) std::ofstream(path) << expected;
+  std::ostringstream page;
+  page << std::ifstream(path).rdbuf();
+  EXPECT_EQ(page.str(), expected) << "run: HEATSINK_WRITE_PAGES=1 client_test";
 }
 
 }  // namespace

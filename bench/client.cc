@@ -135,9 +135,10 @@ class Server {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = at(0);
     socklen_t size = sizeof(address);
-    bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    const bool is_bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                          getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
     close(fd);
+    if (!is_bound) throw std::runtime_error("bench_client: no port is free");
     return ntohs(address.sin_port);
   }
 

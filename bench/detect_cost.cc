@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <random>
@@ -147,10 +148,13 @@ constexpr std::uint64_t kFast = 20'000'000;  // per shard and second: what sampl
 void measure_threads(Figures& figures, std::span<const Stream> streams, int rounds, double ns_max,
                      double ratio_min) {
   const std::size_t threads = streams.size();
+  std::deque<Pass> passes;
   const auto contender = [&](const char* name, const auto& make) {
     Contender one{name, {}, streams[0].size()};
-    for (const Stream& stream : streams)
-      one.threads.emplace_back([pass = Pass(make()), &stream] { pass(stream); });
+    for (const Stream& stream : streams) {
+      const Pass& pass = passes.emplace_back(make());
+      one.threads.emplace_back([&pass, &stream] { pass(stream); });
+    }
     return one;
   };
   const auto detector = std::make_shared<NaiveDetector>();

@@ -7,6 +7,7 @@
 #include "heatsink/detect/access_log.h"    // IWYU pragma: export
 #include "heatsink/detect/event.h"         // IWYU pragma: export
 #include "heatsink/detect/key_pattern.h"   // IWYU pragma: export
+#include "heatsink/detect/key_template.h"  // IWYU pragma: export
 #include "heatsink/detect/measure.h"       // IWYU pragma: export
 #include "heatsink/detect/merge.h"         // IWYU pragma: export
 #include "heatsink/detect/recorder.h"      // IWYU pragma: export

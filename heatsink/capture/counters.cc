@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/capture/counters.h"
+
+#include <fmt/format.h>
+
+namespace heatsink::capture {
+namespace {
+
+// A sentence with the figure in it, where there is a figure.
+struct Caveat {
+  std::uint64_t CaptureCounters::*count;
+  const char* text;
+};
+
+constexpr Caveat kCaveats[] = {
+    {&CaptureCounters::connections_tls,
+     "{} connections are encrypted (TLS): a capture cannot read them; ask the server itself, with "
+     "another source."},
+    {&CaptureCounters::dropped_by_kernel,
+     "{} packets were dropped before they could be read: the kernel's buffer was full."},
+    {&CaptureCounters::packets_cut,
+     "{} packets were cut by the capture (snaplen): their ends are missing; capture whole packets, "
+     "as with tcpdump -s 0."},
+    {&CaptureCounters::fragments, "{} fragments of IP packets were not put together."},
+    {&CaptureCounters::gaps, "In {} places a part of a connection's bytes is missing."},
+    {&CaptureCounters::connections_foreign, "{} connections do not speak RESP."},
+    {&CaptureCounters::connections_evicted,
+     "{} connections were forgotten, being idle or for lack of room."},
+    {&CaptureCounters::commands_unmatched,
+     "Of {} commands it is not certain which reply was theirs: their latency, sizes and misses are "
+     "not counted."},
+    {&CaptureCounters::commands_db_assumed,
+     "{} commands came on connections older than the capture: they are taken for database 0."},
+};
+
+}  // namespace
+
+std::vector<std::string> CaptureCounters::caveats() const {
+  std::vector<std::string> sentences;
+  for (const Caveat& caveat : kCaveats) {
+    const std::uint64_t count = this->*caveat.count;
+    if (count > 0) sentences.push_back(fmt::format(fmt::runtime(caveat.text), count));
+  }
+  return sentences;
+}
+
+}  // namespace heatsink::capture

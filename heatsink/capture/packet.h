@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One packet as it was captured.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace heatsink::capture {
+
+// What stands at the beginning of a packet's bytes: https://www.tcpdump.org/linktypes.html
+enum class LinkType : std::uint16_t {
+  kNull = 0,  // four bytes: the address family in the byte order of the capturing machine
+  kEthernet = 1,
+  kRaw = 101,   // the IP header
+  kLoop = 108,  // as kNull, in network byte order
+  kLinuxCooked = 113,
+  kRawIpv4 = 228,
+  kRawIpv6 = 229,
+  kLinuxCooked2 = 276,
+};
+
+struct Packet {
+  std::int64_t at_ns = 0;  // since the epoch
+  LinkType link = LinkType::kEthernet;
+  std::string_view bytes;        // what was kept of it
+  std::uint64_t full_bytes = 0;  // what it had on the network
+};
+
+}  // namespace heatsink::capture

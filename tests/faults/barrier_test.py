@@ -4,7 +4,7 @@
 import unittest
 
 import stage
-from harness import EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness import LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
 from harness.relay import Relay
 
 ROUNDS = 100
@@ -15,7 +15,7 @@ ARGUMENTS = "ERR heatsink: HEATSINK BARRIER takes a time-out of 1 .. 60000 milli
 class BarrierTest(stage.Stage):
     """The relay before the server delays what the proxy's tracker is told."""
 
-    options = EAGER | {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
+    options = {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
     delay_s = 0.0
 
     def setUp(self):
@@ -25,8 +25,7 @@ class BarrierTest(stage.Stage):
         self.addCleanup(self.relay.close)
         self.direct = ValueClient(self.server.port)
         self.addCleanup(self.direct.close)
-        self.proxy = Proxy(f"redis://127.0.0.1:{self.relay.port}", self.options, stderr=LOG)
-        self.addCleanup(self.proxy.stop)
+        self.start_proxy(f"redis://127.0.0.1:{self.relay.port}")
         self.one = self.client()
 
     def raw(self, resp=2):
@@ -53,7 +52,7 @@ class LatePushes(BarrierTest):
         hits = self.proxy.hits()
         for i in range(ROUNDS):
             self.direct("SET", "k", i)
-            self.assertEqual(self.one("HEATSINK", "BARRIER"), "OK")
+            self.assertEqual(self.one("HEATSINK", "BARRIER", "60000"), "OK")
             for reader in readers:
                 self.assertEqual(reader("GET", "k"), b"%d" % i)
         self.assertGreater(self.proxy.hits(), hits, "it was not the copies that were tested")
@@ -159,7 +158,7 @@ class Words(BarrierTest):
 
 
 class WithoutCopies(BarrierTest):
-    options = EAGER | {"cache.enabled": "no"}
+    options = {"cache.enabled": "no"}
 
     def test_there_is_nothing_to_wait_for(self):
         self.relay.hold()

@@ -9,10 +9,10 @@ import time
 import unittest
 
 import stage
-from harness import EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness import PATIENCE_S, RawClient, Redis, ValueClient, until
 from harness.relay import Relay
 
-LONG = EAGER | {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
+LONG = {"cache.max-staleness": "30s", "cache.expire-after-write": "40s"}
 
 
 class Levels(stage.Stage):
@@ -28,10 +28,7 @@ class Levels(stage.Stage):
         self.addCleanup(self.relay.close)
         self.direct = ValueClient(self.server.port)
         self.addCleanup(self.direct.close)
-        self.proxy = Proxy(
-            f"redis://127.0.0.1:{self.relay.port}", self.options, self.rules, stderr=LOG
-        )
-        self.addCleanup(self.proxy.stop)
+        self.start_proxy(f"redis://127.0.0.1:{self.relay.port}", self.rules)
         self.reader = self.client()
 
     def make_hot(self, *keys):
@@ -65,7 +62,7 @@ class Off(Levels):
 class Ttl(Levels):
     """On a slow machine a copy may be over before it was looked at: then once more."""
 
-    options = EAGER | {
+    options = {
         "cache.max-staleness": "200ms",
         "cache.expire-after-write": "4s",
         "cache.acl-staleness": "1h",
@@ -97,7 +94,7 @@ class Ttl(Levels):
             self.make_old("ttl:k", "key:k")
             self.relay.lose()
             until(lambda: self.proxy.metric("heatsink_tracker_lost_total") > lost, PATIENCE_S)
-            self.assertEqual(self.reader("GET", "key:k"), b"new")
+            until(lambda: self.reader("GET", "key:k") == b"new", PATIENCE_S, "key:k is dropped")
             return self.reader("GET", "ttl:k") == b"old"
 
         until(old_is_read_behind_the_loss, 3 * PATIENCE_S, "an old value behind the loss")
@@ -134,6 +131,10 @@ class Session(Levels):
         self.assertEqual(self.reader("GET", "seen"), b"new")
         self.assertEqual(self.reader("GET", "b"), b"old", "so that the tests below can fail")
 
+    def proofs(self):
+        """How often a session has waited for one."""
+        return self.proxy.metric("heatsink_session_proofs_total")
+
     def show_new(self, reader):
         """The reader is told something newer than what the writer did to s:b."""
         self.relay.hold()
@@ -143,8 +144,9 @@ class Session(Levels):
 
     def expect_new(self, reader, *call, answer=b"new"):
         """The read waits for a proof that cannot come yet; then it is right."""
+        before = self.proofs()
         reader.send(*call)
-        until(lambda: self.proxy.metric("heatsink_session_proofs_total") > 0, PATIENCE_S, "waits")
+        until(lambda: self.proofs() > before, PATIENCE_S, "waits")
         self.relay.go_on()
         self.assertEqual(reader.read(), answer)
 
@@ -184,10 +186,9 @@ class Session(Levels):
         self.direct("SET", "s:b", "new")
         self.direct("PUBLISH", "news", "s:b")
         self.assertIn(b"message", subscriber.read())
-        before = self.proxy.metric("heatsink_session_proofs_total")
+        before = self.proofs()
         subscriber.send("GET", "s:b")
-        until(lambda: self.proxy.metric("heatsink_session_proofs_total") > before, PATIENCE_S,
-              "waits")  # fmt: skip
+        until(lambda: self.proofs() > before, PATIENCE_S, "waits")
         self.relay.go_on()
         self.assertEqual(subscriber.read(), b"$3\r\nnew\r\n")
 
@@ -196,13 +197,15 @@ class Session(Levels):
         self.make_hot("s:a", "s:b")
         self.reader("GET", "cold")
         self.reader("GET", "s:a")
-        before, hits = self.reads_seen(), self.proxy.hits()
+        seen, hits, proofs = self.reads_seen(), self.proxy.hits(), self.proofs()
         for _ in range(200):
             self.reader("PING")
             self.reader("GET", "s:a")
             self.reader("GET", "s:b")
-        self.assertEqual(self.reads_seen(), before)
-        self.assertEqual(self.proxy.hits() - hits, 400)
+        # Next to nothing: copies end after 40 s, and are not proven while everything stands still.
+        self.assertLess(self.reads_seen() - seen, 20)
+        self.assertLess(self.proofs() - proofs, 20)
+        self.assertGreater(self.proxy.hits() - hits, 380)
 
 
 if __name__ == "__main__":

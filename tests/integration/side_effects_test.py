@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server does not see when reads are served locally, and what the proxy does about it."""
 
-import json
 import re
 import time
 import unittest
-import urllib.request
 
 from harness import PATIENCE_S, until
 from stage import ProxyTest
@@ -15,7 +13,12 @@ EAGER = {
     "detection.window": "1s",
     "detection.tick": "10ms",
     "detection.minimum-residence": "10ms",
+    # What the server sees is only what these tests are about.
+    "cache.expire-after-write": "1h",
+    "audit.sample-rate": "0%",
 }
+# A machine that stands still for a second ends proofs and residences: then once more.
+LONG_S = 4 * PATIENCE_S
 
 
 class SideEffects(ProxyTest):
@@ -31,6 +34,10 @@ class SideEffects(ProxyTest):
         stats = self.admin.ask("INFO", "commandstats").decode()
         found = re.search(rf"cmdstat_{command}:calls=(\d+)", stats)
         return int(found[1]) if found else 0
+
+    def reads_seen(self):
+        """Forwarded ones, and those of fills."""
+        return self.calls("get") + self.calls("getrange")
 
     def read(self):
         for _ in range(40):
@@ -56,30 +63,47 @@ class UnderLru(SideEffects):
     SERVER_OPTIONS = ("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
 
     def test_the_key_does_not_look_idle(self):
-        reads = self.calls("get")
-        self.read_locally_for(5)
-        self.assertLess(self.calls("get") - reads, 500, "it was to be read locally")
-        idle = int(self.admin.ask("OBJECT", "IDLETIME", "k")[1:])
-        self.assertLessEqual(idle, 2)
+        def idle_after_hits_alone_s():
+            self.heat()
+            reads = self.reads_seen()
+            self.read_locally_for(5)
+            idle_s = int(self.admin.ask("OBJECT", "IDLETIME", "k")[1:])
+            return idle_s if self.reads_seen() == reads else None
+
+        def was_touched():
+            idle_s = idle_after_hits_alone_s()
+            return idle_s is not None and idle_s <= 2
+
+        until(was_touched, LONG_S, "a key that is read locally is touched")
 
     def test_at_most_about_once_a_second(self):
         self.heat()
-        before = self.calls("touch")
-        self.read_locally_for(3)
+        began, before = time.monotonic(), self.calls("touch")
+
+        def touched_again():
+            self.read_locally_for(0.5)
+            return self.calls("touch") >= before + 3
+
+        until(touched_again, PATIENCE_S, "touches")
         touches = self.calls("touch") - before
-        self.assertGreaterEqual(touches, 1)
-        self.assertLessEqual(touches, 6)
+        self.assertLessEqual(touches, time.monotonic() - began + 2)
 
     def test_hits_keep_the_key_hot_and_are_told_by_key(self):
         """Were they not fed back to detection, the key would look cold and flap."""
-        self.read_locally_for(2)
-        self.assertEqual(self.proxy.metric("heatsink_demotions_total"), 0)
-        url = f"http://127.0.0.1:{self.proxy.admin_port}/api/hotkeys"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
-            report = json.load(answer)
-        (key,) = [each for each in report["keys"] if each["name"] == "k"]
-        self.assertGreater(key["hits"], 100)
-        self.assertGreater(self.proxy.metric("heatsink_key_local_hits_per_second"), 10)
+
+        def stays_hot():
+            before = self.proxy.metric("heatsink_demotions_total")
+            self.read_locally_for(3)
+            return self.proxy.metric("heatsink_demotions_total") == before
+
+        def told():
+            self.read()
+            keys = [key for key in self.proxy.api("hotkeys")["keys"] if key["name"] == "k"]
+            per_s = self.proxy.metric("heatsink_key_local_hits_per_second")
+            return keys and keys[0]["hits"] > 100 and per_s > 10
+
+        until(stays_hot, LONG_S, "it stays hot by hits alone")
+        until(told, PATIENCE_S, "its hits are told")
 
 
 class WrittenTooOften(SideEffects):
@@ -104,8 +128,13 @@ class WrittenTooOften(SideEffects):
         self.assertEqual(self.client.ask("GET", "k"), b"$4\r\nlast\r\n")
         self.assertEqual(self.proxy.hits(), before)
         self.assertEqual(self.proxy.metric("heatsink_fills_total"), fills)
+
+        def hot_again():
+            self.read()
+            return verdict() == ("hot", True)
+
+        until(hot_again, PATIENCE_S, "k is copied again")
         self.heat()
-        self.assertEqual(verdict(), ("hot", True))
 
 
 class UnderLfu(SideEffects):
@@ -116,16 +145,18 @@ class UnderLfu(SideEffects):
     )
 
     def test_the_key_does_not_look_rarely_used(self):
-        self.heat()
-        self.admin.ask("DEL", "k")  # the count ends at 255, and may be there by now
-        self.admin.ask("SET", "k", "v")
-        self.heat()
-        before, refills = int(self.admin.ask("OBJECT", "FREQ", "k")[1:]), self.calls("getrange")
-        self.assertLess(before, 200)
-        self.read_locally_for(4)
-        seen = int(self.admin.ask("OBJECT", "FREQ", "k")[1:]) - before
-        self.assertGreaterEqual(seen, 3)
-        self.assertLessEqual(self.calls("getrange") - refills, 3)
+        def uses_beside_reads():
+            self.admin.ask("DEL", "k")  # the count ends at 255, and may be there by now
+            self.admin.ask("SET", "k", "v")
+            self.heat()
+            uses, reads = self.uses(), self.reads_seen()
+            self.read_locally_for(4)
+            return self.uses() - uses - (self.reads_seen() - reads)
+
+        until(lambda: uses_beside_reads() >= 3, LONG_S, "uses that are no reads")
+
+    def uses(self):
+        return int(self.admin.ask("OBJECT", "FREQ", "k")[1:])
 
 
 class WithoutEviction(SideEffects):

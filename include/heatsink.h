@@ -55,6 +55,18 @@ HEATSINK_API int heatsink_options_file(heatsink_options* options, const char* pa
 // HEATSINK_DETECTION_HOT_QPS=500 and the like.
 HEATSINK_API int heatsink_options_environment(heatsink_options* options);
 
+// Texts as heatsink_options_set() takes them; valid while the callback runs.
+typedef struct heatsink_option {
+  const char* name;
+  const char* value;   // now
+  const char* bounds;  // "1s .. 24h"; "true | false"; empty: any text
+  const char* meaning;
+} heatsink_option;
+// Calls back for each option, in the order of that table, before it returns.
+HEATSINK_API int heatsink_options_list(const heatsink_options* options,
+                                       void (*tell)(void* user, const heatsink_option* option),
+                                       void* user);
+
 // ---- the caller's side
 
 // What a callback answers with; valid while the callback runs.
@@ -76,7 +88,8 @@ typedef int (*heatsink_remove_fn)(void* user, const char* key, size_t key_size,
 
 // A load function and what it works on: called by callers' threads and by the client's own, several
 // at once. `free_user` (may be null) is called once, when neither this handle nor any client
-// needs `user` any more. Null: `load` is null, or no memory, and nothing was kept.
+// needs `user` any more, by any thread: it must not wait for another, nor call the client. Null:
+// `load` is null, or no memory, and nothing was kept.
 typedef struct heatsink_loader heatsink_loader;
 HEATSINK_API heatsink_loader* heatsink_loader_new(heatsink_load_fn load, void* user,
                                                   void (*free_user)(void* user));
@@ -98,7 +111,7 @@ HEATSINK_API void heatsink_free(heatsink_client* client);
 typedef struct heatsink_value {
   const char* data;  // null: none
   size_t size;
-  int is_hit;  // it is the local copy
+  int is_hit;  // it is the local copy; with HEATSINK_NONE: the copy says that there is no such key
   int is_held;
   uint64_t held[14];
 } heatsink_value;
@@ -111,6 +124,14 @@ typedef struct heatsink_value {
 // and only then, there is something to release. REQUIRES that `value` holds nothing.
 HEATSINK_API int heatsink_get(heatsink_client* client, const char* key, size_t key_size,
                               const heatsink_loader* loader, heatsink_value* value);
+// The same in two steps, for callers that must not wait where they read: those with an event loop,
+// or with a lock of their own that the loader needs, too. First the local copy, counted as a read;
+// nobody is asked. HEATSINK_NONE without is_hit: there is no copy.
+HEATSINK_API int heatsink_read(heatsink_client* client, const char* key, size_t key_size,
+                               heatsink_value* value);
+// Then, if there is no copy, the rest of heatsink_get().
+HEATSINK_API int heatsink_load(heatsink_client* client, const char* key, size_t key_size,
+                               const heatsink_loader* loader, heatsink_value* value);
 // The local copy or HEATSINK_NONE; counts nothing and asks nobody.
 HEATSINK_API int heatsink_peek(heatsink_client* client, const char* key, size_t key_size,
                                heatsink_value* value);

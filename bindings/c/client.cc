@@ -27,21 +27,6 @@ LocalValue* held_by(heatsink_value* value) {
   return std::launder(reinterpret_cast<LocalValue*>(value->held));
 }
 
-// `look` gives a LocalValue, which is made where the caller keeps it.
-template <class Look>
-int hold(heatsink_value* value, Look look) {
-  const LocalValue* const local = new (value->held) LocalValue(look());
-  value->is_held = 1;
-  if (!*local) {
-    heatsink_value_release(value);
-    return HEATSINK_NONE;
-  }
-  value->data = (*local)->data();
-  value->size = (*local)->size();
-  value->is_hit = local->is_hit() ? 1 : 0;
-  return HEATSINK_OK;
-}
-
 int copy_out(const std::string& value, char* buffer, size_t capacity, size_t* size) {
   *size = value.size();
   if (value.size() > capacity)
@@ -72,6 +57,27 @@ int with_key(heatsink_client* client, const char* key, size_t key_size, Call cal
   });
 }
 
+// `look` gives a LocalValue, which is made where the caller keeps it.
+template <class Look>
+int hold_one(heatsink_client* client, const char* key, size_t key_size, heatsink_value* value,
+             Look look) noexcept {
+  if (value == nullptr) return missing_argument();
+  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
+  value->is_hit = 0;
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    const LocalValue* const local = new (value->held) LocalValue(look(cache, name));
+    value->is_held = 1;
+    value->is_hit = local->is_hit() ? 1 : 0;
+    if (!*local) {
+      heatsink_value_release(value);
+      return int{HEATSINK_NONE};
+    }
+    value->data = (*local)->data();
+    value->size = (*local)->size();
+    return int{HEATSINK_OK};
+  });
+}
+
 }  // namespace
 
 int heatsink_open(const heatsink_options* options, heatsink_client** client) {
@@ -97,20 +103,30 @@ void heatsink_free(heatsink_client* client) { delete client; }
 
 int heatsink_get(heatsink_client* client, const char* key, size_t key_size,
                  const heatsink_loader* loader, heatsink_value* value) {
-  if (loader == nullptr || value == nullptr) return missing_argument();
-  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
-  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
-    return hold(value, [&] { return cache.get(name, loader->load); });
+  if (loader == nullptr) return missing_argument();
+  return hold_one(client, key, key_size, value, [&](const Client<>& cache, std::string_view name) {
+    return cache.get(name, loader->load);
+  });
+}
+
+int heatsink_read(heatsink_client* client, const char* key, size_t key_size,
+                  heatsink_value* value) {
+  return hold_one(client, key, key_size, value,
+                  [](const Client<>& cache, std::string_view name) { return cache.read(name); });
+}
+
+int heatsink_load(heatsink_client* client, const char* key, size_t key_size,
+                  const heatsink_loader* loader, heatsink_value* value) {
+  if (loader == nullptr) return missing_argument();
+  return hold_one(client, key, key_size, value, [&](const Client<>& cache, std::string_view name) {
+    return cache.load(name, loader->load);
   });
 }
 
 int heatsink_peek(heatsink_client* client, const char* key, size_t key_size,
                   heatsink_value* value) {
-  if (value == nullptr) return missing_argument();
-  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
-  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
-    return hold(value, [&] { return cache.peek(name); });
-  });
+  return hold_one(client, key, key_size, value,
+                  [](const Client<>& cache, std::string_view name) { return cache.peek(name); });
 }
 
 void heatsink_value_release(heatsink_value* value) {

@@ -79,11 +79,20 @@ static void expect_read(heatsink_client* client, const heatsink_loader* loader, 
   heatsink_value_release(&value);
 }
 
+static void find_hot_qps(void* user, const heatsink_option* option) {
+  if (strcmp(option->name, "detection.hot-qps") != 0) return;
+  EXPECT(strcmp(option->value, "5000") == 0 && strcmp(option->bounds, "0.01 .. 1000000000") == 0);
+  EXPECT(strstr(option->meaning, "hot") != NULL);
+  ++*(int*)user;
+}
+
 static void test_options(void) {
   heatsink_options* options = heatsink_options_new();
   EXPECT(heatsink_options_set(options, "detection.hot-qps", "5000") == HEATSINK_OK);
   EXPECT(heatsink_options_set(options, "detection.hot-qps", "much") == HEATSINK_INVALID);
   EXPECT(strstr(heatsink_last_error(), "detection.hot-qps") != NULL);
+  int found = 0;
+  EXPECT(heatsink_options_list(options, find_hot_qps, &found) == HEATSINK_OK && found == 1);
   // The 5000 is still there: no warmer than hot.
   EXPECT(heatsink_options_yaml(options, "detection: {warm-qps: 4000}") == HEATSINK_OK);
   EXPECT(heatsink_options_yaml(options, "detection: {warm-qps: 6000}") == HEATSINK_INVALID);
@@ -106,6 +115,8 @@ static void test_misuse(void) {
   EXPECT(heatsink_loader_new(NULL, NULL, NULL) == NULL);
   EXPECT(heatsink_get(client, KEY, NULL, &value) == HEATSINK_INVALID);
   EXPECT(heatsink_get_copy(client, KEY, NULL, NULL, 0, &size) == HEATSINK_INVALID);
+  EXPECT(heatsink_load(client, KEY, NULL, &value) == HEATSINK_INVALID);
+  EXPECT(heatsink_read(client, KEY, NULL) == HEATSINK_INVALID);
   EXPECT(heatsink_peek(NULL, KEY, &value) == HEATSINK_INVALID);
   EXPECT(heatsink_peek(client, NULL, 9, &value) == HEATSINK_INVALID);
   EXPECT(heatsink_peek(client, NULL, 0, &value) == HEATSINK_NONE);
@@ -120,6 +131,7 @@ static void test_misuse(void) {
   EXPECT(heatsink_top(client, 1, NULL, NULL) == HEATSINK_INVALID);
   EXPECT(heatsink_on_hot(client, NULL, NULL) == HEATSINK_INVALID);
   EXPECT(heatsink_options_set(NULL, "a", "b") == HEATSINK_INVALID);
+  EXPECT(heatsink_options_list(NULL, find_hot_qps, NULL) == HEATSINK_INVALID);
   EXPECT(heatsink_reply_value(NULL, "", 0) == HEATSINK_INVALID);
   EXPECT(heatsink_last_error()[0] != '\0');
   heatsink_value_release(NULL);
@@ -163,6 +175,57 @@ static void test_reads(void) {
   EXPECT(from.frees == 0);
   heatsink_loader_free(loader);
   EXPECT(from.frees == 1);
+}
+
+// Reads without waiting; what there is no copy of is loaded in a second step.
+static void test_two_steps(void) {
+  source from = {NULL, NULL, 0, 0, 0};
+  heatsink_client* client = open_quiet();
+  heatsink_loader* loader = heatsink_loader_new(load, &from, NULL);
+  heatsink_value value = HEATSINK_NO_VALUE;
+  EXPECT(heatsink_read(client, KEY, &value) == HEATSINK_NONE && !value.is_hit);
+  EXPECT(heatsink_load(client, KEY, loader, &value) == HEATSINK_NONE && !value.is_hit);
+  EXPECT(heatsink_warm(client, KEY, loader, 60000) == HEATSINK_OK && from.loads == 2);
+  EXPECT(heatsink_read(client, KEY, &value) == HEATSINK_NONE && value.is_hit);
+  from.value = "a value";
+  EXPECT(heatsink_invalidate(client, KEY) == HEATSINK_OK);
+  EXPECT(heatsink_read(client, KEY, &value) == HEATSINK_NONE && !value.is_hit);
+  EXPECT(heatsink_load(client, KEY, loader, &value) == HEATSINK_OK && !value.is_hit);
+  heatsink_value_release(&value);
+  for (int is_read = 0; is_read < 2; ++is_read) {
+    EXPECT((is_read ? heatsink_read(client, KEY, &value)
+                    : heatsink_load(client, KEY, loader, &value)) == HEATSINK_OK);
+    EXPECT(value.is_hit && value.size == 7 && from.loads == 3);
+    heatsink_value_release(&value);
+  }
+  heatsink_loader_free(loader);
+  heatsink_free(client);
+}
+
+// A read is counted by the first step, and by that only.
+static void count_reads(void* user, const heatsink_hot_key* key) { *(uint64_t*)user = key->reads; }
+
+static void test_counted_once(void) {
+  source from = {"a value", NULL, 0, 0, 0};
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_options_yaml(
+             options, "detection: {hot-qps: 1000000, warm-qps: 1, window: 1m, tick: 10ms}") == 0);
+  heatsink_client* client = NULL;
+  EXPECT(heatsink_open(options, &client) == HEATSINK_OK);
+  heatsink_options_free(options);
+  heatsink_loader* loader = heatsink_loader_new(load, &from, NULL);
+  heatsink_value value = HEATSINK_NO_VALUE;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT(heatsink_read(client, KEY, &value) == HEATSINK_NONE);
+    EXPECT(heatsink_load(client, KEY, loader, &value) == HEATSINK_OK);
+    heatsink_value_release(&value);
+  }
+  uint64_t reads = 0;
+  // The last few of a burst are told with the next ones.
+  while (reads < 900) EXPECT(heatsink_top(client, 1, count_reads, &reads) == HEATSINK_OK);
+  EXPECT(reads <= 1000);
+  heatsink_loader_free(loader);
+  heatsink_free(client);
 }
 
 static void test_writes(void) {
@@ -306,9 +369,17 @@ int main(int count, char** words) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"options", test_options}, {"misuse", test_misuse},           {"reads", test_reads},
-               {"writes", test_writes},   {"failures", test_failures},       {"hot", test_hot},
-               {"threads", test_threads}, {"after_close", test_after_close}, {"tells", test_tells}};
+  } cases[] = {{"options", test_options},
+               {"misuse", test_misuse},
+               {"reads", test_reads},
+               {"two_steps", test_two_steps},
+               {"counted_once", test_counted_once},
+               {"writes", test_writes},
+               {"failures", test_failures},
+               {"hot", test_hot},
+               {"threads", test_threads},
+               {"after_close", test_after_close},
+               {"tells", test_tells}};
   for (size_t i = 0; count == 2 && i < sizeof(cases) / sizeof(cases[0]); ++i) {
     if (strcmp(words[1], cases[i].name) != 0) continue;
     cases[i].run();

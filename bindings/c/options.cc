@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "bindings/c/handles.h"
+#include "heatsink/base/option.h"
 
 using heatsink::capi::fail;
 using heatsink::capi::guarded;
@@ -44,4 +45,22 @@ int heatsink_options_file(heatsink_options* options, const char* path) {
 
 int heatsink_options_environment(heatsink_options* options) {
   return replace(options, "", [&] { return options->values.with_environment(); });
+}
+
+int heatsink_options_list(const heatsink_options* options,
+                          void (*tell)(void* user, const heatsink_option* option), void* user) {
+  if (options == nullptr || tell == nullptr) return missing_argument();
+  return guarded([&] {
+    ClientOptions values = options->values;
+    heatsink::OptionSet set;
+    values.describe(set);
+    for (const heatsink::OptionRow& row : set.rows()) {
+      const std::string value = set.value_text(row);
+      const std::string bounds = set.bounds_text(row);
+      const heatsink_option option = {row.name.c_str(), value.c_str(), bounds.c_str(),
+                                      row.help.c_str()};
+      tell(user, &option);
+    }
+    return HEATSINK_OK;
+  });
 }

@@ -48,6 +48,17 @@ class Client {
   Local<V> get(std::string_view key, L&& loader) const {
     return Local<V>(engine_, key, loader);
   }
+  // get() in two steps, for callers that must not wait where they read: those with an event loop,
+  // or with a lock of their own that the loader needs, too. First the local copy, counted as a
+  // read; nobody is asked.
+  Local<V> read(std::string_view key) const {
+    return Local<V>(engine_, key, typename Local<V>::Read{});
+  }
+  // Then, if that was no hit, the rest of get().
+  template <Loader<V> L>
+  Local<V> load(std::string_view key, L&& loader) const {
+    return Local<V>(engine_, key, loader, typename Local<V>::Counted{});
+  }
   // The local copy if there is one; counts nothing and asks nobody.
   Local<V> peek(std::string_view key) const {
     return Local<V>(engine_, key, typename Local<V>::Peek{});

@@ -43,33 +43,52 @@ class [[nodiscard]] Local {
     return value_ != nullptr ? std::optional<V>(*value_) : std::nullopt;
   }
 
-  bool is_hit() const { return is_hit_; }  // it came from the local copy
+  // It came from the local copy: also of a key that does not exist.
+  bool is_hit() const { return is_hit_; }
 
  private:
   template <class>
   friend class Client;
 
   struct Peek {};
+  struct Read {};
+  struct Counted {};
 
   // Counted; `loader` is asked for what is not here.
   template <class L>
   Local(const Engine& engine, std::string_view key, L& loader) : pin_(std::in_place) {
     const Engine::Sight sight = engine.read(key);
-    if (sight.box != nullptr) [[likely]] {
+    if (sight.box != nullptr) [[likely]]
       hit(*sight.box);
-      return;
-    }
-    pin_.reset();
-    if (sight.is_hot)
-      own(engine.load(sight.hash, load_of<V>(loader, key)));
     else
-      own(loader(std::string(key)));
+      ask(engine, key, sight, loader);
+  }
+  // Likewise, where the read has been counted.
+  template <class L>
+  Local(const Engine& engine, std::string_view key, L& loader, Counted) : pin_(std::in_place) {
+    const Engine::Sight sight = engine.peek(key);
+    if (sight.box != nullptr)
+      hit(*sight.box);
+    else
+      ask(engine, key, sight, loader);
+  }
+  // Counted, and nobody is asked.
+  Local(const Engine& engine, std::string_view key, Read) : pin_(std::in_place) {
+    if (const Box* const box = engine.read(key).box; box != nullptr) hit(*box);
   }
   // Not counted, and nobody is asked.
   Local(const Engine& engine, std::string_view key, Peek) : pin_(std::in_place) {
     if (const Box* const box = engine.peek(key).box; box != nullptr) hit(*box);
   }
 
+  template <class L>
+  void ask(const Engine& engine, std::string_view key, const Engine::Sight& sight, L& loader) {
+    pin_.reset();
+    if (sight.is_hot)
+      own(engine.load(sight.hash, load_of<V>(loader, key)));
+    else
+      own(loader(std::string(key)));
+  }
   void hit(const Box& box) {
     is_hit_ = true;
     show(box);

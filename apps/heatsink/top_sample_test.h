@@ -3,11 +3,13 @@
 #pragma once
 
 #include "apps/heatsink/top_view.h"
+#include "heatsink/base/printable.h"
 
 namespace heatsink::app {
 
 inline KeyView sample_key(std::string name, double rate, std::string verdict) {
   KeyView key;
+  key.raw_name = from_printable(name);
   key.name = std::move(name);
   key.rate = key.rate_high = rate;
   key.rate_low = rate - 12;
@@ -15,6 +17,8 @@ inline KeyView sample_key(std::string name, double rate, std::string verdict) {
   key.reads_rate = rate * 0.99;
   key.writes_rate = rate * 0.01;
   key.hits_rate = verdict == "hot" ? rate * 0.98 : 0;
+  key.misses_rate = key.reads_rate - key.hits_rate;
+  key.bytes_rate = rate * 120;
   key.hit_ratio = key.hits_rate / key.reads_rate;
   key.age = std::chrono::seconds(192);
   key.verdict = std::move(verdict);

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "heatsink/admin/admin.h"
+
 namespace heatsink::app {
 namespace {
 
@@ -41,6 +43,11 @@ class Members {
     if (value != nullptr && value->kind() == kind) return value;
     fail(name, type);
     return nullptr;
+  }
+
+  bool has(std::string_view name) const {
+    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
+    return value != nullptr && !value->is_null();
   }
 
   void read(std::string_view name, std::string& out) {
@@ -100,16 +107,20 @@ NodeView read_node(Members members) {
   members.read("cached_entries", node.cached_entries);
   members.read("cached_bytes", node.cached_bytes.count);
   members.read("stale_confirmed", node.stale_confirmed);
+  members.read("dimension", node.dimension);
+  members.read("hot", node.hot);
+  members.read("warm", node.warm);
   return node;
 }
 
 // The counts are of the window since the key is tracked, so only their proportions are comparable
 // with a rate of accesses; where something else is counted they are all that is known.
 void read_parts(Members& members, KeyView& key) {
-  double reads = 0, writes = 0, hits = 0;
+  double reads = 0, writes = 0, hits = 0, bytes = 0;
   members.read("reads", reads);
   members.read("writes", writes);
   members.read("hits", hits);
+  members.read("bytes", bytes);
   members.read("window_seconds", key.window);
   const double all = reads + writes;
   const double seconds = std::chrono::duration<double>(key.window).count();
@@ -118,6 +129,8 @@ void read_parts(Members& members, KeyView& key) {
   key.reads_rate = rate * reads / all;
   key.writes_rate = rate * writes / all;
   key.hits_rate = rate * hits / all;
+  key.misses_rate = rate * std::max(reads - hits, 0.0) / all;
+  key.bytes_rate = key.dimension == "bytes" ? key.rate : rate * bytes / all;
 }
 
 void read_tallies(Members& members, std::string_view name, std::vector<TallyView>& out,
@@ -135,9 +148,26 @@ void read_tallies(Members& members, std::string_view name, std::vector<TallyView
   }
 }
 
+void read_name(Members& members, KeyView& key, std::optional<Error>& error) {
+  std::string encoded;
+  members.read("name", key.name);
+  members.read("name_base64", encoded);
+  members.read("name_truncated", key.name_truncated);
+  std::optional<std::string> bytes = admin::from_base64(encoded);
+  if (!bytes && !error) error = not_hotkeys("\"name_base64\" should be base64");
+  if (bytes) key.raw_name = *std::move(bytes);
+}
+
+// Members that came later than the first answers of this form, and what may be null.
+void read_optional(Members& members, KeyView& key) {
+  if (members.has("max_staleness_seconds"))
+    members.read("max_staleness_seconds", key.max_staleness.emplace());
+  if (members.has("reply_bytes")) members.read("reply_bytes", key.value_bytes.emplace().count);
+}
+
 KeyView read_key(Members members, std::optional<Error>& error) {
   KeyView key;
-  members.read("name", key.name);
+  read_name(members, key, error);
   members.read("db", key.db);
   members.read("rate", key.rate);
   members.read("rate_low", key.rate_low);
@@ -155,6 +185,7 @@ KeyView read_key(Members members, std::optional<Error>& error) {
   members.read("cached", key.cached);
   members.read("cache_note", key.cache_note);
   members.read("level", key.level);
+  read_optional(members, key);
   return key;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +21,16 @@ struct TallyView {
   double count = 0;  // at least, in the window
 };
 
-// Rates are per second; ratios and shares 0 .. 1. A number that the node does not know is NaN.
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// Rates are per second; ratios and shares 0 .. 1. A number that the source does not know is
+// kUnknown (NaN), another value empty.
 struct KeyView {
   std::string name;  // printable, escaped by the node
+  // Its bytes, or their beginning if `name_truncated`. REQUIRED of every source: filters, templates
+  // and slots go by them.
+  std::string raw_name;
+  bool name_truncated = false;
   std::uint64_t db = 0;
   double rate = 0, rate_low = 0, rate_high = 0;
   double share = 0;
@@ -35,8 +44,18 @@ struct KeyView {
   std::string verdict;  // "hot", "write-hot", "warm"
   std::string reason;
   bool cached = false;
-  std::string cache_note;  // why it is not
-  std::string level;       // what is promised of copies: "off", "ttl", "key", "session"
+  std::string cache_note;              // why it is not
+  std::string level;                   // what is promised of copies: "off", "ttl", "key", "session"
+  std::optional<Nanos> max_staleness;  // of a copy, if there is such a bound
+
+  double misses_rate = 0;             // reads that the server had to answer
+  double bytes_rate = kUnknown;       // of requests and replies
+  std::optional<Bytes> value_bytes;   // size of its value, or of the longest reply seen
+  std::string type, encoding;         // "hash", "listpack"; "": not told
+  std::optional<Nanos> ttl;           // until it expires
+  bool never_expires = false;         // it has no TTL; neither of both: not told
+  std::string node;                   // "10.0.0.7:6379" in a cluster
+  std::optional<std::uint16_t> slot;  // as told; else it follows from the name
 };
 
 struct NodeView {
@@ -49,14 +68,27 @@ struct NodeView {
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none
+  std::string dimension;              // of the thresholds for all keys
+  double hot = kUnknown, warm = kUnknown;
+};
+
+// One of a cluster's slots.
+struct SlotView {
+  std::uint16_t slot = 0;
+  std::string node;  // "": not told
+  double requests_rate = 0, reads_rate = kUnknown, writes_rate = kUnknown;
+  double bytes_rate = kUnknown;
 };
 
 struct HotkeysView {
   Nanos window{};
   Nanos uptime{};
   std::string headline;  // "nothing is hot: ...", "2 keys are hot"
-  NodeView node;
-  std::vector<KeyView> keys;
+  NodeView node;         // all that the source sees, together
+  bool cluster = false;
+  std::vector<NodeView> nodes;  // each, where there are several; empty: `node` is the one
+  std::vector<SlotView> slots;  // where the source counts by slot; empty: they follow from the keys
+  std::vector<KeyView> keys;    // busiest first
 };
 
 // Whoever answers on that port may answer anything: past kAnswerBytesMax, kAnswerDepthMax or

@@ -18,14 +18,16 @@ constexpr std::string_view kNode = R"("node": {"upstream": "127.0.0.1:6379", "up
   "hot": 3000, "warm": null, "clients": 50, "hot_keys": 1, "cached_entries": 1,
   "cached_bytes": 64, "stale_confirmed": 2})";
 
-constexpr std::string_view kKey = R"({"name": "user:\\x00", "name_base64": "dXNlcjoA", "db": 3,
+constexpr std::string_view kKey =
+    R"({"name": "user:\\x00", "name_base64": "dXNlcjoA", "name_truncated": false, "db": 3,
   "rule": "user:*", "dimension": "requests", "window_seconds": 1,
   "commands": [{"name": "GET", "low": 7000, "high": 7500}],
   "clients": [{"name": "10.0.0.7", "low": 9, "high": 9}],
   "rate": 1000, "rate_low": 990.5, "rate_high": 1000, "share": 0.081, "reads": 7500, "writes": 2500,
-  "hits": 5000, "misses": 2500, "hit_ratio": 0.6667, "since": "2026-11-21T11:59:18.623Z",
+  "hits": 5000, "misses": 2500, "bytes": 20000, "hit_ratio": 0.6667, "since": "2026-11-21T11:59:18.623Z",
   "age_seconds": 41.5, "verdict": "hot", "reason": "because", "cached": false,
-  "cache_note": "too large", "level": "session"})";
+  "cache_note": "too large", "level": "session",
+  "max_staleness_seconds": 0.3, "reply_bytes": 71})";
 
 std::string answer(std::string_view node = kNode, std::string_view keys = kKey) {
   return R"({"at": "x", "window_seconds": 10, "uptime_seconds": 61.5,
@@ -52,6 +54,9 @@ TEST(TopView, ReadsWhatTheReferenceShows) {
   ASSERT_EQ(view->keys.size(), 1u);
   const KeyView& key = view->keys[0];
   EXPECT_EQ(key.name, "user:\\x00");
+  EXPECT_EQ(key.raw_name, std::string("user:\0", 6));
+  EXPECT_EQ(key.max_staleness, Millis(300));
+  EXPECT_EQ(key.value_bytes, Bytes{71});
   EXPECT_EQ(key.db, 3u);
   EXPECT_DOUBLE_EQ(key.rate_low, 990.5);
   EXPECT_EQ(key.age, Millis(41'500));
@@ -64,6 +69,8 @@ TEST(TopView, ReadsWhatTheReferenceShows) {
   EXPECT_EQ(key.commands[0].count, 7000);
   EXPECT_EQ(key.clients.at(0).name, "10.0.0.7");
   EXPECT_EQ(view->headline, "1 key is hot");
+  EXPECT_EQ(view->node.hot, 3000);
+  EXPECT_TRUE(std::isnan(view->node.warm));
 }
 
 TEST(TopView, PartsOfTheRateFollowTheCounts) {
@@ -72,6 +79,8 @@ TEST(TopView, PartsOfTheRateFollowTheCounts) {
   EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 750);
   EXPECT_DOUBLE_EQ(view->keys[0].writes_rate, 250);
   EXPECT_DOUBLE_EQ(view->keys[0].hits_rate, 500);
+  EXPECT_DOUBLE_EQ(view->keys[0].misses_rate, 250);
+  EXPECT_DOUBLE_EQ(view->keys[0].bytes_rate, 2000);
   const std::string unseen =
       with(with(answer(), "\"reads\": 7500", "\"reads\": 0"), "\"writes\": 2500", "\"writes\": 0");
   EXPECT_EQ(parse_hotkeys(unseen)->keys[0].reads_rate, 0);
@@ -84,6 +93,16 @@ TEST(TopView, WhatIsNotCountedInRequestsHasItsAccessesFromTheCounts) {
   ASSERT_TRUE(view.ok()) << view.error().message;
   EXPECT_DOUBLE_EQ(view->keys[0].rate, 5e7);
   EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 7500);
+  EXPECT_DOUBLE_EQ(view->keys[0].bytes_rate, 5e7);
+}
+
+TEST(TopView, WhatIsNotToldIsNotKnown) {
+  const auto view = parse_hotkeys(
+      with(with(answer(), "\"max_staleness_seconds\": 0.3", "\"max_staleness_seconds\": null"),
+           ", \"reply_bytes\": 71", ""));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(view->keys[0].max_staleness, std::nullopt);
+  EXPECT_EQ(view->keys[0].value_bytes, std::nullopt);
 }
 
 TEST(TopView, NoKeysIsAnAnswer) {
@@ -108,6 +127,7 @@ TEST(TopView, WhateverElseAnswersIsAnErrorThatNamesTheMember) {
   EXPECT_THAT(why(with(answer(), "\"clients\": 50", "\"clients\": null")), HasSubstr("clients"));
   EXPECT_THAT(why(with(answer(), "\"name\": \"user:", "\"name\": 5, \"x\": \"")),
               HasSubstr("name"));
+  EXPECT_THAT(why(with(answer(), "dXNlcjoA", "dXNlcjo")), HasSubstr("name_base64"));
   EXPECT_THAT(why(with(answer(), "\"rate\": 1000", "\"rate\": \"1000\"")), HasSubstr("rate"));
   EXPECT_THAT(why(answer("\"node\": []")), HasSubstr("node"));
   EXPECT_THAT(why(with(answer(), "\"commands\": [{", "\"commands\": [7, {")), HasSubstr("objects"));

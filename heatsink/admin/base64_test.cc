@@ -23,5 +23,19 @@ TEST(Base64, AnyBytes) {
   EXPECT_EQ(base64("\0"sv), "AA==");
 }
 
+TEST(Base64, ReadsBackWhatItWrites) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) {
+    EXPECT_EQ(from_base64(base64(bytes)), bytes);
+    bytes += static_cast<char>(i * 7);
+  }
+}
+
+TEST(Base64, WhatItDoesNotWriteIsNothing) {
+  for (const std::string_view wrong :
+       {"Zg", "Zg=", "Zh==", "Zm9v====", "Z m9v", "Zm9v\n", "=", "é"})
+    EXPECT_EQ(from_base64(wrong), std::nullopt) << wrong;
+}
+
 }  // namespace
 }  // namespace heatsink::admin

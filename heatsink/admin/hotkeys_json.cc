@@ -95,6 +95,7 @@ json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wal
   out["cache_note"] = printable(key.cache_note);
   out["level"] = printable(key.level);
   out["max_staleness_seconds"] = key.max_staleness ? seconds(*key.max_staleness) : nullptr;
+  out["reply_bytes"] = key.reply_bytes ? json::value(key.reply_bytes->count) : nullptr;
   return out;
 }
 

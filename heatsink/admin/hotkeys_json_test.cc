@@ -33,7 +33,7 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
                 {"name": "\\x1b", "low": 1, "high": 2}],
     "since": "2026-11-21T11:59:18.623Z", "age_seconds": 41.5,
     "verdict": "hot", "reason": "3412/s >= hot-qps 3000", "cached": true, "cache_note": "",
-    "level": "session", "max_staleness_seconds": 0.3})");
+    "level": "session", "max_staleness_seconds": 0.3, "reply_bytes": 71})");
   EXPECT_EQ(parsed.at("keys").as_array().at(0), expected) << json::serialize(parsed);
 }
 
@@ -41,9 +41,11 @@ TEST(HotkeysJson, NoBoundIsNull) {
   detect::Report report = sample_report();
   report.keys[0].level = "ttl";
   report.keys[0].max_staleness.reset();
+  report.keys[0].reply_bytes.reset();
   const json::value key = json::parse(hotkeys_json(report, kWallAt)).at("keys").at(0);
   EXPECT_EQ(key.at("level").as_string(), "ttl");
   EXPECT_TRUE(key.at("max_staleness_seconds").is_null());
+  EXPECT_TRUE(key.at("reply_bytes").is_null());
 }
 
 TEST(HotkeysJson, NodeHasItsTotals) {

@@ -45,6 +45,7 @@ inline detect::Report sample_report() {
   key.cached = true;
   key.level = "session";
   key.max_staleness = Millis(300);
+  key.reply_bytes = Bytes{71};
   report.keys = {key};
   return report;
 }

@@ -2,6 +2,7 @@
 #include "heatsink/base/printable.h"
 
 #include <cstdint>
+#include <utility>
 
 namespace heatsink {
 namespace {
@@ -93,6 +94,24 @@ std::string escape(std::string_view bytes, std::size_t bytes_max, std::string_vi
   return out;
 }
 
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+// The byte that the escape at the front stands for, and how long it is: 0 if it is none.
+std::pair<char, std::size_t> read_escape(std::string_view text) {
+  constexpr std::string_view kLetters = "nrtab\\\"", kMeant = "\n\r\t\a\b\\\"";
+  if (text.size() < 2 || text[0] != '\\') return {};
+  const std::size_t letter = kLetters.find(text[1]);
+  if (letter != std::string_view::npos) return {kMeant[letter], 2};
+  if (text.size() < 4 || text[1] != 'x') return {};
+  const int high = hex_digit(text[2]), low = hex_digit(text[3]);
+  if (high < 0 || low < 0) return {};
+  return {static_cast<char>(high * 16 + low), 4};
+}
+
 }  // namespace
 
 std::string printable(std::string_view bytes, std::size_t bytes_max) {
@@ -101,6 +120,16 @@ std::string printable(std::string_view bytes, std::size_t bytes_max) {
 
 std::string one_line(std::string_view text, std::size_t bytes_max) {
   return escape(text, bytes_max, "");
+}
+
+std::string from_printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto [byte, length] = read_escape(text);
+    out += length > 0 ? byte : text.front();
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return out;
 }
 
 }  // namespace heatsink

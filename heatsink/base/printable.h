@@ -21,4 +21,8 @@ std::string printable(std::string_view bytes, std::size_t bytes_max = kPrintable
 // through printable() is not escaped twice.
 std::string one_line(std::string_view text, std::size_t bytes_max);
 
+// The bytes that printable() showed so, if it did not cut them. A backslash that begins none of its
+// escapes stands for itself, so a plain name may be typed as it is.
+std::string from_printable(std::string_view text);
+
 }  // namespace heatsink

@@ -48,5 +48,17 @@ TEST(Printable, SentencesKeepBackslashesAndQuotes) {
   EXPECT_EQ(one_line("key \"a\\x00\"\nend", 100), "key \"a\\x00\"\\nend");
 }
 
+TEST(Printable, ReadsBackEveryByte) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  EXPECT_EQ(from_printable(printable(bytes)), bytes);
+  EXPECT_EQ(from_printable("größe:\\x00\\xFf"), "größe:\0\xff"sv);
+}
+
+TEST(Printable, WhatIsNoEscapeStandsForItself) {
+  for (const std::string_view plain : {"a\\", "\\x", "\\x0", "\\xg0", "\\q", "user:*"})
+    EXPECT_EQ(from_printable(plain), plain);
+}
+
 }  // namespace
 }  // namespace heatsink

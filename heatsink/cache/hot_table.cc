@@ -190,6 +190,17 @@ bool HotTable::has_copy(KeyHash hash) const {
   return found != nullptr && found->bytes_ > 0;
 }
 
+std::optional<Bytes> HotTable::reply_size(KeyHash hash) const {
+  const Entry* entry = this->entry(hash);
+  if (entry == nullptr) return std::nullopt;
+  std::optional<Bytes> longest;
+  for (const Place& place : entry->copies_) {
+    const Copy* copy = place.load(std::memory_order_relaxed);
+    if (copy != nullptr) longest = std::max(longest.value_or(Bytes{0}), Bytes{copy->reply.size()});
+  }
+  return longest;
+}
+
 // That of the same read, else an empty one, else that of the copy filled first: what is asked often
 // is filled again soon.
 HotTable::Place& HotTable::place_for(Entry& entry, const Copy& copy) {

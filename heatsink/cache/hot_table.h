@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -142,6 +143,8 @@ class HotTable {
 
   const Entry* entry(KeyHash hash) const;  // writer's view; null if not hot
   bool has_copy(KeyHash hash) const;       // writer's view: of any read
+  // Writer's view: the longest reply among its copies, in wire form; none without a copy.
+  std::optional<Bytes> reply_size(KeyHash hash) const;
   // Calls `visit` with each entry that has a copy, in no particular order.
   template <class Visit>
   void for_each_cached(Visit visit) const {

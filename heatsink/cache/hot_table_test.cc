@@ -258,6 +258,15 @@ TEST_F(HotTableTest, AKeyHasACopyPerRead) {
   EXPECT_TRUE(table_->has_copy(hash_of("k")));
 }
 
+TEST_F(HotTableTest, TellsTheLongestReplyOfAKey) {
+  EXPECT_EQ(table_->reply_size(hash_of("k")), std::nullopt);
+  promote("k");
+  EXPECT_EQ(table_->reply_size(hash_of("k")), std::nullopt);
+  table_->insert(hash_of("k"), value(100));
+  table_->insert(hash_of("k"), answer_to(1, at(Millis(1))));
+  EXPECT_EQ(table_->reply_size(hash_of("k")), Bytes{bulk(100).size()});
+}
+
 TEST_F(HotTableTest, AnInvalidationDropsTheCopiesOfAllReads) {
   promote("k");
   table_->insert(hash_of("k"), value(1));

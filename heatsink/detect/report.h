@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/base/units.h"
 #include "heatsink/detect/selector.h"
 
 namespace heatsink::detect {
@@ -20,6 +21,7 @@ struct KeyReport {
       cache_note;  // why it has none: "value larger than cache.maximum-value-bytes", "" if cached
   std::string level = "off";  // what is promised of its copies, in the words of who keeps them
   std::optional<Nanos> max_staleness{};  // of a copy, if there is such a bound
+  std::optional<Bytes> reply_bytes{};    // of the longest reply among its copies
 };
 
 // Rates are per second over the window. A plain value, made by whoever watches (the proxy), read by

@@ -305,6 +305,7 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   if (!off && terms.level != cache::Level::kTtl) key.max_staleness = terms.max_staleness;
   const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
   key.cached = shared_.table.has_copy(verdict.count.hash);
+  key.reply_bytes = shared_.table.reply_size(verdict.count.hash);
   if (key.cached) return key;
   if (verdict.temperature == detect::Temperature::kWriteHot) {
     key.cache_note = "it is written too often for its reads";

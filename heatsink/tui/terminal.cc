@@ -80,19 +80,55 @@ bool colors_wanted() {
   return (no_color == nullptr || *no_color == '\0') && has_colors();
 }
 
-void append_capability(std::string& out, const char* name) {
+// "": the terminal cannot do that.
+std::string capability(const char* name) {
   char writable[8] = {};
   std::strncpy(writable, name, sizeof writable - 1);
   const char* text = tigetstr(writable);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): terminfo's own word for "no such capability"
-  if (text != nullptr && text != reinterpret_cast<const char*>(-1)) out += text;
+  const bool there = text != nullptr && text != reinterpret_cast<const char*>(-1);
+  return there ? text : "";
 }
 
 // Plain attributes, visible cursor, normal keypad, normal screen.
 std::string farewell_sequence() {
   std::string out;
-  for (const char* name : {"sgr0", "cnorm", "rmkx", "rmcup"}) append_capability(out, name);
+  for (const char* name : {"sgr0", "cnorm", "rmkx", "rmcup"}) out += capability(name);
   return out;
+}
+
+int function_key(wint_t key) {
+  switch (key) {
+    case KEY_LEFT:
+      return kLeft;
+    case KEY_RIGHT:
+      return kRight;
+    case KEY_UP:
+      return kUp;
+    case KEY_DOWN:
+      return kDown;
+    case KEY_PPAGE:
+      return kPageUp;
+    case KEY_NPAGE:
+      return kPageDown;
+    case KEY_HOME:
+      return kHome;
+    case KEY_END:
+      return kEnd;
+    case KEY_ENTER:
+      return kEnter;
+    case KEY_BACKSPACE:
+      return kBackspace;
+    default:
+      return kOtherKey;
+  }
+}
+
+// Terminals differ in what Enter and Backspace send.
+int typed(wint_t key) {
+  if (key == '\n') return kEnter;
+  if (key == '\b') return kBackspace;
+  return key < 0x110000 ? static_cast<int>(key) : kOtherKey;
 }
 
 }  // namespace
@@ -104,7 +140,7 @@ struct Terminal::State {
   std::unique_ptr<CrashRestore> crash_restore;
 };
 
-Result<std::unique_ptr<Terminal>> Terminal::open() {
+Result<std::unique_ptr<Terminal>> Terminal::open(Colors colors) {
   if (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
     return Error{ErrorCode::kUnsupported, "standard input and output are not a terminal"};
   }
@@ -112,6 +148,9 @@ Result<std::unique_ptr<Terminal>> Terminal::open() {
   if (setupterm(nullptr, STDOUT_FILENO, &problem) != OK) {
     return Error{ErrorCode::kUnsupported,
                  "the terminal is of an unknown kind: set TERM, as in TERM=xterm"};
+  }
+  if (capability("cup").empty()) {
+    return Error{ErrorCode::kUnsupported, "the cursor of this terminal cannot be moved"};
   }
   auto state = std::make_unique<State>();
   state->utf8 = choose_encoding();
@@ -121,7 +160,8 @@ Result<std::unique_ptr<Terminal>> Terminal::open() {
     return Error{ErrorCode::kUnsupported,
                  "ncurses cannot use this terminal: set TERM, as in TERM=xterm"};
   }
-  state->colors = colors_wanted() && start_color() == OK && use_default_colors() == OK;
+  state->colors = colors != Colors::kNone && colors_wanted() && start_color() == OK &&
+                  use_default_colors() == OK;
   for (std::size_t i = 1; state->colors && i < kCursesColors.size(); ++i) {
     init_pair(static_cast<short>(i), kCursesColors[i], -1);
   }
@@ -172,19 +212,14 @@ void Terminal::show(const Screen& screen) {
 }
 
 int Terminal::read_key() {
-  switch (const int key = getch()) {
+  wint_t key = 0;
+  switch (get_wch(&key)) {
     case ERR:
       return kNoKey;
-    case KEY_LEFT:
-      return kLeft;
-    case KEY_RIGHT:
-      return kRight;
-    case KEY_UP:
-      return kUp;
-    case KEY_DOWN:
-      return kDown;
+    case KEY_CODE_YES:
+      return function_key(key);
     default:
-      return key < 128 ? key : 0;
+      return typed(key);
   }
 }
 

@@ -9,8 +9,25 @@
 
 namespace heatsink::tui {
 
-// Keys other than these are their ASCII code.
-enum KeyCode : int { kNoKey = -1, kLeft = 256, kRight, kUp, kDown };
+// Keys other than these are the code point that was typed, or the ASCII code (13 of Enter, 27 of
+// Escape, 127 of Backspace).
+enum KeyCode : int {
+  kNoKey = -1,
+  kEnter = 13,
+  kEscape = 27,
+  kBackspace = 127,
+  kLeft = 0x110000,  // past Unicode
+  kRight,
+  kUp,
+  kDown,
+  kPageUp,
+  kPageDown,
+  kHome,
+  kEnd,
+  kOtherKey,
+};
+
+enum class Colors { kIfWanted, kNone };
 
 // At most one at a time in a process (ncurses has one terminal); one thread. The terminal is
 // restored by the destructor, and by a handler when the process dies of SIGSEGV, SIGBUS, SIGILL,
@@ -18,10 +35,11 @@ enum KeyCode : int { kNoKey = -1, kLeft = 256, kRight, kUp, kDown };
 // caller's: it must have handlers for them before open(), ends its loop and destroys this.
 class Terminal {
  public:
-  // Takes standard output and input over. kUnsupported when they are not a terminal or it is one
-  // that ncurses does not know; then nothing was changed. Colours are used if the terminal has them
-  // and NO_COLOR (no-color.org) is not set.
-  static Result<std::unique_ptr<Terminal>> open();
+  // Takes standard output and input over. kUnsupported when they are not a terminal, or it is one
+  // that ncurses does not know or whose cursor cannot be moved (TERM=dumb); then nothing was
+  // changed. Colours are used if they are wanted, the terminal has them and NO_COLOR (no-color.org)
+  // is not set.
+  static Result<std::unique_ptr<Terminal>> open(Colors colors = Colors::kIfWanted);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;

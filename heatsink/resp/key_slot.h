@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of a cluster's slots a key is in.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace heatsink::resp {
+
+inline constexpr std::uint16_t kSlots = 16384;
+
+// CRC16 (XMODEM: polynomial 0x1021, from 0) of the name modulo kSlots, or of its hash tag: what
+// stands between the first '{' and the next '}', if that is not empty (Redis cluster specification,
+// "Hash tags"). Pure, O(bytes).
+std::uint16_t key_slot(std::string_view key);
+
+}  // namespace heatsink::resp

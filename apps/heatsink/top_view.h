@@ -68,7 +68,7 @@ struct NodeView {
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none
-  std::string dimension;              // of the thresholds for all keys
+  std::string dimension{};            // of the thresholds for all keys
   double hot = kUnknown, warm = kUnknown;
 };
 

@@ -24,7 +24,8 @@ constexpr std::string_view kKey =
   "commands": [{"name": "GET", "low": 7000, "high": 7500}],
   "clients": [{"name": "10.0.0.7", "low": 9, "high": 9}],
   "rate": 1000, "rate_low": 990.5, "rate_high": 1000, "share": 0.081, "reads": 7500, "writes": 2500,
-  "hits": 5000, "misses": 2500, "bytes": 20000, "hit_ratio": 0.6667, "since": "2026-11-21T11:59:18.623Z",
+  "hits": 5000, "misses": 2500, "bytes": 20000, "hit_ratio": 0.6667,
+  "since": "2026-11-21T11:59:18.623Z",
   "age_seconds": 41.5, "verdict": "hot", "reason": "because", "cached": false,
   "cache_note": "too large", "level": "session",
   "max_staleness_seconds": 0.3, "reply_bytes": 71})";

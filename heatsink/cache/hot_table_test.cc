@@ -248,23 +248,16 @@ TEST_F(HotTableTest, AValueMayBeExactlyAsLargeAsTheLimit) {
 TEST_F(HotTableTest, AKeyHasACopyPerRead) {
   promote("k");
   EXPECT_FALSE(table_->has_copy(hash_of("k")));
+  EXPECT_EQ(table_->reply_size(hash_of("k")), std::nullopt);
   table_->insert(hash_of("k"), value(1));
   table_->insert(hash_of("k"), answer_to(1, at(Millis(1))));
+  EXPECT_EQ(table_->reply_size(hash_of("k")), Bytes{bulk(1).size()}) << "the longest";
   EXPECT_EQ(entry("k").copy({})->reply, bulk(1));
   ASSERT_NE(entry("k").copy(kOtherRead), nullptr);
   EXPECT_EQ(entry("k").copy(kOtherRead)->reply, ":1\r\n");
   EXPECT_EQ(entry("k").copy(Read{1, {}}), nullptr);
   EXPECT_EQ(table_->copies(), 2U);
   EXPECT_TRUE(table_->has_copy(hash_of("k")));
-}
-
-TEST_F(HotTableTest, TellsTheLongestReplyOfAKey) {
-  EXPECT_EQ(table_->reply_size(hash_of("k")), std::nullopt);
-  promote("k");
-  EXPECT_EQ(table_->reply_size(hash_of("k")), std::nullopt);
-  table_->insert(hash_of("k"), value(100));
-  table_->insert(hash_of("k"), answer_to(1, at(Millis(1))));
-  EXPECT_EQ(table_->reply_size(hash_of("k")), Bytes{bulk(100).size()});
 }
 
 TEST_F(HotTableTest, AnInvalidationDropsTheCopiesOfAllReads) {

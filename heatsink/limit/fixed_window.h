@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// So many in each window, counted from its beginning: the simplest, with bursts at its borders.
+#pragma once
+
+#include <cstdint>
+
+#include "heatsink/limit/level.h"
+#include "heatsink/limit/limiter.h"
+
+namespace heatsink::limit {
+
+// Windows begin at multiples of their length on the clock, for all limiters at the same time. In a
+// time as long as a window twice the count may pass: all of one at its end, all of the next at its
+// beginning. Who cannot have that takes the sliding window. The state is one number: what has been
+// given away since time began, where a window that is over has given away its count.
+class FixedWindow final : public Limiter {
+ public:
+  // rate.count in each rate.per. REQUIRES check_rate(rate).
+  explicit FixedWindow(const Rate& rate)
+      : count_(rate.count), length_ns_(static_cast<std::uint64_t>(rate.per.count())) {}
+
+  Decision try_acquire(std::uint64_t n, TimePoint now) noexcept override;
+
+ private:
+  Nanos time_to(std::uint64_t windows_ahead, std::uint64_t now_ns) const noexcept;
+
+  const std::uint64_t count_;
+  const std::uint64_t length_ns_;
+  Level level_;
+};
+
+}  // namespace heatsink::limit

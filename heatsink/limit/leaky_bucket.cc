@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/limit/leaky_bucket.h"
+
+namespace heatsink::limit {
+
+Decision LeakyBucket::try_acquire(std::uint64_t n, TimePoint now) noexcept {
+  const bool is_possible = n <= burst_;
+  const std::uint64_t by = is_possible ? n * pace_.units_each() : 0;
+  const Span span = pace_.span(now, kStandstill, burst_);
+  const Level::Raised raised = level_.raise(by, span);
+  Decision decision{.allowed = is_possible && raised.allowed,
+                    .remaining = raised.left(span, by) / pace_.units_each()};
+  if (!is_possible)
+    decision.retry_after = kNever;
+  else if (!raised.allowed)
+    decision.retry_after = pace_.time_for(raised.from + by - span.top);
+  else if (n != 0 && raised.from > span.floor)
+    decision.wait = pace_.time_for(raised.from - span.floor);
+  return decision;
+}
+
+}  // namespace heatsink::limit

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/limit/sliding_window.h"
+
+#include <algorithm>
+
+namespace heatsink::limit {
+namespace {
+
+constexpr unsigned kCountBits = 32;
+constexpr std::uint64_t kCountMask = (std::uint64_t{1} << kCountBits) - 1;
+
+std::uint64_t count_of(std::uint64_t slot) { return slot & kCountMask; }
+std::uint64_t empty_slot(std::uint64_t number) { return number << kCountBits; }
+// How many slots it is ahead of `now`, below 0: behind.
+std::int64_t ahead(std::uint64_t slot, std::uint64_t now) {
+  const auto number = static_cast<std::uint32_t>(slot >> kCountBits);
+  return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(now));
+}
+
+std::uint64_t nanoseconds(TimePoint time) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(time.time_since_epoch().count(), 0));
+}
+
+}  // namespace
+
+SlidingWindow::SlidingWindow(const Rate& rate, std::uint32_t slots)
+    : count_(rate.count),
+      slots_(slots),
+      slot_ns_((static_cast<std::uint64_t>(rate.per.count()) + slots - 1) / slots),
+      behind_max_(slots + static_cast<std::uint64_t>(kStandstill.count()) / slot_ns_ + 1) {}
+
+std::uint64_t SlidingWindow::newest_slot(std::uint64_t now_ns) noexcept {
+  const std::uint64_t slot = now_ns / slot_ns_;
+  std::uint64_t seen = newest_.load();
+  while (slot > seen || slot + behind_max_ < seen)
+    if (newest_.compare_exchange_weak(seen, slot)) return slot;
+  return seen;
+}
+
+// Of the window's slots before `now`.
+std::uint64_t SlidingWindow::before(std::uint64_t now) noexcept {
+  const Slot kept = before_.load();
+  if (ahead(kept, now) == 0) return count_of(kept);
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i <= slots_; ++i) {
+    const Slot slot = place_of(i).load();
+    if (ahead(slot, now) < 0 && ahead(slot, now) >= -std::int64_t{slots_}) sum += count_of(slot);
+  }
+  before_.store(empty_slot(now) + std::min(sum, kCountMask));
+  return sum;
+}
+
+// All in one order (seq_cst): who adds to a later slot has moved newest_ there first, so he counts
+// what was added here before, and what is added here after finds newest_ moved.
+SlidingWindow::Taken SlidingWindow::take(std::uint64_t now, std::uint64_t n) noexcept {
+  const std::uint64_t older = before(now);
+  std::atomic<Slot>& place = place_of(now);
+  Slot seen = place.load();
+  for (;;) {
+    const Slot slot = ahead(seen, now) == 0 ? seen : empty_slot(now);
+    const std::uint64_t passed = older + count_of(slot);
+    if (n == 0 || passed + n > count_) return {n == 0, passed};
+    if (place.compare_exchange_weak(seen, slot + n)) return {true, passed + n};
+  }
+}
+
+void SlidingWindow::give_back(std::uint64_t number, std::uint64_t n) noexcept {
+  std::atomic<Slot>& place = place_of(number);
+  Slot seen = place.load();
+  // A slot that has been taken over has forgotten it.
+  while (ahead(seen, number) == 0 && !place.compare_exchange_weak(seen, seen - n)) {
+  }
+}
+
+Nanos SlidingWindow::retry_after(std::uint64_t n, std::uint64_t passed, std::uint64_t now,
+                                 std::uint64_t now_ns) const noexcept {
+  std::uint64_t gone = now - std::min<std::uint64_t>(now, slots_);  // the first slot to go
+  for (; gone < now; ++gone) {
+    const Slot slot = place_of(gone).load();
+    if (ahead(slot, gone) == 0) passed -= std::min(passed, count_of(slot));
+    if (passed + n <= count_) break;
+  }
+  return Nanos(static_cast<std::int64_t>((gone + slots_ + 1) * slot_ns_ - now_ns));
+}
+
+Decision SlidingWindow::try_acquire(std::uint64_t n, TimePoint now) noexcept {
+  const std::uint64_t now_ns = nanoseconds(now);
+  const bool is_possible = n <= count_;
+  const std::uint64_t wanted = is_possible ? n : 0;
+  std::uint64_t slot = newest_slot(now_ns);
+  Taken taken = take(slot, wanted);
+  for (std::uint64_t newest = newest_.load(); newest != slot; newest = newest_.load()) {
+    if (taken.allowed) give_back(slot, wanted);
+    slot = newest;
+    taken = take(slot, wanted);
+  }
+  Decision decision{.allowed = is_possible && taken.allowed,
+                    .remaining = taken.passed < count_ ? count_ - taken.passed : 0};
+  if (!is_possible)
+    decision.retry_after = kNever;
+  else if (!taken.allowed)
+    decision.retry_after = retry_after(n, taken.passed, slot, now_ns);
+  return decision;
+}
+
+}  // namespace heatsink::limit

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/limit/token_bucket.h"
+
+namespace heatsink::limit {
+
+Decision TokenBucket::try_acquire(std::uint64_t n, TimePoint now) noexcept {
+  const bool is_possible = n <= burst_;
+  const std::uint64_t by = is_possible ? n * pace_.units_each() : 0;
+  const Span span = pace_.span(now, kStandstill, burst_);
+  const Level::Raised raised = level_.raise(by, span);
+  Decision decision{.allowed = is_possible && raised.allowed,
+                    .remaining = raised.left(span, by) / pace_.units_each()};
+  if (!is_possible)
+    decision.retry_after = kNever;
+  else if (!raised.allowed)
+    decision.retry_after = pace_.time_for(raised.from + by - span.top);
+  return decision;
+}
+
+}  // namespace heatsink::limit

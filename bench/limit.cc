@@ -81,6 +81,7 @@ void measure(Figures& figures) {
   double dearest = 0;
   for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
     std::vector<Contender> contenders;
+    contenders.reserve(all.size());
     for (const Row& row : all) contenders.push_back(contender(row, threads));
     race(contenders, kRounds);
     figures.table(

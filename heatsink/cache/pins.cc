@@ -11,17 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/cache/pins_inline.h"
+
 namespace heatsink::cache {
+
+thread_local constinit ThreadPins this_threads_pins;
+constinit PinEpoch pin_epoch;
+
 namespace {
-
-constexpr std::uint64_t kUnpinned = 0;
-
-// Of one thread at a time; never freed, used again by a later thread.
-struct alignas(64) Slot {
-  std::atomic<std::uint64_t> pinned_since{kUnpinned};
-  std::atomic<bool> is_taken{true};
-  Slot* next = nullptr;
-};
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kMayUseMembarrier = false;  // which the thread sanitizer knows nothing of
@@ -46,35 +43,25 @@ class Domain {
  public:
   Domain()
       : has_membarrier_(kMayUseMembarrier &&
-                        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0) {}
+                        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0) {
+    pin_epoch.is_fenced_by_others.store(has_membarrier_);
+  }
 
-  Slot* take_slot() {
-    for (Slot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
+  PinSlot* take_slot() {
+    for (PinSlot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
       bool is_taken = false;
       if (slot->is_taken.compare_exchange_strong(is_taken, true)) return slot;
     }
-    auto* slot = new Slot;
+    auto* slot = new PinSlot;
     slot->next = slots_.load();
     while (!slots_.compare_exchange_weak(slot->next, slot)) {
     }
     return slot;
   }
 
-  // "Pinned since n" must be seen by whoever unlinks something and then looks at the slots, or the
-  // unlinking by whoever pins and then looks at the pointers.
-  void pin(Slot& slot) const noexcept {
-    const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
-    if (has_membarrier_) [[likely]] {
-      slot.pinned_since.store(epoch, std::memory_order_relaxed);
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    } else {
-      slot.pinned_since.store(epoch, std::memory_order_seq_cst);
-    }
-  }
-
   void retire(std::function<void()> free) {
     const std::lock_guard lock(mutex_);
-    retired_.push_back({epoch_.fetch_add(1), std::move(free)});
+    retired_.push_back({pin_epoch.now.fetch_add(1), std::move(free)});
   }
 
   std::size_t collect() {
@@ -83,12 +70,12 @@ class Domain {
       const std::lock_guard lock(mutex_);
       if (retired_.empty()) return 0;
     }
-    const std::uint64_t now = epoch_.load();
+    const std::uint64_t now = pin_epoch.now.load();
     if (has_membarrier_) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     std::uint64_t oldest = now;
-    for (Slot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
+    for (PinSlot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
       const std::uint64_t since = slot->pinned_since.load();
-      if (since != kUnpinned) oldest = std::min(oldest, since);
+      if (since != 0) oldest = std::min(oldest, since);
     }
     return free_before(oldest);
   }
@@ -110,8 +97,7 @@ class Domain {
   }
 
   const bool has_membarrier_;
-  std::atomic<std::uint64_t> epoch_{kUnpinned + 1};
-  std::atomic<Slot*> slots_{nullptr};
+  std::atomic<PinSlot*> slots_{nullptr};
   std::mutex collecting_;
   std::mutex mutex_;
   std::deque<Retired> retired_;  // by rising epoch
@@ -123,32 +109,23 @@ Domain& domain() {
   return one;
 }
 
-// What a thread has of the domain.
+// Gives the thread's slot back when it ends.
 struct Membership {
-  Slot* slot = nullptr;
-  std::uint32_t pins = 0;
-
   ~Membership() {
-    if (slot != nullptr) slot->is_taken.store(false);
+    if (this_threads_pins.slot != nullptr) this_threads_pins.slot->is_taken.store(false);
+    this_threads_pins.slot = nullptr;
   }
 };
 
-thread_local Membership membership;
-
 }  // namespace
 
-Pin::Pin() noexcept {
-  Membership& self = membership;
-  if (self.pins++ != 0) return;
-  if (self.slot == nullptr) [[unlikely]]
-    self.slot = domain().take_slot();
-  domain().pin(*self.slot);
+void take_pin_slot() noexcept {
+  static thread_local const Membership membership;
+  this_threads_pins.slot = domain().take_slot();
 }
 
-Pin::~Pin() {
-  Membership& self = membership;
-  if (--self.pins == 0) self.slot->pinned_since.store(kUnpinned, std::memory_order_release);
-}
+Pin::Pin() noexcept { pin(); }
+Pin::~Pin() { unpin(); }
 
 void retire(std::function<void()> free) { domain().retire(std::move(free)); }
 

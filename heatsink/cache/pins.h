@@ -20,6 +20,9 @@ class Pin {
   // What this thread finds by seq_cst loads of shared pointers from now on stays until the pin has
   // gone. Pins nest. The first one of a thread allocates; no other call does.
   Pin() noexcept;
+  // Ends a pin that this thread has already.
+  struct Adopted {};
+  explicit Pin(Adopted /*pin*/) noexcept {}
   ~Pin();
   Pin(const Pin&) = delete;
   Pin& operator=(const Pin&) = delete;

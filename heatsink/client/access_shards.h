@@ -29,7 +29,7 @@ class AccessShards {
   bool record(const detect::Access& access, TimePoint now) noexcept {
     Log& log = this_threads();
     if (!detect::AccessLog::fits(access)) [[unlikely]]
-      return record_long(access, now);
+      return record_long(detect::Access(access), now);  // a copy: so the other stays in registers
     if (log.accesses.size() == 0) log.began_at = now;
     log.accesses.push(access);
     return (log.accesses.full() || now - log.began_at > kLogAgeMax) && count(log, now);

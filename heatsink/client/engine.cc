@@ -3,18 +3,24 @@
 
 #include <utility>
 
+#include "heatsink/cache/pins_inline.h"
 #include "heatsink/client/core.h"
 
 namespace heatsink::client {
 namespace {
 
+// Pins where it finds a box.
 inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
+  cache::pin();
   const HotKey* const hot = core.find(hash, key);
   const Box* const box = hot != nullptr ? hot->box() : nullptr;
-  if (box == nullptr || now >= box->expires_at) return {nullptr, hash, hot != nullptr};
+  if (box == nullptr || now >= box->expires_at) [[unlikely]] {
+    cache::unpin();
+    return {nullptr, hot != nullptr};
+  }
   if (now >= box->refresh_at && box->claim_refresh()) [[unlikely]]
     core.ask_refresh(hash);
-  return {box, hash, true};
+  return {box, true};
 }
 
 }  // namespace
@@ -40,7 +46,9 @@ void Engine::record(std::string_view key) const noexcept {
   core_->record({.hash = core_->hash(key), .key = key}, core_->hit_time());
 }
 
-SharedBox Engine::load(KeyHash hash, const Load& load) const { return core_->load(hash, load); }
+SharedBox Engine::load(std::string_view key, const Load& load) const {
+  return core_->load(core_->hash(key), load);
+}
 
 Engine::Write Engine::begin_write(std::string_view key) const {
   return core_->begin_write(key, core_->hash(key));

@@ -21,28 +21,28 @@ class Core;  // who does it all; its header is not installed
 
 // For Client and Local, not for applications. A handle: copies share one Core. Thread-safe.
 //
-// A hit is one call of read() between pinning and unpinning. Keeping it out of the headers costs
-// 4 ns (bench_client), and so no application depends on how keys are hashed, found and counted.
+// A hit is one call of read(), and one that unpins. So no application depends on how keys are
+// hashed, found and counted.
 class Engine {
  public:
   explicit Engine(const ClientOptions& options);
 
   const ClientOptions& options() const;
 
-  // What is here of a key. Valid while the caller's cache::Pin lives.
+  // What is here of a key.
   struct Sight {
     const Box* box;  // null: no copy that may be served
-    KeyHash hash;
     bool is_hot;
   };
-  // No lock, no allocation. read() counts the access.
+  // No lock, no allocation. read() counts the access. Where there is a box the thread is pinned
+  // now: a cache::Pin has to adopt that, and the box is valid until its end.
   Sight read(std::string_view key) const noexcept;
   Sight peek(std::string_view key) const noexcept;
   void record(std::string_view key) const noexcept;
 
   // Of a key that is hot and has no copy that may be served: loads it, or waits for another who
   // does. Throws what the load throws, or LoadRefused.
-  SharedBox load(KeyHash hash, const Load& load) const;
+  SharedBox load(std::string_view key, const Load& load) const;
 
   // A write of the key: `begin` before the source is written, and exactly one end after it. The
   // copy becomes `box` if it is certain that nothing was written in between, else it goes.

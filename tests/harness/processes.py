@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import re
 import resource
 import shutil
@@ -13,7 +14,7 @@ import tempfile
 import threading
 import urllib.request
 
-from .patience import PATIENCE_S, until
+from .patience import PATIENCE_S, SLOW, until
 from .programs import HEATSINK, SERVER
 
 # For `stderr` of proxies that log a great deal: by default it is not even read.
@@ -30,9 +31,18 @@ EAGER = {
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that systems give to whoever connects (from 32768 on), as is a cluster's second.
+
+    So nobody gets it by chance before its owner binds it, or while its owner is being restarted.
+    """
+    while True:
+        port = random.SystemRandom().randrange(12_000, 22_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue  # taken
+            return port
 
 
 class Process:
@@ -100,7 +110,7 @@ class Process:
                 self.signal(signal.SIGCONT)
             self.signal(how)
         try:
-            self.child.wait(PATIENCE_S)
+            self.child.wait(PATIENCE_S * SLOW)
         except subprocess.TimeoutExpired:
             self.child.kill()
             self.child.wait()
@@ -193,7 +203,7 @@ class Proxy:
     def metrics(self):
         """What Prometheus would read."""
         url = f"http://127.0.0.1:{self.admin_port}/metrics"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S * SLOW) as answer:
             return answer.read().decode()
 
     def by_label(self, name, label):
@@ -212,7 +222,7 @@ class Proxy:
     def api(self, name):
         """What GET /api/NAME answers, as a value."""
         url = f"http://127.0.0.1:{self.admin_port}/api/{name}"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S * SLOW) as answer:
             return json.load(answer)
 
     def coherence(self):

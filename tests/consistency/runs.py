@@ -182,6 +182,7 @@ RUNS = [
         [SELDOM_PAST], BOUND_S, 1000, cut_and_stop, level="session",
         stage={"proxies": 2, "options": {"cache.level": "session"}}),
     Run("level ttl", readers(1) + SPARSE, 3, 1000, lose_pushes, level="ttl", stale_s=0.3,
+        seconds_min=6,
         stage={"push_delay_s": 0.0,
                "options": {"cache.level": "ttl", "cache.max-staleness": "200ms",
                            "cache.expire-after-write": "3s", "cache.acl-staleness": "1h"}}),

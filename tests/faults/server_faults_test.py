@@ -124,7 +124,7 @@ class Killed(Faults):
             self.addCleanup(self.direct.close)
             if value is not None:
                 self.direct("SET", "k", value)
-            # What was read before the SET may be served until its push arrives, or the bound is over.
+            # What was read before the SET may be served until its push is there.
             settled = time.monotonic() + STALENESS_S
             for reader in readers:
                 stage.wait_until(lambda: reader.seen_since(settled) > 50, "reads work again")
@@ -283,7 +283,7 @@ class Busy(Faults):
 class Ended(Faults):
     """The proxy ends by itself when it is told to, whatever the server does.
 
-    Else it would give up after a while (kEndWithin of apps/heatsink/proxy.cc), and stop() sees that.
+    Else it would give up in the end (kEndWithin of apps/heatsink/proxy.cc), which stop() sees.
     """
 
     def end_with_waiting_clients(self):

@@ -7,25 +7,40 @@ import threading
 import time
 import unittest
 
-from harness import SLOW, Closed, Proxy, RawClient, Redis, drain, encode, need_programs, until
+from harness import (
+    PATIENCE_S, SLOW, Closed, Proxy, RawClient, Redis, drain, encode, need_programs, until,
+)  # fmt: skip
 from stage import ProxyTest
 
 MEBI = 1 << 20
 
 
 class Meanwhile:
-    """Another client that asks PING all the time; `worst_s` is the longest it waited."""
+    """Another client that asks PING all the time."""
 
     def __init__(self, port):
-        self.client, self.worst_s, self.running = RawClient(port, timeout_s=20), 0.0, True
+        self.client, self.waits_s, self.running = RawClient(port), [], True
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self):
         while self.running:
             begun = time.monotonic()
             self.client.ask("PING")
-            self.worst_s = max(self.worst_s, time.monotonic() - begun)
+            self.waits_s.append(time.monotonic() - begun)
             time.sleep(0.002)  # paces the probe; nothing waits for it
+
+    def is_disturbed_by(self, act, times=5):
+        """The longest wait beside what is done, in seconds: of the time it was shortest.
+
+        A machine that stands still for a moment makes one of them long, and not all.
+        """
+        longest = []
+        for _ in range(times):
+            before = len(self.waits_s)
+            act()
+            until(lambda: len(self.waits_s) >= before + 20, what="another client is answered")
+            longest.append(max(self.waits_s[before:]))
+        return min(longest)
 
     def __enter__(self):
         self.thread.start()
@@ -58,19 +73,16 @@ class Big(ProxyTest):
         self.assertEqual(client.ask("DEL", "half"), b":1\r\n")
 
     def test_slow_reader_of_a_big_value_disturbs_nobody(self):
-        self.to_server(timeout_s=20).ask("SET", "slow", b"x" * 64 * MEBI)
+        self.to_server().ask("SET", "slow", b"x" * 64 * MEBI)
         slow = self.to_proxy(receive_buffer=65536)
         with Meanwhile(self.proxy.port) as other:
             slow.send("GET", "slow")
-            for _ in range(100):
-                slow.socket.recv(8192)
-                time.sleep(0.005)  # a reader of about 1.6 MB/s
+            self.assertLess(other.is_disturbed_by(lambda: slow.socket.recv(8192), 10), 1.0 * SLOW)
             self.rss_stays_under(100 * MEBI)
-        self.assertLess(other.worst_s, 1.0 * SLOW)
         slow.close()
 
     def test_mget_of_many_big_values(self):
-        server = self.to_server(timeout_s=20)
+        server = self.to_server()
         for i in range(60):
             server.ask("SET", f"many{i}", b"x" * 2 * MEBI)
         client = self.to_proxy()
@@ -92,7 +104,7 @@ class Big(ProxyTest):
         self.assertEqual(client.ask("PING"), b"+PONG\r\n")
 
     def test_big_requests_in_a_pipeline(self):
-        client = self.to_proxy(timeout_s=20)
+        client = self.to_proxy()
         value = b"x" * 3 * MEBI
         sender = threading.Thread(
             target=client.send_raw, args=(encode("SET", "deep", value) * 30 + encode("PING"),)
@@ -129,7 +141,7 @@ class Pipelines(ProxyTest):
         )
 
     def test_many_clients_with_deep_pipelines(self):
-        clients = [self.to_proxy(timeout_s=20) for _ in range(20)]
+        clients = [self.to_proxy() for _ in range(20)]
         for i, client in enumerate(clients):
             client.send_raw(encode("INCR", f"c{i}") * 2000)
         for client in clients:
@@ -150,8 +162,8 @@ class Unread(ProxyTest):
         client = self.to_proxy(receive_buffer=65536)
         with Meanwhile(self.proxy.port) as other:
             client.send_raw(encode("GET", "mega") * 300)
+            self.assertLess(other.is_disturbed_by(lambda: None), 1.0 * SLOW)
             self.wait_for_cut_off()
-        self.assertLess(other.worst_s, 1.0 * SLOW)
         self.assertLess(self.proxy.process.rss_bytes(), 100 * MEBI * SLOW)
 
     def test_a_subscriber_that_never_reads(self):
@@ -159,10 +171,13 @@ class Unread(ProxyTest):
         client.ask("SUBSCRIBE", "flood")
         publisher = self.to_server()
         with Meanwhile(self.proxy.port) as other:
-            for _ in range(40):
-                publisher.ask("PUBLISH", "flood", b"x" * 700_000)
+
+            def publish():
+                for _ in range(8):
+                    publisher.ask("PUBLISH", "flood", b"x" * 700_000)
+
+            self.assertLess(other.is_disturbed_by(publish), 1.0 * SLOW)
             self.wait_for_cut_off()
-        self.assertLess(other.worst_s, 1.0 * SLOW)
 
 
 class Counts(unittest.TestCase):
@@ -238,6 +253,14 @@ class Counts(unittest.TestCase):
         except (Closed, OSError):
             return False
 
+    def flood(self, proxy, garbage):
+        with socket.create_connection(("127.0.0.1", proxy.port)) as raw:
+            raw.settimeout(PATIENCE_S * SLOW)
+            try:
+                raw.sendall(garbage)
+            except OSError:
+                pass  # closed in the middle
+
     def test_floods(self):
         proxy = self.proxy()
         with Meanwhile(proxy.port) as other:
@@ -246,16 +269,10 @@ class Counts(unittest.TestCase):
                 b"*1\r\n" * 50_000, b"$5\r\n" * 9999,
                 b"*1048576\r\n" * 1000, b"*3\r\n$536870912\r\n" * 10, b"\r\n" * 100_000,
             ):  # fmt: skip
-                for _ in range(5):
-                    with socket.create_connection(("127.0.0.1", proxy.port)) as raw:
-                        raw.settimeout(5 * SLOW)
-                        try:
-                            raw.sendall(garbage)
-                        except OSError:
-                            pass  # closed in the middle
+                disturbed_s = other.is_disturbed_by(lambda: self.flood(proxy, garbage))
+                self.assertLess(disturbed_s, 1.0 * SLOW, garbage[:20])
             for _ in range(300):
                 socket.create_connection(("127.0.0.1", proxy.port)).close()
-        self.assertLess(other.worst_s, 1.0 * SLOW)
         self.assertLess(proxy.process.rss_bytes(), 100 * MEBI * SLOW)
         until(lambda: proxy.metric("heatsink_clients") == 0, what="all clients gone")
 

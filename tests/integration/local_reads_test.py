@@ -5,12 +5,11 @@ Each call is compared cold, while its copy is being filled, as a hit, after a wr
 key has expired, in RESP2 and RESP3. The proxy's counters show that the hits were hits.
 """
 
-import re
+import time
 import unittest
-import urllib.request
 
 import reads_corpus
-from harness import PATIENCE_S, encode, until
+from harness import PATIENCE_S, encode, until, until_seen
 from stage import ProxyTest
 
 # Hot after a few reads, and for good.
@@ -23,6 +22,7 @@ EAGER = {
     "cache.maximum-value-bytes": "64kb",
 }
 ASKED = 6  # of the same: forwarded, filled, and hit
+STALENESS_S = 1.0  # cache.max-staleness
 
 UNORDERED = ("SMEMBERS", "HGETALL", "HKEYS", "HVALS")
 
@@ -49,12 +49,7 @@ class LocalReads(ProxyTest):
 
     def hits(self):
         """By command."""
-        url = f"http://127.0.0.1:{self.proxy.admin_port}/metrics"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
-            text = answer.read().decode()
-        row = r'^heatsink_local_hits_by_command_total{command="(\w+)"} (\S+)$'
-        found = re.findall(row, text, re.MULTILINE)
-        return {name: int(float(count)) for name, count in found}
+        return self.proxy.by_label("heatsink_local_hits_by_command_total", "command")
 
     def heat(self, *keys, client=None):
         """Reads until EXISTS of each is answered locally."""
@@ -94,6 +89,14 @@ class LocalReads(ProxyTest):
             self.assertFalse(hit(), f"an error was cached: {call}")
         else:
             until(hit, PATIENCE_S, f"RESP{resp}: {call} is served locally")
+
+    def expect_seen(self, call):
+        """What a change past the proxy comes to."""
+        expected = comparable(call, self.direct[3].ask(*call))
+        until_seen(
+            lambda: comparable(call, self.through[3].ask(*call)),
+            expected, STALENESS_S, f"{call} is seen",
+        )  # fmt: skip
 
     def calls_of(self, data, seed):
         self.load(data.commands)
@@ -172,12 +175,7 @@ class LocalReads(ProxyTest):
                 self.same(call, times=3)
             self.direct[2].ask(*reads_corpus.write(key, kind, 1))
             for call in mine:
-                expected = comparable(call, self.direct[3].ask(*call))
-
-                def seen(call=call, expected=expected):
-                    return comparable(call, self.through[3].ask(*call)) == expected
-
-                until(seen, 1, f"{call} is seen")
+                self.expect_seen(call)
 
     def test_wrong_types_are_the_servers_errors(self):
         data = reads_corpus.Data(seed=8)
@@ -196,9 +194,12 @@ class LocalReads(ProxyTest):
         for _ in range(60):  # the reply of each GET raises the fence: so not each is a hit
             self.assertTrue(client.ask("GET", "h").startswith(b"-WRONGTYPE"))
             client.ask("HGETALL", "h")
-        for _ in range(ASKED):
+
+        def hit():
             client.ask("HGETALL", "h")
-        self.assertGreater(self.hits()["hgetall"], before)
+            return self.hits()["hgetall"] > before
+
+        until(hit, what="a hit of HGETALL")
 
     def test_arguments_are_told_apart_and_names_are_not(self):
         self.load([("HSET", "h", "f", "1", "F", "2", "", "3"), ("RPUSH", "l", "a", "b", "c")])
@@ -230,12 +231,13 @@ class LocalReads(ProxyTest):
         self.load([("HSET", "h") + tuple(str(i) for i in range(200))])
         self.heat("h")
         client, rounds, fields = self.through[2], 12, range(0, 200, 2)
-        fills = self.proxy.metric("heatsink_fills_total")
+        began, fills = time.monotonic(), self.proxy.metric("heatsink_fills_total")
         for _ in range(rounds):
             for i in fields:
                 client.ask("HGET", "h", i)
         made = self.proxy.metric("heatsink_fills_total") - fills
-        self.assertLess(made, rounds * len(fields) / 4)
+        tried = 20 * (2 + time.monotonic() - began)  # 16 in each second (payoff.h)
+        self.assertLess(made, tried + rounds * len(fields) / 8)
 
     def test_databases_are_told_apart(self):
         for db in (0, 3):
@@ -247,13 +249,12 @@ class LocalReads(ProxyTest):
                 self.assertEqual(self.through[resp].ask("SELECT", db), b"+OK\r\n")
                 self.assertEqual(self.direct[resp].ask("SELECT", db), b"+OK\r\n")
             self.heat("h", "s")
-            before = self.hits()
             for call in (("HGET", "h", "f"), ("HGETALL", "h"), ("GET", "s"), ("MGET", "s", "s")):
                 self.same(call, times=ASKED)
-                self.assertGreater(self.hits()[call[0].lower()], before[call[0].lower()], call)
+                self.assert_hits(call, 2)
+                self.assert_hits(call, 3)
         self.direct[2].ask("HSET", "h", "f", "new")  # in database 3
-        expected = self.direct[2].ask("HGETALL", "h")
-        until(lambda: self.through[2].ask("HGETALL", "h") == expected, 1, "the write is seen")
+        self.expect_seen(("HGETALL", "h"))
 
     def test_large_replies_are_not_kept(self):
         """64 kb is the limit here; a larger one goes upstream, whoever asks, however often."""
@@ -277,11 +278,12 @@ class LocalReads(ProxyTest):
         for i in range(40):
             big += [f"f{i}", "x" * 1_000_000]
         self.load([tuple(big)])
-        lost = self.proxy.metric("heatsink_tracker_lost_total")
+        given_up = self.proxy.process.output().count("has become too large")
         self.load([("RENAME", "huge", "h")])
         for _ in range(3):
             self.same(("HGETALL", "h"))
-        self.assertLessEqual(self.proxy.metric("heatsink_tracker_lost_total"), lost + 2)
+        again = self.proxy.process.output().count("has become too large") - given_up
+        self.assertLessEqual(again, 2)
         until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, PATIENCE_S, "the tracker")
         self.heat("other")
 

@@ -5,10 +5,17 @@ import threading
 import time
 import unittest
 
-from harness import SLOW, Proxy, RawClient, Redis, encode, need_programs, until
+from harness import Proxy, RawClient, Redis, encode, need_programs, until, until_seen
 from stage import ProxyTest
 
-QUICK = {"upstream.backoff-min": "10ms", "upstream.backoff-max": "200ms"}
+# Whoever would wait for one of these time-outs waits for longer than its client does.
+QUICK = {
+    "upstream.backoff-min": "10ms",
+    "upstream.backoff-max": "200ms",
+    "upstream.connect-timeout": "1m",
+    "upstream.response-timeout": "1m",
+}
+STALENESS_S = 0.2
 
 
 class Outage(ProxyTest):
@@ -18,7 +25,7 @@ class Outage(ProxyTest):
         "detection.hot-qps": 5,
         "detection.window": "1s",
         "detection.write-hot-ratio": 0,
-        "cache.max-staleness": "200ms",
+        "cache.max-staleness": f"{STALENESS_S * 1000:.0f}ms",
         "cache.heartbeat-interval": "50ms",
     }
 
@@ -41,13 +48,9 @@ class Outage(ProxyTest):
             self.assertEqual(client.ask("GET", "k"), b"$1\r\nv\r\n")
             self.redis.process.kill()
             for command in (["SET", "k", 2], ["MULTI"], ["BLPOP", "x", 0], ["DBSIZE"]):
-                begun = time.monotonic()
                 self.unreachable(client.ask(*command))
-                self.assertLess(time.monotonic() - begun, 1 * SLOW)
-            begun = time.monotonic()
             fresh = self.to_proxy()
             self.unreachable(fresh.ask("PING"))
-            self.assertLess(time.monotonic() - begun, 1 * SLOW)
             self.up()
             for each in (client, fresh):
                 self.assertEqual(each.ask("GET", "k"), b"$1\r\nv\r\n")
@@ -93,7 +96,7 @@ class Outage(ProxyTest):
         stop, faults = threading.Event(), []
 
         def load(number):
-            client = RawClient(self.proxy.port, timeout_s=20)
+            client = RawClient(self.proxy.port)
             count = 0
             while not stop.is_set():
                 count += 1
@@ -136,7 +139,10 @@ class Outage(ProxyTest):
 
         until(served, what="k served locally")
         self.redis.process.kill()
-        until(lambda: client.ask("GET", "k").startswith(b"-ERR heatsink"), 2, "no copy served")
+        until_seen(
+            lambda: client.ask("GET", "k").startswith(b"-ERR heatsink"),
+            True, STALENESS_S, "no copy served",
+        )  # fmt: skip
 
     def test_attempts_are_paced(self):
         self.redis.process.kill()
@@ -146,7 +152,8 @@ class Outage(ProxyTest):
         while time.monotonic() < begun + 0.5:
             self.unreachable(client.ask("GET", "k"))
         made = self.proxy.metric("heatsink_upstream_connects_total") - before
-        self.assertLess(made, 60)  # two lanes and the tracker, 10 ms at first, then 200 ms
+        # Of two lanes, the tracker and the auditor: 10 ms at first, then half of 200 ms or more.
+        self.assertLess(made, 4 * (10 + (time.monotonic() - begun) / 0.1))
 
 
 class Reached(ProxyTest):

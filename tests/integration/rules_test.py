@@ -5,6 +5,7 @@ import base64
 import os
 import subprocess
 import tempfile
+import time
 import unittest
 
 from harness import HEATSINK, Proxy, RawClient, Redis, need_programs, until
@@ -40,12 +41,15 @@ class RulesTest(unittest.TestCase):
                 return key
         return None
 
-    def work_until_hot(self, name, *commands):
+    def work_until_hot(self, name, *commands, told=lambda key: True):
+        """What is then said of it; `told` looks at that, since a rate may sink until it is told."""
+
         def look():
-            for command in commands:
-                for _ in range(5):
+            for _ in range(5):
+                for command in commands:
                     self.client.ask(*command)
-            return self.key(name)
+            key = self.key(name)
+            return key if key is not None and told(key) else None
 
         return until(look, what=f"{name} hot")
 
@@ -90,10 +94,11 @@ class ByDimension(RulesTest):
         self.start(["match=*,dimension=bytes,hot-bytes=1mb,warm-bytes=1kb"])
         self.client.ask("SET", "big", b"x" * 300_000)
         self.client.ask("SET", "small", "x")
-        key = self.work_until_hot("big", ("GET", "big"), ("GET", "small"))
+        key = self.work_until_hot(
+            "big", ("GET", "big"), ("GET", "small"),
+            told=lambda key: key["rate"] > 1 << 20 and key["bytes"] > 300_000,
+        )  # fmt: skip
         self.assertEqual(key["dimension"], "bytes")
-        self.assertGreater(key["rate"], 1 << 20)
-        self.assertGreater(key["bytes"], 300_000)
         self.assertIsNone(self.key("small"))
 
     def test_writes(self):
@@ -105,39 +110,44 @@ class ByDimension(RulesTest):
 
     def test_share_on_a_slow_node(self):
         self.start(["match=*,hot-share=40%,warm-qps=2"])
-        commands = [("GET", "half")] * 5 + [("GET", f"rest:{i}") for i in range(5)]
-        key = self.work_until_hot("half", *commands)
-        self.assertGreaterEqual(key["share"], 0.4)
+        commands = [("GET", name) for i in range(5) for name in ("half", f"rest:{i}")]
+        self.work_until_hot("half", *commands, told=lambda key: key["share"] >= 0.4)
         self.assertIsNone(self.key("rest:1"))
 
 
 class WhatIsTold(RulesTest):
     def test_events_are_told_once_and_nothing_hot_at_the_end(self):
+        """Once each time: a key that nobody reads for a second is no longer hot."""
         proxy = self.start(["match=told,hot-qps=5,warm-qps=5"])
-        answer = proxy.api("hotkeys")
-        self.assertTrue(answer["nothing_hot"])
-        self.assertRegex(answer["headline"], r"^nothing is hot: no key reaches 1000000/s")
-        self.work_until_hot("told", ("GET", "told"))
-        answer = proxy.api("hotkeys")
-        self.assertEqual((answer["nothing_hot"], answer["headline"]), (False, "1 key is hot"))
+        answer = until(lambda: self.headline(hot=False), what="nothing hot is told")
+        self.assertRegex(answer, r"^nothing is hot: no key reaches 1000000/s")
+
+        def told():
+            self.work_until_hot("told", ("GET", "told"))
+            return self.headline(hot=True)
+
+        self.assertEqual(until(told, what="a hot key is told"), "1 key is hot")
         for _ in range(50):
             self.client.ask("GET", "told")
-        self.assertEqual(self.events("told").count("hot"), 1)
 
         def last_event():
             events = proxy.api("events")["events"]
             return events[-1]["verdict"] == "nothing-hot"
 
         until(last_event, what="nothing is hot")
-        self.assertEqual(self.events("told").count("hot"), 1)
+        times = proxy.metric("heatsink_promotions_total")
+        self.assertEqual(self.events("told").count("hot"), times)
         numbers = [event["number"] for event in proxy.api("events")["events"]]
         self.assertEqual(numbers, sorted(set(numbers)))
-        log = proxy.process.output()
-        self.assertEqual(log.count("told (db 0) is hot: "), 1)
-        self.assertEqual(log.count("told (db 0) is no longer hot"), 1)
-        self.assertEqual(log.count("nothing is hot: no key reaches"), 1)
         self.assertEqual(proxy.metric("heatsink_hot_keys"), 0)
-        self.assertEqual(proxy.metric("heatsink_promotions_total"), 1)
+        for line in ("told (db 0) is hot: ", "told (db 0) is no longer hot",
+                     "nothing is hot: no key reaches"):  # fmt: skip
+            until(lambda: proxy.process.output().count(line) >= times, what=f"{times} times {line}")
+            self.assertEqual(proxy.process.output().count(line), times)
+
+    def headline(self, hot):
+        answer = self.proxy.api("hotkeys")
+        return answer["headline"] if answer["nothing_hot"] != hot else None
 
     def test_commands_and_clients_of_a_hot_key(self):
         self.start(["match=busy,hot-qps=5,warm-qps=1"], {"cache.enabled": "no"})
@@ -148,12 +158,12 @@ class WhatIsTold(RulesTest):
                 self.client.ask("STRLEN", "busy")
             self.client.ask("SET", "busy", "1")
             key = self.key("busy")
-            return key if key is not None and len(key["commands"]) == 3 else None
+            commands = {tally["name"]: tally for tally in key["commands"]} if key else {}
+            more_reads = len(commands) == 3 and commands["GET"]["high"] > commands["SET"]["low"]
+            return key if more_reads else None
 
         key = until(tallies, what="three commands told")
-        commands = {tally["name"]: tally for tally in key["commands"]}
-        self.assertEqual(set(commands), {"GET", "STRLEN", "SET"})
-        self.assertGreater(commands["GET"]["high"], commands["SET"]["low"])
+        self.assertEqual({tally["name"] for tally in key["commands"]}, {"GET", "STRLEN", "SET"})
         for tally in key["commands"] + key["clients"]:
             self.assertLessEqual(tally["low"], tally["high"])
         self.assertEqual([tally["name"] for tally in key["clients"]], ["127.0.0.1"])
@@ -166,10 +176,11 @@ class WhatIsTold(RulesTest):
         self.assertEqual(key["name"], shown)
         until(lambda: f"{shown} (db 0) is hot" in proxy.process.output(), what="the log's line")
         self.assertNotIn("\x1b", proxy.process.output())
-        self.assertEqual(self.events(shown).count("hot"), 1)
+        self.assertIn("hot", self.events(shown))
 
     def test_flood_of_hot_keys_does_not_flood_the_log(self):
-        proxy = self.start(["match=flood:*,hot-qps=5,warm-qps=5"])
+        proxy = self.start(["match=flood:*,hot-qps=5,warm-qps=1"])
+        began = time.monotonic()
         names = [f"flood:{i}" for i in range(300)]
 
         def all_told():
@@ -182,7 +193,8 @@ class WhatIsTold(RulesTest):
         until(all_told, what="300 hot keys, and the log's sum of them")
         events = proxy.api("events")["events"]
         self.assertEqual(len({e["name"] for e in events if e["verdict"] == "hot"}), 300)
-        self.assertLess(proxy.process.output().count("is hot: "), 150)
+        lines_max = 10 * (2 + time.monotonic() - began)  # kLinesPerSecond of event_log.h
+        self.assertLess(proxy.process.output().count("is hot: "), lines_max)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import unittest
 
 RUN = pathlib.Path(__file__).resolve().parents[2] / "run"
 BINARY = str(pathlib.Path(__file__).with_name("stand_in.py"))
-DEADLINE_S = 30
+DEADLINE_S = 60
 
 
 class Show:
@@ -161,7 +161,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(show.end(), 143)
 
     def test_with_a_stopped_part(self):
-        show = Show("--for", "1s")
+        show = Show("--for", "6s")
         os.kill(show.part("load"), signal.SIGSTOP)
         self.assertEqual(show.end(), 0)
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bucket a number falls into: linear up to 64, then 32 buckets for each doubling.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace heatsink::stats {
+
+// Log-linear, as HdrHistogram's. Numbers below 64 have a bucket each; above, a bucket is a 32nd to
+// a 64th of its numbers wide. Negative numbers mirror: they have the buckets of their magnitude,
+// with a sign. Whoever stands for a bucket by its middle is off by kErrorMax of the number at most.
+inline constexpr unsigned kStepBits = 5;
+inline constexpr std::uint32_t kSteps = 1U << kStepBits;                          // for a doubling
+inline constexpr std::uint32_t kBucketsEachSign = (63 - kStepBits + 1) * kSteps;  // 1888
+inline constexpr double kErrorMax = 0.5 / kSteps;                                 // 1.6 %
+
+// Of a magnitude; 2^63, which has no int64_t, is in the last. 0 .. kBucketsEachSign - 1, rising.
+constexpr std::uint32_t bucket_of(std::uint64_t magnitude) {
+  if (magnitude >= std::uint64_t{1} << 63U) return kBucketsEachSign - 1;
+  const auto width = static_cast<unsigned>(std::bit_width(magnitude));
+  const unsigned shift = width > kStepBits + 1 ? width - (kStepBits + 1) : 0;
+  return shift * kSteps + static_cast<std::uint32_t>(magnitude >> shift);
+}
+
+// The magnitudes of a bucket are [low, low + width).
+struct BucketRange {
+  std::uint64_t low;
+  std::uint64_t width;
+};
+constexpr BucketRange range_of(std::uint32_t bucket) {
+  if (bucket < 2 * kSteps) return {bucket, 1};
+  const unsigned shift = bucket / kSteps - 1;
+  return {std::uint64_t{bucket % kSteps + kSteps} << shift, std::uint64_t{1} << shift};
+}
+
+}  // namespace heatsink::stats

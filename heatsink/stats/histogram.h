@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many numbers fell into each bucket: quantiles with a stated error, mergeable.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "heatsink/stats/buckets.h"
+
+namespace heatsink::stats {
+
+// Counts of the buckets of buckets.h, a chunk for each doubling that occurs: 256 bytes each, so
+// what spans a thousandfold takes 3 KiB, and nothing more than 30 KiB. One thread. add() is O(1)
+// and allocates only with a doubling's first number.
+class Histogram {
+ public:
+  void add(std::int64_t value) { ++at(value); }
+  void add_bucket(bool is_negative, std::uint32_t bucket, std::uint64_t count);
+  void merge(const Histogram& other);
+  void clear();  // keeps its memory
+
+  std::uint64_t count() const;
+  // The number that a part q (0 .. 1) of all do not exceed, to kErrorMax of it; 0 of none.
+  std::int64_t quantile(double q) const;
+
+  struct Bucket {
+    bool is_negative;
+    std::uint32_t bucket;
+    std::uint64_t count;
+    friend bool operator==(const Bucket&, const Bucket&) = default;
+  };
+  std::vector<Bucket> buckets() const;  // that are not empty, rising by value
+  std::size_t memory_bytes() const;
+
+  friend bool operator==(const Histogram& a, const Histogram& b) {
+    return a.buckets() == b.buckets();
+  }
+
+ private:
+  static constexpr std::uint32_t kChunks = kBucketsEachSign / kSteps;
+  static constexpr std::uint8_t kNone = 0;
+  using Chunk = std::array<std::uint64_t, kSteps>;
+
+  std::uint64_t& at(std::int64_t value) {
+    const bool is_negative = value < 0;
+    const auto bits = static_cast<std::uint64_t>(value);
+    return at(is_negative, bucket_of(is_negative ? 0 - bits : bits));
+  }
+  std::uint64_t& at(bool is_negative, std::uint32_t bucket) {
+    std::uint8_t& place = places_[is_negative ? 1 : 0][bucket / kSteps];
+    if (place == kNone) [[unlikely]]
+      open(place);
+    return chunks_[place - 1U][bucket % kSteps];
+  }
+  void open(std::uint8_t& place);
+
+  std::array<std::array<std::uint8_t, kChunks>, 2> places_{};  // 1 + index in chunks_, by sign
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace heatsink::stats

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// stats: count, sum, mean, extremes and quantiles of numbers over a sliding window. Time is an
+// argument. Start with window.h; what it gives is a Summary, which merges with others of its kind.
+#pragma once
+
+#include "heatsink/stats/histogram.h"  // IWYU pragma: export
+#include "heatsink/stats/summary.h"    // IWYU pragma: export
+#include "heatsink/stats/window.h"     // IWYU pragma: export
+#include "heatsink/stats/wire.h"       // IWYU pragma: export

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a summary: an error, or one that has these very bytes and can be merged.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "heatsink/stats/wire.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using heatsink::stats::Summary;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  auto result = heatsink::stats::decode(bytes);
+  if (!result.ok()) return 0;
+  Summary& summary = *result;
+  require(heatsink::stats::encode(summary) == bytes);
+  require(summary.count == 0 ||
+          (summary.quantile(0.5) >= summary.min && summary.quantile(0.5) <= summary.max));
+  Summary twice = summary;
+  twice.merge(summary);
+  require(twice.min == summary.min && twice.max == summary.max);
+  return 0;
+}

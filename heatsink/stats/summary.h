@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of some numbers: mergeable in any order and grouping.
+#pragma once
+
+#include <cstdint>
+
+#include "heatsink/stats/histogram.h"
+
+namespace heatsink::stats {
+
+__extension__ using Sum = __int128;  // exact: 2^64 numbers of 63 bits fit
+
+// A plain value. Count, sum and extremes are exact, quantiles to kErrorMax.
+struct Summary {
+  std::uint64_t count = 0;
+  Sum sum = 0;
+  std::int64_t min = INT64_MAX;  // of none: min > max
+  std::int64_t max = INT64_MIN;
+  Histogram histogram;
+
+  void add(std::int64_t value) {
+    ++count;
+    sum += value;
+    min = value < min ? value : min;
+    max = value > max ? value : max;
+    histogram.add(value);
+  }
+  void merge(const Summary& other);
+  void clear();  // keeps its memory
+
+  double mean() const;  // 0 of none
+  // As Histogram's, but never outside [min, max].
+  std::int64_t quantile(double q) const;
+
+  friend bool operator==(const Summary&, const Summary&) = default;
+};
+
+}  // namespace heatsink::stats

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/stats/wire.h"
+
+#include <optional>
+
+namespace heatsink::stats {
+namespace {
+
+constexpr char kVersion = 1;
+__extension__ using Wide = unsigned __int128;
+
+// Buckets of both signs in one row, rising by value: 0 is the most negative.
+constexpr std::uint32_t kRow = 2 * kBucketsEachSign;
+std::uint32_t place_in_row(const Histogram::Bucket& bucket) {
+  return bucket.is_negative ? kBucketsEachSign - 1 - bucket.bucket
+                            : kBucketsEachSign + bucket.bucket;
+}
+
+void put(std::string& out, Wide value) {
+  for (; value >= 0x80; value >>= 7U)
+    out += static_cast<char>(static_cast<unsigned>(value) | 0x80U);
+  out += static_cast<char>(value);
+}
+void put_signed(std::string& out, Sum value) {
+  put(out, (static_cast<Wide>(value) << 1U) ^ static_cast<Wide>(value >> 127));
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return bytes_.empty(); }
+  std::optional<Wide> number(unsigned bits_max) {
+    Wide value = 0;
+    for (unsigned shift = 0; shift < bits_max && !bytes_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(bytes_.front());
+      bytes_.remove_prefix(1);
+      const Wide part = byte & 0x7FU;
+      if (part << shift >> shift != part) return std::nullopt;
+      value |= part << shift;
+      if (byte < 0x80) {
+        const bool is_short = byte != 0 || shift == 0;  // one form for each number
+        const bool fits = bits_max >= 128 || value >> bits_max == 0;
+        return is_short && fits ? std::optional(value) : std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+  std::optional<Sum> signed_number(unsigned bits_max) {
+    const auto zigzag = number(bits_max);
+    if (!zigzag) return std::nullopt;
+    return static_cast<Sum>(*zigzag >> 1U) ^ -static_cast<Sum>(*zigzag & 1U);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+Error malformed(const char* what) {
+  return {ErrorCode::kProtocol, std::string("not a summary of statistics: ") + what};
+}
+
+bool read_buckets(Reader& reader, Histogram& histogram, Wide& total) {
+  std::uint64_t place = 0;
+  for (bool is_first = true; !reader.at_end(); is_first = false) {
+    const auto distance = reader.number(16), count = reader.number(64);
+    if (!distance || !count || *count == 0 || (*distance == 0 && !is_first)) return false;
+    place += static_cast<std::uint64_t>(*distance);
+    if (place >= kRow) return false;
+    const bool is_negative = place < kBucketsEachSign;
+    const auto bucket = static_cast<std::uint32_t>(is_negative ? kBucketsEachSign - 1 - place
+                                                               : place - kBucketsEachSign);
+    if (is_negative && bucket == 0) return false;  // there is no -0
+    histogram.add_bucket(is_negative, bucket, static_cast<std::uint64_t>(*count));
+    total += *count;
+  }
+  return true;
+}
+
+std::uint32_t row_of(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return place_in_row({value < 0, bucket_of(value < 0 ? 0 - bits : bits), 0});
+}
+
+// The extremes lie in the outermost buckets, and the sum is one that the count can have.
+bool is_plausible(const Summary& summary) {
+  const std::vector<Histogram::Bucket> buckets = summary.histogram.buckets();
+  if (buckets.empty()) return summary == Summary{};
+  return summary.min <= summary.max && place_in_row(buckets.front()) == row_of(summary.min) &&
+         place_in_row(buckets.back()) == row_of(summary.max) &&
+         summary.sum >= static_cast<Sum>(summary.min) * static_cast<Sum>(summary.count) &&
+         summary.sum <= static_cast<Sum>(summary.max) * static_cast<Sum>(summary.count);
+}
+
+}  // namespace
+
+std::string encode(const Summary& summary) {
+  std::string out(1, kVersion);
+  put(out, summary.count);
+  put_signed(out, summary.sum);
+  put_signed(out, summary.min);
+  put_signed(out, summary.max);
+  std::uint32_t before = 0;
+  for (const Histogram::Bucket& bucket : summary.histogram.buckets()) {
+    put(out, place_in_row(bucket) - before);
+    put(out, bucket.count);
+    before = place_in_row(bucket);
+  }
+  return out;
+}
+
+Result<Summary> decode(std::string_view bytes) {
+  if (bytes.size() > kWireBytesMax) return malformed("it is too long");
+  if (bytes.empty() || bytes.front() != kVersion)
+    return malformed("it does not begin with a version that is known here (1)");
+  Reader reader(bytes.substr(1));
+  const auto count = reader.number(64);
+  const auto sum = reader.signed_number(128);
+  const auto min = reader.signed_number(64), max = reader.signed_number(64);
+  if (!count || !sum || !min || !max) return malformed("it is cut off");
+  Summary summary;
+  summary.count = static_cast<std::uint64_t>(*count);
+  summary.sum = *sum;
+  summary.min = static_cast<std::int64_t>(*min);
+  summary.max = static_cast<std::int64_t>(*max);
+  Wide total = 0;
+  if (!read_buckets(reader, summary.histogram, total)) return malformed("its buckets");
+  if (total != summary.count || !is_plausible(summary))
+    return malformed("its numbers contradict each other");
+  return summary;
+}
+
+}  // namespace heatsink::stats

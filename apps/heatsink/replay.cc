@@ -142,8 +142,9 @@ int run_replay(int argc, char** argv) {
       "and which threshold, capacity and window to choose.",
       argv[0]);
   app.add_option("TRACE", options.trace,
-                 "CSV with a header (t_ms,key,op,size), output of 'redis-cli MONITOR', or a "
-                 "recording of 'heatsink top --record'; plain or zstd; - reads standard input")
+                 "CSV with a header (t_ms,key,op,size), output of 'redis-cli MONITOR', a recording "
+                 "of 'heatsink top --record', or packets (pcap, pcapng); plain or zstd; - reads "
+                 "standard input")
       ->required();
   add_timing_flags(app, options.reading.timing);
   add_grid_flags(app, options.grid);

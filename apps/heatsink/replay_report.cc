@@ -34,6 +34,7 @@ void reading_caveats(const replay::ReadingFacts& facts, std::vector<std::string>
   }
   if (facts.keyless > 0)
     out.push_back(fmt::format("{} commands without keys were left out.", facts.keyless));
+  out.insert(out.end(), facts.caveats.begin(), facts.caveats.end());
 }
 
 }  // namespace

@@ -57,14 +57,15 @@ class MemorySource final : public ByteSource {
   std::span<const char> rest_;
 };
 
-// Gives back first what was read to recognise the packing.
+// Gives back first what was read to recognise what it is.
 class PeekedSource final : public ByteSource {
  public:
+  PeekedSource(std::string head, ByteSource& rest) : head_(std::move(head)), rest_(rest) {}
   PeekedSource(std::string head, std::unique_ptr<ByteSource> rest)
-      : head_(std::move(head)), rest_(std::move(rest)) {}
+      : head_(std::move(head)), owned_(std::move(rest)), rest_(*owned_) {}
 
   Result<std::size_t> read(std::span<char> out) override {
-    if (head_.empty()) return rest_->read(out);
+    if (head_.empty()) return rest_.read(out);
     const std::size_t size = std::min(out.size(), head_.size());
     std::copy_n(head_.begin(), size, out.begin());
     head_.erase(0, size);
@@ -73,7 +74,8 @@ class PeekedSource final : public ByteSource {
 
  private:
   std::string head_;
-  std::unique_ptr<ByteSource> rest_;
+  std::unique_ptr<ByteSource> owned_;
+  ByteSource& rest_;
 };
 
 class ZstdSource final : public ByteSource {
@@ -125,22 +127,8 @@ class ZstdSource final : public ByteSource {
   bool ended_ = false;
 };
 
-// A pipe may give the first bytes one by one.
-Result<std::string> peek(ByteSource& source, std::size_t size) {
-  std::string head(size, '\0');
-  std::size_t have = 0;
-  while (have < size) {
-    Result<std::size_t> got = source.read(std::span(head).subspan(have));
-    if (!got) return got.error();
-    if (*got == 0) break;
-    have += *got;
-  }
-  head.resize(have);
-  return head;
-}
-
 Result<std::unique_ptr<ByteSource>> unpack(std::unique_ptr<ByteSource> source) {
-  Result<std::string> head = peek(*source, kZstdMagic.size());
+  Result<std::string> head = source->take(kZstdMagic.size());
   if (!head) return head.error();
   if (head->starts_with(kGzipMagic)) {
     return Error{ErrorCode::kUnsupported,
@@ -155,6 +143,24 @@ Result<std::unique_ptr<ByteSource>> unpack(std::unique_ptr<ByteSource> source) {
 }
 
 }  // namespace
+
+// A pipe may give them one by one.
+Result<std::string> ByteSource::take(std::size_t size) {
+  std::string head(size, '\0');
+  std::size_t have = 0;
+  while (have < size) {
+    Result<std::size_t> got = read(std::span(head).subspan(have));
+    if (!got) return got.error();
+    if (*got == 0) break;
+    have += *got;
+  }
+  head.resize(have);
+  return head;
+}
+
+std::unique_ptr<ByteSource> ByteSource::behind(std::string head, ByteSource& rest) {
+  return std::make_unique<PeekedSource>(std::move(head), rest);
+}
 
 Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   if (path == "-") return unpack(std::make_unique<FileSource>(STDIN_FILENO, false));

@@ -25,6 +25,11 @@ class ByteSource {
   static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
   // Of bytes in memory, unpacked likewise; they must outlive the source.
   static Result<std::unique_ptr<ByteSource>> of(std::span<const char> bytes);
+
+  // The next `size` bytes; fewer only at the end.
+  Result<std::string> take(std::size_t size);
+  // `head`, and then what `rest` still has. `rest` is not owned.
+  static std::unique_ptr<ByteSource> behind(std::string head, ByteSource& rest);
 };
 
 }  // namespace heatsink::replay

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/capture/capture.h"
 #include "heatsink/replay/line_reader.h"
 #include "heatsink/replay/line_source.h"
 
@@ -26,7 +27,7 @@ Error unknown_format(std::string_view first_line) {
   return {ErrorCode::kInvalidArgument,
           fmt::format("it is no trace that heatsink can read: neither CSV with a header line that "
                       "names a column 'key', nor output of 'redis-cli MONITOR', nor a recording "
-                      "of 'heatsink top --record'; it begins with '{}'",
+                      "of 'heatsink top --record', nor a packet capture; it begins with '{}'",
                       printable(first_line, kFirstLineShown))};
 }
 
@@ -39,9 +40,7 @@ Status believable(const ReadingFacts& facts) {
                   facts.first_bad_lines[0].number, facts.first_bad_lines[0].why)};
 }
 
-}  // namespace
-
-Result<Trace> read_trace(ByteSource& source, const ReadOptions& options,
+Result<Trace> read_lines(ByteSource& source, const ReadOptions& options,
                          const ReadProgress& progress) {
   LineSource lines(source);
   TraceBuilder builder(options.memory_max);
@@ -62,6 +61,18 @@ Result<Trace> read_trace(ByteSource& source, const ReadOptions& options,
   builder.facts().format = reader->format();
   if (const Status status = believable(builder.facts()); !status) return status.error();
   return std::move(builder).finish(options.timing);
+}
+
+}  // namespace
+
+Result<Trace> read_trace(ByteSource& source, const ReadOptions& options,
+                         const ReadProgress& progress) {
+  Result<std::string> head = source.take(capture::PacketFile::kMagicBytes);
+  if (!head) return head.error();
+  const bool is_capture = capture::PacketFile::recognises(*head);
+  const auto whole = ByteSource::behind(std::move(*head), source);
+  return is_capture ? read_capture(*whole, options, progress)
+                    : read_lines(*whole, options, progress);
 }
 
 }  // namespace heatsink::replay

@@ -86,15 +86,17 @@ struct BadLine {
 struct ReadingFacts {
   static constexpr std::size_t kBadLinesNamed = 5;
 
-  std::string format;       // "CSV", "MONITOR output", "a recording of heatsink top"
+  // "CSV", "MONITOR output", "a recording of heatsink top", "a packet capture"
+  std::string format;
   std::uint64_t lines = 0;  // the header included
   std::uint64_t bad_lines = 0;
-  std::vector<BadLine> first_bad_lines;  // at most kBadLinesNamed
-  std::uint64_t keyless = 0;             // commands without a key, and those of scripts
-  std::uint64_t times_back = 0;          // timestamps before the one before: taken as equal to it
-  bool full = false;                     // the memory limit ended the reading
-  bool timed = false;                    // by the trace's own timestamps, not at a stated rate
-  bool is_recording = false;             // accesses are reconstructed from rates
+  std::vector<BadLine> first_bad_lines;   // at most kBadLinesNamed
+  std::uint64_t keyless = 0;              // commands without a key, and those of scripts
+  std::uint64_t times_back = 0;           // timestamps before the one before: taken as equal to it
+  bool full = false;                      // the memory limit ended the reading
+  bool timed = false;                     // by the trace's own timestamps, not at a stated rate
+  bool is_recording = false;              // accesses are reconstructed from rates
+  std::vector<std::string> caveats = {};  // sentences about what its source did not tell
 };
 
 struct Trace {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets as a trace. Only names of keys are kept, never a value or a password.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/capture/capture.h"
+#include "heatsink/replay/operation.h"
+#include "heatsink/replay/read_trace.h"
+
+namespace heatsink::replay {
+namespace {
+
+constexpr std::uint64_t kPacketsPerProgress = 1 << 16;
+
+class CaptureReader {
+ public:
+  explicit CaptureReader(Bytes memory_max) : builder_(memory_max) {}
+
+  // Commands are told when they are answered, so across connections their times are not in order;
+  // what is a little too late counts as it comes.
+  void take(const capture::CapturedCommand& command) {
+    if (command.keys.empty()) ++builder_.facts().keyless;
+    last_ns_ = std::max(last_ns_, command.at_ns);
+    const bool is_get = command.command != nullptr && is_copied_read(command.command->name);
+    for (const capture::CapturedKey& key : command.keys) {
+      RawAccess access{key.name, command.db, last_ns_, Operation::kRead, {}};
+      if (key.write) access.operation = Operation::kWrite;
+      if (is_get) access.operation = Operation::kGet;
+      if (is_get && command.reply && !command.reply->null && !command.reply->error)
+        access.value_bytes = command.reply->bytes;
+      if (!builder_.add(access)) return;
+    }
+  }
+
+  TraceBuilder& builder() { return builder_; }
+
+ private:
+  TraceBuilder builder_;
+  std::int64_t last_ns_ = 0;
+};
+
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += " " + sentence;
+  return text;
+}
+
+}  // namespace
+
+Result<Trace> read_capture(ByteSource& source, const ReadOptions& options,
+                           const ReadProgress& progress) {
+  auto file =
+      capture::PacketFile::open([&source](std::span<char> out) { return source.read(out); });
+  if (!file) return file.error();
+  CaptureReader reader(options.memory_max);
+  ReadingFacts& facts = reader.builder().facts();
+  facts.format = "a packet capture";
+  capture::Decoder decoder(
+      {}, [&reader](const capture::CapturedCommand& command) { reader.take(command); });
+  capture::Packet packet;
+  for (std::uint64_t packets = 1; !facts.full; ++packets) {
+    const Result<bool> there = (*file)->next(packet);
+    if (!there) facts.caveats.push_back(there.error().message + "; what stands before was read.");
+    if (!there || !*there) break;
+    decoder.packet(packet);
+    if (progress && packets % kPacketsPerProgress == 0) progress(reader.builder().size());
+  }
+  decoder.finish();
+  for (std::string& caveat : decoder.counters().caveats())
+    facts.caveats.push_back(std::move(caveat));
+  if (reader.builder().size() == 0) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("there is no Redis command on a key in its {} packets.{}",
+                             decoder.counters().packets, joined(facts.caveats))};
+  }
+  return std::move(reader.builder()).finish(options.timing);
+}
+
+}  // namespace heatsink::replay

@@ -60,7 +60,7 @@ TEST(Damage, WhatComesAgainCountsOnce) {
   const Decoded decoded(twice);
   EXPECT_THAT(decoded.lines(), ElementsAre("get a -> 1 bytes", "get b -> 1 bytes"));
   EXPECT_EQ(decoded.counters().connections, 1);
-  EXPECT_EQ(decoded.counters().segments_again, 8);
+  EXPECT_EQ(decoded.counters().segments_again, 4);
 }
 
 TEST(Damage, OverlapsAreCutOff) {
@@ -124,7 +124,7 @@ TEST(Damage, BytesThatMayYetComeAreWaitedForLonger) {
   decoded.decoder().advance(at_ns + 1'900'000'000);
   EXPECT_THAT(decoded.lines(), IsEmpty());
   decoded.decoder().advance(at_ns + 2'100'000'000);
-  EXPECT_EQ(decoded.lines().size(), 0) << "a request after a gap has no reply yet, but is told";
+  EXPECT_THAT(decoded.lines(), ElementsAre("get b -> ?"));
 }
 
 TEST(Damage, JoinedInTheMiddleKeysAreToldAtOnceAndRepliesOnceTheyAreCertain) {
@@ -135,8 +135,8 @@ TEST(Damage, JoinedInTheMiddleKeysAreToldAtOnceAndRepliesOnceTheyAreCertain) {
     talk = get(talk, key);
   }
   const Decoded decoded(talk.frames());
-  EXPECT_THAT(decoded.lines(),
-              ElementsAre("get a -> ?", "get b -> ?", "get c -> 1 bytes", "get d -> 1 bytes"));
+  EXPECT_THAT(decoded.lines(), ElementsAre("get a -> ?", "get b -> 1 bytes", "get c -> 1 bytes",
+                                           "get d -> 1 bytes"));
   EXPECT_EQ(decoded.counters().connections_joined, 1);
   EXPECT_EQ(decoded.counters().commands_db_assumed, 4);
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to a server and its answers, in order, on one connection.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "heatsink/observe/conversation.h"
+#include "heatsink/observe/greeting.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::observe {
+
+struct DialogueOptions {
+  Login login;
+  Nanos response_timeout = std::chrono::seconds(5);  // of the oldest question
+  std::size_t reply_bytes_max = 64U << 20U;
+  std::size_t in_flight_max = 4096;
+};
+
+// Not thread-safe. What is asked before the connection is made waits for it.
+class Dialogue final : public Conversation {
+ public:
+  // Called once per question: with the reply (which may be the server's error), or with why there
+  // will be none. It may ask again, and must not destroy the dialogue.
+  using Answer = std::function<void(const Result<resp::Value>& reply, TimePoint now)>;
+
+  explicit Dialogue(DialogueOptions options) : options_(std::move(options)) {}
+
+  // REQUIRES in_flight() < in_flight_max.
+  void ask(std::span<const std::string_view> args, TimePoint now, Answer done);
+  void ask(std::initializer_list<std::string_view> args, TimePoint now, Answer done) {
+    ask(std::span(args.begin(), args.size()), now, std::move(done));
+  }
+  std::size_t in_flight() const { return questions_.size(); }
+  bool is_up() const { return up_; }
+  // How long the oldest question that has been sent waits; 0: none.
+  Nanos waiting(TimePoint now) const;
+
+  // kTimedOut when the oldest question waits too long, and then all have been answered with it and
+  // the connection is not wanted until the next tick.
+  void tick(TimePoint now);
+  // The connection is to be closed for good; what was asked is answered by nobody.
+  void end() { ended_ = true; }
+  // Why there is no connection now; "" if there is one, or none has been tried.
+  const std::string& trouble() const { return trouble_; }
+
+  bool wanted() const override { return !ended_ && !hung_; }
+  void connected(TimePoint now) override;
+  Status received(std::string_view bytes, TimePoint now) override;
+  void lost(const Error& why, TimePoint now) override;
+
+ private:
+  struct Question {
+    std::string request;
+    TimePoint sent_at{};
+    Answer done;
+  };
+  Status on_reply(TimePoint now);
+  void fail_all(const Error& why, TimePoint now);
+  void send(Question& question, TimePoint now);
+
+  DialogueOptions options_;
+  std::deque<Question> questions_;
+  resp::ReplyScanner scanner_;
+  ByteBuffer input_;
+  std::size_t greetings_left_ = 0;
+  bool up_ = false;    // greeted
+  bool hung_ = false;  // closed because it did not answer; wanted again from the next tick on
+  bool ended_ = false;
+  std::string trouble_;
+};
+
+}  // namespace heatsink::observe

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/dialogue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace heatsink::observe {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TimePoint at(int ms) { return TimePoint(Millis(ms)); }
+
+class DialogueTest : public testing::Test {
+ protected:
+  void ask(std::string_view what) {
+    dialogue_.ask({what}, at(0), [this](const Result<resp::Value>& reply, TimePoint) {
+      heard_.push_back(reply ? reply->text : "none: " + reply.error().message);
+    });
+  }
+  std::string sent() {
+    std::string out(dialogue_.output().view());
+    dialogue_.output().clear();
+    return out;
+  }
+  std::string error_of(std::string_view bytes) {
+    const Status status = dialogue_.received(bytes, at(1));
+    return status ? "no error" : status.error().message;
+  }
+
+  Dialogue dialogue_{{.login = {.credentials = {"", "secret"}, .name = "me"}}};
+  std::vector<std::string> heard_;
+};
+
+TEST_F(DialogueTest, GreetsBeforeItAsks) {
+  ask("ONE");
+  dialogue_.connected(at(0));
+  EXPECT_EQ(sent(),
+            "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n"
+            "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$2\r\nme\r\n");
+  // Whoever may not name its connection may still ask.
+  EXPECT_EQ(error_of("+OK\r\n-NOPERM no\r\n"), "no error");
+  EXPECT_TRUE(dialogue_.is_up());
+  EXPECT_EQ(sent(), "*1\r\n$3\r\nONE\r\n");
+}
+
+TEST_F(DialogueTest, AnswersInOrderHoweverTheyAreCut) {
+  dialogue_.connected(at(0));
+  ask("ONE");
+  ask("TWO");
+  const std::string replies = "+OK\r\n+OK\r\n$3\r\none\r\n-ERR two\r\n";
+  for (const char byte : replies) EXPECT_EQ(error_of(std::string(1, byte)), "no error");
+  EXPECT_THAT(heard_, ElementsAre("one", "ERR two"));
+}
+
+TEST_F(DialogueTest, AWrongPasswordIsToldWithoutIt) {
+  dialogue_.connected(at(0));
+  const std::string error = error_of("-WRONGPASS invalid username-password pair\r\n");
+  EXPECT_THAT(error, HasSubstr("WRONGPASS"));
+  EXPECT_THAT(error, HasSubstr("user or password are wrong"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("secret")));
+}
+
+TEST_F(DialogueTest, WhoDoesNotSpeakRespIsTold) {
+  dialogue_.connected(at(0));
+  EXPECT_THAT(error_of("HTTP/1.1 400 Bad Request\r\n"), HasSubstr("does not speak RESP"));
+}
+
+TEST_F(DialogueTest, ARunawayReplyEndsIt) {
+  dialogue_.connected(at(0));
+  EXPECT_EQ(error_of("+OK\r\n+OK\r\n+unasked\r\n"),
+            "the server sent a reply that nobody asked for");
+}
+
+TEST_F(DialogueTest, AHangingServerIsGivenUp) {
+  dialogue_.connected(at(0));
+  ask("ONE");
+  ASSERT_EQ(error_of("+OK\r\n+OK\r\n"), "no error");
+  dialogue_.tick(at(5000));
+  EXPECT_THAT(heard_, IsEmpty());
+  dialogue_.tick(at(5002));
+  EXPECT_THAT(heard_, ElementsAre("none: the server has not answered for 5s"));
+  EXPECT_FALSE(dialogue_.wanted());
+  dialogue_.tick(at(5003));
+  EXPECT_TRUE(dialogue_.wanted());
+}
+
+TEST_F(DialogueTest, WhenTheConnectionIsLostAllHearOfIt) {
+  dialogue_.connected(at(0));
+  ask("ONE");
+  ask("TWO");
+  dialogue_.lost({ErrorCode::kUnavailable, "gone"}, at(1));
+  EXPECT_THAT(heard_, ElementsAre("none: gone", "none: gone"));
+  EXPECT_EQ(dialogue_.trouble(), "gone");
+}
+
+}  // namespace
+}  // namespace heatsink::observe

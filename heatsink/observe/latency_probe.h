@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the server takes to answer a PING, asked again and again on a dialogue.
+#pragma once
+
+#include <algorithm>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/observe/dialogue.h"
+
+namespace heatsink::observe {
+
+// One PING at a time. One thread; must not be destroyed while the dialogue may answer.
+class LatencyProbe {
+ public:
+  explicit LatencyProbe(Dialogue& dialogue) : dialogue_(dialogue) {}
+
+  // Asks when `interval` has passed since the last question. `on`: the server is under our load.
+  void tick(TimePoint now, Nanos interval, bool on) {
+    if (asking_ || !dialogue_.is_up() || now - asked_at_ < interval) return;
+    asking_ = true;
+    asked_at_ = now;
+    asked_on_ = on;
+    dialogue_.ask({"PING"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+      asking_ = false;
+      if (!reply) return;
+      latest_ = at - asked_at_;
+      if (asked_on_) worst_on_ = std::max(worst_on_, latest_);
+    });
+  }
+
+  // The latest answer's, or how long the present question waits, if that is longer.
+  Nanos latest(TimePoint now) const {
+    return asking_ ? std::max(latest_, now - asked_at_) : latest_;
+  }
+  // The longest of those that were asked under our load, whenever they were answered.
+  Nanos worst_on(TimePoint now) const {
+    return asking_ && asked_on_ ? std::max(worst_on_, now - asked_at_) : worst_on_;
+  }
+
+ private:
+  Dialogue& dialogue_;
+  bool asking_ = false;
+  bool asked_on_ = false;
+  TimePoint asked_at_{};
+  Nanos latest_{0};
+  Nanos worst_on_{0};
+};
+
+}  // namespace heatsink::observe

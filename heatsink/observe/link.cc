@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/link.h"
+
+#include <utility>
+
+namespace heatsink::observe {
+namespace {
+
+constexpr std::size_t kReadBytes = 256 * 1024;  // at least TlsSession::kRecordBytesMax
+
+}  // namespace
+
+Link::Link(net::EventLoop& loop, const Server& server, Conversation& conversation)
+    : loop_(loop), server_(server), conversation_(conversation) {}
+
+Link::~Link() { close(); }
+
+void Link::update(TimePoint now) {
+  if (!conversation_.wanted()) return close();
+  if (!stream_ && now >= not_before_) connect(now);
+  if (stream_ && !open_ && now >= connect_by_)
+    return fail({ErrorCode::kTimedOut, server_.url.where() + ": " + stream_.too_slow()}, now);
+  if (open_) flush(now);
+}
+
+void Link::connect(TimePoint now) {
+  auto started =
+      net::Stream::connect(server_.addresses[attempts_++ % server_.addresses.size()], server_.tls);
+  if (!started) return fail(started.error(), now);
+  stream_ = std::move(started).value();
+  connect_by_ = now + kConnectTimeout;
+  const Status added = loop_.add(stream_.fd(), net::Interest::kWrite, *this);
+  if (added) return;
+  stream_.close();
+  fail(added.error(), now);
+}
+
+void Link::advance(TimePoint now) {
+  const auto next = stream_.open();
+  if (!next)
+    return fail({next.error().code, server_.url.where() + ": " + next.error().message}, now);
+  if (*next != net::Interest::kNone) return loop_.change(stream_.fd(), *next);
+  open_ = true;
+  conversation_.connected(now);
+  flush(now);
+}
+
+void Link::on_readable() {
+  const TimePoint now = BootClock::now();
+  if (open_) return read(now);
+  advance(now);
+}
+
+void Link::on_writable() {
+  const TimePoint now = BootClock::now();
+  if (open_) return flush(now);
+  advance(now);
+}
+
+// A view of bytes that are on the heap: a stack frame of that size is none.
+void Link::read(TimePoint now) {
+  static thread_local std::vector<char> bytes(kReadBytes);
+  for (std::size_t taken = 0; stream_ && taken < kTurnBytesMax;) {
+    const net::IoResult result = stream_.read(bytes.data(), bytes.size());
+    if (result.status == net::IoStatus::kAgain) return;
+    if (result.status == net::IoStatus::kClosed)
+      return fail({ErrorCode::kUnavailable, stream_.loss()}, now);
+    taken += result.bytes;
+    const Status understood = conversation_.received({bytes.data(), result.bytes}, now);
+    if (!understood) return fail(understood.error(), now);
+    if (!conversation_.wanted()) return close();
+  }
+}
+
+void Link::flush(TimePoint now) {
+  ByteBuffer& out = conversation_.output();
+  while (!out.empty()) {
+    const net::IoResult result = stream_.write(out.data(), out.size());
+    if (result.status == net::IoStatus::kAgain) break;
+    if (result.status == net::IoStatus::kClosed)
+      return fail({ErrorCode::kUnavailable, stream_.loss()}, now);
+    out.consume(result.bytes);
+  }
+  loop_.change(stream_.fd(), out.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
+}
+
+void Link::fail(const Error& why, TimePoint now) {
+  close();
+  not_before_ = now + kBackoff;
+  conversation_.lost(why, now);
+}
+
+void Link::close() {
+  open_ = false;
+  if (!stream_) return;
+  loop_.remove(stream_.fd());
+  stream_.close();
+}
+
+}  // namespace heatsink::observe

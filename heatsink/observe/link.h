@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The socket of a conversation: opened while it is wanted, opened again when it is lost.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "heatsink/net/net.h"
+#include "heatsink/observe/conversation.h"
+
+namespace heatsink::observe {
+
+// Where the server under observation is.
+struct Server {
+  net::RedisUrl url;
+  std::vector<net::ResolvedAddress> addresses;  // not empty; tried in turn
+  net::TlsContext tls;                          // empty: plain
+};
+
+// Lives on the loop's thread; what is passed by reference must outlive it. Memory: the
+// conversation's; at most kTurnBytesMax are read in a turn, so that timers run on time.
+class Link final : public net::FdHandler {
+ public:
+  static constexpr Nanos kConnectTimeout = std::chrono::seconds(5);
+  static constexpr Nanos kBackoff = Millis(500);
+  static constexpr std::size_t kTurnBytesMax = 1U << 20U;
+
+  Link(net::EventLoop& loop, const Server& server, Conversation& conversation);
+  ~Link();
+  Link(const Link&) = delete;
+
+  // Opens or closes as the conversation wants it, and sends what it has to say. To be called in
+  // each turn.
+  void update(TimePoint now);
+
+  void on_readable() override;
+  void on_writable() override;
+
+ private:
+  void connect(TimePoint now);
+  void advance(TimePoint now);  // a step of connecting
+  void read(TimePoint now);
+  void flush(TimePoint now);
+  void fail(const Error& why, TimePoint now);
+  void close();
+
+  net::EventLoop& loop_;
+  const Server& server_;
+  Conversation& conversation_;
+  net::Stream stream_;
+  bool open_ = false;
+  std::size_t attempts_ = 0;
+  TimePoint connect_by_{};
+  TimePoint not_before_{};
+};
+
+}  // namespace heatsink::observe

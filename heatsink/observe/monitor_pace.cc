@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/monitor_pace.h"
+
+#include <algorithm>
+
+namespace heatsink::observe {
+namespace {
+
+constexpr double kCommandsMin = 500;  // of a stretch that is worth comparing
+constexpr double kSecondsMin = 0.004;
+constexpr double kLatest = 0.3;  // weight of the latest window in the mean
+constexpr double kJitterMin = 0.25, kJitterMax = 3;
+constexpr double kStrainMin = 1.0 / 64;
+
+Nanos scaled(Nanos duration, double factor) {
+  return std::chrono::duration_cast<Nanos>(
+      std::chrono::duration<double, std::nano>(static_cast<double>(duration.count()) * factor));
+}
+
+}  // namespace
+
+MonitorPace::MonitorPace(const MonitorPaceOptions& options)
+    : options_(options), random_(options.seed) {}
+
+Nanos MonitorPace::period() const {
+  const Nanos whole = options_.on + options_.off;
+  return cycles_ < kShortCycles ? whole / kShorter : whole;
+}
+
+Nanos MonitorPace::next_on() const {
+  const double most = static_cast<double>(options_.on.count()) /
+                      static_cast<double>((options_.on + options_.off).count());
+  const double loss = loss_.value_or(kAssumedLoss);
+  const double fraction = std::min(most, loss > 0 ? options_.price_max.part / loss : most);
+  return std::max(scaled(period(), fraction * strain_), kOnMin);
+}
+
+Nanos MonitorPace::next_off() {
+  std::exponential_distribution<double> jitter(1.0);
+  const Nanos mean = period() - std::min(next_on(), period() / 2);
+  ++cycles_;
+  return scaled(mean, std::clamp(jitter(random_), kJitterMin, kJitterMax));
+}
+
+// What the commands would have cost without it is taken off what was spent with it. On a busy
+// server that is the throughput lost; on an idle one, the room for it.
+void MonitorPace::learn(const ServerWork& with, const ServerWork& without) {
+  const bool known = with.commands >= kCommandsMin && without.commands >= kCommandsMin &&
+                     with.seconds >= kSecondsMin && without.seconds >= kSecondsMin;
+  if (!known) return;
+  const double due = with.commands * without.cpu_seconds / without.commands;
+  const double loss = std::clamp((with.cpu_seconds - due) / with.seconds, 0.0, 1.0);
+  loss_ = loss_ ? *loss_ + kLatest * (loss - *loss_) : loss;
+}
+
+void MonitorPace::halve() { strain_ = std::max(strain_ / 2, kStrainMin); }
+
+std::optional<Share> MonitorPace::price() const {
+  if (!loss_) return std::nullopt;
+  const double duty =
+      static_cast<double>(next_on().count()) / static_cast<double>(period().count());
+  return Share{*loss_ * duty};
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/monitor_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <utility>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/observe/server_info.h"
+
+namespace heatsink::observe {
+namespace {
+
+constexpr Nanos kPingWhileOn = Millis(20);
+constexpr Nanos kPingWhileOff = Millis(250);
+constexpr Nanos kOpeningMax = std::chrono::seconds(5);
+constexpr Nanos kEndingMax = Millis(500);  // what the server still has for us is not waited for
+constexpr Nanos kTryAgain = std::chrono::seconds(1);
+
+double seconds_of(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
+double millis_of(Nanos duration) { return seconds_of(duration) * 1e3; }
+
+ServerWork work_between(const ServerWork& from, const ServerWork& to, Nanos took) {
+  return {seconds_of(took), to.commands - from.commands, to.cpu_seconds - from.cpu_seconds};
+}
+
+// Forbidden or not there: trying again is of no use.
+bool is_final(const Error& why) {
+  return why.code == ErrorCode::kPermission || why.code == ErrorCode::kUnsupported ||
+         why.code == ErrorCode::kProtocol;
+}
+
+}  // namespace
+
+MonitorSource::MonitorSource(MonitorSourceOptions options)
+    : options_(std::move(options)),
+      dialogue_({.login = options_.login}),
+      latency_(dialogue_),
+      stream_(options_.login, options_.seed),
+      pace_(options_.pace),
+      conversations_{&dialogue_, &stream_} {}
+
+void MonitorSource::tick(TimePoint now) {
+  if (!started_at_) started_at_ = phase_since_ = now;
+  if (phase_ == Phase::kOver) return;
+  dialogue_.tick(now);
+  tick_latency(now);
+  switch (phase_) {
+    case Phase::kWaiting: {
+      const bool strained = latency_.latest(now) > options_.latency_max;
+      if (now < due_ || !dialogue_.is_up() || strained) break;
+      stream_.open();
+      phase_ = Phase::kOpening;
+      phase_since_ = now;
+      break;
+    }
+    case Phase::kOpening:
+      tick_opening(now);
+      break;
+    case Phase::kListening:
+    case Phase::kEnding:
+      tick_listening(now);
+      break;
+    case Phase::kAsking:
+    case Phase::kOver:
+      break;
+  }
+}
+
+// The stop is for good: whoever wants to go on decides that, knowing why.
+void MonitorSource::tick_latency(TimePoint now) {
+  const bool on = phase_ == Phase::kListening || phase_ == Phase::kEnding;
+  latency_.tick(now, on ? kPingWhileOn : kPingWhileOff, on);
+  if (latency_.worst_on(now) > options_.latency_max) {
+    if (on) finish_window(now);
+    return stop(
+        fmt::format("MONITOR was ended: while it was on, a PING took {:.0f} ms and more "
+                    "(--max-latency {})",
+                    millis_of(latency_.worst_on(now)), format_duration(options_.latency_max)),
+        SourceState::kFinished);
+  }
+  const Nanos latency = latency_.latest(now);
+  if (!dialogue_.is_up() && !dialogue_.trouble().empty()) {
+    note_ = dialogue_.trouble();
+  } else if (!on && latency > options_.latency_max) {
+    note_ = fmt::format("waiting: a PING takes {:.0f} ms, with MONITOR off (--max-latency {})",
+                        millis_of(latency), format_duration(options_.latency_max));
+  } else if (dialogue_.is_up() && !strained_) {
+    note_.clear();
+  }
+}
+
+void MonitorSource::tick_opening(TimePoint now) {
+  if (stream_.is_ready()) {
+    phase_ = Phase::kAsking;
+    return ask_work(now, true);
+  }
+  if (stream_.failure()) return on_failure(*stream_.failure(), now);
+  if (now - phase_since_ > kOpeningMax)
+    on_failure({ErrorCode::kTimedOut, "the server lets no second connection in"}, now);
+}
+
+void MonitorSource::tick_listening(TimePoint now) {
+  if (stream_.failure() && !stream_.has_begun()) return on_failure(*stream_.failure(), now);
+  if (stream_.failure()) {
+    pace_.halve();
+    strained_ = true;
+    note_ = fmt::format(
+        "the server closed the stream ({}; its client-output-buffer-limit?): windows get shorter",
+        stream_.failure()->message);
+    return finish_window(now);
+  }
+  if (stream_.has_ended()) return finish_window(now);
+  if (!stream_.has_begun()) {
+    if (now - phase_since_ > kOpeningMax)
+      on_failure({ErrorCode::kTimedOut, "MONITOR is not answered"}, now);
+    return;
+  }
+  const bool full = stream_.bytes() >= options_.window_bytes_max;
+  if (phase_ == Phase::kListening && (full || now - stream_.begun_at() >= on_)) {
+    stream_.end();
+    phase_ = Phase::kEnding;
+    phase_since_ = now;
+  } else if (phase_ == Phase::kEnding && now - phase_since_ > kEndingMax) {
+    pace_.halve();
+    strained_ = true;
+    note_ = "MONITOR brings more than can be read in time: windows get shorter";
+    finish_window(now);
+  }
+}
+
+// Two questions, one moment: they travel together.
+void MonitorSource::ask_work(TimePoint now, bool window_ahead) {
+  dialogue_.ask({"INFO", "stats"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+    stats_ = reply && reply->is_text() ? reply->text : "";
+  });
+  dialogue_.ask({"INFO", "cpu"}, now,
+                [this, window_ahead](const Result<resp::Value>& reply, TimePoint at) {
+                  const bool told = reply && reply->is_text();
+                  take_work(told ? work_of(stats_, reply->text) : std::nullopt, at, window_ahead);
+                });
+}
+
+void MonitorSource::take_work(const std::optional<ServerWork>& work, TimePoint now,
+                              bool window_ahead) {
+  if (phase_ == Phase::kOver) return;
+  std::optional<WorkAt> seen;
+  if (work) seen = WorkAt{*work, now};
+  if (!window_ahead) {
+    if (seen && before_ && without_)
+      pace_.learn(work_between(before_->work, seen->work, seen->at - before_->at), *without_);
+    after_ = seen;
+    return;
+  }
+  without_.reset();
+  if (seen && after_) without_ = work_between(after_->work, seen->work, seen->at - after_->at);
+  before_ = seen;
+  if (phase_ != Phase::kAsking) return;
+  if (!stream_.is_ready()) return on_failure({ErrorCode::kUnavailable, "the stream was lost"}, now);
+  on_ = pace_.next_on();
+  stream_.begin(now);
+  phase_ = Phase::kListening;
+  phase_since_ = now;
+}
+
+void MonitorSource::finish_window(TimePoint now) {
+  const TimePoint from = stream_.begun_at();
+  if (auto heard = stream_.take_heard(now); heard && heard->seconds > 0) {
+    windows_.push_back({std::move(heard->summary), heard->seconds, from, now});
+    ++windows_ever_;
+    while (windows_.front().from + options_.horizon < now && windows_.size() > kWindowsWanted)
+      windows_.pop_front();
+  }
+  if (state_ == SourceState::kStarting && windows_ever_ >= kWindowsWanted)
+    state_ = SourceState::kRunning;
+  phase_ = Phase::kWaiting;
+  due_ = now + pace_.next_off();
+  ask_work(now, false);
+}
+
+void MonitorSource::on_failure(const Error& why, TimePoint now) {
+  stream_.close();
+  if (is_final(why)) return stop(why.message, SourceState::kFailed);
+  note_ = why.message;
+  strained_ = true;
+  phase_ = Phase::kWaiting;
+  due_ = now + kTryAgain;
+}
+
+void MonitorSource::stop(std::string why, SourceState state) {
+  stream_.close();
+  dialogue_.end();
+  phase_ = Phase::kOver;
+  note_ = std::move(why);
+  state_ = state;
+}
+
+SourceFacts MonitorSource::facts() const {
+  const Nanos on = pace_.next_on();
+  SourceFacts out;
+  out.name = "monitor";
+  const auto price = pace_.price();
+  out.cost = price ? fmt::format(
+                         "MONITOR, {:.0f} ms at a time: it takes {:.0f} % of the server's "
+                         "core while it is on, {:.1f} % over time (measured)",
+                         millis_of(on), 100 * *pace_.loss(), 100 * price->part)
+                   : fmt::format(
+                         "MONITOR, {:.0f} ms at a time: it can take half of a busy "
+                         "server's throughput while it is on (not measured yet)",
+                         millis_of(on));
+  out.blind_spots =
+      "what happens between the windows; sizes of values; which reads miss; AUTH and admin "
+      "commands";
+  out.confidence = windows_.size() >= kWindowsForChange
+                       ? "the mean rate lies within the bounds with 95 %"
+                       : "the bounds hold with 95 % for a steady rate: too few windows yet";
+  return out;
+}
+
+std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summaries,
+                                        double watched) const {
+  using Counts = boost::unordered_flat_map<std::uint64_t, std::pair<double, double>>;
+  std::vector<Counts> counts(windows_.size());
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    for (const detect::KeyCount& key : summaries[i].keys)
+      counts[i][key.hash.value] = {static_cast<double>(key.low), static_cast<double>(key.high)};
+  }
+  std::vector<KeyRow> out;
+  detect::Summary all = detect::merge(summaries, kRowsMax);
+  for (detect::KeyCount& key : all.keys) {
+    std::vector<WindowCount> seen;
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      const auto at = counts[i].find(key.hash.value);
+      const auto absent = std::pair{0.0, static_cast<double>(summaries[i].absent_max)};
+      const auto [low, high] = at != counts[i].end() ? at->second : absent;
+      seen.push_back({windows_[i].seconds, low, high});
+    }
+    const RateBounds rate = rate_bounds(seen, watched);
+    out.push_back({std::move(key), rate, ""});
+  }
+  return out;
+}
+
+Observation MonitorSource::observe(TimePoint now) {
+  Observation out;
+  out.facts = facts();
+  out.state = state_;
+  out.note = note_;
+  std::vector<detect::Summary> summaries;
+  double seconds = 0;
+  Totals totals;
+  for (const Window& window : windows_) {
+    summaries.push_back(window.summary);
+    seconds += window.seconds;
+    totals.requests_rate += static_cast<double>(window.summary.requests);
+    totals.writes_rate += static_cast<double>(window.summary.writes);
+  }
+  const Nanos watched = windows_.empty() ? Nanos(0) : windows_.back().to - windows_.front().from;
+  if (seconds > 0) {
+    totals.requests_rate /= seconds;
+    totals.writes_rate /= seconds;
+    totals.reads_rate = totals.requests_rate - totals.writes_rate;
+  }
+  out.report = make_report(rows(summaries, seconds_of(watched)), totals, options_.server,
+                           std::max<Nanos>(watched, Millis(1)),
+                           started_at_ ? now - *started_at_ : Nanos(0), now);
+  out.report.upstream_up = dialogue_.is_up();
+  return out;
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MONITOR stream, listened to a little at a time: exact names within seconds, at a stated
+// price.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/latency_probe.h"
+#include "heatsink/observe/monitor_pace.h"
+#include "heatsink/observe/monitor_stream.h"
+#include "heatsink/observe/rows.h"
+#include "heatsink/observe/source.h"
+
+namespace heatsink::observe {
+
+struct MonitorSourceOptions {
+  Login login;
+  std::string server;  // as shown, without a password
+  MonitorPaceOptions pace;
+  Nanos latency_max = Millis(100);              // of a PING while MONITOR is on: above, it is ended
+  Nanos horizon = std::chrono::seconds(30);     // the rows are of the windows of so long
+  std::uint64_t window_bytes_max = 32U << 20U;  // a window that brought so much ends early
+  std::uint64_t seed = 0;
+};
+
+// Two connections: one that MONITOR is on, a new one for each window, and one that measures: PING
+// while it is on, INFO before and after. What MONITOR takes is told in the facts, and decides how
+// long the windows are (monitor_pace.h).
+class MonitorSource final : public Source {
+ public:
+  static constexpr std::size_t kWindowsWanted = 5;  // for bounds that are of use
+
+  explicit MonitorSource(MonitorSourceOptions options);
+
+  std::span<Conversation* const> conversations() override { return conversations_; }
+  void tick(TimePoint now) override;
+  Observation observe(TimePoint now) override;
+
+ private:
+  enum class Phase : std::uint8_t { kWaiting, kOpening, kAsking, kListening, kEnding, kOver };
+  struct Window {
+    detect::Summary summary;
+    double seconds = 0;
+    TimePoint from{};
+    TimePoint to{};
+  };
+
+  void tick_latency(TimePoint now);
+  void tick_opening(TimePoint now);
+  void tick_listening(TimePoint now);
+  void ask_work(TimePoint now, bool window_ahead);
+  void take_work(const std::optional<ServerWork>& work, TimePoint now, bool window_ahead);
+  void finish_window(TimePoint now);
+  void on_failure(const Error& why, TimePoint now);
+  void stop(std::string why, SourceState state);
+  SourceFacts facts() const;
+  std::vector<KeyRow> rows(const std::vector<detect::Summary>& summaries, double watched) const;
+
+  MonitorSourceOptions options_;
+  Dialogue dialogue_;
+  LatencyProbe latency_;
+  MonitorStream stream_;
+  MonitorPace pace_;
+  std::vector<Conversation*> conversations_;
+  Phase phase_ = Phase::kWaiting;
+  TimePoint due_{};
+  TimePoint phase_since_{};
+  Nanos on_{0};            // of the window now open
+  bool strained_ = false;  // it was cut short
+  std::deque<Window> windows_;
+  std::size_t windows_ever_ = 0;
+  std::optional<TimePoint> started_at_;
+  struct WorkAt {
+    ServerWork work;
+    TimePoint at{};
+  };
+  std::optional<WorkAt> before_;  // the window
+  std::optional<WorkAt> after_;   // the one before it
+  std::optional<ServerWork> without_;
+  std::string stats_;  // INFO's first answer, while the second is awaited
+  SourceState state_ = SourceState::kStarting;
+  std::string note_;
+};
+
+}  // namespace heatsink::observe

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was heard of MONITOR while it was on once: which keys, how often, by whom.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::observe {
+
+// Names of commands and of clients (their address without the port), by number. At most kNamesMax
+// of each; later ones are nobody's. One thread.
+class MonitorNames final : public detect::TallyNames {
+ public:
+  static constexpr std::size_t kNamesMax = 60'000;
+
+  std::uint16_t command_number(const resp::Command* command);
+  std::uint32_t client_number(std::string_view address);
+
+  std::string command(std::uint16_t number) const override;
+  std::string client(std::uint32_t number) const override;
+
+ private:
+  boost::unordered_flat_map<const resp::Command*, std::uint16_t> command_numbers_;
+  std::vector<const resp::Command*> commands_;
+  boost::unordered_flat_map<std::string, std::uint32_t> client_numbers_;
+  std::vector<std::string> clients_;
+};
+
+// Takes lines and counts the accesses in them, in fixed memory. A script's own calls are counted;
+// its EVAL is not, which names the same keys again. One thread.
+class MonitorWindow {
+ public:
+  static constexpr std::size_t kRecorderBytes = 1'000'000;  // about 4000 keys
+  static constexpr std::size_t kKeysMax = 500;              // kept of a window
+
+  MonitorWindow(const resp::CommandTable& commands, MonitorNames& names, std::uint64_t seed);
+
+  // A line without '+' and end; with `cut` it is only the beginning of one.
+  void take(std::string_view line, bool cut);
+
+  // A line whose ECHO has this text is not counted, but ends up here: the server's clock at it.
+  void expect_mark(std::string text) { mark_ = std::move(text); }
+  bool mark_seen() const { return mark_seen_; }
+  std::int64_t mark_ns() const { return mark_ns_; }
+
+  std::uint64_t lines() const { return lines_; }
+  std::uint64_t unreadable() const { return unreadable_; }  // lines that are none of MONITOR
+  std::int64_t first_ns() const { return first_ns_; }       // the server's clock, 0: no line
+  std::int64_t last_ns() const { return last_ns_; }
+
+  detect::Summary summarize();
+
+ private:
+  static constexpr TimePoint kNow{std::chrono::seconds(1)};  // all is in one slot
+
+  bool take_mark(const resp::MonitorHead& head);
+  void record(const resp::MonitorHead& head);
+
+  const resp::CommandTable& commands_;
+  MonitorNames& names_;
+  std::uint64_t seed_;
+  detect::Recorder recorder_;
+  std::string mark_;
+  bool mark_seen_ = false;
+  std::int64_t mark_ns_ = 0;
+  std::uint64_t recorded_ = 0;
+  std::uint64_t look_at_ = 128;  // accesses: when the busiest keys get their tallies next
+  std::uint64_t lines_ = 0;
+  std::uint64_t unreadable_ = 0;
+  std::int64_t first_ns_ = 0;
+  std::int64_t last_ns_ = 0;
+  std::string text_;
+  std::vector<std::string_view> args_;
+  std::vector<resp::KeyRef> keys_;
+};
+
+}  // namespace heatsink::observe

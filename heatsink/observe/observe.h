@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// observe: what a server itself can be asked about its hot keys, each way with its price and
+// bounds. Start with source.h (the contract), then observer.h (the thread that runs sources).
+#pragma once
+
+#include "heatsink/observe/observer.h"  // IWYU pragma: export
+#include "heatsink/observe/source.h"    // IWYU pragma: export

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/rate_bounds.h"
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+
+namespace heatsink::observe {
+namespace {
+
+constexpr double kTail = 0.005;
+
+// Garwood's bounds of a Poisson mean of which `count` were seen.
+double poisson_low(double count) {
+  if (count <= 0) return 0;
+  return boost::math::quantile(boost::math::chi_squared(2 * count), kTail) / 2;
+}
+
+double poisson_high(double count) {
+  const boost::math::chi_squared distribution(2 * count + 2);
+  return boost::math::quantile(boost::math::complement(distribution, kTail)) / 2;
+}
+
+struct Sums {
+  double seconds = 0;
+  double low = 0;
+  double high = 0;
+};
+
+Sums sums_of(std::span<const WindowCount> windows) {
+  Sums sums;
+  for (const WindowCount& window : windows) {
+    sums.seconds += window.seconds;
+    sums.low += window.low;
+    sums.high += window.high;
+  }
+  return sums;
+}
+
+// Half of Student's interval; 0 with too few windows.
+double change(std::span<const WindowCount> windows, double rate, double seconds) {
+  if (windows.size() < kWindowsForChange) return 0;
+  const auto n = static_cast<double>(windows.size());
+  double squares = 0;
+  for (const WindowCount& window : windows) {
+    const double residual = window.low - rate * window.seconds;
+    squares += residual * residual;
+  }
+  const boost::math::students_t distribution(n - 1);
+  const double t = boost::math::quantile(boost::math::complement(distribution, kTail));
+  return t * std::sqrt(squares / (n - 1) * n) / seconds;
+}
+
+}  // namespace
+
+RateBounds rate_bounds(std::span<const WindowCount> windows, double watched_seconds) {
+  const Sums sums = sums_of(windows);
+  if (sums.seconds <= 0) return {0, 0, std::numeric_limits<double>::infinity()};
+  RateBounds out;
+  out.rate = sums.low / sums.seconds;
+  const double half = change(windows, out.rate, sums.seconds);
+  out.low = std::min(poisson_low(sums.low) / sums.seconds, out.rate - half);
+  out.high = std::max(poisson_high(sums.high) / sums.seconds, sums.high / sums.seconds + half);
+  const double seen = sums.low / std::max(watched_seconds, sums.seconds);
+  out.low = std::clamp(out.low, seen, out.rate);
+  return out;
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "heatsink/base/units.h"
+
+namespace heatsink::observe {
+namespace {
+
+std::uint64_t whole(double value) {
+  constexpr double kMax = 1e18;
+  return value > 0 ? static_cast<std::uint64_t>(std::min(std::round(value), kMax)) : 0;
+}
+
+void scale(std::vector<detect::Tally>& tallies, double factor) {
+  for (detect::Tally& tally : tallies) {
+    tally.low = whole(static_cast<double>(tally.low) * factor);
+    tally.high = whole(static_cast<double>(tally.high) * factor);
+  }
+}
+
+// What was seen becomes what was there, in the window.
+void scale(detect::KeyCount& count, const RateBounds& rate, double seconds) {
+  const double seen = static_cast<double>(count.reads + count.writes);
+  const double factor = seen > 0 ? rate.rate * seconds / seen : 0;
+  const std::uint64_t all = whole(rate.rate * seconds);
+  count.writes = std::min(whole(static_cast<double>(count.writes) * factor), all);
+  count.reads = seen > 0 ? all - count.writes : 0;
+  count.low = whole(rate.low * seconds);
+  count.high = whole(rate.high * seconds);
+  scale(count.commands, factor);
+  scale(count.clients, factor);
+}
+
+// Proven, not guessed: by the lower bound.
+detect::Temperature temperature_of(const KeyRow& row, double requests_rate) {
+  const double share = requests_rate > 0 ? row.rate.low / requests_rate : 0;
+  if (share < kWarmShare) return detect::Temperature::kCold;
+  if (share < kHotShare) return detect::Temperature::kWarm;
+  return row.count.writes > row.count.reads ? detect::Temperature::kWriteHot
+                                            : detect::Temperature::kHot;
+}
+
+detect::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, TimePoint now) {
+  detect::KeyReport out;
+  detect::Verdict& verdict = out.verdict;
+  verdict.temperature = temperature_of(row, totals.requests_rate);
+  verdict.measure = {window, detect::Dimension::kRequests};
+  verdict.rate = row.rate.rate;
+  verdict.rate_low = row.rate.low;
+  verdict.rate_high = row.rate.high;
+  verdict.share =
+      totals.requests_rate > 0 ? std::min(row.rate.rate / totals.requests_rate, 1.0) : 0;
+  verdict.since = now;
+  verdict.reason = row.reason.empty()
+                       ? format_share(Share{std::round(verdict.share * 1000) / 1000}) +
+                             " of the accesses of this server"
+                       : std::move(row.reason);
+  scale(row.count, row.rate, std::chrono::duration<double>(window).count());
+  verdict.count = std::move(row.count);
+  out.cache_note = "seen from outside: no copies here";
+  return out;
+}
+
+}  // namespace
+
+detect::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::string upstream,
+                           Nanos window, Nanos watched, TimePoint now) {
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const KeyRow& row) { return row.rate.rate; });
+  if (rows.size() > kRowsMax) rows.resize(kRowsMax);
+  detect::Report report;
+  report.at = now;
+  report.window = window;
+  report.uptime = watched;
+  report.upstream = std::move(upstream);
+  report.upstream_up = true;
+  report.coherence = "no copies: seen from outside";
+  report.requests_rate = totals.requests_rate;
+  report.reads_rate = totals.reads_rate;
+  report.writes_rate = totals.writes_rate;
+  report.misses_rate = totals.reads_rate;
+  report.clients = totals.clients;
+  report.sampled = true;
+  report.hot = kHotShare * totals.requests_rate;
+  report.warm = kWarmShare * totals.requests_rate;
+  report.quiet = "no key is proven to have a tenth of the accesses";
+  for (KeyRow& row : rows) report.keys.push_back(report_of(std::move(row), totals, window, now));
+  for (const detect::KeyReport& key : report.keys) {
+    report.hot_keys += key.verdict.temperature == detect::Temperature::kHot ? 1 : 0;
+    report.write_hot_keys += key.verdict.temperature == detect::Temperature::kWriteHot ? 1 : 0;
+  }
+  return report;
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: a server that answers by a function, for all conversations of a source.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heatsink/observe/source.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::observe {
+
+// Moves a source through virtual time: connects what is wanted, answers what is asked, closes what
+// is not wanted any more.
+class ScriptedServer {
+ public:
+  using Args = std::vector<std::string>;
+  // The bytes that answer a request; "" : no answer. `conversation`: its place in the source's.
+  using Script = std::function<std::string(std::size_t conversation, const Args& args)>;
+
+  ScriptedServer(Source& source, Script script) : source_(source), script_(std::move(script)) {}
+
+  static std::string bulk(std::string_view text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+  }
+  static std::string array(const std::vector<std::string>& items) {
+    std::string out = "*" + std::to_string(items.size()) + "\r\n";
+    for (const std::string& item : items) out += item;
+    return out;
+  }
+
+  TimePoint now() const { return now_; }
+  void run_for(Nanos duration, Nanos step = Millis(5)) {
+    for (const TimePoint end = now_ + duration; now_ < end; now_ += step) turn();
+  }
+  // Said by nobody's asking, if that conversation has a connection.
+  void say(std::size_t conversation, std::string_view bytes) {
+    if (open_[conversation]) deliver(conversation, bytes);
+  }
+  void cut(std::size_t conversation, const std::string& why = "the connection was lost") {
+    if (!open_[conversation]) return;
+    open_[conversation] = false;
+    source_.conversations()[conversation]->lost({ErrorCode::kUnavailable, why}, now_);
+  }
+  bool is_open(std::size_t conversation) { return open_[conversation]; }
+
+ private:
+  void turn() {
+    source_.tick(now_);
+    const auto all = source_.conversations();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i]->wanted()) open_[i] = false;
+      if (all[i]->wanted() && !open_[i]) {
+        open_[i] = true;
+        asked_[i].clear();
+        all[i]->connected(now_);
+      }
+      if (open_[i]) answer(i);
+    }
+  }
+  void answer(std::size_t i) {
+    ByteBuffer& output = source_.conversations()[i]->output();
+    asked_[i] += output.view();
+    output.clear();
+    while (!asked_[i].empty() && open_[i]) {
+      resp::Value request;
+      std::size_t consumed = 0;
+      if (resp::parse_value(asked_[i], request, consumed) != resp::ValueStatus::kValue) return;
+      asked_[i].erase(0, consumed);
+      Args args;
+      for (const resp::Value& item : request.items) args.push_back(item.text);
+      const std::string reply =
+          args[0] == "AUTH" || args[0] == "CLIENT" ? "+OK\r\n" : script_(i, args);
+      if (!reply.empty()) deliver(i, reply);
+    }
+  }
+  void deliver(std::size_t i, std::string_view bytes) {
+    Conversation& conversation = *source_.conversations()[i];
+    const Status understood = conversation.received(bytes, now_);
+    if (understood) return;
+    open_[i] = false;
+    conversation.lost(understood.error(), now_);
+  }
+
+  Source& source_;
+  Script script_;
+  TimePoint now_{std::chrono::seconds(100)};
+  std::map<std::size_t, bool> open_;
+  std::map<std::size_t, std::string> asked_;
+};
+
+}  // namespace heatsink::observe

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink top: the hot keys of a running proxy, live.
+// heatsink top: the hot keys of a running proxy, or of any server, live.
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 #include "apps/heatsink/flags.h"
+#include "apps/heatsink/top_server_flags.h"
 #include "apps/heatsink/top_session.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
+#include "heatsink/base/printable.h"
 #include "heatsink/base/secret_file.h"
 
 namespace heatsink::app {
@@ -25,7 +28,8 @@ Result<Nanos> parse_interval(const std::string& text) {
 int run_top(int argc, char** argv) {
   TopOptions options;
   CLI::App app(
-      "Shows the hot keys of a running proxy, live: rate, share, hit ratio, load taken off.",
+      "Shows the hot keys of a running proxy, or of any server, live: rate with bounds, share, "
+      "who.",
       argv[0]);
   add_parsed_flag(
       app, "--admin", options.admin,
@@ -46,7 +50,15 @@ int run_top(int argc, char** argv) {
   app.add_option("--record", options.record_file,
                  "Append the answers to this file, for 'heatsink replay'; zstd if it ends in .zst")
       ->type_name("FILE");
+  ServerFlags server;
+  add_server_flags(app, server);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
+  auto observed = observed_server(server);
+  if (!observed) {
+    std::cerr << argv[0] << ": " << printable(observed.error().message) << "\n";
+    return kMisused;
+  }
+  options.server = std::move(observed).value();
   return run_top_session(options);
 }
 

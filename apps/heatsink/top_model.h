@@ -33,7 +33,14 @@ struct TopModel {
   // The last answer's keys in the chosen order, busiest first.
   std::vector<const KeyView*> sorted_keys() const;
 
-  std::string admin;  // "127.0.0.1:6390"
+  // Whom we ask, for people: "http://127.0.0.1:6390", "redis://db7:6379".
+  std::string asked() const {
+    if (admin.starts_with("unix:")) return admin;
+    return (observed ? "redis://" : "http://") + admin;
+  }
+
+  std::string admin;      // "127.0.0.1:6390"; of an observed server its own address
+  bool observed = false;  // a server is asked itself, not a proxy
   Nanos interval;
   SortBy sort = SortBy::kRate;
   bool paused = false;

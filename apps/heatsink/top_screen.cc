@@ -137,7 +137,7 @@ void draw_problem(Screen& screen, const TopModel& model, int row, TimePoint now)
   const Nanos silent = model.down_since ? now - *model.down_since : Nanos(0);
   const bool lasting = silent >= std::chrono::seconds(1);
   screen.put(0, row,
-             fmt::format("NO ANSWER from http://{}{}: {}", model.admin,
+             fmt::format("NO ANSWER from {}{}: {}", model.asked(),
                          lasting ? " for " + tui::age_text(silent) : "", model.problem),
              kBad);
 }
@@ -177,10 +177,11 @@ void draw_help(Screen& screen) {
 
 void draw_waiting(Screen& screen, const TopModel& model) {
   if (model.problem.empty()) {
-    screen.put(0, 2, fmt::format("asking http://{} ...", model.admin));
+    screen.put(0, 2, fmt::format("asking {} ...", model.asked()));
     return;
   }
-  screen.put(0, 4, "Is `heatsink proxy` running, with --admin " + model.admin + "?");
+  if (!model.observed)
+    screen.put(0, 4, "Is `heatsink proxy` running, with --admin " + model.admin + "?");
   screen.put(0, 5, fmt::format("Trying again every {}.", format_duration(model.interval)));
 }
 

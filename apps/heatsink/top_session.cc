@@ -14,7 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include "apps/heatsink/top_http.h"
 #include "apps/heatsink/top_model.h"
 #include "apps/heatsink/top_recording.h"
 #include "apps/heatsink/top_screen.h"
@@ -33,20 +32,22 @@ class TopSession {
  public:
   explicit TopSession(const TopOptions& options)
       : options_(options),
-        model_(options.admin.text(), options.interval),
+        model_(options.server ? options.server->url.where() : options.admin.text(),
+               options.interval),
         signals_(io_, SIGINT, SIGTERM, SIGHUP),
         poll_timer_(io_),
         end_timer_(io_),
         input_(io_) {
+    model_.observed = options.server.has_value();
     signals_.add(SIGQUIT);
     signals_.add(SIGWINCH);
   }
 
   int run() {
-    if (!open_recording()) return kFailed;
+    if (!open_recording() || !open_answers()) return kFailed;
     wait_for_signal();
     if (!options_.once && !options_.json) open_terminal();
-    if (options_.run_for > Nanos(0)) {
+    if (options_.run_for > Nanos(0) && !options_.once) {
       end_timer_.expires_after(options_.run_for);
       end_timer_.async_wait([this](auto error) {
         if (!error) io_.stop();
@@ -75,6 +76,29 @@ class TopSession {
     }
     std::cerr << "heatsink top: --record: " << opened.error().message << std::endl;
     return false;
+  }
+
+  bool open_answers() {
+    const Nanos timeout =
+        std::clamp<Nanos>(options_.interval, std::chrono::seconds(1), std::chrono::seconds(5));
+    if (!options_.server) {
+      answers_ = http_answers(io_, options_.admin, options_.token, timeout);
+      return true;
+    }
+    auto answers = observed_answers(io_, *options_.server, first_within());
+    if (answers) {
+      answers_ = std::move(answers).value();
+      return true;
+    }
+    std::cerr << "heatsink top: " << tui::safe_text(answers.error().message) << std::endl;
+    return false;
+  }
+
+  // A person would rather see what is known; a script wants what is good.
+  Nanos first_within() const {
+    constexpr Nanos kOnceWithin = std::chrono::seconds(20);
+    if (!options_.once) return Nanos(0);
+    return options_.run_for > Nanos(0) ? options_.run_for : kOnceWithin;
   }
 
   // A person at the screen is told by the summary's place: standard error, after the terminal.
@@ -159,16 +183,13 @@ class TopSession {
 
   void poll() {
     poll_timer_.expires_after(options_.interval);
-    const Nanos timeout =
-        std::clamp<Nanos>(options_.interval, std::chrono::seconds(1), std::chrono::seconds(5));
-    http_get(io_, options_.admin, "/api/hotkeys", options_.token, timeout, kAnswerBytesMax,
-             [this](const Result<std::string>& body) {
-               polled(body);
-               if (options_.once) return io_.stop();
-               poll_timer_.async_wait([this](auto error) {
-                 if (!error) poll();
-               });
-             });
+    answers_->ask([this](const Result<std::string>& body) {
+      polled(body);
+      if (options_.once || (answers_->finished() && !terminal_)) return io_.stop();
+      poll_timer_.async_wait([this](auto error) {
+        if (!error) poll();
+      });
+    });
   }
 
   void polled(const Result<std::string>& body) {
@@ -182,7 +203,7 @@ class TopSession {
       model_.failed(view.error().message, BootClock::now());
     }
     if (!model_.problem.empty() && (options_.json || options_.once)) {
-      std::cerr << "heatsink top: no answer from http://" << model_.admin << ": "
+      std::cerr << "heatsink top: no answer from " << model_.asked() << ": "
                 << tui::safe_text(model_.problem) << std::endl;
     } else if (options_.json) {
       print(json_on_one_line(*body).value() + "\n");
@@ -216,6 +237,7 @@ class TopSession {
   asio::steady_timer poll_timer_;
   asio::steady_timer end_timer_;
   asio::posix::stream_descriptor input_;
+  std::unique_ptr<TopAnswers> answers_;
   std::unique_ptr<tui::Terminal> terminal_;
   std::optional<Recording> recording_;
   std::string recording_problem_;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
+#include "apps/heatsink/top_answers.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/net/address.h"
 
@@ -12,7 +14,8 @@ namespace heatsink::app {
 
 struct TopOptions {
   net::HostPort admin{"127.0.0.1", 6390};
-  std::string token;  // that the admin API asks for; "": none
+  std::string token;                     // that the admin API asks for; "": none
+  std::optional<ObservedServer> server;  // it is asked itself, and `admin` is not
   Nanos interval = std::chrono::seconds(1);
   Nanos run_for{0};         // 0: until it is ended
   bool once = false;        // one answer, as text

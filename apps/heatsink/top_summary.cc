@@ -79,7 +79,7 @@ std::string summary_text(const TopModel& model, Nanos watched) {
   const std::string age = tui::age_text(watched);
   if (model.answers == 0) {
     return wrapped(
-        fmt::format("heatsink top: no answer from http://{} in {}: {}", model.admin, age,
+        fmt::format("heatsink top: no answer from {} in {}: {}", model.asked(), age,
                     model.problem.empty() ? "ended too early" : tui::safe_text(model.problem)));
   }
   return wrapped(fmt::format("heatsink top: watched {} for {}. {} {}",

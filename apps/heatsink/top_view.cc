@@ -198,6 +198,35 @@ void read_keys(const json::array& keys, HotkeysView& view, std::optional<Error>&
   }
 }
 
+SourceView read_source(Members members) {
+  SourceView source;
+  members.read("name", source.name);
+  members.read("state", source.state);
+  members.read("cost", source.cost);
+  members.read("blind_spots", source.blind_spots);
+  members.read("confidence", source.confidence);
+  members.read("note", source.note);
+  members.read("progress", source.progress);
+  return source;
+}
+
+// Only where a server was observed.
+void read_sources(const json::object& document, HotkeysView& view, std::optional<Error>& error) {
+  const json::value* sources = document.if_contains("sources");
+  if (sources == nullptr || !sources->is_array()) return;
+  for (const json::value& source : sources->get_array()) {
+    if (!source.is_object()) error = not_hotkeys("\"sources\" should hold objects");
+    if (error || view.sources.size() == kSourcesShownMax) return;
+    view.sources.push_back(read_source(Members(source.get_object(), error)));
+  }
+  const json::value* differences = document.if_contains("cross_check");
+  if (differences == nullptr || !differences->is_array()) return;
+  for (const json::value& difference : differences->get_array()) {
+    if (!difference.is_string() || view.cross_check.size() == kDifferencesShownMax) return;
+    view.cross_check.emplace_back(difference.get_string().c_str());
+  }
+}
+
 }  // namespace
 
 Result<HotkeysView> parse_hotkeys(std::string_view text) {
@@ -216,6 +245,7 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   if (const auto* keys = members.find("keys", "an array", json::kind::array)) {
     read_keys(keys->get_array(), view, error);
   }
+  read_sources(document->get_object(), view, error);
   if (error) return *error;
   return view;
 }

@@ -80,6 +80,15 @@ struct SlotView {
   double bytes_rate = kUnknown;
 };
 
+// A way in which the numbers were got, where the server itself was asked.
+struct SourceView {
+  std::string name;   // "monitor"
+  std::string state;  // "starting", "running", "finished", "failed"
+  std::string cost, blind_spots, confidence;
+  std::string note;            // what there is to say now; "": nothing
+  double progress = kUnknown;  // 0 .. 1
+};
+
 struct HotkeysView {
   Nanos window{};
   Nanos uptime{};
@@ -89,6 +98,8 @@ struct HotkeysView {
   std::vector<NodeView> nodes;  // each, where there are several; empty: `node` is the one
   std::vector<SlotView> slots;  // where the source counts by slot; empty: they follow from the keys
   std::vector<KeyView> keys;    // busiest first
+  std::vector<SourceView> sources;       // the first gave the rows; empty: a proxy did
+  std::vector<std::string> cross_check;  // what several say differently
 };
 
 // Whoever answers on that port may answer anything: past kAnswerBytesMax, kAnswerDepthMax or
@@ -98,6 +109,8 @@ inline constexpr std::size_t kAnswerBytesMax = 16U << 20U;
 inline constexpr std::size_t kAnswerDepthMax = 16;
 inline constexpr std::size_t kKeysShownMax = 100'000;
 inline constexpr std::size_t kTalliesShownMax = 8;
+inline constexpr std::size_t kSourcesShownMax = 8;
+inline constexpr std::size_t kDifferencesShownMax = 100;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
 
 // The same JSON on one line, byte for byte if it is on one already; kProtocol if it is none.

@@ -14,7 +14,7 @@ std::span<const Verb> verbs() {
        run_proxy},
       {"replay", "Plays a trace again: what was hot, what caching would have saved, what to set.",
        run_replay},
-      {"top", "Shows the hot keys of a running proxy, live.", run_top},
+      {"top", "Shows the hot keys of a running proxy, or of any server, live.", run_top},
   };
   return rows;
 }

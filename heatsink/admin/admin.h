@@ -4,5 +4,6 @@
 // base, net and detect, and learns about the proxy only through the callbacks it is given.
 #pragma once
 
-#include "heatsink/admin/base64.h"  // IWYU pragma: export
-#include "heatsink/admin/server.h"  // IWYU pragma: export
+#include "heatsink/admin/base64.h"        // IWYU pragma: export
+#include "heatsink/admin/hotkeys_json.h"  // IWYU pragma: export
+#include "heatsink/admin/server.h"        // IWYU pragma: export

@@ -3,5 +3,7 @@
 // bounds. Start with source.h (the contract), then observer.h (the thread that runs sources).
 #pragma once
 
-#include "heatsink/observe/observer.h"  // IWYU pragma: export
-#include "heatsink/observe/source.h"    // IWYU pragma: export
+#include "heatsink/observe/cross_check.h"  // IWYU pragma: export
+#include "heatsink/observe/make_source.h"  // IWYU pragma: export
+#include "heatsink/observe/observer.h"     // IWYU pragma: export
+#include "heatsink/observe/source.h"       // IWYU pragma: export

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of top's command line that names a server to observe.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apps/heatsink/top_answers.h"
+#include "heatsink/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heatsink::app {
+
+// What the flags said, before it is put together: a password file may come before the URL.
+struct ServerFlags {
+  std::string url;  // "": a proxy is asked
+  std::string sources = "monitor";
+  std::string password_file;
+  std::string tls_ca_file;
+  Nanos latency_max = Millis(100);
+};
+void add_server_flags(CLI::App& app, ServerFlags& flags);
+
+// Nothing when no server was named. The password: of the URL, else of the file (its first line),
+// else of the environment ($REDISCLI_AUTH, as redis-cli has it). Errors never repeat it.
+Result<std::optional<ObservedServer>> observed_server(const ServerFlags& flags);
+
+}  // namespace heatsink::app

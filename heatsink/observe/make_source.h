@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources by the names that a person knows them by.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/base/result.h"
+#include "heatsink/observe/greeting.h"
+#include "heatsink/observe/source.h"
+
+namespace heatsink::observe {
+
+struct SourceOptions {
+  Login login;
+  std::string server;               // as shown, without a password
+  std::uint32_t db = 0;             // 0: all databases, where a source looks at one at a time
+  Nanos latency_max = Millis(100);  // of a PING while we are a burden: above, it is ended
+  std::uint64_t seed = 0;
+};
+
+// "auto", "monitor", ...; in the order of --help.
+std::vector<std::string> source_names();
+
+// kInvalidArgument for another name, with those that there are.
+Result<std::unique_ptr<Source>> make_source(std::string_view name, const SourceOptions& options);
+
+}  // namespace heatsink::observe

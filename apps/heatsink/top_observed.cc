@@ -13,6 +13,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr Nanos kLookAgain = Millis(50);
+constexpr Nanos kAwayFor = std::chrono::seconds(2);  // a server may be just restarting
 
 class ObservedAnswers final : public TopAnswers {
  public:
@@ -20,14 +21,19 @@ class ObservedAnswers final : public TopAnswers {
                   std::vector<std::unique_ptr<observe::Source>> sources, Nanos first_within)
       : timer_(io),
         observer_(std::move(server), std::move(sources)),
-        first_by_(BootClock::now() + first_within) {}
+        started_at_(BootClock::now()),
+        first_by_(started_at_ + first_within) {}
 
   void ask(Done done) override {
     const auto seen = observer_.observe();
     const bool starting = std::ranges::all_of(seen, [](const observe::Observation& each) {
       return each.state == observe::SourceState::kStarting;
     });
-    const bool waits = starting && BootClock::now() < first_by_;
+    const TimePoint now = BootClock::now();
+    const bool away = std::ranges::all_of(seen, [](const observe::Observation& each) {
+      return !each.report.upstream_up && !each.note.empty();
+    });
+    const bool waits = starting && now < first_by_ && !(away && now - started_at_ > kAwayFor);
     timer_.expires_after(waits ? kLookAgain : Nanos(0));
     timer_.async_wait([this, waits, seen, done = std::move(done)](auto error) mutable {
       if (error) return;
@@ -61,6 +67,7 @@ class ObservedAnswers final : public TopAnswers {
 
   boost::asio::steady_timer timer_;
   observe::Observer observer_;
+  TimePoint started_at_;
   TimePoint first_by_;
   bool finished_ = false;
 };

@@ -54,13 +54,32 @@ void draw_title(Screen& screen, const TopModel& model) {
   row.add("", "heatsink top");
   if (!model.view) return;
   const NodeView& node = model.view->node;
-  const bool coherent = node.coherence == "up";
   row.add(node.upstream, node.upstream_up ? "up" : "DOWN", node.upstream_up ? kGood : kBad);
+  if (!model.view->sources.empty()) {
+    const SourceView& source = model.view->sources.front();
+    row.add("source", source.name + (source.state == "running" ? "" : ", " + source.state));
+    row.add("watched", tui::age_text(model.view->uptime));
+    return;
+  }
+  const bool coherent = node.coherence == "up";
   row.add("coherence", coherent ? "up" : "DOWN", coherent ? kGood : kBad);
   if (node.stale_confirmed > 0)
     row.add("STALE READS", count_text(static_cast<double>(node.stale_confirmed)), kBad);
   row.add("clients", count_text(static_cast<double>(node.clients)));
   row.add("running", tui::age_text(model.view->uptime));
+}
+
+// What there is to say, or how the bounds are meant; of several sources also what they disagree on.
+void draw_sources(Screen& screen, const HotkeysView& view) {
+  const SourceView& source = view.sources.front();
+  Row(screen, 1)
+      .add("requests", rate_text(view.node.requests_rate))
+      .add("reads", rate_text(view.node.reads_rate))
+      .add("writes", rate_text(view.node.writes_rate));
+  screen.put(0, 2, source.cost, kDim);
+  screen.put(0, 4, source.confidence, kDim);
+  if (!view.cross_check.empty()) screen.put(0, 4, view.cross_check.front(), kBold);
+  if (!source.note.empty()) screen.put(0, 5, source.note, kBad);
 }
 
 void draw_rates(Screen& screen, const NodeView& node) {
@@ -87,6 +106,7 @@ void draw_curves(Screen& screen, const TopModel& model) {
   screen.put(0, 3, "requests");
   screen.put(kLabel, 3, tui::sparkline(model.requests, top, width), {.color = Color::kBlue});
   screen.put(kLabel + width, 3, " max " + rate_text(top), kDim);
+  if (model.observed) return;
   screen.put(0, 4, "hits");
   screen.put(kLabel, 4, tui::sparkline(model.hits, top, width), {.color = Color::kGreen});
   screen.put(kLabel + width, 4, " same scale", kDim);
@@ -186,8 +206,9 @@ void draw_waiting(Screen& screen, const TopModel& model) {
 }
 
 void draw_body(Screen& screen, const TopModel& model, int last_row) {
-  draw_rates(screen, model.view->node);
+  if (model.view->sources.empty()) draw_rates(screen, model.view->node);
   draw_curves(screen, model);
+  if (!model.view->sources.empty()) draw_sources(screen, *model.view);
   if (model.help) return draw_help(screen);
   draw_section(screen, model);
   const tui::Area area{0, kHeaderRows, {screen.size().width, last_row - kHeaderRows}};
@@ -205,7 +226,7 @@ tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now) {
   draw_title(screen, model);
   if (model.view) {
     draw_body(screen, model, last_row);
-    if (model.problem.empty()) draw_coherence(screen, model, 5);
+    if (model.problem.empty() && !model.observed) draw_coherence(screen, model, 5);
     draw_problem(screen, model, 5, now);
   } else {
     draw_waiting(screen, model);

@@ -85,6 +85,7 @@ void Dialogue::tick(TimePoint now) {
 void Dialogue::lost(const Error& why, TimePoint now) {
   up_ = false;
   trouble_ = why.message;
+  hopeless_ = is_final(why);
   fail_all(why, now);
 }
 

@@ -49,6 +49,8 @@ class Dialogue final : public Conversation {
   void end() { ended_ = true; }
   // Why there is no connection now; "" if there is one, or none has been tried.
   const std::string& trouble() const { return trouble_; }
+  // It will not get better by trying again: the login is refused, or that is no Redis.
+  bool is_hopeless() const { return hopeless_; }
 
   bool wanted() const override { return !ended_ && !hung_; }
   void connected(TimePoint now) override;
@@ -74,6 +76,7 @@ class Dialogue final : public Conversation {
   bool hung_ = false;  // closed because it did not answer; wanted again from the next tick on
   bool ended_ = false;
   std::string trouble_;
+  bool hopeless_ = false;
 };
 
 }  // namespace heatsink::observe

@@ -43,6 +43,11 @@ bool is_unknown_command(std::string_view error) {
          error.starts_with("ERR Unknown subcommand") || error.starts_with("ERR unknown sub");
 }
 
+bool is_final(const Error& why) {
+  return why.code == ErrorCode::kPermission || why.code == ErrorCode::kUnsupported ||
+         why.code == ErrorCode::kProtocol;
+}
+
 Error refusal(std::string_view what, std::string_view error) {
   const bool forbidden =
       error.starts_with("NOPERM") || error.starts_with("NOAUTH") || error.starts_with("WRONGPASS");

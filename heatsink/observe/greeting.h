@@ -28,5 +28,7 @@ Status judge_greeting(std::string_view error, std::size_t left);
 // "-NOAUTH", ... `what`: the command that was refused.
 Error refusal(std::string_view what, std::string_view error);
 bool is_unknown_command(std::string_view error);
+// Trying again is of no use: forbidden, not there, or no Redis.
+bool is_final(const Error& why);
 
 }  // namespace heatsink::observe

@@ -26,12 +26,6 @@ ServerWork work_between(const ServerWork& from, const ServerWork& to, Nanos took
   return {seconds_of(took), to.commands - from.commands, to.cpu_seconds - from.cpu_seconds};
 }
 
-// Forbidden or not there: trying again is of no use.
-bool is_final(const Error& why) {
-  return why.code == ErrorCode::kPermission || why.code == ErrorCode::kUnsupported ||
-         why.code == ErrorCode::kProtocol;
-}
-
 }  // namespace
 
 MonitorSource::MonitorSource(MonitorSourceOptions options)
@@ -82,6 +76,7 @@ void MonitorSource::tick_latency(TimePoint now) {
         SourceState::kFinished);
   }
   const Nanos latency = latency_.latest(now);
+  if (dialogue_.is_hopeless()) return stop(dialogue_.trouble(), SourceState::kFailed);
   if (!dialogue_.is_up() && !dialogue_.trouble().empty()) {
     note_ = dialogue_.trouble();
   } else if (!on && latency > options_.latency_max) {

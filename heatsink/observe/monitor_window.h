@@ -71,7 +71,7 @@ class MonitorWindow {
   bool mark_seen_ = false;
   std::int64_t mark_ns_ = 0;
   std::uint64_t recorded_ = 0;
-  std::uint64_t look_at_ = 128;  // accesses: when the busiest keys get their tallies next
+  std::uint64_t look_at_ = 4;  // accesses: when the busiest keys get their tallies next
   std::uint64_t lines_ = 0;
   std::uint64_t unreadable_ = 0;
   std::int64_t first_ns_ = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/observe/rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include "heatsink/base/units.h"
 
 namespace heatsink::observe {
 namespace {
@@ -56,12 +56,10 @@ detect::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, Ti
       totals.requests_rate > 0 ? std::min(row.rate.rate / totals.requests_rate, 1.0) : 0;
   verdict.since = now;
   verdict.reason = row.reason.empty()
-                       ? format_share(Share{std::round(verdict.share * 1000) / 1000}) +
-                             " of the accesses of this server"
+                       ? fmt::format("{:.1f} % of the accesses of this server", 100 * verdict.share)
                        : std::move(row.reason);
   scale(row.count, row.rate, std::chrono::duration<double>(window).count());
   verdict.count = std::move(row.count);
-  out.cache_note = "seen from outside: no copies here";
   return out;
 }
 

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The MONITOR source against a real server: it names the hot key, with bounds that hold."""
+
+import json
+import socket
+import threading
+import unittest
+
+from stage import PATIENT, Load, once, top
+
+from harness import Redis, ValueClient, need_programs, until
+
+
+class Monitor(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        need_programs()
+
+    def setUp(self):
+        self.redis = Redis()
+        self.addCleanup(self.redis.stop)
+
+    def test_names_the_hot_key_with_bounds_that_contain_its_rate(self):
+        with Load(self.redis.port) as load:
+            until(lambda: len(load.counts) > 100, what="a load")
+            seen = once(self.redis.port, *PATIENT)
+            rate = load.rate()
+        key = seen["keys"][0]
+        self.assertEqual(key["name"], "the:hot:key")
+        self.assertEqual(key["verdict"], "hot")
+        # The load's own pace over all of its time is the truth but for the machine's hiccups.
+        self.assertLess(key["rate_low"], rate * 1.05)
+        self.assertGreater(key["rate_high"], rate * 0.95)
+        self.assertGreater(key["rate_low"], 0)
+        self.assertAlmostEqual(key["share"], 0.5, delta=0.1)
+        self.assertEqual(key["commands"][0]["name"], "GET")
+        self.assertEqual(key["clients"][0]["name"], "127.0.0.1")
+        self.assertEqual(seen["sources"][0]["name"], "monitor")
+        self.assertEqual(seen["sources"][0]["state"], "running")
+
+    def test_names_are_binary_safe(self):
+        with Load(self.redis.port, hot=b'\x00\xff "quoted"\r\n') as load:
+            until(lambda: len(load.counts) > 100, what="a load")
+            seen = once(self.redis.port, *PATIENT)
+        self.assertEqual(seen["keys"][0]["name_base64"], "AP8gInF1b3RlZCINCg==")
+
+    def test_the_text_is_for_people(self):
+        with Load(self.redis.port):
+            done = top(self.redis.port, "--once", *PATIENT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the:hot:key", done.stdout)
+        self.assertIn("source monitor", done.stdout)
+
+    def test_the_password_may_come_from_the_environment_and_is_never_shown(self):
+        with ValueClient(self.redis.port) as client:
+            client("CONFIG", "SET", "requirepass", "a secret of mine")
+        refused = top(self.redis.port, "--once")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("it wants a password", refused.stderr)
+        done = top(
+            self.redis.port, "--once", "--json", *PATIENT,
+            environment={"REDISCLI_AUTH": "a secret of mine"},
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("secret", done.stdout + done.stderr)
+
+    def test_a_user_who_may_not_is_told_what_to_do(self):
+        with ValueClient(self.redis.port) as client:
+            client("ACL", "SETUSER", "poor", "on", ">pw", "~*", "+@all", "-monitor")
+        done = top(self.redis.port, "--once", user="poor:pw@")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("NOPERM", done.stderr)
+        self.assertIn("ACL SETUSER", done.stderr)
+
+    def test_what_is_no_redis_is_told(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            try:
+                while True:
+                    client, _ = listener.accept()
+                    client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    client.close()
+            except OSError:
+                return
+
+        threading.Thread(target=serve, daemon=True).start()
+        done = top(listener.getsockname()[1], "--once", "--for", "2s")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("does not speak RESP", done.stderr)
+
+    def test_a_server_that_goes_away_leaves_what_was_seen(self):
+        with Load(self.redis.port):
+            done = top(self.redis.port, "--json", "--for", "4s", "--interval", "500ms", *PATIENT)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertTrue(any(answer["keys"] for answer in answers), done.stderr)
+        self.assertEqual(done.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr Millis kPatience =
-    std::chrono::seconds(10);  // a server that hangs fails the test, not hangs it
+    std::chrono::seconds(60);  // a server that hangs fails the test, not hangs it
 
 std::unique_ptr<Server> start(ServerOptions options = {}) {
   if (options.listen.host.empty()) options.listen.host = "127.0.0.1";
@@ -177,13 +177,11 @@ TEST(AdminServer, RequestThatStopsHalfwayIsClosedAtTheDeadline) {
 TEST(AdminServer, DrippingBytesDoesNotMoveTheDeadline) {
   const auto server = start({.listen = {}, .deadline = Millis(100)});
   Client client(*server);
-  const auto begin = BootClock::now();
   client.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: ");
-  // A byte now and then until the server has enough: its limit of 8 KiB would last far longer.
-  while (!client.hears_within(Millis(5)) && BootClock::now() - begin < std::chrono::seconds(8)) {
-    client.send("x");
-  }
-  EXPECT_LT(BootClock::now() - begin, std::chrono::seconds(4));
+  // Each byte comes long before the deadline; the server's limit is 8 KiB.
+  int sent = 0;
+  while (!client.hears_within(Millis(5)) && sent < 2000) sent += client.send("x") ? 1 : 0;
+  EXPECT_LT(sent, 2000);
 }
 
 TEST(AdminServer, IdleConnectionIsClosedAtTheDeadline) {

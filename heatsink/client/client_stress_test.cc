@@ -24,6 +24,7 @@ ClientOptions restless() {
   options.minimum_residence = Nanos(0);
   options.refresh_interval = Millis(10);
   options.expire_after_write = Millis(50);
+  options.wait_timeout = kPatience;  // who was refused would have read nothing
   return options;
 }
 

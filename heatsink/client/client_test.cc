@@ -80,9 +80,11 @@ TEST(Client, AKeyThatIsReadOftenBecomesHotAndIsServedLocally) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(stage.get("a"), "1");
   EXPECT_EQ(stage.source.reads, reads);
   EXPECT_TRUE(stage.client.get("a", stage.source.loader()).is_hit());
-  ASSERT_FALSE(stage.client.top().empty());
-  EXPECT_EQ(stage.client.top()[0].key, "a");
-  EXPECT_GT(stage.client.top()[0].rate_low, 10);
+  EXPECT_TRUE(eventually([&] {  // while it is read: the window is a second
+    for (int i = 0; i < 100; ++i) stage.get("a");
+    const auto top = stage.client.top();
+    return !top.empty() && top[0].key == "a" && top[0].rate_low > 10;
+  }));
 }
 
 TEST(Client, AKeyThatIsReadNoMoreIsDemotedAndItsCopyGoes) {
@@ -90,12 +92,13 @@ TEST(Client, AKeyThatIsReadNoMoreIsDemotedAndItsCopyGoes) {
   options.minimum_residence = Nanos(0);
   Stage stage(options);
   stage.source.write("a", "1");
-  ASSERT_TRUE(stage.get_hot("a"));
-  stage.get("a");
-  ASSERT_TRUE(stage.client.peek("a"));
+  ASSERT_TRUE(eventually([&] {
+    stage.get("a");
+    return static_cast<bool>(stage.client.peek("a"));
+  }));
   EXPECT_TRUE(eventually([&] { return !stage.client.is_hot("a"); }));
   EXPECT_FALSE(stage.client.peek("a"));
-  EXPECT_EQ(stage.client.stats().demotions, 1U);
+  EXPECT_GE(stage.client.stats().demotions, 1U);
 }
 
 TEST(Client, TellsWhoBecomesHotAndWhoIsNoLonger) {
@@ -112,8 +115,10 @@ TEST(Client, TellsWhoBecomesHotAndWhoIsNoLonger) {
   ASSERT_TRUE(stage.get_hot("a"));
   EXPECT_TRUE(eventually([&] {
     const std::lock_guard lock(mutex);
-    return told == std::vector<std::string>{"+a", "-a"};
+    return !told.empty() && told.back() == "-a";
   }));
+  const std::lock_guard lock(mutex);  // more than once, if the machine stood still meanwhile
+  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], i % 2 == 0 ? "+a" : "-a");
 }
 
 TEST(Client, ServesACopyUntilItExpires) {
@@ -201,7 +206,9 @@ TEST(Client, ALoadThatAWriteOvertookIsNotKept) {
 }
 
 TEST(Client, OneLoadServesAllWhoWait) {
-  Stage stage;
+  ClientOptions options = quiet();
+  options.wait_timeout = kPatience;
+  Stage stage(options);
   stage.source.write("a", "1");
   stage.warm_up("a");
   stage.client.invalidate("a");
@@ -268,7 +275,7 @@ TEST(Client, RefreshesHotKeysInTheBackground) {
   stage.warm_up("a");
   stage.source.write("a", "2");
   EXPECT_TRUE(eventually([&] { return stage.client.peek("a").value() == "2"; }));
-  EXPECT_GT(stage.client.stats().refreshes, 0U);
+  EXPECT_TRUE(eventually([&] { return stage.client.stats().refreshes > 0; }));
 }
 
 TEST(Client, DropsAKeyWhoseRefreshesFailAndTakesItUpAgainWhenItIsLoaded) {
@@ -281,7 +288,7 @@ TEST(Client, DropsAKeyWhoseRefreshesFailAndTakesItUpAgainWhenItIsLoaded) {
   ASSERT_TRUE(eventually([&] { return stage.client.peek("a").value() == "1"; }));
   stage.source.is_down = true;
   EXPECT_TRUE(eventually([&] { return stage.client.stats().refresh_drops == 1; }));
-  EXPECT_FALSE(stage.client.peek("a"));
+  EXPECT_TRUE(eventually([&] { return !stage.client.peek("a"); }));
   EXPECT_GE(stage.client.stats().refresh_failures, 3U);
   stage.source.is_down = false;
   EXPECT_EQ(stage.get("a"), "1");

@@ -50,10 +50,12 @@ class Source {
   std::map<std::string, std::string> values_;
 };
 
+constexpr Nanos kPatience = std::chrono::minutes(1);
+
 // Waits until it holds: what other threads do takes as long as it takes.
 template <class Condition>
 bool eventually(Condition condition) {
-  const TimePoint end = BootClock::now() + std::chrono::minutes(1);
+  const TimePoint end = BootClock::now() + kPatience;
   while (!condition()) {
     if (BootClock::now() > end) return false;
     std::this_thread::sleep_for(Millis(1));

@@ -16,6 +16,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using testing::HasSubstr;
 
+constexpr Nanos kPatience = std::chrono::minutes(1);
+
 // What http_get says of a server that answers one connection with `answer` and, unless it is to
 // `hang`, closes it.
 Result<std::string> get(const std::string& answer, bool hang = false,
@@ -32,7 +34,7 @@ Result<std::string> get(const std::string& answer, bool hang = false,
   });
   std::optional<Result<std::string>> result;
   http_get(io, {"127.0.0.1", acceptor.local_endpoint().port()}, "/api/hotkeys", "",
-           hang ? Millis(50) : std::chrono::seconds(5), bytes_max, [&](Result<std::string> told) {
+           hang ? Millis(50) : kPatience, bytes_max, [&](Result<std::string> told) {
              EXPECT_FALSE(result.has_value()) << "told twice";
              result = std::move(told);
              io.stop();
@@ -83,13 +85,11 @@ TEST(TopHttp, AServerThatHangsIsGivenUp) {
 
 TEST(TopHttp, NobodyListening) {
   asio::io_context io;
-  std::uint16_t port = 0;
-  {
-    const tcp::acceptor gone(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-    port = gone.local_endpoint().port();
-  }
+  tcp::acceptor deaf(io);  // has the port, and does not listen
+  deaf.open(tcp::v4());
+  deaf.bind(tcp::endpoint(asio::ip::address_v4::loopback(), 0));
   std::optional<Result<std::string>> result;
-  http_get(io, {"127.0.0.1", port}, "/", "", std::chrono::seconds(5), 1000,
+  http_get(io, {"127.0.0.1", deaf.local_endpoint().port()}, "/", "", kPatience, 1000,
            [&](Result<std::string> told) { result = std::move(told); });
   io.run();
   ASSERT_TRUE(result.has_value());

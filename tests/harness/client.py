@@ -120,7 +120,7 @@ class RawClient(Connection):
             return bytes(self.data)
 
 
-def drain(client, bytes_expected, deadline_s=60):
+def drain(client, bytes_expected, deadline_s=10 * PATIENCE_S):
     """Reads and counts without keeping: for replies of hundreds of megabytes."""
     limit = time.monotonic() + deadline_s * SLOW
     got = len(client.data)

@@ -145,7 +145,7 @@ class InvalidationsAreLost(unittest.TestCase):
         self.assertRegex(event["reason"], "the copy of a GET could be served [1-9][0-9]{3,} ms ")
         until(lambda: "stale read of secret (db 0)" in proxy.process.output(), what="a log line")
         self.assertEqual(client.ask("GET", "secret"), b"$3\r\nnew\r\n")
-        self.assertEqual(proxy.api("hotkeys")["node"]["stale_confirmed"], 1)
+        until(lambda: proxy.api("hotkeys")["node"]["stale_confirmed"] == 1, what="it is told")
 
     def test_the_name_is_redacted_where_names_are(self):
         proxy, client, foreign = self.start(**{"privacy.redact-keys": "hash"})

@@ -25,9 +25,11 @@ def http(door, path, *headers):
 
 
 def top(door, *flags):
+    """It waits for an answer as long as its interval is."""
     return subprocess.run(
-        [HEATSINK, "top", "--admin", door.admin, "--once", *flags], capture_output=True, text=True
-    )
+        [HEATSINK, "top", "--admin", door.admin, "--once", "--interval", "5s", *flags],
+        capture_output=True, text=True,
+    )  # fmt: skip
 
 
 class WithServer(DoorTest):

@@ -54,7 +54,7 @@ class Door:
 
     def metric(self, name, headers=(), exact=False):
         """The sum over its labels; exact: of the one with the labels in its name."""
-        command = ["curl", "-s", "--max-time", "10", f"http://{self.admin}/metrics"]
+        command = ["curl", "-s", "--max-time", "60", f"http://{self.admin}/metrics"]
         for header in headers:
             command += ["-H", header]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -2,6 +2,7 @@
 #include "heatsink/cache/pins.h"
 
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,6 +65,25 @@ class Domain {
     retired_.push_back({pin_epoch.now.fetch_add(1), std::move(free)});
   }
 
+  // Around fork(): what the child has of these is whole.
+  void hold() {
+    collecting_.lock();
+    mutex_.lock();
+  }
+  void release() {
+    mutex_.unlock();
+    collecting_.unlock();
+  }
+  // In a fork()ed child only the thread that has `own` lives on; the others' pins would last for
+  // ever.
+  void forget_threads_but(const PinSlot* own) {
+    for (PinSlot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
+      if (slot == own) continue;
+      slot->pinned_since.store(0);
+      slot->is_taken.store(false);
+    }
+  }
+
   std::size_t collect() {
     const std::lock_guard one_at_a_time(collecting_);
     {
@@ -103,9 +123,21 @@ class Domain {
   std::deque<Retired> retired_;  // by rising epoch
 };
 
+Domain& domain();
+
+Domain* make_domain() {
+  // An error is a lack of memory, which only a child would miss.
+  static_cast<void>(pthread_atfork([] { domain().hold(); }, [] { domain().release(); },
+                                   [] {
+                                     domain().forget_threads_but(this_threads_pins.slot);
+                                     domain().release();
+                                   }));
+  return new Domain;
+}
+
 // Never destroyed: threads may end after main() has.
 Domain& domain() {
-  static Domain& one = *new Domain;
+  static Domain& one = *make_domain();
   return one;
 }
 

@@ -2,6 +2,8 @@
 #include "heatsink/cache/pins.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -99,6 +101,33 @@ TEST(Pins, ThreadsThatEndLeaveTheirSlotToOthers) {
   retire([&] { freed = true; });
   collect_retired();
   EXPECT_TRUE(freed) << "a thread that ended holds nothing";
+}
+
+TEST(Pins, OfOtherThreadsEndInAForkedChild) {
+  std::atomic<bool> is_pinned{false};
+  std::atomic<bool> is_over{false};
+  std::thread other([&] {
+    const Pin pin;
+    is_pinned = true;
+    is_pinned.notify_one();
+    is_over.wait(false);
+  });
+  is_pinned.wait(false);
+  bool freed = false;
+  retire([&] { freed = true; });
+  const pid_t child = fork();
+  if (child == 0) {
+    collect_retired();
+    _exit(freed ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "what the thread held is free where there is no such thread";
+  EXPECT_EQ(collect_retired(), 1U) << "and held where there is";
+  is_over = true;
+  is_over.notify_one();
+  other.join();
+  EXPECT_EQ(collect_retired(), 0U);
 }
 
 }  // namespace

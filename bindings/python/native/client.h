@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The type behind heatsink.Client: one client of the library.
+#pragma once
+
+#include <heatsink.h>
+
+#include "bindings/python/native/codec.h"
+
+namespace heatsink::python {
+
+// How often this process is a fork()ed one. Set by a handler of pthread_atfork().
+inline volatile unsigned fork_count = 0;
+
+struct ClientState {
+  ~ClientState();
+
+  // The handle, for use now; null: an exception is set. Threads do not survive fork(), so in the
+  // child the first call makes a client anew: same options, same listeners, nothing hot yet. What
+  // the parent's was stays where it is, for its locks may be held for ever.
+  heatsink_client* handle();
+  PyObject* open();   // of `options`; null: an exception
+  PyObject* close();  // null: an exception
+  PyObject* listen(PyObject* listener);
+
+  heatsink_options* options = nullptr;
+  heatsink_client* client = nullptr;
+  Codec codec;
+  Ref listeners;  // a list: the library keeps what is in it until the client is closed
+  unsigned opened_in = 0;
+  bool is_closed = false;
+
+ private:
+  bool is_lost() const { return opened_in != fork_count && !is_closed; }
+};
+
+struct ClientObject {
+  PyObject_HEAD ClientState* state;
+};
+
+inline ClientState& state_of(PyObject* self) {
+  return *reinterpret_cast<ClientObject*>(self)->state;
+}
+
+// What the client tells of itself (tells.cc).
+PyObject* tell_stats(PyObject* self, PyObject* none);
+PyObject* tell_top(PyObject* self, PyObject* count);
+PyObject* list_options(PyObject* module, PyObject* none);
+
+// The type; null: an exception.
+PyObject* new_client_type();
+
+}  // namespace heatsink::python

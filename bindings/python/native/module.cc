@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink._native: what of the package is in C++. Its types are in src/heatsink/_native.pyi.
+#include <pthread.h>
+
+#include "bindings/python/native/callbacks.h"
+#include "bindings/python/native/client.h"
+#include "bindings/python/native/errors.h"
+
+namespace heatsink::python {
+namespace {
+
+void count_fork() {
+  fork_count = fork_count + 1;
+  callback_depth = 0;
+  release_burials();
+}
+
+bool add(PyObject* module, const char* name, PyObject* object) {
+  return object != nullptr && PyModule_AddObjectRef(module, name, object) == 0;
+}
+
+bool add_exceptions(PyObject* module) {
+  exceptions.error = PyErr_NewExceptionWithDoc(
+      "heatsink.Error", "What heatsink itself raises, besides ValueError and TypeError.", nullptr,
+      nullptr);
+  exceptions.load_refused = PyErr_NewExceptionWithDoc(
+      "heatsink.LoadRefused",
+      "The key is hot, and too many wait for its one load, or this caller for too long.",
+      exceptions.error, nullptr);
+  exceptions.load_failed = PyErr_NewExceptionWithDoc(
+      "heatsink.LoadFailed",
+      "Another caller's load, which this one waited for, raised what cannot be copied.",
+      exceptions.error, nullptr);
+  return add(module, "Error", exceptions.error) &&
+         add(module, "LoadRefused", exceptions.load_refused) &&
+         add(module, "LoadFailed", exceptions.load_failed);
+}
+
+PyMethodDef functions[] = {{"list_options", list_options, METH_NOARGS, "list_options()"},
+                           {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "_native",
+                          "The library, as Python sees it.",
+                          -1,  // once in a process, as the library itself
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+}  // namespace
+}  // namespace heatsink::python
+
+// Python looks for this name.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+PyMODINIT_FUNC PyInit__native() {
+  using namespace heatsink::python;  // NOLINT(google-build-using-namespace)
+  if (heatsink_abi_version() != HEATSINK_ABI_VERSION) {
+    PyErr_Format(PyExc_ImportError, "libheatsink.so has ABI %u, this package needs %u",
+                 static_cast<unsigned>(heatsink_abi_version()), unsigned{HEATSINK_ABI_VERSION});
+    return nullptr;
+  }
+  Ref module(PyModule_Create(&definition));
+  const Ref type(module ? new_client_type() : nullptr);
+  if (!type || !add(module.get(), "Client", type.get()) || !add_exceptions(module.get()))
+    return nullptr;
+  if (pthread_atfork(hold_burials, release_burials, count_fork) != 0) return PyErr_NoMemory();
+  return module.release();
+}

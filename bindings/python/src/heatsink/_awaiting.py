@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads that are awaited.
+
+The library knows threads only: it calls a loader, and who shares the load waits. So a load of a hot
+key runs in a thread of its own, which hands the coroutine to the loop and waits in its stead. That
+costs some 100 us, once for each load and not for each read: hits and cold keys never come here.
+"""
+
+import asyncio
+import concurrent.futures
+import threading
+import weakref
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from heatsink import _native
+
+K = TypeVar("K", str, bytes)
+T = TypeVar("T")
+
+THREADS_MAX = 64  # loads of hot keys at once; one more is not shared, and keeps nothing
+LOAD_S_MAX = 60.0  # of one that is awaited: its loop may have stopped
+
+
+class _Flight:
+    """A load under way, for all who await it on one loop."""
+
+    future: asyncio.Future[Any]
+
+
+class Flights:
+    """The loads of one Client that are awaited. Thread-safe."""
+
+    def __init__(self, client: _native.Client) -> None:
+        self._client = weakref.ref(client)
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        # A flight is shared on one loop only, and only until its key is written.
+        self._flights: dict[tuple[bytes, asyncio.AbstractEventLoop], _Flight] = {}
+        self._awaited: set[Future[Any]] = set()
+        self._threads = 0
+        self._is_closed = False
+
+    async def load(self, key: K, loader: Callable[[K], Awaitable[T | None]]) -> T | None:
+        """The second step of a read."""
+        loop = asyncio.get_running_loop()
+        flight = self._flights.get((_bytes(key), loop)) or self._start(key, loader, loop)
+        if flight is None:
+            return await loader(key)
+        # Who is cancelled leaves; the others go on waiting.
+        value: T | None = await asyncio.shield(flight.future)
+        return value
+
+    def forget(self, key: str | bytes) -> None:
+        """The key was written: who reads from now on must not share a load that began before."""
+        if not self._flights:
+            return
+        name = _bytes(key)
+        with self._lock:
+            for place in [place for place in self._flights if place[0] == name]:
+                del self._flights[place]
+
+    def close(self) -> None:
+        """What is awaited is cancelled, now and from now on."""
+        with self._lock:
+            self._is_closed = True
+            awaited = list(self._awaited)
+            pool, self._pool = self._pool, None
+        for future in awaited:
+            future.cancel()
+        if pool is not None:
+            pool.shutdown(wait=False)
+
+    def _start(
+        self, key: K, loader: Callable[[K], Awaitable[T | None]], loop: asyncio.AbstractEventLoop
+    ) -> _Flight | None:
+        """None: as many as may are under way, or the Client is closed."""
+        client = self._client()
+        place = (_bytes(key), loop)
+        flight = _Flight()
+        load_by_loop = self._on_loop(loader, loop)
+
+        def run() -> T | None:
+            try:
+                assert client is not None
+                return client._load(key, load_by_loop)
+            finally:
+                with self._lock:
+                    self._threads -= 1
+                    if self._flights.get(place) is flight:
+                        del self._flights[place]
+
+        with self._lock:
+            if self._is_closed or client is None or self._threads >= THREADS_MAX:
+                return None
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(THREADS_MAX, "heatsink-load")
+            self._threads += 1
+            flight.future = loop.run_in_executor(self._pool, run)
+            flight.future.add_done_callback(_see)
+            self._flights[place] = flight
+        return flight
+
+    def _on_loop(
+        self, loader: Callable[[K], Awaitable[T | None]], loop: asyncio.AbstractEventLoop
+    ) -> Callable[[K], T | None]:
+        """A loader for threads; the library keeps it for refreshes."""
+
+        def load_by_loop(key: K) -> T | None:
+            with self._lock:
+                if self._is_closed or loop.is_closed():
+                    raise _native.Error("the event loop that awaits this load has gone")
+                future: Future[T | None] = asyncio.run_coroutine_threadsafe(
+                    _coroutine(loader, key), loop
+                )
+                self._awaited.add(future)
+            try:
+                return future.result(LOAD_S_MAX)
+            except concurrent.futures.CancelledError:
+                raise _native.Error("the load of this key was cancelled") from None
+            finally:
+                future.cancel()
+                self._awaited.discard(future)
+
+        return load_by_loop
+
+
+def _see(flight: "asyncio.Future[Any]") -> None:
+    """Its exception is seen, even if everybody who waited has left."""
+    if not flight.cancelled():
+        flight.exception()
+
+
+async def _coroutine(loader: Callable[[K], Awaitable[T]], key: K) -> T:
+    """Of any awaitable: run_coroutine_threadsafe() takes nothing else."""
+    return await loader(key)
+
+
+def _bytes(key: str | bytes) -> bytes:
+    return key.encode() if isinstance(key, str) else key

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""redis-py with local reads: the same client, but GET and MGET of hot keys are no round trip."""
+
+import copy
+import functools
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from heatsink._client import Client
+
+R = TypeVar("R")
+
+# They leave keys as they are. Of all others each argument that is the name of a copy makes it go:
+# so no table of commands has to be complete.
+_READS = frozenset(
+    "BITCOUNT BITFIELD_RO BITPOS DUMP EXISTS EXPIRETIME GET GETBIT GETRANGE LCS MEMORY MGET OBJECT "
+    "PEXPIRETIME PTTL STRLEN SUBSTR TOUCH TTL TYPE".split()
+)
+_FLUSHES = frozenset(("FLUSHALL", "FLUSHDB", "SWAPDB"))
+_KEPT_MAX = 10_000
+
+_MISSING = object()
+
+
+def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
+    """A copy of a redis.Redis or redis.asyncio.Redis that reads hot keys locally.
+
+    It is of the same class and has the same connections; what differs is level `ttl`: writes by
+    others are seen at the next refresh. Writes through it, also by pipelines and scripts with
+    declared keys, are seen at once. Its attribute `heatsink` is the Client: `client`, which is then
+    for these keys alone, or a new one with `options`.
+
+    TypeError: a class that is neither, such as RedisCluster.
+    """
+    import redis
+    import redis.asyncio
+
+    reads: type[_Copies]
+    if isinstance(redis_client, redis.Redis):
+        reads, served = _Reads, _served
+    elif isinstance(redis_client, redis.asyncio.Redis):
+        reads, served = _AwaitedReads, _awaited
+    else:
+        raise TypeError(f"wrap() takes a redis.Redis, not {type(redis_client).__name__}")
+    if client is None:
+        client = Client(**options)
+    elif options:
+        raise TypeError("the options are those of the client that is given")
+    wrapped: Any = copy.copy(redis_client)
+    wrapped.__class__ = served(type(redis_client))  # type: ignore[arg-type]
+    wrapped.heatsink = client
+    wrapped._reads = reads(redis_client, client)
+    result: R = wrapped
+    return result
+
+
+class _Copies:
+    """Which keys may have copies, and whose commands make them go."""
+
+    def __init__(self, redis_client: Any, client: Client) -> None:
+        self._redis = redis_client
+        self._client = client
+        self._encoder = redis_client.connection_pool.get_encoder()
+        self._is_utf8 = self._encoder.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+        self._kept: set[bytes] = set()
+
+    def key(self, name: Any) -> Any:
+        """A name as redis-py takes it: DataError for what it does not."""
+        if isinstance(name, bytes) or (self._is_utf8 and isinstance(name, str)):
+            return name
+        return bytes(self._encoder.encode(name))
+
+    def loading(self, key: str | bytes) -> None:
+        """Before the server is asked: so a command that comes later finds it."""
+        if len(self._kept) >= _KEPT_MAX:
+            self._kept = {name for name in set(self._kept) if self._client.is_hot(name)}
+        self._kept.add(key.encode() if isinstance(key, str) else key)
+
+    def written(self, words: Iterable[Any]) -> None:
+        """The command has ended, in whatever way."""
+        name, *arguments = words
+        command = str(name).upper().split(" ")[0]
+        if command in _READS:
+            return
+        kept = self._kept
+        if command not in _FLUSHES:
+            named = {bytes(self._encoder.encode(each)) for each in arguments if _may_be_key(each)}
+            kept = kept & named
+        for key in list(kept):
+            self._client.invalidate(key)
+
+    def value(self, written: Any) -> Any:
+        """What GET gives after this was SET."""
+        encoded = self._encoder.encode(written)
+        return self._encoder.decode(encoded)
+
+    def local(self, names: tuple[Any, ...]) -> tuple[list[Any], list[int]]:
+        """The values that have copies, and the places of those that have none."""
+        values = [self._client._read(self.key(name), _MISSING) for name in names]
+        return values, [place for place, value in enumerate(values) if value is _MISSING]
+
+
+def _may_be_key(argument: Any) -> bool:
+    kinds = (str, bytes, memoryview, int, float)
+    return isinstance(argument, kinds) and not isinstance(argument, bool)
+
+
+def _is_plain(words: tuple[Any, ...], options: dict[str, Any], count: int) -> bool:
+    """Newer versions of redis-py name the keys once more in an option."""
+    return len(words) == count and options.keys() <= {"keys"}
+
+
+class _Reads(_Copies):
+    """Commands of a redis.Redis."""
+
+    def execute(self, words: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        command = words[0]
+        if command == "GET" and _is_plain(words, options, 2):
+            return self._client.get(self.key(words[1]), self._load)
+        if command == "MGET" and _is_plain(words, options, len(words)) and len(words) > 1:
+            return self._mget(words[1:])
+        if command == "SET" and _is_plain(words, options, 3):
+            return self._set(words[1], words[2])
+        try:
+            return self._redis.execute_command(*words, **options)
+        finally:
+            self.written(words)
+
+    def _load(self, key: str | bytes) -> Any:
+        self.loading(key)
+        return self._redis.execute_command("GET", key)
+
+    def _mget(self, names: tuple[Any, ...]) -> list[Any]:
+        import redis
+
+        values, places = self.local(names)
+        cold = []
+        for place in places:
+            key = self.key(names[place])
+            try:
+                if self._client.is_hot(key):
+                    values[place] = self._client._load(key, self._load)
+                    continue
+            except redis.ResponseError:
+                pass  # no string: GET says so, and MGET does not
+            cold.append(place)
+        if cold:
+            found = self._redis.execute_command("MGET", *(names[place] for place in cold))
+            for place, value in zip(cold, found):
+                values[place] = value
+        return values
+
+    def _set(self, name: Any, value: Any) -> Any:
+        replies = []
+
+        def store(_key: object, _value: object) -> None:
+            replies.append(self._redis.execute_command("SET", name, value))
+
+        self._client.set(self.key(name), self.value(value), store)
+        return replies[0]
+
+
+class _AwaitedReads(_Copies):
+    """Commands of a redis.asyncio.Redis."""
+
+    async def execute(self, words: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        command = words[0]
+        if command == "GET" and _is_plain(words, options, 2):
+            return await self._client.aget(self.key(words[1]), self._load)
+        if command == "MGET" and _is_plain(words, options, len(words)) and len(words) > 1:
+            return await self._mget(words[1:])
+        try:
+            return await self._redis.execute_command(*words, **options)
+        finally:
+            self.written(words)
+
+    async def _load(self, key: str | bytes) -> Any:
+        self.loading(key)
+        return await self._redis.execute_command("GET", key)
+
+    async def _mget(self, names: tuple[Any, ...]) -> list[Any]:
+        import redis
+
+        load: Any = self._client._flights.load
+        values, places = self.local(names)
+        cold = []
+        for place in places:
+            key = self.key(names[place])
+            try:
+                if self._client.is_hot(key):
+                    values[place] = await load(key, self._load)
+                    continue
+            except redis.ResponseError:
+                pass  # no string: GET says so, and MGET does not
+            cold.append(place)
+        if cold:
+            found = await self._redis.execute_command("MGET", *(names[place] for place in cold))
+            for place, value in zip(cold, found):
+                values[place] = value
+        return values
+
+
+# ---- the classes: their commands all end in one method, which is the one that is overridden
+
+
+@functools.cache
+def _served(base: type) -> type:
+    class Served(base):  # type: ignore[misc]
+        _reads: _Reads | None = None
+
+        def execute_command(self, *words: Any, **options: Any) -> Any:
+            if self._reads is None:  # made by redis-py itself, as by client()
+                return super().execute_command(*words, **options)
+            return self._reads.execute(words, options)
+
+        def pipeline(self, *arguments: Any, **options: Any) -> Any:
+            return _watched(super().pipeline(*arguments, **options), self._reads, _pipeline)
+
+    Served.__name__ = Served.__qualname__ = base.__name__
+    return Served
+
+
+@functools.cache
+def _awaited(base: type) -> type:
+    class Served(base):  # type: ignore[misc]
+        _reads: _AwaitedReads | None = None
+
+        async def execute_command(self, *words: Any, **options: Any) -> Any:
+            if self._reads is None:
+                return await super().execute_command(*words, **options)
+            return await self._reads.execute(words, options)
+
+        def pipeline(self, *arguments: Any, **options: Any) -> Any:
+            return _watched(super().pipeline(*arguments, **options), self._reads, _awaited_pipeline)
+
+    Served.__name__ = Served.__qualname__ = base.__name__
+    return Served
+
+
+def _watched(pipeline: Any, copies: _Copies | None, class_of: Any) -> Any:
+    if copies is not None:
+        pipeline.__class__ = class_of(type(pipeline))
+        pipeline._copies = copies
+    return pipeline
+
+
+def _commands(pipeline: Any) -> list[Any]:
+    return [words for words, _ in pipeline.command_stack]
+
+
+@functools.cache
+def _pipeline(base: type) -> type:
+    class Watched(base):  # type: ignore[misc]
+        _copies: _Copies
+
+        def execute(self, *arguments: Any, **options: Any) -> Any:
+            commands = _commands(self)
+            try:
+                return super().execute(*arguments, **options)
+            finally:
+                for words in commands:
+                    self._copies.written(words)
+
+        def immediate_execute_command(self, *words: Any, **options: Any) -> Any:
+            try:
+                return super().immediate_execute_command(*words, **options)
+            finally:
+                self._copies.written(words)
+
+    return Watched
+
+
+@functools.cache
+def _awaited_pipeline(base: type) -> type:
+    class Watched(base):  # type: ignore[misc]
+        _copies: _Copies
+
+        async def execute(self, *arguments: Any, **options: Any) -> Any:
+            commands = _commands(self)
+            try:
+                return await super().execute(*arguments, **options)
+            finally:
+                for words in commands:
+                    self._copies.written(words)
+
+        async def immediate_execute_command(self, *words: Any, **options: Any) -> Any:
+            try:
+                return await super().immediate_execute_command(*words, **options)
+            finally:
+                self._copies.written(words)
+
+    return Watched

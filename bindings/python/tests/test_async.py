@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads that are awaited."""
+
+import asyncio
+import threading
+
+import pytest
+
+import heatsink
+from conftest import QUIET, Source
+from harness.patience import PATIENCE_S, until
+
+
+def run(play):
+    asyncio.run(asyncio.wait_for(play, PATIENCE_S * 10))
+
+
+def hot(client):
+    """Hot, and without a copy."""
+    client.warm(["a"], Source(None))
+    client.invalidate("a")
+
+
+def test_cold_and_hot(client, source):
+    async def play():
+        assert await client.aget("a", source.awaited) == "a value"
+        assert await client.aget("a", source.awaited) == "a value"
+        hot(client)
+        for _ in range(3):
+            assert await client.aget("a", source.awaited) == "a value"
+        assert len(source.keys) == 3
+        assert client.get("a", source) == "a value"
+        assert len(source.keys) == 3
+
+    run(play())
+
+
+def test_loads_run_on_the_loop_and_are_shared(client):
+    threads = []
+    may_answer = asyncio.Event()
+
+    async def load(key):
+        threads.append(threading.current_thread())
+        await may_answer.wait()
+        return "a value"
+
+    async def play():
+        hot(client)
+        readers = [asyncio.create_task(client.aget("a", load)) for _ in range(100)]
+        while not threads:
+            await asyncio.sleep(0.001)  # the loop is free
+        readers[0].cancel()
+        may_answer.set()
+        assert await asyncio.gather(*readers[1:]) == ["a value"] * 99
+        assert readers[0].cancelled() and threads == [threading.main_thread()]
+
+    run(play())
+
+
+def test_what_a_loader_raises_comes_back(client):
+    async def play():
+        for key in ("a", "cold"):
+            hot(client)
+            with pytest.raises(KeyError, match="lost"):
+                await client.aget(key, Source(KeyError("lost")).awaited)
+        with pytest.raises(TypeError, match="not int"):
+            await client.aget("cold", Source(1).awaited)
+
+    run(play())
+
+
+def test_who_reads_after_a_write_does_not_share_a_load_from_before(client):
+    stored = {"a": "old"}
+    gates = [asyncio.Event(), asyncio.Event()]
+    asked = []
+
+    async def load(key):
+        value = stored[key]
+        gate = gates[len(asked)]
+        asked.append(value)
+        await gate.wait()
+        return value
+
+    async def play():
+        hot(client)
+        before = asyncio.create_task(client.aget("a", load))
+        while not asked:
+            await asyncio.sleep(0.001)
+        stored["a"] = "new"
+        client.invalidate("a")
+        after = asyncio.create_task(client.aget("a", load))
+        while len(asked) < 2:
+            await asyncio.sleep(0.001)
+        gates[1].set()
+        assert await after == "new"
+        gates[0].set()
+        assert await before == "old"
+        assert client.peek("a") == "new"
+
+    run(play())
+
+
+def test_refreshes_run_on_the_loop():
+    threads = set()
+    count = 0
+
+    async def load(key):
+        nonlocal count
+        threads.add(threading.current_thread())
+        count += 1
+        return str(count)
+
+    async def play():
+        async with heatsink.Client(refresh_interval="10ms", detection_enabled=False) as client:
+            client.warm(["a"], Source(None))
+            until(lambda: client.stats().copies, PATIENCE_S)
+            client.invalidate("a")
+            while int(await client.aget("a", load) or 0) < 5:
+                await asyncio.sleep(0.001)
+        assert threads == {threading.main_thread()}
+
+    run(play())
+
+
+def test_a_loop_may_close_while_its_loads_are_awaited():
+    asked = []
+
+    async def never(key):
+        asked.append(key)
+        await asyncio.Event().wait()
+
+    async def play():
+        client = heatsink.Client(**QUIET)
+        hot(client)
+        reader = asyncio.create_task(client.aget("a", never))
+        while not asked:
+            await asyncio.sleep(0.001)
+        client.close()  # on the loop that the load needs
+        with pytest.raises(heatsink.Error, match="cancelled"):
+            await reader
+        assert await client.aget("a", Source().awaited) == "a value"
+
+    run(play())
+
+
+def test_a_loop_that_has_gone_fails_its_refreshes():
+    with heatsink.Client(refresh_interval="10ms", detection_enabled=False) as client:
+        client.warm(["a"], Source(None))
+        until(lambda: client.stats().copies, PATIENCE_S)
+        client.invalidate("a")
+        run(client.aget("a", Source().awaited))
+        until(lambda: client.stats().refresh_drops, PATIENCE_S, "the key was dropped")
+        run(client.aget("a", Source("another").awaited))
+
+
+def test_more_loads_than_threads_are_not_shared(client):
+    """So no chain of loads can wait for itself."""
+    keys = [str(i) for i in range(100)]
+    client.warm(keys, Source(None))
+    for key in keys:
+        client.invalidate(key)
+
+    async def load(key):
+        await asyncio.sleep(0.01)
+        return await client.aget(str(int(key) + 1), load) if int(key) < 99 else "the last"
+
+    async def play():
+        assert await client.aget("0", load) == "the last"
+
+    run(play())
+
+
+def test_loops_in_several_threads(client):
+    hot(client)
+    done = []
+
+    async def play():
+        for _ in range(50):
+            assert await client.aget("a", Source().awaited) == "a value"
+            client.invalidate("a")
+
+    threads = [threading.Thread(target=lambda: done.append(run(play()))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 4

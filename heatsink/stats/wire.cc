@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/stats/wire.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace heatsink::stats {
@@ -8,6 +9,7 @@ namespace {
 
 constexpr char kVersion = 1;
 __extension__ using Wide = unsigned __int128;
+constexpr Wide kLargest64 = UINT64_MAX;
 
 // Buckets of both signs in one row, rising by value: 0 is the most negative.
 constexpr std::uint32_t kRow = 2 * kBucketsEachSign;
@@ -30,9 +32,9 @@ class Reader {
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
   bool at_end() const { return bytes_.empty(); }
-  std::optional<Wide> number(unsigned bits_max) {
+  std::optional<Wide> number(Wide largest) {
     Wide value = 0;
-    for (unsigned shift = 0; shift < bits_max && !bytes_.empty(); shift += 7) {
+    for (unsigned shift = 0; shift < 128 && !bytes_.empty(); shift += 7) {
       const auto byte = static_cast<unsigned char>(bytes_.front());
       bytes_.remove_prefix(1);
       const Wide part = byte & 0x7FU;
@@ -40,14 +42,13 @@ class Reader {
       value |= part << shift;
       if (byte < 0x80) {
         const bool is_short = byte != 0 || shift == 0;  // one form for each number
-        const bool fits = bits_max >= 128 || value >> bits_max == 0;
-        return is_short && fits ? std::optional(value) : std::nullopt;
+        return is_short && value <= largest ? std::optional(value) : std::nullopt;
       }
     }
     return std::nullopt;
   }
-  std::optional<Sum> signed_number(unsigned bits_max) {
-    const auto zigzag = number(bits_max);
+  std::optional<Sum> signed_number(Wide largest_zigzag) {
+    const auto zigzag = number(largest_zigzag);
     if (!zigzag) return std::nullopt;
     return static_cast<Sum>(*zigzag >> 1U) ^ -static_cast<Sum>(*zigzag & 1U);
   }
@@ -63,7 +64,7 @@ Error malformed(const char* what) {
 bool read_buckets(Reader& reader, Histogram& histogram, Wide& total) {
   std::uint64_t place = 0;
   for (bool is_first = true; !reader.at_end(); is_first = false) {
-    const auto distance = reader.number(16), count = reader.number(64);
+    const auto distance = reader.number(kRow), count = reader.number(kLargest64);
     if (!distance || !count || *count == 0 || (*distance == 0 && !is_first)) return false;
     place += static_cast<std::uint64_t>(*distance);
     if (place >= kRow) return false;
@@ -114,9 +115,9 @@ Result<Summary> decode(std::string_view bytes) {
   if (bytes.empty() || bytes.front() != kVersion)
     return malformed("it does not begin with a version that is known here (1)");
   Reader reader(bytes.substr(1));
-  const auto count = reader.number(64);
-  const auto sum = reader.signed_number(128);
-  const auto min = reader.signed_number(64), max = reader.signed_number(64);
+  const auto count = reader.number(kLargest64);
+  const auto sum = reader.signed_number(~Wide{0});
+  const auto min = reader.signed_number(kLargest64), max = reader.signed_number(kLargest64);
   if (!count || !sum || !min || !max) return malformed("it is cut off");
   Summary summary;
   summary.count = static_cast<std::uint64_t>(*count);

@@ -16,7 +16,7 @@
 #include "heatsink/proxy/filler.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/toucher.h"
-#include "heatsink/proxy/tracker_link.h"
+#include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
 
@@ -76,11 +76,11 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   Filler filler_;
   redis::Tracker tracker_;
   Toucher toucher_;
-  TrackerLink link_;
+  redis::Link link_;
   AccessProbe access_;
   Auditor auditor_;
   redis::Tracker reader_;  // the auditor's
-  TrackerLink reader_link_;
+  redis::Link reader_link_;
   net::TimerId suspects_timer_ = 0;
   std::vector<Worker*> workers_;
   std::vector<std::vector<detect::Summary>> summaries_;  // by measure: the latest of each worker

@@ -144,7 +144,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
 
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
   threads->shared.set_tls(*std::move(tls));
-  threads->shared.set_addresses(std::move(*addresses));
+  threads->shared.place.set_addresses(std::move(*addresses));
   threads->start(std::move(*listeners));
   return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));
 }

@@ -93,32 +93,24 @@ struct SharedState {
   std::atomic<std::uint64_t> contacts{0};
 
   // Where the server is; looked up again by the keeper when the connection is lost.
-  std::vector<net::ResolvedAddress> addresses() const {
-    const std::lock_guard lock(addresses_mutex_);
-    return addresses_;
-  }
-  void set_addresses(std::vector<net::ResolvedAddress> addresses) {
-    const std::lock_guard lock(addresses_mutex_);
-    addresses_ = std::move(addresses);
-  }
+  redis::Place place{upstream};
 
-  // For connections that begin now; replaced while the proxy runs when certificates are renewed.
-  TlsContexts tls() const {
+  // For clients that connect now; replaced while the proxy runs when certificates are renewed.
+  net::TlsContext client_tls() const {
     const std::lock_guard lock(tls_mutex_);
-    return tls_;
+    return client_tls_;
   }
   void set_tls(TlsContexts contexts) {
+    place.set_tls(std::move(contexts.upstream));
     const std::lock_guard lock(tls_mutex_);
-    tls_ = std::move(contexts);
+    client_tls_ = std::move(contexts.clients);
   }
   std::atomic<std::int64_t> handshakes{0};  // of clients, under way
 
  private:
   std::atomic<std::int64_t> rights_changed_at_{0};
   mutable std::mutex tls_mutex_;  // taken once per connection
-  TlsContexts tls_;
-  mutable std::mutex addresses_mutex_;  // taken once per connection attempt
-  std::vector<net::ResolvedAddress> addresses_;
+  net::TlsContext client_tls_;
 };
 
 }  // namespace heatsink::proxy

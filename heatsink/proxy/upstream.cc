@@ -34,8 +34,8 @@ Upstream::~Upstream() {
 void Upstream::connect() {
   worker_.count().add(Count::kUpstreamConnects);
   std::string reason = "its name has no address";
-  const net::TlsContext tls = worker_.shared().tls().upstream;
-  for (const net::ResolvedAddress& address : worker_.shared().addresses()) {
+  const net::TlsContext tls = worker_.shared().place.tls();
+  for (const net::ResolvedAddress& address : worker_.shared().place.addresses()) {
     Result<net::Stream> started = net::Stream::connect(address, tls);
     if (!started.ok()) {
       reason = started.error().message;

@@ -252,7 +252,7 @@ Session* Worker::session(std::uint64_t id) {
 }
 
 void Worker::accept_clients() {
-  const net::TlsContext tls = shared_.tls().clients;
+  const net::TlsContext tls = shared_.client_tls();
   for (std::size_t i = 0; i < kAcceptsPerTurn; ++i) {
     bool again = false;
     Result<net::Accepted> accepted = net::accept_tcp(listener_, again);
@@ -310,7 +310,7 @@ void Worker::turned_away(const std::string& peer, const std::string& why) {
 // The words for too many clients are those of Redis.
 void Worker::refuse(const net::Fd& socket, Count why, const char* words) {
   counters_.add(why);
-  if (shared_.tls().clients) return;  // before its handshake it could not read them
+  if (shared_.client_tls()) return;  // before its handshake it could not read them
   const std::string line = std::string("-ERR ") + words + "\r\n";
   static_cast<void>(net::write_some(socket.get(), line.data(), line.size()));
 }

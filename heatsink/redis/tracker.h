@@ -14,6 +14,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/redis/credentials.h"
+#include "heatsink/redis/dialogue.h"
 #include "heatsink/redis/fill.h"
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/reply_scanner.h"
@@ -72,16 +73,15 @@ class TrackerEvents {
 // GETRANGE are tracked also for missing keys; tracking is one-shot per name and the same for all
 // databases. What it does not tell by pushes is asked for with each heartbeat: that it is no
 // replica (HELLO), and in a cluster which slots it owns (CLUSTER NODES).
-class Tracker {
+class Tracker final : public Dialogue {
  public:
   Tracker(TrackerOptions options, TrackerEvents& events);
 
-  void connected(TimePoint now);
-  // The error says why the connection is to be closed; disconnected() is then called by the owner.
-  Status received(std::string_view bytes, TimePoint now);
-  void disconnected(const std::string& reason);
-  // Heartbeats and time-outs; call it at least every heartbeat interval. Error: as received().
-  Status tick(TimePoint now);
+  void connected(TimePoint now) override;
+  Status received(std::string_view bytes, TimePoint now) override;
+  void disconnected(const std::string& reason) override;
+  // Heartbeats and time-outs; call it at least every heartbeat interval.
+  Status tick(TimePoint now) override;
 
   // Asks the question and for the key's TTL. REQUIRES now to have been read before the call, and,
   // for anything but a string, that the reply is not expected to be longer than value_bytes_max.
@@ -104,8 +104,8 @@ class Tracker {
   // that on_rights_changed() can be relied on.
   bool rights_known() const { return rights_.has_value() && !rights_->empty(); }
 
-  bool up() const { return state_ == State::kUp; }
-  ByteBuffer& output() { return output_; }  // to be sent; the owner consumes it
+  bool up() const override { return state_ == State::kUp; }
+  ByteBuffer& output() override { return output_; }
 
  private:
   enum class State : std::uint8_t { kDisconnected, kHandshake, kUp, kStalled };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The socket of a Dialogue: connects, carries bytes, and comes back with back-off.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "heatsink/net/net.h"
+#include "heatsink/redis/dialogue.h"
+#include "heatsink/redis/place.h"
+
+namespace heatsink::redis {
+
+struct LinkOptions {
+  Nanos connect_timeout = std::chrono::seconds(1);  // with the TLS handshake
+  // Between two attempts: the pause doubles, and of each between half and all is waited.
+  Nanos backoff_min = Millis(50);
+  Nanos backoff_max = std::chrono::seconds(2);
+  std::uint64_t seed = 1;  // of how much is waited
+};
+
+// The loop's thread. What it is given must outlive it.
+class Link final : public net::FdHandler {
+ public:
+  // `without_it` says what there is none of while the connection is lost: "no local copies".
+  // `since` (may be null) is told when it was made.
+  Link(net::EventLoop& loop, Place& place, Dialogue& dialogue, const LinkOptions& options,
+       std::string without_it, std::atomic<Nanos::rep>* since = nullptr)
+      : loop_(loop),
+        place_(place),
+        dialogue_(dialogue),
+        options_(options),
+        without_it_(std::move(without_it)),
+        since_(since),
+        random_(options.seed) {}
+  ~Link();
+  Link(const Link&) = delete;
+
+  void connect();
+  void retry();                     // now, if it waits for its next attempt
+  void renew(TimePoint if_before);  // a connection made before that is closed and made again
+  void tick();                      // as often as the dialogue wants
+  void flush();                     // after anything that may have made the dialogue speak
+  const std::string& problem() const { return problem_; }  // "" while connected and up
+
+  void on_readable() override;
+  void on_writable() override;
+
+ private:
+  void lost(const std::string& reason);
+
+  net::EventLoop& loop_;
+  Place& place_;
+  Dialogue& dialogue_;
+  const LinkOptions options_;
+  const std::string without_it_;
+  std::atomic<Nanos::rep>* const since_;
+  std::mt19937_64 random_;
+  net::Stream socket_;
+  bool connected_ = false;
+  TimePoint connected_at_{};
+  net::TimerId timer_ = 0;  // connect time-out, or the next attempt
+  Nanos backoff_{0};
+  std::size_t attempt_ = 0;
+  std::string problem_ = "not connected yet";
+};
+
+}  // namespace heatsink::redis

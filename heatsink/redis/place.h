@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a server is, and by which TLS it is reached.
+#pragma once
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "heatsink/net/net.h"
+
+namespace heatsink::redis {
+
+// Any thread; each call copies a few hundred bytes under a lock, once per connection attempt.
+class Place {
+ public:
+  explicit Place(net::RedisUrl url) : url_(std::move(url)) {}
+
+  const net::RedisUrl& url() const { return url_; }
+
+  // Empty: not looked up yet.
+  std::vector<net::ResolvedAddress> addresses() const {
+    const std::lock_guard lock(mutex_);
+    return addresses_;
+  }
+  void set_addresses(std::vector<net::ResolvedAddress> addresses) {
+    const std::lock_guard lock(mutex_);
+    addresses_ = std::move(addresses);
+  }
+  // The name may mean another machine by now. Blocks while it is resolved. With an error the
+  // addresses stay what they were.
+  Status look_up() {
+    Result<std::vector<net::ResolvedAddress>> found = net::resolve_server(url_);
+    if (!found.ok()) return found.error();
+    set_addresses(std::move(found).value());
+    return Unit{};
+  }
+
+  // For connections that begin now; empty: plain.
+  net::TlsContext tls() const {
+    const std::lock_guard lock(mutex_);
+    return tls_;
+  }
+  void set_tls(net::TlsContext context) {
+    const std::lock_guard lock(mutex_);
+    tls_ = std::move(context);
+  }
+
+ private:
+  const net::RedisUrl url_;
+  mutable std::mutex mutex_;
+  std::vector<net::ResolvedAddress> addresses_;
+  net::TlsContext tls_;
+};
+
+}  // namespace heatsink::redis

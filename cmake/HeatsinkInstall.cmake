@@ -9,15 +9,16 @@ include(GNUInstallDirs)
 foreach(package fmt spdlog yaml-cpp)
   find_package(${package} REQUIRED)
 endforeach()
+find_package(OpenSSL 3.0 REQUIRED)
 
 # The rooms that an application links, as one archive: what they are is nobody else's business.
 add_library(heatsink_archive STATIC)
-foreach(room base cache client detect)
+foreach(room base cache client detect net redis resp)
   target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_${room}>)
 endforeach()
 target_compile_features(heatsink_archive PUBLIC cxx_std_20)
 target_link_libraries(heatsink_archive
-  PRIVATE fmt::fmt spdlog::spdlog yaml-cpp PUBLIC Threads::Threads)
+  PRIVATE fmt::fmt spdlog::spdlog yaml-cpp OpenSSL::SSL OpenSSL::Crypto PUBLIC Threads::Threads)
 set_target_properties(heatsink_archive PROPERTIES
   LINKER_LANGUAGE CXX EXPORT_NAME client OUTPUT_NAME heatsink-client)
 install(TARGETS heatsink_archive heatsink_c EXPORT heatsink

@@ -32,7 +32,10 @@ concept Loader = std::copy_constructible<std::decay_t<L>> &&
 // Counts every access, and keeps local copies of the keys that are hot; cold keys go to the loader
 // and are counted, nothing else. A copy is served for cache.expire-after-write after its load began
 // and refreshed before; a write through this object replaces it (level `ttl`: writes by others are
-// seen at the next refresh).
+// seen at the next refresh). With server.url keys are keys of that server, which tells of every
+// change: level `key`, linearizable per key for all who read and write through this object, and
+// never older than cache.max-staleness (docs/guides/consistency.md). Any loader that reads that key
+// there will do; it is called after the server has begun to track the key.
 //
 // Thread-safe; cheap to copy, and copies share everything. What a thread is reading survives the
 // last copy of the Client. A hit takes no lock and allocates nothing. Not to be used in destructors
@@ -40,6 +43,8 @@ concept Loader = std::copy_constructible<std::decay_t<L>> &&
 template <class V = std::string>
 class Client {
  public:
+  // Throws std::invalid_argument where server.url, or a file that server.tls-* names, is of no use.
+  // That the server is not there is no error: it is looked for in the background.
   explicit Client(const ClientOptions& options = {}) : engine_(options) {}
 
   // The local copy, or what the loader says. Throws what the loader throws; LoadRefused if the key
@@ -58,6 +63,11 @@ class Client {
   template <Loader<V> L>
   Local<V> load(std::string_view key, L&& loader) const {
     return Local<V>(engine_, key, loader, typename Local<V>::Counted{});
+  }
+  // Of the server of server.url, by the Client's own connection: GET. Throws ServerError,
+  // ServerUnavailable, or LoadRefused as above.
+  Local<V> get(std::string_view key) const requires std::same_as<V, std::string> {
+    return get(key, engine_.source());
   }
   // The local copy if there is one; counts nothing and asks nobody.
   Local<V> peek(std::string_view key) const {
@@ -81,7 +91,23 @@ class Client {
       return std::make_shared<EmptyBox>();
     });
   }
-  // The source has been written already, by whoever: the copy is this from now on / goes.
+  // On the server of server.url: SET, with PX if it is to end by itself, and DEL.
+  // ServerUnavailable: nobody knows whether it has been written, or will be.
+  void set(std::string_view key, std::string_view value,
+           std::optional<Millis> ttl = std::nullopt) const requires std::same_as<V, std::string> {
+    write(key, [&](const std::string& name) {
+      engine_.store(name, value, ttl);
+      return std::shared_ptr<Box>();
+    });
+  }
+  void del(std::string_view key) const requires std::same_as<V, std::string> {
+    write(key, [&](const std::string& name) {
+      engine_.remove(name);
+      return std::shared_ptr<Box>();
+    });
+  }
+  // The source has been written already, by whoever: the copy is this from now on / goes. With
+  // server.url both make it go.
   void update(std::string_view key, V value) const {
     const Engine::Write write = engine_.begin_write(key);
     engine_.end_write(write, std::make_shared<BoxOf<V>>(std::move(value)));
@@ -101,6 +127,13 @@ class Client {
     for (const std::string& key : keys)
       if (!engine_.warm(key, for_so_long, load_of<V>(loader, key))) refused.push_back(key);
     return refused;
+  }
+
+  // Likewise, from the server of server.url.
+  std::vector<std::string> warm(
+      std::span<const std::string> keys,
+      Nanos for_so_long = std::chrono::minutes(10)) const requires std::same_as<V, std::string> {
+    return warm(keys, engine_.source(), for_so_long);
   }
 
   // The busiest keys, busiest first: hot, write-hot and warm ones.

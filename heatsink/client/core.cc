@@ -2,6 +2,7 @@
 #include "heatsink/client/core.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -94,15 +95,23 @@ HotKeyInfo info_of(const detect::Verdict& verdict) {
 
 Core::Core(const ClientOptions& options)
     : options_(options),
+      process_(getpid()),
       seed_(draw_seed()),
       rules_(rules_of(options)),
       is_counting_(options.detection_enabled),
       shards_(recorder_options(options, seed_, rules_), shards_of(options)),
       hot_(static_cast<std::size_t>(options.maximum_nil)),
       flights_(static_cast<std::size_t>(options.maximum_waiters)),
+      served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
+                        .time_since_epoch()
+                        .count()),
       selector_(selector_options(options, rules_)),
       schedule_(refresh_options(options)),
-      random_(draw_seed()) {
+      random_(draw_seed()),
+      server_(options.server_url.empty()
+                  ? nullptr
+                  : std::make_unique<ServerLink>(options, static_cast<ServerNews&>(*this))) {
+  if (server_ != nullptr) server_->start();
   threads_.emplace_back([this] { run_keeper(); });
   for (std::int64_t i = 0; options.refresh_enabled && i < options.refresh_threads; ++i)
     threads_.emplace_back([this] { run_refresher(); });
@@ -110,7 +119,10 @@ Core::Core(const ClientOptions& options)
 
 Core::~Core() { close(); }
 
+bool Core::is_of_this_process() const { return getpid() == process_; }
+
 void Core::close() {
+  if (!is_of_this_process()) return;
   const std::lock_guard once(closing_);
   {
     const std::scoped_lock lock(keeper_mutex_, schedule_mutex_);
@@ -118,6 +130,7 @@ void Core::close() {
   }
   keeper_wakes_.notify_all();
   schedule_changed_.notify_all();
+  if (server_ != nullptr) server_->stop();  // first: loads in the background may wait for it
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   for (const std::string& key : hot_.keys()) hot_.remove(hash(key));
@@ -156,9 +169,11 @@ SharedBox Core::load(KeyHash hash, const Load& load) {
 SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
   count(counters_.loads);
   SharedBox box;
+  Watch watched;
   try {
+    watched = watch(hash, flight->sent_at);  // before it is loaded, or a change is missed
     std::shared_ptr<Box> fresh = load();
-    set_times(*fresh, flight->sent_at, BootClock::now());
+    set_times(*fresh, flight->sent_at, BootClock::now(), watched.deadline);
     box = std::move(fresh);
   } catch (...) {
     count(counters_.load_failures);
@@ -168,7 +183,7 @@ SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const 
     count(counters_.stale_served);
     return box;
   }
-  if (keep(hash, flight->sent_at, box) && options_.refresh_enabled) {
+  if (keep(hash, watched, box, true) && options_.refresh_enabled) {
     const double chance = random();
     const std::lock_guard lock(schedule_mutex_);
     schedule_.loaded(hash, load, box->loaded_at, chance);
@@ -180,29 +195,38 @@ SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const 
 
 // Null: none that is young enough.
 SharedBox Core::stale_instead(KeyHash hash) const {
+  if (server_ != nullptr) return nullptr;
   SharedBox old = hot_.copy(hash);
   const bool may =
       old != nullptr && BootClock::now() < old->expires_at + options_.stale_while_error;
   return may ? old : nullptr;
 }
 
-// A load that began before a write of the key had ended may have seen less than the write.
-bool Core::keep(KeyHash hash, TimePoint sent_at, const SharedBox& box) {
+// A load that began before a write of the key had ended may have seen less than the write. With a
+// server, what one load has shown must not come to an end by another that began before: whatever
+// was shown raises the fence, and a copy that is not as young as it goes.
+bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box, bool is_shown) {
+  const NameHash name = name_of(hash);
   const std::lock_guard lock(keeping_);
-  if (!options_.cache_enabled || is_closed_) return false;
-  if (fences_.write_in_flight(name_of(hash)) || sent_at <= fences_.fence(name_of(hash)))
-    return false;
-  return hot_.put(hash, box);
+  const bool may = options_.cache_enabled && !is_closed_ && watch.is_tracked &&
+                   !fences_.write_in_flight(name) &&
+                   watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
+  const bool is_kept = may && hot_.put(hash, box);
+  if (server_ != nullptr && (is_kept || is_shown)) {
+    fences_.raise(name, BootClock::now());
+    if (!is_kept) hot_.drop(hash);
+  }
+  return is_kept;
 }
 
 // XFetch (Vattani, Chierichetti, Lowenstein: "Optimal Probabilistic Cache Stampede Prevention",
 // VLDB 2015), with the draw made once for each copy: it is the first reader past it who asks.
-void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at) {
+void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at, TimePoint deadline) {
   const auto took = static_cast<double>((loaded_at - sent_at).count());
   const double early = -std::log(1 - random()) * options_.early_refresh * took;
   const auto most = static_cast<double>(options_.expire_after_write.count());
   box.loaded_at = sent_at;
-  box.expires_at = sent_at + options_.expire_after_write;
+  box.expires_at = std::min(sent_at + options_.expire_after_write, deadline);
   box.refresh_at = options_.early_refresh == 0
                        ? TimePoint::max()
                        : box.expires_at - Nanos(static_cast<std::int64_t>(std::min(early, most)));
@@ -228,6 +252,7 @@ Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
   const std::lock_guard lock(keeping_);
   const bool is_alone = !fences_.write_in_flight(name_of(hash));
   fences_.write_begins(name_of(hash));
+  if (server_ != nullptr) hot_.drop(hash);  // others may see what is written before it has ended
   return {hash, is_alone ? BootClock::now() : TimePoint::min()};
 }
 
@@ -240,7 +265,9 @@ void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
     fences_.raise(name, now);
   else
     fences_.write_ends(name, now);
-  if (box == nullptr || !is_first || fences_.write_in_flight(name) || !options_.cache_enabled) {
+  // With a server the write itself has ended the tracking: the next load begins it anew.
+  if (server_ != nullptr || box == nullptr || !is_first || fences_.write_in_flight(name) ||
+      !options_.cache_enabled) {
     hot_.drop(write.hash);
     return;
   }
@@ -252,11 +279,18 @@ bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   const std::lock_guard lock(told_);
   if (!hot_.has(hash)) {
     if (hot_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;
-    hot_.add(key, hash);
+    make_hot(key, hash);
   }
   TimePoint& warmed = warmed_[hash.value];
   warmed = std::max(warmed, until);
   return true;
+}
+
+// While it was not hot, what was read was shown without a fence: no load of an earlier time when it
+// was may come back behind it.
+void Core::make_hot(std::string_view key, KeyHash hash) {
+  if (server_ != nullptr) fences_.raise(name_of(hash), BootClock::now());
+  hot_.add(key, hash);
 }
 
 // ---- the keeper
@@ -312,7 +346,7 @@ std::vector<HotEvent> Core::apply(const std::vector<detect::Change>& changes, Ti
     count(is_hot ? counters_.promotions : counters_.demotions);
     const auto warmed = warmed_.find(key.hash.value);
     const bool is_warmed = warmed != warmed_.end() && warmed->second > now;
-    if (is_hot && !key.key_truncated) hot_.add(key.key, key.hash);
+    if (is_hot && !key.key_truncated) make_hot(key.key, key.hash);
     if (!is_hot && !is_warmed) forget(key.hash);
     events.push_back({key.key, is_hot, change.verdict.reason});
   }
@@ -364,9 +398,10 @@ void Core::run_refresher() {
 void Core::refresh(const RefreshSchedule::Job& job) {
   const TimePoint sent_at = BootClock::now();
   try {
+    const Watch watched = watch(job.hash, sent_at);
     const std::shared_ptr<Box> box = job.load();
-    set_times(*box, sent_at, BootClock::now());
-    keep(job.hash, sent_at, box);
+    set_times(*box, sent_at, BootClock::now(), watched.deadline);
+    keep(job.hash, watched, box, false);
   } catch (...) {
     count(counters_.refresh_failures);
     const double chance = random();
@@ -424,6 +459,11 @@ Stats Core::stats() const {
   stats.refresh_failures = read(counters_.refresh_failures);
   stats.refresh_drops = read(counters_.refresh_drops);
   stats.stale_served = read(counters_.stale_served);
+  if (server_ == nullptr) return stats;
+  stats.level = "key";
+  stats.server_problem = server_->problem();
+  stats.invalidations = read(counters_.invalidations);
+  stats.flushes = read(counters_.flushes);
   return stats;
 }
 

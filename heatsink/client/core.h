@@ -2,12 +2,15 @@
 // A Client without the type of its values: who is hot, whose copy is served, who loads.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -27,6 +30,7 @@
 #include "heatsink/client/hot_keys.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/refresh_schedule.h"
+#include "heatsink/client/server_link.h"
 #include "heatsink/client/stats.h"
 #include "heatsink/detect/detect.h"
 
@@ -34,9 +38,9 @@ namespace heatsink::client {
 
 // Any thread may call anything. Loaders and callbacks run without a lock. One thread counts and
 // judges (the keeper), refresh.threads load in the background.
-class Core {
+class Core final : private ServerNews {
  public:
-  explicit Core(const ClientOptions& options);
+  explicit Core(const ClientOptions& options);  // throws as ServerLink does
   ~Core();
   Core(const Core&) = delete;
 
@@ -46,6 +50,11 @@ class Core {
     return in_db(hash_name_inline(key, seed_), 0);
   }
   TimePoint hit_time() const noexcept { return clock_.now(); }
+  // No copy may be served from then on. To be looked at before the copy is: whoever sees a proof of
+  // the server sees every change that came before it (docs/decisions/0002-lease-before-copy.md).
+  TimePoint served_until() const noexcept {
+    return TimePoint(Nanos(served_until_.load(std::memory_order_acquire)));
+  }
   // Null: not hot. Valid while the caller's cache::Pin lives.
   const HotKey* find(KeyHash hash, std::string_view key) const noexcept {
     return hot_.find(hash, key);
@@ -74,6 +83,18 @@ class Core {
   void end_write(const Write& write, std::shared_ptr<Box> box);
   void invalidate(KeyHash hash) { end_write({hash, TimePoint::max()}, nullptr); }
 
+  // ---- with a server
+
+  // What a load of a key that was not hot has brought is about to be shown.
+  void passed(KeyHash hash);
+  // By the client's own connection. They throw ServerError, ServerUnavailable.
+  std::optional<std::string> fetch(std::string_view key);
+  void store(std::string_view key, std::string_view value, std::optional<Millis> ttl);
+  void remove(std::string_view key);
+
+  // A child that was forked has none of the threads: it may not even be destroyed there.
+  bool is_of_this_process() const;
+
   bool is_hot(KeyHash hash) const { return hot_.has(hash); }
   // Hot until then, whatever detection says. False: as many keys as cache.maximum-size are hot.
   bool warm(std::string_view key, KeyHash hash, TimePoint until);
@@ -89,13 +110,23 @@ class Core {
  private:
   struct Counters {
     std::atomic<std::uint64_t> promotions{0}, demotions{0}, loads{0}, load_failures{0}, waits{0},
-        refusals{0}, refreshes{0}, refresh_failures{0}, refresh_drops{0}, stale_served{0};
+        refusals{0}, refreshes{0}, refresh_failures{0}, refresh_drops{0}, stale_served{0},
+        invalidations{0}, flushes{0};
   };
 
   SharedBox lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
   SharedBox stale_instead(KeyHash hash) const;
-  bool keep(KeyHash hash, TimePoint sent_at, const SharedBox& box);
-  void set_times(Box& box, TimePoint sent_at, TimePoint loaded_at);
+  using Watch = ServerLink::Watch;
+  Watch watch(KeyHash hash, TimePoint now);
+  bool keep(KeyHash hash, const Watch& watch, const SharedBox& box, bool is_shown);
+  void set_times(Box& box, TimePoint sent_at, TimePoint loaded_at,
+                 TimePoint deadline = TimePoint::max());
+  void make_hot(std::string_view key, KeyHash hash);
+  ServerLink& server();
+
+  void on_changed(std::string_view key) override;
+  void on_all_changed() override;
+  void on_proven(TimePoint until) override;
   double random();
 
   void run_keeper();
@@ -110,6 +141,7 @@ class Core {
   void refresh(const RefreshSchedule::Job& job);
 
   const ClientOptions options_;
+  const pid_t process_;
   const std::uint64_t seed_;
   const detect::RuleSet rules_;
   bool is_counting_;
@@ -120,6 +152,8 @@ class Core {
   Flights flights_;
   Counters counters_;
   std::mutex keeping_;  // so that nothing is kept that a write has overtaken
+  TimePoint all_changed_at_ = TimePoint::min();  // guarded by keeping_
+  std::atomic<std::int64_t> served_until_;
 
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_urgent_{false};
@@ -138,6 +172,7 @@ class Core {
   std::mutex random_mutex_;
   std::mt19937_64 random_;
 
+  std::unique_ptr<ServerLink> server_;  // null: level `ttl`
   std::mutex closing_;
   std::vector<std::thread> threads_;
 };

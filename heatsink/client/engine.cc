@@ -11,10 +11,11 @@ namespace {
 
 // Pins where it finds a box.
 inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
+  const TimePoint served_until = core.served_until();  // first
   cache::pin();
   const HotKey* const hot = core.find(hash, key);
   const Box* const box = hot != nullptr ? hot->box() : nullptr;
-  if (box == nullptr || now >= box->expires_at) [[unlikely]] {
+  if (box == nullptr || now >= box->expires_at || now >= served_until) [[unlikely]] {
     cache::unpin();
     return {nullptr, hot != nullptr};
   }
@@ -25,7 +26,12 @@ inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePo
 
 }  // namespace
 
-Engine::Engine(const ClientOptions& options) : core_(std::make_shared<Core>(options)) {}
+// In a forked child the Core has no threads, and what its server's sockets are told there the
+// parent's server hears: it is left where it is.
+Engine::Engine(const ClientOptions& options)
+    : core_(new Core(options), [](Core* core) {
+        if (core->is_of_this_process()) delete core;
+      }) {}
 
 const ClientOptions& Engine::options() const { return core_->options(); }
 
@@ -59,6 +65,18 @@ void Engine::end_write(const Write& write, std::shared_ptr<Box> box) const {
 }
 
 void Engine::invalidate(std::string_view key) const { core_->invalidate(core_->hash(key)); }
+
+void Engine::passed(std::string_view key) const { core_->passed(core_->hash(key)); }
+
+std::optional<std::string> Engine::Source::operator()(const std::string& key) const {
+  return core->fetch(key);
+}
+
+void Engine::store(std::string_view key, std::string_view value, std::optional<Millis> ttl) const {
+  core_->store(key, value, ttl);
+}
+
+void Engine::remove(std::string_view key) const { core_->remove(key); }
 
 bool Engine::is_hot(std::string_view key) const { return core_->is_hot(core_->hash(key)); }
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +55,19 @@ class Engine {
   Write begin_write(std::string_view key) const;
   void end_write(const Write& write, std::shared_ptr<Box> box) const;
   void invalidate(std::string_view key) const;
+
+  // What a load of a key that was not hot has brought is about to be shown.
+  void passed(std::string_view key) const;
+
+  // The server of server.url, by the client's own connection. They throw ServerError and
+  // ServerUnavailable. A write is to be between begin_write() and end_write().
+  struct Source {
+    Core* core;  // is not owned: what is kept of loads, the Core itself keeps
+    std::optional<std::string> operator()(const std::string& key) const;
+  };
+  Source source() const { return {core_.get()}; }
+  void store(std::string_view key, std::string_view value, std::optional<Millis> ttl) const;
+  void remove(std::string_view key) const;
 
   bool is_hot(std::string_view key) const;
   // Hot for so long, whatever detection says, and loaded: in the background, or here without

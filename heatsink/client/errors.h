@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What get() throws besides what the loader throws.
+// What a Client throws besides what the caller's functions throw.
 #pragma once
 
 #include <stdexcept>
@@ -12,6 +12,19 @@ namespace heatsink::client {
 class LoadRefused : public std::runtime_error {
  public:
   explicit LoadRefused(const std::string& why) : std::runtime_error(why) {}
+};
+
+// The server of server.url has answered with an error: its own words.
+class ServerError : public std::runtime_error {
+ public:
+  explicit ServerError(const std::string& said) : std::runtime_error(said) {}
+};
+
+// The server cannot be reached, or has not answered in time. After a write nobody knows whether it
+// was executed, or will be.
+class ServerUnavailable : public std::runtime_error {
+ public:
+  explicit ServerUnavailable(const std::string& why) : std::runtime_error(why) {}
 };
 
 }  // namespace heatsink::client

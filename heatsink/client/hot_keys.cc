@@ -90,6 +90,12 @@ SharedBox HotKeys::copy(KeyHash hash) const {
   return at == keys_.end() ? nullptr : at->second->owner_;
 }
 
+std::string HotKeys::name(KeyHash hash) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = keys_.find(hash);
+  return at == keys_.end() ? std::string() : at->second->key();
+}
+
 bool HotKeys::has(KeyHash hash) const {
   const std::lock_guard lock(mutex_);
   return keys_.contains(hash);

@@ -87,6 +87,7 @@ class HotKeys {
   bool put(KeyHash hash, SharedBox box);
   void drop(KeyHash hash);
   SharedBox copy(KeyHash hash) const;
+  std::string name(KeyHash hash) const;  // "": it is not hot
   bool has(KeyHash hash) const;
 
   std::vector<std::string> keys() const;

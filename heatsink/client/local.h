@@ -83,10 +83,12 @@ class [[nodiscard]] Local {
 
   template <class L>
   void ask(const Engine& engine, std::string_view key, Engine::Sight sight, L& loader) {
-    if (sight.is_hot)
+    if (sight.is_hot) {
       own(engine.load(key, load_of<V>(loader, key)));
-    else
-      own(loader(std::string(key)));
+      return;
+    }
+    own(loader(std::string(key)));
+    engine.passed(key);
   }
   void hit(const Box& box) {
     pin_.emplace(cache::Pin::Adopted{});

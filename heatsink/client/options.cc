@@ -11,6 +11,7 @@
 #include "heatsink/base/config_file.h"
 #include "heatsink/base/option.h"
 #include "heatsink/base/units.h"
+#include "heatsink/net/address.h"
 
 namespace heatsink::client {
 namespace {
@@ -78,6 +79,34 @@ void apply(std::string_view name, std::string_view value, OptionSet& set, Config
 
 // NOLINTNEXTLINE(readability-function-size): a table, a row per option
 void ClientOptions::describe(OptionSet& set) {
+  set.add(
+      {"server.url", &server_url,
+       "The server that the keys are of: redis://[user:password@]host[:port][/db], rediss:// "
+       "for TLS, or unix:///path; it tells of every change of a copy. Without it nobody does."});
+  set.add(
+      {"server.tls-ca", &server_tls_ca,
+       "File of the authorities (PEM) that sign the server's certificate; without it those that "
+       "this machine trusts."});
+  set.add({"server.tls-cert", &server_tls_cert,
+           "File of the certificate that the server is shown, if it wants one."});
+  set.add({"server.tls-key", &server_tls_key, "File of its key, without a passphrase."});
+  set.add({"server.tls-server-name", &server_tls_server_name,
+           "The name that the server's certificate must be for; without it the host of the URL."});
+  set.add(
+      {"server.tls-verify", &server_tls_verify,
+       "Whether the server's certificate is verified; without that anybody can be the server."});
+  set.add({"server.connect-timeout", &server_connect_timeout,
+           "A connection attempt, with its TLS handshake, that takes longer has failed.",
+           ns(milliseconds(10)), ns(minutes(1))});
+  set.add({"server.response-timeout", &server_response_timeout,
+           "A server that owes a reply for so long is given up, with all who wait for it.",
+           ns(milliseconds(100)), ns(minutes(10))});
+  set.add({"server.backoff-min", &server_backoff_min,
+           "Pause before the second connection attempt; it doubles from there.",
+           ns(milliseconds(1)), ns(minutes(1))});
+  set.add({"server.backoff-max", &server_backoff_max, "Longest pause between connection attempts.",
+           ns(milliseconds(1)), ns(minutes(5))});
+
   set.add({"detection.enabled", &detection_enabled, "Whether accesses are counted and judged."});
   set.add({"detection.window", &window, "Time over which accesses are counted.",
            ns(milliseconds(100)), ns(hours(1))});
@@ -112,6 +141,15 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"cache.expire-after-write", &expire_after_write,
            "A copy is served for so long after its load began.", ns(milliseconds(1)),
            ns(hours(24))});
+  set.add({"cache.max-staleness", &max_staleness,
+           "With server.url: copies end when the server has proven nothing for so long.",
+           ns(milliseconds(50)), ns(minutes(1))});
+  set.add({"cache.heartbeat-interval", &heartbeat_interval,
+           "With server.url: how often the server is asked for a proof; half of max-staleness at "
+           "most.",
+           ns(milliseconds(10)), ns(seconds(10))});
+  set.add({"cache.heartbeat-key", &heartbeat_key,
+           "With server.url: the key that it is asked for; it need not exist."});
   set.add({"cache.maximum-waiters", &maximum_waiters,
            "Callers that wait for one load of a key; one more gets an error.", 0, 1'000'000});
   set.add({"cache.wait-timeout", &wait_timeout, "A caller waits so long for another's load.",
@@ -145,6 +183,30 @@ Status ClientOptions::check() const {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("detection.warm-qps is {}: it cannot be above detection.hot-qps ({})",
                              warm_qps, hot_qps)};
+  }
+  return server_url.empty() ? Status(Unit{}) : check_server();
+}
+
+// What goes together where there is a server. No file is looked at.
+Status ClientOptions::check_server() const {
+  const Result<net::RedisUrl> url = net::parse_redis_url(server_url);
+  if (!url.ok()) return Error{url.error().code, "server.url: " + url.error().message};
+  const auto refuse = [](const char* sentence) {
+    return Error{ErrorCode::kInvalidArgument, sentence};
+  };
+  const bool has_tls = !server_tls_ca.empty() || !server_tls_cert.empty() ||
+                       !server_tls_server_name.empty() || !server_tls_verify;
+  if (server_tls_cert.empty() != server_tls_key.empty())
+    return refuse("server.tls-cert and server.tls-key: a certificate needs both");
+  if (has_tls && !url->tls) {
+    return refuse(
+        "server.tls-* is set, but server.url has no TLS: write rediss://, or leave them out");
+  }
+  if (heartbeat_interval * 2 > max_staleness)
+    return refuse("cache.heartbeat-interval cannot be above half of cache.max-staleness");
+  if (stale_while_error > Nanos(0)) {
+    return refuse(
+        "refresh.stale-while-error cannot be with server.url, whose copies are never that old");
   }
   return Unit{};
 }

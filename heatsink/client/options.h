@@ -17,6 +17,15 @@ namespace heatsink::client {
 
 // Plain values with the defaults; the rows with bounds are in options.cc.
 struct ClientOptions {
+  // server.*; an empty URL: there is none, and copies are of level `ttl`
+  std::string server_url;
+  std::string server_tls_ca, server_tls_cert, server_tls_key, server_tls_server_name;
+  bool server_tls_verify = true;
+  Nanos server_connect_timeout = std::chrono::seconds(1);
+  Nanos server_response_timeout = std::chrono::seconds(5);
+  Nanos server_backoff_min = Millis(50);
+  Nanos server_backoff_max = std::chrono::seconds(2);
+
   // detection.*
   bool detection_enabled = true;
   Nanos window = std::chrono::seconds(10);
@@ -40,6 +49,9 @@ struct ClientOptions {
   std::int64_t maximum_size = 200;
   std::int64_t maximum_nil = 100;
   Nanos expire_after_write = std::chrono::seconds(60);
+  Nanos max_staleness = std::chrono::seconds(1);
+  Nanos heartbeat_interval = Millis(100);
+  std::string heartbeat_key = "heatsink:heartbeat";
   std::int64_t maximum_waiters = 1000;
   Nanos wait_timeout = std::chrono::seconds(5);
 
@@ -74,6 +86,9 @@ struct ClientOptions {
   Result<ClientOptions> with_file(const std::string& path) const;
   Result<ClientOptions> with_environment(const char* const* environment) const;
   Result<ClientOptions> with_environment() const;
+
+ private:
+  Status check_server() const;
 };
 
 }  // namespace heatsink::client

@@ -31,6 +31,13 @@ struct Stats {
   std::uint64_t refresh_failures = 0;
   std::uint64_t refresh_drops = 0;  // keys that failed too often in a row
   std::uint64_t stale_served = 0;   // copies past their end, because their load failed
+
+  // What is promised of copies: "ttl", or with a server "key" (docs/guides/consistency.md).
+  std::string level = "ttl";
+  // With a server: why there are no copies now; "": there may be.
+  std::string server_problem;
+  std::uint64_t invalidations = 0;  // names that the server has told of
+  std::uint64_t flushes = 0;        // how often all copies went: FLUSHALL, or the server was lost
 };
 
 // A key as detection sees it. Rates are per second; the truth lies within [rate_low, rate_high].

@@ -307,6 +307,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     Result<resp::CommandTable> table = resp::CommandTable::from_reply(reply);
     if (table.ok())
       facts_.commands = std::make_shared<const resp::CommandTable>(std::move(table).value());
+    facts_.cluster = cluster_;
     events_.on_facts(facts_);
   } else if (reply.is_error()) {
     return server_said("no local copies without CLIENT TRACKING", reply);

@@ -42,8 +42,9 @@ struct TrackerOptions {
 
 // What was learnt of the server on the way in.
 struct ServerFacts {
-  std::string version;  // "7.0.15", "" if it does not say
-  bool open = false;    // a fresh connection may run commands without AUTH
+  std::string version;   // "7.0.15", "" if it does not say
+  bool open = false;     // a fresh connection may run commands without AUTH
+  bool cluster = false;  // it is a node of one
   std::shared_ptr<const resp::CommandTable> commands;  // null: it forbids COMMAND
 };
 

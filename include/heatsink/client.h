@@ -12,6 +12,8 @@ using client::HotEvent;
 using client::HotKeyInfo;
 using client::LoadRefused;
 using client::Local;
+using client::ServerError;
+using client::ServerUnavailable;
 using client::Stats;
 
 }  // namespace heatsink

@@ -22,11 +22,7 @@ class RedisProcess {
  public:
   RedisProcess() { start(); }
   ~RedisProcess() {
-    if (child_ > 0) {
-      kill(child_, SIGKILL);
-      waitpid(child_, nullptr, 0);
-    }
-    if (output_ >= 0) close(output_);
+    stop();
     if (!directory_.empty()) std::filesystem::remove_all(directory_);
   }
   RedisProcess(const RedisProcess&) = delete;
@@ -34,6 +30,28 @@ class RedisProcess {
 
   bool running() const { return ready_; }
   std::string socket_path() const { return directory_ + "/redis.sock"; }
+
+  // Ended at once; restart() begins another, with nothing in it, at the same path.
+  void stop() {
+    if (child_ > 0) {
+      kill(child_, SIGKILL);
+      waitpid(child_, nullptr, 0);
+    }
+    if (output_ >= 0) close(output_);
+    child_ = output_ = -1;
+    ready_ = false;
+  }
+  void restart() {
+    stop();
+    launch();
+  }
+  // No instruction of it is executed when this returns, until thaw().
+  void freeze() const {
+    kill(child_, SIGSTOP);
+    siginfo_t ignored{};
+    waitid(P_PID, static_cast<id_t>(child_), &ignored, WSTOPPED);
+  }
+  void thaw() const { kill(child_, SIGCONT); }
 
   // All that the server answers on a fresh connection that sends `bytes` and then closes its side:
   // the server answers what it understood before it sees the end, so no time limit is needed.
@@ -69,6 +87,10 @@ class RedisProcess {
     std::string name = std::filesystem::temp_directory_path() / "heatsink-resp-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) return;
     directory_ = name;
+    launch();
+  }
+
+  void launch() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return;
     child_ = fork();
@@ -82,7 +104,8 @@ class RedisProcess {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(output, STDOUT_FILENO);
     execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path().c_str(),
-           "--save", "", "--dir", directory_.c_str(), static_cast<char*>(nullptr));
+           "--save", "", "--dir", directory_.c_str(), "--enable-debug-command", "local",
+           static_cast<char*>(nullptr));
     _exit(127);
   }
 

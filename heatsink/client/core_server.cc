@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a Core that has a server: copies of level `key` (docs/design/coherence.md).
+
+#include "heatsink/client/core.h"
+#include "heatsink/client/errors.h"
+
+namespace heatsink::client {
+namespace {
+
+NameHash name_of(KeyHash hash) { return NameHash{hash.value}; }
+
+void expect_done(const resp::Value& reply) {
+  if (reply.is_error()) throw ServerError(reply.text);
+}
+
+}  // namespace
+
+ServerLink& Core::server() {
+  if (!is_of_this_process())
+    throw ServerUnavailable("this process was forked: make the client after fork()");
+  if (server_ == nullptr) throw ServerUnavailable("no server.url is set: give a loader");
+  return *server_;
+}
+
+// To be called before the load: then whatever changes the value behind it is told. Without a server
+// nobody tells; the load counts from when it began.
+Core::Watch Core::watch(KeyHash hash, TimePoint now) {
+  if (server_ == nullptr) return {.is_tracked = true, .tracked_at = now};
+  if (!is_of_this_process()) return {};
+  const std::string name = hot_.name(hash);
+  return name.empty() ? Watch{} : server_->watch(name);
+}
+
+// A fill that did not see it yet ends with this.
+void Core::passed(KeyHash hash) {
+  if (server_ == nullptr || !hot_.has(hash)) return;
+  const std::lock_guard lock(keeping_);
+  fences_.raise(name_of(hash), BootClock::now());
+  hot_.drop(hash);
+}
+
+// ---- what the server tells
+
+void Core::on_changed(std::string_view key) {
+  counters_.invalidations.fetch_add(1, std::memory_order_relaxed);
+  const KeyHash name = hash(key);
+  const std::lock_guard lock(keeping_);
+  fences_.raise(name_of(name), BootClock::now());
+  hot_.drop(name);
+}
+
+void Core::on_all_changed() {
+  counters_.flushes.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(keeping_);
+  all_changed_at_ = BootClock::now();
+  for (const std::string& key : hot_.keys()) hot_.drop(hash(key));
+}
+
+void Core::on_proven(TimePoint until) {
+  served_until_.store(until.time_since_epoch().count(), std::memory_order_release);
+}
+
+// ---- what the server is asked
+
+std::optional<std::string> Core::fetch(std::string_view key) {
+  resp::Value reply = server().ask({"GET", key});
+  expect_done(reply);
+  if (reply.type == resp::Value::Type::kNull) return std::nullopt;
+  return std::move(reply.text);
+}
+
+void Core::store(std::string_view key, std::string_view value, std::optional<Millis> ttl) {
+  if (!ttl) {
+    expect_done(server().ask({"SET", key, value}));
+    return;
+  }
+  expect_done(server().ask({"SET", key, value, "PX", std::to_string(ttl->count())}));
+}
+
+void Core::remove(std::string_view key) { expect_done(server().ask({"DEL", key})); }
+
+}  // namespace heatsink::client

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/server_link.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <chrono>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "heatsink/client/errors.h"
+#include "heatsink/net/net.h"
+
+namespace heatsink::client {
+namespace {
+
+// How often the tracker asks what its user may still read.
+constexpr Nanos kRightsInterval = Millis(500);
+
+// Where the data connection looks whether the server owes a reply for too long.
+constexpr Nanos kTickMax = Millis(50);
+
+net::RedisUrl url_of(const ClientOptions& options) {
+  Result<net::RedisUrl> url = net::parse_redis_url(options.server_url);
+  if (!url.ok()) throw std::invalid_argument("server.url: " + url.error().message);
+  return std::move(url).value();
+}
+
+net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url) {
+  if (!url.tls) return {};
+  const std::string& name = options.server_tls_server_name;
+  Result<net::TlsContext> context = net::TlsContext::client(
+      {options.server_tls_ca, options.server_tls_cert, options.server_tls_key,
+       name.empty() ? url.address.host : name, options.server_tls_verify});
+  if (!context.ok()) throw std::invalid_argument("server.tls-*: " + context.error().message);
+  return std::move(context).value();
+}
+
+redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url) {
+  redis::TrackerOptions tracker;
+  tracker.credentials = {url.user, url.password};
+  tracker.rights_interval = kRightsInterval;
+  tracker.heartbeat_key = options.heartbeat_key;
+  tracker.heartbeat_interval = options.heartbeat_interval;
+  tracker.max_staleness = options.max_staleness;
+  tracker.fill_timeout = options.max_staleness;
+  tracker.response_timeout = options.server_response_timeout;
+  return tracker;
+}
+
+redis::LinkOptions link_options(const ClientOptions& options) {
+  return {.connect_timeout = options.server_connect_timeout,
+          .backoff_min = options.server_backoff_min,
+          .backoff_max = options.server_backoff_max,
+          .seed = std::random_device{}()};
+}
+
+}  // namespace
+
+struct ServerLink::Wire {
+  Wire(const ClientOptions& options, redis::TrackerEvents& events)
+      : place(url_of(options)),
+        tracker(tracker_options(options, place.url()), events),
+        pipeline({.credentials = {place.url().user, place.url().password},
+                  .db = place.url().db,
+                  .response_timeout = options.server_response_timeout}),
+        tracking(loop, place, tracker, link_options(options), "no local copies"),
+        data(loop, place, pipeline, link_options(options), "no server") {
+    place.set_tls(tls_of(options, place.url()));
+  }
+
+  net::EventLoop loop;
+  redis::Place place;
+  redis::Tracker tracker;
+  redis::Pipeline pipeline;
+  redis::Link tracking;
+  redis::Link data;
+};
+
+ServerLink::ServerLink(const ClientOptions& options, ServerNews& news)
+    : news_(news),
+      max_staleness_(options.max_staleness),
+      heartbeat_interval_(options.heartbeat_interval),
+      patience_(options.server_connect_timeout + options.server_response_timeout + kTickMax),
+      wire_(std::make_unique<Wire>(options, static_cast<redis::TrackerEvents&>(*this))) {}
+
+ServerLink::~ServerLink() { stop(); }
+
+void ServerLink::start() {
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "heatsink-link");
+    run();
+  });
+}
+
+void ServerLink::run() {
+  Wire& wire = *wire_;
+  wire.loop.on_turn_end([&wire] {
+    wire.tracking.flush();
+    wire.data.flush();
+  });
+  // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
+  wire.loop.call_every(heartbeat_interval_ / 2, [this] { tick(); });
+  wire.loop.call_every(kTickMax, [&wire] { wire.data.tick(); });
+  wire.tracking.connect();
+  wire.data.connect();
+  wire.loop.run();
+}
+
+void ServerLink::tick() {
+  wire_->tracking.tick();
+  // Of attempts that fail the tracker does not tell.
+  const std::string& lost = wire_->tracking.problem();
+  if (!wire_->tracker.up() && !lost.empty()) set_problem(lost);
+}
+
+void ServerLink::stop() {
+  {
+    const std::lock_guard lock(posting_);
+    if (std::exchange(is_stopped_, true)) return;
+  }
+  if (!thread_.joinable()) return;
+  wire_->loop.stop();
+  thread_.join();
+  wire_->tracker.disconnected("the client is closed");
+  wire_->pipeline.disconnected("the client is closed");
+  wire_.reset();
+  is_up_ = false;
+  set_problem("the client is closed");
+}
+
+bool ServerLink::post(std::function<void()> work) {
+  const std::lock_guard lock(posting_);
+  if (is_stopped_) return false;
+  wire_->loop.post(std::move(work));
+  return true;
+}
+
+std::string ServerLink::problem() const {
+  const std::lock_guard lock(problem_mutex_);
+  return problem_;
+}
+
+void ServerLink::set_problem(const std::string& problem) {
+  const std::lock_guard lock(problem_mutex_);
+  problem_ = problem;
+}
+
+// ---- commands
+
+resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
+  auto answer = std::make_shared<std::promise<Result<resp::Value>>>();
+  std::future<Result<resp::Value>> reply = answer->get_future();
+  // The words are the caller's, who may have given up by the time that they are sent.
+  const bool is_posted =
+      post([this, answer, words = std::vector<std::string>(request.begin(), request.end())] {
+        const std::vector<std::string_view> args(words.begin(), words.end());
+        wire_->pipeline.ask(
+            args, [answer](Result<resp::Value> said) { answer->set_value(std::move(said)); },
+            BootClock::now());
+      });
+  if (!is_posted) throw ServerUnavailable("the client is closed");
+  if (reply.wait_for(patience_) != std::future_status::ready)
+    throw ServerUnavailable(
+        "the server has not answered in time; nobody knows whether the request "
+        "was executed");
+  Result<resp::Value> said = reply.get();
+  if (!said.ok()) throw ServerUnavailable(said.error().message);
+  return std::move(said).value();
+}
+
+// ---- tracking
+
+ServerLink::Watch ServerLink::watch(std::string_view key) {
+  if (!is_up_.load(std::memory_order_relaxed)) return {};
+  auto answer = std::make_shared<std::promise<Watch>>();
+  std::future<Watch> watched = answer->get_future();
+  if (!post([this, answer, name = std::string(key)] { send_watch(name, answer); })) return {};
+  if (watched.wait_for(max_staleness_) != std::future_status::ready) return {};
+  return watched.get();
+}
+
+// A fill of which nobody wants the value: PTTL tracks the key and says how long it lives; what is
+// read after it may be anything.
+void ServerLink::send_watch(const std::string& key, std::shared_ptr<std::promise<Watch>> answer) {
+  const redis::FillId id = ++last_id_;
+  watches_.emplace(id, std::move(answer));
+  const std::array<std::string_view, 2> exists = {"EXISTS", key};
+  wire_->tracker.fill(id, {.key = key, .db = wire_->place.url().db, .request = exists},
+                      BootClock::now());
+}
+
+void ServerLink::on_filled(const redis::FillReply& reply) {
+  const auto found = watches_.find(reply.id);
+  const std::shared_ptr<std::promise<Watch>> answer = std::move(found->second);
+  watches_.erase(found);
+  Watch watch;
+  watch.is_tracked = reply.usable() && !reply.spoiled;
+  watch.tracked_at = BootClock::now();
+  if (reply.ttl) watch.deadline = reply.sent_at + *reply.ttl;
+  answer->set_value(watch);
+}
+
+void ServerLink::on_facts(const redis::ServerFacts& facts) { is_cluster_ = facts.cluster; }
+
+void ServerLink::on_up() {
+  if (is_cluster_) {
+    set_problem(
+        "the server is a node of a cluster, and server.url takes a server that has all keys"
+        ": go through heatsink proxy, or leave server.url out and give a loader");
+    return;
+  }
+  set_problem("");
+  is_up_ = true;
+}
+
+void ServerLink::on_heartbeat(TimePoint sent_at) {
+  if (is_up_.load(std::memory_order_relaxed)) news_.on_proven(sent_at + max_staleness_);
+}
+
+void ServerLink::on_invalidate(std::string_view name) { news_.on_changed(name); }
+void ServerLink::on_flush() { news_.on_all_changed(); }
+void ServerLink::on_rights_changed() { news_.on_all_changed(); }
+
+void ServerLink::on_down(const std::string& reason) {
+  is_up_ = false;
+  set_problem(reason);
+  news_.on_proven(TimePoint::min());
+  news_.on_all_changed();
+}
+
+}  // namespace heatsink::client

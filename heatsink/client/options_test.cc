@@ -95,6 +95,23 @@ TEST(ClientOptions, ThatContradictEachOtherAreRefused) {
   EXPECT_THAT(options.error().message, HasSubstr("detection.warm-qps"));
 }
 
+TEST(ClientOptions, TellWhatDoesNotGoTogetherWithAServer) {
+  const auto fault = [](const char* yaml) {
+    const auto options = ClientOptions::from_yaml(yaml);
+    return options.ok() ? std::string() : options.error().message;
+  };
+  EXPECT_EQ(fault("server: {url: 'redis://me:secret@cache:7000/2'}"), "");
+  EXPECT_THAT(fault("server: {url: 'http://cache'}"), testing::HasSubstr("server.url: "));
+  EXPECT_THAT(fault("server: {url: 'redis://h', tls-ca: /ca.pem}"),
+              testing::HasSubstr("rediss://"));
+  EXPECT_THAT(fault("server: {url: 'rediss://h', tls-cert: /c.pem}"), testing::HasSubstr("both"));
+  EXPECT_THAT(fault("server: {url: 'redis://h'}\ncache: {max-staleness: 100ms}"),
+              testing::HasSubstr("cache.heartbeat-interval"));
+  EXPECT_THAT(fault("server: {url: 'redis://h'}\nrefresh: {stale-while-error: 1s}"),
+              testing::HasSubstr("refresh.stale-while-error"));
+  EXPECT_EQ(fault("refresh: {stale-while-error: 1s}"), "");
+}
+
 // Writes the page anew when HEATSINK_WRITE_PAGES is set.
 TEST(ClientOptions, ReferencePageIsUpToDate) {
   ClientOptions options;

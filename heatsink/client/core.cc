@@ -21,8 +21,6 @@ constexpr std::uint64_t kBytesPerKey = 250;         // of the recorder
 constexpr std::uint64_t kPerSecondMax = 1'000'000;  // above, accesses are sampled
 constexpr double kBurst = 0.25;
 
-NameHash name_of(KeyHash hash) { return NameHash{hash.value}; }
-
 std::uint64_t draw_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
@@ -75,8 +73,6 @@ RefreshOptions refresh_options(const ClientOptions& options) {
           .jitter = options.refresh_jitter,
           .failures_max = static_cast<std::uint32_t>(options.max_failures)};
 }
-
-void count(std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
 HotKeyInfo info_of(const detect::Verdict& verdict) {
   return {.key = verdict.count.key,
@@ -232,19 +228,6 @@ void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at, TimePoint
                        : box.expires_at - Nanos(static_cast<std::int64_t>(std::min(early, most)));
 }
 
-void Core::ask_refresh(KeyHash hash) {
-  const std::lock_guard lock(schedule_mutex_);
-  if (schedule_.hurry(hash, BootClock::now())) schedule_changed_.notify_one();
-}
-
-void Core::load_soon(KeyHash hash, Load load) {
-  const double chance = random();
-  const std::lock_guard lock(schedule_mutex_);
-  schedule_.loaded(hash, std::move(load), BootClock::now(), chance);
-  schedule_.hurry(hash, BootClock::now());
-  schedule_changed_.notify_one();
-}
-
 // ---- writing
 
 Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
@@ -374,51 +357,6 @@ void Core::forget(KeyHash hash) {
   hot_.remove(hash);
   const std::lock_guard lock(schedule_mutex_);
   schedule_.forget(hash);
-}
-
-// ---- refreshing
-
-void Core::run_refresher() {
-  std::unique_lock lock(schedule_mutex_);
-  while (!is_closed_) {
-    if (std::optional<RefreshSchedule::Job> job = schedule_.next(BootClock::now())) {
-      lock.unlock();
-      refresh(*job);
-      lock.lock();
-      continue;
-    }
-    const std::optional<TimePoint> due = schedule_.due_at();
-    if (due)
-      schedule_changed_.wait_for(lock, *due - BootClock::now());
-    else
-      schedule_changed_.wait(lock);
-  }
-}
-
-void Core::refresh(const RefreshSchedule::Job& job) {
-  const TimePoint sent_at = BootClock::now();
-  try {
-    const Watch watched = watch(job.hash, sent_at);
-    const std::shared_ptr<Box> box = job.load();
-    set_times(*box, sent_at, BootClock::now(), watched.deadline);
-    keep(job.hash, watched, box, false);
-  } catch (...) {
-    count(counters_.refresh_failures);
-    const double chance = random();
-    bool is_dropped = false;
-    {
-      const std::lock_guard lock(schedule_mutex_);
-      is_dropped = schedule_.failed(job.hash, BootClock::now(), chance);
-    }
-    if (!is_dropped) return;
-    count(counters_.refresh_drops);
-    if (options_.stale_while_error == Nanos(0)) hot_.drop(job.hash);
-    return;
-  }
-  count(counters_.refreshes);
-  const double chance = random();
-  const std::lock_guard lock(schedule_mutex_);
-  schedule_.succeeded(job.hash, BootClock::now(), chance);
 }
 
 // ---- telling

@@ -116,6 +116,11 @@ class Core final : private ServerNews {
 
   SharedBox lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
   SharedBox stale_instead(KeyHash hash) const;
+  static void count(std::atomic<std::uint64_t>& counter) {
+    counter.fetch_add(1, std::memory_order_relaxed);
+  }
+  static NameHash name_of(KeyHash hash) { return NameHash{hash.value}; }  // one database
+
   using Watch = ServerLink::Watch;
   Watch watch(KeyHash hash, TimePoint now);
   bool keep(KeyHash hash, const Watch& watch, const SharedBox& box, bool is_shown);

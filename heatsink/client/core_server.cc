@@ -7,8 +7,6 @@
 namespace heatsink::client {
 namespace {
 
-NameHash name_of(KeyHash hash) { return NameHash{hash.value}; }
-
 void expect_done(const resp::Value& reply) {
   if (reply.is_error()) throw ServerError(reply.text);
 }
@@ -42,7 +40,7 @@ void Core::passed(KeyHash hash) {
 // ---- what the server tells
 
 void Core::on_changed(std::string_view key) {
-  counters_.invalidations.fetch_add(1, std::memory_order_relaxed);
+  count(counters_.invalidations);
   const KeyHash name = hash(key);
   const std::lock_guard lock(keeping_);
   fences_.raise(name_of(name), BootClock::now());
@@ -50,7 +48,7 @@ void Core::on_changed(std::string_view key) {
 }
 
 void Core::on_all_changed() {
-  counters_.flushes.fetch_add(1, std::memory_order_relaxed);
+  count(counters_.flushes);
   const std::lock_guard lock(keeping_);
   all_changed_at_ = BootClock::now();
   for (const std::string& key : hot_.keys()) hot_.drop(hash(key));

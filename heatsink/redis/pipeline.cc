@@ -54,7 +54,7 @@ Status Pipeline::received(std::string_view bytes, TimePoint /*now*/) {
     if (resp::parse_value(input_.view(), reply, consumed, kLimits) != resp::ValueStatus::kValue)
       return broken("that is no RESP");
     input_.clear();
-    if (const Status done = on_reply(std::move(reply)); !done.ok()) return done;
+    if (Status done = on_reply(std::move(reply)); !done.ok()) return done;
   }
   return Unit{};
 }

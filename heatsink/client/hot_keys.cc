@@ -93,7 +93,7 @@ SharedBox HotKeys::copy(KeyHash hash) const {
 std::string HotKeys::name(KeyHash hash) const {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
-  return at == keys_.end() ? std::string() : at->second->key();
+  return at == keys_.end() ? std::string() : std::string(at->second->key());
 }
 
 bool HotKeys::has(KeyHash hash) const {

@@ -104,6 +104,14 @@ def cut_connections(theatre):
     time.sleep(0.5)
 
 
+def stop_a_link(theatre):
+    """The thread of a library that hears the pushes; those that are served go on."""
+    child = theatre.proxies[0].process.child.pid
+    with stopped(thread_named(child, "heatsink-link")):
+        time.sleep(BOUND_S * 2)
+    time.sleep(0.5)
+
+
 def cut_and_stop(theatre):
     cut_connections(theatre)
     stop_the_server(theatre)
@@ -159,6 +167,11 @@ ACROSS = "count=4,keys=8,lcs=200,mget=500,think-us=500"
 BARRIERS = "count=4,depth=2,keys=8,barrier=100,think-us=500"
 CLUSTER = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
 
+# Through a program that links the library, which knows GET, SET and DEL of one database.
+BY_LIBRARY = ["via=1,count=6,depth=4,set=20", "via=1,count=2,set=50,px=20,del=10,think-us=500"]
+LIBRARY_READERS = "via=1,count=4,depth=8,think-us=500,keys=4"
+SPARSE_PAST = ["via=0,set=10000,keys=4,think-us=400000"]
+
 RUNS = [
     Run("one proxy", through(1), 0, 20_000),
     Run("two proxies", through(1) + through(2) + PAST, BOUND_S, 20_000, stage={"proxies": 2}),
@@ -191,6 +204,13 @@ RUNS = [
     Run("torn fills", [*readers(1), *PAIRS], BOUND_S, stage={"push_delay_s": 0.0, "tear_s": 0.1}),
     Run("faults at random", through(1) + through(2) + PAST + SPARSE, BOUND_S, 300, fault_at_random,
         seconds_min=12, stage={"proxies": 2, "push_delay_s": 0.0}),
+    Run("library", BY_LIBRARY, 0, 5000, stage={"library": []}),
+    Run("library, own loader", BY_LIBRARY, 0, 5000, stage={"library": ["--own-loader"]}),
+    Run("library, faults", BY_LIBRARY, 0, 1000, cut_and_stop, stage={"library": []}),
+    Run("library, late pushes", [*BY_LIBRARY, SELDOM_PAST], BOUND_S, 1000,
+        stage={"library": ["--own-loader"], "push_delay_s": 0.005}),
+    Run("library, a stopped link", [LIBRARY_READERS, *SPARSE_PAST], BOUND_S, 1000, stop_a_link,
+        stage={"library": ["--own-loader"]}),
     Run("moved keys", ["via=1,count=4,think-us=500,keys=4", "via=0,set=10000,keys=4,"
         "think-us=2200000"], BOUND_S, 1000, move_the_keys, once=True, prefix="{heatsink:heartbeat}",
         moves=True, stage={"server_args": CLUSTER,

@@ -14,8 +14,9 @@ import tempfile
 import threading
 import urllib.request
 
+from .client import ValueClient
 from .patience import PATIENCE_S, SLOW, until
-from .programs import HEATSINK, SERVER
+from .programs import HEATSINK, LIBRARY_HOST, SERVER
 
 # For `stderr` of proxies that log a great deal: by default it is not even read.
 LOG = None if os.environ.get("HEATSINK_LOG") else subprocess.DEVNULL
@@ -163,6 +164,40 @@ class Redis:
     def stop(self):
         self.process.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Library:
+    """tests/consistency's heatsink_library_host, asked like a Proxy; `flags` as it has them."""
+
+    def __init__(self, upstream, options=None, flags=(), **how):
+        command = [LIBRARY_HOST, "--server", upstream, *flags]
+        for name, value in (options or {}).items():
+            command += ["--set", f"{name}={value}"]
+        self.process = Process(command, **how)
+        try:
+            self.port = int(until(self._ready, PATIENCE_S, "heatsink_library_host ready")[1])
+        except AssertionError as error:
+            self.process.kill()
+            raise AssertionError(f"{error}: {self.process.output()}") from None
+
+    def _ready(self):
+        return re.search(r"ready: port (\d+)", self.process.output())
+
+    def hits(self):
+        with ValueClient(self.port) as client:
+            return client("HITS")
+
+    def metric(self, name):
+        """As the proxy has it."""
+        assert name == "heatsink_coherence_up"
+        with ValueClient(self.port) as client:
+            return client("UP")
+
+    def stop(self):
+        """Nobody tells it how to end; whatever a sanitizer has to say fails the test."""
+        self.process.end(signal.SIGTERM)
+        if "Sanitizer" in self.process.output():
+            raise AssertionError(self.process.output())
 
 
 class Proxy:

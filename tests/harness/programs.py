@@ -6,6 +6,9 @@ import shutil
 import unittest
 
 HEATSINK = os.environ.get("HEATSINK", "build/dev/apps/heatsink/heatsink")
+LIBRARY_HOST = os.environ.get(
+    "HEATSINK_LIBRARY_HOST", "build/dev/tests/consistency/heatsink_library_host"
+)
 # A redis-server, or another server that takes its options (tests/servers unpacks some).
 SERVER = os.environ.get("HEATSINK_TEST_SERVER", "redis-server")
 

@@ -7,7 +7,7 @@ import tempfile
 
 from .client import ValueClient
 from .patience import PATIENCE_S, until
-from .processes import EAGER, LOG, Proxy, Redis
+from .processes import EAGER, LOG, Library, Proxy, Redis
 from .recording import Recording
 from .relay import Relay
 
@@ -17,15 +17,17 @@ class Theatre:
 
     `push_delay_s`: a relay stands between proxies and server, and pushes are so late. `calls`: of
     a client of the server, before the proxies start. `host`: what proxies know the server by.
-    `tear_s`: the relay tears each fill in two. `dice`: for faults that choose.
+    `tear_s`: the relay tears each fill in two. `library`: programs that link the library stand where
+    proxies would, with these flags. `dice`: for faults that choose.
     """
 
     def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=(), options=None,
-                 host="127.0.0.1", preload=None, tear_s=0.0):  # fmt: skip
+                 host="127.0.0.1", preload=None, tear_s=0.0, library=None):  # fmt: skip
         self.wanted, self.server_args, self.host, self.preload = proxies, server_args, host, preload
         self.push_delay_s, self.tear_s, self.calls = push_delay_s, tear_s, calls
         self.dice = random.Random(1)
         self.options = EAGER | (options or {})
+        self.library = library
         self.proxies, self.relay = [], None
 
     def __enter__(self):
@@ -43,14 +45,17 @@ class Theatre:
                 port = self.relay.port
             for _ in range(self.wanted):
                 upstream = f"redis://{self.host}:{port}"
-                self.proxies.append(
-                    Proxy(upstream, self.options, stderr=LOG, preload=self.preload)
-                )
+                self.proxies.append(self._program(upstream))
             self.wait_coherent()
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def _program(self, upstream):
+        if self.library is not None:
+            return Library(upstream, self.options, self.library, stderr=LOG)
+        return Proxy(upstream, self.options, stderr=LOG, preload=self.preload)
 
     def __exit__(self, *_):
         for proxy in self.proxies:

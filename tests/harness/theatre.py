@@ -17,12 +17,13 @@ class Theatre:
 
     `push_delay_s`: a relay stands between proxies and server, and pushes are so late. `calls`: of
     a client of the server, before the proxies start. `host`: what proxies know the server by.
-    `tear_s`: the relay tears each fill in two. `library`: programs that link the library stand where
-    proxies would, with these flags. `dice`: for faults that choose.
+    `tear_s`: the relay tears each fill in two. `library`: programs that link the library stand
+    where proxies would, with these flags. `dice`: for faults that choose.
     """
 
     def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=(), options=None,
-                 host="127.0.0.1", preload=None, tear_s=0.0, library=None):  # fmt: skip
+                 host="127.0.0.1", preload=None, tear_s=0.0,
+                 library=None):  # fmt: skip
         self.wanted, self.server_args, self.host, self.preload = proxies, server_args, host, preload
         self.push_delay_s, self.tear_s, self.calls = push_delay_s, tear_s, calls
         self.dice = random.Random(1)

@@ -28,7 +28,7 @@ enum {
   HEATSINK_OK = 0,
   HEATSINK_NONE = 1,        // no error: there is no such key, or no local copy
   HEATSINK_INVALID = -1,    // an argument, or an option
-  HEATSINK_FAILED = -2,     // the caller's loader (store, remove) failed
+  HEATSINK_FAILED = -2,     // the caller's loader (store, remove), or the server, failed
   HEATSINK_REFUSED = -3,    // the key is hot, and too many wait too long for its one load
   HEATSINK_TOO_SMALL = -4,  // the buffer
   HEATSINK_NO_MEMORY = -5,
@@ -161,6 +161,19 @@ HEATSINK_API int heatsink_record(heatsink_client* client, const char* key, size_
 // Hot for so long, whatever its traffic, and loaded now. HEATSINK_REFUSED: no room.
 HEATSINK_API int heatsink_warm(heatsink_client* client, const char* key, size_t key_size,
                                const heatsink_loader* loader, uint64_t for_ms);
+
+// ---- with a server (option server.url): no loader, no callbacks. HEATSINK_FAILED: the server said
+// so, or cannot be reached; after a write nobody knows then whether it was executed.
+
+HEATSINK_API int heatsink_server_get(heatsink_client* client, const char* key, size_t key_size,
+                                     heatsink_value* value);
+// `ttl_ms`: it ends by itself after so long; 0: it does not.
+HEATSINK_API int heatsink_server_set(heatsink_client* client, const char* key, size_t key_size,
+                                     const char* value, size_t value_size, uint64_t ttl_ms);
+HEATSINK_API int heatsink_server_del(heatsink_client* client, const char* key, size_t key_size);
+// HEATSINK_OK: copies are kept true by the server. HEATSINK_FAILED: there are none now, and
+// heatsink_last_error() says why. HEATSINK_NONE: server.url is not set.
+HEATSINK_API int heatsink_server_state(heatsink_client* client);
 
 // ---- what it tells
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -171,6 +172,45 @@ int heatsink_del(heatsink_client* client, const char* key, size_t key_size,
       expect_written(remove_key(user, gone.data(), gone.size(), &reply), reply);
     });
     return HEATSINK_OK;
+  });
+}
+
+int heatsink_server_get(heatsink_client* client, const char* key, size_t key_size,
+                        heatsink_value* value) {
+  if (value == nullptr) return missing_argument();
+  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    return hold(value, [&] { return cache.get(name); });
+  });
+}
+
+int heatsink_server_set(heatsink_client* client, const char* key, size_t key_size,
+                        const char* value, size_t value_size, uint64_t ttl_ms) {
+  if (value == nullptr && value_size != 0) return missing_argument();
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    const std::string_view bytes =
+        value_size == 0 ? std::string_view() : std::string_view(value, value_size);
+    std::optional<heatsink::Millis> ttl;
+    if (ttl_ms != 0) ttl = std::chrono::duration_cast<heatsink::Millis>(duration_of_ms(ttl_ms));
+    cache.set(name, bytes, ttl);
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_server_del(heatsink_client* client, const char* key, size_t key_size) {
+  return with_key(client, key, key_size, [](const Client<>& cache, std::string_view name) {
+    cache.del(name);
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_server_state(heatsink_client* client) {
+  if (client == nullptr) return missing_argument();
+  return guarded([&]() -> int {
+    const heatsink::client::Stats now = client->client.stats();
+    if (now.level == "ttl") return HEATSINK_NONE;
+    return now.server_problem.empty() ? int{HEATSINK_OK}
+                                      : fail(HEATSINK_FAILED, now.server_problem);
   });
 }
 

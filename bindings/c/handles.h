@@ -53,6 +53,12 @@ int guarded(Call call) noexcept {
     return call();
   } catch (const CallbackFailed& error) {
     return fail(HEATSINK_FAILED, error.what());
+  } catch (const client::ServerError& error) {
+    return fail(HEATSINK_FAILED, error.what());
+  } catch (const client::ServerUnavailable& error) {
+    return fail(HEATSINK_FAILED, error.what());
+  } catch (const std::invalid_argument& error) {
+    return fail(HEATSINK_INVALID, error.what());
   } catch (const client::LoadRefused& error) {
     return fail(HEATSINK_REFUSED, error.what());
   } catch (const std::bad_alloc&) {

@@ -365,6 +365,34 @@ static void test_tells(void) {
   heatsink_free(client);
 }
 
+// That there is none is no reason not to start; and what is asked of it fails with a sentence.
+static void test_server(void) {
+  heatsink_value value = HEATSINK_NO_VALUE;
+  heatsink_client* client = open_quiet();
+  EXPECT(heatsink_server_state(client) == HEATSINK_NONE);
+  EXPECT(heatsink_server_get(client, KEY, &value) == HEATSINK_FAILED);
+  EXPECT(strstr(heatsink_last_error(), "server.url") != NULL);
+  heatsink_free(client);
+
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_options_set(options, "server.url", "no://url") == HEATSINK_INVALID);
+  EXPECT(heatsink_options_set(options, "server.url", "unix:///nonexistent/socket") == HEATSINK_OK);
+  EXPECT(heatsink_open(options, &client) == HEATSINK_OK);
+  EXPECT(heatsink_server_state(client) == HEATSINK_FAILED);
+  EXPECT(heatsink_server_get(client, KEY, &value) == HEATSINK_FAILED);
+  EXPECT(strstr(heatsink_last_error(), "cannot be reached") != NULL);
+  EXPECT(heatsink_server_set(client, KEY, "1", 1, 0) == HEATSINK_FAILED);
+  EXPECT(heatsink_server_del(client, KEY) == HEATSINK_FAILED);
+  EXPECT(heatsink_server_set(client, KEY, NULL, 1, 0) == HEATSINK_INVALID);
+  EXPECT(heatsink_server_get(client, KEY, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_server_state(NULL) == HEATSINK_INVALID);
+  heatsink_free(client);
+  EXPECT(heatsink_options_set(options, "server.url", "rediss://127.0.0.1:1") == HEATSINK_OK);
+  EXPECT(heatsink_options_set(options, "server.tls-ca", "/nonexistent") == HEATSINK_OK);
+  EXPECT(heatsink_open(options, &client) == HEATSINK_INVALID && client == NULL);
+  heatsink_options_free(options);
+}
+
 int main(int count, char** words) {
   static const struct {
     const char* name;
@@ -379,7 +407,8 @@ int main(int count, char** words) {
                {"hot", test_hot},
                {"threads", test_threads},
                {"after_close", test_after_close},
-               {"tells", test_tells}};
+               {"tells", test_tells},
+               {"server", test_server}};
   for (size_t i = 0; count == 2 && i < sizeof(cases) / sizeof(cases[0]); ++i) {
     if (strcmp(words[1], cases[i].name) != 0) continue;
     cases[i].run();

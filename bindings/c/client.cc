@@ -177,11 +177,8 @@ int heatsink_del(heatsink_client* client, const char* key, size_t key_size,
 
 int heatsink_server_get(heatsink_client* client, const char* key, size_t key_size,
                         heatsink_value* value) {
-  if (value == nullptr) return missing_argument();
-  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
-  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
-    return hold(value, [&] { return cache.get(name); });
-  });
+  return hold_one(client, key, key_size, value,
+                  [](const Client<>& cache, std::string_view name) { return cache.get(name); });
 }
 
 int heatsink_server_set(heatsink_client* client, const char* key, size_t key_size,

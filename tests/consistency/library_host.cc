@@ -192,9 +192,12 @@ void serve(Host& host, int fd) {
 client::ClientOptions options_of(const std::string& server, const std::vector<std::string>& set) {
   client::ClientOptions options;
   options.server_url = server;
+  options.warm_qps = 0;  // cannot be above hot-qps, whatever that is
   for (const std::string& assignment : set) {
     const std::size_t at = assignment.find('=');
-    options = options.with(assignment.substr(0, at), assignment.substr(at + 1)).value();
+    const auto changed = options.with(assignment.substr(0, at), assignment.substr(at + 1));
+    if (!changed.ok()) throw std::invalid_argument(changed.error().message);
+    options = *changed;
   }
   return options;
 }

@@ -9,7 +9,7 @@ import unittest
 
 from stage import PATIENT, Load, once, top
 
-from harness import Redis, ValueClient, need_programs, until
+from harness import PATIENCE_S, Redis, ValueClient, need_programs, until
 
 
 class Monitor(unittest.TestCase):
@@ -24,20 +24,23 @@ class Monitor(unittest.TestCase):
     def test_names_the_hot_key_with_bounds_that_contain_its_rate(self):
         with Load(self.redis.port) as load:
             until(lambda: len(load.counts) > 100, what="a load")
-            seen = once(self.redis.port, *PATIENT)
-            rate = load.rate()
+            seen = until(self.seen_hot, 3 * PATIENCE_S, "the key is found hot")
+            lowest, highest = load.rates()
         key = seen["keys"][0]
         self.assertEqual(key["name"], "the:hot:key")
-        self.assertEqual(key["verdict"], "hot")
-        # The load's own pace over all of its time is the truth but for the machine's hiccups.
-        self.assertLess(key["rate_low"], rate * 1.05)
-        self.assertGreater(key["rate_high"], rate * 0.95)
+        self.assertLess(key["rate_low"], highest * 1.05)
+        self.assertGreater(key["rate_high"], lowest * 0.95)
         self.assertGreater(key["rate_low"], 0)
         self.assertAlmostEqual(key["share"], 0.5, delta=0.1)
         self.assertEqual(key["commands"][0]["name"], "GET")
         self.assertEqual(key["clients"][0]["name"], "127.0.0.1")
         self.assertEqual(seen["sources"][0]["name"], "monitor")
         self.assertEqual(seen["sources"][0]["state"], "running")
+
+    def seen_hot(self):
+        """One answer is of so short a time that the key may be only warm in it."""
+        seen = once(self.redis.port, *PATIENT)
+        return seen if seen["keys"][0]["verdict"] == "hot" else None
 
     def test_names_are_binary_safe(self):
         with Load(self.redis.port, hot=b'\x00\xff "quoted"\r\n') as load:

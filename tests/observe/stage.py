@@ -54,10 +54,19 @@ class Load:
         self.thread.join(PATIENCE_S)
         self.client.close()
 
-    def rate(self):
-        """Of the hot key, per second, since the beginning."""
-        (begin, _, _), (end, hot, _) = self.counts[0], self.counts[-1]
-        return hot / (end - begin)
+    def rates(self):
+        """The lowest and the highest of the hot key, per second, of all seconds so far.
+
+        An even pace is that of a machine that never stands still.
+        """
+        counts, first, found = list(self.counts), 0, []
+        for end, hot, _ in counts:
+            while first + 1 < len(counts) and end - counts[first + 1][0] >= 1:
+                first += 1
+            begin, before, _ = counts[first]
+            if end - begin >= 1:
+                found.append((hot - before) / (end - begin))
+        return min(found), max(found)
 
     def _run(self):
         hot = total = 0

@@ -23,6 +23,28 @@ Result<Nanos> parse_interval(const std::string& text) {
   return interval;
 }
 
+// What is shown of an answer.
+void add_choices(CLI::App& app, TopOptions& options, CLI::Option* json) {
+  RowChoices& rows = options.rows;
+  add_parsed_flag(
+      app, "--sort", rows.order, [](const std::string& text) { return parse_order(text); }, "rate",
+      "By rate, bytes, share, reads, writes, hits or misses; with '-' before it the least first")
+      ->type_name("ORDER");
+  add_parsed_flag(
+      app, "--filter", rows.filter, [](const std::string& text) { return parse_filter(text); }, "",
+      "Only keys that begin so or match a pattern, and words such as db=0 command=GET client=10.0.")
+      ->type_name("FILTER");
+  app.add_option("--limit", rows.limit,
+                 "At most so many rows; 0: all (20 for text that is no terminal)")
+      ->type_name("N");
+  app.add_flag("--templates", rows.templates,
+               "Keys whose names differ only in numbers and ids are one row: user:*:cart")
+      ->excludes(json);
+  app.add_flag_callback(
+      "--no-color", [&options] { options.colors = tui::Colors::kNone; },
+      "Without colours, as with NO_COLOR=1");
+}
+
 }  // namespace
 
 int run_top(int argc, char** argv) {
@@ -46,7 +68,10 @@ int run_top(int argc, char** argv) {
       ->type_name("DURATION");
   add_duration_flag(app, "--for", options.run_for, "End after this time; 0: run until ended");
   app.add_flag("--once", options.once, "Print one answer and end; exit code 1 if there is none");
-  app.add_flag("--json", options.json, "Print the answers as JSON, one per line");
+  auto* json = app.add_flag("--json", options.json, "Print the answers as JSON, one per line");
+  app.add_flag("--csv", options.csv, "Print the keys of each answer as CSV, with the time")
+      ->excludes(json);
+  add_choices(app, options, json);
   app.add_option("--record", options.record_file,
                  "Append the answers to this file, for 'heatsink replay'; zstd if it ends in .zst")
       ->type_name("FILE");

@@ -2,33 +2,11 @@
 #include "apps/heatsink/top_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 namespace heatsink::app {
 namespace {
-
-constexpr std::array<std::string_view, 4> kSortNames{"rate", "share", "writes", "hits"};
-
-// Comparable between keys of rules that count different things.
-double accesses_rate(const KeyView& key) {
-  return key.dimension == "requests" ? key.rate : key.reads_rate + key.writes_rate;
-}
-
-double sort_value(const KeyView& key, SortBy sort) {
-  switch (sort) {
-    case SortBy::kRate:
-      return accesses_rate(key);
-    case SortBy::kShare:
-      return key.share;
-    case SortBy::kWrites:
-      return key.writes_rate;
-    case SortBy::kHits:
-      return key.hits_rate;
-  }
-  return 0;
-}
 
 double known(double value) { return std::isnan(value) ? 0 : value; }
 
@@ -37,18 +15,13 @@ void push_bounded(std::vector<double>& values, double value) {
   values.push_back(value);
 }
 
+void look_again(OpenKey& open, const std::vector<KeyView>& keys) {
+  const auto found = std::ranges::find(keys, id_of(open.key), id_of);
+  open.listed = found != keys.end();
+  if (open.listed) open.key = *found;
+}
+
 }  // namespace
-
-std::string_view to_string(SortBy sort) { return kSortNames[static_cast<std::size_t>(sort)]; }
-
-SortBy after(SortBy sort) {
-  return static_cast<SortBy>((static_cast<std::size_t>(sort) + 1) % kSortNames.size());
-}
-
-SortBy before(SortBy sort) {
-  return static_cast<SortBy>((static_cast<std::size_t>(sort) + kSortNames.size() - 1) %
-                             kSortNames.size());
-}
 
 void TopModel::answered(HotkeysView answer) {
   problem.clear();
@@ -67,6 +40,8 @@ void TopModel::answered(HotkeysView answer) {
     seen.rate_max = std::max(seen.rate_max, known(accesses_rate(key)));
     seen.write_hot = key.verdict == "write-hot";
   }
+  histories.add(answer.keys);
+  if (open_key) look_again(*open_key, answer.keys);
   view = std::move(answer);
 }
 
@@ -75,13 +50,22 @@ void TopModel::failed(std::string why, TimePoint now) {
   if (!down_since) down_since = now;
 }
 
-std::vector<const KeyView*> TopModel::sorted_keys() const {
-  std::vector<const KeyView*> out;
-  if (!view) return out;
-  for (const KeyView& key : view->keys) out.push_back(&key);
-  std::ranges::stable_sort(out, std::ranges::greater{},
-                           [this](const KeyView* key) { return known(sort_value(*key, sort)); });
-  return out;
+TopRows TopModel::rows() const {
+  if (!view) return {};
+  return rows_of(*view, choices.rows);
+}
+
+std::size_t TopModel::cursor_in(const TopRows& rows) const {
+  if (choices.selected) {
+    const auto found = std::ranges::find(rows.rows, *choices.selected,
+                                         [](const TopRow& row) { return id_of(*row.key); });
+    if (found != rows.rows.end()) return static_cast<std::size_t>(found - rows.rows.begin());
+  }
+  return rows.rows.empty() ? 0 : std::min(choices.cursor, rows.rows.size() - 1);
+}
+
+std::vector<double> TopModel::history_of(const TopRow& row) const {
+  return row.keys == 0 ? histories.of(id_of(*row.key)) : histories.of_template(id_of(*row.key));
 }
 
 }  // namespace heatsink::app

@@ -3,21 +3,41 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apps/heatsink/top_history.h"
+#include "apps/heatsink/top_rows.h"
 #include "apps/heatsink/top_view.h"
 #include "heatsink/base/clock.h"
 
 namespace heatsink::app {
 
-enum class SortBy { kRate, kShare, kWrites, kHits };
-std::string_view to_string(SortBy sort);
-SortBy after(SortBy sort);  // in the order above, round
-SortBy before(SortBy sort);
+enum class Page : std::uint8_t { kKeys, kKey, kNodes, kSlots, kHelp };
+
+// The key whose page is open, as it was last listed.
+struct OpenKey {
+  KeyView key;
+  bool listed = true;  // by the last answer
+};
+
+// What the person at the keys chose; top_input.h changes it.
+struct TopChoices {
+  Page page = Page::kKeys;
+  bool paused = false;
+  RowChoices rows;
+  // The row the cursor is on: the key, wherever it goes, or the row, if it is not given (the first
+  // until the cursor is moved).
+  std::optional<KeyId> selected;
+  std::size_t cursor = 0;
+  std::size_t scroll = 0;             // rows above what the other pages show
+  std::optional<std::string> prompt;  // the filter that is being typed
+  std::string prompt_problem;         // why it is none
+};
 
 // A plain value that the pictures are made from; time is an argument. Not thread-safe.
 struct TopModel {
@@ -30,8 +50,12 @@ struct TopModel {
   void answered(HotkeysView answer);
   void failed(std::string why, TimePoint now);
 
-  // The last answer's keys in the chosen order, busiest first.
-  std::vector<const KeyView*> sorted_keys() const;
+  // The last answer's keys as chosen; valid until the next answer.
+  TopRows rows() const;
+  // The place of the cursor in them; 0 where there are none.
+  std::size_t cursor_in(const TopRows& rows) const;
+  // The rates of a row in the last answers, oldest first: of a template the sums of its keys'.
+  std::vector<double> history_of(const TopRow& row) const;
 
   // Whom we ask, for people: "http://127.0.0.1:6390", "redis://db7:6379".
   std::string asked() const {
@@ -42,14 +66,14 @@ struct TopModel {
   std::string admin;      // "127.0.0.1:6390"; of an observed server its own address
   bool observed = false;  // a server is asked itself, not a proxy
   Nanos interval;
-  SortBy sort = SortBy::kRate;
-  bool paused = false;
-  bool help = false;
+  TopChoices choices;
 
   std::optional<HotkeysView> view;      // the last answer; nothing yet
+  std::optional<OpenKey> open_key;      // of Page::kKey
   std::string problem;                  // why the last poll failed; "" if it did not
   std::optional<TimePoint> down_since;  // of the first failure in a row
   std::vector<double> requests, hits;   // rates of the last answers, oldest first
+  KeyHistories histories;
 
   // For the summary at the end.
   struct HotKey {

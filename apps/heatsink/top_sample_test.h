@@ -58,7 +58,10 @@ inline HotkeysView sample_answer() {
                sample_key("user:1002:profile", 612, "warm")};
   view.keys[2].reads_rate = 1000;
   view.keys[2].writes_rate = 2500;
+  view.keys[2].misses_rate = 1000;
+  view.keys[2].commands = {{"INCR", 25'000}, {"GET", 10'000}};
   view.keys[3].cached = false;
+  view.keys[3].misses_rate = view.keys[3].reads_rate;
   view.keys[3].hits_rate = view.keys[3].hit_ratio = 0;
   view.keys[3].cache_note = "value larger than cache.maximum-value-bytes";
   return view;

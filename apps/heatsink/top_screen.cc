@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "apps/heatsink/top_pages.h"
+#include "apps/heatsink/top_paint.h"
 #include "apps/heatsink/top_table.h"
+#include "heatsink/base/printable.h"
 #include "heatsink/tui/tui.h"
 
 namespace heatsink::app {
@@ -19,35 +22,6 @@ using tui::count_text;
 using tui::percent_text;
 using tui::rate_text;
 using tui::Screen;
-using tui::Style;
-
-constexpr Style kBold{.bold = true};
-constexpr Style kDim{.dim = true};
-constexpr Style kGood{.color = Color::kGreen, .bold = true};
-constexpr Style kBad{.color = Color::kRed, .bold = true};
-constexpr int kHeaderRows = 7;  // the table's titles are in the row after them
-
-// Words and their values in a row, three spaces apart. What does not fit whole is left out: the
-// tail of a number would read as another number.
-class Row {
- public:
-  Row(Screen& screen, int row) : screen_(screen), row_(row) {}
-
-  Row& add(std::string_view label, std::string_view value, Style style = kBold) {
-    const int gap = column_ == 0 ? 0 : 3;
-    const int between = label.empty() || value.empty() ? 0 : 1;
-    const int width = gap + tui::display_width(label) + between + tui::display_width(value);
-    if (column_ > 0 && column_ + width > screen_.size().width) return *this;
-    const int after_label = screen_.put(column_ + gap, row_, label);
-    column_ = screen_.put(after_label + between, row_, value, style);
-    return *this;
-  }
-
- private:
-  Screen& screen_;
-  int row_;
-  int column_ = 0;
-};
 
 void draw_title(Screen& screen, const TopModel& model) {
   Row row(screen, 0);
@@ -116,30 +90,34 @@ std::size_t count_of(const HotkeysView& view, std::string_view verdict) {
   return static_cast<std::size_t>(std::ranges::count(view.keys, verdict, &KeyView::verdict));
 }
 
-// "GET 99.0 %, SET 1.0 %"; counts are lower bounds, so the parts may be, too.
-std::string tallies_text(const std::vector<TallyView>& tallies, double all) {
-  std::string out;
-  for (const TallyView& tally : tallies) {
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.name,
-                       percent_text(all > 0 ? std::min(tally.count / all, 1.0) : 0));
-  }
-  return out;
-}
-
-// Who does what with the key in the first row: what to do about it depends on that.
-void draw_detail(Screen& screen, const TopModel& model, int row) {
-  const KeyView& key = *model.sorted_keys().front();
-  const double seconds = std::chrono::duration<double>(key.window).count();
-  const double all = (key.reads_rate + key.writes_rate) * seconds;
+// Who does what with the key under the cursor: what to do about it depends on that.
+void draw_detail(Screen& screen, const TopRow& row, std::size_t rank, int at) {
+  const KeyView& key = *row.key;
   if (key.commands.empty() && key.clients.empty()) return;
+  const double all = accesses_in_window(key);
   const std::string rule = key.rule.empty() ? "" : " (rule " + key.rule + ")";
-  screen.put(0, row,
-             fmt::format("1{}: {}   from {}", rule, tallies_text(key.commands, all),
+  screen.put(0, at,
+             fmt::format("{}{}: {}   from {}", rank, rule, tallies_text(key.commands, all),
                          tallies_text(key.clients, all)),
              kDim);
 }
 
-void draw_section(Screen& screen, const TopModel& model) {
+// What is shown, where it is not simply everything by rate.
+void add_choices(Row& row, const TopModel& model, const TopRows& rows) {
+  const RowChoices& choices = model.choices.rows;
+  row.add("by",
+          fmt::format("{} {}", to_string(choices.order.by), choices.order.reversed ? "▲" : "▼"));
+  if (choices.group)
+    row.add("of", one_line(choices.group->raw_name, kPrintableBytesMax), kGood);
+  else if (choices.templates)
+    row.add("", fmt::format("{} templates", rows.rows.size()), kGood);
+  if (!choices.filter.text.empty())
+    row.add("filter",
+            fmt::format("{} ({} of {})", choices.filter.text, rows.keys, model.view->keys.size()),
+            kGood);
+}
+
+void draw_section(Screen& screen, const TopModel& model, const TopRows& rows) {
   const HotkeysView& view = *model.view;
   const std::size_t hot = count_of(view, "hot"), write_hot = count_of(view, "write-hot");
   if (hot + write_hot == 0) {
@@ -148,8 +126,8 @@ void draw_section(Screen& screen, const TopModel& model) {
   }
   Row row(screen, 6);
   row.add(fmt::format("hot {}, write-hot {}, warm {}", hot, write_hot, count_of(view, "warm")), "");
+  add_choices(row, model, rows);
   row.add("", fmt::format("per second over {}", tui::age_text(view.window)), kDim);
-  row.add("sorted by", to_string(model.sort));
 }
 
 void draw_problem(Screen& screen, const TopModel& model, int row, TimePoint now) {
@@ -164,35 +142,30 @@ void draw_problem(Screen& screen, const TopModel& model, int row, TimePoint now)
 
 void draw_coherence(Screen& screen, const TopModel& model, int row) {
   const std::string& coherence = model.view->node.coherence;
-  if (coherence != "up") screen.put(0, row, "no local copies are served: " + coherence, kBad);
+  if (coherence != "up" && !coherence.empty())
+    screen.put(0, row, "no local copies are served: " + coherence, kBad);
+}
+
+void draw_prompt(Screen& screen, const TopChoices& choices, int row) {
+  if (!choices.prompt_problem.empty()) screen.put(0, row - 1, choices.prompt_problem, kBad);
+  const std::string typed = "/" + *choices.prompt + "_";
+  // The end of what is typed stays in sight.
+  const int hidden = std::max(0, tui::display_width(typed) - screen.size().width + 1);
+  const int end = screen.put(-hidden, row, typed, kBold);
+  screen.put(end, row, "   Enter filters, Esc leaves it   user:* db=0 command=GET client=10.0.",
+             kDim);
 }
 
 void draw_footer(Screen& screen, const TopModel& model) {
+  const TopChoices& choices = model.choices;
   const int row = screen.size().height - 1;
-  const std::string paused = model.paused ? "PAUSED, p goes on" : "p pause";
-  screen.put(0, row,
-             fmt::format(" q quit   {}   s sort: {}   h help   every {}", paused,
-                         to_string(model.sort), format_duration(model.interval)));
+  if (choices.prompt) return draw_prompt(screen, choices, row);
+  const std::string paused = choices.paused ? "PAUSED, p goes on" : "p pause";
+  const std::string_view rest = choices.page == Page::kKeys
+                                    ? "Enter open  / filter  s sort  t fold  n nodes  l slots"
+                                    : "Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots";
+  screen.put(0, row, fmt::format(" q quit  h help  {}  {}", paused, rest));
   screen.paint_row(row, {.reverse = true});
-}
-
-void draw_help(Screen& screen) {
-  constexpr std::string_view kHelp[] = {
-      "RATE/s    what its rule counts, per second over the window: accesses, or bytes (B);",
-      "          the truth is within ERR of it",
-      "SHARE     of all accesses the node sees",
-      "RD/s WR/s reads and writes of the key, per second",
-      "HITS      reads answered by the local copy: load that the server does not have",
-      "STATE     cached: hot, with a local copy; hot: without one, and why;",
-      "          write-hot: so many writes that a copy would cost more than it saves;",
-      "          warm: worth watching",
-      "SINCE     how long the key has been in that state",
-      "",
-      "q, Ctrl-C quit   p, space pause   s, right next order   left previous order",
-      "h, ? back to the keys",
-  };
-  int row = kHeaderRows;
-  for (const std::string_view line : kHelp) screen.put(0, row++, line);
 }
 
 void draw_waiting(Screen& screen, const TopModel& model) {
@@ -205,27 +178,52 @@ void draw_waiting(Screen& screen, const TopModel& model) {
   screen.put(0, 5, fmt::format("Trying again every {}.", format_duration(model.interval)));
 }
 
-void draw_body(Screen& screen, const TopModel& model, int last_row) {
+void draw_nothing_passes(Screen& screen, const TopModel& model) {
+  if (model.view->keys.empty()) return;
+  screen.put(0, kHeaderRows,
+             fmt::format("none of the {} listed keys passes the filter (Esc clears it)",
+                         model.view->keys.size()));
+}
+
+void draw_table(Screen& screen, const TopModel& model, int last_row, bool with_cursor) {
+  const TopRows rows = model.rows();
   if (model.view->sources.empty()) draw_rates(screen, model.view->node);
   draw_curves(screen, model);
   if (!model.view->sources.empty()) draw_sources(screen, *model.view);
-  if (model.help) return draw_help(screen);
-  draw_section(screen, model);
+  draw_section(screen, model, rows);
+  if (rows.rows.empty()) return draw_nothing_passes(screen, model);
   const tui::Area area{0, kHeaderRows, {screen.size().width, last_row - kHeaderRows}};
-  const std::vector<const KeyView*> keys = model.sorted_keys();
-  draw_keys(screen, area, keys);
-  const bool room = static_cast<int>(keys.size()) + 2 < area.size.height;  // titles, an empty row
-  if (room && !keys.empty()) draw_detail(screen, model, last_row - 1);
+  draw_keys(screen, area, model, rows, with_cursor);
+  const std::size_t cursor = model.cursor_in(rows);
+  const int used = static_cast<int>(rows.rows.size()) + 2;  // titles, an empty row
+  if (used < area.size.height) draw_detail(screen, rows.rows[cursor], cursor + 1, last_row - 1);
 }
 
-}  // namespace
+// The part of the page that the person has scrolled to.
+void draw_page(Screen& screen, const TopModel& model) {
+  const Screen page = page_picture(model, screen.size().width);
+  const int room = static_cast<int>(page_room(screen.size()));
+  const int first =
+      std::clamp(static_cast<int>(std::min<std::size_t>(model.choices.scroll, Screen::kSideMax)), 0,
+                 std::max(page.size().height - room, 0));
+  for (int row = 0; row < std::min(room, page.size().height - first); ++row) {
+    for (int column = 0; column < page.size().width; ++column) {
+      const tui::Cell& cell = page.at(column, first + row);
+      screen.put(column, kPageTop + row, cell.glyph, cell.style);
+    }
+  }
+}
 
-tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now) {
+Screen picture(const TopModel& model, tui::Size size, TimePoint now, bool interactive) {
   Screen screen(size);
   const int last_row = screen.size().height - 1;
+  const bool table = model.choices.page == Page::kKeys;
   draw_title(screen, model);
-  if (model.view) {
-    draw_body(screen, model, last_row);
+  if (!table && (model.view || model.choices.page == Page::kHelp)) {
+    draw_page(screen, model);
+    draw_problem(screen, model, 1, now);
+  } else if (model.view) {
+    draw_table(screen, model, last_row, interactive);
     if (model.problem.empty() && !model.observed) draw_coherence(screen, model, 5);
     draw_problem(screen, model, 5, now);
   } else {
@@ -233,17 +231,20 @@ tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now) {
     draw_problem(screen, model, 2, now);
   }
   for (int column = 0; column < screen.size().width; ++column) screen.put(column, last_row, " ");
-  draw_footer(screen, model);
+  if (interactive) draw_footer(screen, model);
   return screen;
 }
 
-std::string frame_text(const TopModel& model, std::size_t keys_max, TimePoint now) {
+}  // namespace
+
+tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now) {
+  return picture(model, size, now, true);
+}
+
+std::string frame_text(const TopModel& model, TimePoint now) {
   constexpr int kWidth = 120;
-  const std::size_t keys = model.view ? std::min(model.view->keys.size(), keys_max) : 0;
-  const int height = kHeaderRows + 2 + static_cast<int>(keys);
-  std::string text = draw_top(model, {kWidth, height}, now).text();
-  text.pop_back();
-  text.erase(text.rfind('\n') + 1);  // the footer speaks of keys to press
+  const int height = kHeaderRows + 2 + static_cast<int>(model.rows().rows.size());
+  std::string text = picture(model, {kWidth, height}, now, false).text();
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }

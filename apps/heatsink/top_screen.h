@@ -10,13 +10,13 @@
 
 namespace heatsink::app {
 
-// Everything fits in 80 x 24; wider screens show more columns. `now` is only for how long the node
-// has been silent.
+// The page that is open. Everything fits in 80 x 24; wider screens show more columns. `now` is only
+// for how long the node has been silent.
 tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now);
 
-// The same without a screen's limits and without a footer, for a pipe: as many rows as there are
-// keys, at most `keys_max`.
-std::string frame_text(const TopModel& model, std::size_t keys_max, TimePoint now);
+// The table without a screen's limits, a cursor and a footer, for a pipe: all rows that were
+// chosen. REQUIRES Page::kKeys. At most tui::Screen::kSideMax lines.
+std::string frame_text(const TopModel& model, TimePoint now);
 
 // One paragraph for after the end: how long, which keys were hot, how much load was taken off.
 // Lines of at most 100 columns.

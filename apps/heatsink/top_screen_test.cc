@@ -21,6 +21,8 @@ TopModel busy() {
     HotkeysView answer = sample_answer();
     answer.node.requests_rate *= i / 30.0;
     answer.node.hits_rate *= (i > 10 ? i - 10 : 0) / 20.0;
+    answer.keys[0].rate *= std::min(0.2 + 0.1 * (i - 22), 1.0);
+    if (i < 27) answer.keys[2].rate *= 0.3 + 0.1 * (i % 5);
     model.answered(answer);
   }
   return model;
@@ -43,13 +45,13 @@ LOAD TAKEN OFF the server: 71.2 %   30.0k/s   local copies 2 (4.0 KiB)
 requests                              ▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▅▆▆▆▆▇▇▇▇███ max 42.1k/s
 hits                                  ▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▆▆ same scale
 
-hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
-# KEY                  DB RATE/s ERR  SHARE  RD/s WR/s   HITS STATE        SINCE
-1 product:1000:price    0  21.0k ±12 49.9 % 20.8k  210 99.0 % cached       3m12s
-2 blob\x00\xff:\x1b[2J  0   9.0k ±12 21.4 %  8.9k   90 99.0 % cached       3m12s
-3 counter:visits        0   3.5k ±12  8.3 %  1.0k 2.5k    0 % write-hot    3m12s
-4 größe:日本            0   3.4k ±12  8.1 %  3.4k   34    0 % hot: value … 3m12s
-5 user:1002:profile     0    612 ±12  1.5 %   606  6.1    0 % warm         3m12s
+hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
+# KEY                  RATE/s    TREND ERR  SHARE  RD/s WR/s   HITS STATE
+1 product:1000:price    21.0k ▃▄▅▅▆▇▇█ ±12 49.9 % 20.8k  210 99.0 % cached
+2 blob\x00\xff:\x1b[2J   9.0k ████████ ±12 21.4 %  8.9k   90 99.0 % cached
+3 counter:visits         3.5k ▅▆▃▄████ ±12  8.3 %  1.0k 2.5k    0 % write-hot
+4 größe:日本             3.4k ████████ ±12  8.1 %  3.4k   34    0 % hot: value …
+5 user:1002:profile       612 ████████ ±12  1.5 %   606  6.1    0 % warm
 
 
 
@@ -60,7 +62,7 @@ hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
 
 
 1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
- q quit   p pause   s sort: rate   h help   every 1s
+ q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
 )");
 }
 
@@ -72,13 +74,13 @@ LOAD TAKEN OFF the server: 71.2 %   30.0k/s   local copies 2 (4.0 KiB)
 requests                                                                      ▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▅▆▆▆▆▇▇▇▇███ max 42.1k/s
 hits                                                                          ▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▆▆ same scale
 
-hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
-# KEY                  DB RATE/s ERR  SHARE  RD/s WR/s   HITS STATE                    SINCE MISS/s WHY
-1 product:1000:price    0  21.0k ±12 49.9 % 20.8k  210 99.0 % cached                   3m12s    210 above the threshold…
-2 blob\x00\xff:\x1b[2J  0   9.0k ±12 21.4 %  8.9k   90 99.0 % cached                   3m12s     90 above the threshold…
-3 counter:visits        0   3.5k ±12  8.3 %  1.0k 2.5k    0 % write-hot                3m12s   1.0k above the threshold…
-4 größe:日本            0   3.4k ±12  8.1 %  3.4k   34    0 % hot: value larger than … 3m12s   3.4k above the threshold…
-5 user:1002:profile     0    612 ±12  1.5 %   606  6.1    0 % warm                     3m12s    606 above the threshold…
+hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
+# KEY                  RATE/s    TREND ERR  SHARE  RD/s WR/s   HITS STATE      SINCE BYTES/s MISS/s WHY
+1 product:1000:price    21.0k ▃▄▅▅▆▇▇█ ±12 49.9 % 20.8k  210 99.0 % cached     3m12s    2.5M    210 above the threshold…
+2 blob\x00\xff:\x1b[2J   9.0k ████████ ±12 21.4 %  8.9k   90 99.0 % cached     3m12s    1.1M     90 above the threshold…
+3 counter:visits         3.5k ▅▆▃▄████ ±12  8.3 %  1.0k 2.5k    0 % write-hot  3m12s    420k   1.0k above the threshold…
+4 größe:日本             3.4k ████████ ±12  8.1 %  3.4k   34    0 % hot: valu… 3m12s    409k   3.4k above the threshold…
+5 user:1002:profile       612 ████████ ±12  1.5 %   606  6.1    0 % warm       3m12s   73.4k    606 above the threshold…
 
 
 
@@ -105,7 +107,7 @@ hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
 
 
 1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
- q quit   p pause   s sort: rate   h help   every 1s
+ q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
 )");
 }
 
@@ -134,7 +136,7 @@ nothing is hot: no key reaches 3000/s (detection.hot-qps)
 
 
 
- q quit   p pause   s sort: rate   h help   every 1s
+ q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
 )");
 }
 
@@ -166,7 +168,7 @@ Trying again every 1s.
 
 
 
- q quit   p pause   s sort: rate   h help   every 1s
+ q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
 )");
 }
 
@@ -180,13 +182,13 @@ LOAD TAKEN OFF the server: 71.2 %   30.0k/s   local copies 2 (4.0 KiB)
 requests                              ▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▅▆▆▆▆▇▇▇▇███ max 42.1k/s
 hits                                  ▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▆▆ same scale
 NO ANSWER from http://127.0.0.1:6390 for 12s: Connection refused
-hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
-# KEY                  DB RATE/s ERR  SHARE  RD/s WR/s   HITS STATE        SINCE
-1 product:1000:price    0  21.0k ±12 49.9 % 20.8k  210 99.0 % cached       3m12s
-2 blob\x00\xff:\x1b[2J  0   9.0k ±12 21.4 %  8.9k   90 99.0 % cached       3m12s
-3 counter:visits        0   3.5k ±12  8.3 %  1.0k 2.5k    0 % write-hot    3m12s
-4 größe:日本            0   3.4k ±12  8.1 %  3.4k   34    0 % hot: value … 3m12s
-5 user:1002:profile     0    612 ±12  1.5 %   606  6.1    0 % warm         3m12s
+hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
+# KEY                  RATE/s    TREND ERR  SHARE  RD/s WR/s   HITS STATE
+1 product:1000:price    21.0k ▃▄▅▅▆▇▇█ ±12 49.9 % 20.8k  210 99.0 % cached
+2 blob\x00\xff:\x1b[2J   9.0k ████████ ±12 21.4 %  8.9k   90 99.0 % cached
+3 counter:visits         3.5k ▅▆▃▄████ ±12  8.3 %  1.0k 2.5k    0 % write-hot
+4 größe:日本             3.4k ████████ ±12  8.1 %  3.4k   34    0 % hot: value …
+5 user:1002:profile       612 ████████ ±12  1.5 %   606  6.1    0 % warm
 
 
 
@@ -197,7 +199,7 @@ hot 3, write-hot 1, warm 1   per second over 10s   sorted by rate
 
 
 1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
- q quit   p pause   s sort: rate   h help   every 1s
+ q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
 )");
 }
 
@@ -231,7 +233,7 @@ TEST(TopScreen, AHostileAnswerPutsNoControlByteOnTheScreen) {
   answer.keys[0].rule = answer.keys[0].commands[0].name = answer.headline = hostile;
   model.answered(answer);
   model.failed(hostile, kNow);
-  const std::string text = draw_top(model, {200, 40}, kNow).text() + frame_text(model, 20, kNow);
+  const std::string text = draw_top(model, {200, 40}, kNow).text() + frame_text(model, kNow);
   for (const char c : text) ASSERT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
   EXPECT_THAT(text, Not(HasSubstr("\u202E")));
   for (const char c : summary_text(model, seconds(1)))
@@ -240,8 +242,9 @@ TEST(TopScreen, AHostileAnswerPutsNoControlByteOnTheScreen) {
 
 TEST(TopScreen, AnySizeIsDrawn) {
   TopModel model = busy();
-  for (const bool help : {false, true}) {
-    model.help = help;
+  model.open_key = OpenKey{sample_key("k", 5000, "hot")};
+  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots, Page::kHelp}) {
+    model.choices.page = page;
     for (int width : {1, 2, 5, 20, 79, 81, 300}) {
       for (int height : {1, 2, 7, 8, 9, 10, 60}) {
         EXPECT_EQ(draw_top(model, {width, height}, kNow).size(), (tui::Size{width, height}));
@@ -252,14 +255,14 @@ TEST(TopScreen, AnySizeIsDrawn) {
 
 TEST(TopScreen, KeysPressedShow) {
   TopModel model = busy();
-  model.paused = true;
-  model.sort = SortBy::kWrites;
+  model.choices.paused = true;
+  model.choices.rows.order.by = SortBy::kWrites;
   const std::string picture = draw_top(model, {80, 24}, kNow).text();
-  EXPECT_THAT(picture, HasSubstr("PAUSED, p goes on   s sort: writes"));
+  EXPECT_THAT(picture, HasSubstr("PAUSED, p goes on  Enter open"));
   EXPECT_THAT(picture, HasSubstr("\n1 counter:visits "));
-  model.help = true;
+  model.choices.page = Page::kHelp;
   const std::string help = draw_top(model, {80, 24}, kNow).text();
-  EXPECT_THAT(help, HasSubstr("left previous order\n"));
+  EXPECT_THAT(help, HasSubstr("quit\n"));
   EXPECT_THAT(help, Not(HasSubstr("counter:visits")));
 }
 
@@ -273,7 +276,7 @@ TEST(TopScreen, BytesSaySoAndTheRuleIsNamed) {
   answer.keys[0].rate_low = 51.2e6;
   model.answered(answer);
   const std::string picture = draw_top(model, {80, 24}, kNow).text();
-  EXPECT_THAT(picture, HasSubstr("product:1000:price  0 52.4MB ±1.2MB 49.9 % 20.8k  210"));
+  EXPECT_THAT(picture, HasSubstr("product:1000:price 52.4MB ±1.2MB 49.9 % 20.8k  210"));
   EXPECT_THAT(picture, HasSubstr("\n1 (rule product:*): GET 99.0 %, SET 1.0 %   from 10.0.0.7"));
 }
 
@@ -287,18 +290,21 @@ TEST(TopScreen, DetailGivesWayToKeys) {
 
 TEST(TopScreen, StatesHaveColours) {
   const tui::Screen screen = draw_top(busy(), {80, 24}, kNow);
-  EXPECT_EQ(screen.at(2, 8).style.color, tui::Color::kGreen);
+  EXPECT_TRUE(screen.at(2, 8).style.reverse) << "the cursor";
+  EXPECT_EQ(screen.at(2, 9).style.color, tui::Color::kGreen);
   EXPECT_EQ(screen.at(2, 10).style.color, tui::Color::kMagenta);
   EXPECT_EQ(screen.at(2, 11).style.color, tui::Color::kRed);
   EXPECT_TRUE(screen.at(79, 23).style.reverse);
 }
 
 TEST(TopFrame, HasNoFooterAndOnlyTheRowsItNeeds) {
-  const std::string frame = frame_text(busy(), 2, kNow);
+  TopModel model = busy();
+  model.choices.rows.limit = 2;
+  const std::string frame = frame_text(model, kNow);
   EXPECT_THAT(frame, HasSubstr("\n2 blob"));
   EXPECT_THAT(frame, Not(HasSubstr("counter")));
   EXPECT_THAT(frame, Not(HasSubstr("q quit")));
-  EXPECT_TRUE(frame_text(quiet(), 20, kNow).ends_with("(detection.hot-qps)\n"));
+  EXPECT_TRUE(frame_text(quiet(), kNow).ends_with("(detection.hot-qps)\n"));
 }
 
 TEST(TopSummary, NamesTheKeysAndTheLoadTakenOff) {

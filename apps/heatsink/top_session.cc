@@ -13,7 +13,10 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "apps/heatsink/top_csv.h"
+#include "apps/heatsink/top_input.h"
 #include "apps/heatsink/top_model.h"
 #include "apps/heatsink/top_recording.h"
 #include "apps/heatsink/top_screen.h"
@@ -26,7 +29,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kFrameKeysMax = 20;
+constexpr std::size_t kFrameRowsMax = 20;  // unless a limit is asked for
+
+bool chooses(const RowChoices& rows) {
+  return rows.order != Order{} || !rows.filter.text.empty() || rows.limit > 0;
+}
 
 class TopSession {
  public:
@@ -41,12 +48,16 @@ class TopSession {
     model_.observed = options.server.has_value();
     signals_.add(SIGQUIT);
     signals_.add(SIGWINCH);
+    model_.choices.rows = options.rows;
   }
 
   int run() {
     if (!open_recording() || !open_answers()) return kFailed;
     wait_for_signal();
-    if (!options_.once && !options_.json) open_terminal();
+    if (!for_programs() && !options_.once) open_terminal();
+    if (!for_programs() && !terminal_ && model_.choices.rows.limit == 0)
+      model_.choices.rows.limit = kFrameRowsMax;
+    if (options_.csv) print(csv_header());
     if (options_.run_for > Nanos(0) && !options_.once) {
       end_timer_.expires_after(options_.run_for);
       end_timer_.async_wait([this](auto error) {
@@ -57,7 +68,7 @@ class TopSession {
     poll();
     io_.run();
     terminal_.reset();
-    if (!options_.once && !options_.json) {
+    if (!options_.once && !for_programs()) {
       std::cout << summary_text(model_, BootClock::now() - started_) << std::flush;
     }
     if (!recording_problem_.empty())
@@ -66,6 +77,16 @@ class TopSession {
   }
 
  private:
+  bool for_programs() const { return options_.json || options_.csv; }
+
+  std::string json_line(const std::string& body) const {
+    if (!chooses(options_.rows)) return json_on_one_line(body).value();
+    std::vector<std::size_t> places;
+    for (const TopRow& row : model_.rows().rows)
+      places.push_back(static_cast<std::size_t>(row.key - model_.view->keys.data()));
+    return json_with_keys(body, places);
+  }
+
   // Before the terminal is taken over, so that what is wrong can be told.
   bool open_recording() {
     if (options_.record_file.empty()) return true;
@@ -113,7 +134,7 @@ class TopSession {
   }
 
   void open_terminal() {
-    auto terminal = tui::Terminal::open();
+    auto terminal = tui::Terminal::open(options_.colors);
     if (!terminal) return;  // a pipe, or a terminal of an unknown kind: plain frames serve both
     terminal_ = std::move(terminal).value();
     input_.assign(dup(terminal_->input_fd()));
@@ -150,35 +171,9 @@ class TopSession {
     int key = terminal_->read_key();
     empty_reads_ = key == tui::kNoKey ? empty_reads_ + 1 : 0;
     for (; key != tui::kNoKey; key = terminal_->read_key()) {
-      if (!pressed(key)) return false;
+      if (!pressed(model_, key, terminal_->size())) return false;
     }
     return empty_reads_ < kEmptyReadsMax;
-  }
-
-  bool pressed(int key) {
-    switch (key) {
-      case 'q':
-      case 'Q':
-        return false;
-      case 'p':
-      case ' ':
-        model_.paused = !model_.paused;
-        break;
-      case 's':
-      case tui::kRight:
-        model_.sort = after(model_.sort);
-        break;
-      case tui::kLeft:
-        model_.sort = before(model_.sort);
-        break;
-      case 'h':
-      case '?':
-        model_.help = !model_.help;
-        break;
-      default:
-        break;
-    }
-    return true;
   }
 
   void poll() {
@@ -194,7 +189,7 @@ class TopSession {
 
   void polled(const Result<std::string>& body) {
     if (body) record(*body);
-    if (model_.paused) return;
+    if (model_.choices.paused) return;
     if (!body) {
       model_.failed(body.error().message, BootClock::now());
     } else if (auto view = parse_hotkeys(*body)) {
@@ -202,15 +197,17 @@ class TopSession {
     } else {
       model_.failed(view.error().message, BootClock::now());
     }
-    if (!model_.problem.empty() && (options_.json || options_.once)) {
+    if (!model_.problem.empty() && (for_programs() || options_.once)) {
       std::cerr << "heatsink top: no answer from " << model_.asked() << ": "
                 << tui::safe_text(model_.problem) << std::endl;
     } else if (options_.json) {
-      print(json_on_one_line(*body).value() + "\n");
+      print(json_line(*body) + "\n");
+    } else if (options_.csv) {
+      print(csv_block(model_.rows(), csv_time(std::chrono::system_clock::now())));
     } else if (terminal_) {
       draw();
     } else {
-      print(frame_text(model_, kFrameKeysMax, BootClock::now()) + (options_.once ? "" : "\n"));
+      print(frame_text(model_, BootClock::now()) + (options_.once ? "" : "\n"));
     }
   }
 

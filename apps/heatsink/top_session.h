@@ -7,8 +7,10 @@
 #include <string>
 
 #include "apps/heatsink/top_answers.h"
+#include "apps/heatsink/top_rows.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/net/address.h"
+#include "heatsink/tui/terminal.h"
 
 namespace heatsink::app {
 
@@ -17,9 +19,12 @@ struct TopOptions {
   std::string token;                     // that the admin API asks for; "": none
   std::optional<ObservedServer> server;  // it is asked itself, and `admin` is not
   Nanos interval = std::chrono::seconds(1);
-  Nanos run_for{0};         // 0: until it is ended
-  bool once = false;        // one answer, as text
-  bool json = false;        // the answers as they are, one per line
+  Nanos run_for{0};   // 0: until it is ended
+  bool once = false;  // one answer, as text
+  bool json = false;  // the answers, one per line, with the keys that `rows` chooses
+  bool csv = false;   // a header, then the rows of each answer (top_csv.h)
+  RowChoices rows{};  // what to begin with
+  tui::Colors colors = tui::Colors::kIfWanted;
   std::string record_file;  // "": none; also keeps the answers there (top_recording.h)
 };
 

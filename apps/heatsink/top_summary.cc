@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/heatsink/top_paint.h"
 #include "apps/heatsink/top_screen.h"
 #include "heatsink/tui/number.h"
 #include "heatsink/tui/text.h"
@@ -57,20 +58,10 @@ std::string load_sentence(const TopModel& model) {
       tui::percent_text(offload));
 }
 
-std::string wrapped(const std::string& text) {
-  std::string out, line;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (!line.empty() && tui::display_width(line) + 1 + tui::display_width(word) > kColumnsMax) {
-      out += line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
-  }
-  return out + line + "\n";
+std::string paragraph(const std::string& text) {
+  std::string out;
+  for (const std::string& line : wrapped(text, kColumnsMax)) out += line + "\n";
+  return out;
 }
 
 }  // namespace
@@ -78,13 +69,13 @@ std::string wrapped(const std::string& text) {
 std::string summary_text(const TopModel& model, Nanos watched) {
   const std::string age = tui::age_text(watched);
   if (model.answers == 0) {
-    return wrapped(
+    return paragraph(
         fmt::format("heatsink top: no answer from {} in {}: {}", model.asked(), age,
                     model.problem.empty() ? "ended too early" : tui::safe_text(model.problem)));
   }
-  return wrapped(fmt::format("heatsink top: watched {} for {}. {} {}",
-                             tui::safe_text(model.view->node.upstream), age, hot_sentence(model),
-                             load_sentence(model)));
+  return paragraph(fmt::format("heatsink top: watched {} for {}. {} {}",
+                               tui::safe_text(model.view->node.upstream), age, hot_sentence(model),
+                               load_sentence(model)));
 }
 
 }  // namespace heatsink::app

@@ -2,88 +2,139 @@
 #include "apps/heatsink/top_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "apps/heatsink/top_paint.h"
 #include "heatsink/tui/number.h"
+#include "heatsink/tui/sparkline.h"
 
 namespace heatsink::app {
 namespace {
 
 using tui::Align;
-using tui::Color;
 using tui::count_text;
 using tui::percent_text;
-using tui::Style;
+using tui::TableCell;
 
-// Half of the interval, or more where the estimate is not in its middle.
-double error_of(const KeyView& key) {
-  return std::max({key.rate - key.rate_low, key.rate_high - key.rate, 0.0});
+constexpr int kTrendColumns = 8;
+
+struct Shown {
+  std::size_t rank;
+  const KeyView& key;
+  std::size_t keys;
+  std::string trend;
+};
+
+struct Field {
+  tui::Column column;
+  TableCell (*cell)(const Shown&);
+};
+
+std::string error_text(const KeyView& key) {
+  const double error = error_of(key);
+  return std::isnan(error) ? "-" : error > 0 ? "±" + amount_text(key, error) : "0";
 }
 
-// Bytes say so; everything else is a number of accesses.
-std::string amount_text(const KeyView& key, double amount) {
-  return count_text(amount) + (key.dimension == "bytes" ? "B" : "");
-}
-
-std::string state_of(const KeyView& key) {
-  // The level that is usual goes without saying.
-  const std::string cached = key.level == "key" ? "cached" : "cached (" + key.level + ")";
-  if (key.cached) return key.verdict == "hot" ? cached : key.verdict + ", " + cached;
-  if (key.verdict != "hot" || key.cache_note.empty()) return key.verdict;
-  return "hot: " + key.cache_note;
-}
-
-Style style_of(const KeyView& key) {
-  if (key.verdict == "write-hot") return {Color::kMagenta, true};
-  if (key.verdict != "hot") return {Color::kYellow};
-  return {key.cached ? Color::kGreen : Color::kRed, true};
-}
+// Which fields are worth their place in this table.
+struct Worth {
+  bool keys, db, trend, hits;
+};
 
 // With the numbers' natural widths the columns that are not optional fit in 80.
-std::vector<tui::Column> columns() {
-  return {{"#"},
-          {"KEY", Align::kLeft, 18},
-          {"DB", Align::kRight, 0, 2},
-          {"RATE/s"},
-          {"ERR"},
-          {"SHARE"},
-          {"RD/s"},
-          {"WR/s"},
-          {"HITS"},
-          {"STATE", Align::kLeft, 9},
-          {"SINCE"},
-          {"MISS/s", Align::kRight, 0, 3},
-          {"WHY", Align::kLeft, 20, 4}};
+std::vector<Field> fields(const Worth& worth) {
+  std::vector<Field> out{{{"#"},
+                          [](const Shown& s) {
+                            return TableCell{std::to_string(s.rank), {}};
+                          }},
+                         {{"KEY", Align::kLeft, 18}, [](const Shown& s) {
+                            return TableCell{shown_name(s.key), style_of(s.key)};
+                          }}};
+  const auto add = [&out](tui::Column column, TableCell (*cell)(const Shown&)) {
+    out.push_back({std::move(column), cell});
+  };
+  if (worth.keys)
+    add({"KEYS"}, [](const Shown& s) {
+      return TableCell{s.keys == 0 ? "" : std::to_string(s.keys), {}};
+    });
+  if (worth.db)
+    add({"DB", Align::kRight, 0, 2}, [](const Shown& s) {
+      return TableCell{std::to_string(s.key.db), {}};
+    });
+  add({"RATE/s"}, [](const Shown& s) { return TableCell{amount_text(s.key, s.key.rate), kBold}; });
+  if (worth.trend)
+    add({"TREND", Align::kRight, 0, 1}, [](const Shown& s) {
+      return TableCell{s.trend, {.color = tui::Color::kBlue}};
+    });
+  add({"ERR"}, [](const Shown& s) { return TableCell{error_text(s.key), {}}; });
+  add({"SHARE"}, [](const Shown& s) { return TableCell{percent_text(s.key.share), {}}; });
+  add({"RD/s"}, [](const Shown& s) { return TableCell{count_text(s.key.reads_rate), {}}; });
+  add({"WR/s"}, [](const Shown& s) { return TableCell{count_text(s.key.writes_rate), {}}; });
+  if (worth.hits)
+    add({"HITS"}, [](const Shown& s) { return TableCell{percent_text(s.key.hit_ratio), {}}; });
+  add({"STATE", Align::kLeft, 9}, [](const Shown& s) {
+    return TableCell{state_of(s.key), style_of(s.key)};
+  });
+  add({"SINCE", Align::kRight, 0, 3}, [](const Shown& s) {
+    return TableCell{tui::age_text(s.key.age), {}};
+  });
+  add({"BYTES/s", Align::kRight, 0, 4}, [](const Shown& s) {
+    return TableCell{count_text(s.key.bytes_rate), {}};
+  });
+  add({"MISS/s", Align::kRight, 0, 5}, [](const Shown& s) {
+    return TableCell{count_text(s.key.misses_rate), {}};
+  });
+  add({"WHY", Align::kLeft, 20, 6}, [](const Shown& s) { return TableCell{s.key.reason, kDim}; });
+  return out;
 }
 
-std::vector<tui::TableCell> cells(std::size_t rank, const KeyView& key) {
-  const Style style = style_of(key);
-  const double error = error_of(key);
-  return {{std::to_string(rank), {}},
-          {key.name.empty() ? "\"\"" : key.name, style},
-          {std::to_string(key.db), {}},
-          {amount_text(key, key.rate), {.bold = true}},
-          {error > 0 ? "±" + amount_text(key, error) : "0", {}},
-          {percent_text(key.share), {}},
-          {count_text(key.reads_rate), {}},
-          {count_text(key.writes_rate), {}},
-          {percent_text(key.hit_ratio), {}},
-          {state_of(key), style},
-          {tui::age_text(key.age), {}},
-          {count_text(std::max(key.reads_rate - key.hits_rate, 0.0)), {}},
-          {key.reason, {.dim = true}}};
+Worth worth_of(const TopModel& model, const TopRows& rows) {
+  const auto key = [](const TopRow& row) -> const KeyView& { return *row.key; };
+  return {.keys = std::ranges::any_of(rows.rows, [](const TopRow& row) { return row.keys > 0; }),
+          .db = std::ranges::any_of(
+              rows.rows, [](const KeyView& k) { return k.db != 0; }, key),
+          .trend = model.answers > 1,
+          .hits = std::ranges::any_of(
+              rows.rows, [](const KeyView& k) { return !std::isnan(k.hits_rate); }, key)};
+}
+
+std::vector<TableCell> cells(const std::vector<Field>& fields, const Shown& shown) {
+  std::vector<TableCell> out;
+  out.reserve(fields.size());
+  for (const Field& field : fields) out.push_back(field.cell(shown));
+  return out;
+}
+
+// On the scale of all that is remembered of it, so that a fall is seen.
+std::string trend_of(const TopModel& model, const TopRow& row) {
+  const std::vector<double> rates = model.history_of(row);
+  const double top = rates.empty() ? 0 : *std::ranges::max_element(rates);
+  return tui::sparkline(rates, top, kTrendColumns);
 }
 
 }  // namespace
 
-void draw_keys(tui::Screen& screen, const tui::Area& area,
-               const std::vector<const KeyView*>& keys) {
-  if (keys.empty() || area.size.height <= 1) return;
-  tui::Table table(columns());
+void draw_keys(tui::Screen& screen, const tui::Area& area, const TopModel& model,
+               const TopRows& rows, bool with_cursor) {
+  if (rows.rows.empty() || area.size.height <= 1) return;
   const auto room = static_cast<std::size_t>(area.size.height - 1);
-  for (std::size_t i = 0; i < std::min(room, keys.size()); ++i) table.add(cells(i + 1, *keys[i]));
-  table.draw(screen, area, {.bold = true, .reverse = true});
+  const std::size_t cursor = model.cursor_in(rows);
+  const std::size_t first = cursor / room * room;
+  const Worth worth = worth_of(model, rows);
+  const std::vector<Field> fields = app::fields(worth);
+  std::vector<tui::Column> columns;
+  for (const Field& field : fields) columns.push_back(field.column);
+  tui::Table table(std::move(columns));
+  for (std::size_t i = first; i < std::min(first + room, rows.rows.size()); ++i) {
+    const TopRow& row = rows.rows[i];
+    table.add(cells(
+        fields, {i + 1, *row.key, row.keys, worth.trend ? trend_of(model, row) : std::string()}));
+  }
+  table.draw(screen, area, kTitles);
+  if (with_cursor)
+    screen.paint_row(area.row + 1 + static_cast<int>(cursor - first), {.reverse = true});
 }
 
 }  // namespace heatsink::app

@@ -2,14 +2,16 @@
 // The hot keys as a table.
 #pragma once
 
-#include <vector>
+#include <cstddef>
 
-#include "apps/heatsink/top_view.h"
+#include "apps/heatsink/top_model.h"
 #include "heatsink/tui/table.h"
 
 namespace heatsink::app {
 
-// The keys in the order given, as many as fit, with their titles; nothing when there are none.
-void draw_keys(tui::Screen& screen, const tui::Area& area, const std::vector<const KeyView*>& keys);
+// The page of the rows that the cursor is on, with their titles; the cursor's row is painted if
+// `with_cursor`. Nothing when there are no rows.
+void draw_keys(tui::Screen& screen, const tui::Area& area, const TopModel& model,
+               const TopRows& rows, bool with_cursor);
 
 }  // namespace heatsink::app

@@ -210,6 +210,13 @@ SourceView read_source(Members members) {
   return source;
 }
 
+// Nobody stands before an observed server: there are no hits, which is not the same as none.
+void forget_hits(HotkeysView& view) {
+  NodeView& node = view.node;
+  node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
+  for (KeyView& key : view.keys) key.hits_rate = key.misses_rate = key.hit_ratio = kUnknown;
+}
+
 // Only where a server was observed.
 void read_sources(const json::object& document, HotkeysView& view, std::optional<Error>& error) {
   const json::value* sources = document.if_contains("sources");
@@ -219,6 +226,7 @@ void read_sources(const json::object& document, HotkeysView& view, std::optional
     if (error || view.sources.size() == kSourcesShownMax) return;
     view.sources.push_back(read_source(Members(source.get_object(), error)));
   }
+  forget_hits(view);
   const json::value* differences = document.if_contains("cross_check");
   if (differences == nullptr || !differences->is_array()) return;
   for (const json::value& difference : differences->get_array()) {
@@ -248,6 +256,15 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   read_sources(document->get_object(), view, error);
   if (error) return *error;
   return view;
+}
+
+std::string json_with_keys(std::string_view text, const std::vector<std::size_t>& chosen) {
+  json::value document = parse(text).value();
+  json::array& keys = document.as_object()["keys"].as_array();
+  json::array kept;
+  for (const std::size_t place : chosen) kept.push_back(keys.at(place));
+  keys = std::move(kept);
+  return json::serialize(document);
 }
 
 Result<std::string> json_on_one_line(std::string_view text) {

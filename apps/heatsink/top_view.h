@@ -70,6 +70,7 @@ struct NodeView {
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none
   std::string dimension{};            // of the thresholds for all keys
   double hot = kUnknown, warm = kUnknown;
+  std::optional<std::uint32_t> replicas{};  // of a single node
 };
 
 // One of a cluster's slots.
@@ -112,6 +113,10 @@ inline constexpr std::size_t kTalliesShownMax = 8;
 inline constexpr std::size_t kSourcesShownMax = 8;
 inline constexpr std::size_t kDifferencesShownMax = 100;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
+
+// The same JSON on one line, of its keys only those chosen, by their places, in that order.
+// REQUIRES what parse_hotkeys() took.
+std::string json_with_keys(std::string_view json, const std::vector<std::size_t>& chosen);
 
 // The same JSON on one line, byte for byte if it is on one already; kProtocol if it is none.
 Result<std::string> json_on_one_line(std::string_view json);

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "apps/heatsink/explain_key.h"
+#include "apps/heatsink/top_csv.h"
 #include "apps/heatsink/top_model.h"
 #include "apps/heatsink/top_screen.h"
 #include "apps/heatsink/top_view.h"
@@ -32,8 +35,21 @@ void check_picture(HotkeysView view) {
   model.answered(view);
   model.answered(std::move(view));
   const heatsink::TimePoint now(std::chrono::seconds(5));
-  check_text(frame_text(model, 20, now));
-  check_text(draw_top(model, {80, 24}, now).text());
+  check_text(frame_text(model, now));
+  std::string csv = csv_block(model.rows(), "T");
+  std::erase(csv, '\r');  // of the ends of its lines
+  require(std::count(csv.begin(), csv.end(), '\n') ==
+          static_cast<std::ptrdiff_t>(model.rows().rows.size()));
+  check_text(csv);
+  if (!model.view->keys.empty()) {
+    model.open_key = OpenKey{model.view->keys.front()};
+    check_text(explain_text(*model.view, {model.open_key->key.raw_name, std::nullopt}));
+  }
+  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots}) {
+    model.choices.page = page;
+    model.choices.rows.templates = true;
+    check_text(draw_top(model, {80, 24}, now).text());
+  }
 }
 
 }  // namespace

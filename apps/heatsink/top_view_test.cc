@@ -149,6 +149,32 @@ TEST(TopView, HugeNumbersAndDepthsAreHeld) {
   EXPECT_FALSE(parse_hotkeys(std::string(kAnswerBytesMax + 1, ' ')).ok());
 }
 
+TEST(TopView, AnObservedServerHasNoHitsToTellOf) {
+  const std::string observed = with(answer(), "\"headline\"", R"("sources": [{"name": "monitor",
+    "state": "running", "cost": "", "blind_spots": "", "confidence": "", "note": "",
+    "progress": null}], "headline")");
+  const auto view = parse_hotkeys(observed);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_TRUE(std::isnan(view->node.hits_rate));
+  EXPECT_TRUE(std::isnan(view->keys[0].hits_rate));
+  EXPECT_TRUE(std::isnan(view->keys[0].hit_ratio));
+  EXPECT_TRUE(std::isnan(view->keys[0].misses_rate));
+  EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 750);
+}
+
+TEST(TopView, OfTheKeysThoseChosen) {
+  const std::string second = with(std::string(kKey), "\"db\": 3", "\"db\": 4");
+  const std::string both = answer(kNode, std::string(kKey) + ", " + second);
+  const std::string line = json_with_keys(both, {1});
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto view = parse_hotkeys(line);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  ASSERT_EQ(view->keys.size(), 1U);
+  EXPECT_EQ(view->keys[0].db, 4U);
+  EXPECT_EQ(parse_hotkeys(json_with_keys(both, {1, 0}))->keys[1].db, 3U);
+  EXPECT_EQ(view->uptime, Millis(61'500)) << "the rest stays";
+}
+
 TEST(TopView, OneLineForOneAnswer) {
   const auto line = json_on_one_line("{\n \"a\" : [1,\n 2] }\n");
   ASSERT_TRUE(line.ok());

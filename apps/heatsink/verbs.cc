@@ -8,6 +8,8 @@ namespace heatsink::app {
 std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
       {"config", "Prints the effective configuration, or checks a file.", run_config},
+      {"explain", "Says what is known of one hot key, and what would take load off it.",
+       run_explain},
       {"load", "Makes a skewed load: Zipf reads and some writes to the same keys.", run_load},
       {"proxy",
        "Stands in front of a server, finds its hot keys and serves them from coherent copies.",

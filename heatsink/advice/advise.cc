@@ -79,10 +79,12 @@ Remedy by_age(const KeyTraffic& key, Nanos age, const AdviceOptions& options) {
 }
 
 Remedy replicas(const KeyTraffic& key, const AdviceOptions& options) {
-  if (key.replicas == 0) return impossible(Relief::kReplicaReads, "its node has no replica");
+  if (!key.replicas)
+    return impossible(Relief::kReplicaReads, "whether its node has replicas is not known here");
+  if (*key.replicas == 0) return impossible(Relief::kReplicaReads, "its node has no replica");
   return remedy(
-      Relief::kReplicaReads, replica_reads(key, key.replicas, options.costs),
-      fmt::format("reads on {} replicas too, as stale as replication lags", key.replicas));
+      Relief::kReplicaReads, replica_reads(key, *key.replicas, options.costs),
+      fmt::format("reads on {} replicas too, as stale as replication lags", *key.replicas));
 }
 
 Remedy splitting(const KeyTraffic& key, const AdviceOptions& options) {

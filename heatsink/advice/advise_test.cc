@@ -72,6 +72,8 @@ TEST(Advise, SaysWhyNodesDoNotHelp) {
   const Advice advice = advise({.reads_rate = 5000});
   EXPECT_THAT(of(advice, Relief::kSplit).text, HasSubstr("there is one master"));
   EXPECT_THAT(of(advice, Relief::kReplicaReads).text, HasSubstr("no replica"));
+  const Advice unknown = advise({.reads_rate = 5000, .replicas = {}});
+  EXPECT_THAT(of(unknown, Relief::kReplicaReads).text, HasSubstr("not known here"));
 }
 
 TEST(Advise, AKeyWithoutTrafficNeedsNothing) {

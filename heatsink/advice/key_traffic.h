@@ -25,8 +25,9 @@ struct KeyTraffic {
   std::optional<Bytes> value{};  // its size, where known
   // Processes that would hold copies: proxies, or applications that link the library. At least 1.
   std::uint32_t holders = 1;
-  std::uint32_t masters = 1;       // nodes that keys can be split over; 1: no cluster
-  std::uint32_t replicas = 0;      // of its node
+  std::uint32_t masters = 1;  // nodes that keys can be split over; 1: no cluster
+  // Of its node; none: not known.
+  std::optional<std::uint32_t> replicas = 0;
   bool reads_can_be_local = true;  // its commands are among those that are served from copies
 };
 

@@ -38,7 +38,7 @@ bool choose_encoding() {
 
 // For terminals of another encoding: the drawing characters as ASCII, every other one as '?'.
 std::string ascii_glyph(std::string_view glyph) {
-  constexpr std::array<std::pair<std::string_view, char>, 13> kStandIns{{{"▁", '_'},
+  constexpr std::array<std::pair<std::string_view, char>, 14> kStandIns{{{"▁", '_'},
                                                                          {"▂", '.'},
                                                                          {"▃", ','},
                                                                          {"▄", '-'},
@@ -50,6 +50,7 @@ std::string ascii_glyph(std::string_view glyph) {
                                                                          {"─", '-'},
                                                                          {"±", '+'},
                                                                          {"▼", 'v'},
+                                                                         {"▲", '^'},
                                                                          {"·", '.'}}};
   if (glyph.size() == 1) return std::string(glyph);
   const auto* found =

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink explain: what is known of one key, and what would help.
+#include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apps/heatsink/explain_key.h"
+#include "apps/heatsink/flags.h"
+#include "apps/heatsink/top_answers.h"
+#include "apps/heatsink/top_server_flags.h"
+#include "apps/heatsink/top_view.h"
+#include "apps/heatsink/typed_flag.h"
+#include "apps/heatsink/verbs.h"
+#include "heatsink/base/printable.h"
+#include "heatsink/base/secret_file.h"
+#include "heatsink/net/net.h"
+#include "heatsink/tui/text.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr Nanos kTimeout = std::chrono::seconds(5);
+
+struct ExplainOptions {
+  net::HostPort admin{"127.0.0.1", 6390};
+  std::string token;
+  std::string key;  // as it was typed
+  std::optional<std::uint64_t> db;
+  std::optional<ObservedServer> server;  // it is asked itself, and `admin` is not
+  Nanos within = std::chrono::seconds(20);
+  bool json = false;
+
+  std::string asked() const { return server ? server->url.where() : "http://" + admin.text(); }
+};
+
+Result<HotkeysView> ask(const ExplainOptions& options) {
+  boost::asio::io_context io(1);
+  std::unique_ptr<TopAnswers> answers;
+  if (options.server) {
+    auto observed = observed_answers(io, *options.server, options.within);
+    if (!observed) return observed.error();
+    answers = std::move(observed).value();
+  } else {
+    answers = http_answers(io, options.admin, options.token, kTimeout);
+  }
+  Result<HotkeysView> answer = Error{ErrorCode::kTimedOut, "no answer"};
+  answers->ask([&](const Result<std::string>& body) {
+    if (body)
+      answer = parse_hotkeys(*body);
+    else
+      answer = body.error();
+    io.stop();
+  });
+  io.run();
+  return answer;
+}
+
+int explain(const ExplainOptions& options) {
+  const Result<HotkeysView> view = ask(options);
+  if (!view) {
+    std::cerr << "heatsink explain: no answer from " << tui::safe_text(options.asked()) << ": "
+              << tui::safe_text(view.error().message)
+              << (options.server ? "\n" : " (is `heatsink proxy` running, with that --admin?)\n");
+    return kFailed;
+  }
+  const Question question{from_printable(options.key), options.db};
+  std::cout << (options.json ? explain_json(*view, question) : explain_text(*view, question));
+  return find_rows(*view, question).empty() ? kFailed : kDone;
+}
+
+}  // namespace
+
+int run_explain(int argc, char** argv) {
+  ExplainOptions options;
+  CLI::App app("Says what is known of one key, and what would take load off it.", argv[0]);
+  app.add_option("KEY", options.key, "Its name; bytes as they are shown, as in user:\\x00")
+      ->required();
+  app.add_option("--db", options.db, "In this database only");
+  add_parsed_flag(
+      app, "--admin", options.admin,
+      [](const std::string& text) { return net::parse_host_port(text); }, options.admin.text(),
+      "The proxy's admin address")
+      ->type_name("HOST:PORT");
+  add_parsed_flag(
+      app, "--token-file", options.token,
+      [](const std::string& path) { return read_secret_file(path); }, "",
+      "The file with the proxy's admin.token")
+      ->type_name("FILE");
+  app.add_flag("--json", options.json, "Print one line of JSON");
+  app.footer("Exit code: 0, or 1 if the key is not listed (not even warm) or nobody answered.");
+  add_duration_flag(app, "--for", options.within, "How long a server is looked at");
+  ServerFlags server;
+  add_server_flags(app, server);
+  if (const auto code = parse_flags(app, argc, argv)) return *code;
+  auto observed = observed_server(server);
+  if (!observed) {
+    std::cerr << argv[0] << ": " << printable(observed.error().message) << "\n";
+    return kMisused;
+  }
+  options.server = std::move(observed).value();
+  return explain(options);
+}
+
+}  // namespace heatsink::app

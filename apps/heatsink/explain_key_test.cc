@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/explain_key.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+
+#include "apps/heatsink/top_sample_test.h"
+
+namespace heatsink::app {
+namespace {
+
+namespace json = boost::json;
+using testing::HasSubstr;
+using testing::Not;
+
+HotkeysView answer() {
+  HotkeysView view = sample_answer();
+  view.node.dimension = "requests";
+  view.node.hot = 3000;
+  view.node.warm = 500;
+  return view;
+}
+
+TEST(Explain, AListedKeyWithAdvice) {
+  EXPECT_EQ(explain_text(answer(), {"counter:visits", std::nullopt}),
+            R"(key       counter:visits (db 0)
+state     write-hot; for 3m12s
+why       above the threshold of this node
+rate      3.5k/s ±12; 8.3 % of all accesses; over 10s
+reads     1.0k/s: 0/s hits (0 %), 1.0k/s misses
+writes    2.5k/s
+bytes     420kB/s
+commands  INCR 71.4 %, GET 28.6 %
+clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+value     size, type and TTL are not told by this source
+place     127.0.0.1:6379
+
+helps     copies by age: takes off 28.6 % of its load on the server (2.4 % of the node's requests);
+          kept for 10s: 330 B and the value in each holder; up to 10s stale
+helps     copies by age: takes off 28.5 % of its load on the server (2.4 % of the node's requests);
+          kept for 1s: 330 B and the value in each holder; up to 1s stale
+helps     a limit: takes off 14.3 % of its load on the server (1.2 % of the node's requests); at
+          3000/s, 500 requests a second are refused
+no use    local copies: costs the server 59.9 % more than now; 330 B and the value in each holder; a
+          write by others is seen when the server tells, after 1s at most
+no use    replica reads: whether its node has replicas is not known here
+no use    splitting: there is one master: all copies would be on the same node
+)");
+}
+
+TEST(Explain, EachDatabaseThatHasIt) {
+  HotkeysView view = answer();
+  view.keys.push_back(sample_key("counter:visits", 700, "warm"));
+  view.keys.back().db = 3;
+  const std::string both = explain_text(view, {"counter:visits", std::nullopt});
+  EXPECT_THAT(both, HasSubstr("counter:visits (db 0)"));
+  EXPECT_THAT(both, HasSubstr("\n\nkey       counter:visits (db 3)"));
+  EXPECT_THAT(explain_text(view, {"counter:visits", 3}), Not(HasSubstr("(db 0)")));
+}
+
+TEST(Explain, BytesOfANameAreExact) {
+  using namespace std::string_literals;
+  EXPECT_EQ(find_rows(answer(), {"blob\0\xff:\x1b[2J"s, std::nullopt}).size(), 1U);
+  EXPECT_TRUE(find_rows(answer(), {"blob\0"s, std::nullopt}).empty());
+}
+
+TEST(Explain, WhatIsNotListedIsBounded) {
+  EXPECT_EQ(explain_text(answer(), {"user:77:profile", std::nullopt}), R"(key       user:77:profile
+state     it is not among the 5 keys that are hot, write-hot or warm at 127.0.0.1:6379: no more than
+          500/s is proven of it, unless a rule has other thresholds for it
+listed    user:1002:profile (db 0, 612/s)
+node      3 keys are hot, 1 key is write-hot
+)");
+}
+
+TEST(Explain, WithoutAThresholdNoNumberIsInvented) {
+  HotkeysView view = answer();
+  view.node.warm = kUnknown;
+  const std::string text = explain_text(view, {"nobody", std::nullopt});
+  EXPECT_THAT(text, HasSubstr("below the threshold of warm keys"));
+  EXPECT_THAT(text, Not(HasSubstr("listed    ")));
+}
+
+TEST(Explain, HostileNamesAreEscaped) {
+  HotkeysView view = answer();
+  const std::string hostile = "\x1b]0;owned\x07\r\n";
+  view.headline = view.node.upstream = hostile;
+  view.keys[0].raw_name = view.keys[0].name = view.keys[0].reason = hostile;
+  for (const std::string& asked : {hostile, std::string("nobody\n\x1b")})
+    for (const char c : explain_text(view, {asked, std::nullopt}))
+      ASSERT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+}
+
+TEST(Explain, JsonHasTheSameNumbers) {
+  const json::value out = json::parse(explain_json(answer(), {"product:1000:price", 0}));
+  EXPECT_EQ(out.at("key").as_string(), "product:1000:price");
+  EXPECT_EQ(out.at("key_base64").as_string(), "cHJvZHVjdDoxMDAwOnByaWNl");
+  EXPECT_TRUE(out.at("listed").as_bool());
+  EXPECT_EQ(out.at("warm").as_int64(), 500);
+  const json::value& row = out.at("rows").as_array().at(0);
+  EXPECT_EQ(row.at("rate_low").as_int64(), 20'988);
+  EXPECT_EQ(row.at("commands").at(0).at("name").as_string(), "GET");
+  EXPECT_TRUE(row.at("slot").is_null()) << "no cluster";
+  EXPECT_TRUE(row.at("ttl_seconds").is_null());
+  const json::value& first = row.at("advice").at("remedies").at(0);
+  EXPECT_EQ(first.at("relief").as_string(), "local copies");
+  EXPECT_TRUE(first.at("helps").as_bool());
+  EXPECT_GT(first.at("key_removed").as_double(), 0.9);
+}
+
+TEST(Explain, JsonOfAKeyThatIsNotListed) {
+  const json::value out = json::parse(explain_json(answer(), {std::string("\0", 1), std::nullopt}));
+  EXPECT_EQ(out.at("key").as_string(), "\\x00");
+  EXPECT_FALSE(out.at("listed").as_bool());
+  EXPECT_TRUE(out.at("rows").as_array().empty());
+}
+
+}  // namespace
+}  // namespace heatsink::app

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/heatsink/explain_key.h"
+#include "apps/heatsink/key_facts.h"
+#include "apps/heatsink/top_paint.h"
+#include "apps/heatsink/top_rows.h"
+#include "heatsink/base/printable.h"
+#include "heatsink/tui/number.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr int kColumns = 100;
+constexpr std::size_t kAlikeMax = 3;
+
+std::string about(const KeyView& key, const HotkeysView& view) {
+  Sheet sheet(kColumns);
+  sheet.add("key", fmt::format("{} (db {})", shown_name(key), key.db));
+  for (const Fact& fact : key_facts(key, view)) sheet.add(fact.label, fact.text);
+  sheet.skip();
+  for (const Fact& fact : advice_facts(key, view)) sheet.add(fact.label, fact.text);
+  return sheet.screen().text();
+}
+
+std::string what_absence_means(const HotkeysView& view) {
+  const std::string listed =
+      fmt::format("it is not among the {} keys that are hot, write-hot or warm at {}",
+                  view.keys.size(), view.node.upstream);
+  if (std::isnan(view.node.warm) || view.node.dimension != "requests")
+    return listed + ", so it is below the threshold of warm keys";
+  return fmt::format(
+      "{}: no more than {} is proven of it, unless a rule has other thresholds for it", listed,
+      tui::rate_text(view.node.warm));
+}
+
+// A person who mistyped an id, or asks for one of many, is helped by its sisters.
+std::string alike(const HotkeysView& view, const Question& question) {
+  KeyView asked;
+  asked.raw_name = question.raw_name;
+  std::string out;
+  std::size_t found = 0;
+  for (const KeyView& key : view.keys) {
+    if (template_of(key).raw_name != template_of(asked).raw_name) continue;
+    if (++found > kAlikeMax) continue;
+    out += fmt::format("{}{} (db {}, {}/s)", out.empty() ? "" : ", ", shown_name(key), key.db,
+                       amount_text(key, key.rate));
+  }
+  if (found > kAlikeMax) out += fmt::format(" and {} more", found - kAlikeMax);
+  return out;
+}
+
+}  // namespace
+
+std::vector<const KeyView*> find_rows(const HotkeysView& view, const Question& question) {
+  std::vector<const KeyView*> out;
+  for (const KeyView& key : view.keys) {
+    if (key.raw_name == question.raw_name && (!question.db || key.db == *question.db))
+      out.push_back(&key);
+  }
+  return out;
+}
+
+std::string explain_text(const HotkeysView& view, const Question& question) {
+  const std::vector<const KeyView*> rows = find_rows(view, question);
+  std::string out;
+  for (const KeyView* key : rows) out += (out.empty() ? "" : "\n") + about(*key, view);
+  if (!rows.empty()) return out;
+  Sheet sheet(kColumns);
+  sheet.add("key", printable(question.raw_name));
+  sheet.add("state", what_absence_means(view));
+  const std::string sisters = alike(view, question);
+  if (!sisters.empty()) sheet.add("listed", sisters);
+  sheet.add("node", view.headline);
+  return sheet.screen().text();
+}
+
+}  // namespace heatsink::app

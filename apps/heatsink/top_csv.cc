@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top_csv.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "apps/heatsink/key_facts.h"
+#include "heatsink/tui/text.h"
+
+namespace heatsink::app {
+namespace {
+
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "";
+}
+
+std::string quoted(const std::string& text) {
+  const std::string safe = tui::safe_text(text);
+  if (safe.find_first_of(",\"") == std::string::npos) return safe;
+  std::string out = "\"";
+  for (const char c : safe) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+struct Column {
+  std::string_view name;
+  std::string (*text)(const TopRow&);
+};
+
+double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
+
+constexpr std::array<Column, 22> kColumns{{
+    {"key", [](const TopRow& row) { return quoted(row.key->name); }},
+    {"keys", [](const TopRow& row) { return std::to_string(std::max<std::size_t>(row.keys, 1)); }},
+    {"db", [](const TopRow& row) { return std::to_string(row.key->db); }},
+    {"verdict", [](const TopRow& row) { return quoted(row.key->verdict); }},
+    {"rate", [](const TopRow& row) { return number(row.key->rate); }},
+    {"rate_low", [](const TopRow& row) { return number(row.key->rate_low); }},
+    {"rate_high", [](const TopRow& row) { return number(row.key->rate_high); }},
+    {"share", [](const TopRow& row) { return number(row.key->share); }},
+    {"reads_rate", [](const TopRow& row) { return number(row.key->reads_rate); }},
+    {"writes_rate", [](const TopRow& row) { return number(row.key->writes_rate); }},
+    {"hits_rate", [](const TopRow& row) { return number(row.key->hits_rate); }},
+    {"misses_rate", [](const TopRow& row) { return number(row.key->misses_rate); }},
+    {"bytes_rate", [](const TopRow& row) { return number(row.key->bytes_rate); }},
+    {"hit_ratio", [](const TopRow& row) { return number(row.key->hit_ratio); }},
+    {"cached", [](const TopRow& row) { return std::string(row.key->cached ? "true" : "false"); }},
+    {"age_seconds", [](const TopRow& row) { return number(seconds(row.key->age)); }},
+    {"dimension", [](const TopRow& row) { return quoted(row.key->dimension); }},
+    {"window_seconds", [](const TopRow& row) { return number(seconds(row.key->window)); }},
+    {"rule", [](const TopRow& row) { return quoted(row.key->rule); }},
+    {"node", [](const TopRow& row) { return quoted(row.key->node); }},
+    {"slot",
+     [](const TopRow& row) {
+       const auto slot = row.keys == 0 ? slot_of(*row.key) : std::nullopt;
+       return slot ? std::to_string(*slot) : std::string();
+     }},
+    {"reason", [](const TopRow& row) { return quoted(row.key->reason); }},
+}};
+
+}  // namespace
+
+std::string csv_header() {
+  std::string out = "time";
+  for (const Column& column : kColumns) out.append(",").append(column.name);
+  return out + "\r\n";
+}
+
+std::string csv_block(const TopRows& rows, std::string_view time) {
+  std::string out;
+  for (const TopRow& row : rows.rows) {
+    out += time;
+    for (const Column& column : kColumns) out.append(",").append(column.text(row));
+    out += "\r\n";
+  }
+  return out;
+}
+
+std::string csv_time(std::chrono::system_clock::time_point time) {
+  const auto millis = std::chrono::duration_cast<Millis>(time.time_since_epoch()).count();
+  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(time)),
+                     millis % 1000);
+}
+
+}  // namespace heatsink::app

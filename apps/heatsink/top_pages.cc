@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top_pages.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "apps/heatsink/top_paint.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr std::array<std::string_view, 23> kHelp{
+    "RATE/s    what its rule counts, per second over the window: accesses, or bytes (B);",
+    "          the truth is within ERR of it",
+    "TREND     its rate in the last answers, on the scale of the highest remembered",
+    "SHARE     of all accesses the node sees",
+    "RD/s WR/s reads and writes of the key, per second",
+    "HITS      reads answered by the local copy: load that the server does not have",
+    "STATE     cached: hot, with a local copy; hot: without one, and why;",
+    "          write-hot: so many writes that a copy would cost more than it saves;",
+    "          warm: worth watching",
+    "",
+    "arrows, PgUp, PgDn, Home, End   move; Home stays with the busiest",
+    "Enter   a key's page: its history, who does what with it, what to do about it;",
+    "        a template's keys",
+    "Esc     back: out of a page, then a template, then the filter",
+    "s, right   next order      S, left   previous order      r   least first",
+    "/       filter: a name or pattern (user:*), db=0, command=GET, client=10.0.,",
+    "        verdict=hot, node=10.0.; bytes as they are shown (\\x00)",
+    "t       templates: names that differ only in numbers and ids are one row",
+    "n       nodes     l   slots     h, ?   this page",
+    "p, space   pause; the numbers stand still, a recording goes on",
+    "q, Ctrl-C  quit",
+    "",
+    "NO_COLOR=1 or --no-color: without colours",
+};
+
+std::size_t at_least_one(int rows) { return static_cast<std::size_t>(std::max(rows, 1)); }
+
+}  // namespace
+
+std::size_t keys_room(tui::Size size) { return at_least_one(size.height - kHeaderRows - 2); }
+
+std::size_t page_room(tui::Size size) { return at_least_one(size.height - kPageTop - 1); }
+
+tui::Screen page_picture(const TopModel& model, int width) {
+  switch (model.choices.page) {
+    case Page::kKeys:
+      break;
+    case Page::kKey:
+      return draw_key_page(model, width);
+    case Page::kNodes:
+      return draw_nodes_page(model.view.value_or(HotkeysView{}), width);
+    case Page::kSlots:
+      return draw_slots_page(model.view.value_or(HotkeysView{}), width);
+    case Page::kHelp:
+      return draw_help_page(width);
+  }
+  return tui::Screen({width, 1});
+}
+
+std::size_t page_rows(const TopModel& model, tui::Size size) {
+  return static_cast<std::size_t>(page_picture(model, size.width).size().height);
+}
+
+tui::Screen draw_help_page(int width) {
+  tui::Screen screen({width, static_cast<int>(kHelp.size())});
+  int row = 0;
+  for (const std::string_view line : kHelp) screen.put(0, row++, line);
+  return screen;
+}
+
+}  // namespace heatsink::app

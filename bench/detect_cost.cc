@@ -136,8 +136,8 @@ RecorderOptions shard_of(std::size_t threads, std::uint64_t lossless_per_second)
 // The proxy's defaults: keys that are far from warm displace nobody.
 RecorderOptions as_proxy(std::size_t threads) {
   RecorderOptions options = shard_of(threads, kLossless);
-  detect::Rule rule;
-  options.worth_tracking = detect::RuleSet(rule).floor(0, 0.25) / threads / 4;
+  const detect::RuleSet::ShardCounts counts = detect::RuleSet().shard_counts(0, 0.25, threads);
+  options.worth_tracking = counts.worth_tracking;
   return options;
 }
 

@@ -45,10 +45,9 @@ detect::RecorderOptions recorder_options(const ClientOptions& options, std::uint
   recorder.memory_bytes = static_cast<std::uint64_t>(options.capacity) * kBytesPerKey;
   recorder.seed = seed;
   recorder.lossless_per_second = kPerSecondMax;
-  recorder.worth_tracking = rules.floor(0, kBurst) / 4;
-  const double seconds = std::chrono::duration<double>(options.window).count();
-  recorder.urgent_count =
-      static_cast<std::uint64_t>(std::max(options.hot_qps * seconds * kBurst, 1.0));
+  const detect::RuleSet::ShardCounts counts = rules.shard_counts(0, kBurst, 1);
+  recorder.worth_tracking = counts.worth_tracking;
+  recorder.urgent_count = counts.urgent_count;
   return recorder;
 }
 
@@ -179,12 +178,8 @@ SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const 
     count(counters_.stale_served);
     return box;
   }
-  if (keep(hash, watched, box, true) && options_.refresh_enabled) {
-    const double chance = random();
-    const std::lock_guard lock(schedule_mutex_);
-    schedule_.loaded(hash, load, box->loaded_at, chance);
-    schedule_changed_.notify_one();
-  }
+  if (keep(hash, watched, box, true) && options_.refresh_enabled)
+    refresh_later(hash, load, box->loaded_at);
   flights_.land(hash, flight, box, nullptr);
   return box;
 }
@@ -244,10 +239,7 @@ void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
   const std::lock_guard lock(keeping_);
   const TimePoint now = BootClock::now();
   const bool is_first = fences_.fence(name) < write.began_at;
-  if (write.began_at == TimePoint::max())
-    fences_.raise(name, now);
-  else
-    fences_.write_ends(name, now);
+  fences_.write_ends(name, now);
   // With a server the write itself has ended the tracking: the next load begins it anew.
   if (server_ != nullptr || box == nullptr || !is_first || fences_.write_in_flight(name) ||
       !options_.cache_enabled) {
@@ -256,6 +248,12 @@ void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
   }
   set_times(*box, now, now);
   hot_.put(write.hash, std::move(box));
+}
+
+void Core::invalidate(KeyHash hash) {
+  const std::lock_guard lock(keeping_);
+  fences_.raise(name_of(hash), BootClock::now());
+  hot_.drop(hash);
 }
 
 bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {

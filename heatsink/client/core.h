@@ -81,7 +81,7 @@ class Core final : private ServerNews {
   using Write = Engine::Write;
   Write begin_write(std::string_view key, KeyHash hash);
   void end_write(const Write& write, std::shared_ptr<Box> box);
-  void invalidate(KeyHash hash) { end_write({hash, TimePoint::max()}, nullptr); }
+  void invalidate(KeyHash hash);
 
   // ---- with a server
 
@@ -142,6 +142,7 @@ class Core final : private ServerNews {
   void wake_keeper() noexcept;
   void report_line() const;
 
+  void refresh_later(KeyHash hash, Load load, TimePoint loaded_at);
   void run_refresher();
   void refresh(const RefreshSchedule::Job& job);
 

@@ -12,10 +12,14 @@ void Core::ask_refresh(KeyHash hash) {
 }
 
 void Core::load_soon(KeyHash hash, Load load) {
+  refresh_later(hash, std::move(load), BootClock::now());
+  ask_refresh(hash);
+}
+
+void Core::refresh_later(KeyHash hash, Load load, TimePoint loaded_at) {
   const double chance = random();
   const std::lock_guard lock(schedule_mutex_);
-  schedule_.loaded(hash, std::move(load), BootClock::now(), chance);
-  schedule_.hurry(hash, BootClock::now());
+  schedule_.loaded(hash, std::move(load), loaded_at, chance);
   schedule_changed_.notify_one();
 }
 

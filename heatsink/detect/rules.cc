@@ -23,6 +23,18 @@ namespace {
 constexpr double kCoveredMin = 0.9;
 constexpr double kBurstSeenBefore = 0.25;
 
+// A key is counted from this part of the floor on.
+constexpr std::uint64_t kFloorToTrack = 4;
+
+bool may_burst(const Rule& rule, double burst) { return burst > 0 && rule.confirm_windows == 1; }
+
+// How much a key gets in the window at this rate; at least 1.
+std::uint64_t count_in(const Measure& measure, double rate) {
+  const double seconds = std::chrono::duration<double>(measure.window).count();
+  constexpr double kCountMax = 1e18;
+  return static_cast<std::uint64_t>(std::clamp(std::floor(rate * seconds), 1.0, kCountMax));
+}
+
 struct NameHasher {
   using is_transparent = void;
   std::size_t operator()(std::string_view name) const {
@@ -232,14 +244,22 @@ std::uint64_t RuleSet::floor(std::size_t measure, double burst) const {
   for (const Rule& rule : index_->rules) {
     if (rule.measure != wanted) continue;
     rate = std::min(rate, rule.warm * rule.demote_ratio);
-    if (burst > 0 && rule.confirm_windows == 1) {
-      rate = std::min(rate, rule.hot * burst * kBurstSeenBefore);
-    }
+    if (may_burst(rule, burst)) rate = std::min(rate, rule.hot * burst * kBurstSeenBefore);
   }
-  const double seconds = std::chrono::duration<double>(wanted.window).count();
-  constexpr double kFloorMax = 1e18;
-  return static_cast<std::uint64_t>(
-      std::clamp(std::floor(rate * seconds * kCoveredMin), 1.0, kFloorMax));
+  return count_in(wanted, rate * kCoveredMin);
+}
+
+RuleSet::ShardCounts RuleSet::shard_counts(std::size_t measure, double burst,
+                                           std::size_t shards) const {
+  const Measure& wanted = index_->measures[measure];
+  double rate = std::numeric_limits<double>::max();
+  for (const Rule& rule : index_->rules)
+    if (rule.measure == wanted)
+      rate = std::min(rate, rule.hot * (may_burst(rule, burst) ? burst : 1));
+  const std::uint64_t part = std::max<std::uint64_t>(floor(measure, burst) / shards, 1);
+  return {.floor = part,
+          .urgent_count = count_in(wanted, rate / static_cast<double>(shards)),
+          .worth_tracking = part / kFloorToTrack};
 }
 
 }  // namespace heatsink::detect

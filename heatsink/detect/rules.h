@@ -74,6 +74,16 @@ class RuleSet {
   // share it. 1 at least.
   std::uint64_t floor(std::size_t measure, double burst) const;
 
+  // What each of `shards` (at least 1) recorders of one traffic is told of a measure (by its
+  // place).
+  struct ShardCounts {
+    std::uint64_t floor;         // for summarize()
+    std::uint64_t urgent_count;  // its part of what makes a key hot, or of a burst's beginning
+    std::uint64_t
+        worth_tracking;  // early enough that little is missed when a key reaches the floor
+  };
+  ShardCounts shard_counts(std::size_t measure, double burst, std::size_t shards) const;
+
  private:
   struct Index;
   explicit RuleSet(std::vector<Rule> rules);

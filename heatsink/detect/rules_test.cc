@@ -116,6 +116,20 @@ TEST(Rules, FloorIsTheLeastThatMatters) {
   EXPECT_EQ(set_of({low}).floor(0, 0.25), 1u);  // every key is warm
 }
 
+TEST(Rules, ShardsAreToldTheirPart) {
+  Rule confirmed = rule("c", 40);
+  confirmed.confirm_windows = 2;
+  confirmed.measure.window = std::chrono::seconds(1);
+  const RuleSet rules = set_of({rule("a", 400), confirmed});
+  EXPECT_EQ(rules.shard_counts(0, 0.25, 4).urgent_count, 250u) << "25 % of 400/s x 10 s, by four";
+  EXPECT_EQ(rules.shard_counts(0, 0, 4).urgent_count, 1000u) << "without bursts";
+  EXPECT_EQ(rules.shard_counts(1, 0.25, 4).urgent_count, 10u) << "none where windows are confirmed";
+  const RuleSet::ShardCounts counts = RuleSet().shard_counts(0, 0.25, 2);
+  EXPECT_EQ(counts.floor, 843u) << "half of 1687";
+  EXPECT_EQ(counts.worth_tracking, 210u) << "a quarter of that";
+  EXPECT_EQ(RuleSet().shard_counts(0, 0.25, 1'000'000).floor, 1u);
+}
+
 std::string fault(const Rule& faulty) {
   const Result<RuleSet> made = RuleSet::make(Rule{}, {rule("ok"), faulty});
   return made.ok() ? "" : made.error().message;

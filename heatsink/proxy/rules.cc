@@ -173,36 +173,38 @@ detect::SelectorOptions selector_options(const ProxyOptions& options,
   return selector;
 }
 
-// A key is counted from this part of the floor on: so little is missed when it reaches the floor.
-constexpr std::uint64_t kFloorToTrack = 4;
+namespace {
+
+struct ShardMeasure {
+  Measure measure;
+  detect::RuleSet::ShardCounts counts;
+};
+
+std::vector<ShardMeasure> shard_measures(const ProxyOptions& options,
+                                         const detect::RuleSet& rules) {
+  const auto workers = static_cast<std::size_t>(std::max<std::int64_t>(options.workers, 1));
+  std::vector<ShardMeasure> out;
+  for (const Measure& measure : rules.measures())
+    out.push_back({measure, rules.shard_counts(out.size(), options.burst.part, workers)});
+  return out;
+}
+
+}  // namespace
 
 std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
                                                     const detect::RuleSet& rules) {
-  const std::vector<std::uint64_t> floors = shard_floors(options, rules);
   std::vector<detect::MeasureOptions> out;
-  for (const Measure& measure : rules.measures()) {
-    double least = std::numeric_limits<double>::max();
-    for (const detect::Rule& rule : rules.rules()) {
-      if (rule.measure != measure) continue;
-      const bool bursts = options.burst.part > 0 && rule.confirm_windows == 1;
-      least = std::min(least, rule.hot * (bursts ? options.burst.part : 1));
-    }
-    const double count = least * std::chrono::duration<double>(measure.window).count() /
-                         static_cast<double>(std::max<std::int64_t>(options.workers, 1));
+  for (const auto& [measure, counts] : shard_measures(options, rules))
     out.push_back({.measure = measure,
-                   .urgent_count = static_cast<std::uint64_t>(std::clamp(count, 1.0, 1e18)),
-                   .worth_tracking = floors[out.size()] / kFloorToTrack});
-  }
+                   .urgent_count = counts.urgent_count,
+                   .worth_tracking = counts.worth_tracking});
   return out;
 }
 
 std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detect::RuleSet& rules) {
   std::vector<std::uint64_t> floors;
-  const auto workers = static_cast<std::uint64_t>(std::max<std::int64_t>(options.workers, 1));
-  for (std::size_t i = 0; i < rules.measures().size(); ++i) {
-    const std::uint64_t all = rules.floor(i, options.burst.part);
-    floors.push_back(std::max<std::uint64_t>(all / workers, 1));
-  }
+  for (const auto& [measure, counts] : shard_measures(options, rules))
+    floors.push_back(counts.floor);
   return floors;
 }
 

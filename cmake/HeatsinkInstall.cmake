@@ -27,10 +27,10 @@ install(TARGETS heatsink_archive heatsink_c EXPORT heatsink
 install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 foreach(header
-  base/clock.h base/hash.h base/result.h
+  base/clock.h base/hash.h base/result.h base/units.h
   cache/pins.h
   client/box.h client/client.h client/engine.h client/errors.h client/local.h client/options.h
-  client/stats.h)
+  client/size_of.h client/stats.h)
   get_filename_component(room ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/heatsink/${header}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heatsink/${room} COMPONENT library)

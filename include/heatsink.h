@@ -185,9 +185,30 @@ typedef struct heatsink_stats_values {
   uint64_t promotions, demotions;
   uint64_t loads, load_failures, waits, refusals;
   uint64_t refreshes, refresh_failures, refresh_drops, stale_served;
+  uint64_t copies_bytes;                           // now
+  double distinct_keys, distinct_keys_per_second;  // standard error 3.3 %
+  uint64_t reads, writes, hits;
+  uint64_t no_room;  // values not kept: cache.maximum-bytes, cache.maximum-nil
+  // Of the totals, what belongs to the last detection.window, give or take a tenth of it.
+  uint64_t window_loads, window_load_failures, window_refusals;
+  uint64_t window_refreshes, window_refresh_failures, window_refresh_drops;
 } heatsink_stats_values;
 // `size`: of the structure that the caller was compiled with; of a newer one the rest is zero.
 HEATSINK_API int heatsink_stats(heatsink_client* client, heatsink_stats_values* stats, size_t size);
+
+// The same in the text format that Prometheus scrapes ("text/plain; version=0.0.4"), by the names
+// of the proxy; no key is named. Valid while the callback runs, before this returns.
+HEATSINK_API int heatsink_metrics(heatsink_client* client,
+                                  void (*tell)(void* user, const char* text, size_t size),
+                                  void* user);
+
+// Called by a thread of the client's each report.interval, as heatsink_stats() would tell then,
+// until the client is closed. `size`: of what it is given, which is newer than this header if it is
+// larger. It must not wait for long.
+HEATSINK_API int heatsink_on_report(heatsink_client* client,
+                                    void (*tell)(void* user, const heatsink_stats_values* stats,
+                                                 size_t size),
+                                    void* user);
 
 // Valid while the callback runs; new fields come last.
 typedef struct heatsink_hot_key {

@@ -48,6 +48,38 @@ std::chrono::nanoseconds duration_of_ms(uint64_t ms) {
   return std::chrono::milliseconds(static_cast<int64_t>(std::min(ms, kYearMs)));
 }
 
+heatsink_stats_values values_of(const heatsink::client::Stats& now) {
+  return {.reads_per_second = now.reads_per_second,
+          .writes_per_second = now.writes_per_second,
+          .hit_ratio = now.hit_ratio,
+          .hot_share = now.hot_share,
+          .hot_keys = now.hot_keys,
+          .copies = now.copies,
+          .promotions = now.promotions,
+          .demotions = now.demotions,
+          .loads = now.loads,
+          .load_failures = now.load_failures,
+          .waits = now.waits,
+          .refusals = now.refusals,
+          .refreshes = now.refreshes,
+          .refresh_failures = now.refresh_failures,
+          .refresh_drops = now.refresh_drops,
+          .stale_served = now.stale_served,
+          .copies_bytes = now.copies_bytes,
+          .distinct_keys = now.distinct_keys,
+          .distinct_keys_per_second = now.distinct_keys_per_second,
+          .reads = now.reads,
+          .writes = now.writes,
+          .hits = now.hits,
+          .no_room = now.no_room,
+          .window_loads = now.in_window.loads,
+          .window_load_failures = now.in_window.load_failures,
+          .window_refusals = now.in_window.refusals,
+          .window_refreshes = now.in_window.refreshes,
+          .window_refresh_failures = now.in_window.refresh_failures,
+          .window_refresh_drops = now.in_window.refresh_drops};
+}
+
 // Most functions: a client and a key.
 template <class Call>
 int with_key(heatsink_client* client, const char* key, size_t key_size, Call call) noexcept {
@@ -254,25 +286,32 @@ int heatsink_stats(heatsink_client* client, heatsink_stats_values* stats, size_t
   if (client == nullptr || stats == nullptr) return missing_argument();
   if (size == 0) return fail(HEATSINK_INVALID, "the size of the structure is 0");
   return guarded([&] {
-    const heatsink::client::Stats now = client->client.stats();
-    const heatsink_stats_values values = {now.reads_per_second,
-                                          now.writes_per_second,
-                                          now.hit_ratio,
-                                          now.hot_share,
-                                          now.hot_keys,
-                                          now.copies,
-                                          now.promotions,
-                                          now.demotions,
-                                          now.loads,
-                                          now.load_failures,
-                                          now.waits,
-                                          now.refusals,
-                                          now.refreshes,
-                                          now.refresh_failures,
-                                          now.refresh_drops,
-                                          now.stale_served};
+    const heatsink_stats_values values = values_of(client->client.stats());
     std::memset(stats, 0, size);
     std::memcpy(stats, &values, std::min(size, sizeof(values)));
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_metrics(heatsink_client* client,
+                     void (*tell)(void* user, const char* text, size_t size), void* user) {
+  if (client == nullptr || tell == nullptr) return missing_argument();
+  return guarded([&] {
+    const std::string text = client->client.metrics_text();
+    tell(user, text.c_str(), text.size());
+    return HEATSINK_OK;
+  });
+}
+
+int heatsink_on_report(heatsink_client* client,
+                       void (*tell)(void* user, const heatsink_stats_values* stats, size_t size),
+                       void* user) {
+  if (client == nullptr || tell == nullptr) return missing_argument();
+  return guarded([&] {
+    client->client.on_report([tell, user](const heatsink::client::Stats& now) {
+      const heatsink_stats_values values = values_of(now);
+      tell(user, &values, sizeof(values));
+    });
     return HEATSINK_OK;
   });
 }

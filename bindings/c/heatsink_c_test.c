@@ -344,6 +344,15 @@ static void test_after_close(void) {
   heatsink_free(client);
 }
 
+static void find_row(void* user, const char* text, size_t size) {
+  *(int*)user = strlen(text) == size && strstr(text, "\nheatsink_cache_entries 1\n") != NULL;
+}
+
+// Not within this test: once a minute.
+static void take_report(void* user, const heatsink_stats_values* stats, size_t size) {
+  *(int*)user = size == sizeof(*stats);
+}
+
 static void test_tells(void) {
   source from = {"a value", NULL, 0, 0, 0};
   heatsink_client* client = open_quiet();
@@ -358,6 +367,12 @@ static void test_tells(void) {
     uint64_t newer;
   } larger = {{0}, 7};
   EXPECT(heatsink_stats(client, &larger.known, sizeof(larger)) == HEATSINK_OK && larger.newer == 0);
+  EXPECT(stats.copies_bytes > 7 && stats.window_loads <= 1 && stats.no_room == 0);
+  int has_row = 0;
+  EXPECT(heatsink_metrics(client, find_row, &has_row) == HEATSINK_OK && has_row);
+  EXPECT(heatsink_metrics(client, NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_on_report(client, NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_on_report(client, take_report, &has_row) == HEATSINK_OK);
   stats.writes_per_second = 7;
   EXPECT(heatsink_stats(client, &stats, sizeof(double)) == HEATSINK_OK);
   EXPECT(stats.writes_per_second == 7);

@@ -47,12 +47,30 @@ AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t s
 
 AccessShards::~AccessShards() = default;
 
+bool AccessShards::Shard::take(detect::AccessLog& log, TimePoint now) noexcept {
+  distinct.add(log, now);
+  detect::AccessLog::Amount sum;
+  for (std::uint32_t i = 0; i < log.size(); ++i) sum += log[i].amount;
+  accesses += log.size();
+  writes += sum.writes();
+  hits += sum.hits();
+  return recorder.take(log, now);
+}
+
+bool AccessShards::Shard::record(const detect::Access& access, TimePoint now) noexcept {
+  distinct.add(access.hash, now);
+  ++accesses;
+  writes += access.kind == detect::AccessKind::kWrite ? 1 : 0;
+  hits += access.local_hit ? 1 : 0;
+  return recorder.record(access, now);
+}
+
 template <class Use>
 bool AccessShards::Shards::with_any(std::size_t first, Use use) {
   for (std::size_t i = first;; ++i) {
     Shard& shard = *all[i % all.size()];
     const std::unique_lock lock(shard.mutex, std::try_to_lock);
-    if (lock.owns_lock()) return use(shard.recorder);
+    if (lock.owns_lock()) return use(shard);
   }
 }
 
@@ -60,8 +78,7 @@ bool AccessShards::Shards::with_any(std::size_t first, Use use) {
 AccessShards::Log::~Log() {
   const std::shared_ptr<Shards> alive = shards.lock();
   if (alive == nullptr || accesses.size() == 0) return;
-  alive->with_any(home,
-                  [&](detect::Recorder& recorder) { return recorder.take(accesses, began_at); });
+  alive->with_any(home, [&](Shard& shard) { return shard.take(accesses, began_at); });
 }
 
 AccessShards::Log& AccessShards::find_log() {
@@ -81,14 +98,12 @@ AccessShards::Log& AccessShards::find_log() {
 }
 
 bool AccessShards::record_long(const detect::Access& access, TimePoint now) noexcept {
-  return shards_->with_any(this_threads().home, [&](detect::Recorder& recorder) {
-    return recorder.record(access, now);
-  });
+  return shards_->with_any(this_threads().home,
+                           [&](Shard& shard) { return shard.record(access, now); });
 }
 
 bool AccessShards::count(Log& log, TimePoint now) noexcept {
-  return shards_->with_any(
-      log.home, [&](detect::Recorder& recorder) { return recorder.take(log.accesses, now); });
+  return shards_->with_any(log.home, [&](Shard& shard) { return shard.take(log.accesses, now); });
 }
 
 std::vector<detect::Summary> AccessShards::summarize(TimePoint now, std::size_t keys_max,
@@ -101,9 +116,24 @@ std::vector<detect::Summary> AccessShards::summarize(TimePoint now, std::size_t 
   return summaries;
 }
 
+AccessShards::Traffic AccessShards::traffic(TimePoint now) const {
+  Traffic all;
+  detect::DistinctSketch distinct;
+  for (const auto& shard : shards_->all) {
+    const std::lock_guard lock(shard->mutex);
+    distinct.merge(shard->distinct.window(now));
+    all.reads += shard->accesses - shard->writes;
+    all.writes += shard->writes;
+    all.hits += shard->hits;
+  }
+  all.distinct_keys = distinct.estimate();
+  return all;
+}
+
 std::size_t AccessShards::memory_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& shard : shards_->all) bytes += shard->recorder.memory_bytes();
+  for (const auto& shard : shards_->all)
+    bytes += shard->recorder.memory_bytes() + sizeof(shard->distinct);
   return bytes;
 }
 

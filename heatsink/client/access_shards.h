@@ -38,18 +38,31 @@ class AccessShards {
   // One for each shard. Up to 63 accesses of a thread that has paused since are not in it.
   std::vector<detect::Summary> summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor);
 
+  // Likewise. Totals are since it was made.
+  struct Traffic {
+    std::uint64_t reads = 0, writes = 0, hits = 0;
+    double distinct_keys = 0;  // within the window
+  };
+  Traffic traffic(TimePoint now) const;
+
   std::size_t memory_bytes() const;  // of the shards
 
  private:
   struct alignas(64) Shard {
-    explicit Shard(const detect::RecorderOptions& options) : recorder(options) {}
+    explicit Shard(const detect::RecorderOptions& options)
+        : recorder(options), distinct(options.window, options.slots) {}
+    bool take(detect::AccessLog& log, TimePoint now) noexcept;
+    bool record(const detect::Access& access, TimePoint now) noexcept;
+
     std::mutex mutex;
     detect::Recorder recorder;
+    detect::DistinctKeys distinct;
+    std::uint64_t accesses = 0, writes = 0, hits = 0;
   };
   // The shards, which logs of threads that still run may outlive.
   struct Shards {
     std::vector<std::unique_ptr<Shard>> all;
-    // Calls `use` with a recorder that no other thread uses meanwhile.
+    // Calls `use` with a shard that no other thread uses meanwhile.
     template <class Use>
     bool with_any(std::size_t first, Use use);
   };

@@ -29,6 +29,29 @@ TEST(AccessShards, CountWhatALogHeldOnceItIsFull) {
   EXPECT_EQ(summary.keys[0].low, 64U);
 }
 
+TEST(AccessShards, TellTrafficOfAllShardsTogether) {
+  AccessShards shards({}, 2);
+  const auto use = [&] {
+    for (int i = 0; i < 62; ++i) shards.record(access(i % 2 == 0 ? "a" : "b"), kStart);
+    detect::Access other = access("a");
+    other.local_hit = true;
+    shards.record(other, kStart);
+    other.local_hit = false;
+    other.kind = detect::AccessKind::kWrite;
+    shards.record(other, kStart);
+    shards.record(access(std::string(100, 'x')), kStart);  // which no log takes
+  };
+  std::thread(use).join();  // whose home is the other shard
+  use();
+  const AccessShards::Traffic traffic = shards.traffic(kStart);
+  EXPECT_EQ(traffic.reads, 128U);
+  EXPECT_EQ(traffic.writes, 2U);
+  EXPECT_EQ(traffic.hits, 2U);
+  EXPECT_NEAR(traffic.distinct_keys, 3, 0.01) << "each of them once";
+  EXPECT_EQ(shards.traffic(kStart + std::chrono::minutes(1)).distinct_keys, 0);
+  EXPECT_EQ(shards.traffic(kStart + std::chrono::minutes(1)).reads, 128U);
+}
+
 TEST(AccessShards, CountWhatALogHeldOnceItIsOld) {
   AccessShards shards({}, 2);
   shards.record(access("a"), kStart);

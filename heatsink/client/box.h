@@ -3,11 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <utility>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/client/size_of.h"
 
 namespace heatsink::client {
 
@@ -20,10 +22,11 @@ class Box {
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
 
-  bool missing = false;    // the loader said that the key does not exist
-  TimePoint loaded_at{};   // when its load began
-  TimePoint expires_at{};  // served before this only
-  TimePoint refresh_at{};  // the first reader from then on asks for a new one
+  std::size_t bytes = sizeof(Box);  // of memory, all in all
+  bool missing = false;             // the loader said that the key does not exist
+  TimePoint loaded_at{};            // when its load began
+  TimePoint expires_at{};           // served before this only
+  TimePoint refresh_at{};           // the first reader from then on asks for a new one
 
   // True for one caller: it is the one who asks for a new one.
   bool claim_refresh() const noexcept {
@@ -43,7 +46,9 @@ using Load = std::function<std::shared_ptr<Box>()>;
 template <class V>
 class BoxOf final : public Box {
  public:
-  explicit BoxOf(V v) : value(std::move(v)) {}
+  explicit BoxOf(V v) : value(std::move(v)) {
+    bytes = sizeof(BoxOf) - sizeof(V) + SizeOf<V>::bytes(value);
+  }
   const V value;
 };
 

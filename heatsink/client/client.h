@@ -19,6 +19,7 @@
 #include "heatsink/client/errors.h"   // IWYU pragma: export
 #include "heatsink/client/local.h"    // IWYU pragma: export
 #include "heatsink/client/options.h"  // IWYU pragma: export
+#include "heatsink/client/size_of.h"  // IWYU pragma: export
 #include "heatsink/client/stats.h"    // IWYU pragma: export
 
 namespace heatsink::client {
@@ -139,10 +140,18 @@ class Client {
   // The busiest keys, busiest first: hot, write-hot and warm ones.
   std::vector<HotKeyInfo> top(std::size_t n = 100) const { return engine_.top(n); }
   Stats stats() const { return engine_.stats(); }
+  // The same in the text format that Prometheus scrapes, for a page that the application serves as
+  // "text/plain; version=0.0.4". By the proxy's names; no key is named.
+  std::string metrics_text() const { return engine_.metrics_text(); }
   // Called when a key becomes hot, and when it is hot no longer, by a thread of the Client's: it
   // must not wait for long, and not call close(). All callbacks get all events.
   void on_hot(std::function<void(const HotEvent&)> callback) const {
     engine_.on_hot(std::move(callback));
+  }
+
+  // Called each report.interval, whatever report.enabled says; likewise.
+  void on_report(std::function<void(const Stats&)> callback) const {
+    engine_.on_report(std::move(callback));
   }
 
   // Nothing is kept or refreshed any more; get() goes to the loader. Waits for loads that are under

@@ -296,6 +296,133 @@ TEST(Client, DropsAKeyWhoseRefreshesFailAndTakesItUpAgainWhenItIsLoaded) {
   EXPECT_TRUE(eventually([&] { return stage.client.stats().refreshes > before; }));
 }
 
+// With the copy goes the loader.
+TEST(Client, OfADemotedKeyNothingIsLoadedAnyMore) {
+  ClientOptions options;
+  options.refresh_interval = Millis(10);
+  options.tick = Millis(10);
+  Stage stage(options);
+  std::atomic<int> demoted{0}, other{0};
+  const auto loader = [&](const std::string& key) {
+    ++(key == "demoted" ? demoted : other);
+    return std::optional<std::string>("1");
+  };
+  const std::vector<std::string> keys = {"demoted"}, others = {"other"};
+  ASSERT_THAT(stage.client.warm(keys, loader, Millis(100)), IsEmpty());
+  ASSERT_TRUE(eventually([&] { return demoted > 1; }));
+  ASSERT_TRUE(eventually([&] { return !stage.client.is_hot("demoted"); }));
+  const int before = demoted;
+  ASSERT_THAT(stage.client.warm(others, loader), IsEmpty());
+  EXPECT_TRUE(eventually([&] { return other > 10; }));
+  EXPECT_LE(demoted, before + 1) << "one may have been under way";
+}
+
+TEST(Client, RefreshesNoMoreKeysAtOnceThanItHasThreads) {
+  ClientOptions options;
+  options.refresh_threads = 2;
+  options.refresh_interval = Millis(10);
+  Stage stage(options);
+  std::atomic<int> at_once{0}, most{0}, done{0};
+  const auto loader = [&](const std::string&) {
+    const int now = ++at_once;
+    int known = most;
+    while (now > known && !most.compare_exchange_weak(known, now)) {
+    }
+    eventually([&] { return at_once == 2 || done > 0; });  // both are busy
+    --at_once;
+    ++done;
+    return std::optional<std::string>("1");
+  };
+  const std::vector<std::string> keys = {"a", "b", "c", "d", "e", "f"};
+  ASSERT_THAT(stage.client.warm(keys, loader), IsEmpty());
+  EXPECT_TRUE(eventually([&] { return done > 20; }));
+  EXPECT_EQ(most, 2);
+}
+
+TEST(Client, AKeyThatFailsDoesNotKeepOthersFromBeingRefreshed) {
+  ClientOptions options;
+  options.refresh_threads = 1;
+  options.refresh_interval = Millis(10);
+  options.max_failures = 1000;
+  Stage stage(options);
+  std::atomic<int> good{0}, bad{0};
+  const auto loader = [&](const std::string& key) {
+    if (key == "bad" && ++bad > 1) throw std::runtime_error("this one fails");
+    if (key == "good") ++good;
+    return std::optional<std::string>("1");
+  };
+  const std::vector<std::string> keys = {"bad", "good"};
+  ASSERT_THAT(stage.client.warm(keys, loader), IsEmpty());
+  EXPECT_TRUE(eventually([&] { return bad > 10 && good > 10; }));
+  EXPECT_TRUE(stage.client.peek("bad")) << "it is served until it expires";
+}
+
+TEST(Client, ForgetsAHotKeyThatNobodyAsksForWhateverItsResidence) {
+  ClientOptions options = eager();
+  options.minimum_residence = std::chrono::hours(1);
+  options.demotion_interval = std::chrono::hours(1);
+  options.inactive_expire = std::chrono::seconds(1);
+  Stage stage(options);
+  stage.source.write("a", "1");
+  ASSERT_TRUE(stage.get_hot("a"));
+  EXPECT_TRUE(eventually([&] { return !stage.client.is_hot("a"); }));
+  EXPECT_FALSE(stage.client.peek("a"));
+}
+
+TEST(Client, KeepsCopiesWithinTheirLimitOfBytes) {
+  ClientOptions options = quiet();
+  options.maximum_bytes = kibibytes(64);
+  Stage stage(options);
+  stage.source.write("small", "1");
+  stage.source.write("big", std::string(65'536, 'x'));
+  stage.warm_up("small");
+  stage.warm_up("big");
+  EXPECT_FALSE(stage.client.peek("big"));
+  EXPECT_EQ(stage.get("big").size(), 65'536U) << "it is loaded each time";
+  EXPECT_EQ(stage.source.reads, 1);
+  const Stats stats = stage.client.stats();
+  EXPECT_EQ(stats.copies, 1U);
+  EXPECT_EQ(stats.no_room, 2U);
+  EXPECT_GT(stats.copies_bytes, 6U);
+  EXPECT_LT(stats.copies_bytes, 1000U);
+}
+
+TEST(Client, TellsEachIntervalHowItIs) {
+  ClientOptions options = eager();
+  options.report_interval = Millis(20);
+  Stage stage(options);
+  std::atomic<int> reports{0};
+  std::atomic<std::uint64_t> reads{0};
+  stage.client.on_report([&](const Stats& stats) {
+    reads = stats.reads;
+    ++reports;
+  });
+  EXPECT_TRUE(eventually([&] {
+    stage.get("a");
+    return reports > 2 && reads > 0;
+  }));
+  EXPECT_THAT(stage.client.metrics_text(), HasSubstr("\nheatsink_cache_entries "));
+}
+
+TEST(Client, TellsTotalsAndTheLastWindow) {
+  Stage stage(eager());
+  stage.source.write("a", "1");
+  stage.warm_up("a");
+  EXPECT_TRUE(eventually([&] {
+    stage.get("a");
+    const Stats stats = stage.client.stats();
+    return stats.hits > 0 && stats.in_window.hits > 0 && stats.in_window.loads == 1;
+  }));
+  EXPECT_TRUE(eventually([&] { return stage.client.stats().in_window.loads == 0; }));
+  EXPECT_EQ(stage.client.stats().loads, 1U);
+  EXPECT_TRUE(eventually([&] {
+    stage.get("a");
+    stage.get("b");
+    return stage.client.stats().distinct_keys > 1.9;
+  }));
+  EXPECT_LT(stage.client.stats().distinct_keys, 2.1);
+}
+
 TEST(Client, WarmedKeysCoolDownWhenTheirTimeIsOver) {
   ClientOptions options = quiet();
   options.tick = Millis(10);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/client/core.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <utility>
 
-#include "heatsink/base/log.h"
 #include "heatsink/cache/pins.h"
+#include "heatsink/client/early_refresh.h"
 #include "heatsink/client/errors.h"
 
 namespace heatsink::client {
@@ -33,7 +31,7 @@ detect::RuleSet rules_of(const ClientOptions& options) {
   rule.warm = options.warm_qps;
   rule.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
   rule.demote_ratio = options.demote_ratio;
-  rule.minimum_residence = options.minimum_residence;
+  rule.minimum_residence = std::min(options.minimum_residence, options.inactive_expire);
   rule.write_hot_ratio = options.write_hot_ratio;
   return detect::RuleSet(rule);
 }
@@ -62,7 +60,9 @@ detect::SelectorOptions selector_options(const ClientOptions& options,
   selector.rules = rules;
   selector.top_n = static_cast<std::uint32_t>(std::min(options.top_n, options.maximum_size));
   selector.promotion_interval = options.promotion_interval;
-  selector.demotion_interval = options.demotion_interval;
+  // A key that nobody asks for falls below its threshold with its window, and goes then.
+  selector.demotion_interval =
+      std::min(options.demotion_interval, options.inactive_expire - options.window);
   selector.burst = kBurst;
   return selector;
 }
@@ -71,19 +71,6 @@ RefreshOptions refresh_options(const ClientOptions& options) {
   return {.interval = std::min(options.refresh_interval, options.expire_after_write * 3 / 4),
           .jitter = options.refresh_jitter,
           .failures_max = static_cast<std::uint32_t>(options.max_failures)};
-}
-
-HotKeyInfo info_of(const detect::Verdict& verdict) {
-  return {.key = verdict.count.key,
-          .temperature = detect::to_string(verdict.temperature),
-          .rate_low = verdict.rate_low,
-          .rate_high = verdict.rate_high,
-          .share = verdict.share,
-          .reads = verdict.count.reads,
-          .writes = verdict.count.writes,
-          .hits = verdict.count.hits,
-          .since = verdict.since,
-          .reason = verdict.reason};
 }
 
 }  // namespace
@@ -95,12 +82,14 @@ Core::Core(const ClientOptions& options)
       rules_(rules_of(options)),
       is_counting_(options.detection_enabled),
       shards_(recorder_options(options, seed_, rules_), shards_of(options)),
-      hot_(static_cast<std::size_t>(options.maximum_nil)),
+      hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
+            .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
       flights_(static_cast<std::size_t>(options.maximum_waiters)),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
                         .time_since_epoch()
                         .count()),
       selector_(selector_options(options, rules_)),
+      counts_(options.window),
       schedule_(refresh_options(options)),
       random_(draw_seed()),
       server_(options.server_url.empty()
@@ -210,17 +199,11 @@ bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box, bool is_
   return is_kept;
 }
 
-// XFetch (Vattani, Chierichetti, Lowenstein: "Optimal Probabilistic Cache Stampede Prevention",
-// VLDB 2015), with the draw made once for each copy: it is the first reader past it who asks.
 void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at, TimePoint deadline) {
-  const auto took = static_cast<double>((loaded_at - sent_at).count());
-  const double early = -std::log(1 - random()) * options_.early_refresh * took;
-  const auto most = static_cast<double>(options_.expire_after_write.count());
   box.loaded_at = sent_at;
   box.expires_at = std::min(sent_at + options_.expire_after_write, deadline);
-  box.refresh_at = options_.early_refresh == 0
-                       ? TimePoint::max()
-                       : box.expires_at - Nanos(static_cast<std::int64_t>(std::min(early, most)));
+  box.refresh_at = early_refresh_at(box.expires_at, sent_at, loaded_at - sent_at,
+                                    options_.early_refresh, random());
 }
 
 // ---- writing
@@ -293,9 +276,10 @@ void Core::run_keeper() {
     clock_.sync();
     tick(now);
     cache::collect_retired();
-    if (options_.report_enabled && now - reported_at >= options_.report_interval) {
+    look_at_counts(now);
+    if (now - reported_at >= options_.report_interval) {
       reported_at = now;
-      report_line();
+      report();
     }
     lock.lock();
   }
@@ -355,66 +339,6 @@ void Core::forget(KeyHash hash) {
   hot_.remove(hash);
   const std::lock_guard lock(schedule_mutex_);
   schedule_.forget(hash);
-}
-
-// ---- telling
-
-std::vector<HotKeyInfo> Core::top(std::size_t n) const {
-  const std::lock_guard lock(told_);
-  const auto& verdicts = selector_.verdicts();
-  std::vector<HotKeyInfo> keys;
-  for (std::size_t i = 0; i < std::min(n, verdicts.size()); ++i)
-    keys.push_back(info_of(verdicts[i]));
-  return keys;
-}
-
-Stats Core::stats() const {
-  Stats stats;
-  {
-    const std::lock_guard lock(told_);
-    const double seconds = window_.window == Nanos(0) ? 1 : window_.seconds();
-    const auto whole = static_cast<double>(std::max<std::uint64_t>(window_.requests, 1));
-    stats.reads_per_second = static_cast<double>(window_.reads) / seconds;
-    stats.writes_per_second = static_cast<double>(window_.writes) / seconds;
-    stats.hit_ratio = static_cast<double>(window_.hits) /
-                      static_cast<double>(std::max<std::uint64_t>(window_.reads, 1));
-    for (const detect::Verdict& verdict : selector_.verdicts())
-      if (verdict.temperature == detect::Temperature::kHot)
-        stats.hot_share += static_cast<double>(verdict.count.low) / whole;
-  }
-  const auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(); };
-  stats.hot_keys = hot_.size();
-  stats.copies = hot_.copies();
-  stats.promotions = read(counters_.promotions);
-  stats.demotions = read(counters_.demotions);
-  stats.loads = read(counters_.loads);
-  stats.load_failures = read(counters_.load_failures);
-  stats.waits = read(counters_.waits);
-  stats.refusals = read(counters_.refusals);
-  stats.refreshes = read(counters_.refreshes);
-  stats.refresh_failures = read(counters_.refresh_failures);
-  stats.refresh_drops = read(counters_.refresh_drops);
-  stats.stale_served = read(counters_.stale_served);
-  if (server_ == nullptr) return stats;
-  stats.level = "key";
-  stats.server_problem = server_->problem();
-  stats.invalidations = read(counters_.invalidations);
-  stats.flushes = read(counters_.flushes);
-  return stats;
-}
-
-void Core::on_hot(std::function<void(const HotEvent&)> callback) {
-  const std::lock_guard lock(told_);
-  callbacks_.push_back(std::move(callback));
-}
-
-void Core::report_line() const {
-  const Stats now = stats();
-  log(LogLevel::kInfo,
-      fmt::format("{:.0f} reads/s, {:.0f} writes/s, {:.1f} % of reads served locally; {} hot keys "
-                  "with {:.1f} % of the traffic; {} refreshes, {} failed",
-                  now.reads_per_second, now.writes_per_second, now.hit_ratio * 100, now.hot_keys,
-                  now.hot_share * 100, now.refreshes, now.refresh_failures));
 }
 
 }  // namespace heatsink::client

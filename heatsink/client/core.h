@@ -24,6 +24,7 @@
 #include "heatsink/cache/fences.h"
 #include "heatsink/client/access_shards.h"
 #include "heatsink/client/box.h"
+#include "heatsink/client/counts_window.h"
 #include "heatsink/client/engine.h"
 #include "heatsink/client/flights.h"
 #include "heatsink/client/hit_clock.h"
@@ -104,6 +105,7 @@ class Core final : private ServerNews {
   std::vector<HotKeyInfo> top(std::size_t n) const;
   Stats stats() const;
   void on_hot(std::function<void(const HotEvent&)> callback);
+  void on_report(std::function<void(const Stats&)> callback);
 
   void close();  // nothing is counted, kept or refreshed any more; waits for the threads
 
@@ -140,7 +142,9 @@ class Core final : private ServerNews {
   void cool_down(TimePoint now);
   void forget(KeyHash hash);
   void wake_keeper() noexcept;
-  void report_line() const;
+  Counts counts(const AccessShards::Traffic& traffic) const;
+  void look_at_counts(TimePoint now);
+  void report() const;
 
   void refresh_later(KeyHash hash, Load load, TimePoint loaded_at);
   void run_refresher();
@@ -169,7 +173,9 @@ class Core final : private ServerNews {
   mutable std::mutex told_;  // what the keeper tells
   detect::Selector selector_;
   detect::Summary window_;
+  CountsWindow counts_;
   std::vector<std::function<void(const HotEvent&)>> callbacks_;
+  std::vector<std::function<void(const Stats&)>> report_callbacks_;
   std::unordered_map<std::uint64_t, TimePoint> warmed_;  // by hash: until when
 
   std::mutex schedule_mutex_;

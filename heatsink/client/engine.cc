@@ -5,6 +5,7 @@
 
 #include "heatsink/cache/pins_inline.h"
 #include "heatsink/client/core.h"
+#include "heatsink/client/metrics.h"
 
 namespace heatsink::client {
 namespace {
@@ -92,8 +93,12 @@ bool Engine::warm(std::string_view key, Nanos for_so_long, Load load) const {
 
 std::vector<HotKeyInfo> Engine::top(std::size_t n) const { return core_->top(n); }
 Stats Engine::stats() const { return core_->stats(); }
+std::string Engine::metrics_text() const { return client::metrics_text(core_->stats()); }
 void Engine::on_hot(std::function<void(const HotEvent&)> callback) const {
   core_->on_hot(std::move(callback));
+}
+void Engine::on_report(std::function<void(const Stats&)> callback) const {
+  core_->on_report(std::move(callback));
 }
 void Engine::close() const { core_->close(); }
 

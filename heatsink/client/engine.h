@@ -76,7 +76,9 @@ class Engine {
 
   std::vector<HotKeyInfo> top(std::size_t n) const;
   Stats stats() const;
+  std::string metrics_text() const;
   void on_hot(std::function<void(const HotEvent&)> callback) const;
+  void on_report(std::function<void(const Stats&)> callback) const;
   void close() const;
 
  private:

@@ -22,6 +22,14 @@ std::size_t places_for(std::size_t keys) {
   return std::bit_ceil(keys * (keys <= kFew ? 8 : 2) + 2);
 }
 
+// By a copy; null: none.
+HotKeys::Held held_by(const HotKey& key, const Box* box) {
+  if (box == nullptr) return {};
+  return {.copies = 1,
+          .missing = box->missing ? std::size_t{1} : 0,
+          .bytes = key.key().size() + box->bytes};
+}
+
 }  // namespace
 
 HotKey::HotKey(std::string_view key, KeyHash hash) : size_(key.size()), key_(key), hash_(hash) {
@@ -59,9 +67,9 @@ std::size_t HotKeys::size() const {
   return keys_.size();
 }
 
-std::size_t HotKeys::copies() const {
+HotKeys::Held HotKeys::held() const {
   const std::lock_guard lock(mutex_);
-  return copies_;
+  return held_;
 }
 
 bool HotKeys::put(KeyHash hash, SharedBox box) {
@@ -69,13 +77,19 @@ bool HotKeys::put(KeyHash hash, SharedBox box) {
   const auto at = keys_.find(hash);
   if (at == keys_.end()) return false;
   HotKey& key = *at->second;
-  const bool was_missing = key.owner_ != nullptr && key.owner_->missing;
-  if (box->missing && !was_missing && missing_ >= missing_max_) {
+  if (!has_room(key, *box)) {
+    ++held_.no_room;
     replace(key, nullptr);  // what it had is not true any more
     return false;
   }
   replace(key, std::move(box));
   return true;
+}
+
+bool HotKeys::has_room(const HotKey& key, const Box& box) const {
+  const Held before = held_by(key, key.owner_.get()), after = held_by(key, &box);
+  return (!box.missing || held_.missing - before.missing < limits_.missing) &&
+         held_.bytes - before.bytes + after.bytes <= limits_.bytes;
 }
 
 void HotKeys::drop(KeyHash hash) {
@@ -105,7 +119,7 @@ std::vector<std::string> HotKeys::keys() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   names.reserve(keys_.size());
-  for (const auto& [hash, key] : keys_) names.emplace_back(key->key());
+  for (const auto& [hash, key] : keys_) names.push_back(key->key());
   return names;
 }
 
@@ -122,14 +136,10 @@ void HotKeys::publish() {
 }
 
 void HotKeys::replace(HotKey& key, SharedBox box) {
-  if (box != nullptr) {
-    ++copies_;
-    if (box->missing) ++missing_;
-  }
-  if (key.owner_ != nullptr) {
-    --copies_;
-    if (key.owner_->missing) --missing_;
-  }
+  const Held before = held_by(key, key.owner_.get()), after = held_by(key, box.get());
+  held_.copies += after.copies - before.copies;
+  held_.missing += after.missing - before.missing;
+  held_.bytes += after.bytes - before.bytes;
   key.box_.store(box.get());
   SharedBox old = std::exchange(key.owner_, std::move(box));
   if (old != nullptr) cache::retire([old = std::move(old)] {});

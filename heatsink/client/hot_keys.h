@@ -39,7 +39,7 @@ class alignas(64) HotKey {
  public:
   HotKey(std::string_view key, KeyHash hash);
 
-  std::string_view key() const { return key_; }
+  const std::string& key() const { return key_; }
   KeyHash hash() const { return hash_; }
   bool is_called(std::string_view key) const noexcept {
     if (key.size() != size_) return false;
@@ -62,7 +62,11 @@ class alignas(64) HotKey {
 // lock. A look-up is one probe of a table that is replaced as a whole when keys come or go.
 class HotKeys {
  public:
-  explicit HotKeys(std::size_t missing_max) : missing_max_(missing_max) { publish(); }
+  struct Limits {
+    std::size_t missing;  // copies that say that there is no value
+    std::size_t bytes;    // of all copies, with their names
+  };
+  explicit HotKeys(const Limits& limits) : limits_(limits) { publish(); }
   ~HotKeys();  // REQUIRES that nobody looks any more; what is pinned lives on
   HotKeys(const HotKeys&) = delete;
 
@@ -80,10 +84,16 @@ class HotKeys {
   bool add(std::string_view key, KeyHash hash);
   bool remove(KeyHash hash);
   std::size_t size() const;
-  std::size_t copies() const;
+  struct Held {
+    std::size_t copies = 0;
+    std::size_t missing = 0;
+    std::size_t bytes = 0;
+    std::uint64_t no_room = 0;  // how often there was none
+  };
+  Held held() const;
 
-  // Replaces the copy of the key; false if it is not hot, or knows of no value and there are enough
-  // like that.
+  // Replaces the copy of the key; false if it is not hot, or there is no room for it: then what it
+  // had goes, too. What readers still hold of copies that are gone is not counted.
   bool put(KeyHash hash, SharedBox box);
   void drop(KeyHash hash);
   SharedBox copy(KeyHash hash) const;
@@ -106,14 +116,14 @@ class HotKeys {
   };
 
   void publish();  // under mutex_, but for the constructor
+  bool has_room(const HotKey& key, const Box& box) const;
   void replace(HotKey& key, SharedBox box);
 
-  const std::size_t missing_max_;
+  const Limits limits_;
   std::atomic<const Index*> index_{nullptr};
   mutable std::mutex mutex_;
   std::unordered_map<KeyHash, std::unique_ptr<HotKey>, HashOfHash> keys_;
-  std::size_t copies_ = 0;
-  std::size_t missing_ = 0;
+  Held held_;
 };
 
 }  // namespace heatsink::client

@@ -11,6 +11,8 @@
 namespace heatsink::client {
 namespace {
 
+constexpr HotKeys::Limits kRoomy{.missing = 10, .bytes = SIZE_MAX};
+
 KeyHash hash_of(std::uint64_t n) { return KeyHash{n}; }
 
 SharedBox value(int n) { return std::make_shared<BoxOf<int>>(n); }
@@ -24,7 +26,7 @@ int shown(const HotKeys& keys, std::uint64_t hash, const std::string& key) {
 }
 
 TEST(HotKeys, FindsWhatWasAddedUnderItsNameOnly) {
-  HotKeys keys(10);
+  HotKeys keys(kRoomy);
   const cache::Pin pin;
   EXPECT_EQ(keys.find(hash_of(1), "a"), nullptr);
   EXPECT_TRUE(keys.add("a", hash_of(1)));
@@ -48,7 +50,7 @@ TEST(HotKeys, TellsNamesApartThatDifferInAnyByte) {
 }
 
 TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
-  HotKeys keys(10);
+  HotKeys keys(kRoomy);
   for (std::uint64_t i = 0; i < 500; ++i)
     ASSERT_TRUE(keys.add("key" + std::to_string(i), hash_of(i << 32 | 7)));
   const cache::Pin pin;
@@ -58,7 +60,7 @@ TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
 }
 
 TEST(HotKeys, OnlyAHotKeyHasACopy) {
-  HotKeys keys(10);
+  HotKeys keys(kRoomy);
   EXPECT_FALSE(keys.put(hash_of(1), value(5)));
   keys.add("a", hash_of(1));
   EXPECT_EQ(shown(keys, 1, "a"), -1);
@@ -66,26 +68,26 @@ TEST(HotKeys, OnlyAHotKeyHasACopy) {
   EXPECT_EQ(shown(keys, 1, "a"), 5);
   EXPECT_TRUE(keys.put(hash_of(1), value(6)));
   EXPECT_EQ(shown(keys, 1, "a"), 6);
-  EXPECT_EQ(keys.copies(), 1U);
+  EXPECT_EQ(keys.held().copies, 1U);
   keys.drop(hash_of(1));
   EXPECT_EQ(shown(keys, 1, "a"), -1);
-  EXPECT_EQ(keys.copies(), 0U);
+  EXPECT_EQ(keys.held().copies, 0U);
 }
 
 TEST(HotKeys, ADemotedKeyTakesItsCopyWithIt) {
-  HotKeys keys(10);
+  HotKeys keys(kRoomy);
   keys.add("a", hash_of(1));
   keys.put(hash_of(1), value(5));
   EXPECT_TRUE(keys.remove(hash_of(1)));
   EXPECT_FALSE(keys.remove(hash_of(1)));
   EXPECT_EQ(keys.size(), 0U);
-  EXPECT_EQ(keys.copies(), 0U);
+  EXPECT_EQ(keys.held().copies, 0U);
   keys.add("a", hash_of(1));
   EXPECT_EQ(shown(keys, 1, "a"), -1);
 }
 
 TEST(HotKeys, MissingOnesHaveAQuotaOfTheirOwn) {
-  HotKeys keys(1);
+  HotKeys keys({.missing = 1, .bytes = SIZE_MAX});
   keys.add("a", hash_of(1));
   keys.add("b", hash_of(2));
   EXPECT_TRUE(keys.put(hash_of(1), nothing()));
@@ -97,8 +99,29 @@ TEST(HotKeys, MissingOnesHaveAQuotaOfTheirOwn) {
   EXPECT_TRUE(keys.put(hash_of(2), nothing()));
 }
 
+TEST(HotKeys, CopiesHaveALimitInBytes) {
+  const auto text = [](std::size_t size) {
+    return std::make_shared<BoxOf<std::string>>(std::string(size, 'x'));
+  };
+  const std::size_t empty = text(0)->bytes;
+  HotKeys keys({.missing = 10, .bytes = 2 * (empty + 1) + 1000});
+  keys.add("a", hash_of(1));
+  keys.add("b", hash_of(2));
+  EXPECT_TRUE(keys.put(hash_of(1), text(600)));
+  EXPECT_EQ(keys.held().bytes, empty + 1 + 600) << "with the name";
+  EXPECT_FALSE(keys.put(hash_of(2), text(401)));
+  EXPECT_TRUE(keys.put(hash_of(2), text(400)));
+  EXPECT_EQ(keys.held().no_room, 1U);
+  EXPECT_TRUE(keys.put(hash_of(1), text(500))) << "in the place of its old one";
+  EXPECT_FALSE(keys.put(hash_of(1), text(601)));
+  EXPECT_EQ(shown(keys, 1, "a"), -1) << "what it had is not true any more";
+  keys.remove(hash_of(2));
+  EXPECT_EQ(keys.held().bytes, 0U);
+  EXPECT_TRUE(keys.put(hash_of(1), text(1001)));
+}
+
 TEST(HotKeys, WhatIsPinnedStaysAsItWas) {
-  auto keys = std::make_unique<HotKeys>(10);
+  auto keys = std::make_unique<HotKeys>(kRoomy);
   keys->add("a", hash_of(1));
   keys->put(hash_of(1), value(5));
   const cache::Pin pin;

@@ -23,6 +23,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr double ns(Nanos duration) { return static_cast<double>(duration.count()); }
+constexpr double bytes(Bytes size) { return static_cast<double>(size.count); }
 
 constexpr std::string_view kPrefix = "HEATSINK_";
 
@@ -133,11 +134,19 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"recorder.shards", &shards,
            "Threads that can count at once, in parts of the memory; 0: one per core, 8 at most.", 0,
            64});
+  set.add(
+      {"recorder.inactive-expire", &inactive_expire,
+       "A key that nobody asks for so long is forgotten, with its copy and its loader, whatever "
+       "minimum-residence and demotion-interval say; not while it is warmed.",
+       ns(milliseconds(100)), ns(hours(24))});
 
   set.add({"cache.enabled", &cache_enabled, "Whether hot keys are kept; else they are only told."});
   set.add({"cache.maximum-size", &maximum_size, "Keys that are kept, at most.", 1, 100'000});
   set.add({"cache.maximum-nil", &maximum_nil, "How many of them may be missing in the source.", 0,
            100'000});
+  set.add({"cache.maximum-bytes", &maximum_bytes,
+           "Bytes of all copies, with their names; a value that finds no room is not kept.",
+           bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
   set.add({"cache.expire-after-write", &expire_after_write,
            "A copy is served for so long after its load began.", ns(milliseconds(1)),
            ns(hours(24))});
@@ -183,6 +192,12 @@ Status ClientOptions::check() const {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("detection.warm-qps is {}: it cannot be above detection.hot-qps ({})",
                              warm_qps, hot_qps)};
+  }
+  if (window > inactive_expire) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("detection.window is {}: it cannot be above recorder.inactive-expire "
+                             "({}), or keys would be forgotten that the window has counted",
+                             format_duration(window), format_duration(inactive_expire))};
   }
   return server_url.empty() ? Status(Unit{}) : check_server();
 }

@@ -8,6 +8,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/base/units.h"
 
 namespace heatsink {
 class OptionSet;
@@ -43,11 +44,13 @@ struct ClientOptions {
   // recorder.*
   std::int64_t capacity = 10'000;
   std::int64_t shards = 0;  // 0: one per core, at most 8
+  Nanos inactive_expire = std::chrono::seconds(300);
 
   // cache.*
   bool cache_enabled = true;
   std::int64_t maximum_size = 200;
   std::int64_t maximum_nil = 100;
+  Bytes maximum_bytes = mebibytes(256);
   Nanos expire_after_write = std::chrono::seconds(60);
   Nanos max_staleness = std::chrono::seconds(1);
   Nanos heartbeat_interval = Millis(100);

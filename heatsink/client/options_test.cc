@@ -26,6 +26,7 @@ TEST(ClientOptions, HaveTheDefaultsOfTheField) {
   EXPECT_EQ(options.expire_after_write, std::chrono::seconds(60));
   EXPECT_EQ(options.refresh_interval, std::chrono::seconds(10));
   EXPECT_EQ(options.max_failures, 3);
+  EXPECT_EQ(options.inactive_expire, std::chrono::seconds(300));
   EXPECT_EQ(options.report_interval, std::chrono::seconds(60));
 }
 
@@ -110,6 +111,45 @@ TEST(ClientOptions, TellWhatDoesNotGoTogetherWithAServer) {
   EXPECT_THAT(fault("server: {url: 'redis://h'}\nrefresh: {stale-while-error: 1s}"),
               testing::HasSubstr("refresh.stale-while-error"));
   EXPECT_EQ(fault("refresh: {stale-while-error: 1s}"), "");
+}
+
+TEST(ClientOptions, HaveTheBoundsOfTheFieldWhereverTheyComeFrom) {
+  struct Case {
+    const char *name, *value, *variable, *bounds;
+  };
+  for (const Case& each : {
+           Case{"recorder.capacity", "100001", "HEATSINK_RECORDER_CAPACITY", "100 .. 100000"},
+           Case{"recorder.inactive-expire", "25h", "HEATSINK_RECORDER_INACTIVE_EXPIRE",
+                "100ms .. 24h"},
+           Case{"detection.promotion-interval", "6s", "HEATSINK_DETECTION_PROMOTION_INTERVAL",
+                "0 .. 5s"},
+           Case{"cache.maximum-bytes", "1kb", "HEATSINK_CACHE_MAXIMUM_BYTES", "64kb .. 64gb"},
+           Case{"refresh.max-failures", "0", "HEATSINK_REFRESH_MAX_FAILURES", "1 .. 1000"},
+       }) {
+    const std::string name = each.name;
+    const std::string assignment = std::string(each.variable) + "=" + each.value;
+    const std::array<const char*, 2> environment = {assignment.c_str(), nullptr};
+    const std::size_t dot = name.find('.');
+    const std::string yaml =
+        name.substr(0, dot) + ": {" + name.substr(dot + 1) + ": " + each.value + "}";
+    for (const auto& options :
+         {ClientOptions{}.with(name, each.value), ClientOptions::from_yaml(yaml),
+          ClientOptions::from_environment(environment.data())}) {
+      ASSERT_FALSE(options.ok()) << name;
+      EXPECT_THAT(options.error().message, HasSubstr(name));
+      EXPECT_THAT(options.error().message, HasSubstr(each.bounds));
+    }
+  }
+}
+
+TEST(ClientOptions, ForgetNoKeyThatTheWindowHasCounted) {
+  const auto options = ClientOptions::from_yaml(
+      "detection: {window: 1m}\n"
+      "recorder: {inactive-expire: 59s}\n");
+  ASSERT_FALSE(options.ok());
+  EXPECT_THAT(options.error().message, HasSubstr("detection.window"));
+  EXPECT_THAT(options.error().message, HasSubstr("recorder.inactive-expire (59s)"));
+  EXPECT_TRUE(ClientOptions::from_yaml("detection: {window: 5m}\n").ok());
 }
 
 // Writes the page anew when HEATSINK_WRITE_PAGES is set.

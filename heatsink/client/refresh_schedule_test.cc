@@ -95,5 +95,18 @@ TEST(RefreshSchedule, WhatIsForgottenUnderWayStaysForgotten) {
   EXPECT_EQ(schedule.due_at(), std::nullopt);
 }
 
+TEST(RefreshSchedule, WhatIsForgottenBeginsAnewWithoutItsFailures) {
+  RefreshSchedule schedule(options());
+  for (int life = 0; life < 2; ++life) {
+    schedule.loaded(kA, nothing(), kStart, 0);
+    for (int i = 1; i <= 2; ++i) {
+      ASSERT_TRUE(schedule.next(kStart + i * kInterval));
+      EXPECT_FALSE(schedule.failed(kA, kStart + i * kInterval, 0)) << life;
+    }
+    schedule.forget(kA);
+    EXPECT_EQ(schedule.size(), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace heatsink::client

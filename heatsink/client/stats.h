@@ -10,18 +10,12 @@
 
 namespace heatsink::client {
 
-// The last three fields of the window are of the whole of it; rates are per second. Totals are
-// since the client was made.
-struct Stats {
-  // Over detection.window, as of the last tick.
-  double reads_per_second = 0;
-  double writes_per_second = 0;
-  double hit_ratio = 0;  // hits of all reads, 0 .. 1
-  double hot_share = 0;  // accesses of hot keys of all accesses, 0 .. 1
-
-  std::uint64_t hot_keys = 0;  // now
-  std::uint64_t copies = 0;
-  std::uint64_t promotions = 0;  // totals, from here on
+// What a Client has done. Accesses are counted up to a tenth of a second late.
+struct Counts {
+  std::uint64_t reads = 0;  // hits among them
+  std::uint64_t writes = 0;
+  std::uint64_t hits = 0;  // served from a local copy
+  std::uint64_t promotions = 0;
   std::uint64_t demotions = 0;
   std::uint64_t loads = 0;  // in a caller's thread, of hot keys without a copy
   std::uint64_t load_failures = 0;
@@ -31,13 +25,32 @@ struct Stats {
   std::uint64_t refresh_failures = 0;
   std::uint64_t refresh_drops = 0;  // keys that failed too often in a row
   std::uint64_t stale_served = 0;   // copies past their end, because their load failed
+  std::uint64_t no_room = 0;        // values not kept: cache.maximum-bytes, cache.maximum-nil
+  // With a server:
+  std::uint64_t invalidations = 0;  // names that the server has told of
+  std::uint64_t flushes = 0;        // how often all copies went: FLUSHALL, or the server was lost
+};
+
+// Its own counts are totals since the Client was made.
+struct Stats : Counts {
+  // Over detection.window, as of the last tick.
+  double reads_per_second = 0;
+  double writes_per_second = 0;
+  double hit_ratio = 0;      // hits of all reads, 0 .. 1
+  double hot_share = 0;      // accesses of hot keys of all accesses, 0 .. 1
+  double distinct_keys = 0;  // that were accessed; standard error 3.3 %
+  double distinct_keys_per_second = 0;
+  // The counts of the last window alone, give or take a tenth of it.
+  Counts in_window;
+
+  std::uint64_t hot_keys = 0;  // now
+  std::uint64_t copies = 0;
+  std::uint64_t copies_bytes = 0;  // with their names, as SizeOf tells (size_of.h)
 
   // What is promised of copies: "ttl", or with a server "key" (docs/guides/consistency.md).
   std::string level = "ttl";
   // With a server: why there are no copies now; "": there may be.
   std::string server_problem;
-  std::uint64_t invalidations = 0;  // names that the server has told of
-  std::uint64_t flushes = 0;        // how often all copies went: FLUSHALL, or the server was lost
 };
 
 // A key as detection sees it. Rates are per second; the truth lies within [rate_low, rate_high].

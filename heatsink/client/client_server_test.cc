@@ -54,7 +54,13 @@ class ClientServerTest : public testing::Test {
     wait_until_up(client);
     const std::vector<std::string> keys = {key};
     EXPECT_THAT(client.warm(keys, std::chrono::hours(1)), IsEmpty());
-    EXPECT_TRUE(eventually([&] { return client.get(key).is_hit(); }));
+    EXPECT_TRUE(eventually([&] {
+      try {
+        return client.get(key).is_hit();
+      } catch (const ServerUnavailable&) {
+        return false;  // the connection for commands is not up yet, although the tracker's is
+      }
+    }));
   }
 
   resp::testing::RedisProcess server_;

@@ -11,54 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "heatsink/client/source_for_test.h"
+#include "heatsink/client/stage_for_test.h"
 
 namespace heatsink::client {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-// Nothing happens by itself; keys are made hot by warm_up().
-ClientOptions quiet() {
-  ClientOptions options;
-  options.refresh_enabled = false;
-  return options;
-}
-
-// Whatever is read ten times in a second is hot.
-ClientOptions eager() {
-  ClientOptions options = quiet();
-  options.window = std::chrono::seconds(1);
-  options.hot_qps = 10;
-  options.warm_qps = 5;
-  options.tick = Millis(10);
-  options.demotion_interval = Nanos(0);
-  return options;
-}
-
-struct Stage {
-  explicit Stage(const ClientOptions& options = quiet()) : client(options) {}
-
-  std::string get(const std::string& key) {
-    return client.get(key, source.loader()).value().value_or("(nil)");
-  }
-  void warm_up(const std::string& key) {
-    const std::vector<std::string> keys = {key};
-    ASSERT_THAT(client.warm(keys, source.loader()), IsEmpty());
-    source.reads = 0;
-  }
-  // Reads until detection has noticed.
-  bool get_hot(const std::string& key) {
-    return eventually([&] {
-      get(key);
-      return client.is_hot(key);
-    });
-  }
-
-  Source source;
-  Client<> client;
-};
 
 TEST(Client, AColdKeyGoesToTheLoaderEachTime) {
   Stage stage;
@@ -85,40 +43,6 @@ TEST(Client, AKeyThatIsReadOftenBecomesHotAndIsServedLocally) {
     const auto top = stage.client.top();
     return !top.empty() && top[0].key == "a" && top[0].rate_low > 10;
   }));
-}
-
-TEST(Client, AKeyThatIsReadNoMoreIsDemotedAndItsCopyGoes) {
-  ClientOptions options = eager();
-  options.minimum_residence = Nanos(0);
-  Stage stage(options);
-  stage.source.write("a", "1");
-  ASSERT_TRUE(eventually([&] {
-    stage.get("a");
-    return static_cast<bool>(stage.client.peek("a"));
-  }));
-  EXPECT_TRUE(eventually([&] { return !stage.client.is_hot("a"); }));
-  EXPECT_FALSE(stage.client.peek("a"));
-  EXPECT_GE(stage.client.stats().demotions, 1U);
-}
-
-TEST(Client, TellsWhoBecomesHotAndWhoIsNoLonger) {
-  ClientOptions options = eager();
-  options.minimum_residence = Nanos(0);
-  Stage stage(options);
-  std::mutex mutex;
-  std::vector<std::string> told;
-  stage.client.on_hot([&](const HotEvent& event) {
-    const std::lock_guard lock(mutex);
-    told.push_back((event.is_hot ? "+" : "-") + event.key);
-  });
-  stage.source.write("a", "1");
-  ASSERT_TRUE(stage.get_hot("a"));
-  EXPECT_TRUE(eventually([&] {
-    const std::lock_guard lock(mutex);
-    return !told.empty() && told.back() == "-a";
-  }));
-  const std::lock_guard lock(mutex);  // more than once, if the machine stood still meanwhile
-  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], i % 2 == 0 ? "+a" : "-a");
 }
 
 TEST(Client, ServesACopyUntilItExpires) {
@@ -267,179 +191,6 @@ TEST(Client, ServesAStaleCopyWhileTheSourceFailsIfAsked) {
   EXPECT_GT(stage.client.stats().stale_served, 0U);
 }
 
-TEST(Client, RefreshesHotKeysInTheBackground) {
-  ClientOptions options;
-  options.refresh_interval = Millis(10);
-  Stage stage(options);
-  stage.source.write("a", "1");
-  stage.warm_up("a");
-  stage.source.write("a", "2");
-  EXPECT_TRUE(eventually([&] { return stage.client.peek("a").value() == "2"; }));
-  EXPECT_TRUE(eventually([&] { return stage.client.stats().refreshes > 0; }));
-}
-
-TEST(Client, DropsAKeyWhoseRefreshesFailAndTakesItUpAgainWhenItIsLoaded) {
-  ClientOptions options;
-  options.refresh_interval = Millis(5);
-  options.max_failures = 3;
-  Stage stage(options);
-  stage.source.write("a", "1");
-  stage.warm_up("a");
-  ASSERT_TRUE(eventually([&] { return stage.client.peek("a").value() == "1"; }));
-  stage.source.is_down = true;
-  EXPECT_TRUE(eventually([&] { return stage.client.stats().refresh_drops == 1; }));
-  EXPECT_TRUE(eventually([&] { return !stage.client.peek("a"); }));
-  EXPECT_GE(stage.client.stats().refresh_failures, 3U);
-  stage.source.is_down = false;
-  EXPECT_EQ(stage.get("a"), "1");
-  const std::uint64_t before = stage.client.stats().refreshes;
-  EXPECT_TRUE(eventually([&] { return stage.client.stats().refreshes > before; }));
-}
-
-// With the copy goes the loader.
-TEST(Client, OfADemotedKeyNothingIsLoadedAnyMore) {
-  ClientOptions options;
-  options.refresh_interval = Millis(10);
-  options.tick = Millis(10);
-  Stage stage(options);
-  std::atomic<int> demoted{0}, other{0};
-  const auto loader = [&](const std::string& key) {
-    ++(key == "demoted" ? demoted : other);
-    return std::optional<std::string>("1");
-  };
-  const std::vector<std::string> keys = {"demoted"}, others = {"other"};
-  ASSERT_THAT(stage.client.warm(keys, loader, Millis(100)), IsEmpty());
-  ASSERT_TRUE(eventually([&] { return demoted > 1; }));
-  ASSERT_TRUE(eventually([&] { return !stage.client.is_hot("demoted"); }));
-  const int before = demoted;
-  ASSERT_THAT(stage.client.warm(others, loader), IsEmpty());
-  EXPECT_TRUE(eventually([&] { return other > 10; }));
-  EXPECT_LE(demoted, before + 1) << "one may have been under way";
-}
-
-TEST(Client, RefreshesNoMoreKeysAtOnceThanItHasThreads) {
-  ClientOptions options;
-  options.refresh_threads = 2;
-  options.refresh_interval = Millis(10);
-  Stage stage(options);
-  std::atomic<int> at_once{0}, most{0}, done{0};
-  const auto loader = [&](const std::string&) {
-    const int now = ++at_once;
-    int known = most;
-    while (now > known && !most.compare_exchange_weak(known, now)) {
-    }
-    eventually([&] { return at_once == 2 || done > 0; });  // both are busy
-    --at_once;
-    ++done;
-    return std::optional<std::string>("1");
-  };
-  const std::vector<std::string> keys = {"a", "b", "c", "d", "e", "f"};
-  ASSERT_THAT(stage.client.warm(keys, loader), IsEmpty());
-  EXPECT_TRUE(eventually([&] { return done > 20; }));
-  EXPECT_EQ(most, 2);
-}
-
-TEST(Client, AKeyThatFailsDoesNotKeepOthersFromBeingRefreshed) {
-  ClientOptions options;
-  options.refresh_threads = 1;
-  options.refresh_interval = Millis(10);
-  options.max_failures = 1000;
-  Stage stage(options);
-  std::atomic<int> good{0}, bad{0};
-  const auto loader = [&](const std::string& key) {
-    if (key == "bad" && ++bad > 1) throw std::runtime_error("this one fails");
-    if (key == "good") ++good;
-    return std::optional<std::string>("1");
-  };
-  const std::vector<std::string> keys = {"bad", "good"};
-  ASSERT_THAT(stage.client.warm(keys, loader), IsEmpty());
-  EXPECT_TRUE(eventually([&] { return bad > 10 && good > 10; }));
-  EXPECT_TRUE(stage.client.peek("bad")) << "it is served until it expires";
-}
-
-TEST(Client, ForgetsAHotKeyThatNobodyAsksForWhateverItsResidence) {
-  ClientOptions options = eager();
-  options.minimum_residence = std::chrono::hours(1);
-  options.demotion_interval = std::chrono::hours(1);
-  options.inactive_expire = std::chrono::seconds(1);
-  Stage stage(options);
-  stage.source.write("a", "1");
-  ASSERT_TRUE(stage.get_hot("a"));
-  EXPECT_TRUE(eventually([&] { return !stage.client.is_hot("a"); }));
-  EXPECT_FALSE(stage.client.peek("a"));
-}
-
-TEST(Client, KeepsCopiesWithinTheirLimitOfBytes) {
-  ClientOptions options = quiet();
-  options.maximum_bytes = kibibytes(64);
-  Stage stage(options);
-  stage.source.write("small", "1");
-  stage.source.write("big", std::string(65'536, 'x'));
-  stage.warm_up("small");
-  stage.warm_up("big");
-  EXPECT_FALSE(stage.client.peek("big"));
-  EXPECT_EQ(stage.get("big").size(), 65'536U) << "it is loaded each time";
-  EXPECT_EQ(stage.source.reads, 1);
-  const Stats stats = stage.client.stats();
-  EXPECT_EQ(stats.copies, 1U);
-  EXPECT_EQ(stats.no_room, 2U);
-  EXPECT_GT(stats.copies_bytes, 6U);
-  EXPECT_LT(stats.copies_bytes, 1000U);
-}
-
-TEST(Client, TellsEachIntervalHowItIs) {
-  ClientOptions options = eager();
-  options.report_interval = Millis(20);
-  Stage stage(options);
-  std::atomic<int> reports{0};
-  std::atomic<std::uint64_t> reads{0};
-  stage.client.on_report([&](const Stats& stats) {
-    reads = stats.reads;
-    ++reports;
-  });
-  EXPECT_TRUE(eventually([&] {
-    stage.get("a");
-    return reports > 2 && reads > 0;
-  }));
-  EXPECT_THAT(stage.client.metrics_text(), HasSubstr("\nheatsink_cache_entries "));
-}
-
-TEST(Client, TellsTotalsAndTheLastWindow) {
-  Stage stage(eager());
-  stage.source.write("a", "1");
-  stage.warm_up("a");
-  EXPECT_TRUE(eventually([&] {
-    stage.get("a");
-    const Stats stats = stage.client.stats();
-    return stats.hits > 0 && stats.in_window.hits > 0 && stats.in_window.loads == 1;
-  }));
-  EXPECT_TRUE(eventually([&] { return stage.client.stats().in_window.loads == 0; }));
-  EXPECT_EQ(stage.client.stats().loads, 1U);
-  EXPECT_TRUE(eventually([&] {
-    stage.get("a");
-    stage.get("b");
-    return stage.client.stats().distinct_keys > 1.9;
-  }));
-  EXPECT_LT(stage.client.stats().distinct_keys, 2.1);
-}
-
-TEST(Client, WarmedKeysCoolDownWhenTheirTimeIsOver) {
-  ClientOptions options = quiet();
-  options.tick = Millis(10);
-  Stage stage(options);
-  const std::vector<std::string> keys = {"a"};
-  stage.client.warm(keys, stage.source.loader(), Millis(20));
-  EXPECT_TRUE(eventually([&] { return !stage.client.is_hot("a"); }));
-}
-
-TEST(Client, WarmsNoMoreKeysThanItKeeps) {
-  ClientOptions options = quiet();
-  options.maximum_size = 2;
-  Stage stage(options);
-  const std::vector<std::string> keys = {"a", "b", "c"};
-  EXPECT_THAT(stage.client.warm(keys, stage.source.loader()), ::testing::ElementsAre("c"));
-}
-
 TEST(Client, WhatIsBeingReadOutlivesTheClient) {
   auto stage = std::make_unique<Stage>();
   stage->source.write("a", "1");
@@ -475,17 +226,6 @@ TEST(Client, ValuesAreOfAnyType) {
   EXPECT_TRUE(product.is_hit());
   EXPECT_EQ(product->price, 99);
   EXPECT_FALSE(client.get("hat", loader));
-}
-
-TEST(Client, CountsReadsHitsAndHotTraffic) {
-  Stage stage(eager());
-  stage.source.write("a", "1");
-  ASSERT_TRUE(stage.get_hot("a"));
-  EXPECT_TRUE(eventually([&] {
-    stage.get("a");
-    const Stats stats = stage.client.stats();
-    return stats.hit_ratio > 0.5 && stats.hot_share > 0.5 && stats.reads_per_second > 10;
-  }));
 }
 
 }  // namespace

@@ -16,5 +16,6 @@
 #include "heatsink/detect/report.h"         // IWYU pragma: export
 #include "heatsink/detect/rules.h"          // IWYU pragma: export
 #include "heatsink/detect/selector.h"       // IWYU pragma: export
+#include "heatsink/detect/slot_clock.h"     // IWYU pragma: export
 #include "heatsink/detect/summary.h"        // IWYU pragma: export
 #include "heatsink/detect/wire.h"           // IWYU pragma: export

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client and its source, for tests.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "heatsink/client/client.h"
+#include "heatsink/client/source_for_test.h"
+
+namespace heatsink::client {
+
+// Nothing happens by itself; keys are made hot by warm_up().
+inline ClientOptions quiet() {
+  ClientOptions options;
+  options.refresh_enabled = false;
+  return options;
+}
+
+// Whatever is read ten times in a second is hot.
+inline ClientOptions eager() {
+  ClientOptions options = quiet();
+  options.window = std::chrono::seconds(1);
+  options.hot_qps = 10;
+  options.warm_qps = 5;
+  options.tick = Millis(10);
+  options.demotion_interval = Nanos(0);
+  return options;
+}
+
+struct Stage {
+  explicit Stage(const ClientOptions& options = quiet()) : client(options) {}
+
+  std::string get(const std::string& key) {
+    return client.get(key, source.loader()).value().value_or("(nil)");
+  }
+  void warm_up(const std::string& key) {
+    const std::vector<std::string> keys = {key};
+    ASSERT_THAT(client.warm(keys, source.loader()), ::testing::IsEmpty());
+    source.reads = 0;
+  }
+  // Reads until detection has noticed.
+  bool get_hot(const std::string& key) {
+    return eventually([&] {
+      get(key);
+      return client.is_hot(key);
+    });
+  }
+
+  Source source;
+  Client<> client;
+};
+
+}  // namespace heatsink::client

@@ -16,16 +16,17 @@
 
 namespace heatsink::capture {
 
-// Not thread-safe.
+// Not thread-safe. Grows once, to PacketFile::kBufferBytes, when a packet asks for it.
 class FileWindow {
  public:
-  explicit FileWindow(ReadBytes read) : read_(std::move(read)), buffer_(PacketFile::kBufferBytes) {}
+  explicit FileWindow(ReadBytes read) : read_(std::move(read)), buffer_(kUsualBytes) {}
 
   // Tries to have `n` bytes at the front; how many of them there are, fewer only at the file's end.
   // Views given before die. REQUIRES n <= PacketFile::kBufferBytes.
   Result<std::size_t> have(std::size_t n) {
     if (end_ - begin_ >= n) return n;
-    assert(n <= buffer_.size());
+    assert(n <= PacketFile::kBufferBytes);
+    if (n > buffer_.size()) buffer_.resize(PacketFile::kBufferBytes);
     if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
@@ -55,6 +56,8 @@ class FileWindow {
   }
 
  private:
+  static constexpr std::size_t kUsualBytes = 64 * 1024;
+
   ReadBytes read_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;

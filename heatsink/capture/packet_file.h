@@ -16,7 +16,7 @@ namespace heatsink::capture {
 // Up to out.size() bytes of the file; 0: its end.
 using ReadBytes = std::function<Result<std::size_t>(std::span<char> out)>;
 
-// Not thread-safe. Memory: kBufferBytes, whatever the file announces.
+// Not thread-safe. Memory: at most kBufferBytes, whatever the file announces.
 class PacketFile {
  public:
   static constexpr std::size_t kMagicBytes = 4;

@@ -180,6 +180,25 @@ TEST(Damage, AReplyTooManyIsNoticed) {
   EXPECT_EQ(decoded.counters().matching_lost, 1);
 }
 
+TEST(Damage, AReplySentBeforeItsRequestHadComeIsNotItsReply) {
+  Talk talk = opened();
+  talk.request(request({"GET", "a"})).reply("$1\r\na\r\n");
+  talk.frames().back().ack -= 1;  // of the request's last byte
+  EXPECT_THAT(Decoded(talk.frames()).lines(), ElementsAre("get a -> ?"));
+}
+
+// A client far away that has one request on the way at all times: every pause looks quiet to it.
+TEST(Damage, AHiddenRequestDoesNotShiftRepliesOverALongWay) {
+  Talk talk(kClient, kServer);
+  talk.request(request({"GET", "x"})).frames().clear();
+  for (const char* key : {"a", "b", "c", "d", "e", "f"}) {
+    const std::string asked = request({"GET", key});
+    talk.request(asked).reply("$1\r\n?\r\n").pause(kPause);
+    talk.frames().back().ack -= static_cast<std::uint32_t>(asked.size());
+  }
+  EXPECT_EQ(Decoded(talk.frames()).counters().commands_answered, 0);
+}
+
 TEST(Damage, ARepliesTypeThatTheCommandNeverHasIsNoticed) {
   Talk talk = opened();
   talk.request(request({"GET", "a"})).reply(":1\r\n");

@@ -2,6 +2,7 @@
 // bench_client: what a local read of the library costs, beside what one would build instead.
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <heatsink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -89,6 +90,44 @@ class NaiveClient {
   }
 };
 
+// The same client by the C ABI, which has its own copy of the library.
+class CClient {
+ public:
+  explicit CClient(const std::vector<std::string>& names) {
+    heatsink_options* const options = heatsink_options_new();
+    must(heatsink_options_yaml(options,
+                               "{refresh: {enabled: false}, cache: {expire-after-write: 1h}}"));
+    must(heatsink_open(options, &client_));
+    heatsink_options_free(options);
+    for (const std::string& name : names)
+      must(heatsink_warm(client_, name.data(), name.size(), loader_, 3'600'000));
+  }
+  ~CClient() {
+    heatsink_loader_free(loader_);
+    heatsink_free(client_);
+  }
+  CClient(const CClient&) = delete;
+
+  std::size_t get(const std::string& key) const {
+    heatsink_value value = HEATSINK_NO_VALUE;
+    must(heatsink_get(client_, key.data(), key.size(), loader_, &value));
+    const std::size_t size = value.size;
+    heatsink_value_release(&value);
+    return size;
+  }
+
+ private:
+  static void must(int code) {
+    if (code != HEATSINK_OK) throw std::runtime_error(heatsink_last_error());
+  }
+  static int load(void*, const char*, std::size_t, heatsink_reply* reply) {
+    return heatsink_reply_value(reply, kValue.data(), kValue.size());
+  }
+
+  heatsink_loader* loader_ = heatsink_loader_new(load, nullptr, nullptr);
+  heatsink_client* client_ = nullptr;
+};
+
 // A server of the bench's own, and connections to it.
 class Server {
  public:
@@ -174,14 +213,16 @@ Contender contender(std::string name, std::size_t threads,
 
 std::vector<Contender> contenders(std::size_t threads,
                                   const std::vector<std::vector<std::string>>& reads,
-                                  const client::Client<>& client, NaiveClient& naive,
-                                  LockedLru& locked,
+                                  const client::Client<>& client, const CClient& c_client,
+                                  NaiveClient& naive, LockedLru& locked,
                                   const tbb::concurrent_hash_map<std::string, std::string>& map) {
   const auto loader = [](const std::string&) { return std::optional<std::string>(kValue); };
   std::vector<Contender> all;
   all.push_back(contender("Client::get", threads, reads, [&client, loader](const std::string& key) {
     return client.get(key, loader)->size();
   }));
+  all.push_back(contender("heatsink_get and release, in C", threads, reads,
+                          [&c_client](const std::string& key) { return c_client.get(key); }));
   all.push_back(contender("Client::peek (not counted)", threads, reads,
                           [&client](const std::string& key) { return client.peek(key)->size(); }));
   all.push_back(contender("naive: counted and kept under locks", threads, reads,
@@ -231,6 +272,7 @@ void measure(Figures& figures) {
   static_cast<void>(client.warm(
       names, [](const std::string&) { return std::optional<std::string>(kValue); },
       std::chrono::hours(1)));
+  const CClient c_client(names);
   NaiveClient naive;
   LockedLru locked;
   tbb::concurrent_hash_map<std::string, std::string> map;
@@ -241,7 +283,7 @@ void measure(Figures& figures) {
   }
   std::vector<double> hit;
   for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
-    std::vector<Contender> all = contenders(threads, reads, client, naive, locked, map);
+    std::vector<Contender> all = contenders(threads, reads, client, c_client, naive, locked, map);
     race(all, kRounds);
     figures.table(
         fmt::format("A read of a hot key in ns, {} thread{}", threads, threads == 1 ? "" : "s"),

@@ -10,6 +10,8 @@
 namespace heatsink::capture {
 namespace {
 
+constexpr std::size_t kNestingBytesKept = 4096;
+
 // A record of TLS 1.0 .. 1.3 (RFC 8446 5.1): its type, version 3.x, its length. No RESP begins so.
 bool is_tls(std::string_view bytes) {
   constexpr unsigned kRecordBytesMax = (1U << 14) + 256;
@@ -70,6 +72,17 @@ void Conversation::lose(Side side, std::uint64_t) {
 
 void Conversation::finish() {
   while (!pending_.empty()) tell_front(nullptr);
+}
+
+std::size_t Conversation::bytes() const {
+  return requests_.kept_bytes() + pending_.bytes() + (in_reply_ ? nesting_bytes() : 0);
+}
+
+// The scanner counts eight bytes for each level that is open, and a level takes four at least.
+std::size_t Conversation::nesting_bytes() const {
+  const char type = scanner_.type();
+  if (type == '$' || type == '=') return 0;
+  return std::min<std::size_t>(reply_bytes_ * 2, resp::ReplyScanner::kDepthMax * 8);
 }
 
 void Conversation::take_requests(const Arrival& arrival) {
@@ -191,6 +204,7 @@ void Conversation::take_replies(const Arrival& arrival) {
     } else if (step.status == resp::ScanStatus::kReply) {
       in_reply_ = false;
       if (scanner_.type() != '>') take_reply(arrival);
+      if (nesting_bytes() > kNestingBytesKept) scanner_ = resp::ReplyScanner();
     }
   }
   listener_.counters.bytes_skipped += rest.size();

@@ -57,7 +57,7 @@ class Conversation final : public StreamSink {
 
   // Nothing can be read here, so it needs no further bytes: encrypted, or another protocol.
   bool is_dead() const { return is_dead_; }
-  std::size_t bytes() const { return requests_.kept_bytes() + pending_.bytes(); }
+  std::size_t bytes() const;  // of memory that grows with what is said
 
  private:
   enum class Matching {
@@ -73,6 +73,7 @@ class Conversation final : public StreamSink {
   void take_request(const Arrival& arrival);
   void take_replies(const Arrival& arrival);
   void take_reply(const Arrival& arrival);
+  std::size_t nesting_bytes() const;
   bool answers(const PendingCommands::Row& row, const Arrival& arrival) const;
   bool is_quiet(const Arrival& arrival) const;
   void pass_quiet_place();

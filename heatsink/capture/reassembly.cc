@@ -155,6 +155,7 @@ void Reassembly::hand_on_held(StreamSink& sink) {
     if (now == Place::kNever) ++counters_.segments_again;
     i = 0;
   }
+  if (held_.empty()) std::vector<Held>().swap(held_);
 }
 
 void Reassembly::advance(std::int64_t now_ns, StreamSink& sink) {

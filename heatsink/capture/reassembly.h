@@ -67,8 +67,8 @@ class Reassembly {
   // By a FIN of each side, or a reset.
   bool is_closed() const;
   bool waits() const { return !held_.empty(); }
-  // The bytes held: for whoever limits them in all.
-  std::size_t held_bytes() const { return held_bytes_; }
+  // The memory of what waits: for whoever limits it in all.
+  std::size_t held_bytes() const { return held_bytes_ + held_.capacity() * sizeof(Held); }
   // The beginning of this side's stream was seen.
   bool has_beginning(Side side) const { return half(side).has_beginning; }
 

@@ -37,8 +37,18 @@ void RequestReader::settle() {
     kept_.append(left());
   }
   if (kept_.empty() && kept_.capacity() > kBufferBytesKept) kept_.release();
+  if (state_ != State::kStreaming && big_text_.capacity() > kBufferBytesKept) {
+    std::string().swap(big_text_);
+    std::vector<std::string_view>().swap(big_args_);
+  }
   input_ = {};
   at_ = old_ = 0;
+}
+
+// The parser has places of arguments beside the arguments, of the same size.
+std::size_t RequestReader::kept_bytes() const {
+  return kept_.capacity() + big_text_.capacity() +
+         (parser_.args().capacity() * 2 + big_args_.capacity()) * sizeof(std::string_view);
 }
 
 void RequestReader::lose() {

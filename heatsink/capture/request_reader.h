@@ -61,7 +61,7 @@ class RequestReader {
   // The next byte begins a request, for all that is known.
   bool at_boundary() const { return state_ == State::kReading && kept_.empty(); }
   std::uint64_t skipped() const { return skipped_; }  // bytes passed over in searches, in all
-  std::size_t kept_bytes() const { return kept_.capacity(); }
+  std::size_t kept_bytes() const;                     // of memory
 
  private:
   enum class State { kReading, kStreaming, kSearching };

@@ -13,6 +13,7 @@
 namespace heatsink::app {
 namespace {
 
+constexpr std::string_view kProxy = "proxy";
 constexpr std::size_t kPasswordBytesMax = 4096;
 constexpr std::size_t kSourcesMax = 8;
 
@@ -60,11 +61,14 @@ void add_server_flags(CLI::App& app, ServerFlags& flags) {
                  "rediss:// for TLS, unix:///path; without it a proxy is asked");
   app.add_option("--source", flags.sources,
                  "How to look at the server: " + names_of_sources() +
-                     "; several, with commas between them, check each other")
+                     "; several, with commas between them, check each other; proxy: by --admin")
       ->capture_default_str()
       ->type_name("NAME");
   add_duration_flag(app, "--max-latency", flags.latency_max,
                     "MONITOR is ended when a PING takes longer while it is on");
+  app.add_option("--resume", flags.resume_file,
+                 "Where a scan (lfu) keeps how far it is, and goes on from after an interruption")
+      ->type_name("FILE");
   app.add_option("--password-file", flags.password_file,
                  "The file whose first line is the server's password (or set REDISCLI_AUTH)")
       ->type_name("FILE");
@@ -73,7 +77,7 @@ void add_server_flags(CLI::App& app, ServerFlags& flags) {
 }
 
 Result<std::optional<ObservedServer>> observed_server(const ServerFlags& flags) {
-  if (flags.url.empty()) return std::optional<ObservedServer>();
+  if (flags.url.empty() || flags.sources == kProxy) return std::optional<ObservedServer>();
   auto url = net::parse_redis_url(flags.url);
   if (!url) return url.error();
   auto password = password_of(flags, *url);
@@ -82,7 +86,7 @@ Result<std::optional<ObservedServer>> observed_server(const ServerFlags& flags) 
   auto sources = split_sources(flags.sources);
   if (!sources) return sources.error();
   return std::optional(ObservedServer{std::move(url).value(), std::move(sources).value(),
-                                      flags.latency_max, flags.tls_ca_file});
+                                      flags.latency_max, flags.tls_ca_file, flags.resume_file});
 }
 
 }  // namespace heatsink::app

@@ -17,15 +17,17 @@ namespace heatsink::app {
 // What the flags said, before it is put together: a password file may come before the URL.
 struct ServerFlags {
   std::string url;  // "": a proxy is asked
-  std::string sources = "monitor";
+  std::string sources = "auto";
   std::string password_file;
   std::string tls_ca_file;
+  std::string resume_file;
   Nanos latency_max = Millis(100);
 };
 void add_server_flags(CLI::App& app, ServerFlags& flags);
 
-// Nothing when no server was named. The password: of the URL, else of the file (its first line),
-// else of the environment ($REDISCLI_AUTH, as redis-cli has it). Errors never repeat it.
+// Nothing when no server was named, or the source is "proxy": its admin API is asked. The password:
+// of the URL, else of the file (its first line), else of the environment ($REDISCLI_AUTH, as
+// redis-cli has it). Errors never repeat it.
 Result<std::optional<ObservedServer>> observed_server(const ServerFlags& flags);
 
 }  // namespace heatsink::app

@@ -10,6 +10,7 @@ namespace heatsink::observe {
 
 void Dialogue::ask(std::span<const std::string_view> args, TimePoint now, Answer done) {
   assert(in_flight() < options_.in_flight_max);
+  begun_ = true;
   ByteBuffer request;
   resp::append_request(request, args);
   questions_.push_back({std::string(request.view()), TimePoint{}, std::move(done)});
@@ -74,6 +75,7 @@ Status Dialogue::on_reply(TimePoint now) {
 }
 
 void Dialogue::tick(TimePoint now) {
+  begun_ = true;
   hung_ = false;
   if (waiting(now) <= options_.response_timeout) return;
   hung_ = true;

@@ -52,7 +52,8 @@ class Dialogue final : public Conversation {
   // It will not get better by trying again: the login is refused, or that is no Redis.
   bool is_hopeless() const { return hopeless_; }
 
-  bool wanted() const override { return !ended_ && !hung_; }
+  // Not before the first question or tick: a source that nobody runs opens no connection.
+  bool wanted() const override { return begun_ && !ended_ && !hung_; }
   void connected(TimePoint now) override;
   Status received(std::string_view bytes, TimePoint now) override;
   void lost(const Error& why, TimePoint now) override;
@@ -74,6 +75,7 @@ class Dialogue final : public Conversation {
   std::size_t greetings_left_ = 0;
   bool up_ = false;    // greeted
   bool hung_ = false;  // closed because it did not answer; wanted again from the next tick on
+  bool begun_ = false;
   bool ended_ = false;
   std::string trouble_;
   bool hopeless_ = false;

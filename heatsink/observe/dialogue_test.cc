@@ -33,6 +33,8 @@ class DialogueTest : public testing::Test {
     return status ? "no error" : status.error().message;
   }
 
+  DialogueTest() { dialogue_.tick(at(0)); }
+
   Dialogue dialogue_{{.login = {.credentials = {"", "secret"}, .name = "me"}}};
   std::vector<std::string> heard_;
 };

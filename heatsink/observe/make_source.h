@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ struct SourceOptions {
   std::string server;               // as shown, without a password
   std::uint32_t db = 0;             // 0: all databases, where a source looks at one at a time
   Nanos latency_max = Millis(100);  // of a PING while we are a burden: above, it is ended
+  double scan_keys_per_second = 0;  // of lfu; 0: its default
+  // Of lfu: where a scan goes on, and who keeps where it is (lfu_source.h).
+  std::string resume_from;
+  std::function<void(const std::string&)> keep;
   std::uint64_t seed = 0;
 };
 

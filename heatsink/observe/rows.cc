@@ -37,7 +37,10 @@ void scale(detect::KeyCount& count, const RateBounds& rate, double seconds) {
 
 // Proven, not guessed: by the lower bound.
 detect::Temperature temperature_of(const KeyRow& row, double requests_rate) {
-  const double share = requests_rate > 0 ? row.rate.low / requests_rate : 0;
+  if (row.is_hot) return *row.is_hot ? detect::Temperature::kHot : detect::Temperature::kWarm;
+  const double share = row.share           ? *row.share
+                       : requests_rate > 0 ? row.rate.low / requests_rate
+                                           : 0;
   if (share < kWarmShare) return detect::Temperature::kCold;
   if (share < kHotShare) return detect::Temperature::kWarm;
   return row.count.writes > row.count.reads ? detect::Temperature::kWriteHot
@@ -48,7 +51,7 @@ detect::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, Ti
   detect::KeyReport out;
   detect::Verdict& verdict = out.verdict;
   verdict.temperature = temperature_of(row, totals.requests_rate);
-  verdict.measure = {window, detect::Dimension::kRequests};
+  verdict.measure = {window, row.dimension};
   verdict.rate = row.rate.rate;
   verdict.rate_low = row.rate.low;
   verdict.rate_high = row.rate.high;
@@ -58,6 +61,7 @@ detect::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, Ti
   verdict.reason = row.reason.empty()
                        ? fmt::format("{:.1f} % of the accesses of this server", 100 * verdict.share)
                        : std::move(row.reason);
+  if (row.share) verdict.share = *row.share;
   scale(row.count, row.rate, std::chrono::duration<double>(window).count());
   verdict.count = std::move(row.count);
   return out;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,11 @@ namespace heatsink::observe {
 struct KeyRow {
   detect::KeyCount count;
   RateBounds rate;
-  std::string reason;  // "": its share is told
+  std::string reason{};  // "": its share is told
+  // What the source itself knows better than what is made of the rate; nothing: not told.
+  std::optional<double> share{};
+  std::optional<bool> is_hot{};
+  detect::Dimension dimension = detect::Dimension::kRequests;  // of the rate
 };
 
 struct Totals {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cheapest source that works: tried in turn, and what did not work is explained.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/observe/source.h"
+
+namespace heatsink::observe {
+
+// Sources are tried in the order given; one that fails (a command is unknown, renamed, forbidden,
+// switched off) makes room for the next, and why is told in `note` of what works. One at a time
+// has connections.
+class AutoSource final : public Source {
+ public:
+  // REQUIRES at least one.
+  explicit AutoSource(std::vector<std::unique_ptr<Source>> candidates);
+
+  std::span<Conversation* const> conversations() override { return conversations_; }
+  void tick(TimePoint now) override;
+  Observation observe(TimePoint now) override;
+
+ private:
+  std::vector<std::unique_ptr<Source>> candidates_;
+  std::vector<Conversation*> conversations_;
+  std::size_t at_ = 0;
+  std::string passed_over_;  // "hotkeys: ...; monitor: ..."
+};
+
+}  // namespace heatsink::observe

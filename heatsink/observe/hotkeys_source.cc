@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/hotkeys_source.h"
+
+#include <utility>
+
+#include "heatsink/base/hash.h"
+
+namespace heatsink::observe {
+namespace {
+
+constexpr Nanos kAskEvery = std::chrono::seconds(1);
+
+}  // namespace
+
+HotkeysSource::HotkeysSource(HotkeysSourceOptions options)
+    : options_(std::move(options)),
+      dialogue_({.login = options_.login}),
+      conversations_{&dialogue_} {}
+
+void HotkeysSource::tick(TimePoint now) {
+  if (started_at_ == TimePoint{}) started_at_ = now;
+  if (state_ == SourceState::kFailed) return;
+  dialogue_.tick(now);
+  if (dialogue_.is_hopeless()) return give_up(dialogue_.trouble());
+  if (!dialogue_.is_up() && !dialogue_.trouble().empty()) note_ = dialogue_.trouble();
+  if (dialogue_.is_up() && !asking_ && now >= next_at_) ask(now);
+}
+
+void HotkeysSource::ask(TimePoint now) {
+  asking_ = true;
+  next_at_ = now + kAskEvery;
+  dialogue_.ask({"HOTKEYS", "GET"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+    asking_ = false;
+    if (!reply) return;
+    if (reply->is_error()) return give_up(refusal("HOTKEYS", reply->text).message);
+    take(*reply, at);
+  });
+}
+
+void HotkeysSource::take(const resp::Value& reply, TimePoint now) {
+  auto told = parse_hotkeys_reply(reply);
+  if (!told) return give_up("its HOTKEYS answers what neither Redis 8.6 nor Valkey 9.2 does");
+  note_.clear();
+  const bool session_over = told->of_redis && !told->active;
+  if (told->rows.empty() || session_over) {
+    ++empty_;
+    if (!start_refused_) start_session(now);
+  }
+  if (told->rows.empty()) return;
+  empty_ = 0;
+  latest_ = std::move(*told);
+  state_ = SourceState::kRunning;
+}
+
+// Valkey knows no START: there a setting decides. A session of somebody else's is as good.
+void HotkeysSource::start_session(TimePoint now) {
+  const std::string seconds =
+      std::to_string(std::chrono::duration_cast<std::chrono::seconds>(kSession).count());
+  dialogue_.ask(
+      {"HOTKEYS", "START", "METRICS", "2", "CPU", "NET", "COUNT", "64", "DURATION", seconds}, now,
+      [this](const Result<resp::Value>& reply, TimePoint at) {
+        if (!reply || !reply->is_error()) return;
+        start_refused_ = reply->text.find("progress") == std::string::npos;
+        if (start_refused_) ask_setting(at);
+      });
+}
+
+void HotkeysSource::ask_setting(TimePoint now) {
+  dialogue_.ask({"CONFIG", "GET", "hotkey-top-k"}, now,
+                [this](const Result<resp::Value>& reply, TimePoint) {
+                  const bool off = reply && reply->items.size() == 2 && reply->items[1].text == "0";
+                  const bool unknown = !reply || reply->items.empty();
+                  if (off)
+                    give_up(
+                        "it counts no hot keys: CONFIG SET hotkey-top-k 16 makes it, at a "
+                        "price of its own; 0 ends it");
+                  else if (unknown)
+                    give_up("it counts no hot keys, and may not be told to");
+                  else
+                    note_ = "nothing yet: its first window is not complete";
+                });
+}
+
+void HotkeysSource::give_up(std::string why) {
+  state_ = SourceState::kFailed;
+  note_ = std::move(why);
+  dialogue_.end();
+}
+
+Observation HotkeysSource::observe(TimePoint now) {
+  Observation out;
+  std::vector<KeyRow> rows = latest_.rows;
+  double sum = 0;
+  for (KeyRow& row : rows) {
+    row.count.hash = in_db(hash_name(row.count.key, options_.seed), row.count.db);
+    if (row.dimension == detect::Dimension::kRequests) sum += row.rate.rate;
+  }
+  const Nanos watched = std::max<Nanos>(now - started_at_, Millis(1));
+  out.report =
+      make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
+  out.report.upstream_up = dialogue_.is_up();
+  out.facts.name = "hotkeys";
+  out.facts.cost = "the server counts by itself; asked once a second";
+  out.facts.blind_spots =
+      latest_.of_redis
+          ? "how often: it tells CPU time and bytes; reads and writes; clients; databases"
+          : "reads and writes; clients; the share is of the listed keys only";
+  out.facts.confidence = "as the server tells it, by sampling: it gives no bounds";
+  out.state = state_;
+  out.note = note_;
+  return out;
+}
+
+}  // namespace heatsink::observe

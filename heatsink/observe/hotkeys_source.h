@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server's own HOTKEYS (Redis 8.6, Valkey 9.2): it counts, we ask.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/hotkeys_reply.h"
+#include "heatsink/observe/source.h"
+
+namespace heatsink::observe {
+
+struct HotkeysSourceOptions {
+  Login login;
+  std::string server;  // as shown, without a password
+  std::uint64_t seed = 0;
+};
+
+// On Valkey nothing is changed: it counts if its hotkey-top-k is set, and if not, what to set is
+// said. On Redis a session is started if there is none, of kSession, so that it ends by itself when
+// we are gone; somebody else's session is read and left alone.
+class HotkeysSource final : public Source {
+ public:
+  static constexpr Nanos kSession = std::chrono::seconds(60);
+
+  explicit HotkeysSource(HotkeysSourceOptions options);
+
+  std::span<Conversation* const> conversations() override { return conversations_; }
+  void tick(TimePoint now) override;
+  Observation observe(TimePoint now) override;
+
+ private:
+  void ask(TimePoint now);
+  void take(const resp::Value& reply, TimePoint now);
+  void start_session(TimePoint now);
+  void ask_setting(TimePoint now);
+  void give_up(std::string why);
+
+  HotkeysSourceOptions options_;
+  Dialogue dialogue_;
+  std::vector<Conversation*> conversations_;
+  bool asking_ = false;
+  bool start_refused_ = false;
+  int empty_ = 0;  // replies in a row
+  TimePoint next_at_{};
+  TimePoint started_at_{};
+  HotkeysReply latest_;
+  SourceState state_ = SourceState::kStarting;
+  std::string note_;
+};
+
+}  // namespace heatsink::observe

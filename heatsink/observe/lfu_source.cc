@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/lfu_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <sstream>
+#include <utility>
+
+#include "heatsink/base/printable.h"
+#include "heatsink/observe/hex.h"
+#include "heatsink/observe/server_info.h"
+
+namespace heatsink::observe {
+namespace {
+
+constexpr Nanos kKeepEvery = std::chrono::seconds(1);
+constexpr std::string_view kHeader = "heatsink-lfu-scan-1";
+
+constexpr std::string_view kSetPolicy =
+    "its maxmemory-policy is not LFU, so it counts no accesses. CONFIG SET maxmemory-policy "
+    "allkeys-lfu starts counting (with it, keys are evicted by use when maxmemory is reached; "
+    "volatile-lfu: only those with a TTL); what was accessed before is not known then";
+
+double number_or(const std::string& text, double otherwise) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : otherwise;
+}
+
+}  // namespace
+
+LfuSource::LfuSource(LfuSourceOptions options)
+    : options_(std::move(options)),
+      dialogue_({.login = options_.login}),
+      conversations_{&dialogue_} {}
+
+void LfuSource::tick(TimePoint now) {
+  if (started_at_ == TimePoint{}) started_at_ = now;
+  if (state_ == SourceState::kFinished || state_ == SourceState::kFailed) return;
+  dialogue_.tick(now);
+  if (dialogue_.is_hopeless()) return give_up(dialogue_.trouble());
+  if (!dialogue_.is_up()) {
+    selected_ = false;
+    if (!dialogue_.trouble().empty()) note_ = dialogue_.trouble();
+    return;
+  }
+  if (!asked_) return ask_settings(now);
+  if (state_ == SourceState::kRunning && !busy_ && now >= next_at_) ask_batch(now);
+}
+
+void LfuSource::ask_setting(std::string_view name, TimePoint now,
+                            std::function<void(const std::string&)> take) {
+  dialogue_.ask({"CONFIG", "GET", name}, now,
+                [this, take = std::move(take)](const Result<resp::Value>& reply, TimePoint) {
+                  const bool told = reply && reply->items.size() == 2;
+                  if (told) take(reply->items[1].text);
+                  settings_known_ = settings_known_ && told;
+                });
+}
+
+// What is forbidden is assumed, and said so; the databases come last, and start the scan.
+void LfuSource::ask_settings(TimePoint now) {
+  asked_ = true;
+  note_.clear();
+  ask_setting("maxmemory-policy", now, [this](const std::string& value) { policy_ = value; });
+  ask_setting("lfu-log-factor", now, [this](const std::string& value) {
+    settings_.log_factor = number_or(value, settings_.log_factor);
+  });
+  ask_setting("lfu-decay-time", now, [this](const std::string& value) {
+    settings_.decay_minutes = number_or(value, settings_.decay_minutes);
+  });
+  dialogue_.ask({"INFO", "memory"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+    if (reply && policy_.empty()) policy_ = info_field(reply->text, "maxmemory_policy");
+  });
+  dialogue_.ask({"INFO", "keyspace"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+    if (!reply) return lose(reply.error());
+    take_keyspace(reply->text);
+    begin_scan(at);
+  });
+}
+
+// "db0:keys=1000,expires=0,avg_ttl=0"
+void LfuSource::take_keyspace(const std::string& info) {
+  databases_.clear();
+  constexpr std::uint32_t kDatabasesMax = 1024;
+  for (std::uint32_t db = 0; options_.all_databases && db < kDatabasesMax; ++db) {
+    const std::string_view field = info_field(info, "db" + std::to_string(db));
+    const std::size_t comma = field.find(',');
+    if (!field.starts_with("keys=") || comma == std::string_view::npos) continue;
+    databases_.push_back({db, number_or(std::string(field.substr(5, comma - 5)), 0)});
+  }
+  if (databases_.empty()) databases_.push_back({options_.db, 0});
+}
+
+void LfuSource::begin_scan(TimePoint now) {
+  if (!policy_.empty() && policy_.find("lfu") == std::string::npos)
+    return give_up(std::string(kSetPolicy) + " (now: " + printable(policy_, 40) + ")");
+  if (!options_.resume_from.empty() && !restore(std::exchange(options_.resume_from, "")))
+    return give_up("what was to be resumed is no scan of this server");
+  state_ = SourceState::kRunning;
+  next_at_ = kept_at_ = now;
+}
+
+void LfuSource::ask_batch(TimePoint now) {
+  busy_ = true;
+  batch_cursor_ = cursor_;
+  if (!selected_) {
+    dialogue_.ask({"SELECT", std::to_string(databases_[at_].number)}, now,
+                  [this](const Result<resp::Value>& reply, TimePoint) {
+                    selected_ = reply && !reply->is_error();
+                  });
+  }
+  dialogue_.ask({"SCAN", cursor_, "COUNT", std::to_string(kBatch)}, now,
+                [this](const Result<resp::Value>& reply, TimePoint at) {
+                  if (!reply) return lose(reply.error());
+                  if (reply->is_error()) return give_up(refusal("SCAN", reply->text).message);
+                  if (reply->items.size() != 2) return give_up("its SCAN answers nonsense");
+                  take_batch(*reply, at);
+                });
+}
+
+// A table that is being resized may give more than was asked for; so many at once are enough.
+void LfuSource::take_batch(const resp::Value& reply, TimePoint now) {
+  cursor_ = reply.items[0].text;
+  const std::vector<resp::Value>& keys = reply.items[1].items;
+  scanned_ += static_cast<double>(keys.size());
+  const Nanos pause(static_cast<std::int64_t>(1e9 * static_cast<double>(keys.size() + 1) /
+                                              options_.keys_per_second));
+  next_at_ = std::max(next_at_, now) + pause;
+  constexpr std::size_t kCountersMax = 4000;
+  in_batch_ = std::min(keys.size(), kCountersMax);
+  if (in_batch_ == 0) return finish_batch(now);
+  for (std::size_t i = 0; i < std::min(keys.size(), kCountersMax); ++i) {
+    dialogue_.ask({"OBJECT", "FREQ", keys[i].text}, now,
+                  [this, key = keys[i].text](const Result<resp::Value>& counter, TimePoint at) {
+                    take_counter(key, counter, at);
+                  });
+  }
+}
+
+void LfuSource::take_counter(const std::string& key, const Result<resp::Value>& reply,
+                             TimePoint now) {
+  if (!reply) return lose(reply.error());
+  if (state_ != SourceState::kRunning) return;
+  if (reply->is_error() && reply->text.find("LFU") != std::string::npos)
+    return give_up(std::string(kSetPolicy));
+  if (reply->is_error() && !reply->text.starts_with("NOPERM"))
+    return give_up(refusal("OBJECT FREQ", reply->text).message);
+  if (reply->is_error()) note_ = refusal("OBJECT FREQ of some keys", reply->text).message;
+  if (reply->type == resp::Value::Type::kInteger)
+    keep_best({static_cast<int>(std::clamp<std::int64_t>(reply->integer, 0, kLfuMost)),
+               databases_[at_].number, key});
+  if (--in_batch_ == 0) finish_batch(now);
+}
+
+void LfuSource::finish_batch(TimePoint now) {
+  busy_ = false;
+  if (cursor_ == "0") next_database(now);
+  if (state_ != SourceState::kRunning || !options_.keep || now - kept_at_ < kKeepEvery) return;
+  kept_at_ = now;
+  options_.keep(saved());
+}
+
+void LfuSource::next_database(TimePoint /*now*/) {
+  selected_ = false;
+  if (++at_ < databases_.size()) return;
+  state_ = SourceState::kFinished;
+  dialogue_.end();
+  if (options_.keep) options_.keep("");
+}
+
+void LfuSource::keep_best(Candidate candidate) {
+  if (best_.size() >= kKept && candidate.counter <= best_.back().counter) return;
+  const auto same = [&](const Candidate& other) {  // SCAN may tell a key twice
+    return other.db == candidate.db && other.key == candidate.key;
+  };
+  std::erase_if(best_, same);
+  const auto place = std::ranges::find_if(
+      best_, [&](const Candidate& other) { return other.counter < candidate.counter; });
+  best_.insert(place, std::move(candidate));
+  if (best_.size() > kKept) best_.pop_back();
+}
+
+void LfuSource::give_up(std::string why) {
+  state_ = SourceState::kFailed;
+  note_ = std::move(why);
+  dialogue_.end();
+}
+
+// The batch is asked again when the connection is back.
+void LfuSource::lose(const Error& why) {
+  if (busy_) cursor_ = batch_cursor_;
+  busy_ = selected_ = false;
+  if (state_ == SourceState::kStarting) asked_ = false;
+  if (state_ == SourceState::kStarting || state_ == SourceState::kRunning) note_ = why.message;
+}
+
+std::string LfuSource::saved() const {
+  std::string out = fmt::format("{} {} {} {} {:.0f}\n", kHeader, to_hex(options_.server),
+                                databases_[at_].number, cursor_, scanned_);
+  for (const Candidate& key : best_)
+    out += fmt::format("{} {} {}\n", key.counter, key.db, to_hex(key.key));
+  return out;
+}
+
+bool LfuSource::restore(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::string header, server, cursor;
+  std::uint32_t db = 0;
+  double scanned = 0;
+  if (!(in >> header >> server >> db >> cursor >> scanned) || header != kHeader ||
+      from_hex(server) != options_.server)
+    return false;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (cursor.size() > 20 || !std::ranges::all_of(cursor, is_digit)) return false;
+  const auto at = std::ranges::find(databases_, db, &Database::number);
+  if (at == databases_.end()) return false;
+  at_ = static_cast<std::size_t>(at - databases_.begin());
+  cursor_ = cursor;
+  scanned_ = scanned;
+  Candidate key;
+  for (std::string name; best_.size() < kKept && in >> key.counter >> key.db >> name;) {
+    const auto bytes = from_hex(name);
+    if (!bytes) return false;
+    keep_best({std::clamp(key.counter, 0, kLfuMost), key.db, *bytes});
+  }
+  return true;
+}
+
+SourceFacts LfuSource::facts() const {
+  SourceFacts out;
+  out.name = "lfu";
+  out.cost = fmt::format("SCAN and OBJECT FREQ of at most {:.0f} keys/s", options_.keys_per_second);
+  out.blind_spots = fmt::format(
+      "rates above {:.0f}/s all look alike; what was hot minutes ago still shows; reads and "
+      "writes; "
+      "clients; other nodes of a cluster",
+      lfu_rate(kLfuMost, settings_).rate);
+  out.confidence = fmt::format(
+      "the bounds hold with about 95 % for rates that are steady for minutes (lfu-log-factor {:g}, "
+      "lfu-decay-time {:g} min{})",
+      settings_.log_factor, settings_.decay_minutes,
+      settings_known_ ? "" : ": assumed, CONFIG GET is forbidden");
+  return out;
+}
+
+Observation LfuSource::observe(TimePoint now) {
+  std::vector<KeyRow> rows;
+  double sum = 0;
+  for (const Candidate& key : best_) {
+    KeyRow row;
+    row.count.key = key.key.substr(0, detect::kKeyBytesMax);
+    row.count.key_truncated = key.key.size() > detect::kKeyBytesMax;
+    row.count.db = key.db;
+    row.count.hash = in_db(hash_name(key.key, options_.seed), key.db);
+    row.rate = lfu_rate(key.counter, settings_);
+    row.reason = fmt::format("counter {} of 255: {:.0f} accesses if it was new", key.counter,
+                             lfu_accesses(key.counter, settings_));
+    row.share = std::numeric_limits<double>::quiet_NaN();
+    row.is_hot = key.counter == kLfuMost;
+    sum += row.rate.rate;
+    rows.push_back(std::move(row));
+  }
+  Observation out;
+  const Nanos watched = std::max<Nanos>(now - started_at_, Millis(1));
+  out.report =
+      make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
+  out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
+  out.report.upstream_up = dialogue_.is_up() || state_ == SourceState::kFinished;
+  out.facts = facts();
+  out.state = state_;
+  out.note = note_;
+  double keys = 0;
+  for (const Database& database : databases_) keys += database.keys;
+  out.progress = state_ == SourceState::kFinished ? 1
+                 : keys > 0                       ? std::min(scanned_ / keys, 1.0)
+                                                  : 0;
+  return out;
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server's own access counters, read key by key: SCAN and OBJECT FREQ at a bounded pace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/lfu_estimate.h"
+#include "heatsink/observe/rows.h"
+#include "heatsink/observe/source.h"
+
+namespace heatsink::observe {
+
+struct LfuSourceOptions {
+  Login login;
+  std::string server;  // as shown, without a password
+  std::uint32_t db = 0;
+  bool all_databases = true;  // else only `db`
+  double keys_per_second = 5000;
+  std::uint64_t seed = 0;
+  // Where a scan goes on: what `keep` was last given; "" begins anew. `keep` is called about once a
+  // second, and with "" at the end.
+  std::string resume_from;
+  std::function<void(const std::string&)> keep;
+};
+
+// One scan through the databases, then it is finished. Keeps the kKept keys with the highest
+// counters. Nothing is written and no counter is touched (OBJECT does not count as an access).
+class LfuSource final : public Source {
+ public:
+  static constexpr std::size_t kKept = 200;
+  static constexpr std::size_t kBatch = 100;  // keys asked for at once
+
+  explicit LfuSource(LfuSourceOptions options);
+
+  std::span<Conversation* const> conversations() override { return conversations_; }
+  void tick(TimePoint now) override;
+  Observation observe(TimePoint now) override;
+
+ private:
+  struct Candidate {
+    int counter = 0;
+    std::uint32_t db = 0;
+    std::string key;
+  };
+  struct Database {
+    std::uint32_t number = 0;
+    double keys = 0;
+  };
+
+  void ask_settings(TimePoint now);
+  void ask_setting(std::string_view name, TimePoint now,
+                   std::function<void(const std::string&)> take);
+  void take_keyspace(const std::string& info);
+  void begin_scan(TimePoint now);
+  void ask_batch(TimePoint now);
+  void take_batch(const resp::Value& reply, TimePoint now);
+  void take_counter(const std::string& key, const Result<resp::Value>& reply, TimePoint now);
+  void finish_batch(TimePoint now);
+  void next_database(TimePoint now);
+  void keep_best(Candidate candidate);
+  void give_up(std::string why);
+  void lose(const Error& why);
+  bool restore(std::string_view text);
+  std::string saved() const;
+  SourceFacts facts() const;
+
+  LfuSourceOptions options_;
+  Dialogue dialogue_;
+  std::vector<Conversation*> conversations_;
+  LfuSettings settings_;
+  bool settings_known_ = true;
+  std::string policy_;
+  std::vector<Database> databases_;
+  std::size_t at_ = 0;  // of databases_
+  std::string cursor_ = "0";
+  std::string batch_cursor_ = "0";  // of the batch under way
+  std::size_t in_batch_ = 0;        // counters still to come
+  bool asked_ = false;              // the settings
+  bool busy_ = false;               // a batch is under way
+  bool selected_ = false;
+  TimePoint next_at_{};
+  TimePoint kept_at_{};
+  TimePoint started_at_{};
+  double scanned_ = 0;
+  std::vector<Candidate> best_;  // by counter, falling
+  SourceState state_ = SourceState::kStarting;
+  std::string note_;
+};
+
+}  // namespace heatsink::observe

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/lfu_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heatsink/observe/scripted_server_for_test.h"
+
+namespace heatsink::observe {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+// A server with 1000 keys in db 0 and 100 in db 3; key i of db 0 has counter i / 4, at most 255.
+class LfuServer {
+ public:
+  std::string answer(const ScriptedServer::Args& args) {
+    if (!refused_.empty() && args[0] == refused_) return "-NOPERM may not\r\n";
+    if (args[0] == "INFO" && args[1] == "keyspace")
+      return ScriptedServer::bulk("db0:keys=1000,expires=0\r\ndb3:keys=100,expires=0\r\n");
+    if (args[0] == "INFO") return ScriptedServer::bulk("maxmemory_policy:" + policy_ + "\r\n");
+    if (args[0] == "CONFIG")
+      return ScriptedServer::array({ScriptedServer::bulk(args[2]),
+                                    ScriptedServer::bulk(args[2] == "maxmemory-policy" ? policy_
+                                                         : args[2] == "lfu-log-factor" ? "10"
+                                                                                       : "1")});
+    if (args[0] == "SELECT") {
+      db_ = std::stoi(args[1]);
+      return "+OK\r\n";
+    }
+    if (args[0] == "SCAN") return scan(std::stoi(args[1]), std::stoi(args[3]));
+    EXPECT_EQ(args[0], "OBJECT");
+    ++counters_;
+    const int number = std::stoi(args[2].substr(args[2].find(':') + 1));
+    return ":" + std::to_string(db_ == 0 ? std::min(number / 4, 255) : 7) + "\r\n";
+  }
+
+  std::string scan(int cursor, int count) const {
+    const int all = db_ == 0 ? 1000 : 100;
+    const int end = std::min(cursor + count, all);
+    std::vector<std::string> keys;
+    for (int i = cursor; i < end; ++i)
+      keys.push_back(ScriptedServer::bulk("k:" + std::to_string(i)));
+    return ScriptedServer::array({ScriptedServer::bulk(end == all ? "0" : std::to_string(end)),
+                                  ScriptedServer::array(keys)});
+  }
+
+  int db_ = 0, counters_ = 0;
+  std::string policy_ = "allkeys-lfu", refused_;
+};
+
+class LfuSourceTest : public testing::Test {
+ protected:
+  LfuSourceOptions options() {
+    LfuSourceOptions options;
+    options.server = "here:6379";
+    options.keys_per_second = 1000;
+    options.keep = [this](const std::string& text) { kept_.push_back(text); };
+    return options;
+  }
+  void start(LfuSourceOptions options) {
+    source_ = std::make_unique<LfuSource>(std::move(options));
+    server_ = std::make_unique<ScriptedServer>(
+        *source_,
+        [this](std::size_t, const ScriptedServer::Args& args) { return script_.answer(args); });
+  }
+  Observation seen() { return source_->observe(server_->now()); }
+
+  LfuServer script_;
+  std::vector<std::string> kept_;
+  std::unique_ptr<LfuSource> source_;
+  std::unique_ptr<ScriptedServer> server_;
+};
+
+TEST_F(LfuSourceTest, ScansAllDatabasesAtItsPaceAndOrdersByCounter) {
+  start(options());
+  server_->run_for(Millis(600));
+  EXPECT_NEAR(seen().progress, 0.6, 0.15);
+  EXPECT_EQ(seen().state, SourceState::kRunning);
+  server_->run_for(Millis(800));
+  const Observation all = seen();
+  EXPECT_EQ(all.state, SourceState::kFinished);
+  EXPECT_EQ(all.progress, 1);
+  EXPECT_EQ(script_.counters_, 1100);
+  ASSERT_EQ(all.report.keys.size(), kRowsMax);
+  const detect::Verdict& top = all.report.keys[0].verdict;
+  EXPECT_EQ(top.count.key, "k:996");  // the first of those with 249
+  EXPECT_NEAR(top.rate, (10 * (249 - 5) + 1) / 60.0, 0.01);
+  EXPECT_TRUE(std::isinf(top.rate_high));
+  EXPECT_THAT(top.reason, HasSubstr("counter 249 of 255"));
+  EXPECT_TRUE(kept_.back().empty());
+}
+
+TEST_F(LfuSourceTest, GoesOnWhereItWas) {
+  start(options());
+  server_->run_for(Millis(1050));
+  ASSERT_FALSE(kept_.empty());
+  const std::string kept = kept_.back();
+  const int before = script_.counters_;
+  EXPECT_GT(before, 100);
+  LfuSourceOptions again = options();
+  again.resume_from = kept;
+  script_.counters_ = 0;
+  start(again);
+  server_->run_for(seconds(3));
+  EXPECT_EQ(seen().state, SourceState::kFinished);
+  EXPECT_LT(script_.counters_, 1100 - before + 200);
+  EXPECT_EQ(seen().report.keys[0].verdict.count.key, "k:996");
+}
+
+TEST_F(LfuSourceTest, WhatIsNoScanOfThisServerIsNotResumed) {
+  for (const char* text :
+       {"nonsense", "heatsink-lfu-scan-1 00 0 5 5", "heatsink-lfu-scan-1 686572653a36333739 9 5 5",
+        "heatsink-lfu-scan-1 686572653a36333739 0 5x 5"}) {
+    LfuSourceOptions bad = options();
+    bad.resume_from = text;
+    start(bad);
+    server_->run_for(Millis(100));
+    EXPECT_EQ(seen().state, SourceState::kFailed) << text;
+  }
+}
+
+TEST_F(LfuSourceTest, AnotherPolicyIsToldWithWhatToDo) {
+  script_.policy_ = "noeviction";
+  start(options());
+  server_->run_for(Millis(100));
+  EXPECT_EQ(seen().state, SourceState::kFailed);
+  EXPECT_THAT(seen().note, HasSubstr("CONFIG SET maxmemory-policy allkeys-lfu"));
+  EXPECT_THAT(seen().note, HasSubstr("now: noeviction"));
+}
+
+TEST_F(LfuSourceTest, WhereConfigIsForbiddenTheUsualIsAssumedAndSaid) {
+  script_.refused_ = "CONFIG";
+  start(options());
+  server_->run_for(seconds(2));
+  EXPECT_EQ(seen().state, SourceState::kFinished);
+  EXPECT_THAT(seen().facts.confidence, HasSubstr("assumed"));
+}
+
+TEST_F(LfuSourceTest, WhereScanIsForbiddenThatIsTold) {
+  script_.refused_ = "SCAN";
+  start(options());
+  server_->run_for(seconds(1));
+  EXPECT_EQ(seen().state, SourceState::kFailed);
+  EXPECT_THAT(seen().note, HasSubstr("refuses SCAN"));
+}
+
+TEST_F(LfuSourceTest, ALostConnectionCostsNoKey) {
+  start(options());
+  server_->run_for(Millis(300));
+  server_->cut(0);
+  EXPECT_EQ(seen().note, "");
+  server_->run_for(seconds(2));
+  EXPECT_EQ(seen().state, SourceState::kFinished);
+  EXPECT_GE(script_.counters_, 1100);
+}
+
+}  // namespace
+}  // namespace heatsink::observe

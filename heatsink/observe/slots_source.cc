@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/slots_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heatsink::observe {
+namespace {
+
+constexpr Nanos kAskEvery = std::chrono::seconds(1);
+
+}  // namespace
+
+SlotsSource::SlotsSource(MonitorSourceOptions options)
+    : server_(options.server), dialogue_({.login = options.login}), monitor_(std::move(options)) {
+  conversations_.push_back(&dialogue_);
+  for (Conversation* each : monitor_.conversations()) conversations_.push_back(each);
+}
+
+void SlotsSource::tick(TimePoint now) {
+  if (started_at_ == TimePoint{}) started_at_ = now;
+  if (state_ == SourceState::kFailed) return;
+  dialogue_.tick(now);
+  if (dialogue_.is_hopeless()) return give_up(dialogue_.trouble());
+  if (!dialogue_.is_up() && !dialogue_.trouble().empty()) note_ = dialogue_.trouble();
+  if (dialogue_.is_up() && !asking_ && now >= next_at_) ask_stats(now);
+  if (drilling_) monitor_.tick(now);
+}
+
+void SlotsSource::ask_stats(TimePoint now) {
+  asking_ = true;
+  next_at_ = now + kAskEvery;
+  dialogue_.ask({"CLUSTER", "SLOT-STATS", "SLOTSRANGE", "0", "16383"}, now,
+                [this](const Result<resp::Value>& reply, TimePoint at) {
+                  asking_ = false;
+                  if (!reply) return;
+                  if (reply->is_error() && reply->text.find("cluster support") != std::string::npos)
+                    return give_up("it is no node of a cluster: there are no slots");
+                  if (reply->is_error())
+                    return give_up(refusal("CLUSTER SLOT-STATS", reply->text).message +
+                                   " (Valkey has it from 8.0 on, Redis from 8.2)");
+                  take_stats(*reply, at);
+                });
+}
+
+void SlotsSource::take_stats(const resp::Value& reply, TimePoint now) {
+  auto stats = parse_slot_stats(reply);
+  if (!stats) return give_up("its CLUSTER SLOT-STATS answers nonsense");
+  if (!stats->slots.empty() && !stats->has_work)
+    return give_up(
+        "it counts no work per slot: CONFIG SET cluster-slot-stats-enabled yes makes it");
+  note_.clear();
+  if (before_) {
+    const double seconds = std::chrono::duration<double>(now - before_->at).count();
+    load_ = load_between(before_->stats, *stats, seconds);
+  }
+  before_ = Asked{std::move(*stats), now};
+  if (load_.empty()) return;
+  drilling_ = drilling_ || load_.front().cpu_share >= kHotSlotShare;
+  const Observation seen = monitor_.observe(now);
+  const bool forbidden = seen.state == SourceState::kFailed;
+  if (forbidden) list_keys(now);
+  if (!drilling_ || forbidden || seen.state != SourceState::kStarting)
+    state_ = SourceState::kRunning;
+}
+
+void SlotsSource::list_keys(TimePoint now) {
+  if (listing_) return;
+  listing_ = true;
+  dialogue_.ask(
+      {"CLUSTER", "GETKEYSINSLOT", std::to_string(load_.front().slot), std::to_string(kKeysListed)},
+      now, [this](const Result<resp::Value>& reply, TimePoint) {
+        listing_ = false;
+        listed_.clear();
+        if (!reply || reply->is_error()) return;
+        for (const resp::Value& key : reply->items) listed_.push_back(key.text);
+      });
+}
+
+void SlotsSource::give_up(std::string why) {
+  state_ = SourceState::kFailed;
+  note_ = std::move(why);
+  dialogue_.end();
+}
+
+std::string SlotsSource::slots_text() const {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(load_.size(), kSlotsShown); ++i) {
+    if (load_[i].cpu_share <= 0) break;
+    out += fmt::format("{}{} {:.1f} % ({:.0f} keys)", out.empty() ? "slots by CPU time: " : ", ",
+                       load_[i].slot, 100 * load_[i].cpu_share, load_[i].keys);
+  }
+  return out;
+}
+
+bool SlotsSource::is_hot_slot(std::uint16_t slot) const {
+  return std::ranges::any_of(load_, [slot](const SlotLoad& each) {
+    return each.slot == slot && each.cpu_share >= kHotSlotShare;
+  });
+}
+
+Observation SlotsSource::observe(TimePoint now) {
+  Observation out = monitor_.observe(now);
+  std::erase_if(out.report.keys, [this](const detect::KeyReport& key) {
+    return !is_hot_slot(resp::key_slot(key.verdict.count.key));
+  });
+  if (out.report.keys.empty() && !listed_.empty()) {
+    std::vector<KeyRow> rows;
+    for (const std::string& key : listed_) {
+      KeyRow row;
+      row.count.key = key.substr(0, detect::kKeyBytesMax);
+      row.reason = fmt::format("one of the keys in slot {}", load_.front().slot);
+      rows.push_back(std::move(row));
+    }
+    out.report = make_report(std::move(rows), {}, server_, Millis(1), now - started_at_, now);
+  }
+  out.report.upstream_up = dialogue_.is_up();
+  out.facts.cost = "CLUSTER SLOT-STATS once a second; for the keys of hot slots: " + out.facts.cost;
+  out.facts.name = "slots";
+  out.facts.blind_spots = "keys of slots below 5 % of the CPU time; " + out.facts.blind_spots;
+  out.state = state_;
+  out.note = note_.empty() ? slots_text() : note_;
+  return out;
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cluster's statistics per slot, and the keys behind the hottest slot.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/monitor_source.h"
+#include "heatsink/observe/slot_stats.h"
+#include "heatsink/observe/source.h"
+
+namespace heatsink::observe {
+
+// Asks CLUSTER SLOT-STATS once a second and compares. When a slot stands out (kHotSlotShare of the
+// node's CPU time), MONITOR names its keys, listened to a little at a time; where MONITOR is
+// forbidden, the slot's keys are listed (CLUSTER GETKEYSINSLOT) without rates.
+class SlotsSource final : public Source {
+ public:
+  static constexpr double kHotSlotShare = 0.05;
+  static constexpr std::size_t kSlotsShown = 5;
+  static constexpr std::size_t kKeysListed = 10;
+
+  explicit SlotsSource(MonitorSourceOptions options);
+
+  std::span<Conversation* const> conversations() override { return conversations_; }
+  void tick(TimePoint now) override;
+  Observation observe(TimePoint now) override;
+
+ private:
+  struct Asked {
+    SlotStats stats;
+    TimePoint at{};
+  };
+  void ask_stats(TimePoint now);
+  void take_stats(const resp::Value& reply, TimePoint now);
+  void list_keys(TimePoint now);
+  void give_up(std::string why);
+  std::string slots_text() const;
+  bool is_hot_slot(std::uint16_t slot) const;
+
+  std::string server_;
+  Dialogue dialogue_;
+  MonitorSource monitor_;
+  std::vector<Conversation*> conversations_;
+  bool asking_ = false;
+  bool drilling_ = false;  // MONITOR is run
+  bool listing_ = false;   // keys have been asked for
+  TimePoint next_at_{};
+  TimePoint started_at_{};
+  std::optional<Asked> before_;
+  std::vector<SlotLoad> load_;
+  std::vector<std::string> listed_;
+  SourceState state_ = SourceState::kStarting;
+  std::string note_;
+};
+
+}  // namespace heatsink::observe

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/slots_source.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heatsink/observe/scripted_server_for_test.h"
+
+namespace heatsink::observe {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+std::string bulk(std::string_view text) { return ScriptedServer::bulk(text); }
+
+std::string entry(int slot, double cpu_us, bool work = true) {
+  std::vector<std::string> counters = {bulk("key-count"), ":7\r\n"};
+  if (work) {
+    counters.push_back(bulk("cpu-usec"));
+    counters.push_back(fmt::format(":{:.0f}\r\n", cpu_us));
+    counters.push_back(bulk("network-bytes-in"));
+    counters.push_back(fmt::format(":{:.0f}\r\n", cpu_us * 10));
+  }
+  return ScriptedServer::array({fmt::format(":{}\r\n", slot), ScriptedServer::array(counters)});
+}
+
+// Slot of "hot" has 60 % of the CPU time; MONITOR is refused unless a test allows it.
+class SlotsSourceTest : public testing::Test {
+ protected:
+  static MonitorSourceOptions options() {
+    MonitorSourceOptions options;
+    options.server = "here:6379";
+    return options;
+  }
+  double seconds_now() const {
+    return std::chrono::duration<double>(server_.now().time_since_epoch()).count();
+  }
+  std::string answer(const ScriptedServer::Args& args) {
+    if (args[0] == "PING") return "+PONG\r\n";
+    if (args[0] == "INFO") return bulk("");
+    if (args[0] == "MONITOR") return "-NOPERM no\r\n";
+    if (args[0] == "ECHO") return bulk(args[1]);
+    EXPECT_EQ(args[0], "CLUSTER");
+    if (args[1] == "GETKEYSINSLOT") {
+      EXPECT_EQ(args[2], std::to_string(resp::key_slot("hot")));
+      return ScriptedServer::array({bulk("hot"), bulk("{hot}2")});
+    }
+    if (!error_.empty()) return error_;
+    const double us = (seconds_now() - 99) * 1e5;
+    return ScriptedServer::array(
+        {entry(1, us * 0.4, work_), entry(resp::key_slot("hot"), us * 0.6, work_)});
+  }
+  Observation after(Nanos duration) {
+    server_.run_for(duration);
+    return source_.observe(server_.now());
+  }
+
+  std::string error_;
+  bool work_ = true;
+  SlotsSource source_{options()};
+  ScriptedServer server_{
+      source_, [this](std::size_t, const ScriptedServer::Args& args) { return answer(args); }};
+};
+
+TEST_F(SlotsSourceTest, TheHottestSlotAndItsKeysWhereMonitorIsForbidden) {
+  const Observation seen = after(seconds(5));
+  EXPECT_EQ(seen.state, SourceState::kRunning);
+  EXPECT_THAT(seen.note, HasSubstr(fmt::format("slots by CPU time: {} 60.0 % (7 keys), 1 40.0 %",
+                                               resp::key_slot("hot"))));
+  ASSERT_EQ(seen.report.keys.size(), 2u);
+  EXPECT_EQ(seen.report.keys[0].verdict.count.key, "hot");
+}
+
+TEST_F(SlotsSourceTest, WithoutCountersWhatToSetIsSaid) {
+  work_ = false;
+  EXPECT_THAT(after(seconds(1)).note, HasSubstr("cluster-slot-stats-enabled yes"));
+}
+
+TEST_F(SlotsSourceTest, WhereThereIsNoneThatIsTold) {
+  error_ = "-ERR unknown subcommand 'SLOT-STATS'. Try CLUSTER HELP.\r\n";
+  const Observation seen = after(seconds(1));
+  EXPECT_EQ(seen.state, SourceState::kFailed);
+  EXPECT_THAT(seen.note, HasSubstr("Valkey has it from 8.0 on, Redis from 8.2"));
+}
+
+TEST_F(SlotsSourceTest, OutsideOfAClusterThatIsTold) {
+  error_ = "-ERR This instance has cluster support disabled\r\n";
+  EXPECT_THAT(after(seconds(1)).note, HasSubstr("no node of a cluster"));
+}
+
+TEST(SlotLoad, IsWhatHappenedBetween) {
+  const SlotStats from{{{1, 0, 100, 0}, {2, 0, 50, 10}, {3, 0, 500, 0}}, true};
+  const SlotStats to{{{1, 0, 200, 0}, {2, 0, 350, 1010}, {3, 0, 5, 0}, {4, 0, 9, 9}}, true};
+  const std::vector<SlotLoad> load = load_between(from, to, 2);
+  ASSERT_EQ(load.size(), 2u);  // 3 was reset, 4 has just come
+  EXPECT_EQ(load[0].slot, 2);
+  EXPECT_EQ(load[0].cpu_share, 0.75);
+  EXPECT_EQ(load[0].bytes_rate, 500);
+  EXPECT_TRUE(load_between(from, to, 0).empty());
+}
+
+}  // namespace
+}  // namespace heatsink::observe

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The scan of access counters against a real server, and what it says where there are none."""
+
+import os
+import tempfile
+import unittest
+
+from stage import once, top
+
+from harness import Redis, ValueClient, need_programs
+
+KEYS = 3000
+
+
+class Lfu(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        need_programs()
+
+    def setUp(self):
+        self.redis = Redis("--maxmemory-policy", "allkeys-lfu")
+        self.addCleanup(self.redis.stop)
+        self.client = ValueClient(self.redis.port)
+        self.addCleanup(self.client.close)
+        self.client.pipeline([("SET", f"key:{i}", "v") for i in range(KEYS)])
+        self.client("SELECT", 2)
+        self.client("SET", "the:hot:key", "v")
+        self.client.pipeline([("GET", "the:hot:key")] * 2000)
+
+    def test_names_the_key_with_the_highest_counter_in_any_database(self):
+        seen = once(self.redis.port, "--for", "30s", source="lfu")
+        # --once answers as soon as there are rows: the whole scan is what --json ends with.
+        lines = top(self.redis.port, "--json", "--for", "30s", "--interval", "200ms", source="lfu")
+        self.assertEqual(lines.returncode, 0, lines.stderr)
+        self.assertEqual(seen["sources"][0]["name"], "lfu")
+        last = lines.stdout.splitlines()[-1]
+        self.assertIn('"progress":1', last)
+        self.assertIn('"state":"finished"', last)
+        key = last.split('"name":"')[1].split('"')[0]
+        self.assertEqual(key, "the:hot:key")
+
+    def test_without_counters_what_to_do_is_said(self):
+        self.client("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        done = top(self.redis.port, "--once", source="lfu")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("CONFIG SET maxmemory-policy allkeys-lfu", done.stderr)
+
+    def test_an_interrupted_scan_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "scan")
+            self.client.pipeline([("SET", f"more:{i}", "v") for i in range(20_000)])
+            top(self.redis.port, "--json", "--for", "2500ms", "--resume", path, source="lfu")
+            self.assertTrue(os.path.exists(path))
+            with open(path, encoding="ascii") as kept:
+                scanned = int(kept.readline().split()[-1])
+            self.assertGreater(scanned, 0)
+            done = top(
+                self.redis.port, "--json", "--for", "60s", "--resume", path, source="lfu"
+            )  # fmt: skip
+            self.assertIn('"state":"finished"', done.stdout)
+            self.assertFalse(os.path.exists(path))
+
+    def test_sources_check_each_other(self):
+        done = top(self.redis.port, "--json", "--for", "6s", source="lfu,monitor")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"name":"monitor"', done.stdout)
+        self.assertIn('"name":"lfu"', done.stdout)
+
+    def test_an_unknown_source_is_told_with_those_there_are(self):
+        done = top(self.redis.port, "--once", source="lfo")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("did you mean lfu?", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -39,6 +39,7 @@ struct ObservedServer {
   std::vector<std::string> sources = {"auto"};  // more than one: they check each other
   Nanos latency_max = Millis(100);              // of a PING while MONITOR is on: above, it is ended
   std::string tls_ca_file;                      // "": those that this machine trusts
+  std::string resume_file;                      // of a scan (lfu); "": none
 };
 
 // From a server, with nothing installed: heatsink/observe. The first answer waits until there is

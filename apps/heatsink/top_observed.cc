@@ -8,6 +8,7 @@
 
 #include "apps/heatsink/top_answers.h"
 #include "apps/heatsink/top_observed_json.h"
+#include "apps/heatsink/top_resume.h"
 
 namespace heatsink::app {
 namespace {
@@ -95,6 +96,14 @@ Result<std::unique_ptr<TopAnswers>> observed_answers(boost::asio::io_context& io
   options.db = server.url.db;
   options.latency_max = server.latency_max;
   options.seed = std::random_device()();
+  if (!server.resume_file.empty()) {
+    auto kept = read_resume_file(server.resume_file);
+    if (!kept) return kept.error();
+    options.resume_from = std::move(kept).value();
+    options.keep = [path = server.resume_file](const std::string& text) {
+      write_resume_file(path, text);
+    };
+  }
   std::vector<std::unique_ptr<observe::Source>> sources;
   for (const std::string& name : server.sources) {
     auto source = observe::make_source(name, options);

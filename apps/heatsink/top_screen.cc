@@ -53,7 +53,8 @@ void draw_sources(Screen& screen, const HotkeysView& view) {
   screen.put(0, 2, source.cost, kDim);
   screen.put(0, 4, source.confidence, kDim);
   if (!view.cross_check.empty()) screen.put(0, 4, view.cross_check.front(), kBold);
-  if (!source.note.empty()) screen.put(0, 5, source.note, kBad);
+  const bool bad = source.state == "failed" || source.state == "finished";
+  if (!source.note.empty()) screen.put(0, 5, source.note, bad ? kBad : kDim);
 }
 
 void draw_rates(Screen& screen, const NodeView& node) {

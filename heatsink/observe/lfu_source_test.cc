@@ -95,8 +95,10 @@ TEST_F(LfuSourceTest, ScansAllDatabasesAtItsPaceAndOrdersByCounter) {
 }
 
 TEST_F(LfuSourceTest, GoesOnWhereItWas) {
-  start(options());
-  server_->run_for(Millis(1050));
+  LfuSourceOptions slow = options();
+  slow.keys_per_second = 500;
+  start(slow);
+  server_->run_for(Millis(1500));
   ASSERT_FALSE(kept_.empty());
   const std::string kept = kept_.back();
   const int before = script_.counters_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <limits>
 #include <utility>
 
 #include "heatsink/detect/detect.h"
@@ -225,15 +226,22 @@ std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summ
   std::vector<KeyRow> out;
   detect::Summary all = detect::merge(summaries, kRowsMax);
   for (detect::KeyCount& key : all.keys) {
-    std::vector<WindowCount> seen;
+    std::vector<WindowCount> seen, of_all;
     for (std::size_t i = 0; i < windows_.size(); ++i) {
       const auto at = counts[i].find(key.hash.value);
       const auto absent = std::pair{0.0, static_cast<double>(summaries[i].absent_max)};
       const auto [low, high] = at != counts[i].end() ? at->second : absent;
       seen.push_back({windows_[i].seconds, low, high});
+      of_all.push_back({static_cast<double>(summaries[i].requests), low, high});
     }
-    const RateBounds rate = rate_bounds(seen, watched);
-    out.push_back({std::move(key), rate, ""});
+    KeyRow row;
+    row.count = std::move(key);
+    row.rate = rate_bounds(seen, watched);
+    // The same ratio with accesses for seconds: when all keys get slow together, the share stays.
+    const RateBounds share = rate_bounds(of_all, std::numeric_limits<double>::infinity());
+    row.share = share.rate;
+    row.share_low = share.low;
+    out.push_back(std::move(row));
   }
   return out;
 }

@@ -38,9 +38,8 @@ void scale(detect::KeyCount& count, const RateBounds& rate, double seconds) {
 // Proven, not guessed: by the lower bound.
 detect::Temperature temperature_of(const KeyRow& row, double requests_rate) {
   if (row.is_hot) return *row.is_hot ? detect::Temperature::kHot : detect::Temperature::kWarm;
-  const double share = row.share           ? *row.share
-                       : requests_rate > 0 ? row.rate.low / requests_rate
-                                           : 0;
+  const double by_rate = requests_rate > 0 ? row.rate.low / requests_rate : 0;
+  const double share = row.share_low.value_or(row.share.value_or(by_rate));
   if (share < kWarmShare) return detect::Temperature::kCold;
   if (share < kHotShare) return detect::Temperature::kWarm;
   return row.count.writes > row.count.reads ? detect::Temperature::kWriteHot

@@ -20,6 +20,7 @@ struct KeyRow {
   std::string reason{};  // "": its share is told
   // What the source itself knows better than what is made of the rate; nothing: not told.
   std::optional<double> share{};
+  std::optional<double> share_low{};  // what of the share is proven
   std::optional<bool> is_hot{};
   detect::Dimension dimension = detect::Dimension::kRequests;  // of the rate
 };

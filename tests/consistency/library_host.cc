@@ -104,8 +104,9 @@ class OwnClient {
 
 class Host {
  public:
-  Host(const client::ClientOptions& options, bool has_own)
-      : client_(options),
+  Host(const client::ClientOptions& options, bool has_own, Millis dawdles)
+      : dawdles_(dawdles),
+        client_(options),
         own_(net::parse_redis_url(options.server_url).value()),
         has_own_(has_own) {}
 
@@ -143,6 +144,7 @@ class Host {
   void get(std::string_view key, ByteBuffer& out) {
     const auto loader = [this](const std::string& name) -> std::optional<std::string> {
       const Value value = own_.ask({"GET", name});
+      std::this_thread::sleep_for(dawdles_);  // what it knows grows old
       return value.type == Value::Type::kNull ? std::nullopt : std::optional(value.text);
     };
     const client::Local<std::string> value = has_own_ ? client_.get(key, loader) : client_.get(key);
@@ -171,6 +173,7 @@ class Host {
       client_.del(key);
   }
 
+  const Millis dawdles_;
   const client::Client<> client_;
   const OwnClient own_;
   const bool has_own_;
@@ -206,13 +209,15 @@ int run(int argc, char** argv) {
   std::string server;
   std::vector<std::string> set;
   bool has_own = false;
+  std::int64_t dawdle_ms = 0;
   CLI::App app("The library as a process, for sessions of a recorded run.");
   app.add_option("--server", server, "server.url")->required();
   app.add_option("--set", set, "name=value");
   app.add_flag("--own-loader", has_own,
                "Loads and writes by connections that are not the library's");
+  app.add_option("--dawdle-ms", dawdle_ms, "So long an own loader keeps what it has read");
   CLI11_PARSE(app, argc, argv);
-  Host host(options_of(server, set), has_own);
+  Host host(options_of(server, set), has_own, Millis(dawdle_ms));
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -209,6 +209,8 @@ RUNS = [
     Run("library, faults", BY_LIBRARY, 0, 1000, cut_and_stop, stage={"library": []}),
     Run("library, late pushes", [*BY_LIBRARY, SELDOM_PAST], BOUND_S, 1000,
         stage={"library": ["--own-loader"], "push_delay_s": 0.005}),
+    Run("library, late loads", [LIBRARY_READERS, *PAIRS], BOUND_S, 1000,
+        stage={"library": ["--own-loader", "--dawdle-ms", "100"]}),
     Run("library, a stopped link", [LIBRARY_READERS, *SPARSE_PAST], BOUND_S, 1000, stop_a_link,
         stage={"library": ["--own-loader"]}),
     Run("moved keys", ["via=1,count=4,think-us=500,keys=4", "via=0,set=10000,keys=4,"

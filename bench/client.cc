@@ -147,6 +147,8 @@ class Server {
   }
   Server(const Server&) = delete;
 
+  std::string url() const { return fmt::format("redis://127.0.0.1:{}", port_); }
+
   int connect() const {
     for (int tries = 0; tries < 500; ++tries) {
       const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -213,7 +215,8 @@ Contender contender(std::string name, std::size_t threads,
 
 std::vector<Contender> contenders(std::size_t threads,
                                   const std::vector<std::vector<std::string>>& reads,
-                                  const client::Client<>& client, const CClient& c_client,
+                                  const client::Client<>& client,
+                                  const client::Client<>& with_server, const CClient& c_client,
                                   NaiveClient& naive, LockedLru& locked,
                                   const tbb::concurrent_hash_map<std::string, std::string>& map) {
   const auto loader = [](const std::string&) { return std::optional<std::string>(kValue); };
@@ -221,6 +224,10 @@ std::vector<Contender> contenders(std::size_t threads,
   all.push_back(contender("Client::get", threads, reads, [&client, loader](const std::string& key) {
     return client.get(key, loader)->size();
   }));
+  all.push_back(contender("Client::get, with a server", threads, reads,
+                          [&with_server, loader](const std::string& key) {
+                            return with_server.get(key, loader)->size();
+                          }));
   all.push_back(contender("heatsink_get and release, in C", threads, reads,
                           [&c_client](const std::string& key) { return c_client.get(key); }));
   all.push_back(contender("Client::peek (not counted)", threads, reads,
@@ -245,8 +252,7 @@ void add_rows(Figures& figures, const std::vector<Contender>& all) {
   }
 }
 
-double get_over_loopback(const std::string& key) {
-  const Server server;
+double get_over_loopback(const Server& server, const std::string& key) {
   const int fd = server.connect();
   const auto bulk = [](const std::string& text) {
     return fmt::format("${}\r\n{}\r\n", text.size(), text);
@@ -262,6 +268,22 @@ double get_over_loopback(const std::string& key) {
   return median(each(one[0], &Cost::wall_ns));
 }
 
+// Every key hot and kept true by the server.
+client::Client<> client_of(const Server& server, const std::vector<std::string>& names,
+                           client::ClientOptions options) {
+  options.server_url = server.url();
+  client::Client<> client(options);
+  close(server.connect());  // it is there
+  for (int tries = 0; tries < 500 && !client.stats().server_problem.empty(); ++tries)
+    std::this_thread::sleep_for(Millis(10));
+  static_cast<void>(client.warm(
+      names, [](const std::string&) { return std::optional<std::string>(kValue); },
+      std::chrono::hours(1)));
+  if (client.stats().copies != names.size())
+    throw std::runtime_error("bench_client: not every key has a copy with a server");
+  return client;
+}
+
 void measure(Figures& figures) {
   const std::vector<std::string> names = key_names();
   const std::vector<std::vector<std::string>> reads = {reads_of(names, 1), reads_of(names, 2)};
@@ -272,6 +294,8 @@ void measure(Figures& figures) {
   static_cast<void>(client.warm(
       names, [](const std::string&) { return std::optional<std::string>(kValue); },
       std::chrono::hours(1)));
+  const Server server;
+  const client::Client<> with_server = client_of(server, names, options);
   const CClient c_client(names);
   NaiveClient naive;
   LockedLru locked;
@@ -283,7 +307,8 @@ void measure(Figures& figures) {
   }
   std::vector<double> hit;
   for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
-    std::vector<Contender> all = contenders(threads, reads, client, c_client, naive, locked, map);
+    std::vector<Contender> all =
+        contenders(threads, reads, client, with_server, c_client, naive, locked, map);
     race(all, kRounds);
     figures.table(
         fmt::format("A read of a hot key in ns, {} thread{}", threads, threads == 1 ? "" : "s"),
@@ -291,7 +316,7 @@ void measure(Figures& figures) {
     add_rows(figures, all);
     hit.push_back(median(each(all[0], &Cost::cpu_ns)));
   }
-  const double trip = get_over_loopback(names[0]);
+  const double trip = get_over_loopback(server, names[0]);
   figures.table("Beside the server", {"", "ns", "times"});
   figures.row({"GET over loopback, wall", fmt::format("{:.0f}", trip),
                fmt::format("{:.0f}", trip / hit[0])});

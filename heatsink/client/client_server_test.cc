@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -316,15 +317,15 @@ TEST_F(ClientServerTest, AForkedChildAsksItsLoaderAndLeavesTheParentAlone) {
   if (child == 0) {
     bool is_right = false;
     {
-      const Client<> copy = client;
+      const auto copy = std::make_unique<const Client<>>(client);
       const auto loader = [](const std::string&) { return std::optional<std::string>("mine"); };
-      is_right = copy.get("cold", loader).value() == "mine";
+      is_right = copy->get("cold", loader).value() == "mine";
       try {
-        static_cast<void>(copy.get("cold"));
+        static_cast<void>(copy->get("cold"));
         is_right = false;
       } catch (const ServerUnavailable&) {
       }
-      copy.close();
+      copy->close();
     }
     _exit(is_right ? 0 : 1);
   }

@@ -356,6 +356,23 @@ TEST_F(ClientServerTest, ManyThreadsSeeTheirOwnWrites) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(ClientOfAClusterNode, IsToldSoAndServesNothingFromCopies) {
+  const resp::testing::RedisProcess node("--cluster-enabled", "yes");
+  if (!node.running()) GTEST_SKIP() << "redis-server is not installed or does not start";
+  node.ask("CLUSTER ADDSLOTSRANGE 0 16383\r\n");
+  ClientOptions options;
+  options.server_url = "unix://" + node.socket_path();
+  options.server_backoff_max = Millis(20);
+  const Client<> client(options);
+  EXPECT_TRUE(eventually(
+      [&] { return client.stats().server_problem.find("heatsink proxy") != std::string::npos; }));
+  const auto loader = [](const std::string&) { return std::optional<std::string>("mine"); };
+  const std::vector<std::string> keys = {"a"};
+  EXPECT_THAT(client.warm(keys, loader), IsEmpty());
+  EXPECT_FALSE(client.get("a", loader).is_hit());
+  EXPECT_FALSE(client.get("a", loader).is_hit());
+}
+
 TEST(ClientWithABadServer, IsRefusedWhenItIsMade) {
   ClientOptions options;
   options.server_url = "http://nowhere";

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/log.h"
 #include "heatsink/client/errors.h"
 #include "heatsink/net/net.h"
 
@@ -30,6 +31,8 @@ net::RedisUrl url_of(const ClientOptions& options) {
 
 net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url) {
   if (!url.tls) return {};
+  if (!options.server_tls_verify)
+    log(LogLevel::kWarning, "server.tls-verify is off: anybody could be the server");
   const std::string& name = options.server_tls_server_name;
   Result<net::TlsContext> context = net::TlsContext::client(
       {options.server_tls_ca, options.server_tls_cert, options.server_tls_key,

@@ -15,12 +15,17 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace heatsink::resp::testing {
 
 class RedisProcess {
  public:
-  RedisProcess() { start(); }
+  // `more`: a further option and its value, "" for none.
+  explicit RedisProcess(std::string more = "", std::string value = "")
+      : more_(std::move(more)), value_(std::move(value)) {
+    start();
+  }
   ~RedisProcess() {
     stop();
     if (!directory_.empty()) std::filesystem::remove_all(directory_);
@@ -105,7 +110,7 @@ class RedisProcess {
     dup2(output, STDOUT_FILENO);
     execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path().c_str(),
            "--save", "", "--dir", directory_.c_str(), "--enable-debug-command", "local",
-           static_cast<char*>(nullptr));
+           more_.empty() ? nullptr : more_.c_str(), value_.c_str(), static_cast<char*>(nullptr));
     _exit(127);
   }
 
@@ -121,6 +126,8 @@ class RedisProcess {
     return true;
   }
 
+  const std::string more_;
+  const std::string value_;
   std::string directory_;
   pid_t child_ = -1;
   int output_ = -1;

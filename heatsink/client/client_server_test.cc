@@ -50,18 +50,24 @@ class ClientServerTest : public testing::Test {
   static void expect_soon(const Client<>& client, std::string_view key, std::string_view value) {
     EXPECT_TRUE(eventually([&] { return client.get(key).value() == value; })) << key << value;
   }
-  // From now on it is hot, and there is a copy.
-  static void heat(const Client<>& client, const std::string& key) {
+  // Both connections are there: that for commands may come up after the tracker's.
+  static void wait_until_served(const Client<>& client) {
     wait_until_up(client);
-    const std::vector<std::string> keys = {key};
-    EXPECT_THAT(client.warm(keys, std::chrono::hours(1)), IsEmpty());
-    EXPECT_TRUE(eventually([&] {
+    ASSERT_TRUE(eventually([&] {
       try {
-        return client.get(key).is_hit();
+        static_cast<void>(client.get("heatsink:any"));
+        return true;
       } catch (const ServerUnavailable&) {
-        return false;  // the connection for commands is not up yet, although the tracker's is
+        return false;
       }
     }));
+  }
+  // From now on it is hot, and there is a copy.
+  static void heat(const Client<>& client, const std::string& key) {
+    wait_until_served(client);
+    const std::vector<std::string> keys = {key};
+    EXPECT_THAT(client.warm(keys, std::chrono::hours(1)), IsEmpty());
+    EXPECT_TRUE(eventually([&] { return client.get(key).is_hit(); }));
   }
 
   resp::testing::RedisProcess server_;

@@ -38,7 +38,8 @@ std::string rate_words(const KeyView& key) {
   std::string out = amount_text(key, key.rate) + "/s";
   if (error_of(key) > 0) out += " ±" + amount_text(key, error_of(key));
   if (!std::isnan(key.share)) out += fmt::format("; {} of all accesses", percent_text(key.share));
-  return out + "; over " + age_text(key.window);
+  const double seconds = std::chrono::duration<double>(key.window).count();
+  return out + "; over " + (seconds < 10 ? fmt::format("{:.2g}s", seconds) : age_text(key.window));
 }
 
 std::string reads_text(const KeyView& key) {
@@ -111,7 +112,7 @@ advice::Advice advice_on(const KeyView& key, const HotkeysView& view) {
     traffic.masters = static_cast<std::uint32_t>(view.nodes.size());
   advice::AdviceOptions options;
   if (key.max_staleness) options.max_staleness = *key.max_staleness;
-  if (node.dimension == "requests" && node.hot > 0) options.limit_rate = node.hot;
+  if (node.dimension == "requests" && node.hot > 0) options.limit_rate = std::round(node.hot);
   return advise(traffic, options);
 }
 

@@ -53,6 +53,12 @@ TEST(KeyFacts, ValueAsFarAsItIsTold) {
             "it has 118 B, type hash, encoding listpack, expires in 1m12s");
 }
 
+TEST(KeyFacts, AShortWindowIsNotNone) {
+  HotkeysView view = sample_answer();
+  view.keys[0].window = Millis(420);
+  EXPECT_THAT(text_of(key_facts(view.keys[0], view), "rate"), EndsWith("; over 0.42s"));
+}
+
 TEST(KeyFacts, PlaceInACluster) {
   HotkeysView view = sample_answer();
   view.cluster = true;

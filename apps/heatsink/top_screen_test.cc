@@ -10,6 +10,7 @@ namespace heatsink::app {
 namespace {
 
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -315,6 +316,13 @@ TEST(TopSummary, NamesTheKeysAndTheLoadTakenOff) {
       "blob\\x00\\xff:\\x1b[2J (9.0k/s), counter:visits (3.5k/s, write-hot), größe:日本 (3.4k/s). "
       "On average\n"
       "10.5k/s of 21.8k/s were answered locally: 48.3 % of the load was taken off the server.\n");
+}
+
+TEST(TopSummary, OfAnObservedServerNoLoadIsTakenOff) {
+  TopModel model = busy();
+  model.observed = true;
+  EXPECT_THAT(summary_text(model, seconds(30)),
+              AllOf(HasSubstr("\n21.8k/s on average.\n"), Not(HasSubstr("taken off"))));
 }
 
 TEST(TopSummary, SaysWhenThereWasNothing) {

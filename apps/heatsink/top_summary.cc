@@ -51,6 +51,8 @@ std::string hot_sentence(const TopModel& model) {
 // Means over the answers, which come at even intervals.
 std::string load_sentence(const TopModel& model) {
   const auto answers = static_cast<double>(model.answers);
+  if (model.observed)
+    return fmt::format("It was asked {} on average.", tui::rate_text(model.requests_sum / answers));
   const double offload = model.requests_sum > 0 ? model.hits_sum / model.requests_sum : 0;
   return fmt::format(
       "On average {} of {} were answered locally: {} of the load was taken off the server.",

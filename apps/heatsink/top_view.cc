@@ -214,7 +214,10 @@ SourceView read_source(Members members) {
 void forget_hits(HotkeysView& view) {
   NodeView& node = view.node;
   node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
-  for (KeyView& key : view.keys) key.hits_rate = key.misses_rate = key.hit_ratio = kUnknown;
+  for (KeyView& key : view.keys) {
+    key.hits_rate = key.misses_rate = key.hit_ratio = kUnknown;
+    if (key.bytes_rate == 0) key.bytes_rate = kUnknown;  // whoever sees bytes sees some
+  }
 }
 
 // Only where a server was observed.

@@ -150,7 +150,8 @@ TEST(TopView, HugeNumbersAndDepthsAreHeld) {
 }
 
 TEST(TopView, AnObservedServerHasNoHitsToTellOf) {
-  const std::string observed = with(answer(), "\"headline\"", R"("sources": [{"name": "monitor",
+  const std::string observed = with(with(answer(), "\"bytes\": 20000", "\"bytes\": 0"),
+                                    "\"headline\"", R"("sources": [{"name": "monitor",
     "state": "running", "cost": "", "blind_spots": "", "confidence": "", "note": "",
     "progress": null}], "headline")");
   const auto view = parse_hotkeys(observed);
@@ -159,6 +160,7 @@ TEST(TopView, AnObservedServerHasNoHitsToTellOf) {
   EXPECT_TRUE(std::isnan(view->keys[0].hits_rate));
   EXPECT_TRUE(std::isnan(view->keys[0].hit_ratio));
   EXPECT_TRUE(std::isnan(view->keys[0].misses_rate));
+  EXPECT_TRUE(std::isnan(view->keys[0].bytes_rate));
   EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 750);
 }
 

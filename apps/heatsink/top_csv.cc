@@ -18,7 +18,7 @@ std::string number(double value) {
 }
 
 std::string quoted(const std::string& text) {
-  const std::string safe = tui::safe_text(text);
+  std::string safe = tui::safe_text(text);
   if (safe.find_first_of(",\"") == std::string::npos) return safe;
   std::string out = "\"";
   for (const char c : safe) {

@@ -74,8 +74,21 @@ PyObject* tell_stats(PyObject* self, PyObject* /*none*/) {
       put(row.get(), "refreshes", now.refreshes) &&
       put(row.get(), "refresh_failures", now.refresh_failures) &&
       put(row.get(), "refresh_drops", now.refresh_drops) &&
-      put(row.get(), "stale_served", now.stale_served);
+      put(row.get(), "stale_served", now.stale_served) &&
+      put(row.get(), "copies_bytes", now.copies_bytes) &&
+      put(row.get(), "distinct_keys", now.distinct_keys) &&
+      put(row.get(), "distinct_keys_per_second", now.distinct_keys_per_second) &&
+      put(row.get(), "reads", now.reads) && put(row.get(), "writes", now.writes) &&
+      put(row.get(), "hits", now.hits) && put(row.get(), "no_room", now.no_room);
   return is_whole ? row.release() : nullptr;
+}
+
+PyObject* tell_server_problem(PyObject* self, PyObject* /*none*/) {
+  heatsink_client* const client = state_of(self).handle();
+  if (client == nullptr) return nullptr;
+  const int code = heatsink_server_state(client);
+  if (code != HEATSINK_FAILED && code < 0) return Call().raise(code);
+  return PyUnicode_FromString(code == HEATSINK_FAILED ? heatsink_last_error() : "");
 }
 
 PyObject* tell_top(PyObject* self, PyObject* count) {

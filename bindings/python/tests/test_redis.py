@@ -184,6 +184,27 @@ def test_hot_keys_are_found_and_refreshed(server, direct):
         until(lambda: one.get("a") == b"2", PATIENCE_S, "the write of somebody else")
 
 
+def test_a_server_that_tells_of_writes(server, direct):
+    """Nothing is refreshed here: only the server's notice ends a copy."""
+    direct.set("a", "0")
+    url = f"redis://127.0.0.1:{server.port}"
+    one = heatsink.wrap(redis.Redis(port=server.port), server_url=url, **QUIET)
+    with one.heatsink as client:
+        until(lambda: client.server_problem() == "", PATIENCE_S, "the tracker")
+        client.warm(["a"], one._reads._load)
+        for turn in ("1", "2", "3"):
+            until(lambda: one.get("a") and client.peek("a"), PATIENCE_S, "a copy")
+            direct.set("a", turn)
+            until(lambda: one.get("a") == turn.encode(), PATIENCE_S, "the server's notice")
+        one.set("a", "own")
+        assert one.get("a") == b"own"
+        one.delete("a")
+        assert one.get("a") is None
+    alone = heatsink.Client(server_url="redis://127.0.0.1:1")
+    assert alone.server_problem() and alone.get("a", Source()) == "a value"
+    alone.close()
+
+
 def test_threads_read_their_own_writes(wrapped):
     faults = []
 

@@ -28,7 +28,8 @@ class Client(_native.Client):
     """Counts every access, and keeps local copies of the keys that are hot.
 
     Cold keys go to the loader, each time. A copy is refreshed in the background; a write through
-    this object replaces it; a write by anybody else is seen at the next refresh.
+    this object replaces it; a write by anybody else is seen at the next refresh, or, with
+    `server_url`, when the server tells of it.
 
     Any thread may use it. A hit neither waits nor gives up the GIL. After fork() the child begins
     anew with the same options. It ends with close(), or a `with` block: until then it keeps the

@@ -26,7 +26,8 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
     """A copy of a redis.Redis or redis.asyncio.Redis that reads hot keys locally.
 
     It is of the same class and has the same connections; what differs is level `ttl`: writes by
-    others are seen at the next refresh. Writes through it, also by pipelines and scripts with
+    others are seen at the next refresh, or, with server_url, which names the same server and
+    database, when the server tells of them. Writes through it, also by pipelines and scripts with
     declared keys, are seen at once. Its attribute `heatsink` is the Client: `client`, which is then
     for these keys alone, or a new one with `options`.
 

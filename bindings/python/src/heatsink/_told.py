@@ -28,6 +28,13 @@ class Stats:
     refresh_failures: int
     refresh_drops: int  # keys that failed too often in a row
     stale_served: int  # copies past their end, because their load failed
+    copies_bytes: int  # now
+    distinct_keys: float  # in the window; standard error 3.3 %
+    distinct_keys_per_second: float
+    reads: int  # totals again
+    writes: int
+    hits: int
+    no_room: int  # values not kept: cache.maximum-bytes, cache.maximum-nil
 
 
 @dataclass(frozen=True)

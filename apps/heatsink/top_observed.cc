@@ -53,10 +53,12 @@ class ObservedAnswers final : public TopAnswers {
     });
     // The rows are those of the first source that has any.
     std::vector<observe::Observation> ordered = seen;
-    std::ranges::stable_partition(ordered, [](const observe::Observation& each) {
+    const auto has_rows = [](const observe::Observation& each) {
       return !each.report.keys.empty() || each.state == observe::SourceState::kRunning ||
              each.state == observe::SourceState::kFinished;
-    });
+    };
+    // Not that of std::ranges, which clang 14 does not compile.
+    std::stable_partition(ordered.begin(), ordered.end(), has_rows);
     const observe::Observation& first = ordered.front();
     const bool nothing = first.report.keys.empty() && !first.note.empty() &&
                          first.state != observe::SourceState::kRunning &&

@@ -18,7 +18,8 @@ struct Endpoint {
   std::string text() const;  // "10.0.0.7:6379", "[::1]:6379"
 
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
-  friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
+  // See Bytes in base/units.h.
+  friend auto operator<=>(Endpoint, Endpoint) = default;  // NOLINT(modernize-use-nullptr)
 };
 static_assert(sizeof(Endpoint) == 18);
 

@@ -25,14 +25,11 @@ bool PendingCommands::push(Row row, std::span<const CapturedKey> keys) {
   std::size_t bytes = 0;
   for (const CapturedKey& key : keys) bytes += sizeof(Prefix) + key.name.size();
   if (size() == kCommandsMax || names_.size() + bytes > kNameBytesMax) return false;
-  char* at = bytes > 0 ? names_.prepare(bytes) : nullptr;
   for (const CapturedKey& key : keys) {
     const auto prefix = static_cast<Prefix>(key.name.size() << 1 | (key.write ? 1 : 0));
-    std::memcpy(at, &prefix, sizeof prefix);
-    std::memcpy(at + sizeof prefix, key.name.data(), key.name.size());
-    at += sizeof prefix + key.name.size();
+    names_.append({reinterpret_cast<const char*>(&prefix), sizeof prefix});
+    names_.append(key.name);
   }
-  names_.commit(bytes);
   row.keys = static_cast<std::uint32_t>(keys.size());
   rows_.push_back(row);
   return true;

@@ -53,7 +53,7 @@ Status leave_root() {
 Status drop_privileges() {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return refused("no_new_privs");
   if (geteuid() == 0) {
-    if (const Status left = leave_root(); !left) return left;
+    if (Status left = leave_root(); !left) return left;
   }
   // Old kernels have no ambient capabilities.
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)

@@ -18,7 +18,8 @@ struct KeyId {
   std::string raw_name;
   std::uint64_t db = 0;
   std::string dimension;
-  friend auto operator<=>(const KeyId&, const KeyId&) = default;
+  // clang-tidy 14 takes the 0 that a comparison is rewritten to for a pointer.
+  friend auto operator<=>(const KeyId&, const KeyId&) = default;  // NOLINT(modernize-use-nullptr)
 };
 KeyId id_of(const KeyView& key);
 // Of the template that the key belongs to: its pattern stands for the name.

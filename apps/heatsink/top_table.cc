@@ -125,6 +125,7 @@ void draw_keys(tui::Screen& screen, const tui::Area& area, const TopModel& model
   const Worth worth = worth_of(model, rows);
   const std::vector<Field> fields = app::fields(worth);
   std::vector<tui::Column> columns;
+  columns.reserve(fields.size());
   for (const Field& field : fields) columns.push_back(field.column);
   tui::Table table(std::move(columns));
   for (std::size_t i = first; i < std::min(first + room, rows.rows.size()); ++i) {

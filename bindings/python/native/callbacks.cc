@@ -67,8 +67,14 @@ void dispose_of_the_dead() {
   while (next != nullptr) delete std::exchange(next, next->next_);
 }
 
-void hold_burials() { burying.lock(); }
-void release_burials() { burying.unlock(); }
+void hold_for_fork() {
+  burying.lock();
+  making_thread_state.lock();
+}
+void release_after_fork() {
+  making_thread_state.unlock();
+  burying.unlock();
+}
 
 heatsink_loader* new_loader(PyObject* loader, const Codec& codec, bool key_is_text) {
   if (PyCallable_Check(loader) == 0) {

@@ -25,9 +25,9 @@ class Dead {
 };
 void dispose_of_the_dead();
 
-// For pthread_atfork(): nobody is burying while the process is copied.
-void hold_burials();
-void release_burials();
+// For pthread_atfork(): nobody has these locks while the process is copied.
+void hold_for_fork();
+void release_after_fork();
 
 // A handle for `loader`, which is called with the key as text or bytes; null: an exception is set.
 // The library keeps what it needs of it.

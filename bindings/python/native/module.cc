@@ -12,7 +12,7 @@ namespace {
 void count_fork() {
   fork_count = fork_count + 1;
   callback_depth = 0;
-  release_burials();
+  release_after_fork();
 }
 
 bool add(PyObject* module, const char* name, PyObject* object) {
@@ -61,10 +61,11 @@ PyMODINIT_FUNC PyInit__native() {
                  static_cast<unsigned>(heatsink_abi_version()), unsigned{HEATSINK_ABI_VERSION});
     return nullptr;
   }
+  interpreter = PyInterpreterState_Get();
   Ref module(PyModule_Create(&definition));
   const Ref type(module ? new_client_type() : nullptr);
   if (!type || !add(module.get(), "Client", type.get()) || !add_exceptions(module.get()))
     return nullptr;
-  if (pthread_atfork(hold_burials, release_burials, count_fork) != 0) return PyErr_NoMemory();
+  if (pthread_atfork(hold_for_fork, release_after_fork, count_fork) != 0) return PyErr_NoMemory();
   return module.release();
 }

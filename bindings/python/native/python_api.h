@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <mutex>
 #include <utility>
 
 namespace heatsink::python {
@@ -67,11 +68,28 @@ Ref call_python(PyObject* callable, Arguments... arguments) {
 // How deep this thread is in calls of the library to Python.
 inline thread_local int callback_depth = 0;
 
+// The one interpreter, and a lock that fork() takes (pthread_atfork): Python 3.11 waits for ever in
+// a child that was copied while another thread was making its thread state, which takes no GIL.
+inline PyInterpreterState* interpreter = nullptr;
+inline std::mutex making_thread_state;
+
+// As PyGILState_Ensure(), but for that.
+inline PyGILState_STATE take_gil() {
+  if (PyGILState_GetThisThreadState() != nullptr) return PyGILState_Ensure();
+  PyThreadState* made = nullptr;
+  {
+    const std::lock_guard lock(making_thread_state);
+    made = PyThreadState_New(interpreter);
+  }
+  PyEval_RestoreThread(made);
+  return PyGILState_UNLOCKED;
+}
+
 // For callbacks of the library, which come without the GIL.
 template <class Call>
 auto in_python(Call call) {
   Staying stays;
-  const PyGILState_STATE state = PyGILState_Ensure();
+  const PyGILState_STATE state = take_gil();
   ++callback_depth;
   const auto result = call();
   --callback_depth;

@@ -46,7 +46,7 @@ class DistinctKeys {
     turn(now);
     sketches_[clock_.position().slot].add(hash.value);
   }
-  // All of a log, which are credited to the slot of `now`: about 1 ns each.
+  // All of a log, which are credited to the slot of `now`.
   void add(const AccessLog& log, TimePoint now) noexcept;
 
   // What was accessed in the window as it stands at `now`; shards of one traffic are merged by the

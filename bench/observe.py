@@ -6,9 +6,12 @@
 
 A redis-server of its own, under as much load as it takes (redis-benchmark, one key gets about
 half), for `--rounds` rounds. In each round each source has a turn between two turns without any, in
-an order drawn anew, so that what the machine does to one turn it does to all; the price is the
-median of the losses against the mean of the two neighbours. Exact counts are the server's own: the
-hot key is asked for with STRLEN and the others with GET, and INFO commandstats counts each.
+an order drawn anew. The price is what a command of the load costs the server's main thread in CPU
+time, with and without: a server with nothing to spare loses just that part of its throughput, and
+other programs on the machine, which change the throughput itself from turn to turn, hardly touch
+it. Told is the median over the rounds, against the mean of the two neighbours; the throughput
+lost stands beside it. Exact counts are the server's own: the hot key is asked for with STRLEN and
+the others with GET, and INFO commandstats counts each.
 """
 
 import argparse
@@ -23,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
 
@@ -66,20 +70,26 @@ class Server:
         self.redis.stop()
 
     def counts(self):
-        """Commands so far, and those for the hot key."""
-        stats = self.client("INFO", "stats").decode()
+        """Commands of the load so far, those for the hot key, and seconds of CPU time."""
+        cpu = self.client("INFO", "cpu").decode()
         by_command = self.client("INFO", "commandstats").decode()
-        return (
-            int(re.search(r"total_commands_processed:(\d+)", stats)[1]),
-            int(re.search(r"cmdstat_strlen:calls=(\d+)", by_command)[1]),
-        )
+        hot = int(re.search(r"cmdstat_strlen:calls=(\d+)", by_command)[1])
+        others = int(re.search(r"cmdstat_get:calls=(\d+)", by_command)[1])
+        parts = re.findall(r"used_cpu_(?:sys|user)_main_thread:([\d.]+)", cpu)
+        return hot + others, hot, sum(map(float, parts))
 
-    def rates(self, seconds):
-        """Of all commands and of those for the hot key, per second."""
+    def turn(self, seconds):
         began, before = time.monotonic(), self.counts()
         time.sleep(seconds)
         took = time.monotonic() - began
-        return [(now - then) / took for now, then in zip(self.counts(), before)]
+        commands, hot, cpu_s = (now - then for now, then in zip(self.counts(), before))
+        return Turn(commands / took, hot / took, cpu_s / commands)
+
+
+class Turn(typing.NamedTuple):
+    commands_per_s: float
+    hot_per_s: float
+    cpu_s: float  # of a command
 
 
 class Watcher:
@@ -92,7 +102,7 @@ class Watcher:
         else:
             url = f"redis://127.0.0.1:{port}"
             command = [heatsink, "top", url, "--json", "--interval", "1s", *flags]
-            command += ["--for", f"{seconds + 2}s"]
+            command += ["--for", f"{round(1000 * (seconds + 2))}ms"]
         self.answers = []
         self.is_top = flags is not None
         self.output = tempfile.TemporaryFile("w+") if self.is_top else subprocess.DEVNULL
@@ -132,29 +142,33 @@ def main():
     chosen = options.parse_args()
     random.seed(1)
     server = Server()
+    prices = {name: [] for name in SOURCES}
     losses = {name: [] for name in SOURCES}
     verdicts = {name: [] for name in SOURCES}
     try:
-        without, _ = server.rates(chosen.seconds)
+        before = server.turn(chosen.seconds)
         for _ in range(chosen.rounds):
             for name in random.sample(list(SOURCES), len(SOURCES)):
                 port = server.redis.port
                 with Watcher(chosen.heatsink, port, name, chosen.seconds) as watcher:
-                    during, hot = server.rates(chosen.seconds)
-                after, _ = server.rates(chosen.seconds)
-                losses[name].append(1 - during / ((without + after) / 2))
-                verdicts[name].append(judged(watcher.answers, hot))
-                without = after
+                    during = server.turn(chosen.seconds)
+                after = server.turn(chosen.seconds)
+                prices[name].append(1 - (before.cpu_s + after.cpu_s) / 2 / during.cpu_s)
+                without = (before.commands_per_s + after.commands_per_s) / 2
+                losses[name].append(1 - during.commands_per_s / without)
+                verdicts[name].append(judged(watcher.answers, during.hot_per_s))
+                before = after
     finally:
         server.close()
-    print(f"{without:.0f} commands/s without a source; {os.cpu_count()} cores")
-    print("| source | throughput lost (median of the rounds) | least .. most | the hot key |")
-    print("|---|---|---|---|")
-    for name, values in losses.items():
-        texts = " / ".join(sorted(set(verdicts[name]))) if SOURCES[name] else "-"
+    print(f"{before.commands_per_s:.0f} commands/s without a source; {os.cpu_count()} cores")
+    print("| source | price (CPU time) | least .. most | throughput lost | the hot key |")
+    print("|---|---|---|---|---|")
+    for name, price in prices.items():
+        texts = "; ".join(verdicts[name]) if SOURCES[name] else "-"
         print(
-            f"| {name} | {100 * statistics.median(values):.1f} % "
-            f"| {100 * min(values):.1f} .. {100 * max(values):.1f} % | {texts} |"
+            f"| {name} | {100 * statistics.median(price):.1f} % "
+            f"| {100 * min(price):.1f} .. {100 * max(price):.1f} % "
+            f"| {100 * statistics.median(losses[name]):.1f} % | {texts} |"
         )
 
 

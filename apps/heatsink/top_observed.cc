@@ -18,10 +18,10 @@ constexpr Nanos kAwayFor = std::chrono::seconds(2);  // a server may be just res
 
 class ObservedAnswers final : public TopAnswers {
  public:
-  ObservedAnswers(boost::asio::io_context& io, observe::Server server,
+  ObservedAnswers(boost::asio::io_context& io, observe::Server server, const observe::Login& login,
                   std::vector<std::unique_ptr<observe::Source>> sources, Nanos first_within)
       : timer_(io),
-        observer_(std::move(server), std::move(sources)),
+        observer_(std::move(server), login, std::move(sources)),
         started_at_(BootClock::now()),
         first_by_(started_at_ + first_within) {}
 
@@ -114,7 +114,7 @@ Result<std::unique_ptr<TopAnswers>> observed_answers(boost::asio::io_context& io
   }
   return std::unique_ptr<TopAnswers>(std::make_unique<ObservedAnswers>(
       io, observe::Server{server.url, std::move(addresses).value(), std::move(tls).value()},
-      std::move(sources), first_within));
+      options.login, std::move(sources), first_within));
 }
 
 }  // namespace heatsink::app

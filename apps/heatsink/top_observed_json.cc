@@ -42,10 +42,23 @@ json::object source_object(const observe::Observation& seen) {
   return out;
 }
 
+// Of what is not told there is no member.
+void add_details(const observe::KeyDetails& details, json::object& key) {
+  if (!details.type.empty()) key["type"] = printable(details.type);
+  if (!details.encoding.empty()) key["encoding"] = printable(details.encoding);
+  if (details.value_bytes) key["value_bytes"] = *details.value_bytes;
+  if (details.ttl) key["ttl_seconds"] = std::chrono::duration<double>(*details.ttl).count();
+  if (details.never_expires) key["never_expires"] = true;
+}
+
 }  // namespace
 
 std::string observed_json(std::span<const observe::Observation> seen, admin::WallTime wall_at) {
   json::value body = json::parse(admin::hotkeys_json(seen.front().report, wall_at));
+  for (std::size_t i = 0; i < seen.front().details.size(); ++i) {
+    if (const auto& details = seen.front().details[i])
+      add_details(*details, body.as_object()["keys"].as_array()[i].as_object());
+  }
   json::array sources;
   for (const observe::Observation& each : seen) sources.push_back(source_object(each));
   json::array differences;

@@ -53,6 +53,24 @@ TEST(TopObserved, TheAnswerIsThatOfAProxyAndTellsItsSources) {
   EXPECT_TRUE(view->cross_check.empty());
 }
 
+TEST(TopObserved, WhatIsKnownOfAKeyIsTold) {
+  observe::Observation known = seen();
+  observe::KeyDetails details;
+  details.type = "hash";
+  details.encoding = "listpack";
+  details.value_bytes = 120;
+  details.ttl = seconds(5);
+  known.details = {details};
+  const auto view = parse_hotkeys(json_of({known}));
+  ASSERT_TRUE(view) << view.error().message;
+  const KeyView& key = view->keys[0];
+  EXPECT_EQ(key.type, "hash");
+  EXPECT_EQ(key.encoding, "listpack");
+  EXPECT_EQ(key.value_bytes, Bytes{120});
+  EXPECT_EQ(key.ttl, Nanos(seconds(5)));
+  EXPECT_FALSE(key.never_expires);
+}
+
 TEST(TopObserved, ASecondSourceChecksTheFirst) {
   observe::Observation other = seen();
   other.facts.name = "lfu";

@@ -163,6 +163,11 @@ void read_optional(Members& members, KeyView& key) {
   if (members.has("max_staleness_seconds"))
     members.read("max_staleness_seconds", key.max_staleness.emplace());
   if (members.has("reply_bytes")) members.read("reply_bytes", key.value_bytes.emplace().count);
+  if (members.has("value_bytes")) members.read("value_bytes", key.value_bytes.emplace().count);
+  if (members.has("type")) members.read("type", key.type);
+  if (members.has("encoding")) members.read("encoding", key.encoding);
+  if (members.has("ttl_seconds")) members.read("ttl_seconds", key.ttl.emplace());
+  if (members.has("never_expires")) members.read("never_expires", key.never_expires);
 }
 
 KeyView read_key(Members members, std::optional<Error>& error) {

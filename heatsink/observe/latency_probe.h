@@ -16,6 +16,7 @@ class LatencyProbe {
 
   // Asks when `interval` has passed since the last question. `on`: the server is under our load.
   void tick(TimePoint now, Nanos interval, bool on) {
+    asked_on_ = asked_on_ || (asking_ && on);  // it may be our load that it waits for
     if (asking_ || !dialogue_.is_up() || now - asked_at_ < interval) return;
     asking_ = true;
     asked_at_ = now;

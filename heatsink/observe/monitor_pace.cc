@@ -27,17 +27,21 @@ Nanos MonitorPace::period() const {
   return cycles_ < kShortCycles ? whole / kShorter : whole;
 }
 
-Nanos MonitorPace::next_on() const {
+double MonitorPace::fraction() const {
   const double most = static_cast<double>(options_.on.count()) /
                       static_cast<double>((options_.on + options_.off).count());
   const double loss = loss_.value_or(kAssumedLoss);
-  const double fraction = std::min(most, loss > 0 ? options_.price_max.part / loss : most);
-  return std::max(scaled(period(), fraction * strain_), kOnMin);
+  return std::min(most, loss > 0 ? options_.price_max.part / loss : most);
 }
 
-Nanos MonitorPace::next_off() {
+Nanos MonitorPace::next_on() const {
+  return std::max(scaled(period(), fraction() * strain_), kOnMin);
+}
+
+Nanos MonitorPace::next_off(Nanos was_on) {
   std::exponential_distribution<double> jitter(1.0);
-  const Nanos mean = period() - std::min(next_on(), period() / 2);
+  const Nanos planned = period() - std::min(next_on(), period() / 2);
+  const Nanos mean = std::max(planned, scaled(was_on, 1 / fraction() - 1));
   ++cycles_;
   return scaled(mean, std::clamp(jitter(random_), kJitterMin, kJitterMax));
 }

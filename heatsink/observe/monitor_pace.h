@@ -44,7 +44,9 @@ class MonitorPace {
   explicit MonitorPace(const MonitorPaceOptions& options);
 
   Nanos next_on() const;
-  Nanos next_off();
+  // `was_on`: how long the window really was. One that was longer than planned (this machine had
+  // no time for us) is paid for by a longer pause.
+  Nanos next_off(Nanos was_on = Nanos(0));
 
   // After each window: the server's work with MONITOR and, before it, without. Too little work
   // tells nothing. The latest few windows count.
@@ -59,6 +61,7 @@ class MonitorPace {
 
  private:
   Nanos period() const;
+  double fraction() const;  // of the time, that MONITOR may be on
 
   MonitorPaceOptions options_;
   std::mt19937_64 random_;

@@ -67,6 +67,13 @@ TEST(MonitorPace, TooLittleWorkTeachesNothing) {
   EXPECT_FALSE(pace.loss());
 }
 
+TEST(MonitorPace, AWindowThatWasTooLongIsPaidForByALongerPause) {
+  MonitorPace planned = settled({.seed = 7}), late = settled({.seed = 7});
+  const Nanos usual = planned.next_off(planned.next_on());
+  const Nanos longer = late.next_off(late.next_on() * 4);
+  EXPECT_NEAR(static_cast<double>(longer.count()) / static_cast<double>(usual.count()), 4, 0.1);
+}
+
 TEST(MonitorPace, StrainHalvesTheWindowsForGood) {
   MonitorPace pace = settled();
   const Nanos before = pace.next_on();

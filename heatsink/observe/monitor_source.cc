@@ -163,6 +163,7 @@ void MonitorSource::take_work(const std::optional<ServerWork>& work, TimePoint n
 
 void MonitorSource::finish_window(TimePoint now) {
   const TimePoint from = stream_.begun_at();
+  const Nanos was_on = stream_.has_begun() ? now - from : Nanos(0);
   if (auto heard = stream_.take_heard(now); heard && heard->seconds > 0) {
     windows_.push_back({std::move(heard->summary), heard->seconds, from, now});
     ++windows_ever_;
@@ -172,7 +173,7 @@ void MonitorSource::finish_window(TimePoint now) {
   if (state_ == SourceState::kStarting && windows_ever_ >= kWindowsWanted)
     state_ = SourceState::kRunning;
   phase_ = Phase::kWaiting;
-  due_ = now + pace_.next_off();
+  due_ = now + pace_.next_off(was_on);
   ask_work(now, false);
 }
 

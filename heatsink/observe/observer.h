@@ -14,7 +14,8 @@ namespace heatsink::observe {
 // be called by any thread.
 class Observer {
  public:
-  Observer(Server server, std::vector<std::unique_ptr<Source>> sources);
+  // `login`: for a connection of its own, which asks what the busiest keys are.
+  Observer(Server server, const Login& login, std::vector<std::unique_ptr<Source>> sources);
   ~Observer();
   Observer(const Observer&) = delete;
 

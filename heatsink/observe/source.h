@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/report.h"
 #include "heatsink/observe/conversation.h"
+#include "heatsink/observe/key_details.h"
 
 namespace heatsink::observe {
 
@@ -34,7 +37,9 @@ struct Observation {
   detect::Report report;
   SourceFacts facts;
   SourceState state = SourceState::kStarting;
-  std::string note;      // what there is to say now: a warning, a limit, why it failed; ""
+  std::string note;  // what there is to say now: a warning, a limit, why it failed; ""
+  // Of the first rows, by their place; nothing: not known (yet). Filled in by the observer.
+  std::vector<std::optional<KeyDetails>> details;
   double progress = -1;  // 0 .. 1 of a source that comes to an end; negative: it does not
 };
 

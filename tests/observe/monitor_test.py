@@ -34,6 +34,7 @@ class Monitor(unittest.TestCase):
         self.assertAlmostEqual(key["share"], 0.5, delta=0.1)
         self.assertEqual(key["commands"][0]["name"], "GET")
         self.assertEqual(key["clients"][0]["name"], "127.0.0.1")
+        self.assertEqual(key["type"], "none")  # nobody has written it
         self.assertEqual(seen["sources"][0]["name"], "monitor")
         self.assertEqual(seen["sources"][0]["state"], "running")
 

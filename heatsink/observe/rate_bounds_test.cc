@@ -56,15 +56,15 @@ class Simulation {
   explicit Simulation(std::uint64_t seed) : random_(seed), pace_({.seed = seed}) {}
 
   bool contains_truth(const Traffic& traffic, int windows) {
-    constexpr double kStep_s = 0.001;
+    constexpr double kStepSeconds = 0.001;
     std::vector<WindowCount> seen;
     double all = 0;
     double now_s = 0;
     const auto pass = [&](double seconds, bool on) {
       const double end_s = now_s + seconds;
       double count = 0;
-      for (; now_s < end_s; now_s += kStep_s) {
-        const double mean = traffic(now_s, now_s + kStep_s);
+      for (; now_s < end_s; now_s += kStepSeconds) {
+        const double mean = traffic(now_s, now_s + kStepSeconds);
         count += mean > 0 ? std::poisson_distribution<int>(mean)(random_) : 0;
       }
       all += count;

@@ -81,6 +81,12 @@ bool colors_wanted() {
   return (no_color == nullptr || *no_color == '\0') && has_colors();
 }
 
+// What setupterm() knows of the terminal, for as long as this lives; newterm() knows it for itself.
+struct Knowledge {
+  TERMINAL* terminal = cur_term;
+  ~Knowledge() { del_curterm(terminal); }
+};
+
 // "": the terminal cannot do that.
 std::string capability(const char* name) {
   char writable[8] = {};
@@ -150,6 +156,7 @@ Result<std::unique_ptr<Terminal>> Terminal::open(Colors colors) {
     return Error{ErrorCode::kUnsupported,
                  "the terminal is of an unknown kind: set TERM, as in TERM=xterm"};
   }
+  const Knowledge knowledge;
   if (capability("cup").empty()) {
     return Error{ErrorCode::kUnsupported, "the cursor of this terminal cannot be moved"};
   }

@@ -293,6 +293,8 @@ PyMethodDef methods[] = {
     {"_warm", method(warm), METH_FASTCALL, "_warm(key, loader, milliseconds)"},
     {"_top", method(tell_top), METH_O, "_top(n)"},
     {"_stats", method(tell_stats), METH_NOARGS, "_stats()"},
+    {"metrics_text", method(tell_metrics), METH_NOARGS,
+     "metrics_text(): the statistics as Prometheus reads them"},
     {"server_problem", method(tell_server_problem), METH_NOARGS,
      "server_problem(): why there are no copies now, where server_url is set; empty: all is well"},
     {"_on_hot", method(listen), METH_O, "_on_hot(listener)"},

@@ -43,6 +43,7 @@ inline ClientState& state_of(PyObject* self) {
 
 // What the client tells of itself (tells.cc).
 PyObject* tell_stats(PyObject* self, PyObject* none);
+PyObject* tell_metrics(PyObject* self, PyObject* none);
 PyObject* tell_server_problem(PyObject* self, PyObject* none);
 PyObject* tell_top(PyObject* self, PyObject* count);
 PyObject* list_options(PyObject* module, PyObject* none);

@@ -101,6 +101,18 @@ PyObject* tell_top(PyObject* self, PyObject* count) {
   return rows_or_raise(std::move(list), heatsink_top(client, n, add_key, to));
 }
 
+PyObject* tell_metrics(PyObject* self, PyObject* /*none*/) {
+  heatsink_client* const client = state_of(self).handle();
+  if (client == nullptr) return nullptr;
+  Ref told;
+  const auto tell = [](void* user, const char* text, std::size_t size) {
+    *static_cast<Ref*>(user) =
+        Ref(PyUnicode_FromStringAndSize(text, static_cast<Py_ssize_t>(size)));
+  };
+  const int code = heatsink_metrics(client, tell, &told);
+  return code < 0 ? Call().raise(code) : told.release();
+}
+
 PyObject* list_options(PyObject* /*module*/, PyObject* /*none*/) {
   Ref list(PyList_New(0));
   heatsink_options* const options = heatsink_options_new();

@@ -170,6 +170,9 @@ def test_what_is_read_often_becomes_hot(source):
         until(lambda: client.get("a", source) and client.stats().hit_ratio > 0, PATIENCE_S, "hits")
         stats = client.stats()
         assert stats.hot_keys >= 1 and stats.reads_per_second > 0
+        lines = client.metrics_text().splitlines()
+        (hits,) = [line for line in lines if line.startswith("heatsink_local_hits_total ")]
+        assert int(float(hits.split()[1])) >= 1
 
 
 def test_a_listener_that_raises_is_heard_of(monkeypatch, source):

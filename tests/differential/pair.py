@@ -139,9 +139,16 @@ class Pair:
             session.heard(command, mine)
 
     def _settle(self, step, heard):
-        """Who waits, waits on both sides before anybody goes on; who was closed comes back."""
-        if CLOSED in heard[step.client]:
+        """Who waits, waits on both sides before anybody goes on; who was closed comes back.
+
+        The server hears a moment later that a client of the proxy's subscribes no longer, because
+        it has left or said RESET (docs/reference/differences.md).
+        """
+        closed = CLOSED in heard[step.client]
+        if closed:
             self._reconnect(step.client)
+        if closed or any(command.args[0].upper() == b"RESET" for command in step.commands):
+            until(self._hear_of_the_same, PATIENCE_S, "the same channels on both sides")
         may_wait = any("alone" in command.flags for command in step.commands)
         if not (self.stalled or may_wait):
             return
@@ -150,6 +157,9 @@ class Pair:
         if waiting > len(self.stalled):
             self.stalled.add(step.client)
         until(lambda: self.through.blocked() == waiting, PATIENCE_S, f"{waiting} connections wait")
+
+    def _hear_of_the_same(self):
+        return self.direct.subscriptions() == self.through.subscriptions()
 
     def _reconnect(self, i):
         for side in self.sides():

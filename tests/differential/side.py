@@ -100,6 +100,15 @@ class Side:
         info = self.admin.ask("INFO", "clients")
         return int(info.split(b"blocked_clients:")[1].split(b"\r\n")[0])
 
+    def subscriptions(self):
+        """How many patterns, and the subscribers of each channel."""
+        told = [self.admin.ask("PUBSUB", "NUMPAT")]
+        for kind in ("", "SHARD"):
+            listed = self.admin.ask("PUBSUB", kind + "CHANNELS").split(b"\r\n")[2::2]
+            channels = sorted(listed)
+            told.append(self.admin.ask("PUBSUB", kind + "NUMSUB", *channels))
+        return told
+
     def unblock_all(self):
         for row in self.admin.ask("CLIENT", "LIST").split(b"\n"):
             fields = dict(part.split(b"=", 1) for part in row.split() if b"=" in part)

@@ -12,11 +12,14 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
+#include <exception>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/byte_buffer.h"
@@ -118,10 +121,19 @@ class Host {
       answer(words, out);
     } catch (const std::exception& error) {
       resp::append_error(out, std::string("ERR ") + error.what());
+      keep(std::current_exception());
     }
   }
 
  private:
+  // Callers who share a load share its exception, and who holds it is counted inside libstdc++,
+  // which is built without the thread sanitizer: that would see what() of one and the release by
+  // the last, but not the atomics between. So here nobody is the last.
+  void keep(std::exception_ptr error) {
+    const std::lock_guard lock(keeping_);
+    kept_.push_back(std::move(error));
+  }
+
   void answer(const Words& words, ByteBuffer& out) {
     const std::string_view verb = words.empty() ? std::string_view() : words[0];
     if (verb == "GET") {
@@ -177,6 +189,8 @@ class Host {
   const client::Client<> client_;
   const OwnClient own_;
   const bool has_own_;
+  std::mutex keeping_;
+  std::vector<std::exception_ptr> kept_;
   std::atomic<std::int64_t> hits_{0};
 };
 

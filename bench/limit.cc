@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -39,11 +40,48 @@ class LockedBucket final : public limit::Limiter {
     tokens_ -= wanted;
     return {.allowed = true, .remaining = static_cast<std::uint64_t>(tokens_)};
   }
+  void give_back(std::uint64_t n, TimePoint) noexcept override {
+    const std::lock_guard lock(mutex_);
+    tokens_ += static_cast<double>(n);
+  }
+  void forget() noexcept override {
+    const std::lock_guard lock(mutex_);
+    tokens_ = kCount;
+  }
 
  private:
   std::mutex mutex_;
   double tokens_ = kCount;
   TimePoint last_ = kStart;
+};
+
+// What the proxy asks: the limiter of a key, one of many that are there.
+class Table final : public limit::Limiter {
+ public:
+  Table()
+      : table_({.rate = {kCount, std::chrono::seconds(1)}, .burst = kCount}, 4 * kKeys),
+        keys_(kKeys) {
+    std::generate(keys_.begin(), keys_.end(), std::mt19937_64(1));
+  }
+  limit::Decision try_acquire(std::uint64_t n, TimePoint now) noexcept override {
+    return of(now).try_acquire(n, now);
+  }
+  void give_back(std::uint64_t n, TimePoint taken_at) noexcept override {
+    of(taken_at).give_back(n, taken_at);
+  }
+  void forget() noexcept override {}
+
+ private:
+  static constexpr std::size_t kKeys = 1024;
+
+  // One key after the other, for the time goes on by kStep.
+  limit::Limiter& of(TimePoint now) noexcept {
+    const auto place = static_cast<std::size_t>(now.time_since_epoch().count()) % kKeys;
+    return table_.of(keys_[place], now);
+  }
+
+  limit::LimiterTable table_;
+  std::vector<std::uint64_t> keys_;
 };
 
 struct Row {
@@ -60,6 +98,7 @@ std::vector<Row> rows() {
         .algorithm = algorithm, .rate = {kCount, std::chrono::seconds(1)}, .burst = kCount};
     all.push_back({std::string(limit::to_string(algorithm)), limit::make_limiter(options).value()});
   }
+  all.push_back({"token bucket, one of 1024 in a table", std::make_unique<Table>()});
   all.push_back({"token bucket under a lock", std::make_unique<LockedBucket>()});
   return all;
 }

@@ -13,9 +13,10 @@ find_package(OpenSSL 3.0 REQUIRED)
 
 # The rooms that an application links, as one archive: what they are is nobody else's business.
 add_library(heatsink_archive STATIC)
-foreach(room base cache client detect net redis resp)
+foreach(room admin base cache client detect distributed limit net redis resp stats)
   target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_${room}>)
 endforeach()
+target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_boost_json>)
 target_compile_features(heatsink_archive PUBLIC cxx_std_20)
 target_link_libraries(heatsink_archive
   PRIVATE fmt::fmt spdlog::spdlog yaml-cpp OpenSSL::SSL OpenSSL::Crypto PUBLIC Threads::Threads)
@@ -30,12 +31,17 @@ foreach(header
   base/clock.h base/hash.h base/result.h base/units.h
   cache/pins.h
   client/box.h client/client.h client/engine.h client/errors.h client/local.h client/options.h
-  client/size_of.h client/stats.h)
+  client/size_of.h client/stats.h client/window_stats.h
+  distributed/function_call.h distributed/function_library.h distributed/rate_limiter.h
+  distributed/rate_limiter_metrics.h distributed/server.h
+  limit/limit.h limit/limiter.h limit/limiter_table.h limit/rate.h
+  resp/value.h)
   get_filename_component(room ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/heatsink/${header}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heatsink/${room} COMPONENT library)
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink/client.h
+  ${PROJECT_SOURCE_DIR}/include/heatsink/limits.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heatsink COMPONENT library)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/heatsink)

@@ -231,6 +231,157 @@ HEATSINK_API int heatsink_on_hot(heatsink_client* client,
                                               int is_hot, const char* reason),
                                  void* user);
 
+// ---- window statistics: count, sum, mean, extremes and quantiles of what any number of processes
+// add, over a sliding window that the server of server.url keeps (docs/guides/window-statistics.md)
+
+typedef struct heatsink_window_stats heatsink_window_stats;
+// Needs the option server.url; of the others statistics.* count. They are copied.
+HEATSINK_API int heatsink_stats_open(const heatsink_options* options,
+                                     heatsink_window_stats** stats);
+// What was added is flushed, for a second at most; what is added later goes nowhere.
+HEATSINK_API int heatsink_stats_close(heatsink_window_stats* stats);
+// Closes it first. REQUIRES that no call of it is under way. Null: nothing happens.
+HEATSINK_API void heatsink_stats_free(heatsink_window_stats* stats);
+
+// Never waits for the server: flushed every statistics.flush-interval, exactly once.
+// HEATSINK_REFUSED: one name more than statistics.maximum-names, or one longer than 512 bytes.
+HEATSINK_API int heatsink_stats_add(heatsink_window_stats* stats, const char* name,
+                                    size_t name_size, int64_t value);
+// Waits until what was added before is delivered. HEATSINK_FAILED: it is not, by then.
+HEATSINK_API int heatsink_stats_flush(heatsink_window_stats* stats, uint64_t patience_ms);
+
+// Count, sum and extremes are exact, quantiles to 1.6 % of the number; 0 of none.
+typedef struct heatsink_window_values {
+  uint64_t count;
+  int64_t sum_high;  // the sum is sum_high * 2^64 + sum_low; while it fits into 64 bits it is
+  uint64_t sum_low;  // (int64_t)sum_low
+  double mean;
+  int64_t min, max;
+  int64_t p50, p90, p99, p999;
+  uint64_t covered_ms;      // how far back it reaches: what was asked for, or up to a slot less
+  uint64_t slot_ms;         // in steps of which the window moves
+  uint64_t length_ms;       // for which the server keeps it
+  uint64_t shards_missing;  // of 4 parts those that could not be read: their numbers are missing
+} heatsink_window_values;
+// Over the last `window_ms`; asks the server, which knows what was flushed. HEATSINK_NONE: nobody
+// has written it within its length. `size`: of the structure that the caller was compiled with.
+HEATSINK_API int heatsink_stats_read(heatsink_window_stats* stats, const char* name,
+                                     size_t name_size, uint64_t window_ms,
+                                     heatsink_window_values* values, size_t size);
+// Calls back for each name that fits a glob ("*", "api:*"), in order, before it returns; of a
+// cluster for those that one node knows.
+HEATSINK_API int heatsink_stats_list(heatsink_window_stats* stats, const char* pattern,
+                                     void (*tell)(void* user, const char* name, size_t name_size),
+                                     void* user);
+
+// Numbers since heatsink_stats_open().
+typedef struct heatsink_window_counts {
+  uint64_t delivered;
+  uint64_t dropped;    // held for statistics.hold, and the server was not there
+  uint64_t uncertain;  // likewise, but it may have counted them: it never answered
+  uint64_t refused;    // calls
+  uint64_t resent;     // flushes; none of them counts twice
+  uint64_t names;      // now
+} heatsink_window_counts;
+HEATSINK_API int heatsink_stats_counts(heatsink_window_stats* stats, heatsink_window_counts* counts,
+                                       size_t size);
+// HEATSINK_OK, or HEATSINK_FAILED: the last flush failed, and heatsink_last_error() says why.
+HEATSINK_API int heatsink_stats_problem(heatsink_window_stats* stats);
+
+// ---- limits across processes: how much of something may happen in all of them together, kept by
+// the server of server.url (docs/guides/distributed-limits.md)
+
+typedef struct heatsink_limiter heatsink_limiter;
+// What is 0 or null has its default. All processes that share a limit say the same.
+typedef struct heatsink_limit {
+  const char* name;         // "default"
+  const char* algorithm;    // "token-bucket", or "sliding-window"
+  const char* rate;         // "1000/s"; "200/60s"
+  uint64_t burst;           // of the bucket: what the rate gives in a second
+  uint32_t slots;           // of the window: 10
+  int refuses_on_failure;   // without an answer of the server: 0: everything passes, 1: nothing
+  double lease_share;       // 0 .. 1 of the burst that this process may hold paid for; 0: no leases
+  uint64_t lease_lasts_ms;  // 200
+  uint64_t patience_ms;     // that a call waits for the server: 100
+} heatsink_limit;
+// Needs the option server.url; of the others server.* count. All is copied. `size`: of the
+// structure that the caller was compiled with.
+HEATSINK_API int heatsink_limiter_open(const heatsink_options* options, const heatsink_limit* limit,
+                                       size_t size, heatsink_limiter** limiter);
+// Whoever still waits for an answer has it before this returns. REQUIRES that no call of it is
+// under way, and not to be called by a `done`. Null: nothing happens.
+HEATSINK_API void heatsink_limiter_free(heatsink_limiter* limiter);
+
+enum {
+  HEATSINK_BASIS_SERVER = 0,  // the server said so
+  HEATSINK_BASIS_LEASE = 1,   // it was paid for before
+  HEATSINK_BASIS_DENIAL = 2,  // the server had said so, and cannot have changed its mind
+  HEATSINK_BASIS_FAILURE = 3  // refuses_on_failure
+};
+typedef struct heatsink_verdict {
+  int allowed;
+  int basis;
+  uint64_t retry_after_us;  // refused: worth asking again after so long; UINT64_MAX: never
+  uint64_t remaining;
+} heatsink_verdict;
+// All `n` or none. Waits for the server at most, not for its turn. HEATSINK_OK, allowed or not.
+HEATSINK_API int heatsink_limiter_try(heatsink_limiter* limiter, const char* key, size_t key_size,
+                                      uint64_t n, heatsink_verdict* verdict, size_t size);
+// Waits for its turn, too, for `wait_ms` at most.
+HEATSINK_API int heatsink_limiter_wait(heatsink_limiter* limiter, const char* key, size_t key_size,
+                                       uint64_t n, uint64_t wait_ms, heatsink_verdict* verdict,
+                                       size_t size);
+// As heatsink_limiter_try(), but does not wait: unless this returns an error, `done` is called
+// once, by this call, or, where the server is asked, by a thread of the library's, which it must
+// not hold up. The verdict is valid while it runs; `size` is the library's own.
+HEATSINK_API int heatsink_limiter_ask(
+    heatsink_limiter* limiter, const char* key, size_t key_size, uint64_t n,
+    void (*done)(void* user, const heatsink_verdict* verdict, size_t size), void* user);
+// HEATSINK_OK, or HEATSINK_FAILED: the last ask failed, and heatsink_last_error() says why.
+HEATSINK_API int heatsink_limiter_problem(heatsink_limiter* limiter);
+
+// Numbers since heatsink_limiter_open().
+typedef struct heatsink_limiter_counts_values {
+  uint64_t asked;             // asks that the server has answered
+  uint64_t allowed, refused;  // of these
+  uint64_t by_lease;          // allowed without it
+  uint64_t by_denial;         // refused without it
+  uint64_t failures;          // asks that refuses_on_failure has answered
+  uint64_t leased_tokens;     // paid for to be spent later
+  uint64_t lapsed_tokens;     // of these: not spent in time
+} heatsink_limiter_counts_values;
+HEATSINK_API int heatsink_limiter_counts(heatsink_limiter* limiter,
+                                         heatsink_limiter_counts_values* counts, size_t size);
+
+// ---- limits of this process alone: no server, no options (docs/guides/limits.md)
+
+typedef struct heatsink_local_limiter heatsink_local_limiter;
+// What is 0 or null has its default.
+typedef struct heatsink_local_limit {
+  const char* algorithm;  // "token-bucket"; "fixed-window", "sliding-window", "leaky-bucket"
+  const char* rate;       // "1000/s"; "200/60s"
+  uint64_t burst;         // of the buckets: what the rate gives in a second
+  uint32_t slots;         // of the sliding window: 10
+  uint64_t patience_ms;   // of the token bucket: what must wait for so long at most is allowed, and
+                          // told how long (wait_us); 0: it is refused
+} heatsink_local_limit;
+// All is copied. `size`: of the structure that the caller was compiled with.
+HEATSINK_API int heatsink_local_limiter_new(const heatsink_local_limit* limit, size_t size,
+                                            heatsink_local_limiter** limiter);
+// REQUIRES that no call of it is under way. Null: nothing happens.
+HEATSINK_API void heatsink_local_limiter_free(heatsink_local_limiter* limiter);
+
+typedef struct heatsink_decision {
+  int allowed;
+  uint64_t wait_us;         // allowed, but its turn comes after so long: the caller waits
+  uint64_t retry_after_us;  // refused: worth asking again after so long; UINT64_MAX: never
+  uint64_t remaining;       // so many more would be allowed now
+} heatsink_decision;
+// All `n` or none; n = 0 takes nothing and tells what remains. Takes no lock and never waits.
+// HEATSINK_OK, allowed or not.
+HEATSINK_API int heatsink_local_limiter_try(heatsink_local_limiter* limiter, uint64_t n,
+                                            heatsink_decision* decision, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

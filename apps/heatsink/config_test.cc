@@ -145,6 +145,20 @@ TEST_F(ConfigVerb, RulesThatCannotBeAreToldWithTheirPlace) {
               HasSubstr("--set: rules is a list: write each rule below it"));
 }
 
+TEST_F(ConfigVerb, LimitsAreWrittenAsAGroupOrWithDotsAndTheirFaultsAreTold) {
+  const Outcome printed =
+      run({"print", "--rule", "match=b,limit.rate=1/h", "--config",
+           file("rules:\n- match: a\n  limit: {rate: 5000/s, over: delay, delay-max: 2s}\n")});
+  EXPECT_EQ(printed.code, kDone) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("    limit.rate: \"5000/s\"\n"));
+  EXPECT_THAT(printed.out, HasSubstr("    limit.delay-max: 2s\n"));
+  EXPECT_EQ(run({"print", "--config", file(printed.out)}).out, printed.out);
+  EXPECT_THAT(run({"check", file("rules:\n- match: a\n  limit: {rate: 0/s}\n")}).err,
+              HasSubstr("heatsink.yaml:2: rule 1 (a): limit.rate: a rate is at least 1 per day"));
+  EXPECT_THAT(run({"check", file("limits: {automatic-qps: 10}\n")}).err,
+              HasSubstr("limits.automatic-qps is below detection.warm-qps"));
+}
+
 TEST_F(ConfigVerb, PasswordsAreNotInErrors) {
   const Outcome wrong = run({"check", file("upstream.url: http://user:secret@host\n")});
   EXPECT_EQ(wrong.code, kMisused);

@@ -78,6 +78,16 @@ void check_rules(ConfigFaults& faults, const proxy::ProxyOptions& options,
   }
 }
 
+void check_warming(ConfigFaults& faults, const proxy::ProxyOptions& options,
+                   const OptionList& items) {
+  for (const proxy::WarmingFault& fault : proxy::warming_faults(options.warming)) {
+    if (faults.size() >= kConfigFaultsMax) return;
+    faults.push_back({ErrorCode::kInvalidArgument, items.origin(fault.item) + ": warming " +
+                                                       std::to_string(fault.item + 1) + ": " +
+                                                       fault.sentence});
+  }
+}
+
 }  // namespace
 
 ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options) {
@@ -110,7 +120,10 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet&
       "stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be more than cache.maximum-bytes");
+  if (std::string fault = proxy::automatic_fault(options); !fault.empty())
+    faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
   check_rules(faults, options, *rows.find_list("rules"));
+  check_warming(faults, options, *rows.find_list("warming"));
   return faults;
 }
 

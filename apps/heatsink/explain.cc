@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +35,7 @@ struct ExplainOptions {
   Nanos within = std::chrono::seconds(20);
   bool json = false;
 
-  std::string asked() const { return server ? server->url.where() : "http://" + admin.text(); }
+  std::string asked() const { return server ? server->where() : "http://" + admin.text(); }
 };
 
 Result<HotkeysView> ask(const ExplainOptions& options) {
@@ -47,6 +48,7 @@ Result<HotkeysView> ask(const ExplainOptions& options) {
   } else {
     answers = http_answers(io, options.admin, options.token, kTimeout);
   }
+  answers->look_closer(CloserLook{from_printable(options.key), options.db, true});
   Result<HotkeysView> answer = Error{ErrorCode::kTimedOut, "no answer"};
   answers->ask([&](const Result<std::string>& body) {
     if (body)
@@ -69,7 +71,7 @@ int explain(const ExplainOptions& options) {
   }
   const Question question{from_printable(options.key), options.db};
   std::cout << (options.json ? explain_json(*view, question) : explain_text(*view, question));
-  return find_rows(*view, question).empty() ? kFailed : kDone;
+  return is_listed(*view, question) ? kDone : kFailed;
 }
 
 }  // namespace
@@ -79,7 +81,9 @@ int run_explain(int argc, char** argv) {
   CLI::App app("Says what is known of one key, and what would take load off it.", argv[0]);
   app.add_option("KEY", options.key, "Its name; bytes as they are shown, as in user:\\x00")
       ->required();
-  app.add_option("--db", options.db, "In this database only");
+  app.add_option("--db", options.db, "In this database only")
+      ->check(between(0, std::numeric_limits<std::uint32_t>::max()))
+      ->type_name("N");
   add_parsed_flag(
       app, "--admin", options.admin,
       [](const std::string& text) { return net::parse_host_port(text); }, options.admin.text(),

@@ -84,13 +84,11 @@ json::object row_object(const KeyView& key, const HotkeysView& view) {
 std::string explain_json(const HotkeysView& view, const Question& question) {
   json::array rows;
   for (const KeyView* key : find_rows(view, question)) rows.push_back(row_object(*key, view));
-  json::object out{{"key", printable(question.raw_name)},
-                   {"key_base64", admin::base64(question.raw_name)},
-                   {"listed", !rows.empty()},
-                   {"keys_listed", view.keys.size()},
-                   {"warm", number(view.node.warm)},
-                   {"dimension", view.node.dimension},
-                   {"rows", std::move(rows)}};
+  json::object out{
+      {"key", printable(question.raw_name)}, {"key_base64", admin::base64(question.raw_name)},
+      {"listed", is_listed(view, question)}, {"keys_listed", listed_keys(view)},
+      {"warm", number(view.node.warm)},      {"absent_max", number(view.node.absent_max)},
+      {"dimension", view.node.dimension},    {"rows", std::move(rows)}};
   return json::serialize(out) + "\n";
 }
 

@@ -51,6 +51,24 @@ no use    splitting: there is one master: all copies would be on the same node
 )");
 }
 
+TEST(Explain, OfAColdKeyWhatIsKnownAllTheSame) {
+  HotkeysView view = answer();
+  KeyView cold = sample_key("counter:none", 3, "cold");
+  cold.reason = "at most 3/s, and warm is from 500/s on";
+  cold.type = "hash";
+  view.keys.push_back(cold);
+  const Question question{"counter:none", std::nullopt};
+  EXPECT_FALSE(is_listed(view, question));
+  const std::string text = explain_text(view, question);
+  EXPECT_THAT(text, HasSubstr("state     it is not among the 5 keys"));
+  EXPECT_THAT(text, HasSubstr("why       at most 3/s"));
+  EXPECT_THAT(text, HasSubstr("value     type hash\n"));
+  const json::value out = json::parse(explain_json(view, question));
+  EXPECT_FALSE(out.at("listed").as_bool());
+  EXPECT_EQ(out.at("keys_listed").as_int64(), 5);
+  EXPECT_EQ(out.at("rows").at(0).at("verdict").as_string(), "cold");
+}
+
 TEST(Explain, EachDatabaseThatHasIt) {
   HotkeysView view = answer();
   view.keys.push_back(sample_key("counter:visits", 700, "warm"));
@@ -82,6 +100,15 @@ TEST(Explain, WithoutAThresholdNoNumberIsInvented) {
   const std::string text = explain_text(view, {"nobody", std::nullopt});
   EXPECT_THAT(text, HasSubstr("below the threshold of warm keys"));
   EXPECT_THAT(text, Not(HasSubstr("listed    ")));
+}
+
+TEST(Explain, WhatAKeyThatIsNotListedCanHaveIsTold) {
+  HotkeysView view = answer();
+  view.node.absent_max = 42;
+  EXPECT_THAT(explain_text(view, {"nobody", std::nullopt}), HasSubstr("most 42/s\n"));
+  view.node.absent_max = kUnknown;
+  view.sources.emplace_back();  // a threshold of an observed server bounds nothing
+  EXPECT_THAT(explain_text(view, {"nobody", std::nullopt}), HasSubstr("is not known"));
 }
 
 TEST(Explain, HostileNamesAreEscaped) {

@@ -29,12 +29,25 @@ std::string about(const KeyView& key, const HotkeysView& view) {
 std::string what_absence_means(const HotkeysView& view) {
   const std::string listed =
       fmt::format("it is not among the {} keys that are hot, write-hot or warm at {}",
-                  view.keys.size(), view.node.upstream);
+                  listed_keys(view), view.node.upstream);
+  if (!std::isnan(view.node.absent_max))
+    return fmt::format("{}: it has at most {}", listed, tui::rate_text(view.node.absent_max));
+  // An observed server's threshold is a part of what was seen: it says nothing of what was not.
+  if (!view.sources.empty()) return listed + "; what it has is not known";
   if (std::isnan(view.node.warm) || view.node.dimension != "requests")
     return listed + ", so it is below the threshold of warm keys";
   return fmt::format(
       "{}: no more than {} is proven of it, unless a rule has other thresholds for it", listed,
       tui::rate_text(view.node.warm));
+}
+
+bool is_warm(const KeyView* row) { return row->verdict != "cold"; }
+
+// What is known of a cold key all the same.
+void add_value(Sheet& sheet, const KeyView& key, const HotkeysView& view) {
+  for (const Fact& fact : key_facts(key, view)) {
+    if (fact.label == "value" || fact.label == "why") sheet.add(fact.label, fact.text);
+  }
 }
 
 // A person who mistyped an id, or asks for one of many, is helped by its sisters.
@@ -44,7 +57,7 @@ std::string alike(const HotkeysView& view, const Question& question) {
   std::string out;
   std::size_t found = 0;
   for (const KeyView& key : view.keys) {
-    if (template_of(key).raw_name != template_of(asked).raw_name) continue;
+    if (!is_warm(&key) || template_of(key).raw_name != template_of(asked).raw_name) continue;
     if (++found > kAlikeMax) continue;
     out += fmt::format("{}{} (db {}, {}/s)", out.empty() ? "" : ", ", shown_name(key), key.db,
                        amount_text(key, key.rate));
@@ -64,14 +77,28 @@ std::vector<const KeyView*> find_rows(const HotkeysView& view, const Question& q
   return out;
 }
 
+bool is_listed(const HotkeysView& view, const Question& question) {
+  return std::ranges::any_of(find_rows(view, question), is_warm);
+}
+
+std::size_t listed_keys(const HotkeysView& view) {
+  const auto cold = std::ranges::count(view.keys, "cold", &KeyView::verdict);
+  return view.keys.size() - static_cast<std::size_t>(cold);
+}
+
 std::string explain_text(const HotkeysView& view, const Question& question) {
   const std::vector<const KeyView*> rows = find_rows(view, question);
   std::string out;
-  for (const KeyView* key : rows) out += (out.empty() ? "" : "\n") + about(*key, view);
-  if (!rows.empty()) return out;
+  if (is_listed(view, question)) {
+    for (const KeyView* key : rows) {
+      if (is_warm(key)) out += (out.empty() ? "" : "\n") + about(*key, view);
+    }
+    return out;
+  }
   Sheet sheet(kColumns);
   sheet.add("key", printable(question.raw_name));
   sheet.add("state", what_absence_means(view));
+  for (const KeyView* key : rows) add_value(sheet, *key, view);
   const std::string sisters = alike(view, question);
   if (!sisters.empty()) sheet.add("listed", sisters);
   sheet.add("node", view.headline);

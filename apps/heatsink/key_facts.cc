@@ -44,7 +44,9 @@ std::string rate_words(const KeyView& key) {
 
 std::string reads_text(const KeyView& key) {
   std::string out = rate_text(key.reads_rate);
-  if (std::isnan(key.hits_rate)) return out;
+  if (std::isnan(key.hits_rate) && std::isnan(key.misses_rate)) return out;
+  if (std::isnan(key.hits_rate))
+    return out + fmt::format(": {} find no such key", rate_text(key.misses_rate));
   return out + fmt::format(": {} hits ({}), {} misses", rate_text(key.hits_rate),
                            percent_text(key.hit_ratio), rate_text(key.misses_rate));
 }
@@ -52,12 +54,14 @@ std::string reads_text(const KeyView& key) {
 std::string value_text(const KeyView& key) {
   std::vector<std::string> parts;
   if (key.value_bytes)
-    parts.push_back((key.type.empty() ? "its longest reply had " : "it has ") +
-                    size_text(*key.value_bytes));
+    parts.push_back(
+        (key.type.empty() || key.type == "none" ? "its longest reply had " : "it has ") +
+        size_text(*key.value_bytes));
   if (!key.type.empty()) parts.push_back("type " + key.type);
   if (!key.encoding.empty()) parts.push_back("encoding " + key.encoding);
   if (key.ttl) parts.push_back("expires in " + age_text(*key.ttl));
   if (key.never_expires) parts.emplace_back("no TTL");
+  if (!key.value_problem.empty()) parts.push_back("not all is told: " + key.value_problem);
   if (parts.empty()) return "size, type and TTL are not told by this source";
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
@@ -93,9 +97,18 @@ std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
   out.push_back({"reads", reads_text(key)});
   out.push_back({"writes", rate_text(key.writes_rate)});
   if (!std::isnan(key.bytes_rate)) out.push_back({"bytes", count_text(key.bytes_rate) + "B/s"});
+  if (key.latency_mean && key.latency_p99) {
+    out.push_back(
+        {"latency",
+         fmt::format("{} on average, 99 % within {}, from where it is captured",
+                     tui::latency_text(*key.latency_mean), tui::latency_text(*key.latency_p99))});
+  }
   const double all = accesses_in_window(key);
   if (!key.commands.empty()) out.push_back({"commands", tallies_text(key.commands, all)});
   if (!key.clients.empty()) out.push_back({"clients", tallies_text(key.clients, all)});
+  if (!key.limit.empty())
+    out.push_back(
+        {"limit", fmt::format("{}; {} are held back", key.limit, rate_text(key.limited_rate))});
   out.push_back({"value", value_text(key)});
   out.push_back({"place", place_text(key, view)});
   return out;

@@ -31,6 +31,20 @@ TEST(KeyFacts, SayWhatIsKnown) {
   EXPECT_EQ(text_of(facts, "rule"), "(not there)");
 }
 
+// A key that became busy a moment ago: for half of the window nobody had looked who asks for it.
+TEST(KeyFacts, CommandsArePartsOfThoseThatWereLookedAt) {
+  HotkeysView view = sample_answer();
+  KeyView& key = view.keys[0];
+  key.window = std::chrono::seconds(10);
+  key.reads_rate = 990;
+  key.writes_rate = 10;
+  key.commands = {{"GET", 4950, 5000}, {"SET", 45, 5100}};
+  key.clients = {{"10.0.0.7", 2500, 5010}, {"10.0.0.8", 500, 5000}};  // and others, not listed
+  const std::vector<Fact> facts = key_facts(key, view);
+  EXPECT_EQ(text_of(facts, "commands"), "GET 99.0 %, SET 0.9 %");
+  EXPECT_EQ(text_of(facts, "clients"), "10.0.0.7 50.0 %, 10.0.0.8 10.0 %");
+}
+
 TEST(KeyFacts, OfASourceThatKnowsNoHitsAndNoShare) {
   HotkeysView view = sample_answer();
   KeyView& key = view.keys[0];
@@ -51,6 +65,14 @@ TEST(KeyFacts, ValueAsFarAsItIsTold) {
   key.ttl = std::chrono::seconds(72);
   EXPECT_EQ(text_of(key_facts(key, view), "value"),
             "it has 118 B, type hash, encoding listpack, expires in 1m12s");
+}
+
+TEST(KeyFacts, ALimitIsToldWhereThereIsOne) {
+  HotkeysView view = sample_answer();
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "limit"), "(not there)");
+  view.keys[0].limit = "5/s per key";
+  view.keys[0].limited_rate = 1200;
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "limit"), "5/s per key; 1.2k/s are held back");
 }
 
 TEST(KeyFacts, AShortWindowIsNotNone) {

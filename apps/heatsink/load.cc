@@ -13,16 +13,19 @@ namespace {
 void add_load_flags(CLI::App& app, LoadOptions& options) {
   const auto add = [&app](const char* name, auto& target, double min, double max,
                           const char* help) {
-    app.add_option(name, target, help)->check(CLI::Range(min, max))->capture_default_str();
+    app.add_option(name, target, help)->check(between(min, max))->capture_default_str();
   };
   add("--keys", options.keys, 1, 1e12, "Number of different keys");
   add("--zipf", options.zipf, 0, 10,
       "Skew: the key of rank k is asked k^-zipf times as often as the first");
   add("--write-ratio", options.write_ratio, 0, 1,
       "Share of the operations that are writes, to the same keys");
-  add("--value-size", options.value_bytes, 0, 512.0 * 1024 * 1024, "Bytes of a value");
+  add("--value-size", options.shape.value_bytes, 0, 512.0 * 1024 * 1024, "Bytes of a value");
+  app.add_option("--prefix", options.shape.prefix,
+                 "Before the name of each key, so that loads side by side have keys of their own");
   add("--clients", options.clients, 1, 100'000, "Connections");
-  add("--pipeline", options.pipeline, 1, 100'000, "Requests a connection may have without a reply");
+  add("--pipeline", options.shape.pipeline, 1, 100'000,
+      "Requests a connection may have without a reply");
   add("--rate", options.rate, 0, 1e9, "Operations per second in all; 0: as fast as possible");
   add("--seed", options.seed, 0, 1e18, "The same seed gives the same keys in the same order");
   add("--threads", options.threads, 1, 256, "Threads that share the connections");

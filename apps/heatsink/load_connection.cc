@@ -29,8 +29,8 @@ std::string_view error_line(std::string_view raw) {
 }  // namespace
 
 LoadConnection::LoadConnection(net::EventLoop& loop, const LoadTarget& target, Tally& tally,
-                               std::size_t pipeline, std::size_t value_bytes)
-    : loop_(loop), target_(target), tally_(tally), pipeline_(pipeline), value_bytes_(value_bytes) {}
+                               const LoadShape& shape)
+    : loop_(loop), target_(target), tally_(tally), shape_(shape) {}
 
 LoadConnection::~LoadConnection() {
   loop_.cancel(reconnect_timer_);
@@ -66,9 +66,9 @@ void LoadConnection::greet() {
 }
 
 void LoadConnection::append(const Operation& operation) {
-  const std::string key = key_name(operation.rank);
+  const std::string key = shape_.prefix + key_name(operation.rank);
   if (operation.write) {
-    make_value(value_, value_bytes_, ++value_version_);
+    make_value(value_, shape_.value_bytes, ++value_version_);
     resp::append_request(out_, {"SET", key, value_});
   } else {
     resp::append_request(out_, {"GET", key});
@@ -78,7 +78,7 @@ void LoadConnection::append(const Operation& operation) {
 void LoadConnection::pump(TimePoint now) {
   if (state_ != State::kReady) return;
   if (in_flight_.empty()) last_progress_ = now;
-  while (in_flight_.size() < pipeline_) {
+  while (in_flight_.size() < shape_.pipeline) {
     const std::optional<Operation> operation = source_->next(now);
     if (!operation) break;
     append(*operation);

@@ -22,6 +22,13 @@ struct LoadTarget {
   std::vector<net::ResolvedAddress> addresses;  // not empty; tried in turn
 };
 
+// What requests look like.
+struct LoadShape {
+  std::size_t pipeline = 1;  // requests that a connection may have without a reply
+  std::size_t value_bytes = 64;
+  std::string prefix;  // before the name of each key
+};
+
 // Lives on the loop's thread. All that is passed by reference is not owned and must outlive it.
 // Memory is bounded by the pipeline: at most `pipeline` requests are without a reply.
 class LoadConnection final : public net::FdHandler {
@@ -31,8 +38,8 @@ class LoadConnection final : public net::FdHandler {
   static constexpr Nanos kBackoffMax = std::chrono::seconds(2);
   static constexpr std::size_t kErrorBytesMax = 160;
 
-  LoadConnection(net::EventLoop& loop, const LoadTarget& target, Tally& tally, std::size_t pipeline,
-                 std::size_t value_bytes);
+  LoadConnection(net::EventLoop& loop, const LoadTarget& target, Tally& tally,
+                 const LoadShape& shape);
   ~LoadConnection();
   LoadConnection(const LoadConnection&) = delete;
 
@@ -66,8 +73,7 @@ class LoadConnection final : public net::FdHandler {
   const LoadTarget& target_;
   Tally& tally_;
   OperationSource* source_ = nullptr;
-  const std::size_t pipeline_;
-  const std::size_t value_bytes_;
+  const LoadShape& shape_;
 
   State state_ = State::kDown;
   net::Fd socket_;

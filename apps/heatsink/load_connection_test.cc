@@ -78,7 +78,8 @@ class LoadConnectionTest : public testing::Test {
                                        "127.0.0.1:" + std::to_string(server_.port()) + db)
                       .value();
     target_.addresses = net::resolve(target_.url.address).value();
-    connection_.emplace(loop_, target_, tally_, pipeline, 64);
+    shape_.pipeline = pipeline;
+    connection_.emplace(loop_, target_, tally_, shape_);
     connection_->use(reads_);
     connection_->connect();
   }
@@ -95,6 +96,7 @@ class LoadConnectionTest : public testing::Test {
   net::EventLoop loop_;
   ScriptedServer server_{loop_};
   LoadTarget target_;
+  LoadShape shape_;
   Tally tally_;
   Reads reads_;
   std::optional<LoadConnection> connection_;
@@ -110,6 +112,13 @@ TEST_F(LoadConnectionTest, KeepsThePipelineFullAndNoFuller) {
   EXPECT_EQ(tally_.nils, 1u);
   EXPECT_EQ(tally_.latency.count(), 2u);
   EXPECT_EQ(reads_.answers, 2);
+}
+
+TEST_F(LoadConnectionTest, APrefixIsBeforeEachName) {
+  reads_.left = 1;
+  shape_.prefix = "sale:";
+  start(1);
+  EXPECT_TRUE(hears("*2\r\n$3\r\nGET\r\n$23\r\nsale:product:1000:price\r\n"));
 }
 
 TEST_F(LoadConnectionTest, LogsInAndSelectsBeforeTheFirstOperation) {

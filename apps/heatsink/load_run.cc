@@ -2,8 +2,6 @@
 #include "apps/heatsink/load_run.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/heatsink/end_signals.h"
 #include "apps/heatsink/load_report.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/base/printable.h"
@@ -20,28 +19,6 @@ namespace heatsink::app {
 namespace {
 
 using Workers = std::vector<std::unique_ptr<LoadWorker>>;
-
-// Blocks the signals that end a load, for this thread and all it starts from now on, and waits for
-// them.
-class EndSignals {
- public:
-  EndSignals() {
-    sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, number);
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-  }
-  // True once a signal has come; waits for one until `until` at most.
-  bool wait_until(TimePoint until) {
-    const Nanos left = std::max(until - BootClock::now(), Nanos(0));
-    const timespec wait{left / std::chrono::seconds(1), (left % std::chrono::seconds(1)).count()};
-    came_ = came_ || sigtimedwait(&set_, nullptr, &wait) > 0;
-    return came_;
-  }
-
- private:
-  sigset_t set_{};
-  bool came_ = false;
-};
 
 class LoadSession {
  public:

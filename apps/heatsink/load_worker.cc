@@ -18,8 +18,7 @@ LoadWorker::LoadWorker(const LoadOptions& options, const LoadTarget& target, std
     : options_(options), index_(index), preload_(index, options.threads, options.keys) {
   const std::size_t clients = share(options.clients, options.threads, index);
   for (std::size_t i = 0; i < clients; ++i) {
-    connections_.push_back(std::make_unique<LoadConnection>(loop_, target, tally_, options.pipeline,
-                                                            options.value_bytes));
+    connections_.push_back(std::make_unique<LoadConnection>(loop_, target, tally_, options_.shape));
     connections_.back()->use(preload_);
   }
   thread_ = std::thread([this] { run(); });

@@ -21,9 +21,8 @@ struct LoadOptions {
   std::uint64_t keys = 10'000;
   double zipf = 0.99;
   double write_ratio = 0.01;  // 0 .. 1
-  std::size_t value_bytes = 64;
+  LoadShape shape;
   std::size_t clients = 16;
-  std::size_t pipeline = 1;
   double rate = 0;  // operations per second of all threads; 0: as fast as possible
   std::uint64_t seed = 1;
   std::size_t threads = 1;

@@ -9,6 +9,7 @@
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/end_within.h"
+#include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
@@ -66,7 +67,7 @@ Result<std::string> token_of(const proxy::ProxyOptions& options) {
 }
 
 Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& options,
-                                                   const proxy::Proxy& proxy) {
+                                                   proxy::Proxy& proxy) {
   if (options.admin == "off") return std::unique_ptr<admin::Server>();
   Result<std::string> token = token_of(options);
   if (!token.ok()) return token.error();
@@ -75,8 +76,14 @@ Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& op
   admin::Sources sources;
   sources.report = [&proxy] { return proxy.report(); };
   sources.events = [&proxy] { return proxy.events(); };
-  sources.metrics = [&proxy] { return proxy.metrics(); };
+  sources.metrics = [&proxy] { return admin::metrics_text(proxy.metrics()); };
+  sources.warm = [&proxy](detect::WarmOrder order) { return proxy.warm(std::move(order)); };
+  sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
+  sources.key = [&proxy](std::string name, std::uint32_t db) {
+    return proxy.inspect(std::move(name), db);
+  };
   sources.ready = [&proxy] { return proxy.ready(); };
+  sources.statistic = statistic_source(options);
   return admin::Server::start({.listen = *listen, .token = *token}, std::move(sources));
 }
 

@@ -184,6 +184,20 @@ TEST_F(ReplayVerb, GivenGridsAreTried) {
   EXPECT_EQ(boost::json::parse(told.out).at("savings").as_array().size(), 6u);
 }
 
+// A recording lists the busiest keys, and of the rest a rate.
+TEST_F(ReplayVerb, WhatARecordingDoesNotNameIsNotSaidToBeNothing) {
+  const std::string trace = file(
+      "top.jsonl",
+      "{\"heatsink_recording\": 1}\n"
+      "{\"at\": \"2026-11-22T10:00:10.000Z\", \"window_seconds\": 10, \"node\": "
+      "{\"requests_rate\": 100}, \"keys\": [{\"name_base64\": \"aG90\", \"db\": 0, \"reads\": 590, "
+      "\"writes\": 10}]}\n");
+  const Outcome done = run(run_replay, {trace});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("GET 59.0 %, other reads 0 %, writes 1.0 %; of 40.0 %"));
+  EXPECT_THAT(done.out, HasSubstr("nothing is"));
+}
+
 // The simulation's memory is that of the table it stands for.
 TEST(CopyOverhead, IsThatOfTheHotTable) {
   const std::size_t framing = 10;  // "$", up to six digits, line ends

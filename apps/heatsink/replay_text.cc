@@ -57,6 +57,9 @@ std::string trace_text(const ReplayReport& report) {
   };
   std::string line = fmt::format("{} {}, other reads {}, writes {}", replay::kCopiedRead,
                                  share(facts.gets), share(facts.reads), share(facts.writes));
+  if (trace.unlisted > 0)
+    line += fmt::format("; of {} nothing is known but their number",
+                        tui::percent_text(trace.unlisted / requests));
   for (const std::uint64_t rank : {10ULL, 1000ULL}) {
     if (trace.keys.size() > rank)
       line += fmt::format("; the {} busiest keys have {}", rank,

@@ -36,6 +36,7 @@ void add_choices(CLI::App& app, TopOptions& options, CLI::Option* json) {
       ->type_name("FILTER");
   app.add_option("--limit", rows.limit,
                  "At most so many rows; 0: all (20 for text that is no terminal)")
+      ->check(between(0, static_cast<double>(kKeysShownMax)))
       ->type_name("N");
   app.add_flag("--templates", rows.templates,
                "Keys whose names differ only in numbers and ids are one row: user:*:cart")
@@ -69,8 +70,13 @@ int run_top(int argc, char** argv) {
   add_duration_flag(app, "--for", options.run_for, "End after this time; 0: run until ended");
   app.add_flag("--once", options.once, "Print one answer and end; exit code 1 if there is none");
   auto* json = app.add_flag("--json", options.json, "Print the answers as JSON, one per line");
-  app.add_flag("--csv", options.csv, "Print the keys of each answer as CSV, with the time")
-      ->excludes(json);
+  auto* csv =
+      app.add_flag("--csv", options.csv, "Print the keys of each answer as CSV, with the time")
+          ->excludes(json);
+  app.add_flag_callback(
+         "--spreadsheet", [&options] { options.csv_text = CsvText::kDefused; },
+         "With --csv: an apostrophe before names that a spreadsheet would take for a formula")
+      ->needs(csv);
   add_choices(app, options, json);
   app.add_option("--record", options.record_file,
                  "Append the answers to this file, for 'heatsink replay'; zstd if it ends in .zst")

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "apps/heatsink/key_facts.h"
 #include "heatsink/tui/text.h"
@@ -28,18 +30,29 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
+// What a spreadsheet may take for a formula (https://owasp.org/www-community/attacks/CSV_Injection)
+// is text behind an apostrophe.
+std::string defused(std::string text) {
+  constexpr std::string_view kBegins = "=+-@\t\r";
+  const bool is_formula = !text.empty() && kBegins.find(text.front()) != std::string_view::npos;
+  return is_formula ? "'" + text : text;
+}
+
 struct Column {
   std::string_view name;
   std::string (*text)(const TopRow&);
+  bool is_foreign = false;  // somebody else chose its text
 };
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
-constexpr std::array<Column, 22> kColumns{{
-    {"key", [](const TopRow& row) { return quoted(row.key->name); }},
+std::string known(const std::optional<Nanos>& time) { return time ? number(seconds(*time)) : ""; }
+
+constexpr std::array<Column, 24> kColumns{{
+    {"key", [](const TopRow& row) { return row.key->name; }, true},
     {"keys", [](const TopRow& row) { return std::to_string(std::max<std::size_t>(row.keys, 1)); }},
     {"db", [](const TopRow& row) { return std::to_string(row.key->db); }},
-    {"verdict", [](const TopRow& row) { return quoted(row.key->verdict); }},
+    {"verdict", [](const TopRow& row) { return row.key->verdict; }},
     {"rate", [](const TopRow& row) { return number(row.key->rate); }},
     {"rate_low", [](const TopRow& row) { return number(row.key->rate_low); }},
     {"rate_high", [](const TopRow& row) { return number(row.key->rate_high); }},
@@ -52,16 +65,18 @@ constexpr std::array<Column, 22> kColumns{{
     {"hit_ratio", [](const TopRow& row) { return number(row.key->hit_ratio); }},
     {"cached", [](const TopRow& row) { return std::string(row.key->cached ? "true" : "false"); }},
     {"age_seconds", [](const TopRow& row) { return number(seconds(row.key->age)); }},
-    {"dimension", [](const TopRow& row) { return quoted(row.key->dimension); }},
+    {"dimension", [](const TopRow& row) { return row.key->dimension; }},
     {"window_seconds", [](const TopRow& row) { return number(seconds(row.key->window)); }},
-    {"rule", [](const TopRow& row) { return quoted(row.key->rule); }},
-    {"node", [](const TopRow& row) { return quoted(row.key->node); }},
+    {"rule", [](const TopRow& row) { return row.key->rule; }, true},
+    {"node", [](const TopRow& row) { return row.key->node; }, true},
     {"slot",
      [](const TopRow& row) {
        const auto slot = row.keys == 0 ? slot_of(*row.key) : std::nullopt;
        return slot ? std::to_string(*slot) : std::string();
      }},
-    {"reason", [](const TopRow& row) { return quoted(row.key->reason); }},
+    {"reason", [](const TopRow& row) { return row.key->reason; }, true},
+    {"latency_mean_seconds", [](const TopRow& row) { return known(row.key->latency_mean); }},
+    {"latency_p99_seconds", [](const TopRow& row) { return known(row.key->latency_p99); }},
 }};
 
 }  // namespace
@@ -72,11 +87,15 @@ std::string csv_header() {
   return out + "\r\n";
 }
 
-std::string csv_block(const TopRows& rows, std::string_view time) {
+std::string csv_block(const TopRows& rows, std::string_view time, CsvText text) {
   std::string out;
   for (const TopRow& row : rows.rows) {
     out += time;
-    for (const Column& column : kColumns) out.append(",").append(column.text(row));
+    for (const Column& column : kColumns) {
+      std::string field = column.text(row);
+      if (column.is_foreign && text == CsvText::kDefused) field = defused(std::move(field));
+      out.append(",").append(quoted(field));
+    }
     out += "\r\n";
   }
   return out;

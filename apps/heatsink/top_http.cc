@@ -4,7 +4,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
@@ -21,6 +20,8 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 
+constexpr std::size_t kReasonBytesMax = 300;
+
 Error as_error(const beast::error_code& error) {
   if (error == beast::error::timeout) return {ErrorCode::kTimedOut, "it took too long"};
   if (error == http::error::body_limit) return {ErrorCode::kOutOfRange, "the answer is too big"};
@@ -31,18 +32,27 @@ Error as_error(const beast::error_code& error) {
 }
 
 // Keeps itself alive from one step to the next: resolve, connect, write, read.
-class HttpGet : public std::enable_shared_from_this<HttpGet> {
+class HttpExchange : public std::enable_shared_from_this<HttpExchange> {
  public:
-  HttpGet(asio::io_context& io, Nanos timeout, std::size_t bytes_max,
-          std::function<void(Result<std::string>)> done)
-      : resolver_(io), stream_(io), timeout_(timeout), done_(std::move(done)) {
+  HttpExchange(asio::io_context& io, Nanos timeout, std::size_t bytes_max, bool tells_reasons,
+               std::function<void(Result<std::string>)> done)
+      : resolver_(io),
+        stream_(io),
+        timeout_(timeout),
+        tells_reasons_(tells_reasons),
+        done_(std::move(done)) {
     parser_.body_limit(bytes_max);
   }
 
-  void start(const net::HostPort& from, const std::string& path, const std::string& token) {
-    request_ = {http::verb::get, path, 11};
+  void start(const net::HostPort& from, const HttpQuestion& question, const std::string& token) {
+    request_ = {http::string_to_verb(question.method), question.path, 11};
     request_.set(http::field::host, from.text());
-    request_.set(http::field::user_agent, "heatsink top");
+    request_.set(http::field::user_agent, "heatsink");
+    if (!question.json.empty()) {
+      request_.set(http::field::content_type, "application/json");
+      request_.body() = question.json;
+      request_.prepare_payload();
+    }
     if (!token.empty()) request_.set(http::field::authorization, "Bearer " + token);
     request_.keep_alive(false);
     resolver_.async_resolve(from.host, std::to_string(from.port),
@@ -82,16 +92,21 @@ class HttpGet : public std::enable_shared_from_this<HttpGet> {
     if (response.result() == http::status::unauthorized)
       return done_(Error{ErrorCode::kPermission,
                          "it wants its token (admin.token): give the file with --token-file"});
-    // The reason is the peer's text; the number says as much.
-    done_(Error{ErrorCode::kUnavailable, "HTTP status " + std::to_string(response.result_int()) +
-                                             ": is that heatsink's admin port?"});
+    // Who only asks what is hot does not need the peer's text: the number says as much.
+    const std::string number = "HTTP status " + std::to_string(response.result_int()) + ": ";
+    const std::string reason = response.body().substr(0, response.body().find('\n'));
+    const bool tells = tells_reasons_ && !reason.empty();
+    done_(Error{ErrorCode::kUnavailable,
+                number + (tells ? reason.substr(0, kReasonBytesMax)
+                                : std::string("is that heatsink's admin port?"))});
   }
 
   tcp::resolver resolver_;
   beast::tcp_stream stream_;
   Nanos timeout_;
+  bool tells_reasons_;
   std::function<void(Result<std::string>)> done_;
-  http::request<http::empty_body> request_;
+  http::request<http::string_body> request_;
   beast::flat_buffer buffer_;
   http::response_parser<http::string_body> parser_;
 };
@@ -101,7 +116,15 @@ class HttpGet : public std::enable_shared_from_this<HttpGet> {
 void http_get(asio::io_context& io, const net::HostPort& from, const std::string& path,
               const std::string& token, Nanos timeout, std::size_t bytes_max,
               std::function<void(Result<std::string>)> done) {
-  std::make_shared<HttpGet>(io, timeout, bytes_max, std::move(done))->start(from, path, token);
+  std::make_shared<HttpExchange>(io, timeout, bytes_max, false, std::move(done))
+      ->start(from, {"GET", path, ""}, token);
+}
+
+void http_ask(asio::io_context& io, const net::HostPort& from, const HttpQuestion& question,
+              const std::string& token, Nanos timeout, std::size_t bytes_max,
+              std::function<void(Result<std::string>)> done) {
+  std::make_shared<HttpExchange>(io, timeout, bytes_max, true, std::move(done))
+      ->start(from, question, token);
 }
 
 }  // namespace heatsink::app

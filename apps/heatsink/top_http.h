@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One HTTP GET, for asking the admin port.
+// One question over HTTP, for asking the admin port.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -18,6 +18,17 @@ namespace heatsink::app {
 // (`timeout` is for all of it but the look-up of a name), kProtocol (not HTTP), kOutOfRange (a body
 // past `bytes_max`).
 void http_get(boost::asio::io_context& io, const net::HostPort& from, const std::string& path,
+              const std::string& token, Nanos timeout, std::size_t bytes_max,
+              std::function<void(Result<std::string>)> done);
+
+struct HttpQuestion {
+  std::string method;  // "GET", "POST"
+  std::string path;
+  std::string json;  // the body of a POST
+};
+
+// Likewise; the reason that comes with another status is part of the error's message.
+void http_ask(boost::asio::io_context& io, const net::HostPort& from, const HttpQuestion& question,
               const std::string& token, Nanos timeout, std::size_t bytes_max,
               std::function<void(Result<std::string>)> done);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/heatsink/top_answers.h"
 #include "apps/heatsink/top_http.h"
@@ -14,14 +17,40 @@ class HttpAnswers final : public TopAnswers {
       : io_(io), admin_(std::move(admin)), token_(std::move(token)), timeout_(timeout) {}
 
   void ask(Done done) override {
-    http_get(io_, admin_, "/api/hotkeys", token_, timeout_, kAnswerBytesMax, std::move(done));
+    get("/api/hotkeys", [this, done = std::move(done)](const Result<std::string>& hotkeys) {
+      if (!hotkeys || !look_) return done(hotkeys);
+      look_at(closer_looks(*hotkeys, *look_), *hotkeys, BootClock::now() + timeout_, done);
+    });
   }
 
+  void look_closer(std::optional<CloserLook> look) override { look_ = std::move(look); }
+
  private:
+  // One after the other, because each may keep the proxy waiting for its server; what is not asked
+  // for before `until` is told so.
+  void look_at(std::vector<CloserLook> looks, const std::string& answer, TimePoint until,
+               Done done) {
+    if (looks.empty()) return done(answer);
+    const CloserLook look = looks.front();
+    looks.erase(looks.begin());
+    const auto go_on = [this, looks = std::move(looks), until, done = std::move(done)](
+                           const std::string& told) { look_at(looks, told, until, done); };
+    if (BootClock::now() >= until)
+      return go_on(with_no_closer_look(answer, "not asked: the others took too long", look));
+    get(closer_path(look), [answer, look, go_on](const Result<std::string>& key) {
+      go_on(key ? with_closer_look(answer, *key, look)
+                : with_no_closer_look(answer, key.error().message, look));
+    });
+  }
+  void get(const std::string& path, Done done) {
+    http_get(io_, admin_, path, token_, timeout_, kAnswerBytesMax, std::move(done));
+  }
+
   boost::asio::io_context& io_;
   net::HostPort admin_;
   std::string token_;
   Nanos timeout_;
+  std::optional<CloserLook> look_;
 };
 
 }  // namespace

@@ -146,6 +146,7 @@ void open_row(TopModel& model) {
 // Out of the innermost: a page, a template, a filter.
 void back(TopModel& model) {
   TopChoices& choices = model.choices;
+  if (choices.page == Page::kHelp) return go_to(choices, choices.before_help);
   if (choices.page != Page::kKeys) {
     model.open_key.reset();
     return go_to(choices, Page::kKeys);
@@ -164,6 +165,14 @@ void toggle(TopModel& model, Page page) {
   go_to(model.choices, page);
 }
 
+// Whoever asks what a page means wants to go on with that page.
+void toggle_help(TopModel& model) {
+  TopChoices& choices = model.choices;
+  if (choices.page == Page::kHelp) return back(model);
+  choices.before_help = choices.page;
+  go_to(choices, Page::kHelp);
+}
+
 void toggle_templates(TopChoices& choices) {
   choices.rows.templates = !choices.rows.templates;
   choices.rows.group.reset();
@@ -180,13 +189,16 @@ bool pressed_anywhere(TopModel& model, int key) {
       return true;
     case 'h':
     case '?':
-      toggle(model, Page::kHelp);
+      toggle_help(model);
       return true;
     case 'n':
       toggle(model, Page::kNodes);
       return true;
     case 'l':
       toggle(model, Page::kSlots);
+      return true;
+    case 'i':
+      toggle(model, Page::kSources);
       return true;
     case tui::kEscape:
     case tui::kBackspace:

@@ -223,7 +223,8 @@ TEST(TopInput, PagesTogglePauseIsEverywhere) {
   for (const auto& [key, page] : {std::pair{'h', Page::kHelp},
                                   {'?', Page::kHelp},
                                   {'n', Page::kNodes},
-                                  {'l', Page::kSlots}}) {
+                                  {'l', Page::kSlots},
+                                  {'i', Page::kSources}}) {
     press(model, key);
     EXPECT_EQ(model.choices.page, page);
     press(model, 'p');
@@ -236,6 +237,20 @@ TEST(TopInput, PagesTogglePauseIsEverywhere) {
   press(model, 'n');
   press(model, 'l');
   EXPECT_EQ(model.choices.page, Page::kSlots) << "from page to page";
+}
+
+TEST(TopInput, HelpGoesBackToWhereItWasAskedFor) {
+  TopModel model = with_keys(3);
+  press(model, tui::kEnter);
+  for (const int out : {int{'h'}, int{tui::kEscape}}) {
+    press(model, 'h');
+    EXPECT_EQ(model.choices.page, Page::kHelp);
+    press(model, out);
+    EXPECT_EQ(model.choices.page, Page::kKey);
+    EXPECT_TRUE(model.open_key);
+  }
+  press(model, tui::kEscape);
+  EXPECT_EQ(model.choices.page, Page::kKeys);
 }
 
 TEST(TopInput, PagesScrollToTheirEndAndNoFurther) {

@@ -26,6 +26,11 @@ void look_again(OpenKey& open, const std::vector<KeyView>& keys) {
 void TopModel::answered(HotkeysView answer) {
   problem.clear();
   down_since.reset();
+  if (!answer.only_begins()) remember(answer);
+  view = std::move(answer);
+}
+
+void TopModel::remember(const HotkeysView& answer) {
   const double requests_rate = known(answer.node.requests_rate);
   const double hits_rate = known(answer.node.hits_rate);
   push_bounded(requests, requests_rate);
@@ -42,7 +47,6 @@ void TopModel::answered(HotkeysView answer) {
   }
   histories.add(answer.keys);
   if (open_key) look_again(*open_key, answer.keys);
-  view = std::move(answer);
 }
 
 void TopModel::failed(std::string why, TimePoint now) {

@@ -17,7 +17,7 @@
 
 namespace heatsink::app {
 
-enum class Page : std::uint8_t { kKeys, kKey, kNodes, kSlots, kHelp };
+enum class Page : std::uint8_t { kKeys, kKey, kNodes, kSlots, kSources, kHelp };
 
 // The key whose page is open, as it was last listed.
 struct OpenKey {
@@ -28,6 +28,7 @@ struct OpenKey {
 // What the person at the keys chose; top_input.h changes it.
 struct TopChoices {
   Page page = Page::kKeys;
+  Page before_help = Page::kKeys;  // where help was asked for
   bool paused = false;
   RowChoices rows;
   // The row the cursor is on: the key, wherever it goes, or the row, if it is not given (the first
@@ -59,12 +60,13 @@ struct TopModel {
 
   // Whom we ask, for people: "http://127.0.0.1:6390", "redis://db7:6379".
   std::string asked() const {
-    if (admin.starts_with("unix:")) return admin;
+    if (captured || admin.starts_with("unix:")) return admin;
     return (observed ? "redis://" : "http://") + admin;
   }
 
   std::string admin;      // "127.0.0.1:6390"; of an observed server its own address
   bool observed = false;  // a server is asked itself, not a proxy
+  bool captured = false;  // nobody is asked: `admin` says what is listened to
   Nanos interval;
   TopChoices choices;
 
@@ -82,7 +84,10 @@ struct TopModel {
   };
   std::map<std::string, HotKey> hot_keys;  // seen hot or write-hot, at most kRememberedMax
   double requests_sum = 0, hits_sum = 0;   // of the answers' rates
-  std::size_t answers = 0;
+  std::size_t answers = 0;                 // that said something
+
+ private:
+  void remember(const HotkeysView& answer);
 };
 
 }  // namespace heatsink::app

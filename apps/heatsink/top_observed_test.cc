@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "apps/heatsink/top_observed_json.h"
 #include "apps/heatsink/top_screen.h"
 
@@ -37,7 +39,9 @@ observe::Observation seen() {
 }
 
 std::string json_of(const std::vector<observe::Observation>& all) {
-  return observed_json(all, std::chrono::system_clock::time_point());
+  observe::Picture picture;
+  picture.sources = all;
+  return observed_json(picture, std::chrono::system_clock::time_point());
 }
 
 TEST(TopObserved, TheAnswerIsThatOfAProxyAndTellsItsSources) {
@@ -51,6 +55,40 @@ TEST(TopObserved, TheAnswerIsThatOfAProxyAndTellsItsSources) {
   EXPECT_EQ(view->sources[0].state, "running");
   EXPECT_EQ(view->sources[0].confidence, "with 95 %");
   EXPECT_TRUE(view->cross_check.empty());
+}
+
+// At 3 in the morning "nothing is hot" must not mean that nobody has answered.
+TEST(TopObserved, BeforeAnythingWasSeenNoVerdictIsGiven) {
+  observe::Observation begins = seen();
+  begins.state = observe::SourceState::kStarting;
+  begins.report = {};
+  const auto view = parse_hotkeys(json_of({begins}));
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(view->headline, "not known yet what is hot: monitor is starting");
+  EXPECT_TRUE(std::isnan(view->node.requests_rate));
+  EXPECT_TRUE(view->only_begins());
+
+  TopModel model("db7:6379", seconds(1));
+  model.observed = true;
+  model.answered(*view);
+  EXPECT_THAT(frame_text(model, TimePoint(seconds(9))),
+              testing::AllOf(HasSubstr("not known yet"), Not(HasSubstr("0/s   reads"))));
+  EXPECT_THAT(summary_text(model, seconds(9)), HasSubstr("no answer from redis://db7:6379 in 9s"));
+  begins.state = observe::SourceState::kRunning;
+  model.answered(parse_hotkeys(json_of({begins})).value());
+  EXPECT_THAT(frame_text(model, TimePoint(seconds(9))), HasSubstr("nothing is hot"));
+  EXPECT_THAT(summary_text(model, seconds(9)), HasSubstr("Nothing was hot"));
+}
+
+TEST(TopObserved, TheIntervalOfTheRatesIsTold) {
+  observe::Observation one = seen();
+  EXPECT_THAT(json_of({one}), HasSubstr(R"("since":null,"until":null)"));
+  one.interval = observe::Interval{one.report.at - seconds(10), one.report.at - Millis(250)};
+  observe::Picture picture;
+  picture.sources = {one};
+  EXPECT_THAT(
+      observed_json(picture, std::chrono::system_clock::time_point(seconds(60))),
+      HasSubstr(R"("since":"1970-01-01T00:00:50.000Z","until":"1970-01-01T00:00:59.750Z")"));
 }
 
 TEST(TopObserved, WhatIsKnownOfAKeyIsTold) {
@@ -69,6 +107,44 @@ TEST(TopObserved, WhatIsKnownOfAKeyIsTold) {
   EXPECT_EQ(key.value_bytes, Bytes{120});
   EXPECT_EQ(key.ttl, Nanos(seconds(5)));
   EXPECT_FALSE(key.never_expires);
+}
+
+TEST(TopObserved, HowAKeyWasAnsweredIsTold) {
+  observe::Observation captured = seen();
+  observe::KeyAnswers answers;
+  answers.absent_share = 0.1;
+  answers.latency_mean = Millis(1);
+  answers.latency_p99 = Millis(4);
+  captured.answers = {answers};
+  const auto view = parse_hotkeys(json_of({captured}));
+  ASSERT_TRUE(view) << view.error().message;
+  const KeyView& key = view->keys[0];
+  EXPECT_EQ(key.misses_rate, 500);
+  EXPECT_TRUE(std::isnan(key.hits_rate));
+  EXPECT_EQ(key.latency_mean, Millis(1));
+  EXPECT_EQ(key.latency_p99, Millis(4));
+}
+
+TEST(TopObserved, SlotsHaveWhatTheirSourceKnows) {
+  observe::Observation scan = seen();
+  scan.slots = {{.slot = 16383,
+                 .keys = 61,
+                 .cpu_share = kUnknown,
+                 .bytes_rate = kUnknown,
+                 .rate = 0.5,
+                 .node = "db7:1"}};
+  const auto view = parse_hotkeys(json_of({scan}));
+  ASSERT_TRUE(view) << view.error().message;
+  ASSERT_EQ(view->slots.size(), 1u);
+  const SlotView& slot = view->slots[0];
+  EXPECT_EQ(slot.slot, 16383);
+  EXPECT_EQ(slot.keys, 61);
+  EXPECT_EQ(slot.rate, 0.5);
+  EXPECT_EQ(slot.node, "db7:1");
+  EXPECT_TRUE(std::isnan(slot.cpu_share));
+  EXPECT_TRUE(std::isnan(slot.bytes_rate));
+  scan.slots = {{.slot = 1, .keys = 1, .cpu_share = 0.5, .bytes_rate = 9}};
+  EXPECT_TRUE(std::isnan(parse_hotkeys(json_of({scan}))->slots.at(0).rate));
 }
 
 TEST(TopObserved, ASecondSourceChecksTheFirst) {

@@ -241,6 +241,40 @@ NODE           REQ/s SHARE  RD/s WR/s KEYS IN KEYS BUSIEST KEY
 )");
 }
 
+// At 80 columns the table has room for their beginnings only.
+TEST(TopPages, WhatASourceCostsAndDoesNotSeeIsToldWhole) {
+  HotkeysView view = sample_answer();
+  view.sources = {{"lfu", "running", "SCAN and OBJECT FREQ of at most 10000 keys/s",
+                   "rates above 30/s all look alike; what was hot minutes ago still shows; reads "
+                   "and writes; clients",
+                   "no key had more than its upper bound (99 %)", "3 of 4 masters looked at", 0.4}};
+  view.cross_check = {"product:1000:price: lfu says 30/s, slots 21.0k/s"};
+  TopModel model = watched(view);
+  model.choices.page = Page::kSources;
+  EXPECT_THAT(picture(model, {80, 14}), HasSubstr(R"(
+source    lfu, running, 40.0 %
+costs     SCAN and OBJECT FREQ of at most 10000 keys/s
+blind to  rates above 30/s all look alike; what was hot minutes ago still shows;
+          reads and writes; clients
+bounds    no key had more than its upper bound (99 %)
+now       3 of 4 masters looked at
+
+differ    product:1000:price: lfu says 30/s, slots 21.0k/s
+)"));
+  model.choices.page = Page::kKeys;
+  model.observed = true;
+  model.view->sources[0].confidence = std::string(100, 'x');
+  model.view->cross_check.clear();
+  EXPECT_THAT(picture(model, {80, 14}), HasSubstr("\n" + std::string(79, 'x') + "…\n"));
+  EXPECT_THAT(picture(watched(sample_answer()), {80, 14}), Not(HasSubstr("source")));
+}
+
+TEST(TopPages, OfAProxyTheSourceIsTheProxy) {
+  TopModel model = watched(sample_answer());
+  model.choices.page = Page::kSources;
+  EXPECT_THAT(picture(model, {80, 14}), HasSubstr("source    the proxy's or the library's own"));
+}
+
 TEST(TopPages, SlotsFollowFromTheKeys) {
   HotkeysView view = cluster_answer();
   view.keys.push_back(sample_key("{product:1000:price}:stock", 700, "warm"));  // the first's slot
@@ -273,13 +307,77 @@ TEST(TopPages, SlotsOfAServerThatIsNoClusterSaySo) {
 
 TEST(TopPages, SlotsThatTheServerCounts) {
   HotkeysView view = cluster_answer();
-  view.slots = {{.slot = 7, .node = "10.0.0.3:6379", .requests_rate = 100},
-                {.slot = 16383, .node = "10.0.0.1:6379", .requests_rate = 30'000}};
+  view.slots = {{.slot = 7, .node = "10.0.0.3:6379", .keys = 40, .cpu_share = 0.01},
+                {.slot = 14253,
+                 .node = "10.0.0.1:6379",
+                 .keys = 2000,
+                 .cpu_share = 0.6,
+                 .bytes_rate = 30'000}};
   TopModel model = watched(view);
   model.choices.page = Page::kSlots;
-  const std::string shown = picture(model);
-  EXPECT_THAT(shown, HasSubstr("counted by the server"));
-  EXPECT_LT(shown.find("16383"), shown.find("\n    7 "));
+  EXPECT_EQ(picture(model, {80, 9}),
+            R"(heatsink top   127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
+
+slots     counted by the servers, busiest first; CPU is the part of its node's
+
+ SLOT    CPU BYTES/s KEYS IN KEYS/s BUSIEST KEY        NODE
+14253 60.0 %   30.0k 2.0k     21.0k product:1000:price 10.0.0.1:6379
+    7  1.0 %       -   40                              10.0.0.3:6379
+
+ q quit  h help  p pause  Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots
+)");
+}
+
+TEST(TopPages, SlotsThatAScanHasSummed) {
+  HotkeysView view = cluster_answer();
+  view.slots = {{.slot = 7, .node = "10.0.0.3:6379", .keys = 20'000, .rate = 3667},
+                {.slot = 14253, .node = "10.0.0.1:6379", .keys = 2000, .rate = 43'210}};
+  TopModel model = watched(view);
+  model.choices.page = Page::kSlots;
+  EXPECT_EQ(picture(model, {80, 10}),
+            R"(heatsink top   127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
+
+slots     what the estimates of all scanned keys add up to, busiest first: to
+          compare slots by; one with many cold keys is told too high
+
+ SLOT RATE/s  KEYS IN KEYS/s BUSIEST KEY        NODE
+14253  43.2k  2.0k     21.0k product:1000:price 10.0.0.1:6379
+    7   3.7k 20.0k                              10.0.0.3:6379
+
+ q quit  h help  p pause  Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots
+)");
+  view.slots[0].cpu_share = 0.25;  // as soon as one slot has it
+  model = watched(view);
+  model.choices.page = Page::kSlots;
+  EXPECT_THAT(picture(model), HasSubstr(" SLOT RATE/s    CPU  KEYS IN KEYS/s"));
+}
+
+// Half of them may not be looked at; what they have to do is told all the same.
+TEST(TopPages, NodesOfAnObservedCluster) {
+  HotkeysView view = cluster_answer();
+  view.sources.emplace_back();
+  view.sources[0].name = "monitor";
+  view.sources[0].state = "running";
+  view.nodes[1].is_watched = false;
+  view.nodes[1].requests_rate = kUnknown;
+  view.nodes[2].trouble = "Connection refused";
+  std::erase_if(view.keys, [&](const KeyView& key) { return key.node != view.nodes[0].upstream; });
+  TopModel model = watched(view);
+  model.observed = true;
+  model.choices.page = Page::kNodes;
+  EXPECT_EQ(picture(model, {80, 11}),
+            R"(heatsink top   127.0.0.1:6379 up   source monitor   watched 1h02m   masters 2/3
+
+all       requests 33.7k/s, reads 41.8k/s, writes 310/s
+down      10.0.0.3:6379: Connection refused
+
+NODE          REQ/s  SHARE  RD/s WR/s KEYS IN KEYS BUSIEST KEY
+10.0.0.1:6379 29.5k 87.5 % 29.3k  217    3  85.2 % product:1000:price
+10.0.0.2:6379     -      -  8.4k   62    -       -
+10.0.0.3:6379  4.2k 12.5 %  4.2k   31    0     0 %
+
+ q quit  h help  p pause  Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots
+)");
 }
 
 TEST(TopPages, HelpIn80x24) {
@@ -317,7 +415,8 @@ TEST(TopPages, HostileNamesMoveNothing) {
   key.type = key.encoding = key.level = key.cache_note = hostile;
   key.commands[0].name = key.clients[0].name = hostile;
   TopModel model = on_key(view);
-  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots}) {
+  model.view->sources = {{hostile, hostile, hostile, hostile, hostile, hostile, kUnknown}};
+  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots, Page::kSources}) {
     model.choices.page = page;
     const std::string shown = picture(model, {100, 40});
     for (const char c : shown) ASSERT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
@@ -328,7 +427,7 @@ TEST(TopPages, HostileNamesMoveNothing) {
 TEST(TopPages, MoreRowsThanAScreenCanHoldAreCut) {
   HotkeysView view;
   for (std::uint16_t slot = 0; slot < 16384; ++slot)
-    view.slots.push_back({.slot = slot, .node = "", .requests_rate = 1.0 * slot});
+    view.slots.push_back({.slot = slot, .node = "", .cpu_share = 1.0 / (slot + 1)});
   EXPECT_EQ(draw_slots_page(view, 80).size().height, tui::Screen::kSideMax);
 }
 

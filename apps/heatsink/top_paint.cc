@@ -9,6 +9,19 @@
 #include "heatsink/tui/text.h"
 
 namespace heatsink::app {
+namespace {
+
+// What may be each one's was seen of none.
+double looked_at(const std::vector<TallyView>& tallies, double all) {
+  double certain = 0, doubt = all;
+  for (const TallyView& tally : tallies) {
+    certain += tally.count;
+    doubt = std::min(doubt, tally.doubt);
+  }
+  return std::max(certain, all - doubt);
+}
+
+}  // namespace
 
 Row& Row::add(std::string_view label, std::string_view value, tui::Style style) {
   const int gap = column_ == 0 ? 0 : 3;
@@ -80,10 +93,11 @@ std::string amount_text(const KeyView& key, double amount) {
 }
 
 std::string tallies_text(const std::vector<TallyView>& tallies, double all) {
+  const double seen = looked_at(tallies, all);
   std::string out;
   for (const TallyView& tally : tallies) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.name,
-                       tui::percent_text(all > 0 ? std::min(tally.count / all, 1.0) : 0));
+                       tui::percent_text(seen > 0 ? tally.count / seen : 0));
   }
   return out;
 }

@@ -71,7 +71,8 @@ std::string shown_name(const KeyView& key);
 double error_of(const KeyView& key);
 // Bytes say so; everything else is a number of accesses.
 std::string amount_text(const KeyView& key, double amount);
-// "GET 99.0 %, SET 1.0 %" of `all` accesses; counts are lower bounds, so the parts may be, too.
+// "GET 99.0 %, SET 1.0 %": parts of those of `all` accesses that were looked at for this. For some
+// seconds, before a key was busy, nobody did.
 std::string tallies_text(const std::vector<TallyView>& tallies, double all);
 // Accesses of the key within its window, to compare tallies with.
 double accesses_in_window(const KeyView& key);

@@ -53,34 +53,56 @@ std::string share_text(double part, double whole) {
   return percent_text(whole > 0 ? part / whole : std::nan(""));
 }
 
-// Slots by what is counted of them: by the source, or of the listed keys.
-struct SlotRow {
-  std::uint16_t slot;
-  std::string node;
-  double rate, reads, writes;
-  Sum keys;
-};
+// What the nodes tell of themselves goes before what a source that looks at some of them adds up.
+NodeView sum_of(const HotkeysView& view) {
+  NodeView all = view.node;
+  if (view.sources.empty() || view.nodes.empty()) return all;
+  all.requests_rate = all.reads_rate = all.writes_rate = 0;
+  for (const NodeView& node : view.nodes) {
+    all.requests_rate += std::isnan(node.requests_rate) ? 0 : node.requests_rate;
+    all.reads_rate += std::isnan(node.reads_rate) ? 0 : node.reads_rate;
+    all.writes_rate += std::isnan(node.writes_rate) ? 0 : node.writes_rate;
+  }
+  return all;
+}
 
-std::vector<SlotRow> slot_rows(const HotkeysView& view) {
+void add_all(Sheet& sheet, const HotkeysView& view, const NodeView& all) {
+  std::string rates =
+      fmt::format("requests {}, reads {}, writes {}", tui::rate_text(all.requests_rate),
+                  tui::rate_text(all.reads_rate), tui::rate_text(all.writes_rate));
+  // Nobody stands before a server that is observed: there are no copies.
+  const bool observed = !view.sources.empty();
+  if (!observed)
+    rates += fmt::format(", hits {} ({} of the load)", tui::rate_text(all.hits_rate),
+                         percent_text(all.offload));
+  sheet.add("all", rates);
+  if (!observed)
+    sheet.add("copies",
+              fmt::format("{} ({})", all.cached_entries, tui::size_text(all.cached_bytes)));
+  for (const NodeView& node : view.nodes) {
+    if (!node.trouble.empty()) sheet.add("down", node.upstream + ": " + node.trouble, kBad);
+  }
+}
+
+std::map<std::uint16_t, Sum> sums_by_slot(const HotkeysView& view) {
   std::map<std::uint16_t, Sum> sums;
   for (const KeyView& key : view.keys)
     if (const auto slot = slot_of(key)) sums[*slot].add(key);
-  std::vector<SlotRow> rows;
-  for (const SlotView& slot : view.slots) {
-    rows.push_back({slot.slot, slot.node, slot.requests_rate, slot.reads_rate, slot.writes_rate,
-                    sums.contains(slot.slot) ? sums.at(slot.slot) : Sum{}});
-  }
-  if (view.slots.empty()) {
-    for (const auto& [slot, sum] : sums)
-      rows.push_back({slot, sum.busiest->node, sum.rate, sum.reads, sum.writes, sum});
-  }
-  std::ranges::stable_sort(rows, std::ranges::greater{},
-                           [](const SlotRow& row) { return std::isnan(row.rate) ? 0 : row.rate; });
-  return rows;
+  return sums;
+}
+
+// Whether any slot has this figure: a column that has none is left out.
+bool knows(const std::vector<SlotView>& slots, double SlotView::*figure) {
+  return std::ranges::any_of(slots,
+                             [figure](const SlotView& slot) { return !std::isnan(slot.*figure); });
 }
 
 std::string about_slots(const HotkeysView& view) {
-  if (!view.slots.empty()) return "counted by the server, busiest first";
+  if (knows(view.slots, &SlotView::rate))
+    return "what the estimates of all scanned keys add up to, busiest first: to compare slots "
+           "by; one with many cold keys is told too high";
+  if (!view.slots.empty())
+    return "counted by the servers, busiest first; CPU is the part of its node's";
   std::string out = fmt::format(
       "what the {} listed keys add up to, busiest first: keys that are not even warm are missing",
       view.keys.size());
@@ -89,20 +111,93 @@ std::string about_slots(const HotkeysView& view) {
   return out;
 }
 
+// What a source may know of a slot; the first that it does know is what slots are ordered by.
+struct Figure {
+  const char* title;
+  double SlotView::*of;
+  std::string (*text)(double);
+};
+constexpr Figure kFigures[] = {{"RATE/s", &SlotView::rate, count_text},
+                               {"CPU", &SlotView::cpu_share, percent_text},
+                               {"BYTES/s", &SlotView::bytes_rate, count_text}};
+
+std::vector<const SlotView*> by_first(const std::vector<SlotView>& slots,
+                                      const std::vector<Figure>& figures) {
+  std::vector<const SlotView*> rows;
+  rows.reserve(slots.size());
+  for (const SlotView& slot : slots) rows.push_back(&slot);
+  if (figures.empty()) return rows;
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [&figures](const SlotView* row) {
+    const double known = row->*figures.front().of;
+    return std::isnan(known) ? 0 : known;
+  });
+  return rows;
+}
+
+// What the source itself counts; KEYS are all that the slot has.
+tui::Table counted_slots(const HotkeysView& view) {
+  const std::map<std::uint16_t, Sum> sums = sums_by_slot(view);
+  std::vector<Figure> figures;
+  for (const Figure& figure : kFigures)
+    if (knows(view.slots, figure.of)) figures.push_back(figure);
+  std::vector<tui::Column> columns{{"SLOT"}};
+  for (const Figure& figure : figures) columns.push_back({figure.title});
+  columns.insert(
+      columns.end(),
+      {{"KEYS"}, {"IN KEYS/s"}, {"BUSIEST KEY", Align::kLeft, 18}, {"NODE", Align::kLeft, 14, 1}});
+  tui::Table table(std::move(columns));
+  for (const SlotView* slot : by_first(view.slots, figures)) {
+    const auto found = sums.find(slot->slot);
+    const Sum listed = found == sums.end() ? Sum{} : found->second;
+    std::vector<tui::TableCell> row{{std::to_string(slot->slot), kBold}};
+    for (const Figure& figure : figures)
+      row.push_back({figure.text(slot->*figure.of), row.size() == 1 ? kBold : tui::Style()});
+    row.insert(row.end(), {{count_text(slot->keys), {}},
+                           {listed.keys == 0 ? "" : count_text(listed.rate), {}},
+                           busiest_cell(listed),
+                           {slot->node, {}}});
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+// What the listed keys add up to.
+tui::Table summed_slots(const HotkeysView& view, std::size_t& count) {
+  tui::Table table({{"SLOT"},
+                    {"RATE/s"},
+                    {"SHARE"},
+                    {"RD/s"},
+                    {"WR/s"},
+                    {"KEYS"},
+                    {"BUSIEST KEY", Align::kLeft, 18},
+                    {"NODE", Align::kLeft, 14, 1}});
+  const std::map<std::uint16_t, Sum> sums = sums_by_slot(view);
+  std::vector<std::pair<std::uint16_t, Sum>> rows(sums.begin(), sums.end());
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const auto& row) { return row.second.rate; });
+  for (const auto& [slot, sum] : rows) {
+    table.add({{std::to_string(slot), kBold},
+               {count_text(sum.rate), kBold},
+               {share_text(sum.rate, view.node.requests_rate), {}},
+               {count_text(sum.reads), {}},
+               {count_text(sum.writes), {}},
+               {std::to_string(sum.keys), {}},
+               busiest_cell(sum),
+               {sum.busiest->node, {}}});
+  }
+  count = rows.size();
+  return table;
+}
+
 }  // namespace
 
 tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
   Sheet sheet(width);
-  sheet.add("all",
-            fmt::format("requests {}, reads {}, writes {}, hits {} ({} of the load)",
-                        tui::rate_text(view.node.requests_rate),
-                        tui::rate_text(view.node.reads_rate), tui::rate_text(view.node.writes_rate),
-                        tui::rate_text(view.node.hits_rate), percent_text(view.node.offload)));
-  sheet.add("copies", fmt::format("{} ({})", view.node.cached_entries,
-                                  tui::size_text(view.node.cached_bytes)));
-  sheet.skip();
   const std::vector<NodeView> only{view.node};
   const std::vector<NodeView>& nodes = view.nodes.empty() ? only : view.nodes;
+  const NodeView all = sum_of(view);
+  add_all(sheet, view, all);
+  sheet.skip();
   std::map<std::string, Sum> sums;
   for (const KeyView& key : view.keys) sums[view.nodes.empty() ? "" : key.node].add(key);
   tui::Table table({{"NODE", Align::kLeft, 21},
@@ -117,10 +212,10 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
     const Sum& sum = sums[view.nodes.empty() ? "" : node.upstream];
     table.add({{node.upstream, node.upstream_up ? kBold : kBad},
                {count_text(node.requests_rate), kBold},
-               {share_text(node.requests_rate, view.node.requests_rate), {}},
+               {share_text(node.requests_rate, all.requests_rate), {}},
                {count_text(node.reads_rate), {}},
                {count_text(node.writes_rate), {}},
-               {std::to_string(sum.keys), {}},
+               {node.is_watched ? std::to_string(sum.keys) : "-", {}},
                {share_text(sum.rate, node.requests_rate), {}},
                busiest_cell(sum)});
   }
@@ -129,28 +224,11 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
 
 tui::Screen draw_slots_page(const HotkeysView& view, int width) {
   Sheet sheet(width);
-  const std::vector<SlotRow> rows = slot_rows(view);
   sheet.add("slots", about_slots(view), kDim);
   sheet.skip();
-  tui::Table table({{"SLOT"},
-                    {"RATE/s"},
-                    {"SHARE"},
-                    {"RD/s"},
-                    {"WR/s"},
-                    {"KEYS"},
-                    {"BUSIEST KEY", Align::kLeft, 18},
-                    {"NODE", Align::kLeft, 14, 1}});
-  for (const SlotRow& row : rows) {
-    table.add({{std::to_string(row.slot), kBold},
-               {count_text(row.rate), kBold},
-               {share_text(row.rate, view.node.requests_rate), {}},
-               {count_text(row.reads), {}},
-               {count_text(row.writes), {}},
-               {std::to_string(row.keys.keys), {}},
-               busiest_cell(row.keys),
-               {row.node, {}}});
-  }
-  return with_table(sheet, table, rows.size());
+  std::size_t rows = view.slots.size();
+  const tui::Table table = view.slots.empty() ? summed_slots(view, rows) : counted_slots(view);
+  return with_table(sheet, table, rows);
 }
 
 }  // namespace heatsink::app

@@ -15,10 +15,12 @@ namespace {
 void add(std::vector<TallyView>& sums, const std::vector<TallyView>& tallies) {
   for (const TallyView& tally : tallies) {
     const auto found = std::ranges::find(sums, tally.name, &TallyView::name);
-    if (found != sums.end())
-      found->count += tally.count;
-    else
+    if (found == sums.end()) {
       sums.push_back(tally);
+      continue;
+    }
+    found->count += tally.count;
+    found->doubt += tally.doubt;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,6 +24,16 @@ using tui::percent_text;
 using tui::rate_text;
 using tui::Screen;
 
+void add_masters(Row& row, const HotkeysView& view) {
+  if (!view.cluster) return;
+  const auto up = std::ranges::count(view.nodes, true, &NodeView::upstream_up);
+  const auto all = static_cast<std::ptrdiff_t>(view.nodes.size());
+  if (up == all)
+    row.add("masters", std::to_string(all));
+  else
+    row.add("masters", fmt::format("{}/{}", up, all), kBad);
+}
+
 void draw_title(Screen& screen, const TopModel& model) {
   Row row(screen, 0);
   row.add("", "heatsink top");
@@ -32,7 +43,9 @@ void draw_title(Screen& screen, const TopModel& model) {
   if (!model.view->sources.empty()) {
     const SourceView& source = model.view->sources.front();
     row.add("source", source.name + (source.state == "running" ? "" : ", " + source.state));
+    if (!std::isnan(source.progress)) row.add("done", percent_text(source.progress));
     row.add("watched", tui::age_text(model.view->uptime));
+    add_masters(row, *model.view);
     return;
   }
   const bool coherent = node.coherence == "up";
@@ -43,6 +56,13 @@ void draw_title(Screen& screen, const TopModel& model) {
   row.add("running", tui::age_text(model.view->uptime));
 }
 
+// The whole of it is on the page of sources.
+void put_beginning(Screen& screen, int row, const std::string& text, tui::Style style) {
+  const std::string safe = tui::safe_text(text);
+  const int width = std::min(tui::display_width(safe), screen.size().width);
+  screen.put(0, row, tui::fit(safe, width), style);
+}
+
 // What there is to say, or how the bounds are meant; of several sources also what they disagree on.
 void draw_sources(Screen& screen, const HotkeysView& view) {
   const SourceView& source = view.sources.front();
@@ -50,11 +70,13 @@ void draw_sources(Screen& screen, const HotkeysView& view) {
       .add("requests", rate_text(view.node.requests_rate))
       .add("reads", rate_text(view.node.reads_rate))
       .add("writes", rate_text(view.node.writes_rate));
-  screen.put(0, 2, source.cost, kDim);
-  screen.put(0, 4, source.confidence, kDim);
-  if (!view.cross_check.empty()) screen.put(0, 4, view.cross_check.front(), kBold);
+  put_beginning(screen, 2, source.cost, kDim);
+  if (view.cross_check.empty())
+    put_beginning(screen, 4, source.confidence, kDim);
+  else
+    put_beginning(screen, 4, view.cross_check.front(), kBold);
   const bool bad = source.state == "failed" || source.state == "finished";
-  if (!source.note.empty()) screen.put(0, 5, source.note, bad ? kBad : kDim);
+  put_beginning(screen, 5, source.note, bad ? kBad : kDim);
 }
 
 void draw_rates(Screen& screen, const NodeView& node) {

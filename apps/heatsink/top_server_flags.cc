@@ -2,6 +2,7 @@
 #include "apps/heatsink/top_server_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
@@ -14,6 +15,8 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::string_view kProxy = "proxy";
+constexpr std::string_view kCapture = "capture";
+constexpr std::string_view kAuto = "auto";
 constexpr std::size_t kPasswordBytesMax = 4096;
 constexpr std::size_t kSourcesMax = 8;
 
@@ -53,21 +56,73 @@ Result<std::vector<std::string>> split_sources(const std::string& text) {
   return Error{ErrorCode::kOutOfRange, "--source: at most 8 at once"};
 }
 
+Status check_names(const std::vector<std::string>& sources) {
+  for (const std::string& name : sources) {
+    if (name == kProxy && sources.size() == 1) continue;
+    if (name == kProxy)
+      return Error{ErrorCode::kInvalidArgument, "--source: proxy stands alone, without others"};
+    const Status known = observe::check_source_name(name);
+    if (!known) return Error{known.error().code, "--source: " + known.error().message};
+  }
+  return Unit{};
+}
+
+// An option that would do nothing is a mistake.
+Status check_sources(const ServerFlags& flags, const std::vector<std::string>& sources) {
+  const auto names = [&](std::string_view name) {
+    return std::ranges::find(sources, name) != sources.end();
+  };
+  const bool is_of_capture = flags.interface != ServerFlags().interface || !flags.ports.empty() ||
+                             flags.replies != ServerFlags().replies;
+  if (is_of_capture && !names(kCapture) && (!names(kAuto) || flags.url.empty()))
+    return Error{ErrorCode::kInvalidArgument,
+                 "--interface, --port and --replies are for --source capture"};
+  if (flags.url.empty() && flags.sources != kCapture && flags.sources != kProxy &&
+      flags.sources != kAuto) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--source " + flags.sources +
+                     " needs a server: redis://host[:port]; only capture and proxy do without"};
+  }
+  return Unit{};
+}
+
 }  // namespace
 
 void add_server_flags(CLI::App& app, ServerFlags& flags) {
   app.add_option("SERVER", flags.url,
                  "A server to look at, with nothing installed: redis://[user@]host[:port], "
-                 "rediss:// for TLS, unix:///path; without it a proxy is asked");
+                 "rediss:// for TLS, unix:///path; of a cluster any node; without it a proxy is "
+                 "asked (or nobody: --source capture)");
   app.add_option("--source", flags.sources,
                  "How to look at the server: " + names_of_sources() +
                      "; several, with commas between them, check each other; proxy: by --admin")
       ->capture_default_str()
       ->type_name("NAME");
+  app.add_option(
+         "--node", flags.node,
+         "Which masters of a cluster: all, busiest, or HOST:PORT; else all, but for monitor "
+         "and auto the busiest")
+      ->type_name("NODE");
+  app.add_option("--interface", flags.interface,
+                 "The network interface that --source capture listens on; any: all of them")
+      ->capture_default_str()
+      ->type_name("IF");
+  app.add_option("--port", flags.ports,
+                 "The servers' ports that --source capture listens to (default: the server's, or "
+                 "6379); may be given again")
+      ->check(CLI::Range(1, 65535))
+      ->type_name("N");
+  app.add_option("--replies", flags.replies,
+                 "Whose replies --source capture watches while there are more than 10000 a second: "
+                 "sampled, of 1 connection in 8, by turns; all, which takes more of the server")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"sampled", "all"}))
+      ->type_name("WHICH");
   add_duration_flag(app, "--max-latency", flags.latency_max,
                     "MONITOR is ended when a PING takes longer while it is on");
   app.add_option("--resume", flags.resume_file,
-                 "Where a scan (lfu) keeps how far it is, and goes on from after an interruption")
+                 "Where a scan (lfu) keeps how far it is, and goes on from after an interruption; "
+                 "of a cluster FILE.HOST:PORT for each node")
       ->type_name("FILE");
   app.add_option("--password-file", flags.password_file,
                  "The file whose first line is the server's password (or set REDISCLI_AUTH)")
@@ -77,16 +132,31 @@ void add_server_flags(CLI::App& app, ServerFlags& flags) {
 }
 
 Result<std::optional<ObservedServer>> observed_server(const ServerFlags& flags) {
-  if (flags.url.empty() || flags.sources == kProxy) return std::optional<ObservedServer>();
+  auto sources = split_sources(flags.sources);
+  if (!sources) return sources.error();
+  if (Status known = check_names(*sources); !known) return known.error();
+  if (const Status fits = check_sources(flags, *sources); !fits) return fits.error();
+  if (flags.sources == kProxy || (flags.url.empty() && flags.sources != kCapture))
+    return std::optional<ObservedServer>();
+  ObservedServer out{.url = {},
+                     .sources = std::move(sources).value(),
+                     .latency_max = flags.latency_max,
+                     .tls_ca_file = flags.tls_ca_file,
+                     .resume_file = flags.resume_file,
+                     .interface = flags.interface,
+                     .ports = flags.ports,
+                     .all_replies = flags.replies == "all"};
+  auto nodes = observe::parse_node_choice(flags.node);
+  if (!nodes) return Error{nodes.error().code, "--node: " + nodes.error().message};
+  out.nodes = std::move(nodes).value();
+  if (flags.url.empty()) return std::optional(std::move(out));
   auto url = net::parse_redis_url(flags.url);
   if (!url) return url.error();
   auto password = password_of(flags, *url);
   if (!password) return password.error();
   url->password = std::move(password).value();
-  auto sources = split_sources(flags.sources);
-  if (!sources) return sources.error();
-  return std::optional(ObservedServer{std::move(url).value(), std::move(sources).value(),
-                                      flags.latency_max, flags.tls_ca_file, flags.resume_file});
+  out.url = std::move(url).value();
+  return std::optional(std::move(out));
 }
 
 }  // namespace heatsink::app

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "apps/heatsink/top_csv.h"
 #include "apps/heatsink/top_input.h"
 #include "apps/heatsink/top_model.h"
 #include "apps/heatsink/top_recording.h"
@@ -39,13 +38,13 @@ class TopSession {
  public:
   explicit TopSession(const TopOptions& options)
       : options_(options),
-        model_(options.server ? options.server->url.where() : options.admin.text(),
-               options.interval),
+        model_(options.server ? options.server->where() : options.admin.text(), options.interval),
         signals_(io_, SIGINT, SIGTERM, SIGHUP),
         poll_timer_(io_),
         end_timer_(io_),
         input_(io_) {
     model_.observed = options.server.has_value();
+    model_.captured = options.server && !options.server->url;
     signals_.add(SIGQUIT);
     signals_.add(SIGWINCH);
     model_.choices.rows = options.rows;
@@ -71,6 +70,9 @@ class TopSession {
     if (!options_.once && !for_programs()) {
       std::cout << summary_text(model_, BootClock::now() - started_) << std::flush;
     }
+    if (ended_early())
+      std::cerr << "heatsink top: it ended early: " << tui::safe_text(answers_->failure())
+                << std::endl;
     if (!recording_problem_.empty())
       std::cerr << "heatsink top: --record: " << recording_problem_ << std::endl;
     return exit_code();
@@ -178,6 +180,7 @@ class TopSession {
 
   void poll() {
     poll_timer_.expires_after(options_.interval);
+    answers_->look_closer(closer_look());
     answers_->ask([this](const Result<std::string>& body) {
       polled(body);
       if (options_.once || (answers_->finished() && !terminal_)) return io_.stop();
@@ -185,6 +188,13 @@ class TopSession {
         if (!error) poll();
       });
     });
+  }
+
+  // The key whose page is open.
+  std::optional<CloserLook> closer_look() const {
+    const auto& open = model_.open_key;
+    if (model_.choices.page != Page::kKey || !open || open->key.name_truncated) return std::nullopt;
+    return CloserLook{open->key.raw_name, open->key.db};
   }
 
   void polled(const Result<std::string>& body) {
@@ -203,7 +213,8 @@ class TopSession {
     } else if (options_.json) {
       print(json_line(*body) + "\n");
     } else if (options_.csv) {
-      print(csv_block(model_.rows(), csv_time(std::chrono::system_clock::now())));
+      print(
+          csv_block(model_.rows(), csv_time(std::chrono::system_clock::now()), options_.csv_text));
     } else if (terminal_) {
       draw();
     } else {
@@ -220,8 +231,11 @@ class TopSession {
     if (!(std::cout << text << std::flush)) io_.stop();
   }
 
+  bool ended_early() const { return model_.answers > 0 && !answers_->failure().empty(); }
+
   int exit_code() const {
     if (!recording_problem_.empty()) return kFailed;
+    if (ended_early() && !ended_by_person_) return kFailed;
     if (options_.once) return model_.problem.empty() && model_.answers > 0 ? kDone : kFailed;
     return model_.answers > 0 || ended_by_person_ ? kDone : kFailed;
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "apps/heatsink/top_answers.h"
+#include "apps/heatsink/top_csv.h"
 #include "apps/heatsink/top_rows.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/net/address.h"
@@ -23,6 +24,7 @@ struct TopOptions {
   bool once = false;  // one answer, as text
   bool json = false;  // the answers, one per line, with the keys that `rows` chooses
   bool csv = false;   // a header, then the rows of each answer (top_csv.h)
+  CsvText csv_text = CsvText::kAsItIs;
   RowChoices rows{};  // what to begin with
   tui::Colors colors = tui::Colors::kIfWanted;
   std::string record_file;  // "": none; also keeps the answers there (top_recording.h)
@@ -30,7 +32,8 @@ struct TopOptions {
 
 // Until q, SIGINT, SIGTERM, SIGHUP, SIGQUIT or `run_for`. Draws on the terminal when standard input
 // and output are one, otherwise prints a frame per interval without escape codes. Returns kFailed
-// when no answer came at all (not if a person ended it), or with `once` when the first poll failed.
+// when no answer came at all or what was watched ended before its time (not if a person ended it),
+// or with `once` when the first poll failed.
 int run_top_session(const TopOptions& options);
 
 }  // namespace heatsink::app

@@ -40,7 +40,7 @@ std::string error_text(const KeyView& key) {
 
 // Which fields are worth their place in this table.
 struct Worth {
-  bool keys, db, trend, hits;
+  bool keys, db, trend, hits, latency;
 };
 
 // With the numbers' natural widths the columns that are not optional fit in 80.
@@ -86,6 +86,10 @@ std::vector<Field> fields(const Worth& worth) {
   add({"MISS/s", Align::kRight, 0, 5}, [](const Shown& s) {
     return TableCell{count_text(s.key.misses_rate), {}};
   });
+  if (worth.latency)
+    add({"P99", Align::kRight, 0, 2}, [](const Shown& s) {
+      return TableCell{s.key.latency_p99 ? tui::latency_text(*s.key.latency_p99) : "-", {}};
+    });
   add({"WHY", Align::kLeft, 20, 6}, [](const Shown& s) { return TableCell{s.key.reason, kDim}; });
   return out;
 }
@@ -97,7 +101,9 @@ Worth worth_of(const TopModel& model, const TopRows& rows) {
               rows.rows, [](const KeyView& k) { return k.db != 0; }, key),
           .trend = model.answers > 1,
           .hits = std::ranges::any_of(
-              rows.rows, [](const KeyView& k) { return !std::isnan(k.hits_rate); }, key)};
+              rows.rows, [](const KeyView& k) { return !std::isnan(k.hits_rate); }, key),
+          .latency = std::ranges::any_of(
+              rows.rows, [](const KeyView& k) { return k.latency_p99.has_value(); }, key)};
 }
 
 std::vector<TableCell> cells(const std::vector<Field>& fields, const Shown& shown) {

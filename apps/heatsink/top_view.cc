@@ -110,7 +110,33 @@ NodeView read_node(Members members) {
   members.read("dimension", node.dimension);
   members.read("hot", node.hot);
   members.read("warm", node.warm);
+  if (members.has("absent_max")) members.read("absent_max", node.absent_max);
   return node;
+}
+
+NodeView read_cluster_node(Members members) {
+  NodeView node;
+  members.read("upstream", node.upstream);
+  members.read("upstream_up", node.upstream_up);
+  members.read("watched", node.is_watched);
+  members.read("requests_rate", node.requests_rate);
+  members.read("reads_rate", node.reads_rate);
+  members.read("writes_rate", node.writes_rate);
+  members.read("trouble", node.trouble);
+  return node;
+}
+
+SlotView read_slot(Members members) {
+  SlotView out;
+  std::uint64_t slot = 0;
+  members.read("slot", slot);
+  out.slot = static_cast<std::uint16_t>(std::min<std::uint64_t>(slot, kSlotsShownMax - 1));
+  members.read("node", out.node);
+  members.read("keys", out.keys);
+  members.read("cpu_share", out.cpu_share);
+  members.read("bytes_rate", out.bytes_rate);
+  if (members.has("rate")) members.read("rate", out.rate);  // later than the first answers
+  return out;
 }
 
 // The counts are of the window since the key is tracked, so only their proportions are comparable
@@ -145,6 +171,9 @@ void read_tallies(Members& members, std::string_view name, std::vector<TallyView
     out.emplace_back();
     tally.read("name", out.back().name);
     tally.read("low", out.back().count);
+    double high = 0;
+    tally.read("high", high);
+    out.back().doubt = std::max(high - out.back().count, 0.0);
   }
 }
 
@@ -162,12 +191,21 @@ void read_name(Members& members, KeyView& key, std::optional<Error>& error) {
 void read_optional(Members& members, KeyView& key) {
   if (members.has("max_staleness_seconds"))
     members.read("max_staleness_seconds", key.max_staleness.emplace());
+  if (members.has("limit")) members.read("limit", key.limit);
+  if (members.has("limited_rate")) members.read("limited_rate", key.limited_rate);
   if (members.has("reply_bytes")) members.read("reply_bytes", key.value_bytes.emplace().count);
   if (members.has("value_bytes")) members.read("value_bytes", key.value_bytes.emplace().count);
   if (members.has("type")) members.read("type", key.type);
   if (members.has("encoding")) members.read("encoding", key.encoding);
   if (members.has("ttl_seconds")) members.read("ttl_seconds", key.ttl.emplace());
+  if (members.has("absent_rate")) members.read("absent_rate", key.absent_rate);
+  if (members.has("latency_mean_seconds"))
+    members.read("latency_mean_seconds", key.latency_mean.emplace());
+  if (members.has("latency_p99_seconds"))
+    members.read("latency_p99_seconds", key.latency_p99.emplace());
   if (members.has("never_expires")) members.read("never_expires", key.never_expires);
+  if (members.has("value_problem")) members.read("value_problem", key.value_problem);
+  if (members.has("node")) members.read("node", key.node);
 }
 
 KeyView read_key(Members members, std::optional<Error>& error) {
@@ -220,8 +258,22 @@ void forget_hits(HotkeysView& view) {
   NodeView& node = view.node;
   node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
   for (KeyView& key : view.keys) {
-    key.hits_rate = key.misses_rate = key.hit_ratio = kUnknown;
+    key.hits_rate = key.hit_ratio = kUnknown;
+    key.misses_rate = key.absent_rate;
     if (key.bytes_rate == 0) key.bytes_rate = kUnknown;  // whoever sees bytes sees some
+  }
+}
+
+// A list that not every answer has.
+template <typename T>
+void read_list(const json::object& document, std::string_view name, std::size_t items_max,
+               T (*read)(Members), std::vector<T>& out, std::optional<Error>& error) {
+  const json::value* list = document.if_contains(json::string_view(name.data(), name.size()));
+  if (list == nullptr || !list->is_array()) return;
+  for (const json::value& item : list->get_array()) {
+    if (!item.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" should hold objects");
+    if (error || out.size() == items_max) return;
+    out.push_back(read(Members(item.get_object(), error)));
   }
 }
 
@@ -229,11 +281,12 @@ void forget_hits(HotkeysView& view) {
 void read_sources(const json::object& document, HotkeysView& view, std::optional<Error>& error) {
   const json::value* sources = document.if_contains("sources");
   if (sources == nullptr || !sources->is_array()) return;
-  for (const json::value& source : sources->get_array()) {
-    if (!source.is_object()) error = not_hotkeys("\"sources\" should hold objects");
-    if (error || view.sources.size() == kSourcesShownMax) return;
-    view.sources.push_back(read_source(Members(source.get_object(), error)));
-  }
+  read_list(document, "sources", kSourcesShownMax, read_source, view.sources, error);
+  read_list(document, "nodes", kNodesShownMax, read_cluster_node, view.nodes, error);
+  read_list(document, "slots", kSlotsShownMax, read_slot, view.slots, error);
+  const json::value* cluster = document.if_contains("cluster");
+  view.cluster = cluster != nullptr && cluster->is_bool() && cluster->get_bool();
+  if (error) return;
   forget_hits(view);
   const json::value* differences = document.if_contains("cross_check");
   if (differences == nullptr || !differences->is_array()) return;

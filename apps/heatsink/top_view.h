@@ -19,6 +19,7 @@ namespace heatsink::app {
 struct TallyView {
   std::string name;
   double count = 0;  // at least, in the window
+  double doubt = 0;  // it may be so many more
 };
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -47,13 +48,19 @@ struct KeyView {
   std::string cache_note;              // why it is not
   std::string level;                   // what is promised of copies: "off", "ttl", "key", "session"
   std::optional<Nanos> max_staleness;  // of a copy, if there is such a bound
+  std::string limit;                   // "5000/s per key, ..."; "": it has none
+  double limited_rate = 0;             // commands that are held back by it
 
-  double misses_rate = 0;             // reads that the server had to answer
-  double bytes_rate = kUnknown;       // of requests and replies
+  // Reads that the server had to answer; of an observed server absent_rate.
+  double misses_rate = 0;
+  double absent_rate = kUnknown;                   // reads that found no such key
+  std::optional<Nanos> latency_mean, latency_p99;  // of the commands with it, as captured
+  double bytes_rate = kUnknown;                    // of requests and replies
   std::optional<Bytes> value_bytes;   // size of its value, or of the longest reply seen
   std::string type, encoding;         // "hash", "listpack"; "": not told
   std::optional<Nanos> ttl;           // until it expires
   bool never_expires = false;         // it has no TTL; neither of both: not told
+  std::string value_problem{};        // why (a part of) that is not told; ""
   std::string node;                   // "10.0.0.7:6379" in a cluster
   std::optional<std::uint16_t> slot;  // as told; else it follows from the name
 };
@@ -71,14 +78,19 @@ struct NodeView {
   std::string dimension{};            // of the thresholds for all keys
   double hot = kUnknown, warm = kUnknown;
   std::optional<std::uint32_t> replicas{};  // of a single node
+  double absent_max = kUnknown;             // accesses per second of a key that is not listed
+  bool is_watched = true;                   // by a source
+  std::string trouble{};                    // why it is not up; ""
 };
 
 // One of a cluster's slots.
 struct SlotView {
   std::uint16_t slot = 0;
-  std::string node;  // "": not told
-  double requests_rate = 0, reads_rate = kUnknown, writes_rate = kUnknown;
+  std::string node;             // "": not told
+  double keys = kUnknown;       // how many it has
+  double cpu_share = kUnknown;  // of the CPU time of all slots of its node
   double bytes_rate = kUnknown;
+  double rate = kUnknown;  // accesses per second, as the source estimates them
 };
 
 // A way in which the numbers were got, where the server itself was asked.
@@ -101,6 +113,11 @@ struct HotkeysView {
   std::vector<KeyView> keys;    // busiest first
   std::vector<SourceView> sources;       // the first gave the rows; empty: a proxy did
   std::vector<std::string> cross_check;  // what several say differently
+
+  // The server is being asked, and has shown nothing so far: no rate and no verdict is meant.
+  bool only_begins() const {
+    return !sources.empty() && sources.front().state == "starting" && keys.empty();
+  }
 };
 
 // Whoever answers on that port may answer anything: past kAnswerBytesMax, kAnswerDepthMax or
@@ -112,6 +129,8 @@ inline constexpr std::size_t kKeysShownMax = 100'000;
 inline constexpr std::size_t kTalliesShownMax = 8;
 inline constexpr std::size_t kSourcesShownMax = 8;
 inline constexpr std::size_t kDifferencesShownMax = 100;
+inline constexpr std::size_t kNodesShownMax = 1000;
+inline constexpr std::size_t kSlotsShownMax = 16'384;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
 
 // The same JSON on one line, of its keys only those chosen, by their places, in that order.

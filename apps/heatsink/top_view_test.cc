@@ -28,7 +28,8 @@ constexpr std::string_view kKey =
   "since": "2026-11-21T11:59:18.623Z",
   "age_seconds": 41.5, "verdict": "hot", "reason": "because", "cached": false,
   "cache_note": "too large", "level": "session",
-  "max_staleness_seconds": 0.3, "reply_bytes": 71})";
+  "max_staleness_seconds": 0.3, "reply_bytes": 71,
+  "limit": "5/s per key", "limited_rate": 12.5})";
 
 std::string answer(std::string_view node = kNode, std::string_view keys = kKey) {
   return R"({"at": "x", "window_seconds": 10, "uptime_seconds": 61.5,
@@ -100,10 +101,11 @@ TEST(TopView, WhatIsNotCountedInRequestsHasItsAccessesFromTheCounts) {
 TEST(TopView, WhatIsNotToldIsNotKnown) {
   const auto view = parse_hotkeys(
       with(with(answer(), "\"max_staleness_seconds\": 0.3", "\"max_staleness_seconds\": null"),
-           ", \"reply_bytes\": 71", ""));
+           ", \"reply_bytes\": 71,\n  \"limit\": \"5/s per key\", \"limited_rate\": 12.5", ""));
   ASSERT_TRUE(view.ok()) << view.error().message;
   EXPECT_EQ(view->keys[0].max_staleness, std::nullopt);
   EXPECT_EQ(view->keys[0].value_bytes, std::nullopt);
+  EXPECT_EQ(view->keys[0].limit, "");
 }
 
 TEST(TopView, NoKeysIsAnAnswer) {

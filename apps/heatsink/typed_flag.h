@@ -2,8 +2,12 @@
 // Command-line flags of the types that carry their unit, read as configuration files write them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <string>
+#include <system_error>
 
 #include "heatsink/base/result.h"
 #include "heatsink/base/units.h"
@@ -21,6 +25,19 @@ CLI::Option* add_parsed_flag(CLI::App& app, const std::string& name, T& target, 
     target = std::move(value).value();
   };
   return app.add_option_function<std::string>(name, read, help)->default_str(shown_default);
+}
+
+// A check for numbers of any type: within the bounds, and a number, which CLI::Range takes "nan"
+// for and an unsigned target "-1".
+inline CLI::Validator between(double min, double max) {
+  const std::string bounds = fmt::format("{:.10g} .. {:.10g}", min, max);
+  const auto check = [min, max, bounds](const std::string& text) -> std::string {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    return whole && value >= min && value <= max ? "" : "'" + text + "' is not within " + bounds;
+  };
+  return CLI::Validator(check, "in " + bounds);
 }
 
 inline CLI::Option* add_duration_flag(CLI::App& app, const std::string& name, Nanos& target,

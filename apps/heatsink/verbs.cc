@@ -16,7 +16,10 @@ std::span<const Verb> verbs() {
        run_proxy},
       {"replay", "Plays a trace again: what was hot, what caching would have saved, what to set.",
        run_replay},
+      {"stats", "Shows window statistics: what all processes have added over the last so long.",
+       run_stats},
       {"top", "Shows the hot keys of a running proxy, or of any server, live.", run_top},
+      {"warm", "Has a running proxy keep keys hot and loaded for a time.", run_warm},
   };
   return rows;
 }

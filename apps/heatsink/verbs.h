@@ -28,7 +28,9 @@ int run_explain(int argc, char** argv);
 int run_load(int argc, char** argv);
 int run_proxy(int argc, char** argv);
 int run_replay(int argc, char** argv);
+int run_stats(int argc, char** argv);
 int run_top(int argc, char** argv);
+int run_warm(int argc, char** argv);
 
 // In the order --help shows them.
 std::span<const Verb> verbs();

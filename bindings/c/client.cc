@@ -11,6 +11,7 @@
 #include "bindings/c/handles.h"
 
 using heatsink::capi::CallbackFailed;
+using heatsink::capi::duration_of_ms;
 using heatsink::capi::fail;
 using heatsink::capi::guarded;
 using heatsink::capi::missing_argument;
@@ -41,11 +42,6 @@ int copy_out(const std::string& value, char* buffer, size_t capacity, size_t* si
 void expect_written(int code, const heatsink_reply& reply) {
   if (code == HEATSINK_OK) return;
   throw CallbackFailed(reply.error.empty() ? "the write failed and did not say why" : reply.error);
-}
-
-std::chrono::nanoseconds duration_of_ms(uint64_t ms) {
-  constexpr uint64_t kYearMs = 365ULL * 24 * 3600 * 1000;
-  return std::chrono::milliseconds(static_cast<int64_t>(std::min(ms, kYearMs)));
 }
 
 heatsink_stats_values values_of(const heatsink::client::Stats& now) {
@@ -220,7 +216,7 @@ int heatsink_server_set(heatsink_client* client, const char* key, size_t key_siz
     const std::string_view bytes =
         value_size == 0 ? std::string_view() : std::string_view(value, value_size);
     std::optional<heatsink::Millis> ttl;
-    if (ttl_ms != 0) ttl = std::chrono::duration_cast<heatsink::Millis>(duration_of_ms(ttl_ms));
+    if (ttl_ms != 0) ttl = duration_of_ms(ttl_ms);
     cache.set(name, bytes, ttl);
     return HEATSINK_OK;
   });

@@ -4,6 +4,10 @@
 
 #include <heatsink.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -45,6 +49,21 @@ class LoadCall {
 // Keeps the message for heatsink_last_error() of this thread, and returns the code.
 int fail(int code, std::string_view message) noexcept;
 int missing_argument() noexcept;
+
+// A year at most, so that no clock overflows.
+constexpr std::chrono::milliseconds duration_of_ms(uint64_t ms) {
+  constexpr uint64_t kYearMs = 365ULL * 24 * 3600 * 1000;
+  return std::chrono::milliseconds(static_cast<int64_t>(std::min(ms, kYearMs)));
+}
+
+// Into a structure of the caller's that may be older or newer.
+template <class Values>
+int give(const Values& values, void* to, std::size_t size) noexcept {
+  if (size == 0) return fail(HEATSINK_INVALID, "the size of the structure is 0");
+  std::memset(to, 0, size);
+  std::memcpy(to, &values, std::min(size, sizeof(values)));
+  return HEATSINK_OK;
+}
 
 // Runs `call`, which returns a code; whatever it throws becomes a code.
 template <class Call>

@@ -381,6 +381,125 @@ static void test_tells(void) {
 }
 
 // That there is none is no reason not to start; and what is asked of it fails with a sentence.
+// What it says to a server is tested with Python's, which has one.
+static void test_window_stats(void) {
+  heatsink_window_stats* stats = NULL;
+  heatsink_window_values values;
+  heatsink_window_counts counts;
+  EXPECT(heatsink_stats_open(NULL, &stats) == HEATSINK_INVALID);
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_stats_open(options, &stats) == HEATSINK_INVALID && stats == NULL);
+  EXPECT(strstr(heatsink_last_error(), "server.url") != NULL);
+  EXPECT(heatsink_options_set(options, "server.url", "unix:///nonexistent/socket") == HEATSINK_OK);
+  EXPECT(heatsink_options_set(options, "statistics.maximum-names", "1") == HEATSINK_OK);
+  EXPECT(heatsink_stats_open(options, &stats) == HEATSINK_OK);
+  heatsink_options_free(options);
+  EXPECT(heatsink_stats_add(stats, KEY, 5) == HEATSINK_OK);
+  EXPECT(heatsink_stats_add(stats, "other", 5, 5) == HEATSINK_REFUSED);
+  EXPECT(heatsink_stats_add(stats, NULL, 1, 5) == HEATSINK_INVALID);
+  EXPECT(heatsink_stats_flush(stats, 1) == HEATSINK_FAILED);
+  EXPECT(heatsink_stats_read(stats, KEY, 1000, &values, sizeof(values)) == HEATSINK_FAILED);
+  EXPECT(strstr(heatsink_last_error(), "/nonexistent/socket") != NULL);
+  EXPECT(heatsink_stats_list(stats, "*", NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_stats_counts(stats, &counts, sizeof(counts)) == HEATSINK_OK);
+  EXPECT(counts.names == 1 && counts.refused == 1 && counts.delivered == 0);
+  EXPECT(heatsink_stats_counts(stats, &counts, 0) == HEATSINK_INVALID);
+  EXPECT(heatsink_stats_close(stats) == HEATSINK_OK);
+  EXPECT(heatsink_stats_close(NULL) == HEATSINK_INVALID);
+  heatsink_stats_free(stats);
+  heatsink_stats_free(NULL);
+}
+
+static void keep_verdict(void* user, const heatsink_verdict* verdict, size_t size) {
+  EXPECT(size >= sizeof(*verdict));
+  *(heatsink_verdict*)user = *verdict;
+}
+
+// Without its server; with one: heatsink/distributed/rate_limiter_test.cc.
+static void test_limiter(void) {
+  heatsink_limiter* limiter = NULL;
+  heatsink_verdict verdict;
+  heatsink_limit limit = {0};
+  EXPECT(heatsink_limiter_open(NULL, &limit, sizeof(limit), &limiter) == HEATSINK_INVALID);
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_limiter_open(options, &limit, sizeof(limit), &limiter) == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "server.url") != NULL && limiter == NULL);
+  EXPECT(heatsink_options_set(options, "server.url", "unix:///nonexistent/socket") == HEATSINK_OK);
+  limit.rate = "often";
+  EXPECT(heatsink_limiter_open(options, &limit, sizeof(limit), &limiter) == HEATSINK_INVALID);
+  limit.rate = "10/s";
+  limit.algorithm = "leaky-bucket";
+  EXPECT(heatsink_limiter_open(options, &limit, sizeof(limit), &limiter) == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "leaky-bucket") != NULL);
+  limit.algorithm = "sliding-window";
+  limit.refuses_on_failure = 1;
+  EXPECT(heatsink_limiter_open(options, &limit, sizeof(limit), &limiter) == HEATSINK_OK);
+  heatsink_options_free(options);
+  EXPECT(heatsink_limiter_try(limiter, KEY, 11, &verdict, sizeof(verdict)) == HEATSINK_OK);
+  EXPECT(!verdict.allowed && verdict.retry_after_us == UINT64_MAX);
+  EXPECT(verdict.basis == HEATSINK_BASIS_DENIAL);
+  EXPECT(heatsink_limiter_try(limiter, KEY, 1, &verdict, sizeof(verdict)) == HEATSINK_OK);
+  EXPECT(!verdict.allowed && verdict.basis == HEATSINK_BASIS_FAILURE);
+  EXPECT(heatsink_limiter_wait(limiter, KEY, 1, 50, &verdict, sizeof(verdict)) == HEATSINK_OK);
+  EXPECT(!verdict.allowed && verdict.basis == HEATSINK_BASIS_FAILURE);
+  EXPECT(heatsink_limiter_problem(limiter) == HEATSINK_FAILED);
+  heatsink_limiter_counts_values counts;
+  EXPECT(heatsink_limiter_counts(limiter, &counts, sizeof(counts)) == HEATSINK_OK);
+  EXPECT(counts.failures == 2 && counts.by_denial == 1 && counts.asked == 0);
+  EXPECT(heatsink_limiter_counts(NULL, &counts, sizeof(counts)) == HEATSINK_INVALID);
+  EXPECT(heatsink_limiter_try(limiter, NULL, 1, 1, &verdict, sizeof(verdict)) == HEATSINK_INVALID);
+  EXPECT(heatsink_limiter_try(limiter, KEY, 1, &verdict, 0) == HEATSINK_INVALID);
+  heatsink_verdict told = {.allowed = 1};
+  EXPECT(heatsink_limiter_ask(limiter, KEY, 11, keep_verdict, &told) == HEATSINK_OK);
+  EXPECT(!told.allowed && told.basis == HEATSINK_BASIS_DENIAL);
+  EXPECT(heatsink_limiter_ask(limiter, KEY, 11, NULL, NULL) == HEATSINK_INVALID);
+  told.basis = HEATSINK_BASIS_SERVER;
+  EXPECT(heatsink_limiter_ask(limiter, "later", 5, 1, keep_verdict, &told) == HEATSINK_OK);
+  heatsink_limiter_free(limiter);
+  EXPECT(!told.allowed && told.basis == HEATSINK_BASIS_FAILURE);
+  heatsink_limiter_free(NULL);
+}
+
+// How the algorithms decide: heatsink/limit/*_test.cc.
+static void test_local_limiter(void) {
+  heatsink_local_limiter* limiter = NULL;
+  heatsink_decision decision;
+  heatsink_local_limit limit = {0};
+  EXPECT(heatsink_local_limiter_new(NULL, sizeof(limit), &limiter) == HEATSINK_INVALID);
+  EXPECT(heatsink_local_limiter_new(&limit, sizeof(limit), NULL) == HEATSINK_INVALID);
+  limit.rate = "often";
+  EXPECT(heatsink_local_limiter_new(&limit, sizeof(limit), &limiter) == HEATSINK_INVALID);
+  EXPECT(limiter == NULL && strstr(heatsink_last_error(), "often") != NULL);
+  limit.rate = "1/h";
+  limit.algorithm = "bucket";
+  EXPECT(heatsink_local_limiter_new(&limit, sizeof(limit), &limiter) == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "token-bucket") != NULL);
+  limit.algorithm = NULL;
+  limit.burst = 3;
+  EXPECT(heatsink_local_limiter_new(&limit, sizeof(limit), &limiter) == HEATSINK_OK);
+  EXPECT(heatsink_local_limiter_try(limiter, 2, &decision, sizeof(decision)) == HEATSINK_OK);
+  EXPECT(decision.allowed && decision.wait_us == 0 && decision.remaining == 1);
+  EXPECT(heatsink_local_limiter_try(limiter, 2, &decision, sizeof(decision)) == HEATSINK_OK);
+  EXPECT(!decision.allowed && decision.remaining == 1);
+  EXPECT(decision.retry_after_us > 0 && decision.retry_after_us <= 3600000000U);
+  EXPECT(heatsink_local_limiter_try(limiter, 4, &decision, sizeof(decision)) == HEATSINK_OK);
+  EXPECT(!decision.allowed && decision.retry_after_us == UINT64_MAX);
+  EXPECT(heatsink_local_limiter_try(limiter, 1, &decision, 0) == HEATSINK_INVALID);
+  EXPECT(heatsink_local_limiter_try(limiter, 1, NULL, sizeof(decision)) == HEATSINK_INVALID);
+  EXPECT(heatsink_local_limiter_try(NULL, 1, &decision, sizeof(decision)) == HEATSINK_INVALID);
+  heatsink_local_limiter_free(limiter);
+  heatsink_local_limiter_free(NULL);
+
+  limit.rate = "1/m";
+  limit.patience_ms = 3600000;  // everybody gets a turn, one a minute
+  EXPECT(heatsink_local_limiter_new(&limit, sizeof(limit), &limiter) == HEATSINK_OK);
+  EXPECT(heatsink_local_limiter_try(limiter, 3, &decision, sizeof(decision)) == HEATSINK_OK);
+  EXPECT(decision.allowed && decision.wait_us == 0);
+  EXPECT(heatsink_local_limiter_try(limiter, 2, &decision, sizeof(decision)) == HEATSINK_OK);
+  EXPECT(decision.allowed && decision.wait_us > 60000000 && decision.wait_us <= 120000000);
+  heatsink_local_limiter_free(limiter);
+}
+
 static void test_server(void) {
   heatsink_value value = HEATSINK_NO_VALUE;
   heatsink_client* client = open_quiet();
@@ -423,7 +542,10 @@ int main(int count, char** words) {
                {"threads", test_threads},
                {"after_close", test_after_close},
                {"tells", test_tells},
-               {"server", test_server}};
+               {"server", test_server},
+               {"window_stats", test_window_stats},
+               {"limiter", test_limiter},
+               {"local_limiter", test_local_limiter}};
   for (size_t i = 0; count == 2 && i < sizeof(cases) / sizeof(cases[0]); ++i) {
     if (strcmp(words[1], cases[i].name) != 0) continue;
     cases[i].run();

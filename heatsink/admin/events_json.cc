@@ -12,18 +12,24 @@ namespace {
 
 namespace json = boost::json;
 
+const char* verdict_of(const detect::Event& event) {
+  if (event.nothing_hot) return "nothing-hot";
+  if (event.stale_read) return "stale-read";
+  if (event.outage) return "stale-while-error";
+  if (event.limit == detect::Event::Limit::kNone) return detect::to_string(event.temperature);
+  return event.limit == detect::Event::Limit::kBegan ? "limited" : "limit-ended";
+}
+
 json::object event_object(const detect::Event& event, TimePoint boot, WallTime wall) {
   json::object out;
   out["number"] = event.number;
   out["at"] = iso_time(wall - std::chrono::duration_cast<WallTime::duration>(boot - event.at));
-  out["verdict"] = event.nothing_hot  ? "nothing-hot"
-                   : event.stale_read ? "stale-read"
-                                      : detect::to_string(event.temperature);
+  out["verdict"] = verdict_of(event);
   out["reason"] = one_line(event.reason, detect::kKeyBytesMax);
-  if (event.nothing_hot) return out;
+  if (event.nothing_hot || event.outage) return out;
   add_name(out, event.key, event.key_truncated);
   out["db"] = event.db;
-  if (event.stale_read) return out;
+  if (event.stale_read || event.limit != detect::Event::Limit::kNone) return out;
   out["before"] = detect::to_string(event.before);
   out["dimension"] = detect::to_string(event.measure.dimension);
   out["window_seconds"] = seconds(event.measure.window);
@@ -35,13 +41,17 @@ json::object event_object(const detect::Event& event, TimePoint boot, WallTime w
 
 }  // namespace
 
-std::string events_json(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall) {
+json::array events_array(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall) {
   json::array list;
   list.reserve(events.size());
   for (const detect::Event& event : events) list.push_back(event_object(event, boot, wall));
+  return list;
+}
+
+std::string events_json(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall) {
   json::object out;
   out["at"] = iso_time(wall);
-  out["events"] = std::move(list);
+  out["events"] = events_array(events, boot, wall);
   return json::serialize(out) + "\n";
 }
 

@@ -2,6 +2,7 @@
 // What has become hot and what has ceased to be, as JSON: what GET /api/events answers.
 #pragma once
 
+#include <boost/json/array.hpp>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,7 @@ namespace heatsink::admin {
 
 // `boot` and `wall` are one moment on both clocks. Valid UTF-8, as hotkeys_json(). O(events).
 std::string events_json(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall);
+boost::json::array events_array(const std::vector<detect::Event>& events, TimePoint boot,
+                                WallTime wall);
 
 }  // namespace heatsink::admin

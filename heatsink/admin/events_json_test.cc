@@ -49,6 +49,32 @@ TEST(EventsJson, AStaleReadHasItsKeyAndReason) {
     "name_base64": "aw==", "name_truncated": false, "db": 3, "reason": "GET was served"}])"));
 }
 
+TEST(EventsJson, AnOutageIsAnEventWithoutAKey) {
+  detect::Event event;
+  event.number = 20;
+  event.at = kBoot;
+  event.outage = true;
+  event.reason = "2 copies may be served";
+  EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events"), json::parse(R"([{
+    "number": 20, "at": "2026-11-21T12:00:00.000Z", "verdict": "stale-while-error",
+    "reason": "2 copies may be served"}])"));
+}
+
+TEST(EventsJson, ALimitThatCameByItselfHasItsKeyAndReason) {
+  detect::Event event;
+  event.number = 20;
+  event.at = kBoot;
+  event.limit = detect::Event::Limit::kBegan;
+  event.key = "k";
+  event.reason = "25000/s";
+  EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events"), json::parse(R"([{
+    "number": 20, "at": "2026-11-21T12:00:00.000Z", "verdict": "limited", "name": "k",
+    "name_base64": "aw==", "name_truncated": false, "db": 0, "reason": "25000/s"}])"));
+  event.limit = detect::Event::Limit::kEnded;
+  EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events").at(0).at("verdict"),
+            "limit-ended");
+}
+
 TEST(EventsJson, NothingHotIsAnEventWithoutAKey) {
   detect::Event event;
   event.number = 18;

@@ -33,6 +33,7 @@ json::object node_object(const detect::Report& report) {
   node["dimension"] = detect::to_string(report.dimension);
   node["hot"] = number(report.hot);
   node["warm"] = number(report.warm);
+  node["absent_max"] = report.absent_max ? number(*report.absent_max) : nullptr;
   node["rules"] = report.rules;
   node["sampled"] = report.sampled;
   node["clients"] = report.clients;
@@ -95,13 +96,15 @@ json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wal
   out["cache_note"] = printable(key.cache_note);
   out["level"] = printable(key.level);
   out["max_staleness_seconds"] = key.max_staleness ? seconds(*key.max_staleness) : nullptr;
+  out["limit"] = printable(key.limit, detect::kKeyBytesMax);
+  out["limited_rate"] = number(key.limited_rate);
   out["reply_bytes"] = key.reply_bytes ? json::value(key.reply_bytes->count) : nullptr;
   return out;
 }
 
 }  // namespace
 
-std::string hotkeys_json(const detect::Report& report, WallTime wall_at) {
+json::object hotkeys_object(const detect::Report& report, WallTime wall_at) {
   json::array keys;
   keys.reserve(report.keys.size());
   for (const detect::KeyReport& key : report.keys) {
@@ -115,7 +118,11 @@ std::string hotkeys_json(const detect::Report& report, WallTime wall_at) {
   out["headline"] = headline(report);
   out["node"] = node_object(report);
   out["keys"] = std::move(keys);
-  return json::serialize(out) + "\n";
+  return out;
+}
+
+std::string hotkeys_json(const detect::Report& report, WallTime wall_at) {
+  return json::serialize(hotkeys_object(report, wall_at)) + "\n";
 }
 
 }  // namespace heatsink::admin

@@ -2,6 +2,7 @@
 // The report as JSON: what GET /api/hotkeys answers. docs/reference/http-api.md lists the members.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <string>
 
 #include "heatsink/admin/json_values.h"
@@ -13,5 +14,6 @@ namespace heatsink::admin {
 // it, so a stepped wall clock never changes an age. Always valid UTF-8: names are escaped, and
 // given in base64 too. Numbers that are not finite become null. O(keys).
 std::string hotkeys_json(const detect::Report& report, WallTime wall_at);
+boost::json::object hotkeys_object(const detect::Report& report, WallTime wall_at);
 
 }  // namespace heatsink::admin

@@ -3,21 +3,21 @@
 // stand in for one. Internal to the server.
 #pragma once
 
-#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 #include "heatsink/admin/routes.h"
 
 namespace heatsink::admin {
 
-using HttpRequestParser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+using HttpRequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
-// What a session takes: kRequestHeaderBytesMax of header, no body. Past it the parser fails with
-// header_limit or body_limit. Before the first byte.
+// What a session takes: kRequestHeaderBytesMax of header, kRequestBodyBytesMax of body. Past it the
+// parser fails with header_limit or body_limit. Before the first byte.
 void limit(HttpRequestParser& parser);
 
 // Views of `message`, which must outlive them.
-Request to_request(const boost::beast::http::request<boost::beast::http::empty_body>& message);
+Request to_request(const boost::beast::http::request<boost::beast::http::string_body>& message);
 
 }  // namespace heatsink::admin

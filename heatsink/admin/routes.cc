@@ -3,53 +3,146 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 
 #include "heatsink/admin/bearer.h"
 #include "heatsink/admin/events_json.h"
 #include "heatsink/admin/host_header.h"
+#include "heatsink/admin/key_json.h"
 #include "heatsink/admin/metrics_text.h"
+#include "heatsink/admin/query.h"
+#include "heatsink/admin/warm_json.h"
+#include "heatsink/base/units.h"
 
 namespace heatsink::admin {
 namespace {
 
+struct Asked {
+  Now now;
+  std::string_view query;  // what follows the "?"
+};
+
 std::string path_list();
 
-Answer get_index(const Sources&, Now) { return {200, "heatsink admin API\n\n" + path_list()}; }
+const Answer kNotHere{404, "this process has nothing of the kind\n"};
 
-Answer get_health(const Sources& sources, Now) {
+Answer get_index(const Sources&, const Asked&) {
+  return {200, "heatsink admin API\n\n" + path_list()};
+}
+
+Answer get_health(const Sources& sources, const Asked&) {
   const Status ready = sources.ready();
   if (ready.ok()) return {200, "ok\n"};
   return {503, ready.error().message + "\n"};
 }
 
-Answer get_metrics(const Sources& sources, Now) {
-  return {200, metrics_text(sources.metrics()), kMetricsContentType};
+Answer get_metrics(const Sources& sources, const Asked&) {
+  return {200, sources.metrics(), kMetricsContentType};
 }
 
-Answer get_hotkeys(const Sources& sources, Now now) {
+Answer get_hotkeys(const Sources& sources, const Asked& asked) {
   const detect::Report report = sources.report();
   const WallTime wall_at =
-      now.wall - std::chrono::duration_cast<WallTime::duration>(now.boot - report.at);
+      asked.now.wall - std::chrono::duration_cast<WallTime::duration>(asked.now.boot - report.at);
   return {200, hotkeys_json(report, wall_at), "application/json"};
 }
 
-Answer get_events(const Sources& sources, Now now) {
-  return {200, events_json(sources.events(), now.boot, now.wall), "application/json"};
+Answer get_events(const Sources& sources, const Asked& asked) {
+  return {200, events_json(sources.events(), asked.now.boot, asked.now.wall), "application/json"};
+}
+
+std::optional<std::uint64_t> number_in(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint32_t> db_in(const std::string& text) {
+  constexpr std::uint64_t kDbMax = INT32_MAX;  // more no server has
+  const std::optional<std::uint64_t> db = number_in(text);
+  if (!db || *db > kDbMax) return std::nullopt;
+  return static_cast<std::uint32_t>(*db);
+}
+
+Answer get_key(const Sources& sources, const Asked& asked) {
+  if (!sources.key) return kNotHere;
+  const std::optional<std::string> name = query_value(asked.query, "name");
+  if (!name) return {400, "say which key: /api/key?name=NAME&db=0 (%XX for any byte)\n"};
+  const std::optional<std::uint32_t> db = db_in(query_value(asked.query, "db").value_or("0"));
+  if (!db) return {400, "db: it must be a number of a database, as in db=0\n"};
+  const detect::KeyInspection told = sources.key(*name, *db);
+  if (told.report.keys.empty()) return {503, told.problem + "\n"};
+  const TimePoint boot = asked.now.boot;
+  return {200, key_json(told, boot, asked.now.wall), "application/json"};
+}
+
+unsigned status_of(ErrorCode code) {
+  return code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument ? 404 : 503;
+}
+
+Answer get_statistic(const Sources& sources, const Asked& asked) {
+  if (!sources.statistic) return kNotHere;
+  const std::optional<std::string> key = query_value(asked.query, "key");
+  if (!key) return {400, "say which statistic: /api/stats?key=NAME&window=60s\n"};
+  const Result<Nanos> window = parse_duration(query_value(asked.query, "window").value_or("60s"));
+  if (!window.ok()) return {400, "window: " + window.error().message + "\n"};
+  if (*window <= Nanos(0)) return {400, "window: it must be above 0\n"};
+  Result<std::string> json = sources.statistic(*key, *window);
+  if (!json.ok()) return {status_of(json.error().code), json.error().message + "\n"};
+  return {200, std::move(json).value(), "application/json"};
+}
+
+Answer told(const detect::WarmReport& report, Now now) {
+  const WallTime wall_at =
+      now.wall - std::chrono::duration_cast<WallTime::duration>(now.boot - report.at);
+  return {200, warm_json(report, wall_at), "application/json"};
+}
+
+Answer get_warm(const Sources& sources, const Asked& asked) {
+  if (!sources.warmed) return kNotHere;
+  const std::optional<std::string> text = query_value(asked.query, "search");
+  const std::optional<std::uint64_t> search = text ? number_in(*text) : 0;
+  if (!search) return {400, "search: write the number that the order was given\n"};
+  return told(sources.warmed(*search), asked.now);
+}
+
+Answer order(const Request& request, const Sources& sources, Now now, bool ends) {
+  if (!sources.warm) return kNotHere;
+  Result<detect::WarmOrder> order = parse_warm_order(request.body, ends);
+  if (!order.ok()) return {400, order.error().message + "\n"};
+  return told(sources.warm(*std::move(order)), now);
+}
+
+Answer post_warm(const Request& request, const Sources& sources, Now now) {
+  return order(request, sources, now, false);
+}
+
+Answer post_warm_end(const Request& request, const Sources& sources, Now now) {
+  return order(request, sources, now, true);
 }
 
 struct Route {
   std::string_view path;
   std::string_view help;
-  Answer (*get)(const Sources&, Now);
+  Answer (*get)(const Sources&, const Asked&);
+  Answer (*post)(const Request&, const Sources&, Now) = nullptr;
 };
 
-constexpr std::array<Route, 5> kRoutes{{
+constexpr std::array<Route, 9> kRoutes{{
     {"/", "this list", get_index},
     {"/healthz", "200 \"ok\", or 503 and the reason", get_health},
     {"/metrics", "Prometheus text format", get_metrics},
     {"/api/hotkeys", "the hot keys with their evidence, and the node's totals, as JSON",
      get_hotkeys},
+    {"/api/key", "all that is known of a key, as JSON: ?name=NAME&db=0", get_key},
     {"/api/events", "what became hot, and what ceased to be, as JSON", get_events},
+    {"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", get_statistic},
+    {"/api/warm", "the keys that are kept hot by order, as JSON; POST: such an order", get_warm,
+     post_warm},
+    {"/api/warm/end", "the same list; POST: keys that are to be warmed no longer", get_warm,
+     post_warm_end},
 }};
 
 std::string path_list() {
@@ -59,6 +152,21 @@ std::string path_list() {
            std::string(route.help) + "\n";
   }
   return out;
+}
+
+// A web page can make a browser send a POST with a body of another type, without asking first.
+Answer post(const Route& route, const Request& request, const Sources& sources, Now now) {
+  const std::string_view type = request.content_type.value_or("");
+  if (type.substr(0, type.find(';')) != "application/json")
+    return {415, "send the header \"Content-Type: application/json\"\n"};
+  return route.post(request, sources, now);
+}
+
+Answer wrong_method(const Route& route) {
+  const std::string_view allowed = route.post != nullptr ? kAllowedToOrder : kAllowedMethods;
+  Answer answer{405, "only " + std::string(allowed) + " here\n"};
+  answer.allowed = allowed;
+  return answer;
 }
 
 }  // namespace
@@ -80,11 +188,10 @@ Answer answer(const Request& request, const Sources& sources, Now now, std::stri
   const auto route = std::find_if(kRoutes.begin(), kRoutes.end(),
                                   [&](const Route& candidate) { return candidate.path == path; });
   if (route == kRoutes.end()) return {404, "nothing here; there is:\n\n" + path_list()};
-  if (request.method != "GET" && request.method != "HEAD") {
-    return {405, "only " + std::string(kAllowedMethods) +
-                     " here: nothing can be changed through this API\n"};
-  }
-  return route->get(sources, now);
+  if (request.method == "POST" && route->post != nullptr)
+    return post(*route, request, sources, now);
+  if (request.method != "GET" && request.method != "HEAD") return wrong_method(*route);
+  return route->get(sources, {now, query_of(request.target)});
 }
 
 }  // namespace heatsink::admin

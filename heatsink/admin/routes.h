@@ -9,37 +9,51 @@
 #include <vector>
 
 #include "heatsink/admin/hotkeys_json.h"
-#include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/event.h"
+#include "heatsink/detect/inspection.h"
 #include "heatsink/detect/report.h"
+#include "heatsink/detect/warming.h"
 
 namespace heatsink::admin {
 
 // Where the answers come from. Called on the admin thread, one at a time, while a request waits:
-// each must be safe to call beside the threads of the proxy. REQUIRES all set; none throws.
+// each must be safe to call beside all other threads. None throws. What is not set is not there:
+// its pages answer 404. REQUIRES report, metrics, events and ready.
 struct Sources {
   std::function<detect::Report()> report;
-  std::function<MetricSamples()> metrics;
+  std::function<std::string()> metrics;                // as kMetricsContentType says
   std::function<std::vector<detect::Event>()> events;  // oldest first
+  // JSON of a window statistic (heatsink stats), over the last so long. kNotFound: there is none.
+  // It may ask a server: for so long the others who ask here wait.
+  std::function<Result<std::string>(const std::string& name, Nanos window)> statistic;
+  std::function<detect::WarmReport(detect::WarmOrder)> warm;
+  // Of one search, by its number; 0: everything.
+  std::function<detect::WarmReport(std::uint64_t search)> warmed;
+  // All that is known of a key, after asking the server about its value: it may take two seconds.
+  std::function<detect::KeyInspection(std::string name, std::uint32_t db)> key;
   std::function<Status()> ready;  // an error's message is the reason that /healthz gives
 };
 
 struct Request {
   std::string_view method;               // "GET", as sent
-  std::string_view target;               // path, and perhaps "?query", which is ignored
+  std::string_view target;               // path, and perhaps "?query"
   std::optional<std::string_view> host;  // none: no Host header; "": several, or an empty one
   bool host_optional = false;            // HTTP/1.0, which browsers do not speak
   std::optional<std::string_view> authorization = std::nullopt;  // as `host`
+  std::optional<std::string_view> content_type = std::nullopt;   // likewise
+  std::string_view body = "";
 };
 
 struct Answer {
   unsigned status = 200;
   std::string body;
   std::string content_type = "text/plain; charset=utf-8";
+  std::string_view allowed = "";  // of a 405: the methods
 };
 
 inline constexpr std::string_view kAllowedMethods = "GET, HEAD";
+inline constexpr std::string_view kAllowedToOrder = "GET, HEAD, POST";
 
 // One moment on both clocks.
 struct Now {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "heatsink/admin/metrics_text.h"
 #include "heatsink/admin/routes.h"
 
 namespace heatsink::admin {
@@ -46,6 +47,8 @@ inline detect::Report sample_report() {
   key.level = "session";
   key.max_staleness = Millis(300);
   key.reply_bytes = Bytes{71};
+  key.limit = "5/s per key; over it: reject";
+  key.limited_rate = 12.5;
   report.keys = {key};
   return report;
 }
@@ -53,12 +56,47 @@ inline detect::Report sample_report() {
 inline constexpr MetricRow kSampleRow{"heatsink_hits_total", MetricKind::kCounter,
                                       "Reads answered locally."};
 
+// Of a key in database 9 nothing can be told.
+inline detect::KeyInspection sample_inspection(const std::string& name, std::uint32_t db) {
+  detect::KeyInspection told;
+  told.problem = "the keeper does not answer";
+  if (db == 9) return told;
+  told.report = sample_report();
+  told.report.keys[0].verdict.count.key = name;
+  told.report.keys[0].verdict.count.db = db;
+  told.type = "hash";
+  told.encoding = "listpack";
+  told.value_bytes = Bytes{120};
+  told.ttl = Millis(1500);
+  told.problem = "the server says: NOPERM";
+  told.events = std::vector<detect::Event>(2);
+  return told;
+}
+
 inline Sources sample_sources() {
   return {sample_report,
           [] {
-            return MetricSamples{{&kSampleRow, 7}};
+            return metrics_text({{&kSampleRow, 7}});
           },
-          [] { return std::vector<detect::Event>(3); }, [] { return Status(Unit{}); }};
+          [] { return std::vector<detect::Event>(3); },
+          [](const std::string& name, Nanos window) -> Result<std::string> {
+            if (name != "checkout") return Error{ErrorCode::kNotFound, "no such statistic"};
+            return "{\"window\":" + std::to_string(window.count()) + "}\n";
+          },
+          [](const detect::WarmOrder& order) {
+            detect::WarmReport report;
+            for (const detect::WarmKey& key : order.keys)
+              report.keys.push_back({key, detect::WarmOutcome::kLoaded, "", {}});
+            return report;
+          },
+          [](std::uint64_t search) {
+            detect::WarmReport report;
+            if (search == 7) report.searches.emplace_back().id = search;
+            if (search > 7) report.problem = "there is no such search";
+            return report;
+          },
+          sample_inspection,
+          [] { return Status(Unit{}); }};
 }
 
 }  // namespace heatsink::admin

@@ -16,6 +16,7 @@
 namespace heatsink::admin {
 
 inline constexpr std::uint32_t kRequestHeaderBytesMax = 8192;
+inline constexpr std::uint32_t kRequestBodyBytesMax = 1024 * 1024;  // of a POST; others have none
 
 struct ServerOptions {
   // 127.0.0.0/8, ::1 or localhost, with a token any address ("": all); port 0: any free one.

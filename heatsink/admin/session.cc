@@ -53,8 +53,18 @@ void Session::read_request() {
 
 void Session::on_request(beast::error_code error) {
   if (error) return refuse(error);
-  if (!parser_->is_done())
+  if (parser_->is_done()) return on_body({});
+  if (parser_->get().method() != http::verb::post)
     return refuse(http::error::body_limit);  // a body, chunked perhaps, is to follow
+  // Within the same deadline.
+  http::async_read(stream_, buffer_, *parser_,
+                   [self = shared_from_this()](beast::error_code failed, std::size_t) {
+                     self->on_body(failed);
+                   });
+}
+
+void Session::on_body(beast::error_code error) {
+  if (error) return refuse(error);
   const Now now{BootClock::now(), std::chrono::system_clock::now()};
   respond(answer(to_request(parser_->get()), service_.sources, now, service_.options.token),
           parser_->get().keep_alive());
@@ -66,7 +76,7 @@ void Session::refuse(beast::error_code error) {
     return respond({431, "the request header is larger than 8 KiB\n"}, false);
   }
   if (error == http::error::body_limit)
-    return respond({413, "a request cannot have a body here\n"}, false);
+    return respond({413, "only a POST can have a body here, of 1 MiB at most\n"}, false);
   const bool malformed = error.category() == make_error_code(http::error::bad_method).category();
   if (malformed)
     return respond({400, "not a request of HTTP/1.1: " + error.message() + "\n"}, false);
@@ -83,7 +93,7 @@ void Session::respond(Answer answer, bool keep_alive) {
   response_->set(http::field::cache_control, "no-store");
   response_->set("X-Content-Type-Options", "nosniff");
   if (answer.status == 401) response_->set(http::field::www_authenticate, "Bearer");
-  if (answer.status == 405) response_->set(http::field::allow, kAllowedMethods);
+  if (answer.status == 405) response_->set(http::field::allow, answer.allowed);
   response_->keep_alive(keep_alive);
   response_->body() = std::move(answer.body);
   response_->prepare_payload();

@@ -40,6 +40,7 @@ class Session : public std::enable_shared_from_this<Session> {
   using Response = boost::beast::http::response<boost::beast::http::string_body>;
 
   void on_request(boost::beast::error_code error);
+  void on_body(boost::beast::error_code error);
   void refuse(boost::beast::error_code error);
   void respond(Answer answer, bool keep_alive);
   void on_sent();

@@ -4,13 +4,14 @@
 // lease.h (what the rule looks at).
 #pragma once
 
-#include "heatsink/cache/copy.h"         // IWYU pragma: export
-#include "heatsink/cache/epochs.h"       // IWYU pragma: export
-#include "heatsink/cache/fences.h"       // IWYU pragma: export
-#include "heatsink/cache/hot_table.h"    // IWYU pragma: export
-#include "heatsink/cache/key_rule.h"     // IWYU pragma: export
-#include "heatsink/cache/lease.h"        // IWYU pragma: export
-#include "heatsink/cache/pins.h"         // IWYU pragma: export
-#include "heatsink/cache/pins_inline.h"  // IWYU pragma: export
-#include "heatsink/cache/read.h"         // IWYU pragma: export
-#include "heatsink/cache/terms.h"        // IWYU pragma: export
+#include "heatsink/cache/copy.h"           // IWYU pragma: export
+#include "heatsink/cache/epochs.h"         // IWYU pragma: export
+#include "heatsink/cache/fences.h"         // IWYU pragma: export
+#include "heatsink/cache/hot_table.h"      // IWYU pragma: export
+#include "heatsink/cache/key_rule.h"       // IWYU pragma: export
+#include "heatsink/cache/lease.h"          // IWYU pragma: export
+#include "heatsink/cache/pins.h"           // IWYU pragma: export
+#include "heatsink/cache/pins_inline.h"    // IWYU pragma: export
+#include "heatsink/cache/read.h"           // IWYU pragma: export
+#include "heatsink/cache/terms.h"          // IWYU pragma: export
+#include "heatsink/cache/unproven_copy.h"  // IWYU pragma: export

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One local copy of a reply: immutable once published.
+// One local copy of a reply: immutable once published, but for one mark.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +28,18 @@ struct alignas(64) Copy {
   std::string reply = {};    // in wire form, ready to be sent: RESP3
   std::string resp2 = {};    // likewise for a client that speaks RESP2; empty: the same bytes
   bool nil = false;          // the server said: no such key
+  // Set by the first hit, so that what nobody reads is not refreshed. One store per copy and not
+  // per hit, or all readers would fight for its line.
+  mutable std::atomic<bool> read_since_fill{false};
+  // When the value ends by the key's own TTL, max() if it has none; and by how much later the
+  // server's clock has surely come to it, too. In 32 bits: a copy is two cache lines.
+  std::uint32_t ends_late_us = 0;
+  TimePoint value_ends = TimePoint::max();
+
+  void mark_read() const noexcept {
+    if (!read_since_fill.load(std::memory_order_relaxed))
+      read_since_fill.store(true, std::memory_order_relaxed);
+  }
 
   std::string_view reply_in(bool resp3) const noexcept {
     return resp3 || resp2.empty() ? std::string_view(reply) : std::string_view(resp2);

@@ -94,6 +94,7 @@ void HotTable::demote(KeyHash hash) {
   if (found == entries_.end()) return;
   Entry* entry = found->second.get();
   drop(*entry);
+  unpin(hash);
   const auto [first, last] = by_name_.equal_range(entry->key());
   for (auto it = first; it != last; ++it) {
     if (it->second == entry) {
@@ -103,6 +104,36 @@ void HotTable::demote(KeyHash hash) {
   }
   unlinked_.push_back(std::move(found->second));
   entries_.erase(found);
+}
+
+bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+                   const Terms& terms) {
+  const auto found = entries_.find(hash);
+  const bool is_there = found != entries_.end();
+  if (is_there && (found->second->key() != key || found->second->db() != db)) return false;
+  if (is_there && found->second->pinned_) return true;
+  if (pins_ >= limits_.pins_max) return false;
+  if (!is_there && entries_.size() >= limits_.entries_max && !demote_coldest()) return false;
+  if (!is_there) promote(key, db, hash, name, terms);
+  entries_.at(hash)->pinned_ = true;
+  ++pins_;
+  return true;
+}
+
+void HotTable::unpin(KeyHash hash) {
+  const auto found = entries_.find(hash);
+  if (found != entries_.end() && std::exchange(found->second->pinned_, false)) --pins_;
+}
+
+bool HotTable::demote_coldest() {
+  const Entry* coldest = nullptr;
+  for (const auto& [hash, entry] : entries_) {
+    if (!entry->pinned_ && (coldest == nullptr || entry->rate_ < coldest->rate_))
+      coldest = entry.get();
+  }
+  if (coldest == nullptr) return false;
+  demote(coldest->hash());
+  return true;
 }
 
 void HotTable::set_rate(KeyHash hash, double rate) {
@@ -157,19 +188,43 @@ void HotTable::set_mark(Entry& entry, Uncacheable why, TimePoint now) const {
   entry.retry_at_ = now + limits_.retry_after;
 }
 
-void HotTable::drop_name(std::string_view name) {
+TimePoint HotTable::drop_name(std::string_view name) {
   const auto [first, last] = by_name_.equal_range(name);
-  for (auto it = first; it != last; ++it) drop(*it->second);
+  TimePoint latest{};
+  for (auto it = first; it != last; ++it) {
+    if (it->second->terms().keeps_unproven) {
+      latest = std::max(latest, it->second->shown());
+    } else {
+      drop(*it->second);
+    }
+  }
+  return latest;
 }
 
 void HotTable::drop_all() {
   for (const auto& [hash, entry] : entries_) drop(*entry);
 }
 
-void HotTable::drop_leased() {
+template <class Which>
+void HotTable::drop_if(Which which) {
   for (const auto& [hash, entry] : entries_) {
-    if (entry->terms().level != Level::kTtl) drop(*entry);
+    if (which(entry->terms())) drop(*entry);
   }
+}
+
+void HotTable::drop_leased() {
+  drop_if([](const Terms& terms) { return terms.level != Level::kTtl && !terms.keeps_unproven; });
+}
+
+void HotTable::drop_unleased() {
+  drop_if([](const Terms& terms) { return terms.level == Level::kTtl || terms.keeps_unproven; });
+}
+
+void HotTable::drop_for_outage() {
+  drop_if([](const Terms& terms) {
+    return terms.level != Level::kTtl && !terms.keeps_unproven &&
+           terms.stale_while_error == Nanos(0);
+  });
 }
 
 void HotTable::retry(TimePoint now) {
@@ -183,6 +238,16 @@ void HotTable::retry(TimePoint now) {
 const Entry* HotTable::entry(KeyHash hash) const {
   const auto found = entries_.find(hash);
   return found == entries_.end() ? nullptr : found->second.get();
+}
+
+const Copy* HotTable::copy(KeyHash hash, const StoredRead& read) const {
+  const Entry* entry = this->entry(hash);
+  if (entry == nullptr) return nullptr;
+  for (const Place& place : entry->copies_) {
+    const Copy* copy = place.load(std::memory_order_relaxed);
+    if (copy != nullptr && copy->read == read) return copy;
+  }
+  return nullptr;
 }
 
 bool HotTable::has_copy(KeyHash hash) const {
@@ -247,8 +312,17 @@ Uncacheable HotTable::admit(const Entry& entry, const Copy& copy, const Copy* ol
     return Uncacheable::kTooBig;
   const std::size_t other_nils = nils_ - (old != nullptr && old->nil ? 1 : 0);
   if (copy.nil && other_nils >= limits_.nil_max) return Uncacheable::kNilQuota;
+  if (entry.pinned_ && !pins_have_room(entry, copy, old)) return Uncacheable::kNoRoom;
   return may_retire(cost(entry, copy)) && make_room(entry, copy, old) ? Uncacheable::kNo
                                                                       : Uncacheable::kNoRoom;
+}
+
+bool HotTable::pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const {
+  std::uint64_t pinned = cost(wanted, copy);
+  for (const auto& [hash, entry] : entries_) {
+    if (entry->pinned_) pinned += entry->bytes_;
+  }
+  return pinned - (old != nullptr ? cost(wanted, *old) : 0) <= limits_.pinned_bytes_max.count;
 }
 
 // A worker that stays long in one turn holds up reclamation. What has been replaced is still
@@ -275,9 +349,10 @@ struct HotTable::Victim {
 std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double worth) const {
   std::vector<Victim> heap;
   for (const auto& [hash, entry] : entries_) {
-    if (entry->bytes_ == 0 || entry.get() == &wanted) continue;
+    if (entry->bytes_ == 0 || entry->pinned_ || entry.get() == &wanted) continue;
     const double its_worth = entry->rate_ / static_cast<double>(entry->bytes_);
-    if (its_worth < worth) heap.push_back({its_worth, entry.get(), entry->bytes_});
+    if (its_worth < worth || wanted.pinned_)
+      heap.push_back({its_worth, entry.get(), entry->bytes_});
   }
   std::make_heap(heap.begin(), heap.end());
   return heap;
@@ -303,7 +378,7 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old)
     freed += chosen->bytes;
     lost_rate += chosen->entry->rate_;
   }
-  if (freed < needed || lost_rate >= wanted.rate_) return false;
+  if (freed < needed || (lost_rate >= wanted.rate_ && !wanted.pinned_)) return false;
   for (; chosen != heap.end(); ++chosen) {
     mark(*chosen->entry, Uncacheable::kNoRoom, copy.fill_sent_at);
   }

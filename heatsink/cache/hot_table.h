@@ -41,9 +41,11 @@ class alignas(64) Entry {
       : key_(key),
         db_(db),
         level_(terms.level),
+        keeps_unproven_(terms.keeps_unproven),
         max_staleness_(terms.max_staleness),
         name_(name),
-        hash_(hash) {}
+        hash_(hash),
+        stale_while_error_(terms.stale_while_error) {}
   ~Entry();
   Entry(const Entry&) = delete;
 
@@ -51,7 +53,7 @@ class alignas(64) Entry {
   std::uint32_t db() const { return db_; }
   KeyHash hash() const { return hash_; }
   NameHash name() const { return name_; }
-  Terms terms() const { return {level_, max_staleness_}; }
+  Terms terms() const { return {level_, max_staleness_, stale_while_error_, keeps_unproven_}; }
 
   // Valid until the reader's next quiescent state. Null: none.
   const Copy* copy(const Read& read) const noexcept {
@@ -64,6 +66,7 @@ class alignas(64) Entry {
   // The send time of the latest fill whose value any reader may have been shown. Whoever reads now
   // must not be given the answer to an earlier one, not even where no copy is left.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
+  bool pinned() const { return pinned_; }  // writer's view; see HotTable::pin()
   // The last refusal that nothing has lifted since; see concerns_whole_key().
   Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
 
@@ -73,15 +76,18 @@ class alignas(64) Entry {
   const std::string key_;
   const std::uint32_t db_;
   const Level level_;
+  const bool keeps_unproven_;
   const Nanos max_staleness_;
   const NameHash name_;
   std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
   const KeyHash hash_;
+  const Nanos stale_while_error_;
   std::atomic<std::int64_t> shown_{0};
   std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
   TimePoint retry_at_{};   // when an uncacheable key may be tried again
   double rate_ = 0;        // accesses per second, for eviction
   std::size_t bytes_ = 0;  // of its copies
+  bool pinned_ = false;
 };
 
 // Of a string of `value` bytes as a bulk reply: "$", the length in digits, and two line ends. No
@@ -95,6 +101,8 @@ struct HotTableLimits {
   Bytes value_bytes_max = kibibytes(256);  // of one reply, without the framing of a string
   std::size_t nil_max = 100;
   Nanos retry_after = std::chrono::seconds(1);  // an uncacheable key is tried again after this
+  std::size_t pins_max = 0;                     // of the keys; see pin()
+  Bytes pinned_bytes_max = Bytes{0};            // of bytes_max
 };
 
 // find() and has() may be called by threads that are online readers of `epochs`; all else by the
@@ -121,6 +129,12 @@ class HotTable {
                const Terms& terms = {});
   void demote(KeyHash hash);
   void set_rate(KeyHash hash, double rate);
+  // A key that is hot because somebody said so: no other key takes its place or its room, and if
+  // the table is full the key of the least rate that is not pinned goes. False: pins_max keys are
+  // pinned, or another key has its hash. REQUIRES a level above kOff.
+  bool pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, const Terms& terms);
+  void unpin(KeyHash hash);  // it stays hot, as any other
+  std::size_t pins_max() const { return limits_.pins_max; }
   void publish();  // makes promotions and demotions visible: `((promote | demote)* publish)*`
 
   // Writer: the copies. insert() replaces the copy of the same read in one step. When there is no
@@ -136,13 +150,24 @@ class HotTable {
   // not lift the mark, so that a key that is written often costs one vain fill per retry_after and
   // not one per write.
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
-  void drop_name(std::string_view name);  // in every database
+  // In every database. Not 0: copies stay (Terms::keeps_unproven) that were asked for then or
+  // before, and only a fence raised to that, before the next proof, keeps judge() from serving
+  // them.
+  TimePoint drop_name(std::string_view name);
   void drop_all();
-  void drop_leased();  // all but those of Level::kTtl, which outlive what the lease speaks for
+  // All but those that outlive what the lease speaks for: of Level::kTtl, and those of
+  // Terms::keeps_unproven, whose generation has ended. / Those.
+  void drop_leased();
+  void drop_unleased();
+  // The lease has ended and may be long in coming back: as drop_leased(), but what may be served
+  // meanwhile stays (Terms::stale_while_error). REQUIRES drop_leased() before the lease is up
+  // again.
+  void drop_for_outage();
   void retry(TimePoint now);  // clears marks that have waited long enough; O(entries)
 
-  const Entry* entry(KeyHash hash) const;  // writer's view; null if not hot
-  bool has_copy(KeyHash hash) const;       // writer's view: of any read
+  const Entry* entry(KeyHash hash) const;                        // writer's view; null if not hot
+  const Copy* copy(KeyHash hash, const StoredRead& read) const;  // likewise; null: none
+  bool has_copy(KeyHash hash) const;                             // writer's view: of any read
   // Writer's view: the longest reply among its copies, in wire form; none without a copy.
   std::optional<Bytes> reply_size(KeyHash hash) const;
   // Calls `visit` with each entry that has a copy, in no particular order.
@@ -151,6 +176,15 @@ class HotTable {
     for (const auto& [hash, entry] : entries_) {
       if (entry->bytes_ > 0) visit(*entry);
     }
+  }
+  // Calls `visit` with each entry and copy of it, in no particular order. No change meanwhile.
+  template <class Visit>
+  void for_each_copy(Visit visit) const {
+    for_each_cached([&visit](const Entry& entry) {
+      for (const Place& place : entry.copies_) {
+        if (const Copy* copy = place.load(std::memory_order_relaxed)) visit(entry, *copy);
+      }
+    });
   }
   std::size_t size() const { return entries_.size(); }
   std::size_t copies() const { return copies_; }
@@ -166,12 +200,16 @@ class HotTable {
   using Place = std::atomic<const Copy*>;
 
   static Place& place_for(Entry& entry, const Copy& copy);
+  bool demote_coldest();
+  bool pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const;
   Uncacheable admit(const Entry& entry, const Copy& copy, const Copy* old);
   bool make_room(const Entry& wanted, const Copy& copy, const Copy* old);
   std::vector<Victim> worth_less(const Entry& wanted, double worth) const;
   bool may_retire(std::size_t bytes);
   void replace(Entry& entry, Place& place, const Copy* copy);
   void drop(Entry& entry);
+  template <class Which>
+  void drop_if(Which which);
   void mark(Entry& entry, Uncacheable why, TimePoint now);
   void set_mark(Entry& entry, Uncacheable why, TimePoint now) const;
   static std::size_t cost(const Entry& entry, const Copy& copy);
@@ -184,6 +222,7 @@ class HotTable {
   std::vector<std::unique_ptr<Entry>> unlinked_;  // demoted, still in the published index
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;
+  std::size_t pins_ = 0;
   std::uint64_t bytes_ = 0;
   std::atomic<std::int64_t> shown_{0};
 };

@@ -295,17 +295,19 @@ TEST_F(HotTableTest, WhatConcernsOneReadLeavesTheOthersAlone) {
 TEST_F(HotTableTest, BothFormsOfAReplyAreCountedAndLimited) {
   make({.value_bytes_max = Bytes{100}});
   promote("k");
-  auto copy = std::make_unique<Copy>();
-  copy->reply = bulk(10);
-  table_->insert(hash_of("k"), std::make_unique<Copy>(*copy));
+  const auto copy_with = [](const std::string& resp2) {
+    auto copy = std::make_unique<Copy>();
+    copy->reply = bulk(10);
+    copy->resp2 = resp2;
+    return copy;
+  };
+  table_->insert(hash_of("k"), copy_with(""));
   const std::size_t one_form = table_->bytes().count;
-  copy->resp2 = bulk(20);
-  EXPECT_EQ(copy->reply_in(true), bulk(10));
-  EXPECT_EQ(copy->reply_in(false), bulk(20));
-  table_->insert(hash_of("k"), std::make_unique<Copy>(*copy));
+  EXPECT_EQ(copy_with(bulk(20))->reply_in(true), bulk(10));
+  EXPECT_EQ(copy_with(bulk(20))->reply_in(false), bulk(20));
+  table_->insert(hash_of("k"), copy_with(bulk(20)));
   EXPECT_EQ(table_->bytes().count, one_form + bulk(20).size());
-  copy->resp2 = bulk(101);
-  EXPECT_FALSE(table_->insert(hash_of("k"), std::move(copy)));
+  EXPECT_FALSE(table_->insert(hash_of("k"), copy_with(bulk(101))));
 }
 
 TEST_F(HotTableTest, NilsHaveAQuota) {

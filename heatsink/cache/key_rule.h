@@ -68,4 +68,23 @@ inline Judgement judge(const Entry& entry, const Read& read, const Lease& lease,
   return judge_in_order(entry, read, lease, fences, now, session_fence);
 }
 
+// For keys whose rule says stale_while_error, after judge() has refused: the server cannot be
+// reached (the lease is down), and the copy was right no longer ago than that. It leaves the bound
+// of the key rule and nothing else: a value whose own TTL is over is not served, nor one that was
+// written or read newer through this proxy since. HotTable drops these copies before the lease is
+// up again, so the proof is the copy's own.
+inline Judgement judge_in_outage(const Entry& entry, const Read& read, const Lease& lease,
+                                 const Fences& fences, TimePoint now) noexcept {
+  const TimePoint proven = lease.proven_at();
+  const Copy* copy = entry.copy(read);
+  if (copy == nullptr) return {Ruling::kNoCopy, nullptr};
+  if (now >= copy->value_ends) return {Ruling::kDeadline, nullptr};
+  const TimePoint validated = copy->fill_sent_at > proven ? copy->fill_sent_at : proven;
+  if (lease.up() || now - validated > entry.terms().stale_while_error)
+    return {Ruling::kUnproven, nullptr};
+  if (fences.write_in_flight(entry.name())) return {Ruling::kWriteInFlight, nullptr};
+  if (copy->fill_sent_at <= fences.fence(entry.name())) return {Ruling::kFence, nullptr};
+  return {Ruling::kServe, copy};
+}
+
 }  // namespace heatsink::cache

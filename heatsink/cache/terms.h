@@ -20,6 +20,12 @@ enum class Level : std::uint8_t {
 struct Terms {
   Level level = Level::kKey;
   Nanos max_staleness = std::chrono::seconds(1);  // of kKey and kSession
+  // Of kKey: how long after its last proof a copy may be served while the server cannot be reached
+  // (judge_in_outage()). 0: not at all.
+  Nanos stale_while_error{0};
+  // Not with the former: a copy that may be served no longer stays until its deadline, for who asks
+  // for it all the same (unproven_copy.h). Whoever drops a name then has to raise its fence.
+  bool keeps_unproven = false;
   friend bool operator==(const Terms&, const Terms&) = default;
 };
 

@@ -11,3 +11,4 @@
 #include "heatsink/capture/feed.h"              // IWYU pragma: export
 #include "heatsink/capture/packet.h"            // IWYU pragma: export
 #include "heatsink/capture/packet_file.h"       // IWYU pragma: export
+#include "heatsink/capture/reply_watch.h"       // IWYU pragma: export

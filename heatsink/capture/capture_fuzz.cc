@@ -17,7 +17,8 @@ void require(bool truth) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace heatsink::capture;
-  // The first byte chooses the ports; so one corpus serves both ways.
+  // The first byte chooses the ports, and whether replies are watched by turns; so one corpus
+  // serves all ways.
   if (size == 0) return 0;
   DecoderOptions options;
   if (data[0] % 2 == 0) options.ports = {6379};
@@ -37,10 +38,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const CapturedKey& key : command.keys) (void)command.access(key, 1);
   });
   Packet packet;
-  for (;;) {
+  for (unsigned taken = 0;; ++taken) {
     const auto there = (*opened)->next(packet);
     require(there.ok() || !there.error().message.empty());
     if (!there || !*there) break;
+    if (data[0] % 4 >= 2 && taken % 8 == 0)
+      decoder.watch({taken % 16 == 0 ? 0 : ReplyWatch::kAll}, packet.at_ns);
     decoder.packet(packet);
   }
   const std::uint64_t connections_now = decoder.counters().connections_now;
@@ -48,7 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   decoder.finish();
   const CaptureCounters& counters = decoder.counters();
   require(counters.commands == told && counters.connections_now == 0);
-  require(counters.commands_answered + counters.commands_unmatched == told);
+  require(counters.commands_answered + counters.commands_unmatched + counters.commands_unwatched ==
+          told);
   require(counters.connections >= counters.connections_joined);
   (void)counters.caveats();
   return 0;

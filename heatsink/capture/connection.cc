@@ -20,6 +20,14 @@ void Connection::finish() {
   is_over_ = true;
 }
 
+void Connection::watch(ReplyWatch watch) {
+  const bool is_watched = watch.covers(client_.port);
+  if (is_watched == (replies_ != Replies::kNone)) return;
+  replies_ = is_watched ? Replies::kFromNowOn : Replies::kNone;
+  if (conversation_) conversation_->watch(is_watched);
+  reassembly_.watch_server(is_watched, *this);
+}
+
 std::size_t Connection::bytes() const {
   return reassembly_.held_bytes() + (conversation_ ? conversation_->bytes() : 0);
 }
@@ -38,7 +46,8 @@ Conversation* Connection::conversation() {
   const bool whole =
       reassembly_.has_beginning(Side::kClient) || reassembly_.has_beginning(Side::kServer);
   if (!whole) ++listener_.counters.connections_joined;
-  conversation_ = std::make_unique<Conversation>(listener_, client_, server_, whole, strict_);
+  conversation_ =
+      std::make_unique<Conversation>(listener_, client_, server_, whole, strict_, replies_);
   return conversation_.get();
 }
 

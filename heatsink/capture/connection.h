@@ -22,12 +22,17 @@ class Connection final : private StreamSink {
         client_(client),
         server_(server),
         strict_(strict),
-        reassembly_(patience, listener.counters) {}
+        replies_(listener.watch.covers(client.port) ? Replies::kAll : Replies::kNone),
+        reassembly_(patience, listener.counters) {
+    if (replies_ == Replies::kNone) reassembly_.watch_server(false, *this);
+  }
 
   // False: the segment is of another connection between the same ports.
   bool take(const Segment& segment, std::int64_t at_ns);
   void advance(std::int64_t now_ns) { reassembly_.advance(now_ns, *this); }
   void finish();
+  // Whether the replies are seen from now on.
+  void watch(ReplyWatch watch);
 
   bool is_closed() const { return reassembly_.is_closed(); }
   bool waits() const { return reassembly_.waits(); }
@@ -43,6 +48,7 @@ class Connection final : private StreamSink {
   Endpoint client_;
   Endpoint server_;
   bool strict_;
+  Replies replies_;
   bool is_over_ = false;  // the conversation was ended, and none begins again
   std::int64_t last_ns_ = 0;
   Reassembly reassembly_;

@@ -56,6 +56,13 @@ void ConnectionTable::finish() {
   while (!rows_.empty()) forget(rows_.begin());
 }
 
+void ConnectionTable::watch(ReplyWatch watch) {
+  for (Row& row : rows_) {
+    row.connection.watch(watch);
+    account(row);
+  }
+}
+
 void ConnectionTable::account(Row& row) {
   const std::size_t bytes = row.connection.bytes();
   bytes_ = bytes_ - row.bytes + bytes;

@@ -50,6 +50,8 @@ class ConnectionTable {
   // Gives up what has waited for too long, and forgets who is idle. O(connections with gaps).
   void advance(std::int64_t now_ns);
   void finish();
+  // Of all connections: O(connections).
+  void watch(ReplyWatch watch);
 
  private:
   struct Row {

@@ -31,18 +31,25 @@ std::uint32_t number(std::string_view text, std::uint32_t otherwise) {
 }  // namespace
 
 Conversation::Conversation(Listener& listener, Endpoint client, Endpoint server, bool whole,
-                           bool strict)
+                           bool strict, Replies replies)
     : listener_(listener),
       client_(client),
       server_(server),
       requests_(listener.table, whole),
-      matching_(whole ? Matching::kCertain : Matching::kLost),
+      matching_(replies == Replies::kNone           ? Matching::kUnwatched
+                : whole && replies == Replies::kAll ? Matching::kCertain
+                                                    : Matching::kLost),
       whole_(whole),
       strict_(strict && whole),
-      db_known_(whole) {}
+      db_known_(whole),
+      is_new_watch_(replies == Replies::kFromNowOn) {}
 
 void Conversation::take(const Arrival& arrival) {
   if (is_dead_ || (!recognised_ && !is_recognised(arrival))) return;
+  if (arrival.side == Side::kClient) {
+    ++listener_.counters.request_segments;
+    listener_.counters.request_bytes += arrival.bytes.size();
+  }
   arrival.side == Side::kClient ? take_requests(arrival) : take_replies(arrival);
   last_ns_ = std::max(last_ns_, arrival.at_ns);
 }
@@ -64,10 +71,22 @@ void Conversation::die(std::uint64_t CaptureCounters::*why) {
   is_dead_ = true;
 }
 
-void Conversation::lose(Side side, std::uint64_t) {
+void Conversation::lose(Side side, std::uint64_t bytes) {
   if (is_dead_) return;
-  if (side == Side::kClient) requests_.lose();
+  if (side == Side::kClient) {
+    requests_.lose();
+    listener_.counters.request_bytes_lost += bytes;
+  }
   doubt();
+}
+
+void Conversation::watch(bool replies) {
+  if (matching_ == Matching::kNever) return;
+  matching_ = replies ? Matching::kLost : Matching::kUnwatched;
+  is_new_watch_ = replies;
+  in_reply_ = false;
+  server_heard_known_ = false;
+  finish();
 }
 
 void Conversation::finish() {
@@ -108,6 +127,7 @@ void Conversation::take_requests(const Arrival& arrival) {
   }
   requests_.settle();
   listener_.counters.bytes_skipped += requests_.skipped() - skipped;
+  listener_.counters.request_bytes_skipped += requests_.skipped() - skipped;
   if (!recognised_ && requests_.skipped() > kForeignBytes)
     die(&CaptureCounters::connections_foreign);
 }
@@ -124,8 +144,8 @@ void Conversation::take_request(const Arrival& arrival) {
   row.keys_known = find_keys();
   row.argument_bytes = argument_bytes();
   const bool is_pushed = traits.role == CommandRole::kSubscribe && resp3_;
-  if (matching_ == Matching::kLost || matching_ == Matching::kNever || is_pushed)
-    return tell(row, nullptr);
+  const bool is_matching = matching_ == Matching::kCertain || matching_ == Matching::kTried;
+  if (!is_matching || is_pushed) return tell(row, nullptr);
   if (pending_.push(row, listener_.keys)) return;
   doubt();
   (void)find_keys();
@@ -250,7 +270,10 @@ bool Conversation::is_quiet(const Arrival& arrival) const {
 }
 
 void Conversation::pass_quiet_place() {
-  if (matching_ == Matching::kTried) matching_ = Matching::kCertain;
+  if (matching_ == Matching::kTried) {
+    matching_ = Matching::kCertain;
+    is_new_watch_ = false;
+  }
   if (matching_ != Matching::kLost) return;
   matching_ = Matching::kTried;
   scanner_ = resp::ReplyScanner();
@@ -258,7 +281,7 @@ void Conversation::pass_quiet_place() {
 
 // Which reply belongs to what is not certain any more.
 void Conversation::doubt() {
-  if (matching_ == Matching::kNever) return;
+  if (matching_ == Matching::kNever || matching_ == Matching::kUnwatched) return;
   if (matching_ == Matching::kCertain) ++listener_.counters.matching_lost;
   matching_ = Matching::kLost;
   in_reply_ = false;
@@ -291,7 +314,10 @@ void Conversation::tell(const PendingCommands::Row& row, const CapturedReply* re
   if (reply != nullptr) told.reply = *reply;
   CaptureCounters& counters = listener_.counters;
   ++counters.commands;
-  ++(reply != nullptr ? counters.commands_answered : counters.commands_unmatched);
+  const bool is_unwatched = matching_ == Matching::kUnwatched || is_new_watch_;
+  ++(reply != nullptr ? counters.commands_answered
+     : is_unwatched   ? counters.commands_unwatched
+                      : counters.commands_unmatched);
   if (!row.db_known) ++counters.commands_db_assumed;
   listener_.on_command(told);
 }

@@ -14,6 +14,9 @@
 // quiet place on replies are compared, but told only from the second one on, if in between each
 // reply had its request and each request its reply. So a wrong count would have to survive two
 // pauses in which nothing is outstanding but what the server takes longer than kQuiet for.
+//
+// Where replies are not watched, requests are told at once; from when on they are watched, the
+// conversation is like one that was joined then.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +27,7 @@
 #include "heatsink/capture/counters.h"
 #include "heatsink/capture/pending_commands.h"
 #include "heatsink/capture/reassembly.h"
+#include "heatsink/capture/reply_watch.h"
 #include "heatsink/capture/request_reader.h"
 #include "heatsink/resp/resp.h"
 
@@ -35,9 +39,13 @@ struct Listener {
   CommandTraitsOf traits{table};
   OnCommand on_command;
   CaptureCounters counters = {};
+  ReplyWatch watch = {};
   std::vector<resp::KeyRef> refs = {};  // of the command at hand
   std::vector<CapturedKey> keys = {};   // likewise
 };
+
+// Which replies of a connection are there to be read.
+enum class Replies : std::uint8_t { kAll, kFromNowOn, kNone };
 
 // One per connection; not thread-safe.
 class Conversation final : public StreamSink {
@@ -48,10 +56,13 @@ class Conversation final : public StreamSink {
 
   // `whole`: from the connection's beginning on; `strict`: the first request must be a multi-bulk
   // one of a known command.
-  Conversation(Listener& listener, Endpoint client, Endpoint server, bool whole, bool strict);
+  Conversation(Listener& listener, Endpoint client, Endpoint server, bool whole, bool strict,
+               Replies replies);
 
   void take(const Arrival& arrival) override;
   void lose(Side side, std::uint64_t bytes) override;
+  // Whether replies come from now on: begun or ended between two packets.
+  void watch(bool replies);
   // The end: what waits is handed out without replies.
   void finish();
 
@@ -65,6 +76,7 @@ class Conversation final : public StreamSink {
     kTried,  // counted from a quiet place on, not yet told
     kLost,   // until a quiet place
     kNever,  // replies that nobody can count
+    kUnwatched,
   };
 
   bool is_recognised(const Arrival& arrival);
@@ -100,6 +112,7 @@ class Conversation final : public StreamSink {
   bool db_known_;
   bool resp3_ = false;
   bool in_reply_ = false;
+  bool is_new_watch_;  // the replies, and have not been told apart since
   std::uint32_t db_ = 0;
   std::uint32_t db_before_ = 0;     // the last SELECT
   std::int64_t last_ns_ = 0;        // when anybody last said something

@@ -92,6 +92,7 @@ TEST(Damage, ALostRequestIsAGapAndNothingIsMixedUp) {
               ElementsAre("get a -> 1 bytes", "get c -> ?", "get d -> ?", "get e -> 1 bytes"));
   EXPECT_EQ(decoded.counters().gaps, 1);
   EXPECT_EQ(decoded.counters().bytes_lost, request({"GET", "b"}).size());
+  EXPECT_EQ(decoded.counters().request_bytes_lost, request({"GET", "b"}).size());
   EXPECT_EQ(decoded.counters().matching_lost, 1);
 }
 
@@ -104,6 +105,19 @@ TEST(Damage, ALostReplyIsAGapAndNothingIsMixedUp) {
   const Decoded decoded(without(talk.frames(), 6));  // the reply to b
   EXPECT_THAT(decoded.lines(), ElementsAre("get a -> 1 bytes", "get b -> ?", "get c -> ?",
                                            "get d -> ?", "get e -> 1 bytes"));
+}
+
+// What came behind the gap acknowledges a request that is there, but waits for the lost reply.
+TEST(Damage, ALostReplyTakesNoRequestWithIt) {
+  Talk talk = get(opened(), "a");
+  talk = get(talk, "b");
+  const std::size_t lost = talk.frames().size() - 1;
+  talk = get(talk, "c");
+  std::vector<Frame> frames = without(talk.frames(), lost);
+  std::swap(frames[lost], frames[lost + 1]);
+  const Decoded decoded(frames);
+  EXPECT_THAT(decoded.lines(), ElementsAre("get a -> 1 bytes", "get b -> ?", "get c -> ?"));
+  EXPECT_EQ(decoded.counters().request_bytes_lost, 0);
 }
 
 TEST(Damage, LostBytesAreGivenUpSoonWhenTheyWereAcknowledged) {

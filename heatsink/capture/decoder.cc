@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <deque>
 #include <utility>
 
 #include "heatsink/capture/connection_table.h"
@@ -13,6 +14,10 @@ namespace heatsink::capture {
 namespace {
 
 constexpr Nanos kBetweenAdvances = Millis(20);
+// Packets older than this have been read, when time goes on without any: the kernel hands them over
+// at least so often (pcap_handle.cc).
+constexpr Nanos kInKernel = Millis(100);
+constexpr std::size_t kWatchesMax = 8;                 // that are still to come
 constexpr Nanos kClockJump = std::chrono::seconds(1);  // back: the clock was set, or a file joined
 
 }  // namespace
@@ -32,6 +37,7 @@ class Decoder::Impl {
     CaptureCounters& counters = listener_.counters;
     ++counters.packets;
     counters.packet_bytes += packet.full_bytes;
+    change_watch(packet.at_ns);
     Segment segment;
     switch (dissect(packet, segment)) {
       case Dissection::kOther:
@@ -55,17 +61,43 @@ class Decoder::Impl {
     const Nanos since(now_ns - advanced_ns_);
     if (since < kBetweenAdvances && since > -kClockJump) return;
     advanced_ns_ = now_ns;
+    change_watch(now_ns - kInKernel.count());
     connections_.advance(now_ns);
+  }
+
+  void watch(ReplyWatch watch, std::int64_t from_ns) {
+    if (watches_.size() == kWatchesMax) take_watch();  // the clock was set back
+    watches_.push_back({from_ns, watch});
   }
 
   void finish() { connections_.finish(); }
   const CaptureCounters& counters() const { return listener_.counters; }
 
  private:
+  struct Watch {
+    std::int64_t from_ns;
+    ReplyWatch watch;
+  };
+
+  void change_watch(std::int64_t now_ns) {
+    while (!watches_.empty() && watches_.front().from_ns <= now_ns) take_watch();
+  }
+
+  void take_watch() {
+    listener_.watch = watches_.front().watch;
+    watches_.pop_front();
+    connections_.watch(listener_.watch);
+  }
+
   void take(const Segment& segment, std::int64_t at_ns) {
     if (!any_port_ && !is_server(segment.from) && !is_server(segment.to)) {
       ++listener_.counters.packets_other;
       return;
+    }
+    listener_.counters.stream_bytes += segment.payload.size();
+    if (!any_port_ && !is_server(segment.to) && !segment.payload.empty()) {
+      ++listener_.counters.reply_segments;
+      listener_.counters.reply_bytes += segment.payload.size();
     }
     const ConnectionKey key = ConnectionKey::of(segment);
     if (Connection* const found = connections_.find(key)) {
@@ -102,6 +134,7 @@ class Decoder::Impl {
   Patience patience_;
   bool any_port_;
   std::bitset<65536> ports_;
+  std::deque<Watch> watches_;  // that are still to come
   ConnectionTable connections_;
   std::int64_t advanced_ns_ = 0;
 };
@@ -116,6 +149,7 @@ Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 void Decoder::packet(const Packet& packet) { impl_->packet(packet); }
+void Decoder::watch(ReplyWatch watch, std::int64_t from_ns) { impl_->watch(watch, from_ns); }
 void Decoder::advance(std::int64_t now_ns) { impl_->advance(now_ns); }
 void Decoder::finish() { impl_->finish(); }
 const CaptureCounters& Decoder::counters() const { return impl_->counters(); }

@@ -10,6 +10,7 @@
 #include "heatsink/capture/captured_command.h"
 #include "heatsink/capture/counters.h"
 #include "heatsink/capture/packet.h"
+#include "heatsink/capture/reply_watch.h"
 
 namespace heatsink::capture {
 
@@ -41,6 +42,14 @@ class Decoder {
   // Calls back for each command that is now complete: in the order of each connection, with its
   // reply where that can be told, when that has come.
   void packet(const Packet& packet);
+
+  // Of the packets from `from_ns` on, the replies are only those of the connections that `watch`
+  // covers: the others' are not missing, and their commands are told at once, without replies. At
+  // first all are covered. Where replies come to be watched, they are told as on a connection
+  // joined then. To change what is watched, the packets of both say what they have in common,
+  //   watch(before.common(after), t0)  ... the change ...  watch(after, t1)
+  // where t0 is before the change and t1 behind it. Until it has come to `from_ns` nothing changes.
+  void watch(ReplyWatch watch, std::int64_t from_ns);
 
   // Time goes on without packets: gives up and forgets what has waited for too long. Packets do so
   // by themselves.

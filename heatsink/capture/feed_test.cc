@@ -33,6 +33,18 @@ TEST(CaptureFeed, NeedsPorts) {
   }
 }
 
+TEST(CaptureFeed, HostsAreNumbers) {
+  FeedOptions options;
+  options.drop_privileges = false;
+  for (const std::vector<std::string>& hosts : {std::vector<std::string>{""},
+                                                {"db7"},
+                                                {"10.0.0.7", "::1) or (tcp"},
+                                                std::vector<std::string>(65, "::1")}) {
+    options.hosts = hosts;
+    EXPECT_EQ(refused(options), ErrorCode::kInvalidArgument);
+  }
+}
+
 // Runs in a child what gives up all rights, and tells whether it held.
 template <class Check>
 bool holds_in_child(Check check) {

@@ -21,6 +21,7 @@ bool Reassembly::take(Side side, const Segment& segment, std::int64_t at_ns, Str
   if (!is_near(side, segment)) return false;
   if (is_closed()) return true;
   learn(side, segment);
+  if (server_ != Watch::kYes) place_server(side, segment);
   const Piece piece{side,
                     segment.has_ack,
                     segment.seq,
@@ -28,7 +29,8 @@ bool Reassembly::take(Side side, const Segment& segment, std::int64_t at_ns, Str
                     static_cast<std::uint32_t>(segment.payload.size()),
                     segment.cut_bytes,
                     at_ns};
-  if (piece.size + piece.cut_bytes > 0) {
+  const bool is_passed_over = side == Side::kServer && server_ == Watch::kNo;
+  if (piece.size + piece.cut_bytes > 0 && !is_passed_over) {
     const Place now = place(piece);
     if (now == Place::kNow) hand_on(piece, segment.payload, sink);
     if (now == Place::kNever) ++counters_.segments_again;
@@ -74,7 +76,8 @@ bool Reassembly::take_syn(Side side, const Segment& segment) {
 
 bool Reassembly::is_near(Side side, const Segment& segment) const {
   const Half& own = half(side);
-  if (!own.is_known || segment.syn) return true;
+  const bool is_unwatched = side == Side::kServer && server_ != Watch::kYes;
+  if (!own.is_known || segment.syn || is_unwatched) return true;
   const std::int32_t away = distance(segment.seq, own.next);
   return away > -kNearBytes && away < kNearBytes;
 }
@@ -102,6 +105,34 @@ void Reassembly::learn(Side side, const Segment& segment) {
   }
 }
 
+// What is not watched counts as handed on, as far as the client has received it or the server's own
+// segments reach. The first one that is watched begins anew, unless it is an old one sent again.
+void Reassembly::place_server(Side side, const Segment& segment) {
+  Half& server = half(Side::kServer);
+  std::uint32_t reached = segment.ack;
+  if (side == Side::kServer) {
+    const std::size_t size = segment.payload.size() + segment.cut_bytes;
+    const bool begins =
+        server_ == Watch::kFromNextOn && size > 0 && distance(segment.seq, server.next) >= 0;
+    if (begins) server_ = Watch::kYes;
+    reached = segment.seq + static_cast<std::uint32_t>(begins ? 0 : size);
+  } else if (!segment.has_ack) {
+    return;
+  }
+  if (distance(reached, server.next) > 0) server.next = reached;
+}
+
+void Reassembly::watch_server(bool is_watched, StreamSink& sink) {
+  server_ = is_watched ? Watch::kFromNextOn : Watch::kNo;
+  if (is_watched) return;
+  std::erase_if(held_, [this](const Held& held) {
+    if (held.piece.side != Side::kServer) return false;
+    held_bytes_ -= held.bytes.size();
+    return true;
+  });
+  hand_on_held(sink);
+}
+
 Reassembly::Place Reassembly::place(const Piece& piece) const {
   const Half& own = half(piece.side);
   if (distance(piece.seq + piece.size + piece.cut_bytes, own.next) <= 0) return Place::kNever;
@@ -112,7 +143,8 @@ Reassembly::Place Reassembly::place(const Piece& piece) const {
 // It acknowledges bytes of the other side that have not been handed on. (A FIN counts as one.)
 bool Reassembly::is_ahead_of_its_cause(const Piece& piece) const {
   const Half& peer = half(other(piece.side));
-  if (!piece.has_ack || !peer.is_known) return false;
+  const bool is_seen = piece.side == Side::kServer || server_ == Watch::kYes;
+  if (!piece.has_ack || !peer.is_known || !is_seen) return false;
   const std::int32_t ahead = distance(piece.ack, peer.next);
   if (ahead <= 0 || ahead >= kNearBytes) return false;
   const bool only_the_end = peer.has_end && peer.next == peer.end && ahead == 1;
@@ -177,13 +209,15 @@ bool Reassembly::is_due(std::int64_t now_ns) const {
   return acknowledged && waited >= patience_.acknowledged;
 }
 
-// Skips what the oldest segment waits for, in one direction or both, up to what has come of it.
-// Each call moves one direction on, so that whoever repeats it comes to an end.
+// Skips what the oldest segment waits for up to what has come of it: in its own direction, and only
+// if it has reached its place, in the other one, for what waits there may have waited for the
+// first. Each call moves one direction on, so that whoever repeats it comes to an end.
 void Reassembly::give_up_oldest(StreamSink& sink) {
   const Piece oldest = held_.front().piece;
   const Piece first = first_held(oldest.side, oldest);
-  skip_to(first.side, first.seq, sink);
-  if (is_ahead_of_its_cause(first)) {
+  if (distance(first.seq, half(first.side).next) > 0) {
+    skip_to(first.side, first.seq, sink);
+  } else {
     Piece cause = first;
     cause.seq = first.ack;
     skip_to(other(first.side), first_held(other(first.side), cause).seq, sink);

@@ -59,6 +59,11 @@ class Reassembly {
   // one; it was not taken.
   bool take(Side side, const Segment& segment, std::int64_t at_ns, StreamSink& sink);
 
+  // From now on the server's segments are missing, all but those that begin or end the connection,
+  // and are passed over; or they are there again, from one that comes from now on. (At first they
+  // are there.) What waits for them is handed on.
+  void watch_server(bool is_watched, StreamSink& sink);
+
   // Gives up what has waited for too long.
   void advance(std::int64_t now_ns, StreamSink& sink);
   // Hands on all that waits, with gaps.
@@ -97,12 +102,18 @@ class Reassembly {
     std::string bytes;
   };
   enum class Place { kNow, kLater, kNever };
+  enum class Watch : std::uint8_t {
+    kYes,
+    kFromNextOn,  // none has come since it is watched
+    kNo,
+  };
 
   Half& half(Side side) { return halves_[static_cast<std::size_t>(side)]; }
   const Half& half(Side side) const { return halves_[static_cast<std::size_t>(side)]; }
   bool take_syn(Side side, const Segment& segment);
   bool is_near(Side side, const Segment& segment) const;
   void learn(Side side, const Segment& segment);
+  void place_server(Side side, const Segment& segment);
   Place place(const Piece& piece) const;
   bool is_ahead_of_its_cause(const Piece& piece) const;
   void hand_on(const Piece& piece, std::string_view bytes, StreamSink& sink);
@@ -115,6 +126,7 @@ class Reassembly {
   Patience patience_;
   CaptureCounters& counters_;
   std::array<Half, 2> halves_;
+  Watch server_ = Watch::kYes;
   bool is_reset_ = false;
   std::size_t held_bytes_ = 0;
   std::vector<Held> held_;  // in the order in which they came

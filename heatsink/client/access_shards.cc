@@ -21,6 +21,7 @@ detect::RecorderOptions part_of(detect::RecorderOptions options, std::size_t sha
   options.urgent_count = part(options.urgent_count);
   options.worth_tracking = part(options.worth_tracking);
   options.lossless_per_second = part(options.lossless_per_second);
+  options.has_distinct = true;
   return options;
 }
 
@@ -47,24 +48,6 @@ AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t s
 
 AccessShards::~AccessShards() = default;
 
-bool AccessShards::Shard::take(detect::AccessLog& log, TimePoint now) noexcept {
-  distinct.add(log, now);
-  detect::AccessLog::Amount sum;
-  for (std::uint32_t i = 0; i < log.size(); ++i) sum += log[i].amount;
-  accesses += log.size();
-  writes += sum.writes();
-  hits += sum.hits();
-  return recorder.take(log, now);
-}
-
-bool AccessShards::Shard::record(const detect::Access& access, TimePoint now) noexcept {
-  distinct.add(access.hash, now);
-  ++accesses;
-  writes += access.kind == detect::AccessKind::kWrite ? 1 : 0;
-  hits += access.local_hit ? 1 : 0;
-  return recorder.record(access, now);
-}
-
 template <class Use>
 bool AccessShards::Shards::with_any(std::size_t first, Use use) {
   for (std::size_t i = first;; ++i) {
@@ -78,7 +61,7 @@ bool AccessShards::Shards::with_any(std::size_t first, Use use) {
 AccessShards::Log::~Log() {
   const std::shared_ptr<Shards> alive = shards.lock();
   if (alive == nullptr || accesses.size() == 0) return;
-  alive->with_any(home, [&](Shard& shard) { return shard.take(accesses, began_at); });
+  alive->with_any(home, [&](Shard& shard) { return shard.recorder.take(accesses, began_at); });
 }
 
 AccessShards::Log& AccessShards::find_log() {
@@ -99,11 +82,12 @@ AccessShards::Log& AccessShards::find_log() {
 
 bool AccessShards::record_long(const detect::Access& access, TimePoint now) noexcept {
   return shards_->with_any(this_threads().home,
-                           [&](Shard& shard) { return shard.record(access, now); });
+                           [&](Shard& shard) { return shard.recorder.record(access, now); });
 }
 
 bool AccessShards::count(Log& log, TimePoint now) noexcept {
-  return shards_->with_any(log.home, [&](Shard& shard) { return shard.take(log.accesses, now); });
+  return shards_->with_any(log.home,
+                           [&](Shard& shard) { return shard.recorder.take(log.accesses, now); });
 }
 
 std::vector<detect::Summary> AccessShards::summarize(TimePoint now, std::size_t keys_max,
@@ -121,10 +105,11 @@ AccessShards::Traffic AccessShards::traffic(TimePoint now) const {
   detect::DistinctSketch distinct;
   for (const auto& shard : shards_->all) {
     const std::lock_guard lock(shard->mutex);
-    distinct.merge(shard->distinct.window(now));
-    all.reads += shard->accesses - shard->writes;
-    all.writes += shard->writes;
-    all.hits += shard->hits;
+    distinct.merge(shard->recorder.distinct(now));
+    const detect::Recorder::Totals totals = shard->recorder.totals();
+    all.reads += totals.requests - totals.writes;
+    all.writes += totals.writes;
+    all.hits += totals.hits;
   }
   all.distinct_keys = distinct.estimate();
   return all;
@@ -132,8 +117,7 @@ AccessShards::Traffic AccessShards::traffic(TimePoint now) const {
 
 std::size_t AccessShards::memory_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& shard : shards_->all)
-    bytes += shard->recorder.memory_bytes() + sizeof(shard->distinct);
+  for (const auto& shard : shards_->all) bytes += shard->recorder.memory_bytes();
   return bytes;
 }
 

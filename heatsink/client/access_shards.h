@@ -49,15 +49,10 @@ class AccessShards {
 
  private:
   struct alignas(64) Shard {
-    explicit Shard(const detect::RecorderOptions& options)
-        : recorder(options), distinct(options.window, options.slots) {}
-    bool take(detect::AccessLog& log, TimePoint now) noexcept;
-    bool record(const detect::Access& access, TimePoint now) noexcept;
+    explicit Shard(const detect::RecorderOptions& options) : recorder(options) {}
 
     std::mutex mutex;
     detect::Recorder recorder;
-    detect::DistinctKeys distinct;
-    std::uint64_t accesses = 0, writes = 0, hits = 0;
   };
   // The shards, which logs of threads that still run may outlive.
   struct Shards {

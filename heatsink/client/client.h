@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// client: local reads of hot keys inside the process. The loader says where values come from; a hit
-// costs nanoseconds. Start with Client below, then options.h.
+// client: local reads of hot keys inside the process. The loader says where values come from; a
+// hit costs nanoseconds. Start with Client below, then options.h; window_stats.h has what all
+// processes measure together. Functions of the room distributed take their server from
+// server_options.h.
 #pragma once
 
 #include <concepts>
@@ -44,8 +46,9 @@ concept Loader = std::copy_constructible<std::decay_t<L>> &&
 template <class V = std::string>
 class Client {
  public:
-  // Throws std::invalid_argument where server.url, or a file that server.tls-* names, is of no use.
-  // That the server is not there is no error: it is looked for in the background.
+  // Throws std::invalid_argument where server.url, admin.listen, or a file that an option names, is
+  // of no use. That the server is not there is no error: it is looked for in the background. Nor is
+  // it that another process has the port of admin.listen: this one has no page then.
   explicit Client(const ClientOptions& options = {}) : engine_(options) {}
 
   // The local copy, or what the loader says. Throws what the loader throws; LoadRefused if the key

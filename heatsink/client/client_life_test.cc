@@ -33,9 +33,9 @@ TEST(ClientLife, AKeyThatIsReadNoMoreIsDemotedAndItsCopyGoes) {
 TEST(ClientLife, TellsWhoBecomesHotAndWhoIsNoLonger) {
   ClientOptions options = eager();
   options.minimum_residence = Nanos(0);
-  Stage stage(options);
   std::mutex mutex;
   std::vector<std::string> told;
+  Stage stage(options);
   stage.client.on_hot([&](const HotEvent& event) {
     const std::lock_guard lock(mutex);
     told.push_back((event.is_hot ? "+" : "-") + event.key);
@@ -84,8 +84,8 @@ TEST(ClientLife, OfADemotedKeyNothingIsLoadedAnyMore) {
   ClientOptions options;
   options.refresh_interval = Millis(10);
   options.tick = Millis(10);
-  Stage stage(options);
   std::atomic<int> demoted{0}, other{0};
+  Stage stage(options);
   const auto loader = [&](const std::string& key) {
     ++(key == "demoted" ? demoted : other);
     return std::optional<std::string>("1");
@@ -104,8 +104,8 @@ TEST(ClientLife, RefreshesNoMoreKeysAtOnceThanItHasThreads) {
   ClientOptions options;
   options.refresh_threads = 2;
   options.refresh_interval = Millis(10);
-  Stage stage(options);
   std::atomic<int> at_once{0}, most{0}, done{0};
+  Stage stage(options);
   const auto loader = [&](const std::string&) {
     const int now = ++at_once;
     int known = most;
@@ -127,8 +127,8 @@ TEST(ClientLife, AKeyThatFailsDoesNotKeepOthersFromBeingRefreshed) {
   options.refresh_threads = 1;
   options.refresh_interval = Millis(10);
   options.max_failures = 1000;
-  Stage stage(options);
   std::atomic<int> good{0}, bad{0};
+  Stage stage(options);
   const auto loader = [&](const std::string& key) {
     if (key == "bad" && ++bad > 1) throw std::runtime_error("this one fails");
     if (key == "good") ++good;

@@ -149,10 +149,10 @@ TEST_F(ClientServerTest, AKeyIsTrackedBeforeItIsLoaded) {
 }
 
 TEST_F(ClientServerTest, AnyLoaderWillDo) {
+  std::atomic<int> loads{0};
   const Client<int> client(options());
   ASSERT_TRUE(eventually([&] { return client.stats().server_problem.empty(); }));
   foreign({"RPUSH", "list", "x"});
-  std::atomic<int> loads{0};
   const auto length = [&](const std::string&) -> std::optional<int> { return ++loads; };
   const std::vector<std::string> keys = {"list"};
   EXPECT_THAT(client.warm(keys, length), IsEmpty());

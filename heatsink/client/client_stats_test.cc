@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 TEST(ClientStats, TellsEachIntervalHowItIs) {
   ClientOptions options = eager();
   options.report_interval = Millis(20);
-  Stage stage(options);
   std::atomic<int> reports{0};
   std::atomic<std::uint64_t> reads{0};
+  Stage stage(options);
   stage.client.on_report([&](const Stats& stats) {
     reads = stats.reads;
     ++reports;

@@ -132,12 +132,12 @@ TEST(Client, ALoadThatAWriteOvertookIsNotKept) {
 TEST(Client, OneLoadServesAllWhoWait) {
   ClientOptions options = quiet();
   options.wait_timeout = kPatience;
+  std::promise<void> may_answer;
+  const std::shared_future<void> go = may_answer.get_future().share();
   Stage stage(options);
   stage.source.write("a", "1");
   stage.warm_up("a");
   stage.client.invalidate("a");
-  std::promise<void> may_answer;
-  const std::shared_future<void> go = may_answer.get_future().share();
   stage.source.before_answer = [&] { go.wait(); };
   std::vector<std::future<std::string>> readers;
   for (int i = 0; i < 8; ++i)
@@ -152,11 +152,11 @@ TEST(Client, WaitsForAnotherNotForEver) {
   ClientOptions options = quiet();
   options.wait_timeout = Millis(5);
   options.maximum_waiters = 1;
+  std::promise<void> may_answer;
+  const std::shared_future<void> go = may_answer.get_future().share();
   Stage stage(options);
   stage.warm_up("a");
   stage.client.invalidate("a");
-  std::promise<void> may_answer;
-  const std::shared_future<void> go = may_answer.get_future().share();
   stage.source.before_answer = [&] { go.wait(); };
   auto leader = std::async(std::launch::async, [&] { return stage.get("a"); });
   EXPECT_TRUE(eventually([&] { return stage.source.reads == 1; }));

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "heatsink/admin/server.h"
 #include "heatsink/cache/pins.h"
 #include "heatsink/client/early_refresh.h"
 #include "heatsink/client/errors.h"
@@ -95,6 +96,7 @@ Core::Core(const ClientOptions& options)
       server_(options.server_url.empty()
                   ? nullptr
                   : std::make_unique<ServerLink>(options, static_cast<ServerNews&>(*this))) {
+  start_page();  // may throw, so before any thread
   if (server_ != nullptr) server_->start();
   threads_.emplace_back([this] { run_keeper(); });
   for (std::int64_t i = 0; options.refresh_enabled && i < options.refresh_threads; ++i)
@@ -117,6 +119,7 @@ void Core::close() {
   if (server_ != nullptr) server_->stop();  // first: loads in the background may wait for it
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  page_.reset();
   for (const std::string& key : hot_.keys()) hot_.remove(hash(key));
   cache::collect_retired();
 }
@@ -293,7 +296,9 @@ void Core::tick(TimePoint now) {
   std::vector<std::function<void(const HotEvent&)>> callbacks;
   {
     const std::lock_guard lock(told_);
-    events = apply(selector_.update(merged), now);
+    const std::vector<detect::Change>& changes = selector_.update(merged);
+    keep_events(changes, now);
+    events = apply(changes, now);
     cool_down(now);
     window_ = std::move(merged);
     if (!events.empty()) callbacks = callbacks_;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -34,6 +35,12 @@
 #include "heatsink/client/server_link.h"
 #include "heatsink/client/stats.h"
 #include "heatsink/detect/detect.h"
+#include "heatsink/detect/event.h"
+#include "heatsink/detect/report.h"
+
+namespace heatsink::admin {
+class Server;
+}
 
 namespace heatsink::client {
 
@@ -41,7 +48,7 @@ namespace heatsink::client {
 // judges (the keeper), refresh.threads load in the background.
 class Core final : private ServerNews {
  public:
-  explicit Core(const ClientOptions& options);  // throws as ServerLink does
+  explicit Core(const ClientOptions& options);  // throws as ServerLink does, and start_page()
   ~Core();
   Core(const Core&) = delete;
 
@@ -56,8 +63,8 @@ class Core final : private ServerNews {
   TimePoint served_until() const noexcept {
     return TimePoint(Nanos(served_until_.load(std::memory_order_acquire)));
   }
-  // Null: not hot. Valid while the caller's cache::Pin lives.
-  const HotKey* find(KeyHash hash, std::string_view key) const noexcept {
+  // The copy is valid while the caller's cache::Pin lives.
+  HotKeys::Found find(KeyHash hash, std::string_view key) const noexcept {
     return hot_.find(hash, key);
   }
   void record(const detect::Access& access, TimePoint now) noexcept {
@@ -146,12 +153,21 @@ class Core final : private ServerNews {
   void look_at_counts(TimePoint now);
   void report() const;
 
+  static constexpr std::size_t kEventsMax = 1000;
+  void start_page();
+  std::string coherence() const;  // as detect::Report has it
+  detect::Report page_report() const;
+  void add_key(detect::Report& report, const detect::Verdict& verdict,
+               const std::string& level) const;
+  void keep_events(const std::vector<detect::Change>& changes, TimePoint now);
+
   void refresh_later(KeyHash hash, Load load, TimePoint loaded_at);
   void run_refresher();
   void refresh(const RefreshSchedule::Job& job);
 
   const ClientOptions options_;
   const pid_t process_;
+  const TimePoint started_at_ = BootClock::now();
   const std::uint64_t seed_;
   const detect::RuleSet rules_;
   bool is_counting_;
@@ -177,6 +193,8 @@ class Core final : private ServerNews {
   std::vector<std::function<void(const HotEvent&)>> callbacks_;
   std::vector<std::function<void(const Stats&)>> report_callbacks_;
   std::unordered_map<std::uint64_t, TimePoint> warmed_;  // by hash: until when
+  std::deque<detect::Event> events_;                     // where there is a page
+  std::uint64_t last_event_ = 0;
 
   std::mutex schedule_mutex_;
   std::condition_variable schedule_changed_;
@@ -184,7 +202,8 @@ class Core final : private ServerNews {
   std::mutex random_mutex_;
   std::mt19937_64 random_;
 
-  std::unique_ptr<ServerLink> server_;  // null: level `ttl`
+  std::unique_ptr<ServerLink> server_;   // null: level `ttl`
+  std::unique_ptr<admin::Server> page_;  // null: admin.listen is off, or another has the port
   std::mutex closing_;
   std::vector<std::thread> threads_;
 };

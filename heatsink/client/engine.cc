@@ -14,11 +14,10 @@ namespace {
 inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
   const TimePoint served_until = core.served_until();  // first
   cache::pin();
-  const HotKey* const hot = core.find(hash, key);
-  const Box* const box = hot != nullptr ? hot->box() : nullptr;
+  const auto [is_hot, box] = core.find(hash, key);
   if (box == nullptr || now >= box->expires_at || now >= served_until) [[unlikely]] {
     cache::unpin();
-    return {nullptr, hot != nullptr};
+    return {nullptr, is_hot};
   }
   if (now >= box->refresh_at && box->claim_refresh()) [[unlikely]]
     core.ask_refresh(hash);

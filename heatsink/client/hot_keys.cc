@@ -38,7 +38,7 @@ HotKey::HotKey(std::string_view key, KeyHash hash) : size_(key.size()), key_(key
 
 HotKeys::~HotKeys() {
   for (auto& [hash, key] : keys_) retire(std::move(key));
-  retire(std::unique_ptr<const Index>(index_.load()));
+  retire(std::unique_ptr<Index>(index_.load()));
 }
 
 bool HotKeys::add(std::string_view key, KeyHash hash) {
@@ -46,7 +46,11 @@ bool HotKeys::add(std::string_view key, KeyHash hash) {
   const auto [at, is_new] = keys_.try_emplace(hash);
   if (!is_new) return false;
   at->second = std::make_unique<HotKey>(key, hash);
-  publish();
+  Index& index = *index_.load();
+  if (places_for(index.taken + 1) > index.mask + 1)
+    publish();
+  else
+    take_place(index, *at->second);
   return true;
 }
 
@@ -57,7 +61,7 @@ bool HotKeys::remove(KeyHash hash) {
   std::unique_ptr<HotKey> gone = std::move(at->second);
   keys_.erase(at);
   replace(*gone, nullptr);
-  publish();
+  index_.load()->places[gone->place_].key.store(&nobody_);
   retire(std::move(gone));
   return true;
 }
@@ -123,16 +127,24 @@ std::vector<std::string> HotKeys::keys() const {
   return names;
 }
 
+// With room for a quarter more: so it is made once for as many keys as come and go meanwhile.
+// Whoever still looks at the one before sees the copies of this moment, to which its look belongs.
 void HotKeys::publish() {
-  const std::size_t size = places_for(keys_.size());
-  auto next = std::make_unique<Index>(Index{size - 1, std::make_unique<Place[]>(size)});
-  for (const auto& [hash, key] : keys_) {
-    std::size_t at = hash.value & next->mask;
-    while (next->places[at].key != nullptr) at = (at + 1) & next->mask;
-    next->places[at] = {hash.value, key.get()};
-  }
-  std::unique_ptr<const Index> old(index_.exchange(next.release()));
+  auto next = std::make_unique<Index>(places_for(keys_.size() + keys_.size() / 4));
+  for (const auto& [hash, key] : keys_) take_place(*next, *key);
+  std::unique_ptr<Index> old(index_.exchange(next.release()));
   if (old != nullptr) retire(std::move(old));
+}
+
+void HotKeys::take_place(Index& index, HotKey& key) {
+  std::size_t at = key.hash().value & index.mask;
+  while (index.places[at].key.load() != nullptr) at = (at + 1) & index.mask;
+  Place& place = index.places[at];
+  place.hash = key.hash().value;
+  place.box.store(key.owner_.get());
+  place.key.store(&key, std::memory_order_release);
+  key.place_ = at;
+  ++index.taken;
 }
 
 void HotKeys::replace(HotKey& key, SharedBox box) {
@@ -140,7 +152,7 @@ void HotKeys::replace(HotKey& key, SharedBox box) {
   held_.copies += after.copies - before.copies;
   held_.missing += after.missing - before.missing;
   held_.bytes += after.bytes - before.bytes;
-  key.box_.store(box.get());
+  index_.load()->places[key.place_].box.store(box.get());
   SharedBox old = std::exchange(key.owner_, std::move(box));
   if (old != nullptr) cache::retire([old = std::move(old)] {});
 }

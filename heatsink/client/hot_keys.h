@@ -33,11 +33,12 @@ inline bool is_same_name(std::string_view a, std::string_view b) noexcept {
   return word(a.data() + a.size() - 8) == word(b.data() + b.size() - 8);
 }
 
-// A hot key. Readers see key(), is_called() and box(); the rest is under the lock of its HotKeys.
-// What a hit needs is in one cache line.
+// A hot key. Readers see is_called(), for which one cache line is enough; the rest is under the
+// lock of its HotKeys.
 class alignas(64) HotKey {
  public:
   HotKey(std::string_view key, KeyHash hash);
+  HotKey() noexcept : size_(SIZE_MAX), hash_{} {}  // is called nothing at all
 
   const std::string& key() const { return key_; }
   KeyHash hash() const { return hash_; }
@@ -45,21 +46,20 @@ class alignas(64) HotKey {
     if (key.size() != size_) return false;
     return size_ <= sizeof(start_) ? is_same_name({start_, size_}, key) : key == key_;
   }
-  // Null: no copy. Valid while the caller's cache::Pin lives.
-  const Box* box() const noexcept { return box_.load(); }
 
  private:
   friend class HotKeys;
-  std::atomic<const Box*> box_{nullptr};
   const std::size_t size_;
   char start_[48] = {};  // all of the name, if it is short enough
   const std::string key_;
   const KeyHash hash_;
-  SharedBox owner_;  // of what box_ points to
+  std::size_t place_ = 0;  // in the index
+  SharedBox owner_;        // of the box that is shown there
 };
 
 // find() from any thread that holds a cache::Pin; everything else from any thread too, under one
-// lock. A look-up is one probe of a table that is replaced as a whole when keys come or go.
+// lock, and in constant time but for keys(). A look-up is one probe of a table, which also says
+// where the copy is: its line and that of the name are fetched side by side.
 class HotKeys {
  public:
   struct Limits {
@@ -70,13 +70,17 @@ class HotKeys {
   ~HotKeys();  // REQUIRES that nobody looks any more; what is pinned lives on
   HotKeys(const HotKeys&) = delete;
 
-  // Null: not hot. Valid while the pin lives.
-  const HotKey* find(KeyHash hash, std::string_view key) const noexcept {
+  struct Found {
+    bool is_hot = false;
+    const Box* box = nullptr;  // null: no copy. Valid while the pin lives
+  };
+  Found find(KeyHash hash, std::string_view key) const noexcept {
     const Index& index = *index_.load();
     for (std::size_t at = hash.value & index.mask;; at = (at + 1) & index.mask) {
       const Place& place = index.places[at];
-      if (place.key == nullptr) return nullptr;
-      if (place.hash == hash.value && place.key->is_called(key)) return place.key;
+      const HotKey* const hot = place.key.load(std::memory_order_acquire);
+      if (hot == nullptr) return {};
+      if (place.hash == hash.value && hot->is_called(key)) return {true, place.box.load()};
     }
   }
 
@@ -103,24 +107,33 @@ class HotKeys {
   std::vector<std::string> keys() const;
 
  private:
-  struct Place {
+  // Is taken once, last its `key`: by whoever of the same hash sees the key all else is seen, and
+  // a box is never another key's. A key that goes leaves nobody_, until the index is made anew.
+  struct alignas(32) Place {
     std::uint64_t hash = 0;
-    const HotKey* key = nullptr;
+    std::atomic<const HotKey*> key{nullptr};
+    std::atomic<const Box*> box{nullptr};
   };
   struct Index {
-    std::size_t mask;  // a power of two less one, more than twice as many as keys
-    std::unique_ptr<Place[]> places;
+    explicit Index(std::size_t size) : mask(size - 1), places(std::make_unique<Place[]>(size)) {}
+
+    const std::size_t mask;  // a power of two less one, more than twice as many as are taken
+    std::size_t taken = 0;   // also by keys that have gone; under mutex_
+    const std::unique_ptr<Place[]> places;
   };
   struct HashOfHash {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
   };
 
-  void publish();  // under mutex_, but for the constructor
+  // Under mutex_, but for the constructor.
+  void publish();
+  static void take_place(Index& index, HotKey& key);
   bool has_room(const HotKey& key, const Box& box) const;
   void replace(HotKey& key, SharedBox box);
 
   const Limits limits_;
-  std::atomic<const Index*> index_{nullptr};
+  const HotKey nobody_;
+  std::atomic<Index*> index_{nullptr};
   mutable std::mutex mutex_;
   std::unordered_map<KeyHash, std::unique_ptr<HotKey>, HashOfHash> keys_;
   Held held_;

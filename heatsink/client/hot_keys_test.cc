@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "heatsink/cache/pins.h"
@@ -20,20 +22,20 @@ SharedBox nothing() { return std::make_shared<EmptyBox>(); }
 
 int shown(const HotKeys& keys, std::uint64_t hash, const std::string& key) {
   const cache::Pin pin;
-  const HotKey* const hot = keys.find(hash_of(hash), key);
-  if (hot == nullptr || hot->box() == nullptr) return -1;
-  return hot->box()->missing ? 0 : static_cast<const BoxOf<int>*>(hot->box())->value;
+  const Box* const box = keys.find(hash_of(hash), key).box;
+  if (box == nullptr) return -1;
+  return box->missing ? 0 : static_cast<const BoxOf<int>*>(box)->value;
 }
 
 TEST(HotKeys, FindsWhatWasAddedUnderItsNameOnly) {
   HotKeys keys(kRoomy);
   const cache::Pin pin;
-  EXPECT_EQ(keys.find(hash_of(1), "a"), nullptr);
+  EXPECT_FALSE(keys.find(hash_of(1), "a").is_hot);
   EXPECT_TRUE(keys.add("a", hash_of(1)));
-  ASSERT_NE(keys.find(hash_of(1), "a"), nullptr);
-  EXPECT_EQ(keys.find(hash_of(1), "b"), nullptr) << "another key of the same hash";
+  ASSERT_TRUE(keys.find(hash_of(1), "a").is_hot);
+  EXPECT_FALSE(keys.find(hash_of(1), "b").is_hot) << "another key of the same hash";
   EXPECT_FALSE(keys.add("b", hash_of(1))) << "one of them can be hot";
-  EXPECT_EQ(keys.find(hash_of(2), "a"), nullptr);
+  EXPECT_FALSE(keys.find(hash_of(2), "a").is_hot);
 }
 
 TEST(HotKeys, TellsNamesApartThatDifferInAnyByte) {
@@ -55,8 +57,35 @@ TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
     ASSERT_TRUE(keys.add("key" + std::to_string(i), hash_of(i << 32 | 7)));
   const cache::Pin pin;
   for (std::uint64_t i = 0; i < 500; ++i)
-    ASSERT_NE(keys.find(hash_of(i << 32 | 7), "key" + std::to_string(i)), nullptr) << i;
-  EXPECT_EQ(keys.find(hash_of(std::uint64_t{500} << 32 | 7), "key500"), nullptr);
+    ASSERT_TRUE(keys.find(hash_of(i << 32 | 7), "key" + std::to_string(i)).is_hot) << i;
+  EXPECT_FALSE(keys.find(hash_of(std::uint64_t{500} << 32 | 7), "key500").is_hot);
+}
+
+// Also of hashes that collide, and of keys that come back: against a map.
+TEST(HotKeys, KnowWhatIsThereHoweverKeysComeAndGo) {
+  HotKeys keys(kRoomy);
+  std::map<std::uint64_t, int> model;  // -1: no copy
+  std::mt19937_64 random(1);
+  for (int step = 0; step < 20'000; ++step) {
+    const std::uint64_t n = random() % 300, hash = n % 3 == 0 ? n << 32 : n * 0x9E3779B97F4A7C15;
+    const std::string name = std::to_string(n);
+    const auto choice = random() % 4;
+    if (choice == 0) {
+      EXPECT_EQ(keys.add(name, hash_of(hash)), model.try_emplace(n, -1).second);
+    } else if (choice == 1) {
+      EXPECT_EQ(keys.remove(hash_of(hash)), model.erase(n) == 1);
+    } else if (choice == 2) {
+      EXPECT_EQ(keys.put(hash_of(hash), value(step)), model.contains(n));
+      if (model.contains(n)) model[n] = step;
+    } else {
+      keys.drop(hash_of(hash));
+      if (model.contains(n)) model[n] = -1;
+    }
+    const cache::Pin pin;
+    ASSERT_EQ(keys.find(hash_of(hash), name).is_hot, model.contains(n)) << step;
+    ASSERT_EQ(shown(keys, hash, name), model.contains(n) ? model[n] : -1) << step;
+  }
+  EXPECT_EQ(keys.size(), model.size());
 }
 
 TEST(HotKeys, OnlyAHotKeyHasACopy) {
@@ -125,12 +154,10 @@ TEST(HotKeys, WhatIsPinnedStaysAsItWas) {
   keys->add("a", hash_of(1));
   keys->put(hash_of(1), value(5));
   const cache::Pin pin;
-  const HotKey* const hot = keys->find(hash_of(1), "a");
-  const Box* const box = hot->box();
+  const Box* const box = keys->find(hash_of(1), "a").box;
   keys->put(hash_of(1), value(6));
   keys.reset();
   cache::collect_retired();
-  EXPECT_EQ(hot->key(), "a");
   EXPECT_EQ(static_cast<const BoxOf<int>*>(box)->value, 5);
 }
 

@@ -8,8 +8,10 @@
 #include <cctype>
 #include <chrono>
 
+#include "heatsink/admin/server.h"
 #include "heatsink/base/config_file.h"
 #include "heatsink/base/option.h"
+#include "heatsink/base/secret_file.h"
 #include "heatsink/base/units.h"
 #include "heatsink/net/address.h"
 
@@ -183,6 +185,28 @@ void ClientOptions::describe(OptionSet& set) {
            "A copy that has expired is served for so long where its load fails.", 0,
            ns(hours(24))});
 
+  set.add({"statistics.length", &statistics_length,
+           "For how long the server keeps what is added to window statistics, in 60 slots; all who "
+           "write one need the same.",
+           ns(seconds(6)), ns(hours(24))});
+  set.add({"statistics.flush-interval", &statistics_flush_interval,
+           "How often the server is told what was added; so much is lost if the process dies.",
+           ns(milliseconds(10)), ns(minutes(1))});
+  set.add({"statistics.hold", &statistics_hold,
+           "What the server could not be told for so long is dropped; half of statistics.length at "
+           "most.",
+           ns(milliseconds(10)), ns(hours(12))});
+  set.add({"statistics.maximum-names", &statistics_maximum_names,
+           "Window statistics that this process writes, at most; 6 KB each, and 3 KB a thread.", 1,
+           100'000});
+
+  set.add({"admin.listen", &admin_listen,
+           "Address of an HTTP page about this Client, host:port: for heatsink top, Prometheus and "
+           "curl; beyond loopback only with a token; \"off\": none."});
+  set.add({"admin.token", &admin_token,
+           "What every request there must bear (Authorization: Bearer ...); better in a file."});
+  set.add({"admin.token-file", &admin_token_file, "The file with that token, one line."});
+
   set.add({"report.enabled", &report_enabled, "Whether a line about the state is logged."});
   set.add({"report.interval", &report_interval, "How often.", ns(seconds(1)), ns(hours(24))});
 }
@@ -199,7 +223,31 @@ Status ClientOptions::check() const {
                              "({}), or keys would be forgotten that the window has counted",
                              format_duration(window), format_duration(inactive_expire))};
   }
+  if (statistics_hold * 2 > statistics_length) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "statistics.hold cannot be above half of statistics.length: by then nobody knows "
+                 "any more which flush was counted"};
+  }
+  if (Status status = check_admin(); !status.ok()) return status;
   return server_url.empty() ? Status(Unit{}) : check_server();
+}
+
+// The file is looked at when the page begins.
+Status ClientOptions::check_admin() const {
+  if (!admin_token.empty() && !admin_token_file.empty())
+    return Error{ErrorCode::kInvalidArgument,
+                 "admin.token and admin.token-file: write one of them"};
+  if (!admin_token.empty()) {
+    if (const Status status = check_secret(admin_token); !status.ok())
+      return Error{status.error().code, "admin.token: " + status.error().message};
+  }
+  if (admin_listen == "off") return Unit{};
+  const Result<net::HostPort> listen = net::parse_host_port(admin_listen);
+  if (!listen.ok()) return Error{listen.error().code, "admin.listen: " + listen.error().message};
+  const bool has_token = !admin_token.empty() || !admin_token_file.empty();
+  if (const Status status = admin::check_address(*listen, has_token); !status.ok())
+    return Error{status.error().code, "admin.listen: " + status.error().message};
+  return Unit{};
 }
 
 // What goes together where there is a server. No file is looked at.

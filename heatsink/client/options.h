@@ -67,6 +67,16 @@ struct ClientOptions {
   double early_refresh = 1;
   Nanos stale_while_error{0};
 
+  // statistics.*: of WindowStats (window_stats.h)
+  Nanos statistics_length = std::chrono::seconds(60);
+  Nanos statistics_flush_interval = Millis(100);
+  Nanos statistics_hold = std::chrono::seconds(10);
+  std::int64_t statistics_maximum_names = 1000;
+
+  // admin.*
+  std::string admin_listen = "off";
+  std::string admin_token, admin_token_file;
+
   // report.*
   bool report_enabled = false;
   Nanos report_interval = std::chrono::seconds(60);
@@ -91,6 +101,7 @@ struct ClientOptions {
   Result<ClientOptions> with_environment() const;
 
  private:
+  Status check_admin() const;
   Status check_server() const;
 };
 

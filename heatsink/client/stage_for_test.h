@@ -31,6 +31,7 @@ inline ClientOptions eager() {
   return options;
 }
 
+// Loaders and callbacks run on its threads until it goes: declare what they refer to before it.
 struct Stage {
   explicit Stage(const ClientOptions& options = quiet()) : client(options) {}
 

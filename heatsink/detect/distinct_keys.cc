@@ -23,22 +23,12 @@ double DistinctSketch::estimate() const {
   return kCount * std::log(kCount / untouched);
 }
 
-void DistinctKeys::turn(TimePoint now) noexcept {
-  if (!clock_.due(now)) return;
-  const SlotClock::Move move = clock_.move_to(now);
-  const Position& at = clock_.position();
-  for (std::uint32_t i = 0, cell = at.slot; i < move.turns; ++i, cell = at.before(cell))
+void DistinctKeys::move(const SlotClock::Move& move, const Position& position) noexcept {
+  for (std::uint32_t i = 0, cell = position.slot; i < move.turns; ++i, cell = position.before(cell))
     sketches_[cell] = {};
 }
 
-void DistinctKeys::add(const AccessLog& log, TimePoint now) noexcept {
-  turn(now);
-  DistinctSketch& sketch = sketches_[clock_.position().slot];
-  for (std::uint32_t i = 0; i < log.size(); ++i) sketch.add(log[i].tag);
-}
-
-DistinctSketch DistinctKeys::window(TimePoint now) noexcept {
-  turn(now);
+DistinctSketch DistinctKeys::window() const noexcept {
   DistinctSketch all;
   for (const DistinctSketch& slot : sketches_) all.merge(slot);
   return all;

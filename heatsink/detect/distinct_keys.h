@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heatsink/base/hash.h"
-#include "heatsink/detect/access_log.h"
 #include "heatsink/detect/slot_clock.h"
 
 namespace heatsink::detect {
@@ -36,27 +34,18 @@ class DistinctSketch {
   std::array<std::uint8_t, kRegisters> registers_{};
 };
 
-// A sketch for each slot of the window: 1 KiB each. Belongs to one thread; time only has to be
-// roughly right, and a step back stands still.
+// A sketch for each slot of the window: 1 KiB each. Not thread-safe. That a key is added once in
+// each slot in which it was accessed is enough: further times change nothing.
 class DistinctKeys {
  public:
-  DistinctKeys(Nanos window, std::uint32_t slots) : clock_(window, slots) {}
+  // Slots that begin anew are empty.
+  void move(const SlotClock::Move& move, const Position& position) noexcept;
+  void add(std::uint64_t hash, std::uint32_t slot) noexcept { sketches_[slot].add(hash); }
 
-  void add(KeyHash hash, TimePoint now) noexcept {
-    turn(now);
-    sketches_[clock_.position().slot].add(hash.value);
-  }
-  // All of a log, which are credited to the slot of `now`.
-  void add(const AccessLog& log, TimePoint now) noexcept;
-
-  // What was accessed in the window as it stands at `now`; shards of one traffic are merged by the
-  // caller.
-  DistinctSketch window(TimePoint now) noexcept;
+  // What was accessed in all slots; shards of one traffic are merged by the caller.
+  DistinctSketch window() const noexcept;
 
  private:
-  void turn(TimePoint now) noexcept;
-
-  SlotClock clock_;
   std::array<DistinctSketch, kSlotsMax> sketches_{};
 };
 

@@ -51,22 +51,20 @@ TEST(DistinctSketch, MergedKnowsWhatEitherHasSeenOnce) {
 }
 
 TEST(DistinctKeys, ForgetWhatHasLeftTheWindow) {
-  DistinctKeys keys(kWindow, 10);
+  SlotClock clock(kWindow, 10);
+  DistinctKeys keys;
+  const auto at = [&](TimePoint now) {
+    if (clock.due(now)) keys.move(clock.move_to(now), clock.position());
+    return clock.position().slot;
+  };
   std::mt19937_64 random(3);
-  for (int i = 0; i < 100; ++i) keys.add(KeyHash{random()}, kStart);
-  keys.add(KeyHash{1}, kStart + kWindow / 2);
-  EXPECT_NEAR(keys.window(kStart + kWindow / 2).estimate(), 101, 12);
-  EXPECT_NEAR(keys.window(kStart + kWindow).estimate(), 1, 0.01);
-  EXPECT_EQ(keys.window(kStart + 2 * kWindow).estimate(), 0);
-}
-
-TEST(DistinctKeys, TakeALogAtOnce) {
-  DistinctKeys keys(kWindow, 10);
-  AccessLog log;
-  for (std::uint64_t i = 1; i <= 3; ++i) log.push({.hash = KeyHash{i << 60}, .key = "a"});
-  log.push({.hash = KeyHash{std::uint64_t{1} << 60}, .key = "a"});
-  keys.add(log, kStart);
-  EXPECT_NEAR(keys.window(kStart).estimate(), 3, 0.01);
+  for (int i = 0; i < 100; ++i) keys.add(random(), at(kStart));
+  keys.add(1, at(kStart + kWindow / 2));
+  EXPECT_NEAR(keys.window().estimate(), 101, 12);
+  at(kStart + kWindow);
+  EXPECT_NEAR(keys.window().estimate(), 1, 0.01);
+  at(kStart + 2 * kWindow);
+  EXPECT_EQ(keys.window().estimate(), 0);
 }
 
 }  // namespace

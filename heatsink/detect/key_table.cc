@@ -65,6 +65,7 @@ KeyTable::KeyTable(const KeyTableOptions& options)
       buckets_(prints_.size()),
       sketch_(options.memory_bytes / 100 * kSketchPercent, options.seed,
               options.dimension == Dimension::kBytes ? kBytesUnitBits : 0),
+      distinct_(options.has_distinct ? std::make_unique<DistinctKeys>() : nullptr),
       names_(options.memory_bytes / 100 * kNamesPercent),
       sampler_(options.lossless_per_second, options.seed),
       dimension_(options.dimension),
@@ -76,7 +77,7 @@ KeyTable::KeyTable(const KeyTableOptions& options)
 
 std::size_t KeyTable::memory_bytes() const {
   return buckets_ * kBucketBytes + sketch_.memory_bytes() + names_.memory_bytes() +
-         board_.memory_bytes();
+         board_.memory_bytes() + (distinct_ != nullptr ? sizeof(DistinctKeys) : 0);
 }
 
 // In each byte the highest bit is set where a print is that of the hash: surely for the lowest that
@@ -104,6 +105,7 @@ void KeyTable::move(const SlotClock::Move& move, const Position& position) {
   at_ = position;
   sketch_.move(move, position);
   board_.move(move, position);
+  if (distinct_ != nullptr) distinct_->move(move, position);
   for (std::uint32_t lap = 0; lap < move.laps; ++lap) {
     factor_last_ = factor_now_;
     factor_now_ = sampler_.factor();
@@ -258,6 +260,8 @@ template <Dimension kDimension, bool kTallied>
     add_parts(details_[key()], parts_of<kDimension>(entry.amount), at);
   }
   std::uint32_t& in_slot = counts.count[at.slot];
+  if (in_slot == 0) [[unlikely]]
+    see(entry.tag);
   add(in_slot, weight_of<kDimension>(entry.amount));
   if constexpr (kTallied) {
     if (--tally_left_ == 0) [[unlikely]]
@@ -276,6 +280,7 @@ inline bool KeyTable::stays_rare(std::uint32_t bucket, std::uint64_t window) con
 template <Dimension kDimension, class NameOf>
 inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
                                     NameOf name_of) noexcept {
+  see(entry.tag);
   const std::uint32_t weight = weight_of<kDimension>(entry.amount);
   if (weight == 0) return false;
   const bool sampled = kDimension != Dimension::kBytes || weight <= kSampledBytesMax;

@@ -5,12 +5,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "heatsink/detect/access_log.h"
 #include "heatsink/detect/admission_sketch.h"
+#include "heatsink/detect/distinct_keys.h"
 #include "heatsink/detect/measure.h"
 #include "heatsink/detect/name_pool.h"
 #include "heatsink/detect/sampling.h"
@@ -29,6 +31,7 @@ struct KeyTableOptions {
   std::uint64_t seed = 0;
   Dimension dimension = Dimension::kRequests;
   const TallyNames* names = nullptr;
+  bool has_distinct = false;  // counts different keys, too
 };
 
 // A key lives in the one bucket its hash names. An untracked key is counted in the sketch (when
@@ -55,6 +58,9 @@ class KeyTable {
 
   // Fills keys, absent_max and sampled; totals are there already. O(table); rolls what it looks at.
   void summarize(Summary& out, std::size_t keys_max, std::uint64_t floor);
+
+  // REQUIRES has_distinct. All keys that were accessed within the window, tracked or not.
+  DistinctSketch distinct() const { return distinct_->window(); }
 
   std::size_t memory_bytes() const;  // but for the object itself
   std::size_t keys_max() const { return counts_.size(); }
@@ -116,6 +122,9 @@ class KeyTable {
   template <Dimension kDimension, class NameOf>
   bool count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
                      NameOf name_of) noexcept;
+  void see(std::uint64_t tag) noexcept {
+    if (distinct_ != nullptr) distinct_->add(tag, at_.slot);
+  }
   bool ring(std::uint32_t key) noexcept;
   void tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept;
   void roll_key(std::uint32_t key) noexcept;
@@ -148,6 +157,7 @@ class KeyTable {
   std::vector<Details> details_;
   std::uint64_t buckets_;
   AdmissionSketch sketch_;
+  std::unique_ptr<DistinctKeys> distinct_;  // null: nobody asks
   NamePool names_;
   Sampler sampler_;
   Dimension dimension_;

@@ -21,9 +21,9 @@ namespace {
 
 // No key has more than `total`, what all together have.
 std::uint64_t high_of(const Counts& counts, const SampleBounds& sample, std::uint64_t total) {
+  if (is_full(counts)) return total;
   const std::uint64_t missed = std::uint64_t{counts.missed_now} + counts.missed_last;
-  if (missed == 0 && !is_full(counts)) return low(counts);
-  return is_full(counts) ? total : std::min(low(counts) + sample.high(missed), total);
+  return missed == 0 ? low(counts) : std::min(low(counts) + sample.high(missed), total);
 }
 
 }  // namespace

@@ -8,23 +8,14 @@
 #include "heatsink/detect/slot_clock.h"
 
 namespace heatsink::detect {
-namespace {
 
-struct Totals {
-  std::uint64_t requests = 0;
-  std::uint64_t writes = 0;
-  std::uint64_t hits = 0;
-  std::uint64_t bytes = 0;
-
-  void add(std::uint32_t accesses, AccessLog::Amount amount) {
-    requests += accesses;
-    writes += amount.writes();
-    hits += amount.hits();
-    bytes += amount.bytes();
-  }
-};
-
-}  // namespace
+Recorder::Totals& Recorder::Totals::operator+=(const Totals& other) {
+  requests += other.requests;
+  writes += other.writes;
+  hits += other.hits;
+  bytes += other.bytes;
+  return *this;
+}
 
 // The clock, what all keys together did by slot, and the keys.
 struct Recorder::Table {
@@ -32,16 +23,21 @@ struct Recorder::Table {
       : clock(options.window, options.slots),
         dimension(options.dimension),
         keys({.memory_bytes = std::max(options.memory_bytes, kRecorderBytesMin) - sizeof(Table) -
-                              sizeof(Recorder),
+                              sizeof(Recorder) - (options.has_distinct ? sizeof(DistinctKeys) : 0),
               .urgent_count = options.urgent_count,
               .worth_tracking = options.worth_tracking,
               .lossless_per_second = options.lossless_per_second,
               .seed = options.seed,
               .dimension = options.dimension,
-              .names = options.names}) {}
+              .names = options.names,
+              .has_distinct = options.has_distinct}) {}
+
+  void add(std::uint32_t requests, AccessLog::Amount amount) {
+    *current += {requests, amount.writes(), amount.hits(), amount.bytes()};
+  }
 
   void turn(TimePoint now) noexcept {
-    past += current->requests;
+    past += *current;
     const SlotClock::Move move = clock.move_to(now);
     const Position& at = clock.position();
     for (std::uint32_t i = 0, cell = at.slot; i < move.turns; ++i, cell = at.before(cell)) {
@@ -54,7 +50,7 @@ struct Recorder::Table {
   SlotClock clock;
   std::array<Totals, kSlotsMax> totals{};
   Totals* current = totals.data();
-  std::uint64_t past = 0;  // accesses of all slots but the current one
+  Totals past;  // of all slots that ever were but the current one
   Dimension dimension;
   KeyTable keys;
 };
@@ -71,7 +67,7 @@ bool Recorder::record_now(const Access& access, TimePoint now) noexcept {
     return (log_.full() && drain_log()) || urgent;
   }
   const AccessLog::Entry entry = AccessLog::entry_of(access);
-  table_->current->add(1, entry.amount);
+  table_->add(1, entry.amount);
   return table_->keys.count(entry, access.key) || urgent;
 }
 
@@ -79,7 +75,7 @@ bool Recorder::count(AccessLog& log) noexcept {
   const std::uint32_t requests = log.size();
   AccessLog::Amount sum;
   const bool urgent = table_->keys.drain(log, sum);
-  table_->current->add(requests, sum);
+  table_->add(requests, sum);
   return urgent;
 }
 
@@ -93,7 +89,7 @@ bool Recorder::advance(TimePoint now) noexcept {
   const bool urgent = drain_log();
   Table& table = *table_;
   if (now >= table.keys.sampling_due())
-    table.keys.move_sampling(now, table.past + table.current->requests);
+    table.keys.move_sampling(now, table.past.requests + table.current->requests);
   if (table.clock.due(now)) table.turn(now);
   due_ = std::min(table.clock.next(), table.keys.sampling_due());
   return urgent;
@@ -109,15 +105,25 @@ Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t f
   out.dimension = table_->dimension;
   out.covered = table_->clock.covered(now);
   out.settled = table_->clock.settled(now);
-  for (const Totals& slot : table_->totals) {
-    out.requests += slot.requests;
-    out.writes += slot.writes;
-    out.hits += slot.hits;
-    out.bytes += slot.bytes;
-  }
-  out.reads = out.requests - out.writes;
+  Totals all;
+  for (const Totals& slot : table_->totals) all += slot;
+  out.requests = all.requests;
+  out.reads = all.requests - all.writes;
+  out.writes = all.writes;
+  out.hits = all.hits;
+  out.bytes = all.bytes;
   table_->keys.summarize(out, keys_max, floor);
   return out;
+}
+
+Recorder::Totals Recorder::totals() const {
+  Totals all = table_->past;
+  return all += *table_->current;
+}
+
+DistinctSketch Recorder::distinct(TimePoint now) noexcept {
+  drain(now);
+  return table_->keys.distinct();
 }
 
 std::size_t Recorder::memory_bytes() const {

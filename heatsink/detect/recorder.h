@@ -10,6 +10,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/access.h"
 #include "heatsink/detect/access_log.h"
+#include "heatsink/detect/distinct_keys.h"
 #include "heatsink/detect/measure.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
@@ -46,6 +47,7 @@ struct RecorderOptions {
   std::uint64_t lossless_per_second = 1'000'000;
   Dimension dimension = Dimension::kRequests;
   const TallyNames* names = nullptr;  // null: commands and clients are not told
+  bool has_distinct = false;          // distinct() is asked for: 10 KiB of the memory
 };
 
 // Belongs to one thread, which also calls summarize(). Fixed memory, allocated at construction.
@@ -80,6 +82,19 @@ class Recorder {
   // The window as it stands at `now`: totals, and of the keys with at least `floor` the `keys_max`
   // busiest, with their bounds. O(table).
   Summary summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor = 0);
+
+  // Of all accesses since it was made.
+  struct Totals {
+    std::uint64_t requests = 0, writes = 0, hits = 0, bytes = 0;
+
+    Totals& operator+=(const Totals& other);
+  };
+  Totals totals() const;
+
+  // REQUIRES has_distinct. About how many different keys were accessed in the window as it stands
+  // at `now`, whatever is tracked of them. A tracked key costs nothing but at its first access in
+  // each slot.
+  DistinctSketch distinct(TimePoint now) noexcept;
 
   std::size_t memory_bytes() const;  // all of it; never changes
   std::size_t keys_max() const;      // how many keys are tracked at once

@@ -48,6 +48,50 @@ TEST(Recorder, AKeyThatBecomesHotInAFullTableGetsIn) {
   EXPECT_GE(summary.keys.front().low, 700u);
 }
 
+// A tracked key is added at its first access in a slot only: the sketches must come out the same.
+TEST(Recorder, TellsDistinctKeysAsIfEachAccessWereAdded) {
+  constexpr Nanos kSlot = seconds(1);
+  Recorder recorder(
+      {.memory_bytes = kRecorderBytesMin, .lossless_per_second = 10'000, .has_distinct = true});
+  std::mt19937_64 random(1);
+  TimePoint now = kStart;
+  std::vector<DistinctSketch> slots(1);
+  const auto expected = [&] {
+    DistinctSketch window;
+    for (std::size_t i = slots.size() > 10 ? slots.size() - 10 : 0; i < slots.size(); ++i)
+      window.merge(slots[i]);
+    return window.estimate();
+  };
+  for (int step = 0; step < 60'000; ++step, now += std::chrono::microseconds(400)) {
+    slots.resize(static_cast<std::size_t>((now - kStart) / kSlot) + 1);
+    std::string name = std::to_string(random() % (step % 2 == 0 ? 20 : 5000));
+    if (step % 7 == 0) name.append(100, 'x');  // which no log takes
+    recorder.record(read_of(name), now);
+    slots.back().add(read_of(name).hash.value);
+    if (step % 1000 == 0) recorder.summarize(now, 10);  // which rolls keys over
+    if (step % 997 != 0) continue;
+    ASSERT_EQ(recorder.distinct(now).estimate(), expected()) << step;
+  }
+  EXPECT_GT(expected(), 4000);
+  EXPECT_EQ(recorder.distinct(now + seconds(20)).estimate(), 0);
+}
+
+TEST(Recorder, TotalsAreSinceItWasMade) {
+  Recorder recorder({.window = seconds(1)});
+  const std::string key = "a";
+  for (int i = 0; i < 100; ++i) {
+    Access access = read_of(key);
+    access.kind = i % 4 == 0 ? AccessKind::kWrite : AccessKind::kRead;
+    access.local_hit = i % 4 == 1;
+    access.bytes = 10;
+    record_now(recorder, access, kStart + seconds(i));
+  }
+  EXPECT_EQ(recorder.totals().requests, 100U);
+  EXPECT_EQ(recorder.totals().writes, 25U);
+  EXPECT_EQ(recorder.totals().hits, 25U);
+  EXPECT_EQ(recorder.totals().bytes, 1000U);
+}
+
 TEST(Recorder, TracksTenThousandKeysInTwoAndAHalfMegabytes) {
   const Recorder whole(RecorderOptions{});
   EXPECT_LE(whole.memory_bytes(), 2'500'000u);
@@ -57,6 +101,8 @@ TEST(Recorder, TracksTenThousandKeysInTwoAndAHalfMegabytes) {
   EXPECT_GE(quarter.keys_max(), 2'400u);
   const Recorder least({.memory_bytes = 0});
   EXPECT_LE(least.memory_bytes(), kRecorderBytesMin);
+  const Recorder distinct({.memory_bytes = 0, .has_distinct = true});
+  EXPECT_LE(distinct.memory_bytes(), kRecorderBytesMin);
 }
 
 TEST(Recorder, UrgentOncePerDoublingAndNotAgainWhileAbove) {

@@ -22,6 +22,9 @@ struct KeyReport {
   std::string level = "off";  // what is promised of its copies, in the words of who keeps them
   std::optional<Nanos> max_staleness{};  // of a copy, if there is such a bound
   std::optional<Bytes> reply_bytes{};    // of the longest reply among its copies
+  std::string limit{};      // "5000/s per key, ...", by its rule or because it is so hot; "": none
+  double limited_rate = 0;  // commands on it per second that are refused, made to wait, or answered
+                            // from a copy that may be stale
 };
 
 // Rates are per second over the window. A plain value, made by whoever watches (the proxy), read by
@@ -48,6 +51,8 @@ struct Report {
   std::string
       quiet;  // what it means that nothing is hot: "no key reaches 3000/s (detection.hot-qps)"
   bool sampled = false;  // Summary::sampled
+  // What a key that is not listed can have at most, accesses per second; nothing: not known.
+  std::optional<double> absent_max{};
   std::uint64_t clients = 0;
   std::uint64_t hot_keys = 0;
   std::uint64_t write_hot_keys = 0;

@@ -167,7 +167,7 @@ const RuleSet::Index::Prefix* RuleSet::Index::longest_prefix(std::string_view ke
 }
 
 const Rule& RuleSet::Index::of(std::string_view key, bool is_whole) const {
-  if (is_whole) {
+  if (is_whole && !names.empty()) {  // or the key's hash would be made for nothing
     if (const auto named = names.find(key); named != names.end()) return rules[named->second];
   }
   const Prefix* const prefix = longest_prefix(key);

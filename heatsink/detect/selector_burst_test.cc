@@ -193,5 +193,41 @@ TEST(Burst, ComingBackIntoTheListIsNone) {
   }
 }
 
+// A key that is hot by its reads and is then written 1000 times a second. When was it told to be
+// write-hot?
+std::optional<Nanos> time_to_demote(int reads_per_second, std::size_t workers) {
+  Rule rule;
+  rule.hot = 500;
+  NodeForTest node({.rules = RuleSet(rule)}, workers, kStart);
+  const TimePoint written_from = kStart + seconds(12);
+  const Nanos read_every(1'000'000'000 / reads_per_second);
+  constexpr Nanos kWriteEvery = milliseconds(1);
+  TimePoint read = kStart, write = written_from;
+  for (std::size_t i = 0; std::min(read, write) < written_from + seconds(20); ++i) {
+    const bool is_read = read < write;
+    node.go_to(is_read ? read : write);
+    node.record(i % workers, "k", is_read ? AccessKind::kRead : AccessKind::kWrite);
+    (is_read ? read : write) += is_read ? read_every : kWriteEvery;
+    for (const NodeForTest::Told& told : node.told()) {
+      if (told.change.verdict.temperature == Temperature::kWriteHot) return told.at - written_from;
+    }
+  }
+  return std::nullopt;
+}
+
+// Behind it are the reads of a whole window, and write-hot-ratio asks for a tenth as many writes:
+// of R reads a second that takes R / 1000 seconds, and a tick.
+TEST(TimeToDemote, AHotKeyThatIsWrittenIsGivenUpAsSoonAsItsWritesAreATenthOfItsReads) {
+  for (const std::size_t workers : {1U, 2U}) {
+    for (const int reads : {1'000, 3'300, 9'000}) {
+      const std::optional<Nanos> took = time_to_demote(reads, workers);
+      ASSERT_TRUE(took) << reads;
+      EXPECT_LE(*took, milliseconds(reads) + milliseconds(100)) << reads;
+      std::printf("%d reads/s, %zu workers: %.0f ms\n", reads, workers,
+                  Milliseconds(*took).count());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heatsink::detect

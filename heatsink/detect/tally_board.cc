@@ -25,16 +25,16 @@ void TallyBoard::move(const SlotClock::Move& move, const Position& position) {
   }
 }
 
-void TallyBoard::List::add(std::uint32_t number) noexcept {
+void TallyBoard::List::add(std::uint32_t number, std::uint32_t factor) noexcept {
   Cell* least = cells;
   for (Cell& cell : cells) {
     if (cell.count != 0 && cell.number == number) {
-      ++cell.count;
+      cell.count += factor;
       return;
     }
     if (cell.count < least->count) least = &cell;
   }
-  *least = {number, least->count + 1, least->count};
+  *least = {number, least->count + factor, least->count};
 }
 
 const TallyBoard::Cell* TallyBoard::List::find(std::uint32_t number) const {
@@ -53,10 +53,11 @@ std::uint32_t TallyBoard::List::least() const {
 void TallyBoard::add(std::uint8_t place, const AccessLog::Entry& entry,
                      std::uint32_t factor) noexcept {
   Half& half = places_[place - 1U].halves[half_];
+  if (half.seen > UINT32_MAX - factor) return;
   factors_[half_] = std::max(factors_[half_], factor);
-  ++half.samples;
-  if (entry.command != kNoCommand) half.commands.add(entry.command);
-  if (entry.client != kNoClient) half.clients.add(entry.client);
+  half.seen += factor;
+  if (entry.command != kNoCommand) half.commands.add(entry.command, factor);
+  if (entry.client != kNoClient) half.clients.add(entry.client, factor);
 }
 
 void TallyBoard::begin() noexcept {
@@ -82,23 +83,25 @@ void TallyBoard::release(std::uint8_t place) noexcept { places_[place - 1U] = {}
 void TallyBoard::tell(std::uint8_t place, const TallyNames& names, std::uint64_t accesses,
                       KeyCount& out) const {
   const Place& at = places_[place - 1U];
-  tell(at, &Half::commands, accesses, out.commands,
-       [&](std::uint32_t number) { return names.command(static_cast<std::uint16_t>(number)); });
-  tell(at, &Half::clients, accesses, out.clients,
-       [&](std::uint32_t number) { return names.client(number); });
+  const std::uint64_t counted = out.reads + out.writes;
+  out.commands = told(at, &Half::commands, accesses, counted, [&](std::uint32_t number) {
+    return names.command(static_cast<std::uint16_t>(number));
+  });
+  out.clients = told(at, &Half::clients, accesses, counted,
+                     [&](std::uint32_t number) { return names.client(number); });
 }
 
 // What no half saw, before the place was taken or before the last half window, may have been
 // anybody's.
-void TallyBoard::tell(const Place& place, List Half::*list, std::uint64_t accesses,
-                      std::vector<Tally>& out, const auto& name) const {
+std::vector<Tally> TallyBoard::told(const Place& place, List Half::*list, std::uint64_t accesses,
+                                    std::uint64_t counted, const auto& name) const {
   const std::uint32_t factor = std::max(factors_[0], factors_[1]);
   const SampleBounds bounds(factor, 1);
-  const std::uint64_t samples = std::uint64_t{place.halves[0].samples} + place.halves[1].samples;
-  const std::uint64_t unseen = accesses - std::min(accesses, bounds.low(samples));
+  const std::uint64_t seen = std::uint64_t{place.halves[0].seen} + place.halves[1].seen;
+  const std::uint64_t unseen = accesses - std::min(accesses, bounds.low(seen));
   struct Row {
     std::uint32_t number;
-    std::uint64_t least, most;  // in the sample
+    std::uint64_t least, most;  // by the sample
   };
   std::vector<Row> rows;
   for (const Half& half : place.halves) {
@@ -116,11 +119,16 @@ void TallyBoard::tell(const Place& place, List Half::*list, std::uint64_t access
     return a.most != b.most ? a.most > b.most : a.number < b.number;
   });
   rows.resize(std::min(rows.size(), kTalliesMax));
+  std::vector<Tally> out;
+  std::uint64_t rest = counted;  // what is nobody's for certain
   for (const Row& row : rows) {
-    const std::uint64_t low = std::max(row.least, bounds.low(row.least));
-    const std::uint64_t high = std::min(bounds.high(row.most) + unseen, accesses);
-    out.push_back({name(row.number).substr(0, kTallyBytesMax), std::min(low, high), high});
+    const std::uint64_t low = std::min(std::max(row.least / factor, bounds.low(row.least)), rest);
+    out.push_back({name(row.number).substr(0, kTallyBytesMax), low, 0});
+    rest -= low;
   }
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    out[i].high = std::min(std::max(bounds.high(rows[i].most) + unseen, rest), accesses);
+  return out;
 }
 
 }  // namespace heatsink::detect

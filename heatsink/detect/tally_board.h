@@ -28,7 +28,7 @@ class TallyBoard {
   // Half windows that end are forgotten.
   void move(const SlotClock::Move& move, const Position& position);
 
-  // One access of the sample, in which each stands for `factor`.
+  // One access of a sample that takes one of `factor`.
   void add(std::uint8_t place, const AccessLog::Entry& entry, std::uint32_t factor) noexcept;
 
   // For a round of giving away places: those not asked for since begin() are free to take.
@@ -38,7 +38,8 @@ class TallyBoard {
   std::uint8_t take(std::uint32_t owner, std::uint32_t* before) noexcept;
   void release(std::uint8_t place) noexcept;
 
-  // Fills commands and clients; `accesses`: how many the key had in the window at most.
+  // Fills commands and clients of a key whose reads and writes are there; `accesses`: how many it
+  // had in the window at most.
   void tell(std::uint8_t place, const TallyNames& names, std::uint64_t accesses,
             KeyCount& out) const;
 
@@ -50,20 +51,20 @@ class TallyBoard {
  private:
   struct Cell {
     std::uint32_t number = 0;
-    std::uint32_t count = 0;  // in the sample, at most
+    std::uint32_t count = 0;  // the factors of its accesses, at most
     std::uint32_t error = 0;  // of it, what may be another number's
   };
   struct List {
     Cell cells[kTalliesMax];
 
-    void add(std::uint32_t number) noexcept;
+    void add(std::uint32_t number, std::uint32_t factor) noexcept;
     const Cell* find(std::uint32_t number) const;
     std::uint32_t least() const;  // what a number that is not listed may have
   };
   struct Half {
     List commands;
     List clients;
-    std::uint32_t samples = 0;
+    std::uint32_t seen = 0;  // the factors of all; what does not fit was not seen
   };
   struct Place {
     Half halves[2];
@@ -71,8 +72,8 @@ class TallyBoard {
     bool kept = false;
   };
 
-  void tell(const Place& place, List Half::*list, std::uint64_t accesses, std::vector<Tally>& out,
-            const auto& name) const;
+  std::vector<Tally> told(const Place& place, List Half::*list, std::uint64_t accesses,
+                          std::uint64_t counted, const auto& name) const;
 
   std::vector<Place> places_;
   std::size_t hand_ = 0;

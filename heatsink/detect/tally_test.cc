@@ -128,6 +128,28 @@ void expect_truth_within_bounds(int per_second) {
   }
 }
 
+// What is said of a sample is said of all accesses: half of a window is covered at least.
+TEST(Tallies, ASampleProvesNearlyAllThatItStandsFor) {
+  const Names names;
+  Recorder recorder({.window = seconds(1), .names = &names});
+  const std::string key = "k";
+  constexpr int kPerSecond = 200'000;
+  TimePoint now = kStart;
+  for (int i = 1; i <= 4 * kPerSecond; ++i, now += Nanos(1'000'000'000 / kPerSecond)) {
+    Access access = read_of(key);
+    access.command = i % 10 == 0 ? 2 : 1;
+    recorder.record(access, now);
+    if (i % (kPerSecond / 10) != 0) continue;
+    const Summary summary = recorder.summarize(now, 10);
+    if (i < 2 * kPerSecond) continue;
+    const KeyCount& told = summary.keys.at(0);
+    ASSERT_EQ(told.commands.size(), 2u);
+    ASSERT_GE(told.commands[0].low, 9 * kPerSecond / 20 * 9 / 10);
+    ASSERT_GE(told.commands[1].low, kPerSecond / 20 * 8 / 10);
+    ASSERT_LE(told.commands[0].low + told.commands[1].low, told.reads + told.writes);
+  }
+}
+
 TEST(Tallies, TheTruthLiesWithinTheBounds) { expect_truth_within_bounds(5'000); }
 
 TEST(Tallies, TheTruthLiesWithinTheBoundsOfASample) { expect_truth_within_bounds(200'000); }

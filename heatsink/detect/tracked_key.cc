@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/detect/tracked_key.h"
 
+#include <iterator>
+
 namespace heatsink::detect {
 namespace {
 
@@ -74,11 +76,9 @@ void roll(Counts& counts, Details& details, const Position& at, Dimension dimens
   if (age >= at.slots) counts.missed_now = 0;
 }
 
-bool is_full(const Counts& counts) {
-  if (counts.missed_last == kMissedLastMax) return true;
-  std::uint32_t most = counts.missed_now;
-  for (const std::uint32_t count : counts.count) most = std::max(most, count);
-  return most == UINT32_MAX;
+bool has_full_slot(const Counts& counts) {
+  return std::find(std::begin(counts.count), std::end(counts.count), UINT32_MAX) !=
+         std::end(counts.count);
 }
 
 Accesses accesses(const Counts& counts, const Details& details, Dimension dimension) {

@@ -101,8 +101,15 @@ inline std::uint64_t count_at(const Counts& counts, const Position& at) {
 
 // REQUIRES for all below: rolled to the current turn.
 inline std::uint64_t low(const Counts& counts) { return sum(counts.count); }
-// True when a count or what is missed has no bound of its own, because it did not fit.
-bool is_full(const Counts& counts);
+
+bool has_full_slot(const Counts& counts);  // O(slots)
+
+// True when a count or what is missed has no bound of its own, because it did not fit. Asked of
+// every key in every summary: no slot is full where all of them together are less than that.
+inline bool is_full(const Counts& counts) {
+  return counts.missed_last == kMissedLastMax || counts.missed_now == UINT32_MAX ||
+         (low(counts) >= UINT32_MAX && has_full_slot(counts));
+}
 
 // Reads, writes, hits and bytes that were counted.
 struct Accesses {

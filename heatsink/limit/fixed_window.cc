@@ -33,4 +33,9 @@ Decision FixedWindow::try_acquire(std::uint64_t n, TimePoint now) noexcept {
   return decision;
 }
 
+// In a later window it is forgotten already.
+void FixedWindow::give_back(std::uint64_t n, TimePoint taken_at) noexcept {
+  level_.lower(n, (nanoseconds(taken_at) / length_ns_ + 1) * count_);
+}
+
 }  // namespace heatsink::limit

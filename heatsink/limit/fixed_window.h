@@ -20,6 +20,8 @@ class FixedWindow final : public Limiter {
       : count_(rate.count), length_ns_(static_cast<std::uint64_t>(rate.per.count())) {}
 
   Decision try_acquire(std::uint64_t n, TimePoint now) noexcept override;
+  void give_back(std::uint64_t n, TimePoint taken_at) noexcept override;
+  void forget() noexcept override { level_.reset(); }
 
  private:
   Nanos time_to(std::uint64_t windows_ahead, std::uint64_t now_ns) const noexcept;

@@ -19,4 +19,8 @@ Decision LeakyBucket::try_acquire(std::uint64_t n, TimePoint now) noexcept {
   return decision;
 }
 
+void LeakyBucket::give_back(std::uint64_t n, TimePoint) noexcept {
+  level_.lower(n * pace_.units_each(), UINT64_MAX);
+}
+
 }  // namespace heatsink::limit

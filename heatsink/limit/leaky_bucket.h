@@ -21,6 +21,8 @@ class LeakyBucket final : public Limiter {
   LeakyBucket(const Rate& rate, std::uint64_t burst) : pace_(rate), burst_(burst) {}
 
   Decision try_acquire(std::uint64_t n, TimePoint now) noexcept override;
+  void give_back(std::uint64_t n, TimePoint taken_at) noexcept override;
+  void forget() noexcept override { level_.reset(); }
 
  private:
   const Pace pace_;

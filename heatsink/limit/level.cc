@@ -17,4 +17,11 @@ Level::Raised Level::raise(std::uint64_t by, const Span& span) noexcept {
   }
 }
 
+void Level::lower(std::uint64_t by, std::uint64_t top_max) noexcept {
+  std::uint64_t seen = level_.load(std::memory_order_relaxed);
+  while (seen <= top_max && !level_.compare_exchange_weak(seen, seen - std::min(seen, by),
+                                                          std::memory_order_relaxed)) {
+  }
+}
+
 }  // namespace heatsink::limit

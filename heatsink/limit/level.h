@@ -33,6 +33,9 @@ class Level {
     }
   };
   Raised raise(std::uint64_t by, const Span& span) noexcept;
+  // What was raised and not used, if the level still stands at `top_max` or below.
+  void lower(std::uint64_t by, std::uint64_t top_max) noexcept;
+  void reset() noexcept { level_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<std::uint64_t> level_{0};

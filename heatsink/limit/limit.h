@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // limit: how much of something may happen in a time. Time is an argument. Start with limiter.h: one
-// interface, four algorithms that differ in what they let through at once.
+// interface, four algorithms that differ in what they let through at once; limiter_table.h has one
+// for each of many keys.
 #pragma once
 
-#include "heatsink/limit/limiter.h"  // IWYU pragma: export
-#include "heatsink/limit/rate.h"     // IWYU pragma: export
+#include "heatsink/limit/limiter.h"        // IWYU pragma: export
+#include "heatsink/limit/limiter_table.h"  // IWYU pragma: export
+#include "heatsink/limit/rate.h"           // IWYU pragma: export

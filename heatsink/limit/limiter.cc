@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "heatsink/base/units.h"
 #include "heatsink/limit/fixed_window.h"
 #include "heatsink/limit/leaky_bucket.h"
 #include "heatsink/limit/sliding_window.h"
@@ -39,6 +40,12 @@ Status check_burst(const LimiterOptions& options) {
                              options.burst, format_rate(options.rate)));
 }
 
+Status check_patience(const LimiterOptions& options) {
+  if (options.patience >= Nanos(0) && options.patience <= kPatienceMax) return Unit{};
+  return refused(fmt::format("the patience of a token bucket is between 0 and {}",
+                             format_duration(kPatienceMax)));
+}
+
 Status check_sliding(const LimiterOptions& options) {
   if (options.slots < 1 || options.slots > kSlotsMax)
     return refused(fmt::format("a sliding window has 1 to {} slots", kSlotsMax));
@@ -56,8 +63,10 @@ Status check(const LimiterOptions& options) {
     case Algorithm::kSlidingWindow:
       return check_sliding(options);
     case Algorithm::kLeakyBucket:
-    case Algorithm::kTokenBucket:
       return check_burst(options);
+    case Algorithm::kTokenBucket:
+      if (Status burst = check_burst(options); !burst) return burst;
+      return check_patience(options);
   }
   std::abort();
 }
@@ -90,7 +99,7 @@ Result<std::unique_ptr<Limiter>> make_limiter(const LimiterOptions& options) {
       made = std::make_unique<LeakyBucket>(options.rate, burst_of(options));
       break;
     case Algorithm::kTokenBucket:
-      made = std::make_unique<TokenBucket>(options.rate, burst_of(options));
+      made = std::make_unique<TokenBucket>(options.rate, burst_of(options), options.patience);
       break;
   }
   return made;

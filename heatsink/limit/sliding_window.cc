@@ -64,12 +64,22 @@ SlidingWindow::Taken SlidingWindow::take(std::uint64_t now, std::uint64_t n) noe
   }
 }
 
-void SlidingWindow::give_back(std::uint64_t number, std::uint64_t n) noexcept {
+void SlidingWindow::give_back_to(std::uint64_t number, std::uint64_t n) noexcept {
   std::atomic<Slot>& place = place_of(number);
   Slot seen = place.load();
   // A slot that has been taken over has forgotten it.
-  while (ahead(seen, number) == 0 && !place.compare_exchange_weak(seen, seen - n)) {
+  while (ahead(seen, number) == 0 &&
+         !place.compare_exchange_weak(seen, seen - std::min(count_of(seen), n))) {
   }
+}
+
+void SlidingWindow::give_back(std::uint64_t n, TimePoint taken_at) noexcept {
+  give_back_to(nanoseconds(taken_at) / slot_ns_, n);
+}
+
+void SlidingWindow::forget() noexcept {
+  for (std::atomic<Slot>& place : ring_) place.store(0);
+  before_.store(0);
 }
 
 Nanos SlidingWindow::retry_after(std::uint64_t n, std::uint64_t passed, std::uint64_t now,
@@ -90,7 +100,7 @@ Decision SlidingWindow::try_acquire(std::uint64_t n, TimePoint now) noexcept {
   std::uint64_t slot = newest_slot(now_ns);
   Taken taken = take(slot, wanted);
   for (std::uint64_t newest = newest_.load(); newest != slot; newest = newest_.load()) {
-    if (taken.allowed) give_back(slot, wanted);
+    if (taken.allowed) give_back_to(slot, wanted);
     slot = newest;
     taken = take(slot, wanted);
   }

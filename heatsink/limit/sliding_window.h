@@ -29,6 +29,8 @@ class SlidingWindow final : public Limiter {
   SlidingWindow(const Rate& rate, std::uint32_t slots);
 
   Decision try_acquire(std::uint64_t n, TimePoint now) noexcept override;
+  void give_back(std::uint64_t n, TimePoint taken_at) noexcept override;
+  void forget() noexcept override;
 
  private:
   // The number of a slot, modulo 2^32, above its count. A number comes round after 2^32 slots, when
@@ -48,7 +50,7 @@ class SlidingWindow final : public Limiter {
     std::uint64_t passed;  // in the window, n included if allowed
   };
   Taken take(std::uint64_t now, std::uint64_t n) noexcept;
-  void give_back(std::uint64_t number, std::uint64_t n) noexcept;
+  void give_back_to(std::uint64_t number, std::uint64_t n) noexcept;
   Nanos retry_after(std::uint64_t n, std::uint64_t passed, std::uint64_t now,
                     std::uint64_t now_ns) const noexcept;
 

@@ -73,6 +73,28 @@ TEST(TokenBucket, HoldsNoMoreThanItsBurstAfterAYear) {
   EXPECT_EQ(bucket.try_acquire(0, kStart + 24h * 365).remaining, 7U);
 }
 
+// Turns are given in the order of asking, one each 100 ms, and none later than 301 ms.
+TEST(TokenBucket, PatienceGivesTurns) {
+  TokenBucket bucket({10, 1s}, 2, 301ms);
+  for (const Nanos turn : {0ns, 0ns, Nanos(100ms), Nanos(200ms), Nanos(300ms)}) {
+    const Decision decision = bucket.try_acquire(1, kStart);
+    EXPECT_TRUE(decision.allowed);
+    EXPECT_NEAR(static_cast<double>(decision.wait.count()), static_cast<double>(turn.count()), 1e3);
+  }
+  const Decision late = bucket.try_acquire(1, kStart);
+  EXPECT_FALSE(late.allowed);
+  EXPECT_NEAR(static_cast<double>(late.retry_after.count()), 99e6, 1e3);
+  EXPECT_TRUE(bucket.try_acquire(1, kStart + 101ms).allowed);
+}
+
+// Turns far ahead are no clock that was set back.
+TEST(TokenBucket, PatienceMayBeLongerThanTheStandstill) {
+  TokenBucket bucket({1, 1s}, 1, 60s + 1ms);
+  for (int i = 0; i < 61; ++i) ASSERT_TRUE(bucket.try_acquire(1, kStart).allowed) << i;
+  EXPECT_FALSE(bucket.try_acquire(1, kStart).allowed);
+  EXPECT_FALSE(bucket.try_acquire(1, kStart).allowed);
+}
+
 TEST(TokenBucket, OnceAnHour) {
   TokenBucket bucket({1, 1h}, 1);
   EXPECT_TRUE(bucket.try_acquire(1, kStart).allowed);

@@ -2,13 +2,17 @@
 #include "heatsink/net/resolve.h"
 
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <array>
 #include <cassert>
 #include <cstring>
 #include <memory>
 #include <string>
+
+#include "heatsink/net/fd.h"
 
 namespace heatsink::net {
 namespace {
@@ -52,6 +56,27 @@ Result<std::vector<ResolvedAddress>> resolve(const HostPort& address) {
 Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server) {
   if (server.unix_path.empty()) return resolve(server.address);
   return std::vector<ResolvedAddress>{unix_address(server.unix_path)};
+}
+
+// Only an own address can be bound; a datagram's port disturbs nobody who listens.
+bool is_of_this_machine(const ResolvedAddress& address) {
+  if (address.family == AF_UNIX) return true;
+  const Fd socket(::socket(address.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ResolvedAddress any_port = address;
+  auto* const bytes = reinterpret_cast<sockaddr*>(any_port.bytes);
+  if (address.family == AF_INET) reinterpret_cast<sockaddr_in*>(bytes)->sin_port = 0;
+  if (address.family == AF_INET6) reinterpret_cast<sockaddr_in6*>(bytes)->sin6_port = 0;
+  return socket && ::bind(socket.get(), bytes, address.length) == 0;
+}
+
+std::string host_text(const ResolvedAddress& address) {
+  std::array<char, NI_MAXHOST> host{};
+  if (address.family == AF_UNIX ||
+      getnameinfo(reinterpret_cast<const sockaddr*>(address.bytes), address.length, host.data(),
+                  host.size(), nullptr, 0, NI_NUMERICHOST) != 0)
+    return "";
+  const std::string text = host.data();
+  return text.substr(0, text.find('%'));  // without the interface of a link-local one
 }
 
 ResolvedAddress unix_address(std::string_view path) {

@@ -147,6 +147,13 @@ Status check_unused(const HostPort& address) {
   return Unit{};
 }
 
+std::string local_text(int socket) {
+  ResolvedAddress own;
+  socklen_t length = sizeof own.bytes;
+  auto* const address = reinterpret_cast<sockaddr*>(own.bytes);
+  return ::getsockname(socket, address, &length) == 0 ? text_of(address, length) : "unknown";
+}
+
 std::uint16_t local_port(const Fd& socket) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;

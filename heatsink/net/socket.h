@@ -21,6 +21,9 @@ Result<Fd> listen_tcp(const HostPort& address, int backlog = 1024);
 // let two programs share a port without a word. The error is listen_tcp()'s. Port 0 is always free.
 Status check_unused(const HostPort& address);
 std::uint16_t local_port(const Fd& socket);
+// "127.0.0.1:54321", "[::1]:54321", "unix:": our own end, as the other sees it unless somebody in
+// between translates addresses.
+std::string local_text(int socket);
 
 // accept4, non-blocking, TCP_NODELAY, keepalive (60 s); Unix sockets, too. kUnavailable with
 // nothing to accept

@@ -185,6 +185,15 @@ TEST(Resolve, ANameThatCannotBeIsNotFoundAndIsNamed) {
   EXPECT_NE(found.error().message.find("no such name"), std::string::npos);
 }
 
+TEST(Resolve, KnowsThisMachinesAddresses) {
+  EXPECT_TRUE(is_of_this_machine(resolve({"127.0.0.1", 6379}).value().front()));
+  EXPECT_TRUE(is_of_this_machine(unix_address("/nowhere")));
+  EXPECT_FALSE(is_of_this_machine(resolve({"192.0.2.1", 6379}).value().front()));  // RFC 5737
+  EXPECT_EQ(host_text(resolve({"192.0.2.1", 6379}).value().front()), "192.0.2.1");
+  EXPECT_EQ(host_text(resolve({"fe80::1", 6379}).value().front()), "fe80::1");
+  EXPECT_EQ(host_text(unix_address("/nowhere")), "");
+}
+
 TEST(Fd, MovesAndClosesOnce) {
   Pair pair = connected("127.0.0.1");
   const int number = pair.client.get();

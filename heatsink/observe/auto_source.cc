@@ -14,14 +14,24 @@ AutoSource::AutoSource(std::vector<std::unique_ptr<Source>> candidates)
 
 void AutoSource::tick(TimePoint now) {
   candidates_[at_]->tick(now);
-  if (at_ + 1 == candidates_.size()) return;
-  const Observation seen = candidates_[at_]->observe(now);
-  if (seen.state != SourceState::kFailed) return;
-  passed_over_ += (passed_over_.empty() ? "not " : "; not ") + seen.facts.name + ": " + seen.note;
-  ++at_;
+  pass_over(now);
+}
+
+// Some have failed before they began.
+void AutoSource::pass_over(TimePoint now) {
+  for (; at_ + 1 < candidates_.size(); ++at_) {
+    const Observation seen = candidates_[at_]->observe(now);
+    if (seen.state != SourceState::kFailed) return;
+    passed_over_ += (passed_over_.empty() ? "not " : "; not ") + seen.facts.name + ": " + seen.note;
+  }
+}
+
+void AutoSource::own_connection(const std::string& local) {
+  for (const auto& candidate : candidates_) candidate->own_connection(local);
 }
 
 Observation AutoSource::observe(TimePoint now) {
+  pass_over(now);
   Observation out = candidates_[at_]->observe(now);
   if (out.note.empty() || out.state == SourceState::kFailed)
     out.note += (out.note.empty() ? "" : "; ") + passed_over_;

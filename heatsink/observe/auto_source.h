@@ -20,9 +20,12 @@ class AutoSource final : public Source {
 
   std::span<Conversation* const> conversations() override { return conversations_; }
   void tick(TimePoint now) override;
+  void own_connection(const std::string& local) override;
   Observation observe(TimePoint now) override;
 
  private:
+  void pass_over(TimePoint now);
+
   std::vector<std::unique_ptr<Source>> candidates_;
   std::vector<Conversation*> conversations_;
   std::size_t at_ = 0;

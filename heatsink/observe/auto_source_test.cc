@@ -60,12 +60,24 @@ TEST_F(AutoSourceTest, WhereNothingWorksAllIsExplained) {
   EXPECT_THAT(seen.note, HasSubstr("CONFIG SET maxmemory-policy"));
 }
 
+TEST(AutoSource, WhatHasFailedBeforeItBeganIsPassedOverAtOnce) {
+  CaptureTarget target;
+  target.unfit_for_auto = "nothing to capture";
+  SourceOptions options;
+  options.capture = [&target] { return open_capture(target, "here", true); };
+  const auto source = std::move(make_source("auto", options).value());
+  const Observation seen = source->observe(TimePoint(seconds(1)));
+  EXPECT_EQ(seen.facts.name, "hotkeys");
+  EXPECT_EQ(seen.state, SourceState::kStarting);
+  EXPECT_EQ(seen.note, "not capture: nothing to capture");
+}
+
 TEST(MakeSource, AnUnknownNameIsToldWithThoseThereAre) {
   const auto none = make_source("moniter", {});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
-            "there is no source 'moniter' (did you mean monitor?): auto, monitor, lfu, slots, "
-            "hotkeys");
+            "there is no source 'moniter' (did you mean monitor?): auto, capture, monitor, lfu, "
+            "slots, hotkeys");
 }
 
 }  // namespace

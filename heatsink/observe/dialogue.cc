@@ -24,10 +24,12 @@ void Dialogue::send(Question& question, TimePoint now) {
 }
 
 Nanos Dialogue::waiting(TimePoint now) const {
+  if (greeted_at_) return now - *greeted_at_;
   return up_ && !questions_.empty() ? now - questions_.front().sent_at : Nanos(0);
 }
 
-void Dialogue::connected(TimePoint /*now*/) {
+void Dialogue::connected(TimePoint now) {
+  greeted_at_ = now;
   scanner_ = {};
   input_.clear();
   output_.clear();
@@ -62,6 +64,7 @@ Status Dialogue::on_reply(TimePoint now) {
       return ok;
     if (--greetings_left_ > 0) return Unit{};
     up_ = true;
+    greeted_at_.reset();
     trouble_.clear();
     for (Question& question : questions_) send(question, now);
     return Unit{};
@@ -86,6 +89,7 @@ void Dialogue::tick(TimePoint now) {
 
 void Dialogue::lost(const Error& why, TimePoint now) {
   up_ = false;
+  greeted_at_.reset();
   trouble_ = why.message;
   hopeless_ = is_final(why);
   fail_all(why, now);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +40,8 @@ class Dialogue final : public Conversation {
   }
   std::size_t in_flight() const { return questions_.size(); }
   bool is_up() const { return up_; }
-  // How long the oldest question that has been sent waits; 0: none.
+  // How long the greeting waits for its reply, or else the oldest question that has been sent; 0:
+  // neither.
   Nanos waiting(TimePoint now) const;
 
   // kTimedOut when the oldest question waits too long, and then all have been answered with it and
@@ -73,7 +75,8 @@ class Dialogue final : public Conversation {
   resp::ReplyScanner scanner_;
   ByteBuffer input_;
   std::size_t greetings_left_ = 0;
-  bool up_ = false;    // greeted
+  std::optional<TimePoint> greeted_at_;  // it is not answered yet
+  bool up_ = false;                      // greeted
   bool hung_ = false;  // closed because it did not answer; wanted again from the next tick on
   bool begun_ = false;
   bool ended_ = false;

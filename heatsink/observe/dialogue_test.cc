@@ -92,6 +92,16 @@ TEST_F(DialogueTest, AHangingServerIsGivenUp) {
   EXPECT_TRUE(dialogue_.wanted());
 }
 
+TEST_F(DialogueTest, WhoAcceptsAndSaysNothingIsGivenUp) {
+  ask("ONE");
+  dialogue_.connected(at(0));
+  dialogue_.tick(at(5000));
+  EXPECT_THAT(heard_, IsEmpty());
+  dialogue_.tick(at(5001));
+  EXPECT_THAT(heard_, ElementsAre("none: the server has not answered for 5s"));
+  EXPECT_FALSE(dialogue_.wanted());
+}
+
 TEST_F(DialogueTest, WhenTheConnectionIsLostAllHearOfIt) {
   dialogue_.connected(at(0));
   ask("ONE");

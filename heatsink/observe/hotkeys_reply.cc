@@ -63,6 +63,8 @@ HotkeysReply of_redis(const Value& table) {
   out.of_redis = true;
   out.active = number_of(table.find("tracking-active")) > 0;
   out.seconds = number_of(table.find("collection-duration-ms")) / 1e3;
+  // A session of somebody else's may look at one command in so many; ours looks at each.
+  const double sampled = std::max(number_of(table.find("sample-ratio")), 1.0);
   const double all_us = number_of(table.find("all-commands-all-slots-us"));
   const double all_bytes = number_of(table.find("net-bytes-all-commands-all-slots"));
   std::map<std::string, Parts> parts;
@@ -71,11 +73,11 @@ HotkeysReply of_redis(const Value& table) {
   for (const auto& [key, part] : parts) {
     if (out.rows.size() == kRowsMax) break;
     KeyRow row = row_of(key, 0);
-    const double rate = out.seconds > 0 ? part.bytes / out.seconds : 0;
+    const double rate = out.seconds > 0 ? sampled * part.bytes / out.seconds : 0;
     row.rate = {rate, rate, rate};
     row.dimension = detect::Dimension::kBytes;
-    const double cpu = all_us > 0 ? std::min(part.cpu_us / all_us, 1.0) : 0;
-    const double net = all_bytes > 0 ? std::min(part.bytes / all_bytes, 1.0) : 0;
+    const double cpu = all_us > 0 ? std::min(sampled * part.cpu_us / all_us, 1.0) : 0;
+    const double net = all_bytes > 0 ? std::min(sampled * part.bytes / all_bytes, 1.0) : 0;
     row.share = std::max(cpu, net);
     row.reason = fmt::format("{:.1f} % of the CPU time of commands, {:.1f} % of their bytes",
                              100 * cpu, 100 * net);

@@ -9,6 +9,8 @@ namespace heatsink::observe {
 namespace {
 
 constexpr Nanos kAskEvery = std::chrono::seconds(1);
+constexpr std::string_view kSwitchedOff =
+    "it counts no hot keys: CONFIG SET hotkey-top-k 16 makes it, at a price of its own; 0 ends it";
 
 }  // namespace
 
@@ -32,6 +34,8 @@ void HotkeysSource::ask(TimePoint now) {
   dialogue_.ask({"HOTKEYS", "GET"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     asking_ = false;
     if (!reply) return;
+    if (reply->is_error() && reply->text.find("disabled") != std::string::npos)
+      return give_up(std::string(kSwitchedOff));
     if (reply->is_error()) return give_up(refusal("HOTKEYS", reply->text).message);
     take(*reply, at);
   });
@@ -71,9 +75,7 @@ void HotkeysSource::ask_setting(TimePoint now) {
                   const bool off = reply && reply->items.size() == 2 && reply->items[1].text == "0";
                   const bool unknown = !reply || reply->items.empty();
                   if (off)
-                    give_up(
-                        "it counts no hot keys: CONFIG SET hotkey-top-k 16 makes it, at a "
-                        "price of its own; 0 ends it");
+                    give_up(std::string(kSwitchedOff));
                   else if (unknown)
                     give_up("it counts no hot keys, and may not be told to");
                   else
@@ -108,6 +110,7 @@ Observation HotkeysSource::observe(TimePoint now) {
   out.facts.confidence = "as the server tells it, by sampling: it gives no bounds";
   out.state = state_;
   out.note = note_;
+  out.trouble = dialogue_.trouble();
   return out;
 }
 

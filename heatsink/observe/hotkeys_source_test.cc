@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No server with HOTKEYS is packaged here: a script answers as their documents have it.
+// No server with HOTKEYS is packaged here: a script answers as their documents and sources have it.
 #include "heatsink/observe/hotkeys_source.h"
 
 #include <gmock/gmock.h>
@@ -36,11 +36,13 @@ class HotkeysSourceTest : public testing::Test {
     return ScriptedServer::array(
         {bulk("key"), bulk(key), bulk("db"), number(db), bulk("qps"), number(qps)});
   }
-  static std::string table(int active) {
+  static std::string table(int active, int sample_ratio = 1) {
     return ScriptedServer::array(
-        {bulk("tracking-active"), number(active), bulk("all-commands-all-slots-us"), number(1000),
-         bulk("net-bytes-all-commands-all-slots"), number(50'000), bulk("collection-duration-ms"),
-         number(10'000), bulk("by-cpu-time-us"),
+        {bulk("tracking-active"), number(active), bulk("sample-ratio"), number(sample_ratio),
+         bulk("selected-slots"),
+         ScriptedServer::array({ScriptedServer::array({number(0), number(16383)})}),
+         bulk("all-commands-all-slots-us"), number(1000), bulk("net-bytes-all-commands-all-slots"),
+         number(50'000), bulk("collection-duration-ms"), number(10'000), bulk("by-cpu-time-us"),
          ScriptedServer::array({bulk("x"), number(600), bulk("y"), number(10)}),
          bulk("by-net-bytes"),
          ScriptedServer::array({bulk("x"), number(40'000), bulk("y"), number(500)})});
@@ -102,6 +104,30 @@ TEST_F(HotkeysSourceTest, OnRedisASessionIsStartedAndRead) {
 TEST_F(HotkeysSourceTest, TheTableMayStandInAListOfItsOwn) {
   get_ = ScriptedServer::array({table(1)});
   EXPECT_EQ(after(seconds(1)).report.keys.size(), 2u);
+}
+
+TEST_F(HotkeysSourceTest, ASessionThatSamplesIsScaledUp) {
+  get_ = table(1, 2);
+  const detect::Verdict key = after(seconds(1)).report.keys[0].verdict;
+  EXPECT_EQ(key.rate, 8000);
+  EXPECT_EQ(key.share, 1);  // no more than all, whatever the samples say
+}
+
+TEST_F(HotkeysSourceTest, OfASessionThatCountsBytesAloneTheRowsAreShownToo) {
+  get_ = ScriptedServer::array({ScriptedServer::array(
+      {bulk("tracking-active"), number(1), bulk("net-bytes-all-commands-all-slots"), number(5000),
+       bulk("collection-duration-ms"), number(10'000), bulk("by-net-bytes"),
+       ScriptedServer::array({bulk("x"), number(1000)})})});
+  const Observation seen = after(seconds(1));
+  ASSERT_EQ(seen.report.keys.size(), 1u);
+  EXPECT_EQ(seen.report.keys[0].verdict.share, 0.2);
+}
+
+TEST_F(HotkeysSourceTest, AValkeyThatIsSwitchedOffRefusesAndWhatToSetIsSaid) {
+  get_ = "-ERR Hotkey detection is disabled\r\n";
+  const Observation seen = after(seconds(1));
+  EXPECT_EQ(seen.state, SourceState::kFailed);
+  EXPECT_THAT(seen.note, HasSubstr("CONFIG SET hotkey-top-k 16"));
 }
 
 TEST_F(HotkeysSourceTest, WhereThereIsNoneThatIsTold) {

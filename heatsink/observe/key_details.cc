@@ -2,29 +2,10 @@
 #include "heatsink/observe/key_details.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 namespace heatsink::observe {
-namespace {
-
-using resp::Value;
-
-void put_type(KeyDetails& out, const Value& reply) { out.type = reply.text; }
-void put_encoding(KeyDetails& out, const Value& reply) { out.encoding = reply.text; }
-
-// The first answer counts: MEMORY USAGE, or STRLEN behind it.
-void put_bytes(KeyDetails& out, const Value& reply) {
-  if (!out.value_bytes && reply.type == Value::Type::kInteger && reply.integer > 0)
-    out.value_bytes = static_cast<std::uint64_t>(reply.integer);
-}
-
-void put_ttl(KeyDetails& out, const Value& reply) {
-  constexpr std::int64_t kMillisMax = 100LL * 365 * 86400 * 1000;
-  out.never_expires = reply.type == Value::Type::kInteger && reply.integer == -1;
-  if (reply.type == Value::Type::kInteger && reply.integer >= 0)
-    out.ttl = Millis(std::min(reply.integer, kMillisMax));
-}
-
-}  // namespace
 
 void DetailsReader::want(std::span<const Key> keys) {
   keys = keys.first(std::min(keys.size(), kKeysMax));
@@ -48,35 +29,29 @@ void DetailsReader::tick(TimePoint now) {
 }
 
 void DetailsReader::ask(const Key& key, TimePoint now) {
-  const auto put = [this, key](void (*how)(KeyDetails&, const Value&)) {
-    return [this, key, how](const Result<Value>& reply, TimePoint) {
-      if (reply && !reply->is_error()) take(key, *reply, how);
-    };
-  };
-  dialogue_.ask({"SELECT", std::to_string(key.first)}, now, [](const auto&, TimePoint) {});
-  dialogue_.ask({"TYPE", key.second}, now, [this, key](const Result<Value>& reply, TimePoint) {
-    const auto entry = entries_.find(key);
-    if (entry == entries_.end()) return;
-    entry->second.details = {};
-    if (reply && !reply->is_error()) take(key, *reply, put_type);
-  });
-  dialogue_.ask({"OBJECT", "ENCODING", key.second}, now, put(put_encoding));
-  dialogue_.ask({"MEMORY", "USAGE", key.second}, now, put(put_bytes));
-  dialogue_.ask({"STRLEN", key.second}, now, put(put_bytes));
-  dialogue_.ask({"PTTL", key.second}, now, put(put_ttl));
+  const auto questions = redis::value_questions(key.first, key.second);
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const std::vector<std::string_view> words(questions[i].begin(), questions[i].end());
+    dialogue_.ask(words, now, [this, key, i](const Result<resp::Value>& reply, TimePoint) {
+      take(key, i, reply);
+    });
+  }
 }
 
-void DetailsReader::take(const Key& key, const Value& reply,
-                         void (*put)(KeyDetails&, const Value&)) {
+// What was told before stays until all is told anew.
+void DetailsReader::take(const Key& key, std::size_t question, const Result<resp::Value>& reply) {
+  if (question == 0) present_ = {};
+  answered_ = reply && (!reply->is_error() || (answered_ && question > 0));
+  if (reply) redis::take_value_reply(question, *reply, present_);
   const auto entry = entries_.find(key);
-  if (entry == entries_.end()) return;
-  put(entry->second.details, reply);
-  entry->second.known = true;
+  if (question + 1 < redis::kValueQuestions || entry == entries_.end()) return;
+  if (answered_) entry->second.details = present_;
 }
 
 const KeyDetails* DetailsReader::find(const Key& key) const {
   const auto entry = entries_.find(key);
-  return entry == entries_.end() || !entry->second.known ? nullptr : &entry->second.details;
+  if (entry == entries_.end() || !entry->second.details) return nullptr;
+  return &*entry->second.details;
 }
 
 }  // namespace heatsink::observe

@@ -2,6 +2,7 @@
 // What a server tells of single keys: type, encoding, size, time to live.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,26 +13,20 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/observe/dialogue.h"
+#include "heatsink/redis/redis.h"
 
 namespace heatsink::observe {
 
-// Each may be forbidden: then it is not told.
-struct KeyDetails {
-  std::string type, encoding;                // "hash", "listpack"; "none": there is no such key
-  std::optional<std::uint64_t> value_bytes;  // with the key's overhead: MEMORY USAGE; else STRLEN
-  std::optional<Nanos> ttl;
-  bool never_expires = false;
-};
+using KeyDetails = redis::ValueFacts;
 
 // A conversation of its own. Asks for a few keys at a time and again after kFresh, and forgets
-// those that nobody wants any more. Five commands per key; MEMORY USAGE samples five elements, so
-// no key is too big to ask for. One thread.
+// those that nobody wants any more. One thread.
 class DetailsReader {
  public:
   using Key = std::pair<std::uint32_t, std::string>;  // database, name
 
   static constexpr Nanos kFresh = std::chrono::seconds(10);
-  static constexpr std::size_t kKeysMax = 10;
+  static constexpr std::size_t kKeysMax = 26;
 
   explicit DetailsReader(Login login) : dialogue_({.login = std::move(login)}) {}
 
@@ -44,16 +39,17 @@ class DetailsReader {
 
  private:
   struct Entry {
-    KeyDetails details;
+    std::optional<KeyDetails> details;  // nothing: not known yet
     TimePoint asked_at{};
     bool asked = false;
-    bool known = false;
   };
   void ask(const Key& key, TimePoint now);
-  void take(const Key& key, const resp::Value& reply, void (*put)(KeyDetails&, const resp::Value&));
+  void take(const Key& key, std::size_t question, const Result<resp::Value>& reply);
 
   Dialogue dialogue_;
   std::map<Key, Entry> entries_;
+  KeyDetails present_;     // of the key that is being asked for
+  bool answered_ = false;  // and not only with errors
 };
 
 }  // namespace heatsink::observe

@@ -2,13 +2,27 @@
 #include "heatsink/observe/lfu_estimate.h"
 
 #include <algorithm>
-#include <cmath>
+#include <boost/math/distributions/gamma.hpp>
 #include <limits>
 
 namespace heatsink::observe {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kTail = 0.005;
+
+// Accesses that a counter above `counter` does without with a probability of kTail, from 0 on.
+double accesses_to_pass(int counter, double log_factor) {
+  double mean = 0, variance = 0;
+  for (int at = 0; at <= counter; ++at) {
+    const double rise = log_factor * std::max(at - kLfuBegin, 0) + 1;  // geometric
+    mean += rise;
+    variance += rise * (rise - 1);
+  }
+  if (variance <= 0) return mean;
+  const boost::math::gamma_distribution<> sum(mean * mean / variance, variance / mean);
+  return boost::math::quantile(boost::math::complement(sum, kTail));
+}
 
 }  // namespace
 
@@ -16,12 +30,15 @@ RateBounds lfu_rate(int counter, const LfuSettings& settings) {
   if (settings.decay_minutes <= 0) return {0, 0, kInfinity};
   const double f = std::max(settings.log_factor, 0.0);
   const double x = std::max(counter - kLfuBegin, 0);
-  const double most = kLfuMost - kLfuBegin;
-  const auto rate = [&](double at) { return (f * at + 1) / (60 * settings.decay_minutes); };
-  const double deviation = std::sqrt(x / 2 + (f > 0 ? 1 / (2 * f) : 1));
-  const double low = x - 2 * deviation - 1;
-  const double high = x + 2 * deviation + 1;
-  return {x > 0 ? rate(x) : 0, low > 0 ? rate(low) : 0, high >= most ? kInfinity : rate(high)};
+  const double steady = x > 0 ? lfu_rates_sum(1, x, settings) : 0;
+  const bool was_full = counter + 1 >= kLfuMost;
+  const double seconds = 60 * settings.decay_minutes;
+  return {steady, 0, was_full ? kInfinity : accesses_to_pass(counter + 1, f) / seconds};
+}
+
+double lfu_rates_sum(double keys, double steps, const LfuSettings& settings) {
+  if (settings.decay_minutes <= 0) return std::numeric_limits<double>::quiet_NaN();
+  return (std::max(settings.log_factor, 0.0) * steps + keys) / (60 * settings.decay_minutes);
 }
 
 double lfu_accesses(int counter, const LfuSettings& settings) {

@@ -9,18 +9,23 @@
 namespace heatsink::observe {
 namespace {
 
-// As the server counts: evict.c, one decay per minute.
-int counter_after(double per_minute, int minutes, double log_factor, std::mt19937_64& random) {
+// As the server counts: evict.c.
+int accessed(int counter, int times, double log_factor, std::mt19937_64& random) {
   std::uniform_real_distribution<double> part(0, 1);
+  for (; times > 0; --times) {
+    const double p = 1 / (std::max(counter - kLfuBegin, 0) * log_factor + 1);
+    if (counter < kLfuMost && part(random) < p) ++counter;
+  }
+  return counter;
+}
+
+int after_a_minute(int counter) { return std::max(counter - 1, 0); }
+
+int counter_after(double per_minute, int minutes, double log_factor, std::mt19937_64& random) {
   std::poisson_distribution<int> accesses(per_minute);
   int counter = kLfuBegin;
-  for (int minute = 0; minute < minutes; ++minute) {
-    for (int left = accesses(random); left > 0; --left) {
-      const double p = 1 / (std::max(counter - kLfuBegin, 0) * log_factor + 1);
-      if (counter < kLfuMost && part(random) < p) ++counter;
-    }
-    counter = std::max(counter - 1, 0);
-  }
+  for (int minute = 0; minute < minutes; ++minute)
+    counter = after_a_minute(accessed(counter, accesses(random), log_factor, random));
   return counter;
 }
 
@@ -37,11 +42,38 @@ TEST(LfuRate, BoundsContainASteadyRate) {
   }
 }
 
+// Nothing but the last minute has made the counter what it is, of a key that was new or forgotten.
+TEST(LfuRate, BoundsContainTheLastMinuteOfANewKey) {
+  std::mt19937_64 random(2);
+  for (const int times : {1, 3, 60, 1200, 20'000}) {
+    int within = 0;
+    double high = 0;
+    constexpr int kRuns = 500;
+    for (int i = 0; i < kRuns; ++i) {
+      const int counter = after_a_minute(accessed(i % (kLfuBegin + 1), times, 10, random));
+      const RateBounds bounds = lfu_rate(counter, {});
+      within += times <= bounds.high * 60 ? 1 : 0;
+      high += bounds.high * 60 / kRuns;
+    }
+    EXPECT_GE(within, kRuns * 99 / 100) << times;
+    EXPECT_LT(high, 4 * times + 60) << times;  // and they are of use
+  }
+}
+
+TEST(LfuRate, WhatIsFromBeforeProvesNothingOfNow) {
+  int counter = 200;
+  for (int minute = 0; minute < 60; ++minute) counter = after_a_minute(counter);
+  const RateBounds bounds = lfu_rate(counter, {});
+  EXPECT_GT(bounds.rate, 20);
+  EXPECT_EQ(bounds.low, 0);
+}
+
 TEST(LfuRate, AFullCounterHasNoUpperBound) {
   const RateBounds bounds = lfu_rate(255, {});
   EXPECT_TRUE(std::isinf(bounds.high));
   EXPECT_NEAR(bounds.rate, 41.7, 0.1);
-  EXPECT_GT(bounds.low, 35);
+  EXPECT_TRUE(std::isinf(lfu_rate(254, {}).high));  // it was full before it lost one
+  EXPECT_FALSE(std::isinf(lfu_rate(253, {}).high));
 }
 
 TEST(LfuRate, ANewKeyOrAnIdleOneHasNone) {

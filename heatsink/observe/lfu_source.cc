@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <sstream>
 #include <utility>
@@ -17,7 +18,9 @@ namespace heatsink::observe {
 namespace {
 
 constexpr Nanos kKeepEvery = std::chrono::seconds(1);
-constexpr std::string_view kHeader = "heatsink-lfu-scan-1";
+constexpr std::string_view kHeader = "heatsink-lfu-scan-2";
+
+constexpr std::string_view kNoSlots = "-";
 
 constexpr std::string_view kSetPolicy =
     "its maxmemory-policy is not LFU, so it counts no accesses. CONFIG SET maxmemory-policy "
@@ -75,6 +78,9 @@ void LfuSource::ask_settings(TimePoint now) {
   dialogue_.ask({"INFO", "memory"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     if (reply && policy_.empty()) policy_ = info_field(reply->text, "maxmemory_policy");
   });
+  dialogue_.ask({"INFO", "cluster"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+    if (reply && info_field(reply->text, "cluster_enabled") == "1" && !slots_) slots_.emplace();
+  });
   dialogue_.ask({"INFO", "keyspace"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     if (!reply) return lose(reply.error());
     take_keyspace(reply->text);
@@ -98,10 +104,12 @@ void LfuSource::take_keyspace(const std::string& info) {
 void LfuSource::begin_scan(TimePoint now) {
   if (!policy_.empty() && policy_.find("lfu") == std::string::npos)
     return give_up(std::string(kSetPolicy) + " (now: " + printable(policy_, 40) + ")");
-  if (!options_.resume_from.empty() && !restore(std::exchange(options_.resume_from, "")))
+  const bool is_new = options_.resume_from.empty();
+  if (!is_new && !restore(std::exchange(options_.resume_from, "")))
     return give_up("what was to be resumed is no scan of this server");
   state_ = SourceState::kRunning;
   next_at_ = kept_at_ = now;
+  if (is_new) looked_ = Interval{now, now};
 }
 
 void LfuSource::ask_batch(TimePoint now) {
@@ -132,6 +140,7 @@ void LfuSource::take_batch(const resp::Value& reply, TimePoint now) {
   next_at_ = std::max(next_at_, now) + pause;
   constexpr std::size_t kCountersMax = 4000;
   in_batch_ = std::min(keys.size(), kCountersMax);
+  batch_.clear();
   if (in_batch_ == 0) return finish_batch(now);
   for (std::size_t i = 0; i < std::min(keys.size(), kCountersMax); ++i) {
     dialogue_.ask({"OBJECT", "FREQ", keys[i].text}, now,
@@ -150,14 +159,21 @@ void LfuSource::take_counter(const std::string& key, const Result<resp::Value>& 
   if (reply->is_error() && !reply->text.starts_with("NOPERM"))
     return give_up(refusal("OBJECT FREQ", reply->text).message);
   if (reply->is_error()) note_ = refusal("OBJECT FREQ of some keys", reply->text).message;
-  if (reply->type == resp::Value::Type::kInteger)
-    keep_best({static_cast<int>(std::clamp<std::int64_t>(reply->integer, 0, kLfuMost)),
-               databases_[at_].number, key});
+  if (looked_) looked_->until = now;
+  if (reply->type == resp::Value::Type::kInteger) {
+    const auto value = static_cast<int>(std::clamp<std::int64_t>(reply->integer, 0, kLfuMost));
+    keep_best({value, databases_[at_].number, key});
+    if (slots_) batch_.emplace_back(resp::key_slot(key), value);
+  }
   if (--in_batch_ == 0) finish_batch(now);
 }
 
 void LfuSource::finish_batch(TimePoint now) {
   busy_ = false;
+  if (slots_) {
+    for (const auto& [slot, counter] : batch_) slots_->add(slot, counter);
+  }
+  batch_.clear();
   if (cursor_ == "0") next_database(now);
   if (state_ != SourceState::kRunning || !options_.keep || now - kept_at_ < kKeepEvery) return;
   kept_at_ = now;
@@ -201,9 +217,18 @@ void LfuSource::lose(const Error& why) {
 std::string LfuSource::saved() const {
   std::string out = fmt::format("{} {} {} {} {:.0f}\n", kHeader, to_hex(options_.server),
                                 databases_[at_].number, cursor_, scanned_);
+  out += slots_ ? slots_->saved() : fmt::format("{}\n", kNoSlots);
   for (const Candidate& key : best_)
     out += fmt::format("{} {} {}\n", key.counter, key.db, to_hex(key.key));
   return out;
+}
+
+// Sums that lack the first part would not be told from whole ones: with slots or without them, as
+// the server is.
+bool LfuSource::restore_slots(std::istream& in) {
+  if (slots_) return slots_->restore(in);
+  std::string none;
+  return in >> none && none == kNoSlots;
 }
 
 bool LfuSource::restore(std::string_view text) {
@@ -218,6 +243,7 @@ bool LfuSource::restore(std::string_view text) {
   if (cursor.size() > 20 || !std::ranges::all_of(cursor, is_digit)) return false;
   const auto at = std::ranges::find(databases_, db, &Database::number);
   if (at == databases_.end()) return false;
+  if (!restore_slots(in)) return false;
   at_ = static_cast<std::size_t>(at - databases_.begin());
   cursor_ = cursor;
   scanned_ = scanned;
@@ -236,15 +262,22 @@ SourceFacts LfuSource::facts() const {
   out.cost = fmt::format("SCAN and OBJECT FREQ of at most {:.0f} keys/s", options_.keys_per_second);
   out.blind_spots = fmt::format(
       "rates above {:.0f}/s all look alike; what was hot minutes ago still shows; reads and "
-      "writes; "
-      "clients; other nodes of a cluster",
+      "writes; clients",
       lfu_rate(kLfuMost, settings_).rate);
   out.confidence = fmt::format(
-      "the bounds hold with about 95 % for rates that are steady for minutes (lfu-log-factor {:g}, "
-      "lfu-decay-time {:g} min{})",
-      settings_.log_factor, settings_.decay_minutes,
+      "in the {:g} min before it was looked at no key had more than its upper bound (99 %); "
+      "lower ones there are none (lfu-log-factor {:g}, lfu-decay-time {:g} min{})",
+      settings_.decay_minutes, settings_.log_factor, settings_.decay_minutes,
       settings_known_ ? "" : ": assumed, CONFIG GET is forbidden");
   return out;
+}
+
+// Of keys that exist, as far as counters go; while the scan runs anything may come.
+std::optional<double> LfuSource::absent_max() const {
+  if (state_ != SourceState::kFinished) return std::nullopt;
+  const int counter = best_.size() > kRowsMax ? best_[kRowsMax].counter : 0;
+  const double high = lfu_rate(counter, settings_).high;
+  return std::isfinite(high) ? std::optional(high) : std::nullopt;
 }
 
 Observation LfuSource::observe(TimePoint now) {
@@ -266,15 +299,23 @@ Observation LfuSource::observe(TimePoint now) {
   }
   Observation out;
   const Nanos watched = std::max<Nanos>(now - started_at_, Millis(1));
+  if (looked_ && settings_.decay_minutes > 0) {
+    const Nanos of_a_counter(static_cast<std::int64_t>(60e9 * settings_.decay_minutes));
+    out.interval = {looked_->since - of_a_counter, looked_->until};
+  }
   out.report =
       make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
   out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
   out.report.upstream_up = dialogue_.is_up() || state_ == SourceState::kFinished;
+  out.report.absent_max = absent_max();
   out.facts = facts();
+  if (slots_) out.slots = slots_->busiest(settings_);
   out.state = state_;
   out.note = note_;
+  out.trouble = dialogue_.trouble();
   double keys = 0;
   for (const Database& database : databases_) keys += database.keys;
+  out.work = keys;
   out.progress = state_ == SourceState::kFinished ? 1
                  : keys > 0                       ? std::min(scanned_ / keys, 1.0)
                                                   : 0;

@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "heatsink/observe/dialogue.h"
 #include "heatsink/observe/lfu_estimate.h"
+#include "heatsink/observe/lfu_slots.h"
 #include "heatsink/observe/rows.h"
 #include "heatsink/observe/source.h"
 
@@ -31,7 +33,8 @@ struct LfuSourceOptions {
 };
 
 // One scan through the databases, then it is finished. Keeps the kKept keys with the highest
-// counters. Nothing is written and no counter is touched (OBJECT does not count as an access).
+// counters, and in a cluster what all of them add up to by slot. Nothing is written and no counter
+// is touched (OBJECT does not count as an access).
 class LfuSource final : public Source {
  public:
   static constexpr std::size_t kKept = 200;
@@ -68,8 +71,10 @@ class LfuSource final : public Source {
   void give_up(std::string why);
   void lose(const Error& why);
   bool restore(std::string_view text);
+  bool restore_slots(std::istream& in);
   std::string saved() const;
   SourceFacts facts() const;
+  std::optional<double> absent_max() const;
 
   LfuSourceOptions options_;
   Dialogue dialogue_;
@@ -84,10 +89,15 @@ class LfuSource final : public Source {
   std::size_t in_batch_ = 0;        // counters still to come
   bool asked_ = false;              // the settings
   bool busy_ = false;               // a batch is under way
+  // Slots and counters of the batch under way: not told before it is done, because it may have to
+  // be asked again.
+  std::vector<std::pair<std::uint16_t, int>> batch_;
+  std::optional<LfuSlots> slots_;  // nothing: it is no node of a cluster, or does not say
   bool selected_ = false;
   TimePoint next_at_{};
   TimePoint kept_at_{};
   TimePoint started_at_{};
+  std::optional<Interval> looked_;  // at counters; nothing: not yet, or also in another run
   double scanned_ = 0;
   std::vector<Candidate> best_;  // by counter, falling
   SourceState state_ = SourceState::kStarting;

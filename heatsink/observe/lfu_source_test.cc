@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "heatsink/observe/scripted_server_for_test.h"
+#include "heatsink/resp/key_slot.h"
 
 namespace heatsink::observe {
 namespace {
@@ -21,6 +23,8 @@ class LfuServer {
     if (!refused_.empty() && args[0] == refused_) return "-NOPERM may not\r\n";
     if (args[0] == "INFO" && args[1] == "keyspace")
       return ScriptedServer::bulk("db0:keys=1000,expires=0\r\ndb3:keys=100,expires=0\r\n");
+    if (args[0] == "INFO" && args[1] == "cluster")
+      return ScriptedServer::bulk(is_cluster_ ? "cluster_enabled:1\r\n" : "cluster_enabled:0\r\n");
     if (args[0] == "INFO") return ScriptedServer::bulk("maxmemory_policy:" + policy_ + "\r\n");
     if (args[0] == "CONFIG")
       return ScriptedServer::array({ScriptedServer::bulk(args[2]),
@@ -33,9 +37,20 @@ class LfuServer {
     }
     if (args[0] == "SCAN") return scan(std::stoi(args[1]), std::stoi(args[3]));
     EXPECT_EQ(args[0], "OBJECT");
+    if (counters_ == counters_max_) return "";
     ++counters_;
-    const int number = std::stoi(args[2].substr(args[2].find(':') + 1));
-    return ":" + std::to_string(db_ == 0 ? std::min(number / 4, 255) : 7) + "\r\n";
+    return ":" + std::to_string(counter(db_, std::stoi(args[2].substr(2)))) + "\r\n";
+  }
+
+  static int counter(int db, int key) { return db == 0 ? std::min(key / 4, 255) : 7; }
+
+  // Of the estimates of all keys, by slot.
+  static std::map<int, double> sums() {
+    std::map<int, double> out;
+    for (const auto& [db, keys] : {std::pair(0, 1000), std::pair(3, 100)})
+      for (int i = 0; i < keys; ++i)
+        out[resp::key_slot("k:" + std::to_string(i))] += lfu_rate(counter(db, i), {}).rate;
+    return out;
   }
 
   std::string scan(int cursor, int count) const {
@@ -48,7 +63,8 @@ class LfuServer {
                                   ScriptedServer::array(keys)});
   }
 
-  int db_ = 0, counters_ = 0;
+  int db_ = 0, counters_ = 0, counters_max_ = 1'000'000;
+  bool is_cluster_ = false;
   std::string policy_ = "allkeys-lfu", refused_;
 };
 
@@ -68,6 +84,16 @@ class LfuSourceTest : public testing::Test {
         [this](std::size_t, const ScriptedServer::Args& args) { return script_.answer(args); });
   }
   Observation seen() { return source_->observe(server_->now()); }
+  // The busiest slots have the sums of the estimates of all keys, each key once.
+  void expect_all_sums() {
+    const std::map<int, double> sums = LfuServer::sums();
+    const std::vector<SlotSeen> slots = seen().slots;
+    ASSERT_EQ(slots.size(), LfuSlots::kTold);
+    for (const SlotSeen& slot : slots) EXPECT_NEAR(slot.rate, sums.at(slot.slot), 1e-6);
+    const auto busiest =
+        std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second; });
+    EXPECT_NEAR(slots.front().rate, busiest->second, 1e-6);
+  }
 
   LfuServer script_;
   std::vector<std::string> kept_;
@@ -80,6 +106,7 @@ TEST_F(LfuSourceTest, ScansAllDatabasesAtItsPaceAndOrdersByCounter) {
   server_->run_for(Millis(600));
   EXPECT_NEAR(seen().progress, 0.6, 0.15);
   EXPECT_EQ(seen().state, SourceState::kRunning);
+  EXPECT_FALSE(seen().report.absent_max);
   server_->run_for(Millis(800));
   const Observation all = seen();
   EXPECT_EQ(all.state, SourceState::kFinished);
@@ -89,7 +116,14 @@ TEST_F(LfuSourceTest, ScansAllDatabasesAtItsPaceAndOrdersByCounter) {
   const detect::Verdict& top = all.report.keys[0].verdict;
   EXPECT_EQ(top.count.key, "k:996");  // the first of those with 249
   EXPECT_NEAR(top.rate, (10 * (249 - 5) + 1) / 60.0, 0.01);
-  EXPECT_TRUE(std::isinf(top.rate_high));
+  EXPECT_EQ(top.rate_low, 0);
+  EXPECT_EQ(top.rate_high, lfu_rate(249, LfuSettings()).high);
+  ASSERT_TRUE(all.interval);  // from a decay-time before the first look to the last look
+  EXPECT_NEAR(static_cast<double>((all.interval->until - all.interval->since).count()),
+              60e9 + 1.1e9, 0.3e9);
+  // The hundred and first, which is not listed.
+  ASSERT_TRUE(all.report.absent_max);
+  EXPECT_EQ(*all.report.absent_max, lfu_rate(249 - 25, LfuSettings()).high);
   EXPECT_THAT(top.reason, HasSubstr("counter 249 of 255"));
   EXPECT_TRUE(kept_.back().empty());
 }
@@ -114,15 +148,62 @@ TEST_F(LfuSourceTest, GoesOnWhereItWas) {
 }
 
 TEST_F(LfuSourceTest, WhatIsNoScanOfThisServerIsNotResumed) {
-  for (const char* text :
-       {"nonsense", "heatsink-lfu-scan-1 00 0 5 5", "heatsink-lfu-scan-1 686572653a36333739 9 5 5",
-        "heatsink-lfu-scan-1 686572653a36333739 0 5x 5"}) {
+  for (const char* text : {"nonsense", "heatsink-lfu-scan-2 00 0 5 5 -",
+                           "heatsink-lfu-scan-2 686572653a36333739 9 5 5 -",
+                           "heatsink-lfu-scan-2 686572653a36333739 0 5x 5 -",
+                           "heatsink-lfu-scan-1 686572653a36333739 0 5 5",
+                           "heatsink-lfu-scan-2 686572653a36333739 0 5 5",
+                           "heatsink-lfu-scan-2 686572653a36333739 0 5 5 0"}) {
     LfuSourceOptions bad = options();
     bad.resume_from = text;
     start(bad);
     server_->run_for(Millis(100));
     EXPECT_EQ(seen().state, SourceState::kFailed) << text;
   }
+}
+
+TEST_F(LfuSourceTest, OutsideOfAClusterThereAreNoSlots) {
+  start(options());
+  server_->run_for(seconds(2));
+  EXPECT_EQ(seen().state, SourceState::kFinished);
+  EXPECT_TRUE(seen().slots.empty());
+}
+
+TEST_F(LfuSourceTest, InAClusterSlotsAreTheSumsOfAllTheirKeys) {
+  script_.is_cluster_ = true;
+  start(options());
+  script_.counters_max_ = 980;
+  server_->run_for(Millis(1200));
+  EXPECT_FALSE(seen().slots.empty());
+  server_->cut(0);  // within a batch, which is asked again and counts once
+  script_.counters_max_ = 1'000'000;
+  server_->run_for(seconds(2));
+  EXPECT_EQ(seen().state, SourceState::kFinished);
+  expect_all_sums();
+}
+
+TEST_F(LfuSourceTest, AScanThatGoesOnHasTheSumsOfBothParts) {
+  script_.is_cluster_ = true;
+  LfuSourceOptions slow = options();
+  slow.keys_per_second = 500;
+  start(slow);
+  server_->run_for(Millis(1500));
+  ASSERT_FALSE(kept_.empty());
+  LfuSourceOptions again = options();
+  again.resume_from = kept_.back();
+  start(again);
+  server_->run_for(seconds(3));
+  EXPECT_EQ(seen().state, SourceState::kFinished);
+  expect_all_sums();
+}
+
+TEST_F(LfuSourceTest, AScanWithoutSlotsIsNotResumedWithThem) {
+  script_.is_cluster_ = true;
+  LfuSourceOptions bad = options();
+  bad.resume_from = "heatsink-lfu-scan-2 686572653a36333739 0 5 5 -";
+  start(bad);
+  server_->run_for(Millis(100));
+  EXPECT_EQ(seen().state, SourceState::kFailed);
 }
 
 TEST_F(LfuSourceTest, AnotherPolicyIsToldWithWhatToDo) {

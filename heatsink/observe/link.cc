@@ -10,8 +10,8 @@ constexpr std::size_t kReadBytes = 256 * 1024;  // at least TlsSession::kRecordB
 
 }  // namespace
 
-Link::Link(net::EventLoop& loop, const Server& server, Conversation& conversation)
-    : loop_(loop), server_(server), conversation_(conversation) {}
+Link::Link(net::EventLoop& loop, const Server& server, Conversation& conversation, OnOpen on_open)
+    : loop_(loop), server_(server), conversation_(conversation), on_open_(std::move(on_open)) {}
 
 Link::~Link() { close(); }
 
@@ -41,6 +41,7 @@ void Link::advance(TimePoint now) {
     return fail({next.error().code, server_.url.where() + ": " + next.error().message}, now);
   if (*next != net::Interest::kNone) return loop_.change(stream_.fd(), *next);
   open_ = true;
+  on_open_(net::local_text(stream_.fd()));
   conversation_.connected(now);
   flush(now);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ class Link final : public net::FdHandler {
   static constexpr Nanos kBackoff = Millis(500);
   static constexpr std::size_t kTurnBytesMax = 1U << 20U;
 
-  Link(net::EventLoop& loop, const Server& server, Conversation& conversation);
+  // `on_open`: called with our end's address ("127.0.0.1:54321") before anything is sent.
+  using OnOpen = std::function<void(const std::string& local)>;
+  Link(net::EventLoop& loop, const Server& server, Conversation& conversation, OnOpen on_open);
   ~Link();
   Link(const Link&) = delete;
 
@@ -48,6 +51,7 @@ class Link final : public net::FdHandler {
   net::EventLoop& loop_;
   const Server& server_;
   Conversation& conversation_;
+  OnOpen on_open_;
   net::Stream stream_;
   bool open_ = false;
   std::size_t attempts_ = 0;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/observe/make_source.h"
 
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <random>
 #include <utility>
 
 #include "heatsink/base/nearest.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/observe/auto_source.h"
+#include "heatsink/observe/capture_source.h"
 #include "heatsink/observe/hotkeys_source.h"
 #include "heatsink/observe/lfu_source.h"
 #include "heatsink/observe/monitor_source.h"
@@ -51,9 +58,33 @@ std::unique_ptr<Source> make_hotkeys(const SourceOptions& options) {
       HotkeysSourceOptions{options.login, options.server, options.seed});
 }
 
+std::int64_t wall_ns() {
+  return std::chrono::duration_cast<Nanos>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Nanos thread_cpu() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + Nanos(used.tv_nsec);
+}
+
+// Without one that was opened it is one that has failed.
+std::unique_ptr<Source> make_capture(const SourceOptions& options) {
+  std::unique_ptr<Source> opened = options.capture ? options.capture() : nullptr;
+  if (opened) return opened;
+  CaptureTarget none;
+  none.unfit =
+      "of a cluster's node nothing is captured: name no server, but its port (--source capture "
+      "--port N), on its machine";
+  return open_capture(none, options.server, false);
+}
+
 // By what they take of the server. Slots are no candidate: to name keys they need MONITOR as well.
 std::unique_ptr<Source> make_auto(const SourceOptions& options) {
   std::vector<std::unique_ptr<Source>> candidates;
+  if (auto opened = options.capture ? options.capture() : nullptr)
+    candidates.push_back(std::move(opened));
   candidates.push_back(make_hotkeys(options));
   candidates.push_back(make_monitor(options));
   candidates.push_back(make_lfu(options));
@@ -63,12 +94,11 @@ std::unique_ptr<Source> make_auto(const SourceOptions& options) {
 struct Row {
   std::string_view name;
   Make make;
+  bool for_each_node;
 };
-constexpr Row kRows[] = {{"auto", make_auto},
-                         {"monitor", make_monitor},
-                         {"lfu", make_lfu},
-                         {"slots", make_slots},
-                         {"hotkeys", make_hotkeys}};
+constexpr Row kRows[] = {{"auto", make_auto, false},       {"capture", make_capture, false},
+                         {"monitor", make_monitor, false}, {"lfu", make_lfu, true},
+                         {"slots", make_slots, true},      {"hotkeys", make_hotkeys, true}};
 
 Error unknown(std::string_view name) {
   std::string all;
@@ -88,11 +118,46 @@ std::vector<std::string> source_names() {
   return out;
 }
 
+Status check_source_name(std::string_view name) {
+  if (std::ranges::find(kRows, name, &Row::name) != std::end(kRows)) return Unit{};
+  return unknown(name);
+}
+
 Result<std::unique_ptr<Source>> make_source(std::string_view name, const SourceOptions& options) {
   for (const Row& row : kRows) {
     if (row.name == name) return row.make(options);
   }
   return unknown(name);
+}
+
+std::unique_ptr<Source> open_capture(const CaptureTarget& target, const std::string& server,
+                                     bool for_auto) {
+  constexpr Nanos kSilentMax = std::chrono::seconds(4);
+  const std::string& unfit =
+      for_auto && target.unfit.empty() ? target.unfit_for_auto : target.unfit;
+  CaptureSourceOptions options{.server = server,
+                               .where = target.where(),
+                               .silent_max = for_auto ? kSilentMax : Nanos(0),
+                               .seed = std::random_device()(),
+                               .wall_ns = wall_ns,
+                               .cpu = thread_cpu};
+  return std::make_unique<CaptureSource>(
+      std::move(options),
+      [&](capture::OnCommand on_command) -> Result<std::unique_ptr<capture::CaptureFeed>> {
+        if (!unfit.empty()) return Error{ErrorCode::kInvalidArgument, unfit};
+        capture::FeedOptions feed;
+        feed.interface = target.interface;
+        feed.ports = target.ports;
+        feed.hosts = target.hosts;
+        if (target.all_replies) feed.replies_max = std::numeric_limits<double>::infinity();
+        feed.servers_are_here = target.is_here;
+        return capture::CaptureFeed::open(feed, std::move(on_command));
+      });
+}
+
+bool is_for_each_node(std::string_view name) {
+  return std::ranges::any_of(
+      kRows, [name](const Row& row) { return row.name == name && row.for_each_node; });
 }
 
 }  // namespace heatsink::observe

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heatsink/base/result.h"
+#include "heatsink/observe/capture_target.h"
 #include "heatsink/observe/greeting.h"
 #include "heatsink/observe/source.h"
 
@@ -24,13 +25,29 @@ struct SourceOptions {
   // Of lfu: where a scan goes on, and who keeps where it is (lfu_source.h).
   std::string resume_from;
   std::function<void(const std::string&)> keep;
+  // The capture that was opened before any thread was started (open_capture), once; empty: there is
+  // none, and auto does not try it.
+  std::function<std::unique_ptr<Source>()> capture;
   std::uint64_t seed = 0;
 };
 
 // "auto", "monitor", ...; in the order of --help.
 std::vector<std::string> source_names();
 
-// kInvalidArgument for another name, with those that there are.
+// kInvalidArgument for a name that is none of them, with those that there are.
+Status check_source_name(std::string_view name);
+// And its error.
 Result<std::unique_ptr<Source>> make_source(std::string_view name, const SourceOptions& options);
+
+// Opens a capture, and then the process gives up its rights (capture/feed.h): to be called before
+// threads are started, and after files that need rights are open. What cannot be opened is a source
+// that has failed, and says why. `for_auto`: it fails as well where it would see but a part of the
+// traffic, or when it sees no command for a few seconds.
+std::unique_ptr<Source> open_capture(const CaptureTarget& target, const std::string& server,
+                                     bool for_auto);
+
+// Whether of a cluster each node is looked at unless a person says otherwise: not by a source that
+// is a burden (MONITOR), or that may choose one. False for a name that there is not.
+bool is_for_each_node(std::string_view name);
 
 }  // namespace heatsink::observe

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "heatsink/detect/detect.h"
@@ -247,11 +249,30 @@ std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summ
   return out;
 }
 
+// As if one key had in each window the most that any has there which is not told.
+std::optional<double> MonitorSource::absent_max(const std::vector<detect::Summary>& summaries,
+                                                double watched, const detect::Report& told) const {
+  if (windows_.empty()) return std::nullopt;
+  std::set<std::uint64_t> listed;
+  for (const detect::KeyReport& row : told.keys) listed.insert(row.verdict.count.hash.value);
+  std::vector<WindowCount> counts;
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    std::uint64_t most = summaries[i].absent_max;
+    for (const detect::KeyCount& key : summaries[i].keys) {
+      if (!listed.contains(key.hash.value)) most = std::max(most, key.high);
+    }
+    counts.push_back({windows_[i].seconds, 0, static_cast<double>(most)});
+  }
+  const double high = rate_bounds(counts, watched).high;
+  return std::isfinite(high) ? std::optional(high) : std::nullopt;
+}
+
 Observation MonitorSource::observe(TimePoint now) {
   Observation out;
   out.facts = facts();
   out.state = state_;
   out.note = note_;
+  out.trouble = dialogue_.trouble();
   std::vector<detect::Summary> summaries;
   double seconds = 0;
   Totals totals;
@@ -270,7 +291,9 @@ Observation MonitorSource::observe(TimePoint now) {
   out.report = make_report(rows(summaries, seconds_of(watched)), totals, options_.server,
                            std::max<Nanos>(watched, Millis(1)),
                            started_at_ ? now - *started_at_ : Nanos(0), now);
+  if (!windows_.empty()) out.interval = {windows_.front().from, windows_.back().to};
   out.report.upstream_up = dialogue_.is_up();
+  out.report.absent_max = absent_max(summaries, seconds_of(watched), out.report);
   return out;
 }
 

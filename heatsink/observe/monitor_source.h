@@ -60,6 +60,8 @@ class MonitorSource final : public Source {
   void stop(std::string why, SourceState state);
   SourceFacts facts() const;
   std::vector<KeyRow> rows(const std::vector<detect::Summary>& summaries, double watched) const;
+  std::optional<double> absent_max(const std::vector<detect::Summary>& summaries, double watched,
+                                   const detect::Report& told) const;
 
   MonitorSourceOptions options_;
   Dialogue dialogue_;

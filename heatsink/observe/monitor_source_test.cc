@@ -89,6 +89,10 @@ TEST_F(MonitorSourceTest, NamesTheHotKeyWithBoundsThatContainItsRate) {
   EXPECT_NEAR(hot.share, 0.5, 0.05);
   EXPECT_NEAR(seen.report.requests_rate, 10'000, 1000);
   EXPECT_NEAR(seen.report.writes_rate, 5000, 500);
+  // The others were seen once each.
+  ASSERT_TRUE(seen.report.absent_max);
+  EXPECT_GT(*seen.report.absent_max, 1);
+  EXPECT_LT(*seen.report.absent_max, hot.rate_low / 5);
 }
 
 TEST_F(MonitorSourceTest, ListensATenthOfTheTimeAtMostAndTellsItsPrice) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // observe: what a server itself can be asked about its hot keys, each way with its price and
-// bounds. Start with source.h (the contract), then observer.h (the thread that runs sources).
+// bounds. Start with source.h (the contract), then fleet.h (one server or a cluster), then
+// observer.h (the thread that runs it all).
 #pragma once
 
-#include "heatsink/observe/cross_check.h"  // IWYU pragma: export
-#include "heatsink/observe/make_source.h"  // IWYU pragma: export
-#include "heatsink/observe/observer.h"     // IWYU pragma: export
-#include "heatsink/observe/source.h"       // IWYU pragma: export
+#include "heatsink/observe/capture_target.h"  // IWYU pragma: export
+#include "heatsink/observe/cross_check.h"     // IWYU pragma: export
+#include "heatsink/observe/fleet.h"           // IWYU pragma: export
+#include "heatsink/observe/make_source.h"     // IWYU pragma: export
+#include "heatsink/observe/observer.h"        // IWYU pragma: export
+#include "heatsink/observe/picture.h"         // IWYU pragma: export
+#include "heatsink/observe/source.h"          // IWYU pragma: export

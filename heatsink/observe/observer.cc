@@ -2,6 +2,9 @@
 #include "heatsink/observe/observer.h"
 
 #include <future>
+#include <map>
+#include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -13,50 +16,63 @@ constexpr Nanos kTick = Millis(5);
 }  // namespace
 
 struct Observer::State {
-  State(Server observed, const Login& login, std::vector<std::unique_ptr<Source>> all)
-      : server(std::move(observed)), sources(std::move(all)), details(login) {
-    links.push_back(std::make_unique<Link>(loop, server, details.conversation()));
-    for (const auto& source : sources) {
-      for (Conversation* conversation : source->conversations())
-        links.push_back(std::make_unique<Link>(loop, server, *conversation));
-    }
+  State(Server named, FleetOptions options, Reach how)
+      : seed(std::move(named)), fleet(std::move(options)), places(std::move(how)) {
     loop.call_every(kTick, [] {});  // a turn at least so often
     loop.on_turn_end([this] { turn(); });
   }
 
   void turn() {
     const TimePoint now = BootClock::now();
-    for (const auto& source : sources) source->tick(now);
-    details.tick(now);
-    for (const auto& link : links) link->update(now);
-  }
-
-  // The keys that are shown first are those that are asked about.
-  void add_details(std::vector<Observation>& seen) {
-    std::vector<DetailsReader::Key> keys;
-    for (Observation& each : seen) {
-      for (const detect::KeyReport& row : each.report.keys) {
-        const detect::KeyCount& count = row.verdict.count;
-        if (count.key_truncated || each.details.size() == DetailsReader::kKeysMax) break;
-        const DetailsReader::Key key(count.db, count.key);
-        const KeyDetails* known = details.find(key);
-        each.details.push_back(known == nullptr ? std::nullopt : std::optional(*known));
-        keys.push_back(key);
+    fleet.tick(now);
+    // Before all else: what has gone must not be touched.
+    if (std::exchange(seen_changes, fleet.changes()) != fleet.changes()) drop_links();
+    if (const auto line = fleet.guide_line()) update(*line, seed, now);
+    for (const auto& node : fleet.nodes()) {
+      const Places::Found place =
+          node->probe ? places.find(node->name, node->address, now) : Places::Found{&seed, ""};
+      for (const Line& line : node->lines) {
+        if (place.server != nullptr)
+          update(line, *place.server, now);
+        else if (!place.trouble.empty() && line.conversation->wanted())
+          line.conversation->lost({ErrorCode::kUnavailable, place.trouble}, now);
       }
     }
-    details.want(keys);
   }
 
-  const Server server;
-  std::vector<std::unique_ptr<Source>> sources;
-  DetailsReader details;
+  void drop_links() {
+    std::set<std::uint64_t> there;
+    if (const auto line = fleet.guide_line()) there.insert(line->id);
+    std::set<std::string> names;
+    for (const auto& node : fleet.nodes()) {
+      names.insert(node->name);
+      for (const Line& line : node->lines) there.insert(line.id);
+    }
+    std::erase_if(links, [&there](const auto& link) { return !there.contains(link.first); });
+    places.keep_only(names);
+  }
+
+  void update(const Line& line, const Server& server, TimePoint now) {
+    auto& link = links[line.id];
+    if (!link) {
+      link =
+          std::make_unique<Link>(loop, server, *line.conversation,
+                                 [this](const std::string& local) { fleet.own_connection(local); });
+    }
+    link->update(now);
+  }
+
+  const Server seed;
+  Fleet fleet;
   net::EventLoop loop;
-  std::vector<std::unique_ptr<Link>> links;  // before the loop ends
+  Places places;                                         // before the links to them
+  std::map<std::uint64_t, std::unique_ptr<Link>> links;  // by line; before the loop ends
+  std::uint64_t seen_changes = 0;
   std::thread thread;
 };
 
-Observer::Observer(Server server, const Login& login, std::vector<std::unique_ptr<Source>> sources)
-    : state_(std::make_unique<State>(std::move(server), login, std::move(sources))) {
+Observer::Observer(Server seed, FleetOptions options, Reach reach)
+    : state_(std::make_unique<State>(std::move(seed), std::move(options), std::move(reach))) {
   state_->thread = std::thread([this] { state_->loop.run(); });
 }
 
@@ -65,15 +81,13 @@ Observer::~Observer() {
   state_->thread.join();
 }
 
-std::vector<Observation> Observer::observe() {
-  std::promise<std::vector<Observation>> told;
-  state_->loop.post([this, &told] {
-    std::vector<Observation> out;
-    const TimePoint now = BootClock::now();
-    for (const auto& source : state_->sources) out.push_back(source->observe(now));
-    state_->add_details(out);
-    told.set_value(std::move(out));
-  });
+void Observer::look_closer(std::optional<CloserKey> key) {
+  state_->loop.post([this, key = std::move(key)] { state_->fleet.look_closer(key); });
+}
+
+Picture Observer::observe() {
+  std::promise<Picture> told;
+  state_->loop.post([this, &told] { told.set_value(state_->fleet.observe(BootClock::now())); });
   return told.get_future().get();
 }
 

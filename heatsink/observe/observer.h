@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that runs sources against a server.
+// The thread that runs sources against a server, or the servers of its cluster.
 #pragma once
 
 #include <memory>
-#include <vector>
+#include <optional>
 
-#include "heatsink/observe/link.h"
-#include "heatsink/observe/source.h"
+#include "heatsink/observe/fleet.h"
+#include "heatsink/observe/picture.h"
+#include "heatsink/observe/places.h"
 
 namespace heatsink::observe {
 
@@ -14,13 +15,15 @@ namespace heatsink::observe {
 // be called by any thread.
 class Observer {
  public:
-  // `login`: for a connection of its own, which asks what the busiest keys are.
-  Observer(Server server, const Login& login, std::vector<std::unique_ptr<Source>> sources);
+  // `seed`: the server that was named; of no meaning without FleetOptions::has_server.
+  Observer(Server seed, FleetOptions options, Reach reach);
   ~Observer();
   Observer(const Observer&) = delete;
 
-  // One for each source, as they stand now. Waits for the thread's turn (milliseconds).
-  std::vector<Observation> observe();
+  // As it stands now. Waits for the thread's turn (milliseconds).
+  Picture observe();
+  // Fleet::look_closer(), from the next turn on.
+  void look_closer(std::optional<CloserKey> key);
 
  private:
   struct State;

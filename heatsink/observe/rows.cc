@@ -29,6 +29,7 @@ void scale(detect::KeyCount& count, const RateBounds& rate, double seconds) {
   const std::uint64_t all = whole(rate.rate * seconds);
   count.writes = std::min(whole(static_cast<double>(count.writes) * factor), all);
   count.reads = seen > 0 ? all - count.writes : 0;
+  count.bytes = whole(static_cast<double>(count.bytes) * factor);
   count.low = whole(rate.low * seconds);
   count.high = whole(rate.high * seconds);
   scale(count.commands, factor);

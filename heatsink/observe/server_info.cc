@@ -23,7 +23,10 @@ std::string_view info_field(std::string_view info, std::string_view name) {
 }
 
 std::optional<double> info_number(std::string_view info, std::string_view name) {
-  const std::string_view text = info_field(info, name);
+  return number_in(info_field(info, name));
+}
+
+std::optional<double> number_in(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size() ||

@@ -14,6 +14,9 @@ namespace heatsink::observe {
 std::string_view info_field(std::string_view info, std::string_view name);
 std::optional<double> info_number(std::string_view info, std::string_view name);
 
+// A finite number that is all of `text`.
+std::optional<double> number_in(std::string_view text);
+
 // Counters since the server's start, of INFO stats and INFO cpu: the main thread's CPU where the
 // server tells it apart. `seconds` is not filled. Nothing if a field is missing.
 std::optional<ServerWork> work_of(std::string_view stats, std::string_view cpu);

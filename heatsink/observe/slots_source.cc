@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "heatsink/observe/server_info.h"
 
 namespace heatsink::observe {
 namespace {
 
 constexpr Nanos kAskEvery = std::chrono::seconds(1);
+constexpr Nanos kListEvery = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -67,16 +71,69 @@ void SlotsSource::take_stats(const resp::Value& reply, TimePoint now) {
 }
 
 void SlotsSource::list_keys(TimePoint now) {
-  if (listing_) return;
+  if (listing_ || now < next_list_at_) return;
+  if (!settings_) ask_settings(now);
   listing_ = true;
-  dialogue_.ask(
-      {"CLUSTER", "GETKEYSINSLOT", std::to_string(load_.front().slot), std::to_string(kKeysListed)},
-      now, [this](const Result<resp::Value>& reply, TimePoint) {
-        listing_ = false;
-        listed_.clear();
-        if (!reply || reply->is_error()) return;
-        for (const resp::Value& key : reply->items) listed_.push_back(key.text);
-      });
+  next_list_at_ = now + kListEvery;
+  const std::uint16_t slot = load_.front().slot;
+  dialogue_.ask({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(kKeysListed)},
+                now, [this, slot](const Result<resp::Value>& reply, TimePoint at) {
+                  listing_ = false;
+                  if (!reply) return;
+                  if (reply->is_error()) {
+                    why_no_keys_ = refusal("CLUSTER GETKEYSINSLOT", reply->text).message;
+                    return;
+                  }
+                  listed_slot_ = slot;
+                  ask_counters(reply->items, at);
+                });
+}
+
+// What is not told is what a server has unless somebody changed it.
+void SlotsSource::ask_settings(TimePoint now) {
+  settings_.emplace();
+  const auto take = [this](double LfuSettings::*into) {
+    return [this, into](const Result<resp::Value>& reply, TimePoint) {
+      if (!reply || reply->items.size() != 2) return;
+      if (const auto value = number_in(reply->items[1].text)) (*settings_).*into = *value;
+    };
+  };
+  dialogue_.ask({"CONFIG", "GET", "lfu-log-factor"}, now, take(&LfuSettings::log_factor));
+  dialogue_.ask({"CONFIG", "GET", "lfu-decay-time"}, now, take(&LfuSettings::decay_minutes));
+}
+
+void SlotsSource::ask_counters(const std::vector<resp::Value>& keys, TimePoint now) {
+  listing_now_.clear();
+  const std::size_t count = std::min(keys.size(), kKeysListed);
+  if (count == 0) listed_.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    dialogue_.ask({"OBJECT", "FREQ", keys[i].text}, now,
+                  [this, count, key = keys[i].text](const Result<resp::Value>& reply, TimePoint) {
+                    Listed row{key, std::nullopt};
+                    if (reply && reply->type == resp::Value::Type::kInteger)
+                      row.counter =
+                          static_cast<int>(std::clamp<std::int64_t>(reply->integer, 0, kLfuMost));
+                    listing_now_.push_back(std::move(row));
+                    if (listing_now_.size() == count) listed_ = std::move(listing_now_);
+                  });
+  }
+}
+
+std::vector<KeyRow> SlotsSource::listed_rows() const {
+  std::vector<KeyRow> rows;
+  for (const Listed& listed : listed_) {
+    KeyRow row;
+    row.count.key = listed.key.substr(0, detect::kKeyBytesMax);
+    row.count.key_truncated = listed.key.size() > detect::kKeyBytesMax;
+    row.reason = fmt::format("one of the keys in slot {}", listed_slot_);
+    if (listed.counter) {
+      row.rate = lfu_rate(*listed.counter, settings_.value_or(LfuSettings()));
+      row.reason += fmt::format(", counter {} of 255", *listed.counter);
+    }
+    row.share = std::numeric_limits<double>::quiet_NaN();
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 void SlotsSource::give_up(std::string why) {
@@ -106,22 +163,21 @@ Observation SlotsSource::observe(TimePoint now) {
   std::erase_if(out.report.keys, [this](const detect::KeyReport& key) {
     return !is_hot_slot(resp::key_slot(key.verdict.count.key));
   });
+  out.report.absent_max.reset();  // it may be in another slot
   if (out.report.keys.empty() && !listed_.empty()) {
-    std::vector<KeyRow> rows;
-    for (const std::string& key : listed_) {
-      KeyRow row;
-      row.count.key = key.substr(0, detect::kKeyBytesMax);
-      row.reason = fmt::format("one of the keys in slot {}", load_.front().slot);
-      rows.push_back(std::move(row));
-    }
-    out.report = make_report(std::move(rows), {}, server_, Millis(1), now - started_at_, now);
+    out.report = make_report(listed_rows(), {}, server_, Millis(1), now - started_at_, now);
+    out.interval.reset();
   }
+  for (std::size_t i = 0; i < std::min(load_.size(), kSlotsTold); ++i)
+    out.slots.push_back({load_[i].slot, load_[i].keys, load_[i].cpu_share, load_[i].bytes_rate});
   out.report.upstream_up = dialogue_.is_up();
   out.facts.cost = "CLUSTER SLOT-STATS once a second; for the keys of hot slots: " + out.facts.cost;
   out.facts.name = "slots";
   out.facts.blind_spots = "keys of slots below 5 % of the CPU time; " + out.facts.blind_spots;
   out.state = state_;
   out.note = note_.empty() ? slots_text() : note_;
+  out.trouble = dialogue_.trouble();
+  if (out.report.keys.empty() && !why_no_keys_.empty()) out.note += "; no keys: " + why_no_keys_;
   return out;
 }
 

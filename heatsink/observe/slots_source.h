@@ -8,20 +8,24 @@
 #include <vector>
 
 #include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/lfu_estimate.h"
 #include "heatsink/observe/monitor_source.h"
+#include "heatsink/observe/rows.h"
 #include "heatsink/observe/slot_stats.h"
 #include "heatsink/observe/source.h"
 
 namespace heatsink::observe {
 
 // Asks CLUSTER SLOT-STATS once a second and compares. When a slot stands out (kHotSlotShare of the
-// node's CPU time), MONITOR names its keys, listened to a little at a time; where MONITOR is
-// forbidden, the slot's keys are listed (CLUSTER GETKEYSINSLOT) without rates.
+// node's CPU time), MONITOR names its keys, listened to a little at a time. Where MONITOR is
+// forbidden, keys of the hottest slot are listed (CLUSTER GETKEYSINSLOT), ordered by their access
+// counters (OBJECT FREQ) if the server has such.
 class SlotsSource final : public Source {
  public:
   static constexpr double kHotSlotShare = 0.05;
   static constexpr std::size_t kSlotsShown = 5;
-  static constexpr std::size_t kKeysListed = 10;
+  static constexpr std::size_t kSlotsTold = 100;  // as figures
+  static constexpr std::size_t kKeysListed = 100;
 
   explicit SlotsSource(MonitorSourceOptions options);
 
@@ -36,7 +40,14 @@ class SlotsSource final : public Source {
   };
   void ask_stats(TimePoint now);
   void take_stats(const resp::Value& reply, TimePoint now);
+  struct Listed {
+    std::string key;
+    std::optional<int> counter;
+  };
   void list_keys(TimePoint now);
+  void ask_settings(TimePoint now);
+  void ask_counters(const std::vector<resp::Value>& keys, TimePoint now);
+  std::vector<KeyRow> listed_rows() const;
   void give_up(std::string why);
   std::string slots_text() const;
   bool is_hot_slot(std::uint16_t slot) const;
@@ -48,13 +59,17 @@ class SlotsSource final : public Source {
   bool asking_ = false;
   bool drilling_ = false;  // MONITOR is run
   bool listing_ = false;   // keys have been asked for
+  TimePoint next_list_at_{};
+  std::uint16_t listed_slot_ = 0;
+  std::optional<LfuSettings> settings_;  // once they have been asked for
   TimePoint next_at_{};
   TimePoint started_at_{};
   std::optional<Asked> before_;
   std::vector<SlotLoad> load_;
-  std::vector<std::string> listed_;
+  std::vector<Listed> listing_now_, listed_;
   SourceState state_ = SourceState::kStarting;
   std::string note_;
+  std::string why_no_keys_;
 };
 
 }  // namespace heatsink::observe

@@ -42,10 +42,13 @@ class SlotsSourceTest : public testing::Test {
     if (args[0] == "INFO") return bulk("");
     if (args[0] == "MONITOR") return "-NOPERM no\r\n";
     if (args[0] == "ECHO") return bulk(args[1]);
+    if (args[0] == "CONFIG") return ScriptedServer::array({bulk(args[2]), bulk("1")});
+    if (args[0] == "OBJECT")
+      return args[2] == "hot" ? freq_ : "-ERR An LFU maxmemory policy is not selected\r\n";
     EXPECT_EQ(args[0], "CLUSTER");
     if (args[1] == "GETKEYSINSLOT") {
       EXPECT_EQ(args[2], std::to_string(resp::key_slot("hot")));
-      return ScriptedServer::array({bulk("hot"), bulk("{hot}2")});
+      return keys_.empty() ? ScriptedServer::array({bulk("{hot}2"), bulk("hot")}) : keys_;
     }
     if (!error_.empty()) return error_;
     const double us = (seconds_now() - 99) * 1e5;
@@ -57,7 +60,7 @@ class SlotsSourceTest : public testing::Test {
     return source_.observe(server_.now());
   }
 
-  std::string error_;
+  std::string error_, keys_, freq_ = ":120\r\n";
   bool work_ = true;
   SlotsSource source_{options()};
   ScriptedServer server_{
@@ -71,6 +74,27 @@ TEST_F(SlotsSourceTest, TheHottestSlotAndItsKeysWhereMonitorIsForbidden) {
                                                resp::key_slot("hot"))));
   ASSERT_EQ(seen.report.keys.size(), 2u);
   EXPECT_EQ(seen.report.keys[0].verdict.count.key, "hot");
+  EXPECT_THAT(seen.report.keys[0].verdict.reason, HasSubstr("counter 120 of 255"));
+  // Its counter, with a log factor and a decay time of 1.
+  EXPECT_NEAR(seen.report.keys[0].verdict.rate, 116.0 / 60, 0.01);
+  EXPECT_EQ(seen.report.keys[1].verdict.rate, 0);
+}
+
+TEST_F(SlotsSourceTest, TheSlotsAreToldAsFigures) {
+  const Observation seen = after(seconds(3));
+  ASSERT_EQ(seen.slots.size(), 2u);
+  EXPECT_EQ(seen.slots[0].slot, resp::key_slot("hot"));
+  EXPECT_NEAR(seen.slots[0].cpu_share, 0.6, 0.01);
+  EXPECT_EQ(seen.slots[0].keys, 7);
+  EXPECT_GT(seen.slots[0].bytes_rate, 0);
+}
+
+TEST_F(SlotsSourceTest, WhereKeysMayNotBeListedThatIsToldWithTheSlots) {
+  keys_ = "-NOPERM no\r\n";
+  const Observation seen = after(seconds(5));
+  EXPECT_TRUE(seen.report.keys.empty());
+  EXPECT_EQ(seen.slots.size(), 2u);
+  EXPECT_THAT(seen.note, HasSubstr("no keys: the server refuses CLUSTER GETKEYSINSLOT"));
 }
 
 TEST_F(SlotsSourceTest, WithoutCountersWhatToSetIsSaid) {

@@ -57,6 +57,13 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kReissued, counter("heatsink_reissued_total",
                                  "Reads asked again on a private connection because the reply was "
                                  "too big to share one.")},
+      {Count::kGathered, counter("heatsink_gathered_writes_total",
+                                 "Writes that waited for others to the same key (rules' "
+                                 "coalesce).")},
+      {Count::kCoalescedAway,
+       counter("heatsink_coalesced_writes_total",
+               "Writes that the server did not see: a later one, or a sum, stood for them (rules' "
+               "coalesce).")},
       {Count::kUpstreamConnects,
        counter("heatsink_upstream_connects_total", "Connections opened to the server.")},
       {Count::kUpstreamLost,
@@ -73,6 +80,18 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Fills not kept because the key changed while they were read.")},
       {Count::kFillsFailed,
        counter("heatsink_fills_failed_total", "Fills that ended without a value.")},
+      {Count::kRefreshes, counter("heatsink_refreshes_total",
+                                  "Of the copies asked for, those to renew one ahead of time.")},
+      {Count::kRefreshesFailed,
+       counter("heatsink_refreshes_failed_total", "Renewals after which there was no new copy.")},
+      {Count::kRefreshesGivenUp,
+       counter("heatsink_refreshes_given_up_total",
+               "Copies left to end after refresh.max-failures failures in a row.")},
+      {Count::kOutageHits,
+       counter(
+           "heatsink_stale_while_error_hits_total",
+           "Of the local hits, those while the server could not be reached, past the proof that "
+           "level key asks for (stale-while-error of a rule).")},
       {Count::kInvalidations,
        counter("heatsink_invalidations_total", "Names that the server said have changed.")},
       {Count::kFlushes,

@@ -19,33 +19,22 @@ bool is_hot(Temperature temperature) {
 }
 
 bool concerns_hot(const Event& event) {
-  return event.nothing_hot || event.stale_read || is_hot(event.temperature) || is_hot(event.before);
-}
-
-Event event_of(const detect::Change& change, TimePoint now) {
-  const detect::Verdict& verdict = change.verdict;
-  Event event;
-  event.at = now;
-  event.key = verdict.count.key;
-  event.key_truncated = verdict.count.key_truncated;
-  event.db = verdict.count.db;
-  event.temperature = verdict.temperature;
-  event.before = change.before;
-  event.measure = verdict.measure;
-  event.rule = verdict.rule;
-  event.rate = verdict.rate;
-  event.share = verdict.share;
-  event.reason = verdict.reason;
-  return event;
+  return event.nothing_hot || event.stale_read || event.outage ||
+         event.limit != Event::Limit::kNone || is_hot(event.temperature) || is_hot(event.before);
 }
 
 }  // namespace
 
 std::string event_sentence(const Event& event) {
   if (event.nothing_hot) return "nothing is hot: " + event.reason;
+  if (event.outage) return "stale while error: " + event.reason;
   const std::string name = printable(event.key) + (event.key_truncated ? "..." : "") + " (db " +
                            std::to_string(event.db) + ")";
   if (event.stale_read) return "stale read of " + name + ": " + event.reason;
+  if (event.limit != Event::Limit::kNone)
+    return name +
+           (event.limit == Event::Limit::kBegan ? " is limited: " : " is no longer limited: ") +
+           event.reason;
   std::string out = name + " is ";
   if (is_hot(event.before) && !is_hot(event.temperature))
     out += std::string("no longer ") + detect::to_string(event.before) + ", but ";
@@ -56,7 +45,7 @@ void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, Tim
   end_second(now);
   std::vector<Event> events;
   events.reserve(changes.size() + 1);
-  for (const detect::Change& change : changes) events.push_back(event_of(change, now));
+  for (const detect::Change& change : changes) events.push_back(detect::event_of(change, now));
   // Those who read the log at a limited rate are told of hot keys first.
   std::stable_partition(events.begin(), events.end(), concerns_hot);
   if (std::exchange(was_hot_, hot > 0) && hot == 0) {
@@ -80,6 +69,28 @@ void EventLog::add_stale_read(std::string key, std::uint32_t db, std::string rea
   event.db = db;
   event.reason = std::move(reason);
   log_limited(LogLevel::kError, "stale read", event_sentence(event), now);
+  keep(std::move(event));
+}
+
+void EventLog::add_outage(std::string reason, TimePoint now) {
+  Event event;
+  event.at = now;
+  event.outage = true;
+  event.reason = std::move(reason);
+  log_limited(LogLevel::kWarning, "stale while error", event_sentence(event), now);
+  keep(std::move(event));
+}
+
+void EventLog::add_limit(bool began, std::string key, std::uint32_t db, std::string reason,
+                         TimePoint now) {
+  end_second(now);
+  Event event;
+  event.at = now;
+  event.limit = began ? Event::Limit::kBegan : Event::Limit::kEnded;
+  event.key = std::move(key);
+  event.db = db;
+  event.reason = std::move(reason);
+  write(event);
   keep(std::move(event));
 }
 

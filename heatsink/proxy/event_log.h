@@ -34,6 +34,11 @@ class EventLog {
   // key as it is to be shown.
   void add_stale_read(std::string key, std::uint32_t db, std::string reason, TimePoint now);
 
+  // Copies may be served past their proof from now on, or no longer (stale-while-error).
+  void add_outage(std::string reason, TimePoint now);
+  // A key has got a limit by itself, or lost it; the key as it is to be shown.
+  void add_limit(bool began, std::string key, std::uint32_t db, std::string reason, TimePoint now);
+
   const std::string& quiet() const { return quiet_; }
   std::vector<detect::Event> latest() const;  // by number, rising
 

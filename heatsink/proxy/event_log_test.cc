@@ -61,6 +61,15 @@ TEST_F(EventLogTest, EachChangeIsALineAndAnEvent) {
   EXPECT_EQ(events[3].before, Temperature::kWarm);
 }
 
+TEST_F(EventLogTest, ALimitThatComesByItselfIsALineAndAnEvent) {
+  log.add_limit(true, "flash", 1, "because", at(0));
+  log.add_limit(false, "flash", 1, "calm", at(100));
+  EXPECT_THAT(take(), ElementsAre("flash (db 1) is limited: because",
+                                  "flash (db 1) is no longer limited: calm"));
+  ASSERT_EQ(log.latest().size(), 2u);
+  EXPECT_EQ(log.latest()[1].limit, detect::Event::Limit::kEnded);
+}
+
 TEST_F(EventLogTest, NothingHotIsSaidOnceTheLastHotKeyHasGone) {
   log.add({}, 0, at(0));
   EXPECT_THAT(take(), IsEmpty()) << "it never was otherwise";

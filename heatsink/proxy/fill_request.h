@@ -17,6 +17,8 @@ namespace heatsink::proxy {
 // A local copy of one read of a hot key, taken from the server after `fence`, which is not in the
 // future.
 struct FillRequest {
+  static constexpr std::size_t kNoWorker = ~std::size_t{0};  // the keeper itself wants it
+
   std::size_t worker;
   KeyHash hash;
   std::string key;
@@ -25,6 +27,17 @@ struct FillRequest {
   ReadHash which{};
   cache::StoredRead read = {};  // GET unless it says otherwise
   cache::Terms terms = {};      // the key's
+};
+
+// What has become of a fill.
+enum class FillOutcome : std::uint8_t {
+  kKept,
+  kKeptNil,  // no such key, and the copy says so
+  kSpoiled,  // the key changed meanwhile: nothing is kept
+  kTooBig,
+  kRefused,  // by the server: another type
+  kFailed,   // no answer
+  kNoRoom,   // the table has refused it (cache::Entry::uncacheable), or the key is hot no longer
 };
 
 // Word that every invalidation caused so far has been processed. `flush`: drop all copies first,

@@ -63,6 +63,13 @@ class FillWaiters {
     return Join::kAskKeeper;
   }
 
+  // Whether join() would say kJoined.
+  bool joins(ReadHash which, TimePoint fence) const {
+    const auto found = groups_.find(which.value);
+    return found != groups_.end() && !found->second.sessions.empty() &&
+           found->second.sessions.size() < waiters_max_ && fence <= found->second.asked_fence;
+  }
+
   // Those for whom this answer is good, removed from the list; the others asked for a later fill,
   // which will be answered too.
   std::vector<std::uint64_t> take(const FillAnswer& answer) {

@@ -2,6 +2,8 @@
 #include "heatsink/proxy/filler.h"
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <utility>
 
 #include "heatsink/proxy/read_question.h"
@@ -10,25 +12,40 @@ namespace heatsink::proxy {
 
 using redis::FillReply;
 
+namespace {
+
+constexpr Nanos kTtlUnit = Millis(1);  // of PTTL, which leaves off what is less
+
+std::uint32_t microseconds(Nanos duration) {
+  const auto count = std::chrono::ceil<std::chrono::microseconds>(duration).count();
+  constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, kMax));
+}
+
+}  // namespace
+
 // A fill already on its way serves if it was sent after what this reader has seen.
 void Filler::request(const FillRequest& request, TimePoint now) {
   if (const auto latest = latest_.find(request.which.value); latest != latest_.end()) {
     Flight& flight = flights_.at(latest->second);
     if (flight.sent_at > request.fence) {
-      if (std::find(flight.workers.begin(), flight.workers.end(), request.worker) ==
-          flight.workers.end()) {
-        flight.workers.push_back(request.worker);
-      }
+      flight.join(request.worker);
       return;
     }
   }
   counters_.add(Count::kFills);
   const redis::FillId id = ++last_id_;
   last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
-  flights_.emplace(id,
-                   Flight{request, last_sent_at_, shared_.lease.generation(), {request.worker}});
+  Flight flight{request, last_sent_at_, shared_.lease.generation(), {}};
+  flight.join(request.worker);
+  flights_.emplace(id, std::move(flight));
   latest_[request.which.value] = id;
   ask(id, request);
+}
+
+void Filler::Flight::join(std::size_t worker) {
+  const bool waits = std::find(workers.begin(), workers.end(), worker) != workers.end();
+  if (!waits && worker != FillRequest::kNoWorker) workers.push_back(worker);
 }
 
 void Filler::ask(redis::FillId id, const FillRequest& request) {
@@ -55,35 +72,58 @@ void Filler::on_filled(const FillReply& reply) {
   answer->reply = reply.reply;
   answer->resp2 = reply.resp2;
   if (answer->usable) shared_.table.note_shown(flight.asked.hash, reply.sent_at);
-  keep(flight, reply, *answer);
+  if (!answer->usable) counters_.add(Count::kFillsFailed);
+  const FillOutcome outcome = keep(flight, reply, *answer);
   for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
+  outlet_.filled(flight.asked, outcome);
 }
 
 // Those who waited get the value in any case: it was the server's while they waited. It is kept
 // only if nothing has been heard since that puts it in doubt.
-void Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
-  if (!answer.usable) {
-    counters_.add(Count::kFillsFailed);
-    if (reply.outcome == FillReply::Outcome::kTooBig)
-      shared_.table.mark(flight.asked.hash, cache::Uncacheable::kTooBig, reply.sent_at);
-    if (reply.outcome == FillReply::Outcome::kRefused)
-      shared_.table.mark(flight.asked.hash, cache::Uncacheable::kWrongType, reply.sent_at);
-    return;
+FillOutcome Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
+  const KeyHash key = flight.asked.hash;
+  switch (reply.outcome) {
+    case FillReply::Outcome::kTooBig:
+      shared_.table.mark(key, cache::Uncacheable::kTooBig, reply.sent_at);
+      return FillOutcome::kTooBig;
+    case FillReply::Outcome::kRefused:
+      shared_.table.mark(key, cache::Uncacheable::kWrongType, reply.sent_at);
+      return FillOutcome::kRefused;
+    case FillReply::Outcome::kFailed:
+      return FillOutcome::kFailed;
+    case FillReply::Outcome::kValue:
+    case FillReply::Outcome::kNil:
+      break;
   }
   if (reply.spoiled || flight.generation != shared_.lease.generation()) {
     counters_.add(Count::kFillsSpoiled);
-    return;
+    return FillOutcome::kSpoiled;
   }
+  return insert(flight, reply, answer);
+}
+
+FillOutcome Filler::insert(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
   auto copy = std::make_unique<cache::Copy>();
   copy->generation = flight.generation;
   copy->fill_sent_at = reply.sent_at;
   copy->deadline = reply.sent_at + life_of(reply);
+  if (reply.ttl) {
+    copy->value_ends = reply.sent_at + *reply.ttl;
+    copy->ends_late_us = microseconds(reply.answered_at - reply.sent_at + kTtlUnit);
+  }
   copy->nil = answer.nil;
   copy->read = flight.asked.read;
   copy->reply = answer.reply;
   copy->resp2 = answer.resp2;
-  static_cast<void>(
-      shared_.table.insert(flight.asked.hash, std::move(copy)));  // a refusal is told by the entry
+  if (!shared_.table.insert(flight.asked.hash, std::move(copy))) return FillOutcome::kNoRoom;
+  return answer.nil ? FillOutcome::kKeptNil : FillOutcome::kKept;
+}
+
+Nanos Filler::wait_for_expiry(const FillRequest& request, TimePoint now) const {
+  const cache::Copy* copy = shared_.table.copy(request.hash, request.read);
+  if (copy == nullptr || now < copy->value_ends) return Nanos(0);
+  const TimePoint ended = copy->value_ends + std::chrono::microseconds(copy->ends_late_us);
+  return std::clamp(ended - now, Nanos(0), kExpiryWaitMax);
 }
 
 // Where the server does not say what the proxy's user may do, each copy proves it anew by its fill.
@@ -118,21 +158,23 @@ void Filler::on_facts(const redis::ServerFacts& facts) {
 }
 
 void Filler::on_up() {
-  end_generation();
+  drop_proven();
   state_ = "up";
   shared_.lease.set_up(true);
+  outlet_.lease_changed("");
 }
 
 void Filler::on_heartbeat(TimePoint sent_at) { shared_.lease.prove(sent_at); }
 
 void Filler::on_invalidate(std::string_view name) {
   counters_.add(Count::kInvalidations);
-  shared_.table.drop_name(name);
+  const TimePoint stays = shared_.table.drop_name(name);
+  if (stays != TimePoint{}) shared_.fences.raise(hash_name(name, shared_.seed), stays);
 }
 
 void Filler::on_flush() {
   counters_.add(Count::kFlushes);
-  end_generation();
+  drop_proven();
   shared_.table.drop_all();
 }
 
@@ -142,12 +184,17 @@ void Filler::on_rights_changed() {
   outlet_.rights_changed();
 }
 
+// What lives by its deadline alone goes on, for a while, and what may be served in an outage; the
+// proof of all else has ended.
 void Filler::on_down(const std::string& reason) {
   counters_.add(Count::kTrackerLost);
+  const bool was_up = shared_.lease.up();
   shared_.lease.set_up(false);
   state_ = reason;
-  end_generation();
+  static_cast<void>(shared_.lease.begin_generation());
+  shared_.table.drop_for_outage();
   lost_ = true;
+  if (was_up) outlet_.lease_changed(reason);
 }
 
 // Nobody has said since the loss whether what was read may still be read: hence not for longer than
@@ -156,13 +203,12 @@ void Filler::tick(TimePoint now) {
   if (!lost_) return;
   if (!lost_at_) lost_at_ = now;
   if (now - *lost_at_ < shared_.options.acl_staleness / 4) return;
-  shared_.table.drop_all();
+  shared_.table.drop_unleased();
   lost_ = false;
   lost_at_.reset();
 }
 
-// What lives by its deadline alone goes on, for a while; the proof of all else has ended.
-void Filler::end_generation() {
+void Filler::drop_proven() {
   static_cast<void>(shared_.lease.begin_generation());
   shared_.table.drop_leased();
 }

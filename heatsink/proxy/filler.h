@@ -29,6 +29,10 @@ class Filler final : public redis::TrackerEvents {
     virtual void release(const BarrierRequest& waited) = 0;
     virtual void learn(const redis::ServerFacts& facts) = 0;
     virtual void rights_changed() = 0;  // of the proxy's own user
+    // Each fill once, after those who waited have been answered. `asked` by whoever asked first.
+    virtual void filled(const FillRequest& asked, FillOutcome outcome) = 0;
+    // The lease has ended, for this reason; "": it is there again. Not twice alike.
+    virtual void lease_changed(const std::string& reason) = 0;
 
    protected:
     ~Outlet() = default;
@@ -39,6 +43,12 @@ class Filler final : public redis::TrackerEvents {
   void use(redis::Tracker& tracker) { tracker_ = &tracker; }
 
   void request(const FillRequest& request, TimePoint now);
+  // How long such a request should wait: the value's own TTL has just ended here, and the server
+  // may not be there yet; asked now it would answer the old value with a TTL of nothing, and
+  // everybody would ask once more. As long as the fill before took, and a millisecond;
+  // kExpiryWaitMax at most.
+  Nanos wait_for_expiry(const FillRequest& request, TimePoint now) const;
+  static constexpr Nanos kExpiryWaitMax = Millis(250);
   void barrier(const BarrierRequest& request);
   // Every quarter of acl-staleness: ends what has outlived the tracker for long enough.
   void tick(TimePoint now);
@@ -66,12 +76,15 @@ class Filler final : public redis::TrackerEvents {
     TimePoint sent_at;
     cache::Generation generation;
     std::vector<std::size_t> workers;
+
+    void join(std::size_t worker);
   };
 
   void ask(redis::FillId id, const FillRequest& request);
-  void keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
+  FillOutcome keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
+  FillOutcome insert(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
   Nanos life_of(const redis::FillReply& reply) const;
-  void end_generation();
+  void drop_proven();
 
   SharedState& shared_;
   Counters& counters_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <future>
+#include <optional>
 #include <utility>
 
 #include "heatsink/proxy/worker.h"
@@ -12,6 +13,8 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr std::size_t kMergedKeys = 4096;
+
+constexpr Nanos kWarmInterval = Millis(100);  // how late a key may be loaded again, or let go
 
 // A reader's heartbeats keep the connection known to be alive, no more.
 constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
@@ -58,9 +61,14 @@ Keeper::Keeper(SharedState& shared)
       filler_(shared, counters_, *this),
       tracker_(tracker_options(shared), filler_),
       toucher_(shared.table, tracker_),
+      refresher_(shared, counters_),
+      warmer_(shared),
+      searches_(loop_, shared, warmer_),
+      plans_(shared.options.warming),
       link_(loop_, shared.place, tracker_, link_options(shared), "no local copies",
             &shared.tracker_since),
       access_(loop_, shared),
+      inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       reader_(reader_options(shared), auditor_),
       reader_link_(loop_, shared.place, reader_, link_options(shared), "no audits of local copies"),
@@ -68,6 +76,7 @@ Keeper::Keeper(SharedState& shared)
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
       merged_(shared.rules.measures().size()),
       selector_(selector_options(shared.options, shared.rules)),
+      automatic_(shared.options.automatic_qps, Limits::kAutomaticMax),
       events_(quiet_sentence(shared.options)),
       started_at_(BootClock::now()) {
   filler_.use(tracker_);
@@ -79,6 +88,7 @@ Keeper::~Keeper() = default;
 void Keeper::run() {
   loop_.on_turn_end([this] {
     filler_.send_barriers(BootClock::now());
+    search();
     link_.flush();
     reader_link_.flush();
     watch_suspects();
@@ -93,6 +103,9 @@ void Keeper::run() {
     toucher_.round(BootClock::now());
     link_.flush();
   });
+  loop_.call_every(shared_.options.refresh_interval, [this] { refresh(); });
+  loop_.call_every(kWarmInterval, [this] { keep_warm(); });
+  loop_.call_every(KeyInspector::kTick, [this] { inspector_.tick(BootClock::now()); });
   loop_.call_every(shared_.options.acl_staleness / 2, [this] { check_access_if_untold(); });
   link_.connect();
   if (audits(shared_.options)) {
@@ -105,7 +118,46 @@ void Keeper::run() {
 void Keeper::stop() { loop_.stop(); }
 
 void Keeper::request_fill(FillRequest request) {
-  loop_.post([this, request = std::move(request)] { filler_.request(request, BootClock::now()); });
+  loop_.post([this, request = std::move(request)] { ask_or_wait(request); });
+}
+
+void Keeper::ask_or_wait(const FillRequest& request) {
+  const TimePoint now = BootClock::now();
+  const Nanos wait = filler_.wait_for_expiry(request, now);
+  if (wait == Nanos(0)) return filler_.request(request, now);
+  loop_.call_after(wait, [this, request] { filler_.request(request, BootClock::now()); });
+}
+
+void Keeper::refresh() {
+  if (!shared_.lease.up()) return;
+  const TimePoint now = BootClock::now();
+  for (const FillRequest& request : refresher_.due(now)) filler_.request(request, now);
+}
+
+void Keeper::filled(const FillRequest& asked, FillOutcome outcome) {
+  const TimePoint now = BootClock::now();
+  refresher_.filled(asked, outcome, now);
+  warmer_.filled(asked, outcome, now);
+  if (!warm_waiters_.empty()) answer_warm_waiters(now);
+}
+
+// What may be served meanwhile is marked, for whoever looks for it later.
+void Keeper::lease_changed(const std::string& reason) {
+  const bool ended = reason.empty();
+  if (ended && !std::exchange(outage_told_, false)) return;
+  std::size_t copies = 0;
+  Nanos longest{0};
+  shared_.table.for_each_copy([&](const cache::Entry& entry, const cache::Copy&) {
+    copies += entry.terms().stale_while_error > Nanos(0) ? 1U : 0U;
+    longest = std::max(longest, entry.terms().stale_while_error);
+  });
+  if (!ended && longest == Nanos(0)) return;
+  outage_told_ = !ended;
+  events_.add_outage(ended ? "the server answers again: no copy from before is served"
+                           : std::to_string(copies) + (copies == 1 ? " copy" : " copies") +
+                                 " may be served up to " + format_duration(longest) +
+                                 " past the last proof (stale-while-error): " + reason,
+                     BootClock::now());
 }
 
 void Keeper::request_barrier(BarrierRequest request) {
@@ -200,13 +252,24 @@ void Keeper::judge() {
     merged_[i] = detect::merge(summaries_[i], kMergedKeys);
   std::vector<detect::Change> changes = selector_.update(merged_);
   apply(changes);
+  // Of a warmed key it is told when that is over.
+  std::erase_if(changes, [this](const detect::Change& change) {
+    return change.kind == detect::Change::Kind::kDemote &&
+           change.verdict.temperature != detect::Temperature::kWriteHot &&
+           warmer_.holds(change.verdict.count.hash);
+  });
+  for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
+  events_.add(changes, hot_keys(), loop_.now());
+  if (shared_.limits && shared_.limits->automatic() != nullptr) limit_the_hottest(loop_.now());
+  shared_.table.retry(loop_.now());
+}
+
+std::size_t Keeper::hot_keys() const {
   const auto hot = std::count_if(selector_.verdicts().begin(), selector_.verdicts().end(),
                                  [](const detect::Verdict& verdict) {
                                    return verdict.temperature != detect::Temperature::kWarm;
                                  });
-  for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
-  events_.add(changes, static_cast<std::size_t>(hot), loop_.now());
-  shared_.table.retry(loop_.now());
+  return static_cast<std::size_t>(hot) + warmer_.size();
 }
 
 void Keeper::apply(const std::vector<detect::Change>& changes) {
@@ -215,7 +278,8 @@ void Keeper::apply(const std::vector<detect::Change>& changes) {
     if (change.kind == detect::Change::Kind::kNotice) continue;  // for people only
     const bool promoted = change.kind == detect::Change::Kind::kPromote;
     counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
-    if (!promoted) shared_.table.demote(change.verdict.count.hash);
+    const KeyHash key = change.verdict.count.hash;
+    if (!promoted && !warmer_.holds(key)) shared_.table.demote(key);
     changed = true;
   }
   if (!shared_.options.cache_enabled) return;
@@ -291,15 +355,19 @@ detect::Report Keeper::make_report() {
   report.quiet = events_.quiet();
   report.sampled = std::any_of(merged_.begin(), merged_.end(),
                                [](const detect::Summary& merged) { return merged.sampled; });
+  report.absent_max = detect::absent_max(node, selector_.verdicts());
   report.clients = shared_.clients.load(std::memory_order_relaxed);
   report.cached_entries = shared_.table.copies();
   report.cached_bytes = shared_.table.bytes().count;
   report.stale_confirmed = counters_.read(Count::kAuditsStale);
-  for (const detect::Verdict& verdict : selector_.verdicts()) {
+  for (const detect::Verdict& by_rate : selector_.verdicts()) {
+    const bool is_warmed = warmer_.holds(by_rate.count.hash);
+    const detect::Verdict verdict = is_warmed ? as_warmed(by_rate, report.at) : by_rate;
     report.keys.push_back(report_on(verdict));
     if (verdict.temperature == detect::Temperature::kHot) ++report.hot_keys;
     if (verdict.temperature == detect::Temperature::kWriteHot) ++report.write_hot_keys;
   }
+  add_warmed(report);
   return report;
 }
 
@@ -314,6 +382,10 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
   key.cached = shared_.table.has_copy(verdict.count.hash);
   key.reply_bytes = shared_.table.reply_size(verdict.count.hash);
+  if (shared_.limits) {
+    key.limit = limit_on(verdict.count);
+    key.limited_rate = shared_.limits->limited_rate(verdict.count.hash, loop_.now());
+  }
   if (key.cached) return key;
   if (verdict.temperature == detect::Temperature::kWriteHot) {
     key.cache_note = "it is written too often for its reads";

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +13,17 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_probe.h"
 #include "heatsink/proxy/auditor.h"
+#include "heatsink/proxy/automatic_limits.h"
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
+#include "heatsink/proxy/key_inspector.h"
+#include "heatsink/proxy/pattern_searches.h"
+#include "heatsink/proxy/refresher.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/toucher.h"
+#include "heatsink/proxy/warm_plans.h"
+#include "heatsink/proxy/warmer.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
@@ -49,15 +57,29 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   // second.
   detect::Report report();
   std::vector<detect::Event> events() const { return events_.latest(); }
+  // Waits until the server has answered for the keys, three seconds at most (keeper_warming.cc).
+  detect::WarmReport warm(detect::WarmOrder order);
+  // What is, by name, and the searches; or one search with its keys, once it is over.
+  detect::WarmReport warmed(std::uint64_t search = 0);
+  // What is counted of the key, and what the server tells of its value; waits for that, two seconds
+  // at most (keeper_inspection.cc). A key may be named as it is shown.
+  detect::KeyInspection inspect(std::string name, std::uint32_t db);
   const Counters& counters() const { return counters_; }
   const DurationHistogram& staleness() const { return auditor_.staleness(); }
 
  private:
+  struct WarmWaiter;
+
   void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override;
   void release(const BarrierRequest& waited) override;
   void learn(const redis::ServerFacts& facts) override;
   void rights_changed() override { access_.check({}); }
+  void filled(const FillRequest& asked, FillOutcome outcome) override;
+  void lease_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
+
+  void ask_or_wait(const FillRequest& request);
+  void refresh();
 
   void watch_suspects();
   void check_access_if_untold();
@@ -65,10 +87,35 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void judge();
   void apply(const std::vector<detect::Change>& changes);
   bool promote(const detect::Verdict& verdict);
+  void limit_the_hottest(TimePoint now);
+  std::string limit_on(const detect::KeyCount& count) const;
   detect::Report make_report();
   detect::KeyReport report_on(const detect::Verdict& verdict) const;
+  std::size_t hot_keys() const;  // hot and write-hot ones, and what is only warmed
   double accesses_rate(const detect::Verdict& verdict) const;
   std::string coherence() const;
+
+  // keeper_inspection.cc
+  detect::Report report_of_one(const std::string& name, std::uint32_t db);
+  detect::Verdict cold_verdict(const std::string& name, std::uint32_t db) const;
+  std::vector<detect::Event> events_of(const detect::KeyCount& shown) const;
+  std::optional<std::string> true_name(const detect::KeyCount& shown,
+                                       const std::string& name) const;
+
+  // keeper_warming.cc
+  void begin_warming(const std::shared_ptr<WarmWaiter>& waiter);
+  void begin_search(WarmWaiter& waiter, TimePoint now);
+  void end_searches(WarmWaiter& waiter);
+  void add_search(std::uint64_t id, bool with_keys, detect::WarmReport& report) const;
+  void search();
+  void keep_warm();
+  void take_warm_turns(TimePoint now);
+  bool is_hot_by_rate(KeyHash hash) const;
+  void answer_warm_waiters(TimePoint now);
+  detect::WarmedKey outcome_of(const WarmWaiter& waiter, std::size_t i) const;
+  detect::WarmedKey report_on(KeyHash hash) const;
+  detect::Verdict as_warmed(detect::Verdict verdict, TimePoint now) const;
+  void add_warmed(detect::Report& report) const;
 
   SharedState& shared_;
   Counters counters_;
@@ -76,16 +123,26 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   Filler filler_;
   redis::Tracker tracker_;
   Toucher toucher_;
+  Refresher refresher_;
+  Warmer warmer_;
+  PatternSearches searches_;
+  net::TimerId search_timer_ = 0;
+  WarmPlans plans_;
+  TimePoint plans_looked_at_{};
+  std::vector<std::shared_ptr<WarmWaiter>> warm_waiters_;
   redis::Link link_;
   AccessProbe access_;
+  KeyInspector inspector_;
   Auditor auditor_;
   redis::Tracker reader_;  // the auditor's
   redis::Link reader_link_;
   net::TimerId suspects_timer_ = 0;
+  bool outage_told_ = false;
   std::vector<Worker*> workers_;
   std::vector<std::vector<detect::Summary>> summaries_;  // by measure: the latest of each worker
   std::vector<detect::Summary> merged_;                  // by measure
   detect::Selector selector_;
+  AutomaticLimits automatic_;
   EventLog events_;
   const TimePoint started_at_;
 };

@@ -28,7 +28,9 @@ Level level_of(const std::string& name) {
 
 Terms terms_of(const ProxyOptions& options, const RuleOptions& rule) {
   return {level_of(rule.level == kInherit ? options.level : rule.level),
-          rule.max_staleness.value_or(options.max_staleness)};
+          rule.max_staleness.value_or(options.max_staleness),
+          rule.stale_while_error.value_or(Nanos(0)),
+          !rule.limit_rate.empty() && rule.limit_over == "stale"};
 }
 
 }  // namespace
@@ -50,6 +52,26 @@ Nanos longest_staleness(std::span<const Terms> terms) {
   Nanos longest = terms.front().max_staleness;
   for (const Terms& each : terms) longest = std::max(longest, each.max_staleness);
   return longest;
+}
+
+std::vector<bool> refreshes_of_rules(const ProxyOptions& options) {
+  std::vector<bool> refreshes{options.refresh_enabled};
+  for (const RuleOptions& rule : options.rules)
+    refreshes.push_back(rule.refresh == kInherit ? options.refresh_enabled : rule.refresh == "on");
+  return refreshes;
+}
+
+std::string outage_fault(const ProxyOptions& options, const RuleOptions& rule) {
+  if (!rule.stale_while_error) return "";
+  const Terms terms = terms_of(options, rule);
+  if (terms.level != Level::kKey) {
+    return std::string("stale-while-error is for level key, and this rule's is ") +
+           to_string(terms.level) + ": leave it out, or write level: key";
+  }
+  if (terms.stale_while_error > terms.max_staleness) return "";
+  return "stale-while-error is " + format_duration(terms.stale_while_error) +
+         ", and copies are served for max-staleness (" + format_duration(terms.max_staleness) +
+         ") without it: write more, or leave it out";
 }
 
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule) {

@@ -18,10 +18,15 @@ const char* to_string(cache::Level level);  // as it is written: "off", "ttl", "
 // At the places that the rules have in detect::RuleSet::rules(): that for all keys first.
 std::vector<cache::Terms> terms_of_rules(const ProxyOptions& options);
 
+// Likewise: whether copies that are read are renewed ahead of time.
+std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
+
 // A tracker that is silent for longer serves nobody. REQUIRES terms_of_rules().
 Nanos longest_staleness(std::span<const cache::Terms> terms);
 
 // What a rule's level and max-staleness cannot mean, with what to do about it; "": nothing.
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule);
+std::string outage_fault(const ProxyOptions& options,
+                         const RuleOptions& rule);  // stale-while-error
 
 }  // namespace heatsink::proxy

@@ -93,6 +93,27 @@ TEST_F(Levels, ABoundThatCountsForNothingIsAFault) {
   EXPECT_EQ(fault_of("match=a,level=session,max-staleness=1s"), "");
 }
 
+TEST_F(Levels, StaleWhileErrorIsOfLevelKeyAndLongerThanWhatItLeaves) {
+  add("match=a,stale-while-error=30s");
+  EXPECT_EQ(terms_of_rules(options)[0].stale_while_error, Nanos(0));
+  EXPECT_EQ(terms_of_rules(options)[1].stale_while_error, std::chrono::seconds(30));
+  EXPECT_TRUE(rule_faults(options).empty());
+  add("match=b,level=session,stale-while-error=30s");
+  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("this rule's is session"));
+  options.rules.pop_back();
+  add("match=b,stale-while-error=1s");
+  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("for max-staleness (1s) without it"));
+}
+
+TEST_F(Levels, CopiesAreRenewedUnlessSomebodySaysOtherwise) {
+  add("match=a,refresh=off");
+  add("match=b,refresh=on");
+  add("match=c");
+  EXPECT_EQ(refreshes_of_rules(options), (std::vector<bool>{true, false, true, true}));
+  options.refresh_enabled = false;
+  EXPECT_EQ(refreshes_of_rules(options), (std::vector<bool>{false, false, true, false}));
+}
+
 TEST_F(Levels, TheFaultsOfRulesTellThem) {
   add("match=a,level=ttl,max-staleness=1s");
   const std::vector<RuleFault> faults = rule_faults(options);

@@ -59,6 +59,9 @@ const LocalRead* local_read_of(const resp::Command& command);
 // The read of one key that answers for each key of `read`: GET for MGET, itself for all others.
 const LocalRead& read_of_each(const LocalRead& read);
 
+// More keys than this in one MGET or EXISTS: it goes to the server.
+inline constexpr std::size_t kJoinedKeysMax = 64;
+
 // Longer requests are not worth keeping.
 inline constexpr std::size_t kReadArgumentsMax = 64;
 inline constexpr std::size_t kReadArgumentBytesMax = 1024;

@@ -202,6 +202,10 @@ void ProxyOptions::describe(OptionSet& set) {
            "A value larger than this is never cached.", 1, bytes(mebibytes(16))});
   set.add({"cache.maximum-nil", &maximum_nil,
            "Of the local copies, at most so many that say \"no such key\".", 0, 4096});
+  set.add({"cache.warm-share", &warm_share,
+           "Of maximum-size and maximum-bytes, what warmed keys may take at most (heatsink warm, "
+           "warming).",
+           0, 1});
   set.add({"cache.expire-after-write", &expire_after_write,
            "A local copy lives at most so long, even if the key has no TTL or the server tells "
            "nothing.",
@@ -225,6 +229,20 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"cache.heartbeat-key", &heartbeat_key,
            "The key that the proof asks for (EXISTS); it need not exist."});
 
+  set.add(
+      {"refresh.enabled", &refresh_enabled,
+       "Renew copies that are read before they have lived expire-after-write, so that no reader "
+       "waits for it (docs/guides/refresh.md)."});
+  set.add({"refresh.interval", &refresh_interval, "How often it is looked which copies are due.",
+           ns(milliseconds(5)), ns(seconds(10))});
+  set.add(
+      {"refresh.ahead", &refresh_ahead,
+       "A copy is renewed when this part of its life is left, or up to twice as much: drawn for "
+       "each, so that what was filled together is not renewed together.",
+       0.01, 0.45});
+  set.add({"refresh.max-failures", &refresh_failures_max,
+           "After so many failures in a row a copy is left to end; then its readers ask.", 1, 100});
+
   set.add({"audit.sample-rate", &audit_rate,
            "Part of the local hits that are compared with the server afterwards, on a connection "
            "of its own; 0%: none.",
@@ -233,12 +251,30 @@ void ProxyOptions::describe(OptionSet& set) {
            "At most so many of them per second; each is two small commands for the server.", 1,
            1000});
 
+  set.add({"limits.maximum-keys", &limits_keys,
+           "Keys, or clients, that each rule with a limit remembers at once; past it the one that "
+           "is farthest from its limit is forgotten. 128 bytes each, with sliding windows 800.",
+           64, 1'000'000});
+  set.add({"limits.maximum-waiting", &limits_waiting,
+           "Clients that may wait for their turn at once (limit.over: delay); one more is refused.",
+           0, 1'000'000});
+  set.add({"limits.automatic-qps", &automatic_qps,
+           "A key with at least so many accesses per second, and without a limit of its own, may "
+           "send the server no more than this until it cools down; 0: off.",
+           0, kRateMax});
+
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",
                     "Thresholds and promises of their own for some keys; what a rule does not say "
                     "is as under detection and cache (docs/guides/rules.md).",
                     "match=product:*,hot-qps=500,window=1s"},
       rules));
+  set.add(std::make_unique<OptionListOf<WarmingOptions>>(
+      OptionListRow{"warming", "warming",
+                    "Keys that are hot at a time of day, whatever their rate "
+                    "(docs/guides/warming.md).",
+                    "key=sale:42,from=19:55,until=20:30"},
+      warming));
 }
 
 }  // namespace heatsink::proxy

@@ -9,6 +9,7 @@
 #include "heatsink/base/option.h"
 #include "heatsink/base/units.h"
 #include "heatsink/proxy/rule_options.h"
+#include "heatsink/proxy/warm_options.h"
 
 namespace heatsink::proxy {
 
@@ -82,6 +83,7 @@ struct ProxyOptions {
   Bytes maximum_bytes = mebibytes(64);
   Bytes maximum_value_bytes = kibibytes(256);
   std::int64_t maximum_nil = 100;
+  Share warm_share{0.5};
   Nanos expire_after_write = std::chrono::seconds(10);
   Nanos max_staleness = std::chrono::seconds(1);
   std::int64_t maximum_waiters = 1024;
@@ -89,11 +91,23 @@ struct ProxyOptions {
   Nanos acl_staleness = std::chrono::seconds(1);
   std::string heartbeat_key = "heatsink:heartbeat";
 
+  // refresh.*
+  bool refresh_enabled = true;
+  Nanos refresh_interval = Millis(50);
+  Share refresh_ahead{0.2};
+  std::int64_t refresh_failures_max = 3;
+
   // audit.*
   Share audit_rate{0.001};
   std::int64_t audits_per_second = 10;
 
+  // limits.*
+  std::int64_t limits_keys = 4096;
+  std::int64_t limits_waiting = 10'000;
+  double automatic_qps = 0;  // 0: off
+
   std::deque<RuleOptions> rules;
+  std::deque<WarmingOptions> warming;
 
   void describe(OptionSet& set);
 };

@@ -24,7 +24,11 @@ enum class PendingKind : std::uint8_t {
   kExec,       // the client's EXEC: success changes what it is subscribed to
   kMonitor,    // the client's MONITOR: after success the connection is raw
   kAgain,      // the client's read, asked again because its reply was too big to share
+  kCoalesced,  // the write of several clients: Coalescing knows it by `number`
 };
+
+// Whether anybody may have been shown what the server has answered.
+enum class Shown : std::uint8_t { kPerhaps, kNothing };
 
 struct Pending {
   Session* session = nullptr;  // null: the client has gone, or the request is ours

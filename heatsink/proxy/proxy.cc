@@ -165,6 +165,18 @@ detect::Report Proxy::report() const { return threads_->keeper.report(); }
 
 std::vector<detect::Event> Proxy::events() const { return threads_->keeper.events(); }
 
+detect::WarmReport Proxy::warm(detect::WarmOrder order) {
+  return threads_->keeper.warm(std::move(order));
+}
+
+detect::WarmReport Proxy::warmed(std::uint64_t search) const {
+  return threads_->keeper.warmed(search);
+}
+
+detect::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
+  return threads_->keeper.inspect(std::move(name), db);
+}
+
 Status Proxy::ready() const {
   const detect::Report report = threads_->keeper.report();
   if (report.upstream_up) return Unit{};
@@ -192,6 +204,7 @@ MetricSamples Proxy::metrics() const {
   };
   append_key_samples(samples, report,
                      static_cast<std::size_t>(threads_->shared.options.metrics_keys));
+  if (threads_->shared.limits) threads_->shared.limits->append_samples(samples);
   gauge(kClients, report.clients);
   gauge(kPrivate, threads_->shared.private_connections.load());
   gauge(kUp, threads_->shared.lease.up() ? 1 : 0);

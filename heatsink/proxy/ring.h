@@ -22,7 +22,7 @@ class Ring {
     return slots_[(head_ + i) & (slots_.size() - 1)];
   }
 
-  T& push_back(T value) {
+  T& push_back(T&& value) {
     if (size_ == slots_.size()) grow();
     T& slot = slots_[(head_ + size_) & (slots_.size() - 1)];
     slot = std::move(value);

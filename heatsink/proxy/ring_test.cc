@@ -32,7 +32,7 @@ TEST(Ring, HoldsWhatCanOnlyBeMoved) {
 TEST(Ring, KeepsNothingAliveThatWasTaken) {
   const auto shared = std::make_shared<int>(0);
   Ring<std::shared_ptr<int>> ring;
-  ring.push_back(shared);
+  ring.push_back(std::shared_ptr(shared));
   ring.pop_front();
   EXPECT_EQ(shared.use_count(), 1);
 }

@@ -8,6 +8,12 @@
 namespace heatsink::proxy {
 
 void RuleOptions::describe(OptionSet& set) {
+  describe_detection(set);
+  describe_copies(set);
+  describe_limit(set);
+}
+
+void RuleOptions::describe_detection(OptionSet& set) {
   set.add({.name = "match",
            .target = &match,
            .help =
@@ -48,6 +54,9 @@ void RuleOptions::describe(OptionSet& set) {
            kResidenceMax});
   set.add({"write-hot-ratio", &write_hot_ratio,
            "A hot key with fewer reads than this per write is write-hot, and not cached.", 0, 1e6});
+}
+
+void RuleOptions::describe_copies(OptionSet& set) {
   set.add({.name = "level",
            .target = &level,
            .help = "What is promised of local copies (docs/guides/consistency.md); off: none are "
@@ -57,6 +66,59 @@ void RuleOptions::describe(OptionSet& set) {
            "Hard bound, at the levels key and session: without proof from the server within this "
            "time no local copy is served; at least twice cache.heartbeat-interval.",
            kStalenessMin, kStalenessMax});
+  set.add({"coalesce", &coalesce,
+           "Writes (SET, INCR, DECR and their like) that follow one to the same key within this "
+           "time are gathered, reach the server as one, and are answered when it has been; 0: each "
+           "goes by itself (docs/guides/coalesce.md).",
+           0, kCoalesceMax});
+  set.add({.name = "refresh",
+           .target = &refresh,
+           .help = "Whether copies that are read are renewed ahead of time (refresh.enabled).",
+           .choices = {"on", "off", std::string(kInherit)}});
+  set.add(
+      {"stale-while-error", &stale_while_error,
+       "At level key, and leaving it: while the server cannot be reached, a copy is served up to "
+       "so long after its last proof, never past its value's own TTL; inherit: it is not.",
+       kStalenessMin, kStaleWhileErrorMax});
+}
+
+void RuleOptions::describe_limit(OptionSet& set) {
+  set.add({"limit.rate", &limit_rate,
+           "The most that is let through, as 5000/s, 100/10s or 1/h; what is over it is answered "
+           "with an error (docs/guides/limits.md); without it there is no limit."});
+  set.add({"limit.burst", &limit_burst,
+           "So many at once; of a leaky bucket: so many in its queue; inherit: what the rate gives "
+           "in a second. Not for windows.",
+           1, kBurstMax});
+  set.add({.name = "limit.algorithm",
+           .target = &limit_algorithm,
+           .help =
+               "How the rate is kept: a burst, then the rate; so many in each window or in any; "
+               "evenly, one behind the other.",
+           .choices = {"token-bucket", "fixed-window", "sliding-window", "leaky-bucket"}});
+  set.add({.name = "limit.of",
+           .target = &limit_of,
+           .help = "What counts: accesses that the server has to answer, all (local hits too), or "
+                   "those that may change a key.",
+           .choices = {"upstream", "all", "writes"}});
+  set.add({.name = "limit.per",
+           .target = &limit_per,
+           .help = "Whose rate it is: each key's, each client's (its address), or that of all keys "
+                   "of the rule together.",
+           .choices = {"key", "client", "prefix"}});
+  set.add({.name = "limit.over",
+           .target = &limit_over,
+           .help = "What becomes of a command that is over it: an error, a wait for its turn, or, "
+                   "of a read, the local copy even if it may be stale.",
+           .choices = {"reject", "delay", "stale"}});
+  set.add({"limit.delay-max", &limit_delay_max,
+           "With over: delay, the longest wait; whoever would wait longer is refused; inherit: 1s.",
+           kDelayMin, kDelayMax});
+  set.add(
+      {"limit.stale-max", &limit_stale_max,
+       "With over: stale, the oldest copy that is given, by when it was asked for; inherit: ten "
+       "times max-staleness.",
+       kStalenessMin, kStaleMax});
 }
 
 }  // namespace heatsink::proxy

@@ -24,8 +24,25 @@ struct RuleOptions {
   std::optional<Nanos> minimum_residence;
   std::string level{kInherit};
   std::optional<Nanos> max_staleness;
+  std::optional<Nanos> coalesce;
+  std::string refresh{kInherit};
+  std::optional<Nanos> stale_while_error;
+
+  // limit.*: how often (limit_terms.h)
+  std::string limit_rate;  // "": there is no limit
+  std::optional<std::int64_t> limit_burst;
+  std::string limit_algorithm = "token-bucket";
+  std::string limit_of = "upstream";
+  std::string limit_per = "key";
+  std::string limit_over = "reject";
+  std::optional<Nanos> limit_delay_max, limit_stale_max;
 
   void describe(OptionSet& set);
+
+ private:
+  void describe_detection(OptionSet& set);
+  void describe_copies(OptionSet& set);
+  void describe_limit(OptionSet& set);
 };
 
 }  // namespace heatsink::proxy

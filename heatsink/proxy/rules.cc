@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "heatsink/proxy/levels.h"
+#include "heatsink/proxy/limit_terms.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -144,7 +145,8 @@ std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
     for (std::string fault :
          {match_fault(rule), unit_fault(rule, measure.dimension),
           threshold_fault(options, rule, measure.dimension), tick_fault(options, measure.window),
-          measure_fault(used, measure), staleness_fault(options, rule)}) {
+          measure_fault(used, measure), staleness_fault(options, rule), outage_fault(options, rule),
+          limit_fault(options, rule)}) {
       if (!fault.empty()) faults.push_back({i, std::move(fault)});
     }
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@
 #include "heatsink/cache/cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/admission.h"
+#include "heatsink/proxy/coalescer.h"
+#include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/pending.h"
@@ -92,6 +96,11 @@ class Session final : public net::FdHandler {
   void answer(std::shared_ptr<const FillAnswer> answer);
   void barrier_passed(std::uint64_t ticket);  // session_barrier.cc
 
+  // Called by the lane of gathered writes (session_coalesce.cc). Empty: no reply is wanted.
+  void coalesced(std::string_view wire, TimePoint read_at);
+  void coalesced_lost(Pending& pending, const std::string& reason);
+  void leaves_coalescing() { --coalescing_; }  // its write goes on a connection like any other
+
  private:
   enum class Stall : std::uint8_t {
     kNone,
@@ -100,6 +109,7 @@ class Session final : public net::FdHandler {
     kLane,     // until the shared connection is ready
     kFill,     // until the local copy is there
     kProof,    // until the copies are proven again
+    kTurn,     // until the limit of its keys lets it through
     kBarrier,  // likewise, or until its time is over: the client's own BARRIER
   };
   enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
@@ -111,23 +121,24 @@ class Session final : public net::FdHandler {
   };
   enum class User : std::uint8_t { kNobody, kShared, kOther };
 
+  static constexpr CommandFacts kUnknownCommand{};
+
   // One request being looked at.
   struct Call {
     const std::vector<std::string_view>& args;
     std::string_view raw;
     TimePoint now;                           // read after the request was
     const resp::Command* command = nullptr;  // null: unknown
-    const LocalRead* local = nullptr;        // null: never served locally
-    Route route = Route::kPinned;
-    std::uint16_t number = detect::kNoCommand;  // the command's, for the accesses
-    bool tells_nothing = false;                 // its reply says nothing of any key
+    const CommandFacts* facts = &kUnknownCommand;
+    Route route = Route::kPinned;             // facts->route, or where an error is to come from
+    std::optional<NameHash> first_name = {};  // of the first argument, once it was asked for
 
     bool has_right_arity() const {  // REQUIRES command
       const auto count = static_cast<std::int64_t>(args.size());
       return command->arity >= 0 ? count == command->arity : count >= -command->arity;
     }
-    cache::Read read() const {  // REQUIRES local and a key
-      return {local->number, std::span(args).subspan(2)};
+    cache::Read read() const {  // REQUIRES facts->local and a key
+      return {facts->local->number, std::span(args).subspan(2)};
     }
   };
 
@@ -177,6 +188,7 @@ class Session final : public net::FdHandler {
 
   // session_dispatch.cc
   Step dispatch(Call call);
+  Step carry_out(Call call);
   Step run(const Call& call);
   Step begin_multi_or_watch(const Call& call);
   void begin_wait();
@@ -188,7 +200,28 @@ class Session final : public net::FdHandler {
   Step send_on(Upstream& lane, const Call& call, PendingKind kind, std::uint32_t number);
   Pending make_pending(const Call& call, PendingKind kind, std::uint32_t number);
   void note_keys(const Call& call, Pending& pending);
+  NameHash name_hash(const Call& call, std::size_t arg) const;  // of an argument
   bool has_big_key(const Call& call) const;
+
+  // session_limits.cc
+  using Door = Admission::Door;
+  bool is_limited() const { return admission_ != nullptr; }
+  Step dispatch_limited(const Call& call);
+  bool admit(const Call& call, Door door, Step& step);
+  bool admit_oversized(const Call& call, Step& step);
+  bool admit_keys(const Call& call, std::span<const AskedKey> keys, Door door, Step& step);
+  std::span<const AskedKey> keys_to_ask(const Call& call);
+  bool may_fill(const Call& call, std::span<const LocalKey> missing, const cache::Read& read,
+                Step& step);
+  bool may_fill_missing(const Call& call, const std::vector<LocalKey>& keys,
+                        const cache::Read& read, Step& step);
+  Step await_turn(RuleLimit& limit, const AskedKey& key, Nanos wait);
+  void turn_came();
+  Step refuse(const Call& call, std::span<const AskedKey> keys, const Admission::Answer& answer);
+  void record_refused(const Call& call, std::span<const AskedKey> keys);
+  void spoil_transaction();
+  bool serve_unproven(const Call& call);
+  bool find_unproven(LocalKey& key, const cache::Read& read, TimePoint now);
 
   // session_barrier.cc
   static bool is_ours(const Call& call);
@@ -204,22 +237,35 @@ class Session final : public net::FdHandler {
   Step forward_to_prove(const Call& call, std::span<const LocalKey> keys);
   void renew_proof(const Call& call, const Right& right);
   bool reads_locally(const Call& call) const;
-  Step read_locally(const Call& call);
-  Step read_one(const Call& call);
+  Step read_locally(Call& call);
+  Step read_one(Call& call);
   Step forward_seen(const Call& call, ReadHash which);
   bool may_be_given(const FillAnswer& answer, TimePoint now) const;
+  static bool outlives_errors(const cache::Entry& entry);
+  static bool outlive_errors(const std::vector<LocalKey>& keys);
+  bool serve_in_outage(const Call& call, LocalKey& key, const cache::Read& read);
   bool overtakes(const LocalKey& key) const;
   Step await_proof(const Call& call);
   TimePoint fill_after(const cache::Entry& entry) const;
   Step read_many(const Call& call);
   LocalKey local_key(std::string_view key) const;
   cache::Ruling judge(LocalKey& key, const cache::Read& read, TimePoint now) const;
+  template <class JudgeOne>
+  static cache::Ruling judge_twice(std::vector<LocalKey>& keys, JudgeOne judge_one);
+  bool serve_many_in_outage(const Call& call, std::vector<LocalKey>& keys, const cache::Read& read);
   cache::Ruling judge_all(std::vector<LocalKey>& keys, const cache::Read& read,
                           TimePoint now) const;
   bool join_fills(const std::vector<LocalKey>& keys, const cache::Read& read, TimePoint now);
+  void consider_audits(const Call& call, const std::vector<LocalKey>& keys);
   void serve_joined(const Call& call, const std::vector<LocalKey>& keys);
   void serve(std::string_view wire);
   void record_hit(const Call& call, const LocalKey& key, std::size_t bytes);
+
+  // session_coalesce.cc
+  std::optional<Step> try_coalesce(const Call& call);
+  std::optional<Coalescible> may_coalesce(const Call& call) const;
+  std::optional<Step> coalesce(const Call& call, const Coalescible& write);
+  void note_coalesced(const Call& call);
 
   // session_lanes.cc
   Upstream* lane_for(bool own_lane, Step& step);
@@ -273,7 +319,7 @@ class Session final : public net::FdHandler {
   void executed(bool ok, const resp::ReplyScanner& reply);
   void settle_refused_multi();
   void follow_protocol();
-  bool take_silence();
+  bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
 
   Worker& worker_;
   const std::uint64_t id_;
@@ -298,6 +344,8 @@ class Session final : public net::FdHandler {
   std::uint64_t received_ = 0;     // replies to them, ever
   std::uint64_t last_effect_ = 0;  // sent_ at the last command that was not read-only
   std::uint64_t in_flight() const { return sent_ - received_; }
+  std::uint64_t coalescing_ = 0;   // of those in flight, gathered with other clients' writes
+  Coalescer::Line coalescing_in_;  // of the latest
 
   std::unique_ptr<Upstream> private_;
   bool pinned_ = false;
@@ -315,6 +363,8 @@ class Session final : public net::FdHandler {
   std::uint64_t ticket_ = 0;  // of its latest kProof or kBarrier
   enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier_ = Barrier::kNone;
   net::TimerId barrier_timer_ = 0;
+  std::unique_ptr<Admission> admission_;  // null: no rule has a limit
+  net::TimerId turn_timer_ = 0;
   std::unique_ptr<AskedRight> proves_;  // what the reply to the request being forwarded proves
   ReadHash reply_of_;  // of the request being forwarded, if its reply's length is worth knowing
   // Names (by hash) that commands in flight touch: not served locally until those are answered.

@@ -25,15 +25,19 @@ bool says_block(const std::vector<std::string_view>& args) {
 Session::Step Session::dispatch(Call call) {
   call.command = worker_.commands().find(call.args);
   if (call.command != nullptr) {
-    const Worker::CommandFacts& facts = worker_.facts(*call.command);
-    call.route = facts.route;
-    call.number = facts.number;
-    call.local = facts.local;
-    call.tells_nothing = facts.tells_nothing;
+    call.facts = &worker_.facts(*call.command);
+    call.route = call.facts->route;
+  }
+  return is_limited() ? dispatch_limited(call) : carry_out(call);
+}
+
+Session::Step Session::carry_out(Call call) {
+  if (worker_.coalescing() != nullptr) {
+    if (const std::optional<Step> step = try_coalesce(call)) return *step;
   }
   if (mode_ == Mode::kRaw) return dispatch_raw(call);
   if (call.command == nullptr && is_ours(call)) return run_ours(call);
-  if (call.local != nullptr && reads_locally(call)) return read_locally(call);
+  if (call.facts->local != nullptr && reads_locally(call)) return read_locally(call);
   const bool refused = call.command == nullptr || !call.has_right_arity();
   // It will change nothing; but a refused EXEC ends its transaction.
   const bool ends = in_multi_ && call.route == Route::kExec;
@@ -179,6 +183,7 @@ void Session::queue_subscription(const Call& call) {
 Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind,
                                std::uint32_t number) {
   Step step = Step::kDone;
+  if (is_limited() && !admit(call, Door::kUpstream, step)) return step;
   Upstream* lane = lane_for(own_lane || user_ == User::kOther, step);
   if (lane == nullptr) return step;
   return send_on(*lane, call, kind, number);
@@ -187,7 +192,7 @@ Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind
 Session::Step Session::send_on(Upstream& lane, const Call& call, PendingKind kind,
                                std::uint32_t number) {
   if (call.route == Route::kPinned) pin();
-  if (call.command != nullptr && call.command->name == "client|tracking") server_knows_best_ = true;
+  if (call.facts->asks_tracking) server_knows_best_ = true;
   worker_.count().add(Count::kCommands);
   worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
   ++sent_;
@@ -205,7 +210,7 @@ Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t 
   pending.reply_of = reply_of_.value;
   pending.proves = std::move(proves_);
   pending.read_only = call.command != nullptr && call.command->has(resp::kReadonly);
-  pending.tells = !call.tells_nothing;
+  pending.tells = !call.facts->tells_nothing;
   const bool executes = !in_multi_ || call.route == Route::kExec;
   if (executes && in_multi_) {
     pending.keys = std::move(transaction_);
@@ -214,40 +219,36 @@ Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t 
     pending.changes_access = transaction_changes_access_;
   }
   note_keys(call, pending);
-  if (executes && worker_.shared().options.cache_enabled && call.route != Route::kBlocking) {
-    pending.keys.for_each([&](const TouchedKey& key) {
-      if (key.write) worker_.shared().fences.write_begins(key.name);
-    });
-    pending.writes_begun = true;
-  }
+  if (executes && call.route != Route::kBlocking) worker_.begin_writes(pending);
   return pending;
+}
+
+NameHash Session::name_hash(const Call& call, std::size_t arg) const {
+  return arg == 1 && call.first_name ? *call.first_name
+                                     : hash_name_inline(call.args[arg], worker_.shared().seed);
 }
 
 // Inside MULTI the keys are kept for EXEC: that is when the server runs the commands.
 void Session::note_keys(const Call& call, Pending& pending) {
-  SharedState& shared = worker_.shared();
   std::vector<resp::KeyRef>& refs = worker_.key_refs();
   refs.clear();
   const resp::Keys keys = call.command == nullptr ? resp::Keys::kUnknown
                                                   : resp::find_keys(*call.command, call.args, refs);
-  // Scripts and functions are free to touch keys that the call does not name, and many do.
-  const bool runs_code = call.command != nullptr && call.command->has(resp::kNoMandatoryKeys);
-  const bool rights = call.command != nullptr && changes_rights(*call.command);
-  const bool unknown = keys != resp::Keys::kKnown || runs_code || rights;
-  const bool flush = rights || (keys == resp::Keys::kUnknown && call.command != nullptr &&
-                                hides_invalidations(*call.command));
+  const CommandFacts& facts = *call.facts;
+  const bool unknown = keys != resp::Keys::kKnown || facts.runs_code || facts.changes_rights;
+  const bool flush =
+      facts.changes_rights || (keys == resp::Keys::kUnknown && facts.hides_invalidations);
   const bool queued = in_multi_ && call.route != Route::kExec && call.route != Route::kDiscard;
   (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
   (queued ? transaction_flush_ : pending.flush) |= flush;
-  (queued ? transaction_changes_access_ : pending.changes_access) |=
-      call.command != nullptr && changes_access(*call.command);
+  (queued ? transaction_changes_access_ : pending.changes_access) |= facts.changes_access;
   if (unknown) in_flight_names_.set();
   // Of a write each key has its part of the request.
   const auto written = static_cast<std::uint32_t>(
       std::min<std::size_t>(call.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
   for (const resp::KeyRef& ref : refs) {
     const std::string_view key = call.args[ref.arg];
-    const NameHash name = hash_name_inline(key, shared.seed);
+    const NameHash name = name_hash(call, ref.arg);
     const KeyHash hash = in_db(name, db_);
     in_flight_names_.set(name.value % in_flight_names_.size());
     worker_.record({.hash = hash,
@@ -256,7 +257,7 @@ void Session::note_keys(const Call& call, Pending& pending) {
                     .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
                     .local_hit = false,
                     .bytes = ref.write ? written : worker_.last_reply_bytes(hash),
-                    .command = call.number,
+                    .command = facts.number,
                     .client = address_});
     if (queued && transaction_.size() >= kTransactionKeysMax) {
       transaction_unknown_ = true;
@@ -270,7 +271,7 @@ void Session::note_keys(const Call& call, Pending& pending) {
 bool Session::has_big_key(const Call& call) const {
   if (!worker_.has_big_keys() || call.args.size() < 2) return false;
   // By its first argument: good enough for a hint, wrong only about the lane.
-  return worker_.is_big(in_db(hash_name_inline(call.args[1], worker_.shared().seed), db_));
+  return worker_.is_big(in_db(name_hash(call, 1), db_));
 }
 
 }  // namespace heatsink::proxy

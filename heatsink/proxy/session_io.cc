@@ -21,6 +21,8 @@ Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::stri
       address_(worker.shared().client_names.enter(peer, worker.loop().now())),
       socket_(std::move(socket)) {
   become(fresh_user());
+  if (Limits* limits = worker.shared().limits.get())
+    admission_ = std::make_unique<Admission>(*limits);
 }
 
 void Session::become(User user, std::string_view name) {
@@ -232,6 +234,8 @@ void Session::close() {
   queued_hits_.clear();
   parts_.clear();
   worker_.loop().cancel(std::exchange(barrier_timer_, 0));
+  worker_.loop().cancel(std::exchange(turn_timer_, 0));
+  admission_.reset();
   if (private_) give_back(false);
   if (in_flight() == 0) worker_.bury(*this);
 }

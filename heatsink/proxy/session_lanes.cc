@@ -110,19 +110,11 @@ Upstream* Session::in_right_db(Upstream& lane, Step& step) {
 bool Session::right_db(Upstream& lane) {
   if (lane.db() == db_ || (pinned_ && &lane == private_.get())) return true;
   if (lane.login() == Upstream::Login::kNone && user_ != User::kOther) return true;  // for AUTH
-  ByteBuffer select;
-  resp::append_request(select, {"SELECT", std::to_string(db_)});
-  Pending pending;
   const bool known = lane.knows_db(db_);
-  pending.kind = PendingKind::kSelect;
-  pending.number = db_;
-  if (!known) {
-    pending.session = this;
-    ++sent_;
-  }
+  if (!known) ++sent_;
   // A private one has no other user: it is where this SELECT leaves it, or the session ends.
   lane.set_db(known || &lane == private_.get() ? db_ : Upstream::kUnknownDb);
-  lane.send(select.view(), std::move(pending));
+  lane.send_select(db_, known ? nullptr : this);
   return known;
 }
 
@@ -207,24 +199,25 @@ void Session::begin_oversized(TimePoint now) {
   if (!call.args.empty()) call.command = worker_.commands().find(call.args);
   const Route route = call.command != nullptr ? worker_.facts(*call.command).route : Route::kPinned;
   const bool plain = route == Route::kShared || route == Route::kPrivate || route == Route::kPinned;
+  const bool keys_known = call.command != nullptr && call.command->first_key > 0 &&
+                          call.command->last_key >= call.command->first_key &&
+                          !call.command->has(resp::kMovableKeys) &&
+                          static_cast<std::size_t>(call.command->last_key) < call.args.size();
   Step step = Step::kDone;
   Upstream* lane = nullptr;
   if (!plain || mode_ == Mode::kRaw) {
     step = reply_error("ERR heatsink: this command cannot be so big (proxy.stream-threshold)");
-  } else {
+  } else if (!is_limited() || !keys_known || admit_oversized(call, step)) {
     lane = private_lane(step);
   }
   if (step == Step::kStall) {
     parser_.reset();
     return;
   }
+  if (admission_) admission_->end(lane != nullptr);
   mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
   if (lane == nullptr) return;
   if (input_ended_) worker_.end_wait_later(*this);  // the rest will not come
-  const bool keys_known = call.command != nullptr && call.command->first_key > 0 &&
-                          call.command->last_key >= call.command->first_key &&
-                          !call.command->has(resp::kMovableKeys) &&
-                          static_cast<std::size_t>(call.command->last_key) < call.args.size();
   if (!keys_known) call.command = nullptr;
   call.route = route;
   send_on(*lane, call, PendingKind::kForward, 0);

@@ -11,9 +11,6 @@
 namespace heatsink::proxy {
 namespace {
 
-// More keys than this in one MGET or EXISTS: it goes to the server.
-constexpr std::size_t kJoinedKeysMax = 64;
-
 Count count_of(cache::Ruling refusal) {
   switch (refusal) {
     case cache::Ruling::kNoCopy:
@@ -47,8 +44,8 @@ bool Session::reads_locally(const Call& call) const {
          !(subscribed() && protocol_ == resp::Protocol::kResp2);
 }
 
-Session::Step Session::read_locally(const Call& call) {
-  const Join join = call.local->join;
+Session::Step Session::read_locally(Call& call) {
+  const Join join = call.facts->local->join;
   const bool many = join == Join::kArray || (join == Join::kSum && call.args.size() > 2);
   return many ? read_many(call) : read_one(call);
 }
@@ -72,7 +69,7 @@ cache::Ruling Session::judge(LocalKey& key, const cache::Read& read, TimePoint n
 // ---- other users than the proxy's own: each read must have been the server's to allow
 
 Right Session::right_to(const Call& call, std::span<const LocalKey> keys) const {
-  Right right{user_hash_, 0, call.local->number};
+  Right right{user_hash_, 0, call.facts->local->number};
   for (const LocalKey& key : keys) right.add_key(key.hash);
   return right;
 }
@@ -136,8 +133,9 @@ Session::Step Session::await_proof(const Call& call) {
 
 // ---- one key
 
-Session::Step Session::read_one(const Call& call) {
+Session::Step Session::read_one(Call& call) {
   LocalKey key = local_key(call.args[1]);
+  call.first_name = key.name;
   if (user_ == User::kOther && key.entry != nullptr && !may_read(call, {&key, 1}))
     return forward_to_prove(call, {&key, 1});
   const cache::Read read = call.read();
@@ -145,7 +143,7 @@ Session::Step Session::read_one(const Call& call) {
   if (answer_) {
     const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
     if (!may_be_given(*answer, call.now) || answer->key != key.hash || !answer->read.is(read))
-      return forward_seen(call, answer->which);
+      return serve_in_outage(call, key, read) ? Step::kDone : forward_seen(call, answer->which);
     record_hit(call, key, answer->reply.size());
     serve(answer->reply_in(resp3));
     return Step::kDone;
@@ -153,24 +151,49 @@ Session::Step Session::read_one(const Call& call) {
   if (key.entry == nullptr || overtakes(key)) return forward(call, has_big_key(call));
   const cache::Ruling ruling = judge(key, read, call.now);
   if (ruling == cache::Ruling::kServe) {
-    worker_.count_hit(*call.local);
+    worker_.count_hit(*call.facts->local);
     worker_.consider_audit(*key.entry, *key.copy, call.now);
     if (!read.arguments.empty()) worker_.count_hit_among_many(key.hash);
+    key.copy->mark_read();
     const std::string_view wire = key.copy->reply_in(resp3);
     record_hit(call, key, wire.size());
     serve(wire);
     return Step::kDone;
   }
   worker_.count().add(count_of(ruling));
+  if (serve_in_outage(call, key, read)) return Step::kDone;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
   if (!worth_keeping(read)) return forward(call, has_big_key(call));
   const ReadHash which = hash_read(key.hash, read);
-  const bool waits = ruling != cache::Ruling::kWriteInFlight &&
-                     ruling != cache::Ruling::kUnproven &&
-                     worker_.may_fill(*key.entry, which, read) &&
-                     worker_.join_fill(id_, *key.entry, which, read, fill_after(*key.entry)) !=
-                         FillWaiters::Join::kFull;
+  const bool fills = ruling != cache::Ruling::kWriteInFlight &&
+                     (ruling != cache::Ruling::kUnproven || outlives_errors(*key.entry)) &&
+                     worker_.may_fill(*key.entry, which, read);
+  Step step = Step::kDone;
+  if (fills && is_limited() && !may_fill(call, {&key, 1}, read, step)) return step;
+  const bool waits = fills && worker_.join_fill(id_, *key.entry, which, read,
+                                                fill_after(*key.entry)) != FillWaiters::Join::kFull;
   return waits ? stall(Stall::kFill) : forward_seen(call, which);
+}
+
+// ---- the server cannot be reached, and the key's rule has something to say about that
+
+// Such a read does not go to a server that has stopped proving itself, where it might wait for
+// long: it waits for the keeper to find out.
+bool Session::outlives_errors(const cache::Entry& entry) {
+  return entry.terms().stale_while_error > Nanos(0);
+}
+
+bool Session::serve_in_outage(const Call& call, LocalKey& key, const cache::Read& read) {
+  if (key.entry == nullptr || !outlives_errors(*key.entry)) return false;
+  const SharedState& shared = worker_.shared();
+  key.copy = cache::judge_in_outage(*key.entry, read, shared.lease, shared.fences, call.now).copy;
+  if (key.copy == nullptr) return false;
+  worker_.count_hit(*call.facts->local);
+  worker_.count().add(Count::kOutageHits);
+  const std::string_view wire = key.copy->reply_in(protocol_ == resp::Protocol::kResp3);
+  record_hit(call, key, wire.size());
+  serve(wire);
+  return true;
 }
 
 // Messages may have come while it waited.
@@ -196,7 +219,7 @@ Session::Step Session::read_many(const Call& call) {
   const bool waited = std::exchange(answer_, nullptr) != nullptr;
   const std::size_t count = call.args.size() - 1;
   if (count > kJoinedKeysMax) return forward(call, has_big_key(call));
-  const cache::Read read{read_of_each(*call.local).number, {}};
+  const cache::Read read{read_of_each(*call.facts->local).number, {}};
   std::vector<LocalKey> keys;
   keys.reserve(count);
   for (const std::string_view name : std::span(call.args).subspan(1)) {
@@ -207,33 +230,69 @@ Session::Step Session::read_many(const Call& call) {
   if (user_ == User::kOther && !may_read(call, keys)) return forward_to_prove(call, keys);
   const cache::Ruling ruling = judge_all(keys, read, call.now);
   if (ruling == cache::Ruling::kServe) {
-    worker_.count_hit(*call.local);
+    worker_.count_hit(*call.facts->local);
+    consider_audits(call, keys);
     serve_joined(call, keys);
     return Step::kDone;
   }
   worker_.count().add(count_of(ruling));
+  if (serve_many_in_outage(call, keys, read)) return Step::kDone;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
-  const bool in_vain =
-      waited || ruling == cache::Ruling::kWriteInFlight || ruling == cache::Ruling::kUnproven;
-  if (!in_vain && join_fills(keys, read, call.now)) return stall(Stall::kFill);
+  const bool in_vain = waited || ruling == cache::Ruling::kWriteInFlight ||
+                       (ruling == cache::Ruling::kUnproven && !outlive_errors(keys));
+  if (in_vain) return forward(call, has_big_key(call));
+  if (Step step = Step::kDone; is_limited() && !may_fill_missing(call, keys, read, step))
+    return step;
+  if (join_fills(keys, read, call.now)) return stall(Stall::kFill);
   return forward(call, has_big_key(call));
 }
 
 // The first refusal, or kServe. Judged twice: a copy that is there both times was there between
 // them, which is one moment for all.
-cache::Ruling Session::judge_all(std::vector<LocalKey>& keys, const cache::Read& read,
-                                 TimePoint now) const {
+template <class JudgeOne>
+cache::Ruling Session::judge_twice(std::vector<LocalKey>& keys, JudgeOne judge_one) {
   for (LocalKey& key : keys) {
-    const cache::Ruling ruling = judge(key, read, now);
+    const cache::Ruling ruling = judge_one(key);
     if (ruling != cache::Ruling::kServe) return ruling;
   }
   for (LocalKey& key : keys) {
     const cache::Copy* first = key.copy;
-    const cache::Ruling ruling = judge(key, read, now);
+    const cache::Ruling ruling = judge_one(key);
     if (ruling != cache::Ruling::kServe) return ruling;
     if (key.copy != first) return cache::Ruling::kFence;  // written and filled again meanwhile
   }
   return cache::Ruling::kServe;
+}
+
+cache::Ruling Session::judge_all(std::vector<LocalKey>& keys, const cache::Read& read,
+                                 TimePoint now) const {
+  return judge_twice(keys, [&](LocalKey& key) { return judge(key, read, now); });
+}
+
+bool Session::outlive_errors(const std::vector<LocalKey>& keys) {
+  return std::all_of(keys.begin(), keys.end(),
+                     [](const LocalKey& key) { return outlives_errors(*key.entry); });
+}
+
+// The moment that they share is the last word of the tracker: what it had not taken back by then
+// was right together. A key whose rule does not outlast errors is judged as ever, so that one of
+// level ttl may be among them.
+bool Session::serve_many_in_outage(const Call& call, std::vector<LocalKey>& keys,
+                                   const cache::Read& read) {
+  const SharedState& shared = worker_.shared();
+  if (shared.lease.up()) return false;
+  const auto judge_one = [&](LocalKey& key) {
+    if (!outlives_errors(*key.entry)) return judge(key, read, call.now);
+    const cache::Judgement judgement =
+        cache::judge_in_outage(*key.entry, read, shared.lease, shared.fences, call.now);
+    key.copy = judgement.copy;
+    return judgement.ruling;
+  };
+  if (judge_twice(keys, judge_one) != cache::Ruling::kServe) return false;
+  worker_.count_hit(*call.facts->local);
+  worker_.count().add(Count::kOutageHits);
+  serve_joined(call, keys);
+  return true;
 }
 
 // Asks for all copies that are missing and waits for the last: the tracker answers in order. False:
@@ -257,23 +316,27 @@ bool Session::join_fills(const std::vector<LocalKey>& keys, const cache::Read& r
                                               fill_after(*last->entry)) != FillWaiters::Join::kFull;
 }
 
+void Session::consider_audits(const Call& call, const std::vector<LocalKey>& keys) {
+  for (const LocalKey& key : keys) worker_.consider_audit(*key.entry, *key.copy, call.now);
+}
+
 void Session::serve_joined(const Call& call, const std::vector<LocalKey>& keys) {
   const bool resp3 = protocol_ == resp::Protocol::kResp3;
   ByteBuffer wire;
   std::uint64_t sum = 0;
-  if (call.local->join == Join::kArray)
-    resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
+  const Join join = call.facts->local->join;
+  if (join == Join::kArray) resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
   for (const LocalKey& key : keys) {
     const std::string_view reply = key.copy->reply_in(resp3);
+    key.copy->mark_read();
     record_hit(call, key, reply.size());
-    worker_.consider_audit(*key.entry, *key.copy, call.now);
-    if (call.local->join == Join::kArray) {
+    if (join == Join::kArray) {
       wire.append(reply);
     } else {
       sum += number_in(reply);
     }
   }
-  if (call.local->join == Join::kSum) resp::append_integer(wire, static_cast<std::int64_t>(sum));
+  if (join == Join::kSum) resp::append_integer(wire, static_cast<std::int64_t>(sum));
   serve(wire.view());
 }
 
@@ -286,7 +349,7 @@ void Session::record_hit(const Call& call, const LocalKey& key, std::size_t byte
                   .kind = detect::AccessKind::kRead,
                   .local_hit = true,
                   .bytes = static_cast<std::uint32_t>(bytes),
-                  .command = call.number,
+                  .command = call.facts->number,
                   .client = address_});
 }
 

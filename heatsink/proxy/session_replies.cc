@@ -55,8 +55,6 @@ bool Session::congested() const {
   return output_.size() + parts_bytes_ > worker_.shared().options.client_output_max.count / 2;
 }
 
-bool Session::take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
-
 Session::Step Session::reply(std::string_view wire) {
   worker_.count().add(Count::kCommands);
   if (!take_silence()) emit(wire);

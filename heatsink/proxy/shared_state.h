@@ -19,6 +19,7 @@
 #include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/key_display.h"
 #include "heatsink/proxy/levels.h"
+#include "heatsink/proxy/limits.h"
 #include "heatsink/proxy/options.h"
 #include "heatsink/proxy/rules.h"
 #include "heatsink/proxy/tls.h"
@@ -39,11 +40,15 @@ struct SharedState {
         rules(
             rule_set(options, [this](std::string_view name) { return shown.show(name); }).value()),
         terms(terms_of_rules(options)),
+        refreshes(refreshes_of_rules(options)),
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
                .value_bytes_max = options.maximum_value_bytes,
                .nil_max =
-                   static_cast<std::size_t>(std::min(options.maximum_nil, options.maximum_size))},
+                   static_cast<std::size_t>(std::min(options.maximum_nil, options.maximum_size)),
+               .pins_max = static_cast<std::size_t>(part(options.warm_share, options.maximum_size)),
+               .pinned_bytes_max = Bytes{static_cast<std::uint64_t>(part(
+                   options.warm_share, static_cast<std::int64_t>(options.maximum_bytes.count)))}},
               epochs) {}
 
   const ProxyOptions options;
@@ -53,11 +58,18 @@ struct SharedState {
   const KeyDisplay shown;
   const detect::RuleSet rules;
   const std::vector<cache::Terms> terms;  // at the places of `rules`
+  const std::vector<bool> refreshes;      // likewise
 
   // What is promised of a key's copies. Of a truncated name (`is_whole` false) see RuleSet::of().
   const cache::Terms& terms_of(std::string_view key, bool is_whole = true) const {
     return terms[rules.place_of(rules.of(key, is_whole))];
   }
+
+  bool refreshes_copies_of(std::string_view key) const {
+    return refreshes[rules.place_of(rules.of(key))];
+  }
+
+  const std::unique_ptr<Limits> limits{Limits::make(options, rules)};  // null: nothing is limited
 
   cache::Epochs epochs;
   cache::Lease lease;
@@ -108,6 +120,10 @@ struct SharedState {
   std::atomic<std::int64_t> handshakes{0};  // of clients, under way
 
  private:
+  static std::int64_t part(Share share, std::int64_t whole) {
+    return static_cast<std::int64_t>(share.part * static_cast<double>(whole));
+  }
+
   std::atomic<std::int64_t> rights_changed_at_{0};
   mutable std::mutex tls_mutex_;  // taken once per connection
   net::TlsContext client_tls_;

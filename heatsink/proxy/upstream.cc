@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kHeadMax = 64 * 1024;  // of an element whose header line does not end
 
+bool one_line(char type) { return type == '+' || type == '-' || type == ':'; }
+
 // More elements than this are taken for more than stream-threshold bytes.
 constexpr std::int64_t kSharedElementsMax = 16 * 1024;
 
@@ -104,12 +106,22 @@ void Upstream::finish_handshake(bool ok) {
   worker_.upstream_ready(*this);
 }
 
-void Upstream::send(std::string_view request, Pending pending) {
+void Upstream::send(std::string_view request, Pending&& pending) {
   if (pending_.empty()) progress_at_ = worker_.loop().now();
   if (shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
   output_.append(request);
   pending_.push_back(std::move(pending));
   worker_.flush_later(*this);
+}
+
+void Upstream::send_select(std::uint32_t db, Session* told) {
+  ByteBuffer select;
+  resp::append_request(select, {"SELECT", std::to_string(db)});
+  Pending pending;
+  pending.session = told;
+  pending.kind = PendingKind::kSelect;
+  pending.number = db;
+  send(select.view(), std::move(pending));
 }
 
 void Upstream::send_more(std::string_view bytes) {
@@ -175,8 +187,9 @@ void Upstream::fail(const std::string& reason) {
   const TimePoint now = BootClock::now();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
-    worker_.settle(pending, now);
+    worker_.settle(pending, now, begun_ || ambiguous_ ? Shown::kPerhaps : Shown::kNothing);
     if (pending.session != nullptr) pending.session->reply_lost(pending, begun_, reason);
+    if (pending.kind == PendingKind::kCoalesced) worker_.coalescing()->lost(pending.number, reason);
     begun_ = false;
   }
   worker_.upstream_failed(*this, reason);
@@ -285,7 +298,12 @@ bool Upstream::begin_reply() {
     return false;
   }
   worker_.settle(pending, read_at_);
-  capture_ = pending.kind == PendingKind::kHandshake || selects;
+  const bool coalesced = pending.kind == PendingKind::kCoalesced;
+  if (coalesced && !one_line(scanner_.type())) {
+    fail("it broke the protocol");
+    return false;
+  }
+  capture_ = pending.kind == PendingKind::kHandshake || selects || coalesced;
   if (capture_) captured_.clear();
   Session* session = pending.session;
   const bool ours = pending.kind == PendingKind::kOwn || selects;
@@ -372,6 +390,8 @@ void Upstream::finish_reply() {
   if (ok && selects) known_dbs_.insert(pending.number);
   const bool refused = !ok && pending.kind == PendingKind::kSelect;
   if (pending.kind == PendingKind::kSelect) doubt_db(refused && pending.session == nullptr);
+  if (pending.kind == PendingKind::kCoalesced)
+    worker_.coalescing()->answered(pending.number, captured_, read_at_);
   if (pending.session != nullptr)
     pending.session->reply_done(pending, ok, scanner_, refused ? captured_ : std::string_view());
 }

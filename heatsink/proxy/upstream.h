@@ -46,7 +46,9 @@ class Upstream final : public net::FdHandler {
   }  // it failed because the server did not let the proxy in
 
   // REQUIRES ready(). Sent when the turn ends, with all that came before it.
-  void send(std::string_view request, Pending pending);
+  void send(std::string_view request, Pending&& pending);
+  // SELECT, before what is sent next. `told` (null: nobody waits for it) has the reply.
+  void send_select(std::uint32_t db, Session* told);
   // The rest of a request whose beginning was sent; private only.
   void send_more(std::string_view bytes);
   void flush();

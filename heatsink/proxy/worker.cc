@@ -40,6 +40,8 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}),
       proofs_(shared.options.acl_staleness),
       random_(shared.seed + index) {
+  std::vector<Nanos> windows = coalescing_windows(shared.options);
+  if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));
   set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
                                                          [](const auto*) {}));
 }
@@ -68,13 +70,14 @@ void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
   commands_ = std::move(commands);
   // There a hash may change without an invalidation in time.
   const bool fields_expire = commands_->find_name("hpexpire") != nullptr;
+  first_command_ = commands_->commands().data();
   facts_.clear();
   for (const resp::Command& command : commands_->commands()) {
     const LocalRead* local = local_read_of(command);
     if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
-    facts_.push_back({route_of(command),
-                      counter_ ? counter_->commands().number(command.name) : detect::kNoCommand,
-                      local, tells_nothing(command)});
+    const std::uint16_t number =
+        counter_ ? counter_->commands().number(command.name) : detect::kNoCommand;
+    facts_.push_back(facts_of(command, number, local));
   }
 }
 

@@ -12,7 +12,10 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
+#include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/audit_sampler.h"
+#include "heatsink/proxy/coalescing.h"
+#include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/doorkeeper.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/local_reads.h"
@@ -62,15 +65,9 @@ class Worker final : private TlsDoor::House {
   static constexpr std::size_t kScratchBytes = 64 * 1024;
 
   const resp::CommandTable& commands() const { return *commands_; }
-  // What is known of a command of commands().
-  struct CommandFacts {
-    Route route = Route::kPinned;
-    std::uint16_t number = detect::kNoCommand;  // that accesses carry
-    const LocalRead* local = nullptr;           // null: never served locally
-    bool tells_nothing = false;
-  };
+  // What is known of a command of commands(); lives until the worker's next turn.
   const CommandFacts& facts(const resp::Command& command) const {
-    return facts_[static_cast<std::size_t>(&command - commands_->commands().data())];
+    return facts_[static_cast<std::size_t>(&command - first_command_)];
   }
 
   void record(const detect::Access& access) {
@@ -103,6 +100,7 @@ class Worker final : private TlsDoor::House {
   void release_private(std::unique_ptr<Upstream> upstream, bool clean);
 
   Proofs& proofs() { return proofs_; }
+  Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
 
   // Whether it makes sense to ask the tracker for a copy of this read.
   bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read);
@@ -114,10 +112,14 @@ class Worker final : private TlsDoor::House {
   // `after`: what it was told last, if that matters: an older fill will not do.
   FillWaiters::Join join_fill(std::uint64_t session, const cache::Entry& entry, ReadHash which,
                               const cache::Read& read, TimePoint after);
+  // Whether join_fill() would ask nobody, because another's fill will do.
+  bool joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const;
   void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
 
+  // Tells the fences that the request is about to be sent.
+  void begin_writes(Pending& pending);
   // Tells the fences that the server has answered (or never will): before the reply is handed on.
-  void settle(Pending& pending, TimePoint now);
+  void settle(Pending& pending, TimePoint now, Shown shown = Shown::kPerhaps);
   // The session waits under this number (not 0) until all invalidations caused so far have been
   // processed, then barrier_passed() is called.
   void ask_barrier(const Session& session, std::uint64_t ticket);
@@ -132,6 +134,7 @@ class Worker final : private TlsDoor::House {
   void set_big(KeyHash key);
 
   std::vector<resp::KeyRef>& key_refs() { return key_refs_; }  // scratch
+  std::vector<AskedKey>& asked_keys() { return asked_keys_; }  // likewise
 
   void flush_later(Session& session);
   void flush_later(Upstream& upstream);
@@ -187,6 +190,7 @@ class Worker final : private TlsDoor::House {
   void post_if_urgent();
   void share_reply(const Pending& pending, std::uint64_t bytes);
   std::uint64_t hold(const Pending& pending);
+  TimePoint fill_fence(const cache::Entry& entry, TimePoint after) const;
   void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
   void wake_uncongested();
   Nanos jitter(Nanos pause);
@@ -209,7 +213,8 @@ class Worker final : private TlsDoor::House {
   std::unique_ptr<char[]> scratch_;
 
   std::shared_ptr<const resp::CommandTable> commands_;
-  std::vector<CommandFacts> facts_;  // of the command at the same place in commands_
+  const resp::Command* first_command_ = nullptr;  // of commands_
+  std::vector<CommandFacts> facts_;               // of the command at the same place in commands_
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::array<Lane, 2> lanes_;
@@ -218,9 +223,11 @@ class Worker final : private TlsDoor::House {
   Doorkeeper doorkeeper_;
   Payoff payoff_;
   Proofs proofs_;
+  std::unique_ptr<Coalescing> coalescing_;
   std::array<std::uint64_t, 1024> big_{};
   std::size_t big_count_ = 0;
   std::vector<resp::KeyRef> key_refs_;
+  std::vector<AskedKey> asked_keys_;
 
   std::vector<std::uint64_t> dirty_sessions_;
   std::vector<std::uint64_t> resumable_;

@@ -26,11 +26,18 @@ bool Worker::may_fill(const cache::Entry& entry, ReadHash which, const cache::Re
   return false;
 }
 
+// A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
+TimePoint Worker::fill_fence(const cache::Entry& entry, TimePoint after) const {
+  return std::max({shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1), after});
+}
+
+bool Worker::joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const {
+  return waiters_.joins(which, fill_fence(entry, after));
+}
+
 FillWaiters::Join Worker::join_fill(std::uint64_t session, const cache::Entry& entry,
                                     ReadHash which, const cache::Read& read, TimePoint after) {
-  // A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
-  const TimePoint fence =
-      std::max({shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1), after});
+  const TimePoint fence = fill_fence(entry, after);
   const FillWaiters::Join join = waiters_.join(which, session, fence);
   const bool plain = read.arguments.empty();
   if (join == FillWaiters::Join::kJoined && session != FillWaiters::kNobody) {
@@ -62,7 +69,15 @@ void Worker::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint
   if (sampler_.take(now) && bounded) keeper_.audit(AuditedHit(entry, copy));
 }
 
-void Worker::settle(Pending& pending, TimePoint now) {
+void Worker::begin_writes(Pending& pending) {
+  if (!shared_.options.cache_enabled) return;
+  pending.keys.for_each([&](const TouchedKey& key) {
+    if (key.write) shared_.fences.write_begins(key.name);
+  });
+  pending.writes_begun = true;
+}
+
+void Worker::settle(Pending& pending, TimePoint now, Shown shown) {
   if (std::exchange(pending.settled, true)) return;
   if (pending.changes_access) {
     shared_.rights_change(now);
@@ -72,7 +87,7 @@ void Worker::settle(Pending& pending, TimePoint now) {
   pending.keys.for_each([&](const TouchedKey& key) {
     if (key.write && pending.writes_begun) {
       shared_.fences.write_ends(key.name, now);
-    } else if (key.write || shared_.table.has(key.key)) {
+    } else if (key.write || (shown == Shown::kPerhaps && shared_.table.has(key.key))) {
       shared_.fences.raise(key.name, now);
     }
   });

@@ -60,11 +60,14 @@ void Fill::conclude() {
   }
 }
 
+// A key that GETRANGE finds expired is deleted by it, and the push of that comes between the two.
+// But a key that was missing when PTTL was executed, which is tracked, is missing still.
 void Fill::conclude_string() {
   if (ttl_ms_ == kMissing && !empty_) {
     reply_.spoiled = true;  // it was there, and is no longer
   } else if (ttl_ms_ == kMissing) {
     reply_.outcome = Outcome::kNil;
+    reply_.spoiled = false;
     reply_.reply = "_\r\n";
     reply_.resp2 = "$-1\r\n";
   } else if (empty_ && reply_.spoiled) {

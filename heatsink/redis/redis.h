@@ -11,3 +11,4 @@
 #include "heatsink/redis/pipeline.h"     // IWYU pragma: export
 #include "heatsink/redis/place.h"        // IWYU pragma: export
 #include "heatsink/redis/tracker.h"      // IWYU pragma: export
+#include "heatsink/redis/value_facts.h"  // IWYU pragma: export

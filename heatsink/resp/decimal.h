@@ -40,6 +40,10 @@ inline constexpr int kQuickDigitsMax = 9;
 
 inline std::int64_t quick_length(const char*& at, const char* end) {
   if (end - at < 3) return -1;
+  if (at[1] == '\r' && at[0] >= '0' && at[0] <= '9') {  // nearly all of them
+    at += 3;
+    return at[-3] - '0';
+  }
   const char* const stop = std::min(end - 1, at + kQuickDigitsMax + 1);  // the CR stands before it
   const char* p = at;
   std::int64_t value = 0;

@@ -14,8 +14,10 @@ ParseStatus RequestParser::parse(std::string_view bytes) {
   if (state_ == State::kBroken) return ParseStatus::kError;
   if (state_ == State::kStart) {
     if (bytes.empty()) return ParseStatus::kNeedMore;
+    if (spans_.capacity() > kArgsKept) std::vector<Span>().swap(spans_);
+    if (args_.capacity() > kArgsKept) std::vector<std::string_view>().swap(args_);
+    if (bytes[0] == '*' && parse_plain(bytes)) return ParseStatus::kRequest;
     begin(bytes[0]);
-    if (!inline_ && parse_plain(bytes)) return ParseStatus::kRequest;
   }
   return inline_ ? parse_inline(bytes) : parse_multibulk(bytes);
 }
@@ -36,8 +38,6 @@ void RequestParser::reset() {
 }
 
 void RequestParser::begin(char first_byte) {
-  if (spans_.capacity() > kArgsKept) std::vector<Span>().swap(spans_);
-  if (args_.capacity() > kArgsKept) std::vector<std::string_view>().swap(args_);
   inline_ = first_byte != '*';
   state_ = inline_ ? State::kInline : State::kCount;
   element_ = scanned_ = 0;
@@ -52,17 +52,17 @@ bool RequestParser::parse_plain(std::string_view bytes) {
   const char* const end = bytes.data() + bytes.size();
   const std::int64_t count = quick_length(at, end);
   if (count <= 0 || count > kPlainArgsMax || count > limits_.args_max) return false;
-  args_.clear();
-  for (std::int64_t i = 0; i < count; ++i) {
+  args_.resize(static_cast<std::size_t>(count));
+  for (std::string_view& arg : args_) {
     if (at == end || *at++ != '$') return false;
     const std::int64_t length = quick_length(at, end);
     if (length < 0 || length > limits_.argument_bytes_max || end - at < length + 2) return false;
-    args_.emplace_back(at, static_cast<std::size_t>(length));
+    arg = std::string_view(at, static_cast<std::size_t>(length));
     at += length + 2;
   }
   size_ = static_cast<std::size_t>(at - bytes.data());
   if (size_ > limits_.buffered_bytes_max || args_.size() > limits_.buffered_args_max) return false;
-  state_ = State::kStart;
+  inline_ = false;
   return true;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heatsink/resp/command_table.h"   // IWYU pragma: export
+#include "heatsink/resp/decimal.h"         // IWYU pragma: export
 #include "heatsink/resp/inline_request.h"  // IWYU pragma: export
 #include "heatsink/resp/key_slot.h"        // IWYU pragma: export
 #include "heatsink/resp/monitor_line.h"    // IWYU pragma: export

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -39,7 +40,10 @@ std::string count_text(double count) {
   return whole ? fmt::format("{:.0f}", count) : fmt::format("{:.1f}", count);
 }
 
-std::string rate_text(double per_second) { return count_text(per_second) + "/s"; }
+std::string rate_text(double per_second) {
+  const std::string count = count_text(per_second);
+  return count == "-" ? count : count + "/s";
+}
 
 std::string percent_text(double ratio) {
   if (!(ratio >= 0) || std::isinf(ratio)) return "-";
@@ -58,6 +62,14 @@ std::string age_text(Nanos age) {
   if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
   if (seconds < 86400) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
   return fmt::format("{}d{:02}h", seconds / 86400, seconds / 3600 % 24);
+}
+
+std::string latency_text(Nanos latency) {
+  const double micros = std::chrono::duration<double, std::micro>(latency).count();
+  if (micros < 999.5) return fmt::format("{:.0f}us", std::max(micros, 0.0));
+  if (micros < 9995) return fmt::format("{:.1f}ms", micros / 1e3);
+  if (micros < 999.5e3) return fmt::format("{:.0f}ms", micros / 1e3);
+  return fmt::format("{:.1f}s", micros / 1e6);
 }
 
 std::string size_text(Bytes size) {

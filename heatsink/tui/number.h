@@ -20,6 +20,9 @@ std::string percent_text(double ratio);
 // "12s", "3m12s", "2h05m", "4d03h"; "0s" below a second and for a negative one.
 std::string age_text(Nanos age);
 
+// "85us", "1.2ms", "345ms", "2.5s": for what takes less than minutes.
+std::string latency_text(Nanos latency);
+
 // "512 B", "4.0 KiB", "1.2 MiB": powers of 1024.
 std::string size_text(Bytes size);
 

@@ -29,6 +29,7 @@ TEST(Number, CountsKeepThreeDigits) {
 
 TEST(Number, NonsenseIsADash) {
   EXPECT_EQ(count_text(-1), "-");
+  EXPECT_EQ(rate_text(std::nan("")), "-");
   EXPECT_EQ(count_text(std::nan("")), "-");
   EXPECT_EQ(count_text(std::numeric_limits<double>::infinity()), "-");
   EXPECT_EQ(percent_text(std::nan("")), "-");
@@ -48,6 +49,17 @@ TEST(Number, AgesHaveTwoUnits) {
   EXPECT_EQ(age_text(seconds(192)), "3m12s");
   EXPECT_EQ(age_text(hours(2) + seconds(300)), "2h05m");
   EXPECT_EQ(age_text(hours(99)), "4d03h");
+}
+
+TEST(Number, LatenciesHaveTheUnitThatFits) {
+  using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::nanoseconds;
+  EXPECT_EQ(latency_text(nanoseconds(-1)), "0us");
+  EXPECT_EQ(latency_text(nanoseconds(85'400)), "85us");
+  EXPECT_EQ(latency_text(microseconds(999)), "999us");
+  EXPECT_EQ(latency_text(nanoseconds(999'600)), "1.0ms");
+  EXPECT_EQ(latency_text(microseconds(1234)), "1.2ms");
+  EXPECT_EQ(latency_text(milliseconds(345)), "345ms");
+  EXPECT_EQ(latency_text(milliseconds(2500)), "2.5s");
 }
 
 TEST(Number, SizesArePowersOf1024) {

@@ -2,7 +2,8 @@
 // What a C++ application includes: heatsink::Client, and what its functions take and give.
 #pragma once
 
-#include "heatsink/client/client.h"  // IWYU pragma: export
+#include "heatsink/client/client.h"        // IWYU pragma: export
+#include "heatsink/client/window_stats.h"  // IWYU pragma: export
 
 namespace heatsink {
 
@@ -15,5 +16,8 @@ using client::Local;
 using client::ServerError;
 using client::ServerUnavailable;
 using client::Stats;
+using client::WindowCounts;
+using client::WindowReading;
+using client::WindowStats;
 
 }  // namespace heatsink

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture_probe INTERFACE PORT LAST_KEY: counts what passes on the interface until a command names
-// LAST_KEY, then prints a row per key and the counters.
+// capture_probe INTERFACE PORT LAST_KEY all|sampled: counts what passes on the interface until a
+// command names LAST_KEY, then prints a row per key and the counters; `sampled`: as `heatsink top`
+// watches the replies of a server on this machine, but with fewer it already tells `sampled`.
 //
 // key <db> <name> <reads> <writes> <misses> <answered> <bytes of values read>
 #include <fmt/format.h>
@@ -9,8 +10,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "heatsink/capture/capture.h"
@@ -20,6 +23,7 @@ namespace {
 using namespace heatsink;
 
 constexpr int kPollMs = 100;
+constexpr double kRepliesMax = 500;  // a second: any machine is faster
 
 struct Counts {
   std::uint64_t reads = 0, writes = 0, misses = 0, answered = 0, bytes = 0;
@@ -46,9 +50,10 @@ class Probe {
       fmt::print("key {} {} {} {} {} {} {}\n", key.first, key.second, counts.reads, counts.writes,
                  counts.misses, counts.answered, counts.bytes);
     }
-    fmt::print("counters commands={} connections={} joined={} gaps={} dropped={}\n",
-               counters.commands, counters.connections, counters.connections_joined, counters.gaps,
-               counters.dropped_by_kernel);
+    fmt::print(
+        "counters commands={} connections={} joined={} gaps={} dropped={} unwatched={} parts={}\n",
+        counters.commands, counters.connections, counters.connections_joined, counters.gaps,
+        counters.dropped_by_kernel, counters.commands_unwatched, counters.reply_parts_now);
     for (const std::string& caveat : counters.caveats()) fmt::print("caveat {}\n", caveat);
   }
 
@@ -74,11 +79,16 @@ int run(const capture::FeedOptions& options, const std::string& last_key) {
   }
   fmt::print("ready\n");
   std::fflush(stdout);
-  while (!probe.ended()) {
+  for (bool is_sampled = false; !probe.ended();) {
     pollfd waited{(*feed)->fd(), POLLIN, 0};
     poll(&waited, 1, kPollMs);
     const Result<bool> more = (*feed)->drain(now_ns());
     if (!more) return 1;
+    if (!is_sampled && (*feed)->counters().reply_parts_now < capture::ReplyWatch::kParts) {
+      is_sampled = true;
+      fmt::print("sampled\n");
+      std::fflush(stdout);
+    }
   }
   probe.print((*feed)->counters());
   return 0;
@@ -87,9 +97,12 @@ int run(const capture::FeedOptions& options, const std::string& last_key) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 5) return 2;
   capture::FeedOptions options;
   options.interface = argv[1];
   options.ports = {static_cast<std::uint16_t>(std::strtoul(argv[2], nullptr, 10))};
+  const bool is_sampled = std::string_view(argv[4]) == "sampled";
+  options.replies_max = is_sampled ? kRepliesMax : std::numeric_limits<double>::infinity();
+  options.servers_are_here = is_sampled;
   return run(options, argv[3]);
 }

@@ -22,8 +22,8 @@ class Live(unittest.TestCase):
         self.server = Redis("--bind", "127.0.0.1", "::1")
         self.addCleanup(self.server.stop)
 
-    def probe(self, interface):
-        probe = Process([PROBE, interface, str(self.server.port), LAST])
+    def probe(self, interface, replies="all"):
+        probe = Process([PROBE, interface, str(self.server.port), LAST, replies])
         self.addCleanup(probe.kill)
         until(lambda: probe.output() or not probe.alive(), PATIENCE_S, "the capture is open")
         self.assertEqual(probe.output(), "ready\n")
@@ -58,6 +58,33 @@ class Live(unittest.TestCase):
         expected = (reads, writes, 0, reads + writes, 20 * reads)
         self.assertEqual(counts[0, "key:__rand_int__"], expected, output)
         self.assertIn(" gaps=0 dropped=0", output)
+        self.assertNotIn("caveat", output)
+
+    def test_of_a_fast_load_every_command_and_a_part_of_the_replies(self):
+        """On both kinds of socket: that of one interface, and that of all."""
+        for interface in ("lo", "any"):
+            with self.subTest(interface):
+                self.sample(self.probe(interface, "sampled"))
+
+    def sample(self, probe):
+        loads = 0
+
+        def is_sampled():
+            nonlocal loads
+            self.load("127.0.0.1", 1)
+            loads += 1
+            return "sampled" in probe.output()
+
+        until(is_sampled, PATIENCE_S, "replies are sampled")
+        for _ in range(4):  # about a second: another part is watched
+            is_sampled()
+        counts, output = self.counted(probe)
+        reads, writes, misses, answered, _ = counts[0, "key:__rand_int__"]
+        self.assertEqual((reads, writes, misses), (loads * EACH, loads * EACH, 0), output)
+        self.assertLess(answered, reads + writes)
+        self.assertIn(" gaps=0 dropped=0", output)
+        self.assertNotIn(" unwatched=0 ", output)
+        self.assertIn(" parts=1\n", output)
         self.assertNotIn("caveat", output)
 
     def test_states_of_connections(self):
@@ -105,7 +132,7 @@ class Live(unittest.TestCase):
             self.assertEqual(fields["Uid"].split(), ["65534"] * 4)
 
     def test_an_interface_that_is_not_there(self):
-        probe = Process([PROBE, "nosuch0", str(self.server.port), LAST])
+        probe = Process([PROBE, "nosuch0", str(self.server.port), LAST, "all"])
         until(lambda: not probe.alive(), PATIENCE_S, "it gives up")
         probe.reader.join()
         self.assertIn("there is no interface 'nosuch0'", probe.output())

@@ -55,8 +55,10 @@ def off(file, condition):
 
 IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
 OWN_NAMES = off(LOCAL, "in_flight_names_.test(name.value % in_flight_names_.size())")
-READS_FENCE = (COPIES, "key.write || shared_.table.has(key.key)", "key.write")
+READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key)")
 WATCHING = (LOCAL, "!in_multi_ && !watching_ &&", "!in_multi_ &&")
+LOST = ("  static_cast<void>(shared_.lease.begin_generation());\n"
+        "  shared_.table.drop_for_outage();\n")
 OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
 PING = [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
         (TRACKER, 'Value::Type::kInteger)\n    return server_said("the heartbeat',
@@ -76,13 +78,13 @@ MUTANTS = [
     Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
     Mutant("generation", [off(RULE, "copy->generation != lease.generation()"),
                           (FILLER, "shared_.table.drop_all();", ""),
-                          (FILLER, "shared_.table.drop_leased();", "")], ("lost pushes",)),
+                          (FILLER, "shared_.table.drop_leased();", ""),
+                          (FILLER, "shared_.table.drop_for_outage();", "")], ("lost pushes",)),
     Mutant("generation in the rule alone",
            [off(RULE, "copy->generation != lease.generation()")],
            ("one proxy, faults", "lost pushes"), "all its copies have been dropped, too"),
     Mutant("new generation when the tracker is lost",
-           [(FILLER, 'end_generation();\n  state_ = "up"', 'state_ = "up"'),
-            (FILLER, "state_ = reason;\n  end_generation();", "state_ = reason;")],
+           [(FILLER, 'drop_proven();\n  state_ = "up"', 'state_ = "up"'), (FILLER, LOST, "")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
            "the fence and the session's own names cover it"),
@@ -97,8 +99,8 @@ MUTANTS = [
     Mutant("keyed heartbeat (PING), and the map of slots", [OWN_SLOTS, *PING], ("moved keys",)),
     Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it"),
     Mutant("drop in every database",
-           [(TABLE, "for (auto it = first; it != last; ++it) drop(*it->second);",
-             "if (first != last) drop(*first->second);")], ("a stopped keeper",)),
+           [(TABLE, "      drop(*it->second);", "      if (it == first) drop(*it->second);")],
+           ("a stopped keeper",)),
     Mutant("replies held for a barrier",
            [(COPIES, "if (!doubtful)", "if (!doubtful || true)")],
            ("late pushes, one proxy", "one proxy")),

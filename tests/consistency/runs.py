@@ -166,6 +166,8 @@ SELDOM_PAST = "via=0,set=10000,think-us=25000,keys=8"
 ACROSS = "count=4,keys=8,lcs=200,mget=500,think-us=500"
 BARRIERS = "count=4,depth=2,keys=8,barrier=100,think-us=500"
 CLUSTER = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
+# Two in each window, and then a pause in which copies come back.
+GATHERED = "via=1,count=6,depth=2,set=10000,think-us=60000,keys=4"
 
 # Through a program that links the library, which knows GET, SET and DEL of one database.
 BY_LIBRARY = ["via=1,count=6,depth=4,set=20", "via=1,count=2,set=50,px=20,del=10,think-us=500"]
@@ -202,6 +204,8 @@ RUNS = [
     Run("barriers", [f"via=1,{BARRIERS}", *readers(1), SELDOM_PAST], BOUND_S,
         stage={"push_delay_s": 0.005}),
     Run("torn fills", [*readers(1), *PAIRS], BOUND_S, stage={"push_delay_s": 0.0, "tear_s": 0.1}),
+    Run("gathered writes", [*readers(1), GATHERED, SELDOM_PAST], BOUND_S, 1000, cut_and_stop,
+        stage={"push_delay_s": 0.005, "rules": ["match=k*,coalesce=20ms"]}),
     Run("faults at random", through(1) + through(2) + PAST + SPARSE, BOUND_S, 300, fault_at_random,
         seconds_min=12, stage={"proxies": 2, "push_delay_s": 0.0}),
     Run("library", BY_LIBRARY, 0, 5000, stage={"library": []}),

@@ -65,6 +65,30 @@ class Uncached(Differential):
         self.assertEqual(self.stage.hits(), 0)
 
 
+class Gathering(Differential):
+    """With writes to one key that wait for each other."""
+
+    CACHING = "gathering"
+
+    WRITES = (b"SET k 7", b"SET k x", b"SET k 5 EX 900", b"SET k 5 EX 0", b"SET k 9 NX", b"INCR k",
+              b"INCR k", b"DECR k", b"INCRBY k 3", b"INCRBY k -3", b"INCRBY k 9223372036854775807",
+              b"DECRBY k 4", b"DECRBY k x", b"GET k", b"APPEND k 1", b"DEL k", b"RPUSH k a",
+              b"SELECT 1", b"SELECT 0", b"MULTI", b"EXEC", b"PING")  # fmt: skip
+
+    def test_pipelines_of_writes_to_one_key(self):
+        rng = random.Random(SEED)
+        steps = [self.pipeline(rng) for _ in range(100)]
+        self.play(steps, generate.PROTOCOLS)
+        self.assertGreater(self.stage.proxy.metric("heatsink_gathered_writes_total"), 20)
+
+    def pipeline(self, rng):
+        commands = []
+        while len(commands) < 12:
+            words = tuple(rng.choice(self.WRITES).split())
+            commands += [Command(words)] * rng.choice((1, 1, 4))
+        return Step(rng.randrange(len(generate.PROTOCOLS)), tuple(commands))
+
+
 class Cached(Differential):
     """With copies made after a few reads and for good."""
 

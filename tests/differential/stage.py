@@ -10,7 +10,9 @@ from pair import Difference, Pair
 CACHING = {
     "eager": EAGER,
     "off": {"cache.enabled": "false"},
+    "gathering": {"cache.enabled": "false"},
 }
+RULES = {"gathering": ["match=*,coalesce=100ms"]}
 
 
 def names_of(rows):
@@ -29,7 +31,7 @@ class Stage:
         servers = [Redis(*server_options) for _ in range(2)]
         for server in servers:
             self.exits.callback(server.stop)
-        self.proxy = Proxy(servers[1], CACHING[caching])
+        self.proxy = Proxy(servers[1], CACHING[caching], rules=RULES.get(caching, ()))
         self.exits.callback(self.proxy.stop)
         self.pair = Pair(*servers, self.proxy.port)
         self.exits.callback(self.pair.close)

@@ -204,13 +204,13 @@ class Proxy:
     """`heatsink proxy` on free ports.
 
     `upstream` is a Redis or an address; options as {"detection.hot-qps": 10}; rules as they stand
-    behind --rule; `stderr` (its log) as subprocess has it, by default part of the output that a
-    failure reports.
+    behind --rule; `under` is a command that runs it (valgrind); `stderr` (its log) as subprocess
+    has it, by default part of the output that a failure reports.
     """
 
-    def __init__(self, upstream, options=None, rules=(), config=None, **how):
+    def __init__(self, upstream, options=None, rules=(), config=None, under=(), **how):
         url = upstream if isinstance(upstream, str) else f"redis://127.0.0.1:{upstream.port}"
-        command = [HEATSINK, "proxy", "--listen", "127.0.0.1:0", "--upstream", url]
+        command = [*under, HEATSINK, "proxy", "--listen", "127.0.0.1:0", "--upstream", url]
         command += ["--admin", "127.0.0.1:0"]
         for name, value in {"proxy.workers": 2, **(options or {})}.items():
             command += ["--set", f"{name}={value}"]

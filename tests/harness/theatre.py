@@ -18,17 +18,17 @@ class Theatre:
     `push_delay_s`: a relay stands between proxies and server, and pushes are so late. `calls`: of
     a client of the server, before the proxies start. `host`: what proxies know the server by.
     `tear_s`: the relay tears each fill in two. `library`: programs that link the library stand
-    where proxies would, with these flags. `dice`: for faults that choose.
+    where proxies would, with these flags. `rules`: of the proxies. `dice`: for faults that choose.
     """
 
     def __init__(self, proxies=1, server_args=(), push_delay_s=None, calls=(), options=None,
                  host="127.0.0.1", preload=None, tear_s=0.0,
-                 library=None):  # fmt: skip
+                 library=None, rules=()):  # fmt: skip
         self.wanted, self.server_args, self.host, self.preload = proxies, server_args, host, preload
         self.push_delay_s, self.tear_s, self.calls = push_delay_s, tear_s, calls
         self.dice = random.Random(1)
         self.options = EAGER | (options or {})
-        self.library = library
+        self.library, self.rules = library, rules
         self.proxies, self.relay = [], None
 
     def __enter__(self):
@@ -56,7 +56,7 @@ class Theatre:
     def _program(self, upstream):
         if self.library is not None:
             return Library(upstream, self.options, self.library, stderr=LOG)
-        return Proxy(upstream, self.options, stderr=LOG, preload=self.preload)
+        return Proxy(upstream, self.options, stderr=LOG, preload=self.preload, rules=self.rules)
 
     def __exit__(self, *_):
         for proxy in self.proxies:

@@ -88,10 +88,12 @@ class Installed(unittest.TestCase):
         run(
             *(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"),
             *("-I", self.prefix / "include", "-include", "heatsink/client.h"),
+            *("-include", "heatsink/limits.h"),
             *("-MD", "-MF", parts, "-fsyntax-only", "-x", "c++", "/dev/null"),
         )
         included = parts.read_text()
         self.assertIn("heatsink/client/local.h", included)
+        self.assertIn("heatsink/distributed/rate_limiter.h", included)
         for foreign in ("spdlog", "fmt/", "yaml-cpp", "xxhash", str(SOURCE)):
             self.assertNotIn(foreign, included)
 

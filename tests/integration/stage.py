@@ -11,13 +11,14 @@ class ProxyTest(unittest.TestCase):
 
     SERVER_OPTIONS = ()
     PROXY_OPTIONS = {}
+    RULES = ()
 
     @classmethod
     def setUpClass(cls):
         need_programs()
         cls.redis = Redis(*cls.SERVER_OPTIONS)
         cls.addClassCleanup(cls.redis.stop)
-        cls.proxy = Proxy(cls.redis, cls.PROXY_OPTIONS)
+        cls.proxy = Proxy(cls.redis, cls.PROXY_OPTIONS, cls.RULES)
         cls.addClassCleanup(cls.proxy.stop)
 
     def to_server(self, **how):

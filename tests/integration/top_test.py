@@ -268,9 +268,16 @@ class Explained(TopTest):
         self.assertEqual(answer["key"], SHOWN_HOSTILE)
         self.assertTrue(answer["rows"][0]["advice"]["remedies"][0]["helps"])
 
+    def test_what_the_server_says_of_its_value(self):
+        run = self.explain("motd")
+        self.assertRegex(run.stdout, r"\nvalue +its longest reply had 3 B, type none\n")
+        row = json.loads(self.explain("motd", "--json").stdout)["rows"][0]
+        self.assertEqual(row["type"], "none")  # nobody has written it
+
     def test_a_key_that_is_not_listed(self):
         run = self.explain("user:7:cart")
         self.assertEqual((run.returncode, run.stderr), (1, ""))
+        self.assertRegex(run.stdout, r"\nvalue +type none\n")
         self.assertIn("it is not among the 4 keys", run.stdout)
         self.assertIn(CARTS[0], run.stdout, "its sisters are named")
         self.assertEqual(self.explain("motd", "--db", "5").returncode, 1)
@@ -279,6 +286,26 @@ class Explained(TopTest):
         run = self.run_verb("explain", "--admin", "127.0.0.1:1", "motd")
         self.assertEqual((run.returncode, run.stdout), (1, ""))
         self.assertIn("no answer from http://127.0.0.1:1", run.stderr)
+
+
+class ExplainedInSeveralDatabases(TopTest):
+    def test_a_name_in_several_databases_is_asked_about_in_each(self):
+        types = {3: "list", 6: "set", 9: "hash"}
+        write = {3: ("RPUSH", "kin", "v"), 6: ("SADD", "kin", "v"), 9: ("HSET", "kin", "f", "v")}
+        clients = {}
+        for db, command in write.items():
+            clients[db] = self.to_proxy()
+            clients[db].ask("SELECT", db)
+            clients[db].ask(*command)
+
+        def told():
+            for client in clients.values():
+                for _ in range(20):
+                    client.ask("TYPE", "kin")
+            rows = json.loads(self.explain("kin", "--json").stdout)["rows"]
+            return {row["db"]: row["type"] for row in rows} == types
+
+        until(told, PATIENCE_S, "the types of all three")
 
 
 if __name__ == "__main__":

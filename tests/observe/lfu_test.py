@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scan of access counters against a real server, and what it says where there are none."""
 
+import json
 import os
+import subprocess
 import tempfile
 import unittest
 
 from stage import once, top
 
-from harness import Redis, ValueClient, need_programs
+from harness import HEATSINK, PATIENCE_S, Redis, ValueClient, need_programs, until
 
 KEYS = 3000
 
@@ -29,7 +31,7 @@ class Lfu(unittest.TestCase):
         self.client.pipeline([("GET", "the:hot:key")] * 2000)
 
     def test_names_the_key_with_the_highest_counter_in_any_database(self):
-        seen = once(self.redis.port, "--for", "30s", source="lfu")
+        seen = once(self.redis.port, source="lfu")
         # --once answers as soon as there are rows: the whole scan is what --json ends with.
         lines = top(self.redis.port, "--json", "--for", "30s", "--interval", "200ms", source="lfu")
         self.assertEqual(lines.returncode, 0, lines.stderr)
@@ -47,11 +49,10 @@ class Lfu(unittest.TestCase):
         self.assertIn("CONFIG SET maxmemory-policy allkeys-lfu", done.stderr)
 
     def test_an_interrupted_scan_goes_on(self):
+        self.client.pipeline([("SET", f"more:{i}", "v") for i in range(20_000)])
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "scan")
-            self.client.pipeline([("SET", f"more:{i}", "v") for i in range(20_000)])
-            top(self.redis.port, "--json", "--for", "2500ms", "--resume", path, source="lfu")
-            self.assertTrue(os.path.exists(path))
+            until(lambda: self.interrupted(path), 6 * PATIENCE_S, "a scan is interrupted")
             with open(path, encoding="ascii") as kept:
                 scanned = int(kept.readline().split()[-1])
             self.assertGreater(scanned, 0)
@@ -61,6 +62,38 @@ class Lfu(unittest.TestCase):
             self.assertIn('"state":"finished"', done.stdout)
             self.assertFalse(os.path.exists(path))
 
+    def interrupted(self, path):
+        """A scan ended as soon as it keeps where it is; false if it was done before that."""
+        command = [HEATSINK, "top", f"redis://127.0.0.1:{self.redis.port}", "--source", "lfu"]
+        child = subprocess.Popen([*command, "--json", "--resume", path], stdout=subprocess.DEVNULL)
+        try:
+            until(
+                lambda: os.path.exists(path) or child.poll() is not None, what="a scan kept"
+            )  # fmt: skip
+        finally:
+            child.terminate()
+            child.wait()
+        return os.path.exists(path)
+
+    def test_a_name_in_several_databases_is_explained_in_each(self):
+        types = {0: "string", 5: "list", 11: "hash"}
+        write = {0: ("SET", "kin", "v"), 5: ("RPUSH", "kin", "v"), 11: ("HSET", "kin", "f", "v")}
+        for db, command in write.items():
+            self.client("SELECT", db)
+            self.client(*command)
+            read = {"SET": "GET", "RPUSH": "LLEN", "HSET": "HLEN"}[command[0]]
+            self.client.pipeline([(read, "kin")] * 2000)
+
+        def told():
+            command = [HEATSINK, "explain", "kin", f"redis://127.0.0.1:{self.redis.port}"]
+            done = subprocess.run(
+                [*command, "--source", "lfu", "--json"], capture_output=True, text=True, check=False
+            )
+            rows = json.loads(done.stdout)["rows"] if done.stdout else []
+            return {row["db"]: row["type"] for row in rows} == types
+
+        until(told, 6 * PATIENCE_S, "the types of all three")
+
     def test_sources_check_each_other(self):
         done = top(self.redis.port, "--json", "--for", "6s", source="lfu,monitor")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -69,7 +102,7 @@ class Lfu(unittest.TestCase):
 
     def test_an_unknown_source_is_told_with_those_there_are(self):
         done = top(self.redis.port, "--once", source="lfo")
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("did you mean lfu?", done.stderr)
 
 

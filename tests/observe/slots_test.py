@@ -30,14 +30,6 @@ class WithoutSlots(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "no node of a cluster|does not have it")
 
-    def test_auto_explains_what_it_passed_over(self):
-        redis = Redis()
-        self.addCleanup(redis.stop)
-        with Load(redis.port):
-            seen = once(redis.port, *PATIENT, source="auto")
-        self.assertEqual(seen["keys"][0]["name"], "the:hot:key")
-        self.assertIn("not hotkeys", seen["sources"][0]["note"])
-
 
 class Slots(unittest.TestCase):
     @classmethod

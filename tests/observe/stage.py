@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from harness import HEATSINK, PATIENCE_S, SLOW, ValueClient
+from harness import HEATSINK, PATIENCE_S, SLOW, ValueClient, until
 
 PATIENT = ["--max-latency", "60s"]  # the machine of a test may be slow: that is no finding
 
@@ -27,8 +27,9 @@ def top(port, *flags, environment=None, source="monitor", user=""):
 
 
 def once(port, *flags, **how):
-    """The answer of --once --json."""
-    done = top(port, "--once", "--json", *flags, **how)
+    """The answer of --once --json, however long the machine takes to see something."""
+    patience = ("--for", f"{3 * PATIENCE_S * SLOW:.0f}s")
+    done = top(port, "--once", "--json", *patience, *flags, **how)
     if done.returncode != 0:
         raise AssertionError(f"heatsink top ended with {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
@@ -59,6 +60,10 @@ class Load:
 
         An even pace is that of a machine that never stands still.
         """
+        until(
+            lambda: self.counts and self.counts[-1][0] - self.counts[0][0] >= 1,
+            what="a second of the load",
+        )
         counts, first, found = list(self.counts), 0, []
         for end, hot, _ in counts:
             while first + 1 < len(counts) and end - counts[first + 1][0] >= 1:

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 
+#include "bindings/python/native/client.h"
 #include "bindings/python/native/errors.h"
 
 namespace heatsink::python {
@@ -103,6 +104,16 @@ int call_store(void* user, const char* /*key*/, std::size_t /*key_size*/, const 
 
 int call_remove(void* user, const char* /*key*/, std::size_t /*key_size*/, heatsink_reply* reply) {
   return call_write(*static_cast<Write*>(user), reply);
+}
+
+// Built from the same source as the library, so it knows all that is told.
+void call_reporter(void* user, const heatsink_stats_values* now, std::size_t /*size*/) {
+  in_python([&] {
+    auto* const reporter = static_cast<PyObject*>(user);
+    const Ref row = row_of(*now);
+    if (!(row && call_python(reporter, row.get()))) PyErr_WriteUnraisable(reporter);
+    return 0;
+  });
 }
 
 void call_listener(void* user, const char* key, std::size_t key_size, int is_hot,

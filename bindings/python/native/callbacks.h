@@ -43,6 +43,8 @@ int call_store(void* user, const char* key, std::size_t key_size, const char* va
                std::size_t value_size, heatsink_reply* reply);
 int call_remove(void* user, const char* key, std::size_t key_size, heatsink_reply* reply);
 
+// `user` is what was given to on_report(), which is called with a dictionary.
+void call_reporter(void* user, const heatsink_stats_values* now, std::size_t size);
 // `user` is what was given to on_hot().
 void call_listener(void* user, const char* key, std::size_t key_size, int is_hot,
                    const char* reason);

@@ -5,6 +5,7 @@
 
 #include "bindings/python/native/callbacks.h"
 #include "bindings/python/native/errors.h"
+#include "bindings/python/native/settings.h"
 
 namespace heatsink::python {
 namespace {
@@ -195,6 +196,9 @@ PyObject* warm(PyObject* self, Arguments arguments, Py_ssize_t count) {
 }
 
 PyObject* listen(PyObject* self, PyObject* listener) { return state_of(self).listen(listener); }
+PyObject* report_to(PyObject* self, PyObject* reporter) {
+  return state_of(self).report_to(reporter);
+}
 PyObject* close(PyObject* self, PyObject* /*none*/) { return state_of(self).close(); }
 
 // ---- the type
@@ -207,20 +211,6 @@ PyObject* make(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords
   reinterpret_cast<ClientObject*>(self.get())->state = state;
   if (state == nullptr) return PyErr_NoMemory();
   return self.release();
-}
-
-using Apply = int (*)(heatsink_options*, const char*);
-
-// Null texts are passed over.
-bool apply(heatsink_options* options, Apply how, const char* text) {
-  if (text == nullptr) return true;
-  const int code = how(options, text);
-  if (code < 0) Call().raise(code);
-  return code >= 0;
-}
-
-int from_environment(heatsink_options* options, const char* /*text*/) {
-  return heatsink_options_environment(options);
 }
 
 // __init__(file, yaml, environment, keywords, encode, decode): what comes later counts more.
@@ -236,16 +226,14 @@ int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
     PyErr_SetString(PyExc_RuntimeError, "__init__ is for once");
     return -1;
   }
-  heatsink_options_free(std::exchange(state.options, heatsink_options_new()));
-  if (!apply(state.options, heatsink_options_file, file) ||
-      !apply(state.options, heatsink_options_yaml, yaml) ||
-      !apply(state.options, from_environment, environment != 0 ? "" : nullptr) ||
-      !apply(state.options, heatsink_options_yaml, keywords))
-    return -1;
+  heatsink_options_free(
+      std::exchange(state.options, new_options(file, yaml, environment != 0, keywords)));
+  if (state.options == nullptr) return -1;
   if (encode != Py_None) state.codec.encode = Ref::to(encode);
   if (decode != Py_None) state.codec.decode = Ref::to(decode);
   state.listeners = Ref(PyList_New(0));
-  return state.listeners && Ref(state.open()) ? 0 : -1;
+  state.reporters = Ref(PyList_New(0));
+  return state.listeners && state.reporters && Ref(state.open()) ? 0 : -1;
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -298,6 +286,8 @@ PyMethodDef methods[] = {
     {"server_problem", method(tell_server_problem), METH_NOARGS,
      "server_problem(): why there are no copies now, where server_url is set; empty: all is well"},
     {"_on_hot", method(listen), METH_O, "_on_hot(listener)"},
+    {"_on_report", method(report_to), METH_O, "_on_report(reporter)"},
+    {"_options", method(tell_options), METH_NOARGS, "_options()"},
     {"close", method(close), METH_NOARGS, "close()"},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -21,11 +21,13 @@ struct ClientState {
   PyObject* open();   // of `options`; null: an exception
   PyObject* close();  // null: an exception
   PyObject* listen(PyObject* listener);
+  PyObject* report_to(PyObject* reporter);
 
   heatsink_options* options = nullptr;
   heatsink_client* client = nullptr;
   Codec codec;
-  Ref listeners;  // a list: the library keeps what is in it until the client is closed
+  // Lists: the library keeps what is in them until the client is closed.
+  Ref listeners, reporters;
   unsigned opened_in = 0;
   bool is_closed = false;
 
@@ -47,6 +49,10 @@ PyObject* tell_metrics(PyObject* self, PyObject* none);
 PyObject* tell_server_problem(PyObject* self, PyObject* none);
 PyObject* tell_top(PyObject* self, PyObject* count);
 PyObject* list_options(PyObject* module, PyObject* none);
+PyObject* tell_options(PyObject* self, PyObject* none);  // as they are set
+
+// A dictionary of it; null: an exception is set.
+Ref row_of(const heatsink_stats_values& now);
 
 // The type; null: an exception.
 PyObject* new_client_type();

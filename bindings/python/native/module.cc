@@ -5,6 +5,8 @@
 #include "bindings/python/native/callbacks.h"
 #include "bindings/python/native/client.h"
 #include "bindings/python/native/errors.h"
+#include "bindings/python/native/limiters.h"
+#include "bindings/python/native/window_stats.h"
 
 namespace heatsink::python {
 namespace {
@@ -63,8 +65,14 @@ PyMODINIT_FUNC PyInit__native() {
   }
   interpreter = PyInterpreterState_Get();
   Ref module(PyModule_Create(&definition));
-  const Ref type(module ? new_client_type() : nullptr);
-  if (!type || !add(module.get(), "Client", type.get()) || !add_exceptions(module.get()))
+  const Ref client(module ? new_client_type() : nullptr);
+  const Ref stats(client ? new_window_stats_type() : nullptr);
+  const Ref limiter(stats ? new_limiter_type() : nullptr);
+  const Ref rate_limiter(limiter ? new_rate_limiter_type() : nullptr);
+  if (!rate_limiter || !add(module.get(), "Client", client.get()) ||
+      !add(module.get(), "WindowStats", stats.get()) ||
+      !add(module.get(), "Limiter", limiter.get()) ||
+      !add(module.get(), "RateLimiter", rate_limiter.get()) || !add_exceptions(module.get()))
     return nullptr;
   if (pthread_atfork(hold_for_fork, release_after_fork, count_fork) != 0) return PyErr_NoMemory();
   return module.release();

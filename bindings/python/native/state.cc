@@ -20,8 +20,15 @@ int free_client(heatsink_client* client) {
 struct DeadClient final : Dead {
   ~DeadClient() override { free_client(client); }
   heatsink_client* client = nullptr;
-  Ref listeners;
+  Ref listeners, reporters;
 };
+
+// Null: an exception is set.
+heatsink_client* handle_to_call(ClientState& state, PyObject* callback) {
+  if (PyCallable_Check(callback) != 0) return state.handle();
+  PyErr_SetString(PyExc_TypeError, "a listener must be callable");
+  return nullptr;
+}
 
 }  // namespace
 
@@ -35,6 +42,7 @@ ClientState::~ClientState() {
   auto dead = std::make_unique<DeadClient>();
   dead->client = client;
   dead->listeners = std::move(listeners);
+  dead->reporters = std::move(reporters);
   Dead::bury(dead.release());
 }
 
@@ -55,9 +63,10 @@ heatsink_client* ClientState::handle() {
   if (!is_lost()) [[likely]]
     return client;
   if (!Ref(open())) return nullptr;
-  const Py_ssize_t count = PyList_Size(listeners.get());
-  for (Py_ssize_t i = 0; i < count; ++i)
+  for (Py_ssize_t i = 0; i < PyList_Size(listeners.get()); ++i)
     heatsink_on_hot(client, call_listener, PyList_GetItem(listeners.get(), i));
+  for (Py_ssize_t i = 0; i < PyList_Size(reporters.get()); ++i)
+    heatsink_on_report(client, call_reporter, PyList_GetItem(reporters.get(), i));
   return client;
 }
 
@@ -76,13 +85,17 @@ PyObject* ClientState::close() {
 }
 
 PyObject* ClientState::listen(PyObject* listener) {
-  if (PyCallable_Check(listener) == 0) {
-    PyErr_SetString(PyExc_TypeError, "a listener must be callable");
-    return nullptr;
-  }
-  heatsink_client* const open_one = handle();
+  heatsink_client* const open_one = handle_to_call(*this, listener);
   if (open_one == nullptr || PyList_Append(listeners.get(), listener) != 0) return nullptr;
   const int code = heatsink_on_hot(open_one, call_listener, listener);
+  if (code != HEATSINK_OK) return Call().raise(code);
+  Py_RETURN_NONE;
+}
+
+PyObject* ClientState::report_to(PyObject* reporter) {
+  heatsink_client* const open_one = handle_to_call(*this, reporter);
+  if (open_one == nullptr || PyList_Append(reporters.get(), reporter) != 0) return nullptr;
+  const int code = heatsink_on_report(open_one, call_reporter, reporter);
   if (code != HEATSINK_OK) return Call().raise(code);
   Py_RETURN_NONE;
 }

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the library tells of itself, as dictionaries and tuples: dataclasses are made of them.
-#include <cstdint>
-
 #include "bindings/python/native/client.h"
 #include "bindings/python/native/errors.h"
+#include "bindings/python/native/rows.h"
 
 namespace heatsink::python {
 namespace {
-
-bool put(PyObject* row, const char* name, PyObject* made) {
-  const Ref value(made);
-  return value && PyDict_SetItemString(row, name, value.get()) == 0;
-}
-bool put(PyObject* row, const char* name, double value) {
-  return put(row, name, PyFloat_FromDouble(value));
-}
-bool put(PyObject* row, const char* name, std::uint64_t value) {
-  return put(row, name, PyLong_FromUnsignedLongLong(value));
-}
-bool put(PyObject* row, const char* name, const char* text) {
-  return put(row, name, PyUnicode_FromString(text));
-}
 
 // For callbacks that add rows to a list; after the first that fails, nothing is added.
 template <class Make>
@@ -56,12 +41,7 @@ PyObject* rows_or_raise(Ref list, int code) {
 
 }  // namespace
 
-PyObject* tell_stats(PyObject* self, PyObject* /*none*/) {
-  heatsink_client* const client = state_of(self).handle();
-  if (client == nullptr) return nullptr;
-  heatsink_stats_values now;
-  const int code = heatsink_stats(client, &now, sizeof(now));
-  if (code < 0) return Call().raise(code);
+Ref row_of(const heatsink_stats_values& now) {
   Ref row(PyDict_New());
   const bool is_whole =
       row && put(row.get(), "reads_per_second", now.reads_per_second) &&
@@ -80,7 +60,15 @@ PyObject* tell_stats(PyObject* self, PyObject* /*none*/) {
       put(row.get(), "distinct_keys_per_second", now.distinct_keys_per_second) &&
       put(row.get(), "reads", now.reads) && put(row.get(), "writes", now.writes) &&
       put(row.get(), "hits", now.hits) && put(row.get(), "no_room", now.no_room);
-  return is_whole ? row.release() : nullptr;
+  return is_whole ? std::move(row) : Ref();
+}
+
+PyObject* tell_stats(PyObject* self, PyObject* /*none*/) {
+  heatsink_client* const client = state_of(self).handle();
+  if (client == nullptr) return nullptr;
+  heatsink_stats_values now;
+  const int code = heatsink_stats(client, &now, sizeof(now));
+  return code < 0 ? Call().raise(code) : row_of(now).release();
 }
 
 PyObject* tell_server_problem(PyObject* self, PyObject* /*none*/) {
@@ -111,6 +99,14 @@ PyObject* tell_metrics(PyObject* self, PyObject* /*none*/) {
   };
   const int code = heatsink_metrics(client, tell, &told);
   return code < 0 ? Call().raise(code) : told.release();
+}
+
+PyObject* tell_options(PyObject* self, PyObject* /*none*/) {
+  Ref list(PyList_New(0));
+  PyObject* const to = list.get();
+  if (to == nullptr) return nullptr;
+  const int code = heatsink_options_list(state_of(self).options, add_option, to);
+  return rows_or_raise(std::move(list), code);
 }
 
 PyObject* list_options(PyObject* /*module*/, PyObject* /*none*/) {

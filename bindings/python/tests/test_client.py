@@ -175,6 +175,18 @@ def test_what_is_read_often_becomes_hot(source):
         assert int(float(hits.split()[1])) >= 1
 
 
+def test_reports_come_by_themselves(client, source):
+    reports = []
+    with heatsink.Client(report_interval="1s", tick="10ms") as reporter:
+        reporter.on_report(reports.append)
+        reporter.get("a", source)
+        until(lambda: len(reports) >= 2, PATIENCE_S, "two reports have come")
+    assert {type(report) for report in reports} == {heatsink.Stats}
+    assert reports[-1].hot_keys == 0
+    with pytest.raises(TypeError, match="must be callable"):
+        client._on_report(1)
+
+
 def test_a_listener_that_raises_is_heard_of(monkeypatch, source):
     heard = []
     monkeypatch.setattr("sys.unraisablehook", lambda what: heard.append(what.exc_value))
@@ -254,6 +266,16 @@ class TestOptions:
             heatsink.Client(hot_qbs=1)
         with pytest.raises(TypeError, match="no option 'enabled': .*cache_enabled"):
             heatsink.Client(enabled=False)
+
+    def test_of_another_type_are_told_by_their_names(self):
+        for how, sentence in (
+            ({"file": 7}, "^file is a path like 'heatsink.yaml', not 7$"),
+            ({"yaml": 7}, "^yaml is a text like "),
+            ({"encode": 7}, "^encode is a function, not 7$"),
+            ({"decode": "loads"}, "^decode is a function, not 'loads'$"),
+        ):
+            with pytest.raises(TypeError, match=sentence):
+                heatsink.Client(**how)
 
     def test_come_from_everywhere(self, tmp_path: pathlib.Path, monkeypatch, source):
         path = tmp_path / "heatsink.yaml"

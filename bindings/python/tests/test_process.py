@@ -11,7 +11,7 @@ import pytest
 
 import heatsink
 from conftest import Source
-from harness.patience import PATIENCE_S, SLOW
+from harness.patience import PATIENCE_S, SLOW, until
 
 
 def in_child(check):
@@ -23,9 +23,12 @@ def in_child(check):
 
 
 def test_a_child_begins_anew(source):
-    events = []
-    with heatsink.Client(hot_qps=10, warm_qps=5, window="1s", tick="10ms") as client:
+    events, reports = [], []
+    with heatsink.Client(
+        hot_qps=10, warm_qps=5, window="1s", tick="10ms", report_interval="1s"
+    ) as client:
         client.on_hot(events.append)
+        client.on_report(reports.append)
         client.warm(["a"], source)
 
         def check():
@@ -36,6 +39,8 @@ def test_a_child_begins_anew(source):
             assert client.is_hot("b")
             client.warm(["a"], source)
             assert client.get("a", source) == "a value"
+            reports.clear()
+            until(lambda: reports, PATIENCE_S, "the child was reported of")
             client.close()
 
         in_child(check)
@@ -106,6 +111,7 @@ ENDS = {
     "held by itself": "client.me = client",
     "in a cycle with its loader": "client.warm(['b'], lambda key, c=client: 'x')",
     "with a listener": "client.on_hot(print)",
+    "with a reporter": "client.on_report(print)",
     "while a daemon loads": """
 import threading
 asked = threading.Event()

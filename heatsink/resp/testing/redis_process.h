@@ -13,9 +13,13 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "heatsink/base/byte_buffer.h"
+#include "heatsink/resp/writer.h"
 
 namespace heatsink::resp::testing {
 
@@ -77,6 +81,11 @@ class RedisProcess {
     }
     close(fd);
     return answer;
+  }
+  std::string ask(std::initializer_list<std::string_view> request) const {
+    ByteBuffer wire;
+    append_request(wire, request);
+    return ask(wire.view());
   }
 
  private:

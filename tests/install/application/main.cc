@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // An application as small as one can be: it sees what is installed and nothing else.
 #include <heatsink/client.h>
+#include <heatsink/limits.h>
 
 #include <atomic>
+#include <chrono>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
 
+// The second needs a server; what cannot be is said without one.
+bool has_limits() {
+  const auto limiter = heatsink::make_limiter({.rate = {10, std::chrono::seconds(1)}, .burst = 1});
+  const heatsink::TimePoint now = heatsink::BootClock::now();
+  if (!limiter || !(*limiter)->try_acquire(1, now).allowed) return false;
+  heatsink::RateLimiterOptions options;
+  options.lease_share = 2;
+  return !heatsink::Server::open({.url = "http://10.0.0.5"}) &&
+         !heatsink::RateLimiter::make(nullptr, options);
+}
+
 int main() {
+  if (!has_limits()) return 1;
   const auto options = heatsink::ClientOptions::from_yaml("cache: {expire-after-write: 30s}");
   if (!options) {
     std::cerr << options.error().message << '\n';

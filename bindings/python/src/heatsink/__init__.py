@@ -2,20 +2,31 @@
 """Local reads of hot keys: a hit is no round trip. Start with Client, or wrap() for redis-py."""
 
 from heatsink._client import Client
+from heatsink._limiter import Decision, Limiter
 from heatsink._native import Error, LoadFailed, LoadRefused
 from heatsink._options import Option, options
+from heatsink._rate_limiter import LimiterCounts, RateLimiter, Verdict
 from heatsink._redis import wrap
 from heatsink._told import HotEvent, HotKey, Stats
+from heatsink._window_stats import WindowCounts, WindowReading, WindowStats
 
 __all__ = [
     "Client",
+    "Decision",
     "Error",
     "HotEvent",
     "HotKey",
+    "Limiter",
+    "LimiterCounts",
     "LoadFailed",
     "LoadRefused",
     "Option",
+    "RateLimiter",
     "Stats",
+    "Verdict",
+    "WindowCounts",
+    "WindowReading",
+    "WindowStats",
     "options",
     "wrap",
 ]

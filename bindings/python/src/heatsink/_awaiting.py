@@ -24,9 +24,10 @@ LOAD_S_MAX = 60.0  # of one that is awaited: its loop may have stopped
 
 
 class _Flight:
-    """A load under way, for all who await it on one loop."""
+    """A load under way, for all who await it on one loop; used on that loop alone."""
 
     future: asyncio.Future[Any]
+    waiters = 0  # beside the one who began it
 
 
 class Flights:
@@ -40,17 +41,37 @@ class Flights:
         self._flights: dict[tuple[bytes, asyncio.AbstractEventLoop], _Flight] = {}
         self._awaited: set[Future[Any]] = set()
         self._threads = 0
+        # As it is set here: rows are made to list defaults, and are called so.
+        values = {row["name"]: row["default"] for row in client._options()}
+        self._waiters_max = int(values["cache.maximum-waiters"])
         self._is_closed = False
 
     async def load(self, key: K, loader: Callable[[K], Awaitable[T | None]]) -> T | None:
         """The second step of a read."""
         loop = asyncio.get_running_loop()
-        flight = self._flights.get((_bytes(key), loop)) or self._start(key, loader, loop)
+        value: T | None
+        flight = self._flights.get((_bytes(key), loop))
+        if flight is not None:
+            value = await self._wait(flight)
+            return value
+        flight = self._start(key, loader, loop)
         if flight is None:
             return await loader(key)
         # Who is cancelled leaves; the others go on waiting.
-        value: T | None = await asyncio.shield(flight.future)
+        value = await asyncio.shield(flight.future)
         return value
+
+    async def _wait(self, flight: _Flight) -> Any:
+        """For a load that another has begun. LoadRefused: too many do already."""
+        if flight.waiters >= self._waiters_max:
+            raise _native.LoadRefused(
+                "as many callers as cache.maximum-waiters wait for this key's load"
+            )
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.future)
+        finally:
+            flight.waiters -= 1
 
     def forget(self, key: str | bytes) -> None:
         """The key was written: who reads from now on must not share a load that began before."""

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Client."""
 
-import asyncio
-import atexit
 import datetime
 import os
-import weakref
 from collections.abc import Awaitable, Callable, Iterable
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from heatsink import _native
+from heatsink import _arguments, _native
 from heatsink._awaiting import Flights
 from heatsink._cached import Cached, cached
+from heatsink._closing import Closing, live
 from heatsink._options import Setting, yaml_of
 from heatsink._told import HotEvent, HotKey, Stats
 
@@ -24,7 +21,7 @@ R = TypeVar("R")
 _MISSING = object()
 
 
-class Client(_native.Client):
+class Client(_native.Client, Closing):
     """Counts every access, and keeps local copies of the keys that are hot.
 
     Cold keys go to the loader, each time. A copy is refreshed in the background; a write through
@@ -53,10 +50,16 @@ class Client(_native.Client):
         keywords (hot_qps=500, or detection_hot_qps=500); later ones count more. heatsink.options()
         lists them. ValueError names the option and its bounds.
         """
-        path = None if file is None else os.fspath(file)
-        super().__init__(path, yaml, environment, yaml_of(options), encode, decode)
+        super().__init__(
+            _arguments.path("file", file),
+            _arguments.optional_text("yaml", yaml, "detection: {hot-qps: 500}"),
+            environment,
+            yaml_of(options),
+            _arguments.function("encode", encode),
+            _arguments.function("decode", decode),
+        )
         self._flights = Flights(self)
-        _live.add(self)
+        self._opened()
 
     # ---- reads; get() and peek() are native
 
@@ -92,7 +95,8 @@ class Client(_native.Client):
 
         Gives those for which cache.maximum-size has no room.
         """
-        milliseconds = max(duration // datetime.timedelta(milliseconds=1), 0)
+        lasts = _arguments.duration("duration", duration)
+        milliseconds = max(lasts // datetime.timedelta(milliseconds=1), 0)
         return [key for key in keys if not self._warm(key, loader, milliseconds)]
 
     # ---- writes
@@ -154,6 +158,18 @@ class Client(_native.Client):
 
         self._on_hot(tell)
 
+    def on_report(self, callback: Callable[[Stats], object]) -> None:
+        """`callback` is called each report.interval, with what stats() would tell then.
+
+        By a thread of the library's, which must not wait for long. What it raises goes to
+        sys.unraisablehook.
+        """
+
+        def tell(row: dict[str, Any]) -> None:
+            callback(Stats(**row))
+
+        self._on_report(tell)
+
     # ---- the end
 
     def close(self) -> None:
@@ -165,50 +181,15 @@ class Client(_native.Client):
         self._flights.close()
         super().close()
 
-    async def aclose(self) -> None:
-        """close(), without holding up the event loop."""
-        await asyncio.to_thread(self.close)
-
-    def __enter__(self) -> "Client":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> "Client":
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
 
 def _nothing(_key: object) -> None:
     """The source needs no more of it."""
 
 
-_live: "weakref.WeakSet[Client]" = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    """Threads of the library must not meet an interpreter that has gone."""
-    for client in list(_live):
-        client.close()
-
-
 def _after_fork() -> None:
-    for client in list(_live):
-        client._flights = Flights(client)
+    for client in live():
+        if isinstance(client, Client):
+            client._flights = Flights(client)
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/stats_source.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "apps/heatsink/stats_report.h"
+#include "heatsink/distributed/distributed.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr Nanos kTimeout = std::chrono::seconds(1);
+
+distributed::ServerOptions server_of(const proxy::ProxyOptions& options) {
+  distributed::ServerOptions server;
+  server.url = options.upstream;
+  server.tls_ca = options.upstream_tls_ca;
+  server.tls_cert = options.upstream_tls_cert;
+  server.tls_key = options.upstream_tls_key;
+  server.tls_server_name = options.upstream_tls_server_name;
+  server.tls_verify = options.upstream_tls_verify;
+  server.connect_timeout = server.response_timeout = kTimeout;
+  server.client_name = "heatsink-admin";
+  return server;
+}
+
+}  // namespace
+
+std::function<Result<std::string>(const std::string& name, Nanos window)> statistic_source(
+    const proxy::ProxyOptions& options) {
+  auto server = std::make_shared<std::unique_ptr<distributed::Server>>();
+  return [server, how = server_of(options)](const std::string& name,
+                                            Nanos window) -> Result<std::string> {
+    if (!*server) {
+      auto opened = distributed::Server::open(how);
+      if (!opened.ok()) return opened.error();
+      *server = std::move(opened).value();
+    }
+    auto reading = distributed::read_statistic(**server, name, std::chrono::ceil<Millis>(window),
+                                               BootClock::now() + 2 * kTimeout);
+    if (!reading.ok()) return reading.error();
+    return stats_json(NamedReading{name, std::move(reading).value()});
+  };
+}
+
+}  // namespace heatsink::app

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// heatsink warm: keys that a running proxy is to keep hot and loaded for a time.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "apps/heatsink/flags.h"
+#include "apps/heatsink/typed_flag.h"
+#include "apps/heatsink/verbs.h"
+#include "apps/heatsink/warm_run.h"
+#include "heatsink/base/printable.h"
+#include "heatsink/base/secret_file.h"
+#include "heatsink/detect/warming.h"
+#include "heatsink/proxy/proxy.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr std::size_t kKeysMax = 100'000;
+
+struct WarmFlags {
+  WarmRun run;
+  std::string file, until;
+  bool list = false, end = false;
+};
+
+void add_flags(CLI::App& app, WarmFlags& flags) {
+  WarmRun& run = flags.run;
+  app.add_option("keys", run.keys, "Names of keys")->type_name("KEY");
+  app.add_option("--file", flags.file, "More of them, one on a line; - is standard input")
+      ->type_name("FILE");
+  auto* pattern =
+      app.add_option("--pattern", run.pattern, "All keys of the server that match, as product:*")
+          ->type_name("GLOB");
+  app.add_option("--limit", run.limit, "Of a pattern, at most so many keys (default: all)")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, detect::WarmPattern::kKeysMax))
+      ->needs(pattern);
+  app.add_option("--db", run.db, "Their database")->type_name("N");
+  auto* lasts = add_duration_flag(app, "--for", run.lasts, "How long they are warmed, up to 168h");
+  app.add_option("--until", flags.until, "Until the clocks here show this next, as in 20:30")
+      ->type_name("TIME")
+      ->excludes(lasts);
+  app.add_option("--concurrency", run.batch, "Keys that are loaded at once")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--rate", run.keys_per_second, "At most so many keys per second; 0: no limit")
+      ->type_name("N")
+      ->check(between(0, 1e9));
+  auto* list = app.add_flag("--list", flags.list, "Show what is warmed, and change nothing");
+  app.add_flag("--end", flags.end, "They are to be warmed no longer")->excludes(list);
+  app.add_flag("--json", run.json, "Print what came of it as JSON");
+  add_parsed_flag(
+      app, "--admin", run.admin, [](const std::string& text) { return net::parse_host_port(text); },
+      run.admin.text(), "The proxy's admin address")
+      ->type_name("HOST:PORT");
+  add_parsed_flag(
+      app, "--token-file", run.token,
+      [](const std::string& path) { return read_secret_file(path); }, "",
+      "The file with the proxy's admin.token")
+      ->type_name("FILE");
+}
+
+Status read_keys(std::istream& lines, std::vector<std::string>& keys) {
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) continue;
+    if (keys.size() >= kKeysMax) {
+      return Error{ErrorCode::kOutOfRange,
+                   "more than " + std::to_string(kKeysMax) + " keys: give them in parts"};
+    }
+    keys.push_back(std::move(line));
+  }
+  return Unit{};
+}
+
+Status add_file(const std::string& path, std::vector<std::string>& keys) {
+  if (path.empty()) return Unit{};
+  if (path == "-") return read_keys(std::cin, keys);
+  std::ifstream file(path);
+  if (!file) return Error{ErrorCode::kUnavailable, "--file: " + path + " cannot be read"};
+  return read_keys(file, keys);
+}
+
+Status set_time(WarmFlags& flags) {
+  if (flags.until.empty()) {
+    if (flags.run.lasts >= std::chrono::seconds(1)) return Unit{};
+    return Error{ErrorCode::kInvalidArgument,
+                 "for how long? --for 30m, or --until 20:30 (a second at least)"};
+  }
+  const auto now = std::chrono::system_clock::now();
+  const Result<proxy::WallTime> until = proxy::next_time_of_day(flags.until, now);
+  if (!until.ok()) return Error{until.error().code, "--" + until.error().message};
+  flags.run.lasts = *until - now;
+  return Unit{};
+}
+
+// Keys, or a pattern.
+Status choose_keys(WarmFlags& flags) {
+  if (flags.run.pattern) {
+    if (!flags.run.keys.empty()) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "--pattern, or keys: not both (two commands may overlap)"};
+    }
+    if (std::string fault = detect::pattern_fault(*flags.run.pattern); !fault.empty())
+      return Error{ErrorCode::kInvalidArgument, "--pattern: " + fault};
+    return Unit{};
+  }
+  if (!flags.run.keys.empty()) return Unit{};
+  return Error{ErrorCode::kInvalidArgument,
+               "which keys? KEY..., --pattern GLOB or --file FILE; or --list"};
+}
+
+Status complete(WarmFlags& flags) {
+  if (flags.list) {
+    flags.run.what = WarmRun::What::kList;
+    return Unit{};
+  }
+  if (Status read = add_file(flags.file, flags.run.keys); !read.ok()) return read;
+  if (Status chosen = choose_keys(flags); !chosen.ok()) return chosen;
+  flags.run.what = flags.end ? WarmRun::What::kEnd : WarmRun::What::kBegin;
+  return flags.end ? Status(Unit{}) : set_time(flags);
+}
+
+}  // namespace
+
+int run_warm(int argc, char** argv) {
+  CLI::App app(
+      "Has a running proxy keep these keys hot and loaded for a time, whatever their rate.",
+      argv[0]);
+  WarmFlags flags;
+  add_flags(app, flags);
+  if (const auto code = parse_flags(app, argc, argv)) return *code;
+  if (const Status completed = complete(flags); !completed.ok()) {
+    std::cerr << argv[0] << ": " << printable(completed.error().message) << "\n";
+    return kMisused;
+  }
+  return run_warm(flags.run);
+}
+
+}  // namespace heatsink::app

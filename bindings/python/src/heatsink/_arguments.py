@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments checked by their names: native code knows them by their places alone."""
+
+import datetime
+import operator
+import os
+import reprlib
+from collections.abc import Callable
+from typing import Any
+
+_NOTHING = datetime.timedelta(0)
+_MILLISECOND = datetime.timedelta(milliseconds=1)
+
+
+def _wrong(name: str, what: str, value: object) -> TypeError:
+    return TypeError(f"{name} is {what}, not {reprlib.repr(value)}")
+
+
+def text(name: str, value: object, like: str) -> str:
+    """`like`: an example, as it would be written."""
+    if not isinstance(value, str):
+        raise _wrong(name, f"a text like {like!r}", value)
+    if "\0" in value:
+        raise ValueError(f"{name} cannot have a null character: {reprlib.repr(value)}")
+    return value
+
+
+def optional_text(name: str, value: object, like: str) -> str | None:
+    """None stays that."""
+    return None if value is None else text(name, value, like)
+
+
+def rate(value: object) -> str:
+    """A number alone says nothing of the time."""
+    like = f"{value}/s" if isinstance(value, int) else "100/s"
+    return text("rate", value, like)
+
+
+def count(name: str, value: Any, most: int = 2**64 - 1) -> int:
+    """A whole number, also one of another library."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise _wrong(name, "a whole number", value) from None
+    if not 0 <= whole <= most:
+        raise OverflowError(f"{name} is within 0 .. {most}, not {whole}")
+    return whole
+
+
+def number(name: str, value: object) -> float:
+    """A whole one, too."""
+    if not isinstance(value, int | float):
+        raise _wrong(name, "a number", value)
+    return float(value)
+
+
+def duration(name: str, value: object) -> datetime.timedelta:
+    """A number alone says nothing of its unit."""
+    if not isinstance(value, datetime.timedelta):
+        raise _wrong(name, "a datetime.timedelta", value)
+    return value
+
+
+def milliseconds(name: str, value: object) -> int:
+    """Of a duration, rounded up."""
+    of = duration(name, value)
+    if of < _NOTHING:
+        raise ValueError(f"{name} cannot be negative: {of}")
+    return -(-of // _MILLISECOND)
+
+
+def path(name: str, value: Any) -> str | None:
+    """None stays that."""
+    if value is None:
+        return None
+    try:
+        return text(name, os.fsdecode(value), "heatsink.yaml")
+    except TypeError:
+        raise _wrong(name, "a path like 'heatsink.yaml'", value) from None
+
+
+def function(name: str, value: Any) -> Callable[..., Any] | None:
+    """None stays that."""
+    if value is not None and not callable(value):
+        raise _wrong(name, "a function", value)
+    called: Callable[..., Any] | None = value
+    return called

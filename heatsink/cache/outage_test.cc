@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may be served, and what stays, while the server cannot be reached.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "heatsink/cache/key_rule.h"
+
+namespace heatsink::cache {
+namespace {
+
+constexpr Nanos kMaxStaleness = Millis(1000);
+constexpr Nanos kStaleWhileError = Millis(30'000);
+
+TimePoint at(int ms) { return TimePoint(Millis(ms)); }
+
+// "k" has a rule with stale-while-error, "plain" none. Both are filled at 10 s until 20 s, and
+// proven at 10.4 s; then the tracker is lost.
+class InOutage : public testing::Test {
+ protected:
+  InOutage() {
+    promote("k", {Level::kKey, kMaxStaleness, kStaleWhileError});
+    promote("plain", {Level::kKey, kMaxStaleness});
+    promote("ttl", {Level::kTtl, kMaxStaleness});
+    generation_ = lease_.begin_generation();
+    lease_.set_up(true);
+    for (const char* key : {"k", "plain", "ttl"}) fill(key);
+    lease_.prove(at(10'400));
+    lose();
+  }
+
+  static NameHash name_of(const std::string& key) { return hash_name(key, 1); }
+  static KeyHash hash_of(const std::string& key) { return in_db(name_of(key), 0); }
+  void promote(const std::string& key, const Terms& terms) {
+    table_.promote(key, 0, hash_of(key), name_of(key), terms);
+  }
+  void fill(const std::string& key, TimePoint value_ends = TimePoint::max()) {
+    auto copy = std::make_unique<Copy>();
+    copy->generation = generation_;
+    copy->fill_sent_at = at(10'000);
+    copy->deadline = at(20'000);
+    copy->value_ends = value_ends;
+    copy->reply = "$1\r\nv\r\n";
+    ASSERT_TRUE(table_.insert(hash_of(key), std::move(copy)));
+  }
+  void lose() {
+    lease_.set_up(false);
+    lease_.begin_generation();
+    table_.drop_for_outage();
+  }
+  bool is_there(const std::string& key) const { return table_.has_copy(hash_of(key)); }
+  Ruling ruling(TimePoint now, const std::string& key = "k") {
+    return judge_in_outage(*table_.entry(hash_of(key)), Read{}, lease_, fences_, now).ruling;
+  }
+
+  Epochs epochs_;
+  HotTable table_{HotTableLimits{}, epochs_};
+  Lease lease_;
+  Fences fences_;
+  Generation generation_;
+};
+
+TEST_F(InOutage, ServesPastItsProofAndItsOwnDeadlineAndNoLongerThanTheRuleSays) {
+  EXPECT_EQ(ruling(at(10'500)), Ruling::kServe);
+  EXPECT_EQ(ruling(at(40'400)), Ruling::kServe);
+  EXPECT_EQ(ruling(at(40'401)), Ruling::kUnproven);
+}
+
+TEST_F(InOutage, NeverPastTheValuesOwnEnd) {
+  fill("k", at(11'000));
+  EXPECT_EQ(ruling(at(10'999)), Ruling::kServe);
+  EXPECT_EQ(ruling(at(11'000)), Ruling::kDeadline);
+}
+
+TEST_F(InOutage, NotBehindAWriteOrWhatWasShown) {
+  fences_.write_begins(name_of("k"));
+  EXPECT_EQ(ruling(at(10'500)), Ruling::kWriteInFlight);
+  fences_.write_ends(name_of("k"), at(10'600));
+  EXPECT_EQ(ruling(at(10'700)), Ruling::kFence);
+}
+
+TEST_F(InOutage, NotWhileTheServerCanBeReached) {
+  lease_.set_up(true);
+  EXPECT_EQ(ruling(at(10'500)), Ruling::kUnproven);
+}
+
+TEST_F(InOutage, NothingWithoutACopyOrWithoutSuchARule) {
+  table_.drop_name("k");
+  EXPECT_EQ(ruling(at(10'500)), Ruling::kNoCopy);
+  fill("plain");
+  EXPECT_EQ(ruling(at(10'500), "plain"), Ruling::kUnproven);
+}
+
+TEST_F(InOutage, StaysUntilTheLeaseIsThereAgain) {
+  EXPECT_TRUE(is_there("k"));
+  EXPECT_FALSE(is_there("plain"));
+  EXPECT_TRUE(is_there("ttl"));
+  table_.drop_unleased();
+  EXPECT_FALSE(is_there("ttl"));
+  EXPECT_TRUE(is_there("k"));
+  table_.drop_leased();
+  EXPECT_FALSE(is_there("k"));
+}
+
+}  // namespace
+}  // namespace heatsink::cache

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys that no other key pushes out of the hot table.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "heatsink/cache/hot_table.h"
+
+namespace heatsink::cache {
+namespace {
+
+class PinnedKeys : public testing::Test {
+ protected:
+  static NameHash name_of(const std::string& key) { return hash_name(key, 1); }
+  static KeyHash hash_of(const std::string& key) { return in_db(name_of(key), 0); }
+
+  void make(std::size_t entries_max, Bytes bytes_max = mebibytes(1), Bytes pinned = mebibytes(1)) {
+    HotTableLimits limits;
+    limits.entries_max = entries_max;
+    limits.bytes_max = bytes_max;
+    limits.pins_max = 2;
+    limits.pinned_bytes_max = pinned;
+    table_ = std::make_unique<HotTable>(limits, epochs_);
+  }
+  bool promote(const std::string& key, double rate) {
+    const bool promoted = table_->promote(key, 0, hash_of(key), name_of(key));
+    table_->set_rate(hash_of(key), rate);
+    return promoted;
+  }
+  bool pin(const std::string& key) {
+    return table_->pin(key, 0, hash_of(key), name_of(key), Terms{});
+  }
+  bool insert(const std::string& key, std::size_t bytes) {
+    auto copy = std::make_unique<Copy>();
+    copy->reply = std::string(bytes, 'x');
+    return table_->insert(hash_of(key), std::move(copy));
+  }
+  bool is_hot(const std::string& key) const { return table_->entry(hash_of(key)) != nullptr; }
+  bool has_copy(const std::string& key) const { return table_->has_copy(hash_of(key)); }
+
+  Epochs epochs_;
+  std::unique_ptr<HotTable> table_;
+};
+
+TEST_F(PinnedKeys, TakeThePlaceOfTheColdest) {
+  make(2);
+  promote("slow", 10);
+  promote("fast", 20);
+  EXPECT_TRUE(pin("p"));
+  EXPECT_FALSE(is_hot("slow"));
+  EXPECT_TRUE(is_hot("fast"));
+  EXPECT_FALSE(promote("faster", 1e6)) << "the places are taken";
+  EXPECT_TRUE(is_hot("p"));
+}
+
+TEST_F(PinnedKeys, AreNoMoreThanTheirLimit) {
+  make(10);
+  promote("a", 10);
+  EXPECT_TRUE(pin("a")) << "one that is hot already";
+  EXPECT_TRUE(pin("b"));
+  EXPECT_FALSE(pin("c"));
+  EXPECT_TRUE(pin("a")) << "again";
+  table_->demote(hash_of("a"));
+  EXPECT_TRUE(pin("c")) << "one has gone";
+}
+
+TEST_F(PinnedKeys, KeepTheirRoomWhateverOthersEarn) {
+  make(10, Bytes{2000});
+  pin("p");
+  ASSERT_TRUE(insert("p", 800));
+  promote("hot", 1e9);
+  EXPECT_FALSE(insert("hot", 800));
+  EXPECT_TRUE(has_copy("p"));
+  table_->unpin(hash_of("p"));
+  EXPECT_TRUE(insert("hot", 800)) << "now it is a key as any other";
+  EXPECT_FALSE(has_copy("p"));
+  EXPECT_TRUE(is_hot("p"));
+}
+
+TEST_F(PinnedKeys, TakeTheRoomOfOthers) {
+  make(10, Bytes{2000});
+  promote("hot", 1e9);
+  ASSERT_TRUE(insert("hot", 800));
+  pin("p");
+  EXPECT_TRUE(insert("p", 800));
+  EXPECT_FALSE(has_copy("hot"));
+}
+
+TEST_F(PinnedKeys, TakeNoMoreRoomThanTheirShare) {
+  make(10, mebibytes(1), Bytes{2000});
+  pin("a");
+  pin("b");
+  EXPECT_TRUE(insert("a", 800));
+  EXPECT_FALSE(insert("b", 800));
+  EXPECT_EQ(table_->entry(hash_of("b"))->uncacheable(), Uncacheable::kNoRoom);
+  EXPECT_TRUE(insert("a", 900)) << "in the place of its own";
+}
+
+TEST_F(PinnedKeys, AnotherKeyWithTheSameHashIsRefused) {
+  make(10);
+  promote("a", 1);
+  EXPECT_FALSE(table_->pin("b", 0, hash_of("a"), name_of("b"), Terms{}));
+  EXPECT_FALSE(table_->entry(hash_of("a"))->pinned());
+}
+
+}  // namespace
+}  // namespace heatsink::cache

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a Core that answers over HTTP (admin.listen).
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "heatsink/admin/admin.h"
+#include "heatsink/base/log.h"
+#include "heatsink/base/secret_file.h"
+#include "heatsink/client/core.h"
+#include "heatsink/client/metrics.h"
+#include "heatsink/net/address.h"
+
+namespace heatsink::client {
+namespace {
+
+std::string token_of(const ClientOptions& options) {
+  if (options.admin_token_file.empty()) return options.admin_token;
+  Result<std::string> token = read_secret_file(options.admin_token_file);
+  if (!token.ok()) throw std::invalid_argument("admin.token-file: " + token.error().message);
+  return std::move(token).value();
+}
+
+std::string source_of(const ClientOptions& options) {
+  if (options.server_url.empty()) return "the loader";
+  return net::parse_redis_url(options.server_url)->display();
+}
+
+std::string why_no_copy(const ClientOptions& options, const detect::Verdict& verdict) {
+  if (verdict.temperature == detect::Temperature::kWriteHot)
+    return "it is written too often for its reads";
+  if (verdict.temperature != detect::Temperature::kHot) return "it is not hot";
+  if (!options.cache_enabled) return "cache.enabled is false";
+  if (verdict.count.key_truncated) return "its name is too long";
+  return "no load since its last change, or no room for it";
+}
+
+}  // namespace
+
+// Of several processes with the same options only the first gets the port: no reason for the others
+// not to work.
+void Core::start_page() {
+  if (options_.admin_listen == "off") return;
+  const Result<net::HostPort> listen = net::parse_host_port(options_.admin_listen);
+  if (!listen.ok()) throw std::invalid_argument("admin.listen: " + listen.error().message);
+  admin::Sources sources;
+  sources.report = [this] { return page_report(); };
+  sources.metrics = [this] { return metrics_text(stats()); };
+  sources.events = [this] {
+    const std::lock_guard lock(told_);
+    return std::vector<detect::Event>(events_.begin(), events_.end());
+  };
+  sources.ready = [this] {
+    const std::string problem = coherence();
+    return problem == "up" ? Status(Unit{}) : Error{ErrorCode::kUnavailable, problem};
+  };
+  auto page = admin::Server::start({.listen = *listen, .token = token_of(options_)}, sources);
+  if (page.ok()) {
+    page_ = std::move(page).value();
+    log(LogLevel::kInfo, "admin.listen: http://" + page_->address().text());
+    return;
+  }
+  if (page.error().code != ErrorCode::kUnavailable)
+    throw std::invalid_argument("admin.listen: " + page.error().message);
+  log(LogLevel::kWarning, "admin.listen: no page: " + page.error().message);
+}
+
+std::string Core::coherence() const {
+  if (!options_.cache_enabled) return "off (cache.enabled is false)";
+  if (server_ == nullptr) return "up";
+  const std::string problem = server_->problem();
+  return problem.empty() ? "up" : problem;
+}
+
+detect::Report Core::page_report() const {
+  const Stats now = stats();
+  detect::Report report;
+  report.at = BootClock::now();
+  report.uptime = report.at - started_at_;
+  report.window = options_.window;
+  report.upstream = source_of(options_);
+  report.upstream_up = now.server_problem.empty();
+  report.coherence = coherence();
+  report.reads_rate = now.reads_per_second;
+  report.writes_rate = now.writes_per_second;
+  report.requests_rate = report.reads_rate + report.writes_rate;
+  report.hit_ratio = now.hit_ratio;
+  report.hits_rate = now.reads_per_second * now.hit_ratio;
+  report.misses_rate = report.reads_rate - report.hits_rate;
+  report.offload = report.requests_rate > 0 ? report.hits_rate / report.requests_rate : 0;
+  report.hot = options_.hot_qps;
+  report.warm = options_.warm_qps;
+  report.quiet = fmt::format("no key reaches {}/s (detection.hot-qps)", options_.hot_qps);
+  report.cached_entries = now.copies;
+  report.cached_bytes = now.copies_bytes;
+  const std::lock_guard lock(told_);
+  report.sampled = window_.sampled;
+  report.absent_max = detect::absent_max(window_, selector_.verdicts());
+  for (const detect::Verdict& verdict : selector_.verdicts()) add_key(report, verdict, now.level);
+  return report;
+}
+
+void Core::add_key(detect::Report& report, const detect::Verdict& verdict,
+                   const std::string& level) const {
+  using detect::Temperature;
+  if (verdict.temperature == Temperature::kHot) ++report.hot_keys;
+  if (verdict.temperature == Temperature::kWriteHot) ++report.write_hot_keys;
+  detect::KeyReport& key = report.keys.emplace_back();
+  key.verdict = verdict;
+  key.level = options_.cache_enabled ? level : "off";
+  if (server_ != nullptr) key.max_staleness = options_.max_staleness;
+  const SharedBox copy = hot_.copy(verdict.count.hash);
+  key.cached = copy != nullptr;
+  if (copy != nullptr) key.reply_bytes = Bytes{copy->bytes};
+  if (copy == nullptr) key.cache_note = why_no_copy(options_, verdict);
+}
+
+// Under told_.
+void Core::keep_events(const std::vector<detect::Change>& changes, TimePoint now) {
+  if (page_ == nullptr) return;
+  for (const detect::Change& change : changes) {
+    if (events_.size() == kEventsMax) events_.pop_front();
+    events_.push_back(detect::event_of(change, now));
+    events_.back().number = ++last_event_;
+  }
+}
+
+}  // namespace heatsink::client

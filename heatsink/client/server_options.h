@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server of a Client's options, for functions that are called there.
+#pragma once
+
+#include <string>
+
+#include "heatsink/client/options.h"
+#include "heatsink/distributed/server.h"
+
+namespace heatsink::client {
+
+// What server.* says; `client_name` is for CLIENT LIST. Throws std::invalid_argument: server.url is
+// not set, or the options contradict each other.
+distributed::ServerOptions server_options(const ClientOptions& options, std::string client_name);
+
+}  // namespace heatsink::client

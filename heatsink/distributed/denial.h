@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server has refused, so that it is not asked again before it could say anything else.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "heatsink/base/clock.h"
+
+namespace heatsink::distributed {
+
+// Lock-free, any number of threads. One integer: until when (microseconds of BootClock), above how
+// many were refused. Fewer than that may still pass, so they are asked for.
+class Denial {
+ public:
+  // More than that are not remembered.
+  static constexpr std::uint64_t kCountMax = (1U << 12U) - 1;
+
+  // n were refused, and would have been until `until`. Of two that are remembered the later stays.
+  void remember(std::uint64_t n, TimePoint until) noexcept {
+    if (n > kCountMax) return;
+    const std::uint64_t told = (microseconds(until) << kCountBits) + n;
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    while (told > seen && !word_.compare_exchange_weak(seen, told, std::memory_order_relaxed)) {
+    }
+  }
+  void forget() noexcept { word_.store(0, std::memory_order_relaxed); }
+
+  // How long n are refused from now on; 0: not at all, or nobody knows.
+  Nanos refuses(std::uint64_t n, TimePoint now) const noexcept {
+    const std::uint64_t word = word_.load(std::memory_order_relaxed);
+    const std::uint64_t until = word >> kCountBits;
+    const std::uint64_t at = microseconds(now);
+    if (until <= at || n < (word & kCountMax)) return Nanos(0);
+    return std::chrono::microseconds(until - at);
+  }
+
+ private:
+  static constexpr unsigned kCountBits = 12;  // leaves 140 years of microseconds
+
+  static std::uint64_t microseconds(TimePoint time) noexcept {
+    const auto since_boot =
+        std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch());
+    constexpr std::int64_t kLast = (std::int64_t{1} << 52U) - 1;
+    return static_cast<std::uint64_t>(std::clamp<std::int64_t>(since_boot.count(), 0, kLast));
+  }
+
+  std::atomic<std::uint64_t> word_{0};
+};
+
+}  // namespace heatsink::distributed

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// distributed: what many processes know or may do together, kept on the Redis server that they have
+// anyway. Start with rate_limiter.h or window_statistics.h; under both lies server.h, which calls
+// functions of ours there.
+#pragma once
+
+#include "heatsink/distributed/function_call.h"         // IWYU pragma: export
+#include "heatsink/distributed/function_caller.h"       // IWYU pragma: export
+#include "heatsink/distributed/function_library.h"      // IWYU pragma: export
+#include "heatsink/distributed/limit_functions.h"       // IWYU pragma: export
+#include "heatsink/distributed/rate_limiter.h"          // IWYU pragma: export
+#include "heatsink/distributed/rate_limiter_metrics.h"  // IWYU pragma: export
+#include "heatsink/distributed/server.h"                // IWYU pragma: export
+#include "heatsink/distributed/statistic_form.h"        // IWYU pragma: export
+#include "heatsink/distributed/statistic_functions.h"   // IWYU pragma: export
+#include "heatsink/distributed/statistic_key.h"         // IWYU pragma: export
+#include "heatsink/distributed/statistic_reading.h"     // IWYU pragma: export
+#include "heatsink/distributed/window_statistics.h"     // IWYU pragma: export

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/distributed/rate_limiter_metrics.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "heatsink/base/metric.h"
+#include "heatsink/base/printable.h"
+
+namespace heatsink::distributed {
+namespace {
+
+using Count = std::uint64_t RateLimiterCounts::*;
+
+// A count is a row: its metric, what it is of that, and where it is. Rows of a metric stand
+// together.
+struct CountRow {
+  const MetricRow* metric;
+  std::string_view labels;
+  Count count;
+};
+
+constexpr MetricRow kAnswers{
+    "heatsink_limiter_answers_total", MetricKind::kCounter,
+    "Asks of a limit that processes share, by what was answered and by whom: the server, tokens "
+    "paid for before, or a refusal that still held."};
+constexpr MetricRow kFailures{"heatsink_limiter_failures_total", MetricKind::kCounter,
+                              "Asks that the server did not answer in time, or with an error."};
+constexpr MetricRow kLeased{"heatsink_limiter_leased_tokens_total", MetricKind::kCounter,
+                            "Tokens paid for to be spent later."};
+constexpr MetricRow kLapsed{"heatsink_limiter_lapsed_tokens_total", MetricKind::kCounter,
+                            "Leased tokens that were not spent in time."};
+
+constexpr std::array kCounts = {
+    CountRow{&kAnswers, R"(,answer="allowed",by="server")", &RateLimiterCounts::allowed},
+    CountRow{&kAnswers, R"(,answer="refused",by="server")", &RateLimiterCounts::refused},
+    CountRow{&kAnswers, R"(,answer="allowed",by="lease")", &RateLimiterCounts::by_lease},
+    CountRow{&kAnswers, R"(,answer="refused",by="denial")", &RateLimiterCounts::by_denial},
+    CountRow{&kFailures, "", &RateLimiterCounts::failures},
+    CountRow{&kLeased, "", &RateLimiterCounts::leased_tokens},
+    CountRow{&kLapsed, "", &RateLimiterCounts::lapsed_tokens},
+};
+
+// A label's value, between its quotes.
+std::string quotable(std::string_view name) {
+  std::string out;
+  for (const char each : printable(name)) {
+    if (each == '\\' || each == '"') out += '\\';
+    out += each;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string metrics_text(std::span<const RateLimiter* const> limiters) {
+  std::string text;
+  const MetricRow* last = nullptr;
+  for (const CountRow& row : kCounts) {
+    if (std::exchange(last, row.metric) != row.metric)
+      fmt::format_to(std::back_inserter(text), "# HELP {0} {1}\n# TYPE {0} counter\n",
+                     row.metric->name, row.metric->help);
+    for (const RateLimiter* const limiter : limiters)
+      fmt::format_to(std::back_inserter(text), "{}{{limiter=\"{}\"{}}} {}\n", row.metric->name,
+                     quotable(limiter->name()), row.labels, limiter->counts().*row.count);
+  }
+  return text;
+}
+
+}  // namespace heatsink::distributed

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/distributed/server.h"
+
+#include <pthread.h>
+
+#include <future>
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/distributed/server_error.h"
+#include "heatsink/distributed/server_nodes.h"
+
+namespace heatsink::distributed {
+namespace {
+
+// How often it is looked whether a server owes a reply for too long.
+constexpr Nanos kTick = Millis(50);
+// A connection to a server that says it is a replica now is made anew, but not all the time.
+constexpr Nanos kRenewAfter = std::chrono::seconds(1);
+
+Result<net::TlsContext> tls_of(const ServerOptions& options, const net::RedisUrl& url) {
+  if (!url.tls) return net::TlsContext();
+  if (!options.tls_verify)
+    log(LogLevel::kWarning, "TLS is not verified: anybody could be the server");
+  return net::TlsContext::client(
+      {options.tls_ca, options.tls_cert, options.tls_key,
+       options.tls_server_name.empty() ? url.address.host : options.tls_server_name,
+       options.tls_verify});
+}
+
+Error closed() { return {ErrorCode::kUnavailable, "the connection to the server was closed"}; }
+
+// One call on its way, until it is done: by its reply or by its deadline.
+struct Pending {
+  std::shared_ptr<const FunctionCall> call;
+  TimePoint deadline;
+  Server::Done done;
+  net::TimerId timer = 0;
+  int redirects = 0;
+};
+
+}  // namespace
+
+// All but the counts belongs to the loop's thread.
+struct Server::Core {
+  Core(const ServerOptions& given, net::RedisUrl url, net::TlsContext tls)
+      : options(given), nodes(loop, std::move(url), std::move(tls), given) {}
+
+  void run();
+  void begin(const std::shared_ptr<Pending>& pending);
+  void ask(const std::shared_ptr<Pending>& pending, ServerNode& node, bool is_asking);
+  void on_reply(const std::shared_ptr<Pending>& pending, ServerNode& node,
+                Result<resp::Value> reply);
+  bool redirect(const std::shared_ptr<Pending>& pending, const ServerNode& told_by,
+                const resp::Value& reply);
+  void finish(Pending& pending, Result<resp::Value> result);
+
+  const ServerOptions options;
+  net::EventLoop loop;
+  ServerNodes nodes;
+  std::atomic<std::size_t> waiting{0};
+  std::atomic<std::uint64_t> calls{0}, failures{0}, timeouts{0}, loads{0}, redirects{0};
+};
+
+void Server::Core::run() {
+  loop.on_turn_end([this] {
+    nodes.flush();
+    loads.store(nodes.loads(), std::memory_order_relaxed);
+  });
+  loop.call_every(kTick, [this] { nodes.tick(); });
+  nodes.connect();
+  loop.run();
+}
+
+void Server::Core::begin(const std::shared_ptr<Pending>& pending) {
+  const auto too_late = [this, pending] {
+    timeouts.fetch_add(1, std::memory_order_relaxed);
+    finish(*pending, Error{ErrorCode::kTimedOut, "the server has not answered by the deadline"});
+  };
+  if (BootClock::now() >= pending->deadline) {
+    too_late();
+    return;
+  }
+  if (pending->deadline != kNoDeadline) pending->timer = loop.call_at(pending->deadline, too_late);
+  ask(pending, nodes.of(pending->call->keys.front()), false);
+}
+
+void Server::Core::ask(const std::shared_ptr<Pending>& pending, ServerNode& node, bool is_asking) {
+  node.functions.call(
+      pending->call, is_asking,
+      [this, pending, &node](Result<resp::Value> reply) {
+        on_reply(pending, node, std::move(reply));
+      },
+      BootClock::now());
+}
+
+void Server::Core::on_reply(const std::shared_ptr<Pending>& pending, ServerNode& node,
+                            Result<resp::Value> reply) {
+  if (!reply.ok()) nodes.lost(node);
+  if (!pending->done) return;  // its deadline has come
+  if (!reply.ok() || !reply->is_error()) {
+    finish(*pending, std::move(reply));
+    return;
+  }
+  if (redirect(pending, node, *reply)) return;
+  if (is_replica(*reply)) {
+    nodes.lost(node);
+    loop.post([this] { nodes.renew_first(BootClock::now() - kRenewAfter); });
+  }
+  finish(*pending, error_of(*reply));
+}
+
+bool Server::Core::redirect(const std::shared_ptr<Pending>& pending, const ServerNode& told_by,
+                            const resp::Value& reply) {
+  if (!is_moved(reply) && !is_ask(reply)) return false;
+  if (++pending->redirects > kRedirectsMax) return false;
+  ServerNode* const node = nodes.named_by(reply.text, told_by);
+  if (node == nullptr) return false;
+  redirects.fetch_add(1, std::memory_order_relaxed);
+  if (is_moved(reply)) nodes.has_slot_of(pending->call->keys.front(), *node);
+  ask(pending, *node, is_ask(reply));
+  return true;
+}
+
+void Server::Core::finish(Pending& pending, Result<resp::Value> result) {
+  loop.cancel(std::exchange(pending.timer, 0));
+  waiting.fetch_sub(1, std::memory_order_relaxed);
+  if (!result.ok()) failures.fetch_add(1, std::memory_order_relaxed);
+  std::exchange(pending.done, nullptr)(std::move(result));
+}
+
+Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
+  Result<net::RedisUrl> url = net::parse_redis_url(options.url);
+  if (!url.ok()) return url.error();
+  Result<net::TlsContext> tls = tls_of(options, *url);
+  if (!tls.ok()) return tls.error();
+  auto core = std::make_unique<Core>(options, std::move(url).value(), std::move(tls).value());
+  return std::unique_ptr<Server>(new Server(std::move(core)));
+}
+
+Server::Server(std::unique_ptr<Core> core) : core_(std::move(core)) {
+  thread_ = std::thread([core = core_.get()] {
+    pthread_setname_np(pthread_self(), "heatsink-funcs");
+    core->run();
+  });
+}
+
+Server::~Server() { close(); }
+
+void Server::close() {
+  {
+    const std::lock_guard lock(posting_);
+    if (std::exchange(is_closed_, true)) return;
+  }
+  core_->loop.stop();
+  thread_.join();
+  core_->nodes.disconnect(closed().message);
+}
+
+void Server::call(FunctionCall what, TimePoint deadline, Done done) {
+  core_->calls.fetch_add(1, std::memory_order_relaxed);
+  if (what.keys.empty()) {
+    core_->failures.fetch_add(1, std::memory_order_relaxed);
+    done(Error{ErrorCode::kInvalidArgument, "a function without keys belongs to no server"});
+    return;
+  }
+  auto pending = std::make_shared<Pending>(
+      Pending{std::make_shared<const FunctionCall>(std::move(what)), deadline, std::move(done)});
+  const bool is_one_too_many =
+      core_->waiting.fetch_add(1, std::memory_order_relaxed) >= core_->options.calls_max;
+  if (!is_one_too_many && post([core = core_.get(), pending] { core->begin(pending); })) return;
+  core_->waiting.fetch_sub(1, std::memory_order_relaxed);
+  core_->failures.fetch_add(1, std::memory_order_relaxed);
+  pending->done(is_one_too_many
+                    ? Error{ErrorCode::kUnavailable, "too many calls wait for the server"}
+                    : closed());
+}
+
+bool Server::post(std::function<void()> work) {
+  const std::lock_guard lock(posting_);
+  if (is_closed_) return false;
+  core_->loop.post(std::move(work));
+  return true;
+}
+
+Result<resp::Value> Server::call_and_wait(FunctionCall what, TimePoint deadline) {
+  auto answer = std::make_shared<std::promise<Result<resp::Value>>>();
+  std::future<Result<resp::Value>> reply = answer->get_future();
+  call(std::move(what), deadline,
+       [answer](Result<resp::Value> said) { answer->set_value(std::move(said)); });
+  if (deadline == kNoDeadline) return reply.get();
+  // The server's thread keeps the deadline, unless it looks up a name just then.
+  if (reply.wait_for(deadline - BootClock::now()) != std::future_status::ready)
+    return Error{ErrorCode::kTimedOut, "the server has not answered by the deadline"};
+  return reply.get();
+}
+
+Server::Counts Server::counts() const {
+  return {.calls = core_->calls.load(std::memory_order_relaxed),
+          .failures = core_->failures.load(std::memory_order_relaxed),
+          .timeouts = core_->timeouts.load(std::memory_order_relaxed),
+          .loads = core_->loads.load(std::memory_order_relaxed),
+          .redirects = core_->redirects.load(std::memory_order_relaxed)};
+}
+
+}  // namespace heatsink::distributed

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/distributed/server_nodes.h"
+
+#include <charconv>
+#include <random>
+#include <utility>
+
+#include "heatsink/resp/key_slot.h"
+
+namespace heatsink::distributed {
+namespace {
+
+redis::LinkOptions link_options(const ServerOptions& options) {
+  return {.connect_timeout = options.connect_timeout,
+          .backoff_min = options.backoff_min,
+          .backoff_max = options.backoff_max,
+          .seed = std::random_device{}()};
+}
+
+// Of "MOVED 3999 10.0.0.7:6381"; an IPv6 address stands there without brackets, and an empty one
+// means the host that says it.
+bool read_address(std::string_view redirect, net::HostPort& address) {
+  const std::string_view last = redirect.substr(redirect.rfind(' ') + 1);
+  const std::size_t colon = last.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  const std::string_view port = last.substr(colon + 1);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+  if (error != std::errc() || end != port.data() + port.size()) return false;
+  if (colon > 0) address.host = last.substr(0, colon);
+  return true;
+}
+
+}  // namespace
+
+ServerNode::ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
+                       const ServerOptions& options)
+    : place(std::move(url)),
+      pipeline({.credentials = {place.url().user, place.url().password},
+                .name = options.client_name,
+                .db = place.url().db,
+                .response_timeout = options.response_timeout}),
+      functions(pipeline),
+      link(loop, place, pipeline, link_options(options), "no functions of " + place.url().where()) {
+  place.set_tls(std::move(tls));
+}
+
+ServerNodes::ServerNodes(net::EventLoop& loop, net::RedisUrl first, net::TlsContext tls,
+                         const ServerOptions& options)
+    : loop_(loop),
+      tls_(std::move(tls)),
+      options_(options),
+      first_(std::make_unique<ServerNode>(loop, std::move(first), tls_, options)) {}
+
+ServerNode& ServerNodes::someone() {
+  if (first_->link.problem().empty()) return *first_;
+  for (auto& [address, node] : others_)
+    if (node->link.problem().empty()) return *node;
+  return *first_;
+}
+
+ServerNode& ServerNodes::of(std::string_view key) {
+  if (slots_.empty()) return *first_;
+  const auto found = slots_.find(resp::key_slot(key));
+  return found == slots_.end() ? someone() : *found->second;
+}
+
+ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& told_by) {
+  net::RedisUrl url = told_by.place.url();
+  if (!read_address(redirect, url.address)) return nullptr;
+  url.unix_path.clear();
+  const std::string where = url.where();
+  if (where == first_->place.url().where()) return first_.get();
+  if (const auto found = others_.find(where); found != others_.end()) return found->second.get();
+  if (others_.size() + 1 >= Server::kNodesMax) return nullptr;
+  auto node = std::make_unique<ServerNode>(loop_, std::move(url), tls_, options_);
+  node->link.connect();
+  return others_.emplace(where, std::move(node)).first->second.get();
+}
+
+void ServerNodes::has_slot_of(std::string_view key, ServerNode& node) {
+  node.is_lost = false;
+  slots_[resp::key_slot(key)] = &node;
+}
+
+// Told in the middle of its own work, or of a walk over all nodes, so it goes a moment later.
+void ServerNodes::lost(ServerNode& node) {
+  if (std::exchange(node.is_lost, true)) return;
+  std::erase_if(slots_, [&](const auto& slot) { return slot.second == &node; });
+  if (&node == first_.get()) return;
+  loop_.post([this, gone = &node, where = node.place.url().where()] {
+    const auto found = others_.find(where);
+    if (found == others_.end() || found->second.get() != gone) return;
+    loads_of_lost_ += gone->functions.loads();
+    gone->pipeline.disconnected("the node is not asked any more");
+    std::erase_if(slots_, [&](const auto& slot) { return slot.second == gone; });
+    others_.erase(found);
+  });
+}
+
+void ServerNodes::tick() {
+  first_->link.tick();
+  for (auto& [address, node] : others_) node->link.tick();
+}
+
+void ServerNodes::flush() {
+  first_->link.flush();
+  for (auto& [address, node] : others_) node->link.flush();
+}
+
+void ServerNodes::disconnect(const std::string& reason) {
+  const auto others = std::exchange(others_, {});
+  slots_.clear();
+  for (const auto& [address, node] : others) node->pipeline.disconnected(reason);
+  first_->pipeline.disconnected(reason);
+}
+
+std::uint64_t ServerNodes::loads() const {
+  std::uint64_t sum = loads_of_lost_ + first_->functions.loads();
+  for (const auto& [address, node] : others_) sum += node->functions.loads();
+  return sum;
+}
+
+}  // namespace heatsink::distributed

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/capture_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace heatsink::observe {
+namespace {
+
+constexpr Nanos kBetweenLooks = std::chrono::seconds(1);
+constexpr Nanos kFresh = Millis(200);  // rows that old are not made again
+// The kernel keeps a packet for two turns of its timer at most (capture/pcap_handle.cc sets 10 ms).
+constexpr Nanos kInKernel = Millis(50);
+constexpr Nanos kClockSet = std::chrono::seconds(1);  // a wall clock that jumps so far was set
+constexpr Nanos kSilent = std::chrono::seconds(3);    // then it is worth a word
+
+double seconds_of(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+CaptureSource::CaptureSource(CaptureSourceOptions options, const OpenCapture& open)
+    : options_(std::move(options)), tally_(options_.seed) {
+  auto feed = open([this](const capture::CapturedCommand& command) { take(command); });
+  if (feed) {
+    feed_ = std::move(feed).value();
+  } else {
+    fail(feed.error().message);
+  }
+}
+
+void CaptureSource::tick(TimePoint now) {
+  if (!feed_) return;
+  now_ = now;
+  drain();
+  if (!feed_) return;
+  if (!started_at_) {
+    started_at_ = seen_ = now;
+    cpu_at_start_ = options_.cpu();
+    look();
+  }
+  if (now - looked_at_ >= kBetweenLooks) look();
+}
+
+void CaptureSource::own_connection(const std::string& local) {
+  std::uint16_t port = 0;
+  const char* const digits = local.data() + local.rfind(':') + 1;  // from the start without one
+  std::from_chars(digits, local.data() + local.size(), port);
+  own_.push_back({port, local});
+  if (own_.size() > kOwnMax) own_.pop_front();
+}
+
+// Our clock was read before the wall clock, so the greatest difference is the truest one.
+void CaptureSource::follow_wall_clock(std::int64_t wall_ns) {
+  const Nanos here = now_.time_since_epoch() - Nanos(wall_ns);
+  if (here > wall_to_ours_ || wall_to_ours_ - here > kClockSet) wall_to_ours_ = here;
+}
+
+// What came before the first tick is of another time. Of nearly all clients already the port is
+// none of ours, so that no text is made.
+void CaptureSource::take(const capture::CapturedCommand& command) {
+  const auto is_it = [&](const OwnEnd& own) {
+    return own.port == command.client.port && own.text == command.client.text();
+  };
+  const TimePoint at = std::min(moment(command.at_ns), now_ + kClockSet);
+  if (!started_at_ || at < *started_at_ || std::ranges::any_of(own_, is_it)) return;
+  seen_ = std::max(seen_, at);
+  tally_.take(command, seen_);
+}
+
+void CaptureSource::drain() {
+  for (int i = 0; i < kDrainsMax; ++i) {
+    const std::int64_t wall_ns = options_.wall_ns();
+    follow_wall_clock(wall_ns);
+    const Result<bool> more = feed_->drain(wall_ns);
+    if (!more) {
+      if (started_at_) look();
+      return fail(more.error().message);
+    }
+    if (*more) continue;
+    seen_ = std::max(seen_, moment(wall_ns) - kInKernel);
+    return;
+  }
+}
+
+void CaptureSource::look() {
+  looked_at_ = now_;
+  refresh();
+  const Nanos watched = now_ - *started_at_;
+  if (!feed_) return;
+  if (state_ == SourceState::kStarting && watched >= kFirstRows && counters_.commands > 0)
+    state_ = SourceState::kRunning;
+  if (state_ == SourceState::kStarting && watched >= kSilent) {
+    if (counters_.connections_tls > 0) {
+      return fail(
+          fmt::format("{}: the connections are encrypted (TLS), and a capture cannot read "
+                      "them: ask the server itself (--source monitor or lfu)",
+                      options_.where));
+    }
+    if (options_.silent_max == Nanos(0)) state_ = SourceState::kRunning;
+  }
+  if (options_.silent_max > Nanos(0) && watched >= options_.silent_max && counters_.commands == 0)
+    fail(fmt::format("no command was seen on {} in {}", options_.where,
+                     format_duration(options_.silent_max)));
+}
+
+void CaptureSource::refresh() {
+  if (feed_) counters_ = feed_->counters();
+  loss_.mark(counters_, now_);
+  summary_ = tally_.summarize(seen_);
+}
+
+// The capture is closed: whatever it holds in the kernel is given back.
+void CaptureSource::fail(std::string why) {
+  feed_.reset();
+  failure_ = std::move(why);
+  state_ = SourceState::kFailed;
+}
+
+SourceFacts CaptureSource::facts() const {
+  SourceFacts out;
+  out.name = "capture";
+  out.cost = "no command is sent to the server; on its own machine the kernel copies its packets";
+  const double watched = started_at_ ? seconds_of(now_ - *started_at_) : 0;
+  if (feed_ && watched >= seconds_of(kFirstRows)) {
+    out.cost += fmt::format(", and reading them takes {:.1f} % of a core here (measured)",
+                            100 * seconds_of(options_.cpu() - cpu_at_start_) / watched);
+  }
+  out.blind_spots =
+      "TLS, Unix sockets, what does not pass here; keys that scripts do not declare; reads and "
+      "latency where it is not certain whose a reply is";
+  if (counters_.reply_parts_now < capture::ReplyWatch::kParts) {
+    out.cost += fmt::format(
+        "; so that it copies less, the replies of 1 connection in {} are watched, by turns of a "
+        "second",
+        capture::ReplyWatch::kParts / std::max<std::uint64_t>(counters_.reply_parts_now, 1));
+    out.blind_spots += "; latency, misses and sizes of what is read are of the replies watched";
+  }
+  const double lost = loss_.commands_max();
+  out.confidence =
+      lost < 1 ? "every command that passes is counted: the bounds always hold"
+               : fmt::format(
+                     "up to about {:.0f} commands were lost in the last {}: the upper bounds "
+                     "hold them all",
+                     lost, format_duration(CaptureTally::kWindow));
+  return out;
+}
+
+std::string CaptureSource::note() const {
+  if (!failure_.empty()) return failure_;
+  const bool silent = started_at_ && now_ - *started_at_ >= kSilent && counters_.commands == 0;
+  std::string out;
+  if (silent) {
+    out = fmt::format("no command was seen on {} yet{}", options_.where,
+                      counters_.packets > 0 ? "" : ", nor any packet: is it the right place?");
+  }
+  for (const std::string& caveat : counters_.caveats()) out += (out.empty() ? "" : " ") + caveat;
+  if (tally_.servers() > 1) {
+    out += fmt::format(
+        "{}{} addresses of servers are seen, {} the busiest: a key of each that has "
+        "the same name is one row.",
+        out.empty() ? "" : " ", tally_.servers(), tally_.busiest_server());
+  }
+  return out;
+}
+
+// What was lost may all have been this key's.
+std::vector<KeyRow> CaptureSource::rows(const detect::Summary& summary) const {
+  const double seconds = std::max(seconds_of(summary.covered), 1e-3);
+  const double lost_max = loss_.commands_max();
+  const double scale =
+      summary.requests > 0 ? 1 + loss_.commands() / static_cast<double>(summary.requests) : 1;
+  std::vector<KeyRow> out;
+  for (const detect::KeyCount& key : summary.keys) {
+    KeyRow row;
+    row.count = key;
+    row.rate = {static_cast<double>(key.likely()) * scale / seconds,
+                static_cast<double>(key.low) / seconds,
+                (static_cast<double>(key.high) + lost_max) / seconds};
+    const auto all = static_cast<double>(std::max<std::uint64_t>(summary.requests, 1));
+    row.share = static_cast<double>(key.likely()) / all;
+    row.share_low = static_cast<double>(key.low) / all;
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+Observation CaptureSource::observe(TimePoint now) {
+  if (feed_ && started_at_ && now - looked_at_ >= kFresh) {
+    now_ = now;
+    drain();
+    if (feed_) look();
+  }
+  Observation out;
+  out.facts = facts();
+  out.state = state_;
+  out.note = note();
+  const double seconds = std::max(seconds_of(summary_.covered), 1e-3);
+  const Totals totals{static_cast<double>(summary_.requests) / seconds,
+                      static_cast<double>(summary_.reads) / seconds,
+                      static_cast<double>(summary_.writes) / seconds, counters_.connections_now};
+  out.report = make_report(rows(summary_), totals, options_.server,
+                           std::max<Nanos>(summary_.covered, Millis(1)),
+                           started_at_ ? now - *started_at_ : Nanos(0), now);
+  if (summary_.requests > 0) out.interval = {summary_.at - summary_.covered, summary_.at};
+  out.report.upstream_up = feed_ != nullptr;
+  out.report.sampled = summary_.sampled;
+  out.report.absent_max =
+      (static_cast<double>(summary_.absent_max) + loss_.commands_max()) / seconds;
+  for (const detect::KeyReport& key : out.report.keys)
+    out.answers.push_back(tally_.answers(key.verdict.count.hash, seen_));
+  return out;
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each source against a server that forbids, hangs, breaks off or answers nonsense: what it says
+// then, and that what was seen is kept.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "heatsink/observe/make_source.h"
+#include "heatsink/observe/scripted_server_for_test.h"
+
+namespace heatsink::observe {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using Args = ScriptedServer::Args;
+
+std::string bulk(std::string_view text) { return ScriptedServer::bulk(text); }
+std::string list(const std::vector<std::string>& items) { return ScriptedServer::array(items); }
+
+// A server that knows everything, with one key that is always read; but for `command` it answers
+// `instead` ("": nothing).
+class HostileServer {
+ public:
+  explicit HostileServer(const std::string& source) {
+    SourceOptions options;
+    options.server = "here:6379";
+    options.latency_max = std::chrono::hours(1);
+    source_ = make_source(source, options).value();
+    server_ = std::make_unique<ScriptedServer>(
+        *source_, [this](std::size_t conversation, const Args& args) {
+          if (command.empty()) silent_.clear();
+          return silent_.contains(conversation) ? "" : answer(conversation, args);
+        });
+  }
+
+  Observation after(Nanos duration) {
+    server_->run_for(duration);
+    return source_->observe(server_->now());
+  }
+  void cut() {
+    for (std::size_t i = 0; i < source_->conversations().size(); ++i) server_->cut(i);
+  }
+
+  std::string command, instead;
+
+ private:
+  // Behind what is no answer, or nonsense, comes nothing.
+  std::string answer(std::size_t conversation, const Args& args) {
+    const std::string name = args[0] + (args.size() > 1 ? " " + args[1] : "");
+    if (!command.empty() && (args[0] == command || name == command)) {
+      if (!instead.starts_with('-')) silent_.insert(conversation);
+      return instead;
+    }
+    const double s = std::chrono::duration<double>(server_->now().time_since_epoch()).count();
+    const std::string calls = fmt::format("{:.0f}", 1000 * s);
+    if (args[0] == "MONITOR") return "+OK\r\n";
+    if (args[0] == "ECHO")
+      return line(s, R"("get" "hot")") + line(s, "\"ECHO\" \"" + args[1] + "\"") + bulk(args[1]);
+    if (args[0] == "PING") return "+PONG\r\n";
+    if (args[0] == "SELECT") return "+OK\r\n";
+    if (name == "INFO keyspace") return bulk("db0:keys=2,expires=0\r\n");
+    if (args[0] == "INFO")
+      return bulk("total_commands_processed:" + calls +
+                  "\r\nused_cpu_user:1\r\nused_cpu_sys:1\r\n");
+    if (args[0] == "CONFIG")
+      return list({bulk(args[2]), bulk(args[2] == "maxmemory-policy" ? "allkeys-lfu" : "1")});
+    if (args[0] == "SCAN") return list({bulk("0"), list({bulk("hot"), bulk("cold")})});
+    if (name == "OBJECT FREQ") return args[2] == "hot" ? ":200\r\n" : ":5\r\n";
+    if (name == "HOTKEYS GET")
+      return list(
+          {list({bulk("key"), bulk("hot"), bulk("db"), ":0\r\n", bulk("qps"), ":900\r\n"})});
+    if (name == "CLUSTER GETKEYSINSLOT") return list({bulk("hot")});
+    if (name == "CLUSTER SLOT-STATS")
+      return list(
+          {list({fmt::format(":{}\r\n", resp::key_slot("hot")),
+                 list({bulk("key-count"), ":1\r\n", bulk("cpu-usec"), ":" + calls + "\r\n"})})});
+    return "-ERR unknown command\r\n";
+  }
+  static std::string line(double s, const std::string& arguments) {
+    return fmt::format("+{:.6f} [0 10.0.0.1:5] {}\r\n", s, arguments);
+  }
+
+  std::set<std::size_t> silent_;  // conversations
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<ScriptedServer> server_;
+};
+
+// What each source does without a command. kRunning and kFinished: with its rows.
+struct Refusal {
+  const char *source, *command;
+  SourceState state;
+  const char* said;
+};
+constexpr Refusal kRefusals[] = {
+    {"monitor", "MONITOR", SourceState::kFailed, "refuses MONITOR"},
+    {"monitor", "INFO", SourceState::kRunning, ""},
+    {"monitor", "PING", SourceState::kRunning, ""},
+    {"monitor", "ECHO", SourceState::kRunning, ""},
+    {"lfu", "SCAN", SourceState::kFailed, "refuses SCAN"},
+    {"lfu", "OBJECT", SourceState::kFinished, "refuses OBJECT FREQ of some keys"},
+    {"lfu", "CONFIG", SourceState::kFinished, ""},
+    {"lfu", "INFO", SourceState::kFinished, ""},
+    {"lfu", "SELECT", SourceState::kFinished, ""},
+    {"slots", "CLUSTER SLOT-STATS", SourceState::kFailed, "refuses CLUSTER SLOT-STATS"},
+    {"slots", "MONITOR", SourceState::kRunning, "slots by CPU time"},
+    {"hotkeys", "HOTKEYS", SourceState::kFailed, "refuses HOTKEYS"},
+    {"hotkeys", "CONFIG", SourceState::kRunning, ""},
+    {"auto", "HOTKEYS", SourceState::kRunning, "not hotkeys: the server refuses HOTKEYS"},
+};
+
+TEST(HostileServer, WhatIsForbiddenIsToldAndTheRestIsDone) {
+  for (const Refusal& row : kRefusals) {
+    HostileServer server(row.source);
+    server.command = row.command;
+    server.instead = "-NOPERM this user has no permissions to run it\r\n";
+    const Observation seen = server.after(seconds(12));
+    const std::string which = std::string(row.source) + " without " + row.command;
+    EXPECT_EQ(seen.state, row.state) << which << ": " << seen.note;
+    EXPECT_THAT(seen.note, HasSubstr(row.said)) << which;
+    if (std::string_view(row.said).starts_with("refuses")) {
+      EXPECT_THAT(seen.note, HasSubstr("allow it with ACL SETUSER")) << which;
+    }
+    const bool has_none = row.state == SourceState::kFailed ||
+                          row.command == std::string("OBJECT") ||
+                          row.command == std::string("ECHO");  // with which this server says it
+    EXPECT_EQ(seen.report.keys.empty(), has_none) << which;
+  }
+}
+
+// The command without which a source has nothing.
+struct Need {
+  const char *source, *command;
+};
+constexpr Need kNeeds[] = {{"monitor", "MONITOR"},
+                           {"lfu", "SCAN"},
+                           {"slots", "CLUSTER SLOT-STATS"},
+                           {"hotkeys", "HOTKEYS GET"}};
+
+TEST(HostileServer, OneThatHangsIsTold) {
+  for (const Need& row : kNeeds) {
+    HostileServer server(row.source);
+    server.command = row.command;
+    const Observation seen = server.after(seconds(7));
+    EXPECT_THAT(seen.note, HasSubstr("not answered")) << row.source;
+    EXPECT_NE(seen.state, SourceState::kFinished) << row.source;
+    server.command.clear();  // and gets well again
+    const Observation well = server.after(seconds(20));
+    EXPECT_FALSE(well.report.keys.empty()) << row.source << ": " << well.note;
+  }
+}
+
+TEST(HostileServer, OneThatBreaksOffLeavesWhatWasSeen) {
+  for (const Need& row : kNeeds) {
+    HostileServer server(row.source);
+    const std::size_t before = server.after(seconds(12)).report.keys.size();
+    EXPECT_GT(before, 0U) << row.source;
+    server.cut();
+    server.command = row.command;
+    EXPECT_GE(server.after(seconds(2)).report.keys.size(), before) << row.source;
+  }
+}
+
+TEST(HostileServer, NonsenseIsToldAndNothingIsMadeOfIt) {
+  const std::string deep = [] {
+    std::string out;
+    for (int i = 0; i < 100'000; ++i) out += "*1\r\n";
+    return out;
+  }();
+  const std::string absurd[] = {":abc\r\n",
+                                "*-7\r\n",
+                                "$99999999999999999999\r\n",
+                                "*2147483647\r\n:1\r\n",
+                                "HTTP/1.1 400 Bad Request\r\n\r\n",
+                                "*1\r\n*1\r\n*0\r\n",
+                                ":-1\r\n",
+                                "*2\r\n$1\r\n0\r\n:7\r\n",
+                                "$5\r\nhello\r\n",
+                                deep};
+  for (const Need& row : kNeeds) {
+    for (const std::string& reply : absurd) {
+      HostileServer server(row.source);
+      server.command = row.command;
+      server.instead = reply;
+      const Observation seen = server.after(seconds(8));
+      const std::string which = std::string(row.source) + ": " + reply.substr(0, 30);
+      EXPECT_TRUE(seen.report.keys.empty()) << which;
+      const bool told = !seen.note.empty() || seen.state == SourceState::kFinished;
+      EXPECT_TRUE(told) << which;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heatsink::observe

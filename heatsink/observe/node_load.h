@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much a server has to do, by what it counts of each command.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+
+#include "heatsink/base/clock.h"
+
+namespace heatsink::observe {
+
+// Calls of commands that name keys, since the server's start or its last CONFIG RESETSTAT, but not
+// of those that only a look at a key asks (OBJECT, MEMORY, TYPE, PTTL): they may be our own.
+struct CallCounts {
+  double reads = 0;
+  double writes = 0;
+};
+
+// Of INFO commandstats. Commands that Redis 7.0 does not have are left out. O(text).
+CallCounts call_counts(std::string_view commandstats);
+
+struct NodeLoad {
+  double reads_rate = 0;
+  double writes_rate = 0;
+  double requests_rate() const { return reads_rate + writes_rate; }
+};
+
+// Counts of the last kSpan become rates. Not thread-safe.
+class LoadMeter {
+ public:
+  static constexpr Nanos kSpan = std::chrono::seconds(5);
+
+  void add(const CallCounts& counts, TimePoint at);
+  // Nothing before the second count; counters that went backwards begin anew.
+  std::optional<NodeLoad> load() const;
+
+ private:
+  struct Sample {
+    CallCounts counts;
+    TimePoint at{};
+  };
+  std::deque<Sample> samples_;
+};
+
+}  // namespace heatsink::observe

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/node_probe.h"
+
+#include <utility>
+
+namespace heatsink::observe {
+namespace {
+
+constexpr Nanos kLoadEvery = std::chrono::seconds(1);
+
+bool says_no_cluster(const resp::Value& reply) {
+  return reply.is_error() && reply.text.find("cluster support disabled") != std::string::npos;
+}
+
+}  // namespace
+
+NodeProbe::NodeProbe(NodeProbeOptions options)
+    : options_(std::move(options)), dialogue_({.login = options_.login}) {}
+
+void NodeProbe::tick(TimePoint now) {
+  dialogue_.tick(now);
+  const bool due = options_.counts && !asking_load_ && now >= next_load_at_;
+  if (dialogue_.is_up() && due) ask_load(now);
+}
+
+void NodeProbe::ask_load(TimePoint now) {
+  asking_load_ = true;
+  next_load_at_ = now + kLoadEvery;
+  dialogue_.ask({"INFO", "commandstats"}, now,
+                [this](const Result<resp::Value>& reply, TimePoint at) {
+                  asking_load_ = false;
+                  if (!reply) return;
+                  refuses_load_ = !reply->is_text();
+                  if (!refuses_load_) meter_.add(call_counts(reply->text), at);
+                });
+}
+
+void NodeProbe::ask_map(TimePoint now) {
+  if (asking_map_ || !dialogue_.is_up()) return;
+  asking_map_ = true;
+  dialogue_.ask({"CLUSTER", "SHARDS"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+    if (reply && reply->is_error() && !says_no_cluster(*reply)) return ask_slots(at);
+    take(reply,
+         reply ? parse_cluster_shards(*reply, options_.address, options_.tls) : std::nullopt);
+  });
+}
+
+void NodeProbe::ask_slots(TimePoint now) {
+  dialogue_.ask({"CLUSTER", "SLOTS"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+    take(reply, reply ? parse_cluster_slots(*reply, options_.address) : std::nullopt);
+  });
+}
+
+// A lost connection is no answer: it is asked again.
+void NodeProbe::take(const Result<resp::Value>& reply, const std::optional<ClusterMap>& map) {
+  asking_map_ = false;
+  if (!reply) return;
+  Told told;
+  if (map)
+    told = {.is_cluster = true, .masters = *map, .why = ""};
+  else if (reply->is_error() && !says_no_cluster(*reply))
+    told.why = refusal("CLUSTER SLOTS", reply->text).message;
+  else if (!reply->is_error())
+    told.why = "its CLUSTER SHARDS answers nonsense";
+  told_ = std::move(told);
+}
+
+std::optional<NodeProbe::Told> NodeProbe::take_map() { return std::exchange(told_, std::nullopt); }
+
+}  // namespace heatsink::observe

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node of a cluster tells besides its keys: who the masters are, and how much it has to do.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "heatsink/net/address.h"
+#include "heatsink/observe/cluster_map.h"
+#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/node_load.h"
+
+namespace heatsink::observe {
+
+struct NodeProbeOptions {
+  Login login;
+  net::HostPort address;  // whose host is meant where the node does not know its own
+  bool tls = false;
+  bool counts = true;  // asks for its load once a second (INFO commandstats)
+};
+
+// A conversation of its own. One thread.
+class NodeProbe {
+ public:
+  struct Told {
+    bool is_cluster = false;
+    ClusterMap masters;  // of a cluster
+    std::string why;     // it could not be asked: then it may be one all the same; ""
+  };
+
+  explicit NodeProbe(NodeProbeOptions options);
+
+  Conversation& conversation() { return dialogue_; }
+  bool is_up() const { return dialogue_.is_up(); }
+  // Why it is not up; "" if it is, or nobody has tried.
+  const std::string& trouble() const { return dialogue_.trouble(); }
+  void tick(TimePoint now);
+  void end() { dialogue_.end(); }
+
+  // CLUSTER SHARDS, or where that is not known (before Redis 7.0) CLUSTER SLOTS; nothing is asked
+  // while it is not up, or has not answered yet.
+  void ask_map(TimePoint now);
+  // The answer, once.
+  std::optional<Told> take_map();
+  // Nothing: not known yet, or not told.
+  std::optional<NodeLoad> load() const { return is_up() ? meter_.load() : std::nullopt; }
+  // It answered the question for its load with something else: there will be none.
+  bool refuses_load() const { return refuses_load_; }
+
+ private:
+  void ask_slots(TimePoint now);
+  void ask_load(TimePoint now);
+  void take(const Result<resp::Value>& reply, const std::optional<ClusterMap>& map);
+
+  NodeProbeOptions options_;
+  Dialogue dialogue_;
+  LoadMeter meter_;
+  bool asking_map_ = false;
+  bool asking_load_ = false;
+  bool refuses_load_ = false;
+  TimePoint next_load_at_{};
+  std::optional<Told> told_;
+};
+
+}  // namespace heatsink::observe

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Since when a key has been seen as hot as it is: a source judges anew each time it is asked.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "heatsink/detect/report.h"
+
+namespace heatsink::observe {
+
+// Remembers the keys of the last report. Not thread-safe.
+class Since {
+ public:
+  // Sets `since` of each verdict: when the key was first seen with that temperature, of those
+  // reports one after another that had it with it.
+  void tell(detect::Report& report, TimePoint now);
+
+ private:
+  struct Seen {
+    detect::Temperature temperature{};
+    TimePoint since{};
+  };
+  using Key = std::pair<std::uint32_t, std::string>;  // database, name
+  std::map<Key, Seen> seen_;
+};
+
+}  // namespace heatsink::observe

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/since.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heatsink::observe {
+namespace {
+
+using detect::Temperature;
+
+TimePoint at(int s) { return TimePoint(std::chrono::seconds(s)); }
+
+detect::KeyReport row(const std::string& key, Temperature temperature, std::uint32_t db = 0) {
+  detect::KeyReport out;
+  out.verdict.count.key = key;
+  out.verdict.count.db = db;
+  out.verdict.temperature = temperature;
+  return out;
+}
+
+TEST(Since, IsWhenAKeyWasFirstSeenAsHotAsItIs) {
+  Since since;
+  const auto told = [&since](std::vector<detect::KeyReport> rows, int s) {
+    detect::Report report;
+    report.keys = std::move(rows);
+    since.tell(report, at(s));
+    return report.keys.front().verdict.since;
+  };
+  EXPECT_EQ(told({row("k", Temperature::kWarm)}, 10), at(10));
+  EXPECT_EQ(told({row("k", Temperature::kWarm), row("other", Temperature::kHot)}, 20), at(10));
+  EXPECT_EQ(told({row("k", Temperature::kHot)}, 30), at(30));
+  EXPECT_EQ(told({row("k", Temperature::kHot)}, 90), at(30));
+  EXPECT_EQ(told({row("k", Temperature::kHot, 1)}, 95), at(95));  // of another database
+  EXPECT_EQ(told({row("k", Temperature::kHot)}, 100), at(100));   // it was gone meanwhile
+}
+
+}  // namespace
+}  // namespace heatsink::observe

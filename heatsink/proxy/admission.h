@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// One request's way past the limits of its keys: it is let through, waits for its turn, or is
+// refused.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/hash.h"
+#include "heatsink/proxy/limits.h"
+
+namespace heatsink::proxy {
+
+// A key of a request.
+struct AskedKey {
+  std::string_view name;
+  KeyHash hash;
+  bool write = false;
+};
+
+// Of one session and used for one request after the other: `((ask)* end)*`. A request is asked
+// about once for each door, however often it is looked at: what has been taken for it stays taken
+// until it ends.
+class Admission {
+ public:
+  // A request comes to the first when it could be answered from local copies, where limits of
+  // `all` count; to the second when the server is to answer.
+  enum class Door : std::uint8_t { kLocal, kUpstream };
+
+  struct Answer {
+    enum class Word : std::uint8_t { kGo, kWait, kRefused } word = Word::kGo;
+    Nanos wait{0};  // of kWait: then it may go
+    // Of kRefused:
+    RuleLimit* limit = nullptr;
+    const AskedKey* key = nullptr;  // the first that its limit refused
+    Nanos retry_after{0};
+  };
+
+  explicit Admission(Limits& limits) : limits_(limits) {}
+  ~Admission() { end(); }
+  Admission(const Admission&) = delete;
+
+  // All keys are let through, or nothing is taken from any limit. Each key counts once. kWait wants
+  // turn_came() or end().
+  Answer ask(Door door, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
+  // It need not ask again.
+  bool has_passed(Door door) const { return passed_[static_cast<std::size_t>(door)]; }
+
+  bool waits() const { return waits_; }
+  void turn_came();
+
+  // The server is being asked, though not by the request itself: what was taken is spent.
+  void spend() { spent_ = true; }
+  // The request is done with, or its client has gone. What was taken for a server that was not
+  // asked is given back.
+  void end(bool server_was_asked = false);
+
+ private:
+  struct Taken {
+    RuleLimit* limit;
+    limit::Limiter* limiter;
+    const AskedKey* key;  // the first; while ask() runs
+    std::uint64_t count;
+    Door door;
+    TimePoint at;
+  };
+
+  void collect(Door door, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
+  void want(RuleLimit& limit, const AskedKey& key, std::uint32_t client, Door door, TimePoint now);
+  bool counts(const LimitTerms& terms, const AskedKey& key, Door door) const;
+  Answer take(std::size_t from, TimePoint now);
+  void give_back(std::size_t from);
+
+  Limits& limits_;
+  std::vector<Taken> taken_;
+  std::array<bool, 2> passed_{};
+  bool spent_ = false;
+  bool waits_ = false;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/admission.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/base/option_list.h"
+#include "heatsink/proxy/rules.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using Door = Admission::Door;
+using Word = Admission::Answer::Word;
+
+constexpr TimePoint kStart{std::chrono::hours(1000)};
+constexpr std::uint32_t kClient = 7;
+
+KeyHash hash_of(std::string_view name) { return in_db(hash_name(name, 1), 0); }
+
+class Admissions : public ::testing::Test {
+ protected:
+  Admissions() { options.describe(rows); }
+
+  void start(std::initializer_list<const char*> rules) {
+    for (const char* rule : rules)
+      for (const Error& fault : rows.find_list("rules")->add_item(rule, "--rule"))
+        ADD_FAILURE() << fault.message;
+    ASSERT_TRUE(rule_faults(options).empty()) << rule_faults(options).front().sentence;
+    limits = Limits::make(options, rule_set(options).value());
+    ASSERT_NE(limits, nullptr);
+  }
+  static std::vector<AskedKey> keys(std::initializer_list<const char*> names, bool write = false) {
+    std::vector<AskedKey> out;
+    for (const char* name : names) out.push_back({name, hash_of(name), write});
+    return out;
+  }
+  // Of one request for the server, by a client that does nothing else.
+  Word asked(std::initializer_list<const char*> names, bool write = false, TimePoint now = kStart,
+             std::uint32_t client = kClient) {
+    Admission admission(*limits);
+    const Word word = admission.ask(Door::kUpstream, keys(names, write), client, now).word;
+    admission.end(word == Word::kGo);
+    return word;
+  }
+  int let_through(const char* name, int times, TimePoint now = kStart,
+                  std::uint32_t client = kClient) {
+    int sum = 0;
+    for (int i = 0; i < times; ++i) sum += asked({name}, false, now, client) == Word::kGo ? 1 : 0;
+    return sum;
+  }
+
+  ProxyOptions options;
+  OptionSet rows;
+  std::unique_ptr<Limits> limits;
+};
+
+TEST_F(Admissions, WithoutARuleThereAreNoLimits) {
+  EXPECT_EQ(Limits::make(options, rule_set(options).value()), nullptr);
+}
+
+TEST_F(Admissions, EachKeyOfTheRuleHasItsOwnLimitAndOthersHaveNone) {
+  start({"match=a:*,limit.rate=5/s"});
+  EXPECT_EQ(let_through("a:1", 10), 5);
+  EXPECT_EQ(let_through("a:2", 10), 5);
+  EXPECT_EQ(let_through("b", 10), 10);
+  EXPECT_EQ(let_through("a:1", 10, kStart + 1s), 5);
+}
+
+TEST_F(Admissions, ARefusalNamesTheKeyAndTheTime) {
+  start({"match=a:*,limit.rate=10/s,limit.burst=1"});
+  ASSERT_EQ(asked({"a:2"}), Word::kGo);
+  Admission admission(*limits);
+  const auto wanted = keys({"a:1", "a:2"});
+  const Admission::Answer answer = admission.ask(Door::kUpstream, wanted, kClient, kStart);
+  EXPECT_EQ(answer.word, Word::kRefused);
+  EXPECT_EQ(answer.key->name, "a:2");
+  EXPECT_EQ(busy_text(*answer.limit, "a:2", answer.retry_after),
+            "BUSY heatsink: key a:2 limited to 10/s, retry in 101 ms");
+}
+
+TEST_F(Admissions, NothingIsTakenWhenOneKeyRefuses) {
+  start({"match=a:*,limit.rate=5/s", "match=full,limit.rate=1/s"});
+  ASSERT_EQ(asked({"full"}), Word::kGo);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(asked({"a:1", "a:2", "full"}), Word::kRefused);
+  EXPECT_EQ(let_through("a:1", 10), 5);
+  EXPECT_EQ(let_through("a:2", 10), 5);
+}
+
+TEST_F(Admissions, AllKeysOfAPrefixShareOneLimitAndACommandCountsEach) {
+  start({"match=a:*,limit.rate=5/s,limit.per=prefix"});
+  EXPECT_EQ(asked({"a:1", "a:2", "a:3"}), Word::kGo);
+  EXPECT_EQ(asked({"a:4", "a:5", "a:6"}), Word::kRefused);
+  EXPECT_EQ(asked({"a:4", "a:5"}), Word::kGo);
+  EXPECT_EQ(asked({"a:7"}), Word::kRefused);
+}
+
+TEST_F(Admissions, MoreKeysAtOnceThanTheBurstIsNever) {
+  start({"match=a:*,limit.rate=2/s,limit.per=prefix"});
+  Admission admission(*limits);
+  const auto wanted = keys({"a:1", "a:2", "a:3"});
+  const Admission::Answer answer = admission.ask(Door::kUpstream, wanted, kClient, kStart);
+  EXPECT_EQ(answer.word, Word::kRefused);
+  EXPECT_EQ(
+      busy_text(*answer.limit, "", answer.retry_after),
+      "BUSY heatsink: keys of rule a:* limited to 2/s, and this command asks for more than it "
+      "gives at once");
+}
+
+TEST_F(Admissions, EachClientHasItsOwnLimit) {
+  start({"match=a:*,limit.rate=5/s,limit.per=client"});
+  EXPECT_EQ(let_through("a:1", 3, kStart, 1), 3);
+  EXPECT_EQ(let_through("a:2", 3, kStart, 1), 2);
+  EXPECT_EQ(let_through("a:1", 10, kStart, 2), 5);
+}
+
+TEST_F(Admissions, OfWritesReadsAreFree) {
+  start({"match=a,limit.rate=2/s,limit.of=writes"});
+  EXPECT_EQ(let_through("a", 10), 10);
+  EXPECT_EQ(asked({"a"}, true), Word::kGo);
+  EXPECT_EQ(asked({"a"}, true), Word::kGo);
+  EXPECT_EQ(asked({"a"}, true), Word::kRefused);
+}
+
+TEST_F(Admissions, OfUpstreamHitsAreFreeAndOfAllTheyCountOnce) {
+  start({"match=u,limit.rate=2/s", "match=all,limit.rate=2/s,limit.of=all"});
+  const auto hit = [this](const char* name) {
+    Admission admission(*limits);
+    return admission.ask(Door::kLocal, keys({name}), kClient, kStart).word;
+  };
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(hit("u"), Word::kGo);
+  EXPECT_EQ(let_through("u", 10), 2);
+  EXPECT_EQ(hit("all"), Word::kGo);
+  {
+    Admission miss(*limits);  // comes to both doors
+    EXPECT_EQ(miss.ask(Door::kLocal, keys({"all"}), kClient, kStart).word, Word::kGo);
+    EXPECT_EQ(miss.ask(Door::kUpstream, keys({"all"}), kClient, kStart).word, Word::kGo);
+    miss.end(true);
+  }
+  EXPECT_EQ(hit("all"), Word::kRefused);
+  EXPECT_EQ(asked({"all"}), Word::kRefused);
+}
+
+// It waited for its turn, and found that the copy had come.
+TEST_F(Admissions, WhatWasNotSpentIsGivenBack) {
+  start({"match=a,limit.rate=1/s"});
+  for (int i = 0; i < 10; ++i) {
+    Admission admission(*limits);
+    ASSERT_EQ(admission.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kGo) << i;
+    admission.end();
+  }
+  EXPECT_EQ(let_through("a", 10), 1);
+}
+
+// Three clients ask for as much as they can, one with a thousand commands in a row: a client has
+// one turn at a time, so all get as much.
+TEST_F(Admissions, WaitingClientsTakeTurns) {
+  start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=10s"});
+  ASSERT_EQ(asked({"a"}), Word::kGo);
+  std::vector<int> served(3, 0);
+  std::vector<TimePoint> turns(3, kStart);
+  std::vector<std::unique_ptr<Admission>> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<Admission>(*limits));
+  for (TimePoint now = kStart; now < kStart + 3s; now += 1ms) {
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      if (turns[i] > now) continue;
+      if (clients[i]->waits()) {
+        clients[i]->turn_came();
+        clients[i]->end(true);
+        ++served[i];
+      }
+      const Admission::Answer answer = clients[i]->ask(Door::kUpstream, keys({"a"}), kClient, now);
+      ASSERT_EQ(answer.word, Word::kWait);
+      EXPECT_LE(answer.wait, 301ms);
+      turns[i] = now + answer.wait;
+    }
+  }
+  EXPECT_NEAR(served[0] + served[1] + served[2], 30, 2);
+  for (const int count : served) EXPECT_NEAR(count, 10, 1);
+}
+
+TEST_F(Admissions, NobodyWaitsLongerThanDelayMax) {
+  start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=350ms"});
+  ASSERT_EQ(asked({"a"}), Word::kGo);
+  std::vector<std::unique_ptr<Admission>> clients;
+  std::vector<Word> words;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(std::make_unique<Admission>(*limits));
+    words.push_back(clients.back()->ask(Door::kUpstream, keys({"a"}), kClient, kStart).word);
+  }
+  EXPECT_EQ(words, (std::vector<Word>{Word::kWait, Word::kWait, Word::kWait, Word::kRefused,
+                                      Word::kRefused}));
+}
+
+TEST_F(Admissions, WhoLeavesWhileWaitingGivesHisTurnBack) {
+  start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=350ms"});
+  ASSERT_EQ(asked({"a"}), Word::kGo);
+  for (int i = 0; i < 100; ++i) {
+    Admission leaves(*limits);
+    ASSERT_EQ(leaves.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kWait) << i;
+  }
+}
+
+TEST_F(Admissions, SoManyMayWaitAndNoMore) {
+  options.limits_waiting = 2;
+  start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay"});
+  ASSERT_EQ(asked({"a"}), Word::kGo);
+  Admission first(*limits), second(*limits), third(*limits);
+  EXPECT_EQ(first.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kWait);
+  EXPECT_EQ(second.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kWait);
+  EXPECT_EQ(third.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kRefused);
+  first.turn_came();
+  const Admission::Answer again = third.ask(Door::kUpstream, keys({"a"}), kClient, kStart);
+  EXPECT_EQ(again.word, Word::kWait);
+  EXPECT_NEAR(std::chrono::duration<double>(again.wait).count(), 0.3, 1e-4);  // nothing was taken
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/coalescer.h"
+
+#include <utility>
+
+namespace heatsink::proxy {
+
+Coalescer::Line Coalescer::line_of(CoalesceKind kind, const CoalescedWrite::Target& target) {
+  const std::uint64_t way = static_cast<std::uint64_t>(kind) * 2 +
+                            (target.protocol == resp::Protocol::kResp3 ? 1 : 0) + 1;
+  return {target.key.value ^ (way * 0x9E3779B97F4A7C15ULL)};
+}
+
+Coalescer::Turn Coalescer::ask(Line line, Nanos window, TimePoint now) {
+  if (gathered_.contains(line.id)) return Turn::kGather;
+  Place& place = at(line);
+  if (place.line == line && now < place.until) return Turn::kGather;
+  place = {line, now + window, window};
+  return Turn::kAlone;
+}
+
+std::optional<Coalescer::Offer> Coalescer::offer(Line line, CoalesceKind kind, std::string_view key,
+                                                 const CoalescedWrite::Target& target,
+                                                 const CoalescedWrite::Part& part) {
+  auto found = gathered_.find(line.id);
+  const bool opens = found == gathered_.end();
+  if (opens) {
+    if (gathered_.size() >= kGatheredMax) return std::nullopt;
+    const Place& place = at(line);
+    found =
+        gathered_.emplace(line.id, Gathered{{kind, key, target}, place.until, place.window}).first;
+  }
+  if (found->second.write.add(part)) return Offer{found->second.due, opens};
+  if (opens) gathered_.erase(found);
+  return std::nullopt;
+}
+
+std::optional<CoalescedWrite> Coalescer::take(Line line, TimePoint now) {
+  auto found = gathered_.extract(line.id);
+  if (found.empty()) return std::nullopt;
+  at(line) = {line, now + found.mapped().window, found.mapped().window};
+  return std::move(found.mapped().write);
+}
+
+}  // namespace heatsink::proxy

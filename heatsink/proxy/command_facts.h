@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker knows of a command before it sees a request: looked up by name once, not each time.
+#pragma once
+
+#include <cstdint>
+
+#include "heatsink/detect/access.h"
+#include "heatsink/proxy/coalesced_write.h"
+#include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/route.h"
+
+namespace heatsink::proxy {
+
+// As it stands, of a command that nobody knows.
+struct CommandFacts {
+  Route route = Route::kPinned;
+  std::uint16_t number = detect::kNoCommand;  // that accesses carry
+  const LocalRead* local = nullptr;           // null: never served locally
+  // See route.h.
+  bool tells_nothing = false;
+  bool hides_invalidations = false;
+  bool changes_access = false;
+  bool changes_rights = false;
+  // Scripts and functions are free to touch keys that the call does not name, and many do.
+  bool runs_code = false;
+  bool asks_tracking = false;  // CLIENT TRACKING
+  CoalesceVerb gathered_as = CoalesceVerb::kNone;
+};
+
+// Not for every request: keep it. `number` and `local` are as the caller says.
+inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
+                             const LocalRead* local) {
+  return {.route = route_of(command),
+          .number = number,
+          .local = local,
+          .tells_nothing = tells_nothing(command),
+          .hides_invalidations = hides_invalidations(command),
+          .changes_access = changes_access(command),
+          .changes_rights = changes_rights(command),
+          .runs_code = command.has(resp::kNoMandatoryKeys),
+          .asks_tracking = command.name == "client|tracking",
+          .gathered_as = coalesce_verb(command.name)};
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/pattern_searches.h"
+
+#include <algorithm>
+
+#include "heatsink/base/log.h"
+
+namespace heatsink::proxy {
+namespace {
+
+redis::LinkOptions link_options(const SharedState& shared) {
+  return {.connect_timeout = shared.options.connect_timeout,
+          .backoff_min = shared.options.backoff_min,
+          .backoff_max = shared.options.backoff_max,
+          .seed = shared.seed};
+}
+
+// Nobody waits for the answer of a window's search: the log has it.
+void tell(const PatternSearch& search, const detect::WarmSearch& report) {
+  if (search.order().source == Warmer::kByHand || report.note.empty()) return;
+  std::string line = "warming " + std::to_string(search.order().source) + ": ";
+  if (report.left_out > 0) {
+    line += std::to_string(report.left_out) + " of " + std::to_string(report.found) +
+            " keys are not warmed: ";
+  }
+  log(LogLevel::kWarning, line + report.note);
+}
+
+}  // namespace
+
+Result<std::uint64_t> PatternSearches::begin_by_hand(const detect::WarmPattern& pattern,
+                                                     TimePoint until, TimePoint now) {
+  const auto by_hand =
+      std::count_if(searches_.begin(), searches_.end(), [](const PatternSearch& search) {
+        return search.order().source == Warmer::kByHand && !search.over();
+      });
+  if (static_cast<std::size_t>(by_hand) >= kByHandMax) {
+    return Error{ErrorCode::kOutOfRange,
+                 std::to_string(kByHandMax) + " searches are under way: wait until one is over"};
+  }
+  return add({pattern, Warmer::kByHand, until}, now).id();
+}
+
+void PatternSearches::begin(const PatternSearch::Order& order, TimePoint now) { add(order, now); }
+
+PatternSearch& PatternSearches::add(PatternSearch::Order order, TimePoint now) {
+  forget();
+  return searches_.emplace_back(++last_id_, std::move(order), shared_, now);
+}
+
+void PatternSearches::forget() {
+  auto over = std::count_if(searches_.begin(), searches_.end(),
+                            [](const PatternSearch& search) { return search.over(); });
+  for (auto it = searches_.begin();
+       it != searches_.end() && static_cast<std::size_t>(over) > kOverMax;) {
+    const bool goes = it->over() && &*it != now_;
+    over -= goes ? 1 : 0;
+    it = goes ? searches_.erase(it) : std::next(it);
+  }
+}
+
+void PatternSearches::end(std::uint64_t id) {
+  for (PatternSearch& search : searches_) {
+    if (search.id() == id) search.end("it was ended by hand");
+  }
+}
+
+void PatternSearches::end_by_hand(const detect::WarmPattern& pattern) {
+  for (PatternSearch& search : searches_) {
+    const detect::WarmPattern& its = search.order().pattern;
+    if (its.glob == pattern.glob && its.db == pattern.db) search.end("it was ended by hand");
+  }
+}
+
+void PatternSearches::end_source(std::uint32_t source) {
+  for (PatternSearch& search : searches_) {
+    if (search.order().source == source) search.end("its time is over");
+  }
+}
+
+void PatternSearches::step(TimePoint now) {
+  if (now_ == nullptr) {
+    const auto due = std::find_if(searches_.begin(), searches_.end(),
+                                  [&](const PatternSearch& each) { return each.is_due(now); });
+    if (due == searches_.end()) return;
+    now_ = &*due;
+    now_->begin(now);
+    link_.emplace(loop_, shared_.place, now_->dialogue(), link_options(shared_),
+                  "no search for keys to be warmed");
+    link_->connect();
+  }
+  link_->tick();
+  now_->step(now, warmer_);
+  if (now_->searching()) return link_->flush();
+  tell(*now_, now_->report(warmer_));
+  link_.reset();
+  now_ = nullptr;
+}
+
+const PatternSearch* PatternSearches::find(std::uint64_t id) const {
+  const auto found = std::find_if(searches_.begin(), searches_.end(),
+                                  [&](const PatternSearch& each) { return each.id() == id; });
+  return found == searches_.end() ? nullptr : &*found;
+}
+
+std::vector<detect::WarmSearch> PatternSearches::report() const {
+  std::vector<detect::WarmSearch> out;
+  out.reserve(searches_.size());
+  for (auto it = searches_.rbegin(); it != searches_.rend(); ++it)
+    out.push_back(it->report(warmer_));
+  return out;
+}
+
+}  // namespace heatsink::proxy

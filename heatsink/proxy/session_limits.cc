@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits: which requests have to ask, and what becomes of those that are refused.
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+using Word = Admission::Answer::Word;
+
+Session::Step Session::dispatch_limited(const Call& call) {
+  const std::uint64_t sent_before = sent_;
+  Step step = Step::kDone;
+  const bool counts_hits = worker_.shared().limits->has_hits() && call.facts->local != nullptr &&
+                           mode_ != Mode::kRaw && reads_locally(call);
+  if (!counts_hits || admit(call, Door::kLocal, step)) step = carry_out(call);
+  if (step == Step::kDone && admission_) {
+    admission_->end(sent_ != sent_before);
+  }
+  return step;
+}
+
+// True: it may go on. False: `step` is what has become of it. What the server will refuse asks for
+// nothing.
+bool Session::admit(const Call& call, Door door, Step& step) {
+  if (call.command == nullptr || !call.has_right_arity() || worker_.shared().limits->idle())
+    return true;
+  if (admission_->has_passed(door)) return true;
+  return admit_keys(call, keys_to_ask(call), door, step);
+}
+
+// Its arguments have not all come.
+bool Session::admit_oversized(const Call& call, Step& step) {
+  return admission_->has_passed(Door::kUpstream) ||
+         admit_keys(call, keys_to_ask(call), Door::kUpstream, step);
+}
+
+bool Session::admit_keys(const Call& call, std::span<const AskedKey> keys, Door door, Step& step) {
+  if (keys.empty()) return true;
+  const Admission::Answer answer = admission_->ask(door, keys, address_, call.now);
+  if (answer.word == Word::kGo) return true;
+  step = answer.word == Word::kWait ? await_turn(*answer.limit, *answer.key, answer.wait)
+                                    : refuse(call, keys, answer);
+  return false;
+}
+
+// Scripts and functions by the keys that they declare.
+std::span<const AskedKey> Session::keys_to_ask(const Call& call) {
+  std::vector<resp::KeyRef>& refs = worker_.key_refs();
+  std::vector<AskedKey>& keys = worker_.asked_keys();
+  keys.clear();
+  refs.clear();
+  resp::find_keys(*call.command, call.args, refs);
+  for (const resp::KeyRef& ref : refs) {
+    const std::string_view key = call.args[ref.arg];
+    keys.push_back({key, in_db(name_hash(call, ref.arg), db_), ref.write});
+  }
+  return keys;
+}
+
+// ---- the reads that ask the tracker for copies: once for all who wait for the same
+
+bool Session::may_fill(const Call& call, std::span<const LocalKey> missing, const cache::Read& read,
+                       Step& step) {
+  if (admission_->has_passed(Door::kUpstream)) return true;
+  std::vector<AskedKey>& keys = worker_.asked_keys();
+  keys.clear();
+  for (const LocalKey& key : missing) {
+    const bool joins =
+        worker_.joins_fill(*key.entry, hash_read(key.hash, read), fill_after(*key.entry));
+    if (!joins) keys.push_back({key.key, key.hash, false});
+  }
+  if (!admit_keys(call, keys, Door::kUpstream, step)) return false;
+  if (!keys.empty()) admission_->spend();
+  return true;
+}
+
+bool Session::may_fill_missing(const Call& call, const std::vector<LocalKey>& keys,
+                               const cache::Read& read, Step& step) {
+  std::vector<LocalKey> missing;
+  for (LocalKey key : keys)
+    if (judge(key, read, call.now) != cache::Ruling::kServe) missing.push_back(key);
+  return may_fill(call, missing, read, step);
+}
+
+// ---- waiting
+
+// One at a time of each client, in the order in which they asked: so nobody is served before others
+// who came earlier, however many commands he has sent.
+Session::Step Session::await_turn(RuleLimit& limit, const AskedKey& key, Nanos wait) {
+  worker_.shared().limits->count(limit, LimitOutcome::kDelayed, key.hash, worker_.loop().now());
+  turn_timer_ = worker_.loop().call_after(wait, [worker = &worker_, id = id_] {
+    if (Session* waiting = worker->session(id)) waiting->turn_came();
+  });
+  return stall(Stall::kTurn);
+}
+
+void Session::turn_came() {
+  turn_timer_ = 0;
+  if (closed_ || !admission_) return;
+  admission_->turn_came();
+  if (stall_ == Stall::kTurn) worker_.resume_later(*this);
+}
+
+// ---- refused
+
+Session::Step Session::refuse(const Call& call, std::span<const AskedKey> keys,
+                              const Admission::Answer& answer) {
+  Limits& limits = *worker_.shared().limits;
+  RuleLimit& limit = *answer.limit;
+  const AskedKey refused = *answer.key;
+  if (limit.terms().over == LimitTerms::Over::kStale && serve_unproven(call)) {
+    limits.count(limit, LimitOutcome::kStale, refused.hash, call.now);
+    return Step::kDone;
+  }
+  limits.count(limit, LimitOutcome::kRejected, refused.hash, call.now);
+  record_refused(call, keys);
+  if (in_multi_) spoil_transaction();
+  const std::string shown = keys.size() > 1 ? worker_.shared().shown.show(refused.name) : "";
+  ByteBuffer error;
+  resp::append_error(error, busy_text(limit, shown, answer.retry_after));
+  serve(error.view());
+  return Step::kDone;
+}
+
+// A limit does not hide how much is asked for: what is refused is an access, too.
+void Session::record_refused(const Call& call, std::span<const AskedKey> keys) {
+  for (const AskedKey& key : keys) {
+    worker_.record({.hash = key.hash,
+                    .key = key.name,
+                    .db = db_,
+                    .kind = key.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
+                    .local_hit = false,
+                    .bytes = 0,
+                    .command = call.facts->number,
+                    .client = address_});
+  }
+}
+
+// The server must not run a transaction of which a command is missing. It is told one that it does
+// not know, and then answers EXEC as it does whenever it has refused to queue a command.
+void Session::spoil_transaction() {
+  ByteBuffer request;
+  resp::append_request(request, {"HEATSINK", "LIMITED"});
+  Pending pending;
+  pending.kind = PendingKind::kOwn;
+  private_->send(request.view(), std::move(pending));
+}
+
+// From copies that nothing need prove, where the rule of each key that is not proven asks for that.
+// Not behind the client's own commands in flight on that key, and not for users who have not proven
+// that they may read it.
+bool Session::serve_unproven(const Call& call) {
+  if (call.facts->local == nullptr || !reads_locally(call)) return false;
+  const Join join = call.facts->local->join;
+  const bool many = join == Join::kArray || (join == Join::kSum && call.args.size() > 2);
+  const std::size_t count = many ? call.args.size() - 1 : 1;
+  if (count > kJoinedKeysMax) return false;
+  const cache::Read read =
+      many ? cache::Read{read_of_each(*call.facts->local).number, {}} : call.read();
+  std::vector<LocalKey> keys;
+  for (const std::string_view name : std::span(call.args).subspan(1, count)) {
+    keys.push_back(local_key(name));
+    if (!find_unproven(keys.back(), read, call.now)) return false;
+  }
+  if (user_ == User::kOther && !may_read(call, keys)) return false;
+  worker_.count_hit(*call.facts->local);
+  if (many) {
+    serve_joined(call, keys);
+  } else {
+    const std::string_view wire = keys.front().copy->reply_in(protocol_ == resp::Protocol::kResp3);
+    record_hit(call, keys.front(), wire.size());
+    serve(wire);
+  }
+  return true;
+}
+
+bool Session::find_unproven(LocalKey& key, const cache::Read& read, TimePoint now) {
+  if (key.entry == nullptr) return false;
+  const RuleLimit* const limit = worker_.shared().limits->of(key.key, key.hash);
+  if (limit == nullptr || limit->terms().over != LimitTerms::Over::kStale)
+    return judge(key, read, now) == cache::Ruling::kServe;
+  key.copy = cache::unproven_copy(*key.entry, read, now, limit->terms().stale_max);
+  return key.copy != nullptr;
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/warm_options.h"
+
+#include <fstream>
+#include <utility>
+
+namespace heatsink::proxy {
+namespace {
+
+Error wrong(std::string sentence) { return {ErrorCode::kInvalidArgument, std::move(sentence)}; }
+
+}  // namespace
+
+void WarmingOptions::describe(OptionSet& set) {
+  set.add({.name = "key", .target = &key, .help = "The exact name of the key that is warmed."});
+  set.add({.name = "file",
+           .target = &file,
+           .help = "Instead of key: a file with the names of up to 1000, one on a line, read at "
+                   "the start."});
+  set.add({.name = "pattern",
+           .target = &pattern,
+           .help = "Instead of key: the names to be found on the server (SCAN) when the window "
+                   "opens, as in product:*."});
+  set.add({"limit", &keys_max, "Of a pattern, at most so many keys.", 1,
+           detect::WarmPattern::kKeysMax});
+  set.add({"search-again", &search_again,
+           "A pattern's keys are looked for again so often while the window is open; 0: never.", 0,
+           std::chrono::nanoseconds(std::chrono::hours(24)).count()});
+  set.add({"db", &db, "Their database.", 0, 1'000'000});
+  set.add({.name = "from",
+           .target = &from,
+           .help = "The time of day at which they become hot, as in \"19:55\"."});
+  set.add({.name = "until",
+           .target = &until,
+           .help = "When it ends; not later than from: on the next day."});
+  set.add({.name = "days",
+           .target = &days,
+           .help = "The days on which it begins, as in mon-fri or sat,sun; empty: each."});
+  set.add({.name = "zone",
+           .target = &zone,
+           .help = "Whose clocks: local (of this machine, or of the environment's TZ), UTC, or an "
+                   "offset as +02:00."});
+}
+
+Result<std::vector<detect::WarmKey>> WarmingOptions::keys() const {
+  const auto its_db = static_cast<std::uint32_t>(db);
+  if (!key.empty() + !file.empty() + !pattern.empty() != 1)
+    return wrong("which keys? Write one of key, file and pattern");
+  if (!pattern.empty()) {
+    if (std::string fault = detect::pattern_fault(pattern); !fault.empty())
+      return wrong(std::move(fault));
+    return std::vector<detect::WarmKey>{};
+  }
+  if (!key.empty()) return std::vector<detect::WarmKey>{{key, its_db}};
+  std::ifstream lines(file);
+  if (!lines) return wrong("file " + file + " cannot be read");
+  std::vector<detect::WarmKey> out;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) out.push_back({line, its_db});
+    if (out.size() > detect::WarmOrder::kKeysMax) {
+      return wrong("file " + file + " has more than " +
+                   std::to_string(detect::WarmOrder::kKeysMax) + " keys");
+    }
+  }
+  if (out.empty()) return wrong("file " + file + " has no keys");
+  return out;
+}
+
+detect::WarmPattern WarmingOptions::names() const {
+  detect::WarmPattern out;
+  out.glob = pattern;
+  out.db = static_cast<std::uint32_t>(db);
+  out.keys_max = static_cast<std::size_t>(keys_max);
+  return out;
+}
+
+std::vector<WarmingFault> warming_faults(const std::deque<WarmingOptions>& items) {
+  std::vector<WarmingFault> faults;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (const auto keys = items[i].keys(); !keys.ok()) faults.push_back({i, keys.error().message});
+    if (const auto window = items[i].window(); !window.ok())
+      faults.push_back({i, window.error().message});
+  }
+  return faults;
+}
+
+}  // namespace heatsink::proxy

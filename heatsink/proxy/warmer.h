@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys that are hot because somebody said so: pinned, loaded, and let go when their time is
+// over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/detect/warming.h"
+#include "heatsink/proxy/fill_request.h"
+#include "heatsink/proxy/shared_state.h"
+
+namespace heatsink::proxy {
+
+// A warmed key has a place in the hot table that no other key takes, up to cache.warm-share of
+// cache.maximum-size and cache.maximum-bytes, and its GET is kept loaded: at most one fill per
+// kReloadInterval after a change, whoever reads or does not. Orders by hand and windows of the
+// configuration may overlap: a key is warmed until the last of them ends.
+//
+// The keeper's thread. No clock, no socket. Whoever calls publishes the table afterwards.
+class Warmer {
+ public:
+  static constexpr std::uint32_t kByHand = 0;  // a source; windows have others
+  static constexpr Nanos kReloadInterval = std::chrono::seconds(1);
+  static constexpr std::size_t kUnderWayMax = 64;
+  static constexpr std::size_t kNameBytesMax = 4096;
+
+  explicit Warmer(SharedState& shared) : shared_(shared) {}
+
+  // From now on, or longer. False: refused, and `why` says so.
+  bool begin(const detect::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
+             std::string& why);
+  // By hand, whatever ordered it. False: it is not warmed.
+  bool end(const detect::WarmKey& key);
+  void end_source(std::uint32_t source);
+  // What is warmed of them, in no order. O(warmed keys).
+  std::vector<detect::WarmKey> matching(const detect::KeyPattern& names, std::uint32_t db) const;
+
+  // Lets go what has had its time; gives what is to be asked for now. O(warmed keys).
+  std::vector<FillRequest> due(TimePoint now);
+  void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now);
+
+  bool holds(KeyHash key) const { return pins_.contains(key); }
+  bool none() const { return pins_.empty(); }
+  std::size_t size() const { return pins_.size(); }
+  // What there is to say of a key; REQUIRES holds().
+  detect::WarmedKey report_on(KeyHash key) const;
+  std::vector<KeyHash> keys() const;
+  TimePoint since(KeyHash key) const { return pins_.at(key).since; }
+
+  // Keys that have begun or ceased to be warmed since the last call, for those who tell people; of
+  // the latter with why.
+  struct Turn {
+    detect::WarmKey key;
+    KeyHash hash;
+    bool begun;
+    TimePoint until;
+    std::string why;
+  };
+  std::vector<Turn> take_turns() { return std::exchange(turns_, {}); }
+
+  KeyHash hash_of(const detect::WarmKey& key) const {
+    return in_db(hash_name(key.name, shared_.seed), key.db);
+  }
+
+ private:
+  struct Claim {
+    std::uint32_t source;
+    TimePoint until;
+  };
+  struct Pin {
+    detect::WarmKey key;
+    std::vector<Claim> claims;  // one per source
+    TimePoint since{};
+    TimePoint load_at{};
+    detect::WarmOutcome outcome = detect::WarmOutcome::kLoading;
+    bool under_way = false;
+
+    TimePoint until() const;
+    void claim(std::uint32_t source, TimePoint until);
+  };
+  struct HashOfHash {
+    std::size_t operator()(KeyHash hash) const { return hash.value; }
+  };
+  using Pins = std::unordered_map<KeyHash, Pin, HashOfHash>;
+
+  bool place(const detect::WarmKey& key, KeyHash hash, std::string& why);
+  bool wants_load(const Pin& pin, KeyHash hash, TimePoint now) const;
+  FillRequest request_of(const Pin& pin, KeyHash hash) const;
+  Pins::iterator let_go(Pins::iterator pin, const std::string& why);
+
+  SharedState& shared_;
+  Pins pins_;
+  std::size_t under_way_ = 0;
+  std::vector<Turn> turns_;
+};
+
+}  // namespace heatsink::proxy

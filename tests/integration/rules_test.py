@@ -180,17 +180,17 @@ class WhatIsTold(RulesTest):
         proxy = self.start(["match=flood:*,hot-qps=5,warm-qps=1"])
         began = time.monotonic()
         names = [f"flood:{i}" for i in range(300)]
+        hot = set()  # a key may cool down and be promoted again before the last one is
 
         def all_told():
             for name in names:
                 self.client.send_raw(b"".join([b"GET " + name.encode() + b"\r\n"] * 6))
             self.client.read_many(6 * len(names))
-            promoted = proxy.metric("heatsink_promotions_total")
-            return promoted >= 300 and "more changes of keys" in proxy.process.output()
+            events = proxy.api("events")["events"]
+            hot.update(event["name"] for event in events if event["verdict"] == "hot")
+            return hot == set(names) and "more changes of keys" in proxy.process.output()
 
         until(all_told, what="300 hot keys, and the log's sum of them")
-        events = proxy.api("events")["events"]
-        self.assertEqual(len({e["name"] for e in events if e["verdict"] == "hot"}), 300)
         lines_max = 10 * (2 + time.monotonic() - began)  # kLinesPerSecond of event_log.h
         self.assertLess(proxy.process.output().count("is hot: "), lines_max)
 

@@ -28,11 +28,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIMIT = "match=big,limit.rate=50/s,limit.burst=5"
-ROWS = {  # the rule of the flooded key; None: nobody floods
-    "no flood": None,
-    "flood, no limit": "",
-    "flood, reject": LIMIT,
-    "flood, delay": LIMIT + ",limit.over=delay",
+ROWS = {  # the rule of the flooded key, None: nobody floods; and options
+    "no flood": (None, {}),
+    "flood, no limit": ("", {}),
+    "flood, reject at once": (LIMIT, {"limits.refusal-delay": "0"}),
+    "flood, reject": (LIMIT, {}),
+    "flood, delay": (LIMIT + ",limit.over=delay", {}),
 }
 ELEMENTS = 20_000
 
@@ -70,12 +71,12 @@ def latencies_ms(port, seconds, client_class):
     return sorted(out)
 
 
-def turn(harness, redis, rule, flood, seconds):
+def turn(harness, redis, rule, options_of_row, flood, seconds):
     """(p50, p99, max in ms; LRANGEs per second at the server; refusals per second)
 
     `flood` begins one on a port.
     """
-    cold = {"cache.enabled": "no", "proxy.workers": 2}
+    cold = {"cache.enabled": "no", "proxy.workers": 2, **options_of_row}
     with contextlib.ExitStack() as stack:
         proxy = harness.Proxy(redis, cold, rules=[rule] if rule else [], stderr=subprocess.DEVNULL)
         stack.callback(proxy.stop)
@@ -114,14 +115,14 @@ def main():
 
         for _ in range(arguments.rounds):
             for row in random.sample(list(ROWS), len(ROWS)):
-                figures[row].append(turn(harness, redis, ROWS[row], flood, arguments.seconds))
+                figures[row].append(turn(harness, redis, *ROWS[row], flood, arguments.seconds))
     finally:
         redis.stop()
-    print(f"{'other clients':16} {'p50 ms':>7} {'p99 ms':>7} {'max ms':>7}", end=" ")
+    print(f"{'other clients':22} {'p50 ms':>7} {'p99 ms':>7} {'max ms':>7}", end=" ")
     print(f"{'LRANGE/s at the server':>23} {'refused/s':>10}")
     for row, turns in figures.items():
         p50, p99, most, asked, refused = (statistics.median(each) for each in zip(*turns))
-        print(f"{row:16} {p50:7.2f} {p99:7.2f} {most:7.2f} {asked:23.0f} {refused:10.0f}")
+        print(f"{row:22} {p50:7.2f} {p99:7.2f} {most:7.2f} {asked:23.0f} {refused:10.0f}")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kRefusedWriteInFlight, kRefusals, "rule", "write-in-flight"},
       {Count::kRefusedSessionFence, kRefusals, "rule", "session-fence"},
       {Count::kRefusedRights, kRefusals, "rule", "rights"},
+      {Count::kRefusalsHeld,
+       counter("heatsink_limit_refusals_held_total",
+               "Refusals of limits that were told late (limits.refusal-delay), to clients that ask "
+               "for nothing else.")},
       {Count::kForwardedShared, kForwards, "lane", "shared"},
       {Count::kForwardedPrivate, kForwards, "lane", "private"},
       {Count::kReissued, counter("heatsink_reissued_total",

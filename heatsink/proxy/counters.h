@@ -31,6 +31,7 @@ enum class Count : std::uint8_t {
   kRefusedWriteInFlight,
   kRefusedSessionFence,
   kRefusedRights,
+  kRefusalsHeld,
   kForwardedShared,
   kForwardedPrivate,
   kReissued,

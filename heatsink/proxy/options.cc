@@ -258,6 +258,11 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"limits.maximum-waiting", &limits_waiting,
            "Clients that may wait for their turn at once (limit.over: delay); one more is refused.",
            0, 1'000'000});
+  set.add(
+      {"limits.refusal-delay", &refusal_delay,
+       "A client that asks for nothing but what is refused is told so after this, from the 65th "
+       "refusal in a row on; 0: at once.",
+       0, ns(seconds(1))});
   set.add({"limits.automatic-qps", &automatic_qps,
            "A key with at least so many accesses per second, and without a limit of its own, may "
            "send the server no more than this until it cools down; 0: off.",

@@ -104,7 +104,8 @@ struct ProxyOptions {
   // limits.*
   std::int64_t limits_keys = 4096;
   std::int64_t limits_waiting = 10'000;
-  double automatic_qps = 0;  // 0: off
+  Nanos refusal_delay = Millis(10);  // 0: none
+  double automatic_qps = 0;          // 0: off
 
   std::deque<RuleOptions> rules;
   std::deque<WarmingOptions> warming;

@@ -28,6 +28,7 @@
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
+#include "heatsink/proxy/refusal_pace.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
@@ -131,6 +132,7 @@ class Session final : public net::FdHandler {
     const resp::Command* command = nullptr;  // null: unknown
     const CommandFacts* facts = &kUnknownCommand;
     Route route = Route::kPinned;             // facts->route, or where an error is to come from
+    bool is_last = false;                     // nothing of the client's has come behind it
     std::optional<NameHash> first_name = {};  // of the first argument, once it was asked for
 
     bool has_right_arity() const {  // REQUIRES command
@@ -216,6 +218,8 @@ class Session final : public net::FdHandler {
   bool may_fill_missing(const Call& call, const std::vector<LocalKey>& keys,
                         const cache::Read& read, Step& step);
   Step await_turn(RuleLimit& limit, const AskedKey& key, Nanos wait);
+  Step hold_refusal();
+  Step stall_for(Nanos wait);
   void turn_came();
   Step refuse(const Call& call, std::span<const AskedKey> keys, const Admission::Answer& answer);
   void record_refused(const Call& call, std::span<const AskedKey> keys);
@@ -364,6 +368,7 @@ class Session final : public net::FdHandler {
   enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier_ = Barrier::kNone;
   net::TimerId barrier_timer_ = 0;
   std::unique_ptr<Admission> admission_;  // null: no rule has a limit
+  RefusalPace refusals_;
   net::TimerId turn_timer_ = 0;
   std::unique_ptr<AskedRight> proves_;  // what the reply to the request being forwarded proves
   ReadHash reply_of_;  // of the request being forwarded, if its reply's length is worth knowing

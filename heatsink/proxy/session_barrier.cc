@@ -120,7 +120,7 @@ void Session::barrier_late(std::uint64_t ticket) {
 bool Session::waits() const {
   return (stall_ == Stall::kFill && !answer_) || (stall_ == Stall::kProof && !proven_) ||
          (stall_ == Stall::kBarrier && barrier_ == Barrier::kAsked) ||
-         (stall_ == Stall::kTurn && admission_->waits());
+         (stall_ == Stall::kTurn && (admission_->waits() || refusals_.waits()));
 }
 
 }  // namespace heatsink::proxy

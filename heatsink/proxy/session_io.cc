@@ -131,7 +131,10 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   const std::size_t size = parser_.size();
   const Step step = parser_.args().empty() ? Step::kDone
                     : parser_.is_inline()  ? dispatch_inline(bytes, now)
-                                           : dispatch({parser_.args(), bytes.substr(0, size), now});
+                                           : dispatch({.args = parser_.args(),
+                                                       .raw = bytes.substr(0, size),
+                                                       .now = now,
+                                                       .is_last = size == bytes.size()});
   if (step == Step::kStall) {
     parser_.reset();
     return false;
@@ -167,7 +170,10 @@ Session::Step Session::dispatch_inline(std::string_view bytes, TimePoint now) {
   if (refuse_tls(bytes)) return Step::kDone;
   ByteBuffer request;
   resp::append_request(request, parser_.args());
-  return dispatch({parser_.args(), request.view(), now});
+  return dispatch({.args = parser_.args(),
+                   .raw = request.view(),
+                   .now = now,
+                   .is_last = parser_.size() == bytes.size()});
 }
 
 bool Session::may_parse() const {

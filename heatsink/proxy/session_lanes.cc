@@ -195,7 +195,7 @@ void Session::answer(std::shared_ptr<const FillAnswer> answer) {
 // A request too big to be buffered: it goes to a private connection as it comes. Its keys are taken
 // from the arguments that have come; if they may stand behind those, it counts as touching any key.
 void Session::begin_oversized(TimePoint now) {
-  Call call{parser_.args(), {}, now};
+  Call call{.args = parser_.args(), .raw = {}, .now = now, .is_last = true};
   if (!call.args.empty()) call.command = worker_.commands().find(call.args);
   const Route route = call.command != nullptr ? worker_.facts(*call.command).route : Route::kPinned;
   const bool plain = route == Route::kShared || route == Route::kPrivate || route == Route::kPinned;

@@ -12,12 +12,14 @@ using Word = Admission::Answer::Word;
 
 Session::Step Session::dispatch_limited(const Call& call) {
   const std::uint64_t sent_before = sent_;
+  const std::uint32_t refused_before = refusals_.in_row();
   Step step = Step::kDone;
   const bool counts_hits = worker_.shared().limits->has_hits() && call.facts->local != nullptr &&
                            mode_ != Mode::kRaw && reads_locally(call);
   if (!counts_hits || admit(call, Door::kLocal, step)) step = carry_out(call);
   if (step == Step::kDone && admission_) {
     admission_->end(sent_ != sent_before);
+    if (refusals_.in_row() == refused_before) refusals_.passed();
   }
   return step;
 }
@@ -91,6 +93,17 @@ bool Session::may_fill_missing(const Call& call, const std::vector<LocalKey>& ke
 // who came earlier, however many commands he has sent.
 Session::Step Session::await_turn(RuleLimit& limit, const AskedKey& key, Nanos wait) {
   worker_.shared().limits->count(limit, LimitOutcome::kDelayed, key.hash, worker_.loop().now());
+  return stall_for(wait);
+}
+
+// What it asks for is asked again when it goes on.
+Session::Step Session::hold_refusal() {
+  admission_->end();
+  worker_.count().add(Count::kRefusalsHeld);
+  return stall_for(worker_.shared().options.refusal_delay);
+}
+
+Session::Step Session::stall_for(Nanos wait) {
   turn_timer_ = worker_.loop().call_after(wait, [worker = &worker_, id = id_] {
     if (Session* waiting = worker->session(id)) waiting->turn_came();
   });
@@ -100,7 +113,11 @@ Session::Step Session::await_turn(RuleLimit& limit, const AskedKey& key, Nanos w
 void Session::turn_came() {
   turn_timer_ = 0;
   if (closed_ || !admission_) return;
-  admission_->turn_came();
+  if (refusals_.waits()) {
+    refusals_.waited();
+  } else {
+    admission_->turn_came();
+  }
   if (stall_ == Stall::kTurn) worker_.resume_later(*this);
 }
 
@@ -115,6 +132,9 @@ Session::Step Session::refuse(const Call& call, std::span<const AskedKey> keys,
     limits.count(limit, LimitOutcome::kStale, refused.hash, call.now);
     return Step::kDone;
   }
+  const bool may_hold = worker_.shared().options.refusal_delay > Nanos(0);
+  if (may_hold && refusals_.must_wait(call.is_last)) return hold_refusal();
+  refusals_.refused();
   limits.count(limit, LimitOutcome::kRejected, refused.hash, call.now);
   record_refused(call, keys);
   if (in_multi_) spoil_transaction();

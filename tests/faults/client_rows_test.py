@@ -1,17 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients that crawl, babble or leave in the middle, beside a recorded load that must not notice.
 
-Those that do not read (row 13), idle ones and missing descriptors (14), and 512 MB there and back
-(16) are in tests/integration/limits_test.py.
+What rows 13, 14 and 16 cost in memory, and half a gigabyte, are in tests/integration/limits_test.py.
 """
 
 import contextlib
 import unittest
 
-from harness import PATIENCE_S, SLOW, RawClient, ValueClient, encode, until
+from harness import PATIENCE_S, SLOW, RawClient, ValueClient, drain, encode, until
 from recorded import COPIES, Recorded
 
 MEBI = 1 << 20
+
+
+class Row13(Recorded):
+    OPTIONS = {"proxy.client-output-limit": "8MiB", "proxy.slow-client-timeout": "1s"}
+
+    def test_clients_that_never_read(self):
+        with self.recorded(options=self.OPTIONS) as (theatre, _), contextlib.ExitStack() as stack:
+            proxy, deaf = theatre.proxies[0], 3
+            theatre.ask("SET", "mega", b"x" * 700_000)
+            for _ in range(deaf):
+                client = RawClient(proxy.port, receive_buffer=65536)
+                stack.enter_context(client).send_raw(encode("GET", "mega") * 100)
+
+            def cut_off():
+                return proxy.metric("heatsink_clients_cut_off_total") >= deaf
+
+            until(cut_off, PATIENCE_S, "they are cut off")
 
 
 class Row14(Recorded):
@@ -62,6 +78,25 @@ class Row15(Recorded):
             except ConnectionError:
                 pass  # closed in the middle
             return client.read_to_end()
+
+
+class Row16(Recorded):
+    SIZE = 64 * MEBI
+
+    def test_big_values_there_and_back(self):
+        with self.recorded() as (theatre, _):
+            proxy = theatre.proxies[0]
+            with RawClient(proxy.port, timeout_s=30) as client:
+                for _ in range(3):
+                    client.send_raw(b"*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n$%d\r\n" % self.SIZE)
+                    for _ in range(self.SIZE // MEBI):
+                        client.send_raw(b"v" * MEBI)
+                    client.send_raw(b"\r\n")
+                    self.assertEqual(client.read(), b"+OK\r\n")
+                    client.send("GET", "big")
+                    drain(client, len(b"$%d\r\n\r\n" % self.SIZE) + self.SIZE)
+            self.assertLess(proxy.process.rss_bytes(), 200 * MEBI * SLOW)
+            self.assertEqual(theatre.ask("STRLEN", "big"), self.SIZE)
 
 
 class Row17(Recorded):

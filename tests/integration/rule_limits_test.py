@@ -266,6 +266,77 @@ class Delayed(LimitsTest):
         self.assertEqual(self.proxy.metric("heatsink_limit_waiting"), 0)
 
 
+class HeldBack(LimitsTest):
+    """Who is refused, asks again at once, and asks for nothing else."""
+
+    AT_ONCE = 64  # kAtOnce of refusal_pace.h
+    RULE = f"match=k,{HOURLY},limit.burst=1"
+
+    def refused(self, count):
+        for _ in range(count):
+            self.assertTrue(self.ask("GET", "k").startswith(b"-BUSY heatsink: key limited to 1/h"))
+
+    def held(self):
+        return self.proxy.metric("heatsink_limit_refusals_held_total")
+
+    def test_is_told_late(self):
+        self.start(self.RULE, options={"limits.refusal-delay": "20ms"})
+        self.ask("GET", "k")
+        self.refused(self.AT_ONCE)
+        self.assertEqual(self.held(), 0)
+        begun = time.monotonic()
+        self.refused(10)
+        self.assertGreaterEqual(time.monotonic() - begun, 10 * 0.020)
+        self.assertEqual(self.held(), 10)
+        self.assertEqual(self.limited("rejected", "k"), self.AT_ONCE + 10)
+
+    def test_any_other_request_ends_that(self):
+        self.start(self.RULE, options={"limits.refusal-delay": "1s"})
+        self.ask("GET", "k")
+        for other in (("PING",), ("GET", "free"), ("SET", "free", "1")):
+            self.refused(self.AT_ONCE)
+            self.assertFalse(self.ask(*other).startswith(b"-"))
+        self.assertEqual(self.held(), 0)
+
+    def test_a_pipeline_is_answered_in_order_and_waits_now_and_then(self):
+        self.start(self.RULE, options={"limits.refusal-delay": "5ms"})
+        self.ask("GET", "k")
+        many = 10 * self.AT_ONCE
+        self.client.send_raw(encode("GET", "k") * many + encode("ECHO", "end"))
+        replies = self.client.read_many(many + 1)
+        self.assertTrue(all(reply.startswith(b"-BUSY") for reply in replies[:-1]))
+        self.assertEqual(replies[-1], b"$3\r\nend\r\n")
+        self.assertGreaterEqual(self.held(), 9)
+        self.assertLess(self.held(), many / 2)
+
+    def test_a_big_request_is_held_back_too_and_the_rest_of_it_skipped(self):
+        self.start(self.RULE, options={"proxy.stream-threshold": "16kb"})
+        self.ask("GET", "k")
+        self.refused(self.AT_ONCE)
+        self.assertTrue(self.ask("SET", "k", b"y" * 100_000).startswith(b"-BUSY"))
+        self.assertEqual(self.held(), 1)
+        self.assertEqual(self.ask("PING"), b"+PONG\r\n")
+
+    def test_who_has_finished_sending_is_told_and_who_has_gone_is_forgotten(self):
+        self.start(self.RULE, options={"limits.refusal-delay": "50ms"})
+        self.ask("GET", "k")
+        with RawClient(self.proxy.port) as half:
+            half.send_raw(encode("GET", "k") * (self.AT_ONCE + 1))
+            half.socket.shutdown(socket.SHUT_WR)
+            self.assertEqual(half.read_to_end().count(b"-BUSY"), self.AT_ONCE + 1)
+        with RawClient(self.proxy.port) as leaves:
+            leaves.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+            leaves.send_raw(encode("GET", "k") * (self.AT_ONCE + 1))
+            until(lambda: self.held() == 2, what="it is held back")
+        until(lambda: self.proxy.metric("heatsink_clients") == 1, what="it is gone")
+
+    def test_by_option_nobody_is(self):
+        self.start(self.RULE, options={"limits.refusal-delay": "0"})
+        self.ask("GET", "k")
+        self.refused(3 * self.AT_ONCE)
+        self.assertEqual(self.held(), 0)
+
+
 class Automatic(LimitsTest):
     def test_a_very_hot_key_gets_a_limit_by_itself(self):
         self.start(options={"limits.automatic-qps": 50, "detection.warm-qps": 5,

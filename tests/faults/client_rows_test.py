@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients that crawl, babble or leave in the middle, beside a recorded load that must not notice.
 
-What rows 13, 14 and 16 cost in memory, and half a gigabyte, are in tests/integration/limits_test.py.
+What rows 13, 14 and 16 cost in memory, and half a gigabyte, are in
+tests/integration/limits_test.py.
 """
 
 import contextlib

@@ -292,6 +292,11 @@ bool Upstream::begin_element() {
 
 bool Upstream::begin_reply() {
   Pending& pending = pending_.front();
+  if (sent_ < pending.bytes) {  // not all of the request has been sent
+    begun_ = false;
+    fail("it sent a reply that nobody asked for");
+    return false;
+  }
   const bool selects = pending.kind == PendingKind::kSelect;
   if (db_refused_ && !selects && scanner_.type() != '-') {
     fail("it has refused SELECT, but not the command behind it");

@@ -9,7 +9,8 @@ import signal
 import time
 import unittest
 
-from harness import PATIENCE_S, RedisError, ValueClient, until
+from harness import PATIENCE_S, RawClient, RedisError, ValueClient, encode, until
+from harness.theatre import Theatre
 from recorded import COPIES, Recorded, trackers
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")  # what was acknowledged is there again
@@ -166,6 +167,25 @@ class Row20(Recorded):
                 theatre.relay.tell(garbage, theatre.relay.pairs)
                 self.wait_for_loss(theatre, before)
                 play.copies_speak(COPIES)
+
+    def test_a_reply_to_what_has_not_been_sent(self):
+        """More is answered than the server can have read: the rest of it is still in the proxy."""
+        count, value = 64, b"x" * 500_000  # more than all sockets on the way hold
+        patient = {"upstream.response-timeout": "60s"}
+        with Theatre(push_delay_s=0, options=patient) as theatre:
+            theatre.relay.stop_reading()
+            with RawClient(theatre.proxies[0].port, timeout_s=2) as client:
+                with self.assertRaises(TimeoutError):
+                    client.send_raw(encode("SET", "unsent", value) * count)
+                client.socket.settimeout(PATIENCE_S)
+                theatre.relay.tell(b"+OK\r\n" * count, theatre.relay.pairs)
+                reply = b"+OK\r\n"
+                while reply == b"+OK\r\n":
+                    reply = client.read()
+                self.assertIn(b"it sent a reply that nobody asked for", reply)
+            theatre.relay.read_on()
+            until(lambda: self.answer(theatre, "PING") == "PONG", PATIENCE_S, "it goes on")
+            theatre.stop_proxies()
 
 
 if __name__ == "__main__":

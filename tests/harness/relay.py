@@ -24,6 +24,8 @@ class Relay:
         self.server_port, self.delay_s, self.tear_s = server_port, delay_s, tear_s
         self.through = threading.Event()
         self.through.set()
+        self.reads = threading.Event()
+        self.reads.set()
         self.pairs = []  # of sockets, one for each connection
         self.trackers = []  # those of connections that have asked for tracking
         self.lock = threading.Lock()
@@ -37,6 +39,13 @@ class Relay:
 
     def go_on(self):
         self.through.set()
+
+    def stop_reading(self):
+        """What is asked stays in the sockets, but for a piece of each connection."""
+        self.reads.clear()
+
+    def read_on(self):
+        self.reads.set()
 
     def lose(self):
         """Cuts the trackers off: what was held is never told."""
@@ -59,6 +68,7 @@ class Relay:
     def close(self):
         self.listener.close()
         self.lose()
+        self.read_on()
 
     def filter(self):
         """For one connection: a function of what the server says, that gives what is told."""
@@ -90,6 +100,7 @@ class Relay:
                         self.trackers.append((client, server))
                     tracks.set()
                 self._pass_on(piece, server, tracks.is_set())
+                self.reads.wait()
         except OSError:
             pass
         self._forget(client, server)

@@ -12,7 +12,7 @@ void DetailsReader::want(std::span<const Key> keys) {
   std::erase_if(entries_, [keys](const auto& entry) {
     return std::ranges::find(keys, entry.first) == keys.end();
   });
-  for (const Key& key : keys) entries_.try_emplace(key);
+  for (std::size_t i = 0; i < keys.size(); ++i) entries_[keys[i]].place = i;
 }
 
 void DetailsReader::tick(TimePoint now) {
@@ -20,12 +20,16 @@ void DetailsReader::tick(TimePoint now) {
   dialogue_.tick(now);
   if (dialogue_.is_hopeless()) return dialogue_.end();
   if (!dialogue_.is_up() || dialogue_.in_flight() > 0) return;  // a key at a time
-  for (auto& [key, entry] : entries_) {
-    if (entry.asked && now - entry.asked_at < kFresh) continue;
-    entry.asked = true;
-    entry.asked_at = now;
-    return ask(key, now);
+  std::pair<const Key, Entry>* next = nullptr;
+  for (auto& row : entries_) {
+    const Entry& entry = row.second;
+    const bool due = !entry.asked || now - entry.asked_at >= kFresh;
+    if (due && (next == nullptr || entry.place < next->second.place)) next = &row;
   }
+  if (next == nullptr) return;
+  next->second.asked = true;
+  next->second.asked_at = now;
+  ask(next->first, now);
 }
 
 void DetailsReader::ask(const Key& key, TimePoint now) {

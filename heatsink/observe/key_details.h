@@ -19,7 +19,7 @@ namespace heatsink::observe {
 
 using KeyDetails = redis::ValueFacts;
 
-// A conversation of its own. Asks for a few keys at a time and again after kFresh, and forgets
+// A conversation of its own. Asks for a few keys, one at a time and again after kFresh, and forgets
 // those that nobody wants any more. One thread.
 class DetailsReader {
  public:
@@ -31,7 +31,8 @@ class DetailsReader {
   explicit DetailsReader(Login login) : dialogue_({.login = std::move(login)}) {}
 
   Conversation& conversation() { return dialogue_; }
-  // The first kKeysMax of them.
+  // The first kKeysMax of them, and the first of those first: keys that come and go behind it, as
+  // the rest of a list of the busiest does, do not keep it waiting.
   void want(std::span<const Key> keys);
   void tick(TimePoint now);
   // Null: not known yet.
@@ -40,6 +41,7 @@ class DetailsReader {
  private:
   struct Entry {
     std::optional<KeyDetails> details;  // nothing: not known yet
+    std::size_t place = 0;              // among those that are wanted
     TimePoint asked_at{};
     bool asked = false;
   };

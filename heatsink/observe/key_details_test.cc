@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/observe/key_details.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace heatsink::observe {
@@ -57,6 +58,15 @@ TEST_F(DetailsReaderTest, AsksAgainWhenItIsNoLongerFresh) {
   hear("+OK\r\n+string\r\n$3\r\nraw\r\n:9\r\n:7\r\n:-1\r\n");
   EXPECT_EQ(tick(9000), "");
   EXPECT_NE(tick(10'002), "");
+}
+
+TEST_F(DetailsReaderTest, TheFirstIsNotKeptWaitingByThoseThatComeAndGo) {
+  want({{0, "the:hot:key"}, {0, "key:1"}});
+  hear("+OK\r\n+string\r\n$3\r\nraw\r\n:9\r\n:7\r\n:-1\r\n");
+  EXPECT_THAT(tick(2), testing::HasSubstr("the:hot:key"));
+  hear("+OK\r\n+none\r\n$-1\r\n$-1\r\n:-1\r\n:-2\r\n");
+  want({{0, "the:hot:key"}, {0, "key:0"}, {0, "key:2"}});
+  EXPECT_THAT(tick(3), testing::HasSubstr("key:0"));
 }
 
 TEST_F(DetailsReaderTest, ForgetsWhatNobodyWants) {

@@ -362,6 +362,38 @@ TEST_F(ClientServerTest, ManyThreadsSeeTheirOwnWrites) {
   EXPECT_EQ(wrong, 0);
 }
 
+// The server would tell of the end, if it looked; until then nothing but the value's TTL says so.
+TEST(ClientWithAServer, WhoComesAfterTheValuesEndWaitsForALaterLoad) {
+  const resp::testing::RedisProcess server("--enable-debug-command", "yes");
+  if (!server.running()) GTEST_SKIP() << "redis-server is not installed or does not start";
+  ASSERT_EQ(server.ask({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), "+OK\r\n");
+  ClientOptions options;
+  options.server_url = "unix://" + server.socket_path();
+  options.refresh_enabled = false;
+  const Client<> client(options);
+  ASSERT_TRUE(eventually([&] { return client.stats().server_problem.empty(); }));
+  const std::vector<std::string> keys = {"k"};
+  std::atomic<int> loads{0};
+  std::atomic<bool> goes_on{false};
+  const auto loader = [&](const std::string&) {
+    if (++loads > 1) return std::optional<std::string>("later");
+    EXPECT_TRUE(eventually([&] { return goes_on.load(); }));
+    return std::optional<std::string>("brief");
+  };
+  ASSERT_THAT(client.warm(keys, std::chrono::hours(1)), IsEmpty());
+  ASSERT_TRUE(eventually([&] { return client.get("k").is_hit(); }));
+  ASSERT_EQ(server.ask({"SET", "k", "brief", "PX", "1500"}), "+OK\r\n");
+  const TimePoint ends = BootClock::now() + Millis(1501);
+  ASSERT_TRUE(eventually([&] { return client.stats().invalidations > 0; }));
+  std::thread early([&] { EXPECT_EQ(client.get("k", loader).value(), "brief"); });
+  ASSERT_TRUE(eventually([&] { return loads == 1 && BootClock::now() > ends; }));
+  std::thread late([&] { EXPECT_EQ(client.get("k", loader).value(), "later"); });
+  ASSERT_TRUE(eventually([&] { return client.stats().waits == 1; }));
+  goes_on = true;
+  early.join();
+  late.join();
+}
+
 TEST(ClientOfAClusterNode, IsToldSoAndServesNothingFromCopies) {
   const resp::testing::RedisProcess node("--cluster-enabled", "yes");
   if (!node.running()) GTEST_SKIP() << "redis-server is not installed or does not start";

@@ -131,8 +131,22 @@ double Core::random() {
 
 // ---- loading
 
+// Who has joined a flight whose value had ended by then wants a later one.
 SharedBox Core::load(KeyHash hash, const Load& load) {
-  const Flights::Seat seat = flights_.board(hash, BootClock::now(), fences_.fence(name_of(hash)));
+  const TimePoint wanted_at = BootClock::now();
+  TimePoint not_before = fences_.fence(name_of(hash));
+  for (;;) {
+    std::shared_ptr<Flight> flight;
+    SharedBox box = load_or_wait(hash, load, not_before, flight);
+    if (wanted_at < flight->value_ends) return box;
+    not_before = std::max(fences_.fence(name_of(hash)), wanted_at);
+  }
+}
+
+SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint not_before,
+                             std::shared_ptr<Flight>& flight) {
+  const Flights::Seat seat = flights_.board(hash, BootClock::now(), not_before);
+  flight = seat.flight;
   switch (seat.role) {
     case Flights::Role::kLeads:
       return lead(hash, seat.flight, load);
@@ -160,6 +174,7 @@ SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const 
   try {
     watched = watch(hash, flight->sent_at);  // before it is loaded, or a change is missed
     std::shared_ptr<Box> fresh = load();
+    flight->value_ends = watched.deadline;
     set_times(*fresh, flight->sent_at, BootClock::now(), watched.deadline);
     box = std::move(fresh);
   } catch (...) {

@@ -123,6 +123,9 @@ class Core final : private ServerNews {
         invalidations{0}, flushes{0};
   };
 
+  // `flight`: that which it led, or has waited for.
+  SharedBox load_or_wait(KeyHash hash, const Load& load, TimePoint not_before,
+                         std::shared_ptr<Flight>& flight);
   SharedBox lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
   SharedBox stale_instead(KeyHash hash) const;
   static void count(std::atomic<std::uint64_t>& counter) {

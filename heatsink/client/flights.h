@@ -15,10 +15,12 @@
 
 namespace heatsink::client {
 
-// A load under way. Whoever holds one may look at sent_at; the rest is Flights'.
+// A load under way. Whoever holds one may look at sent_at; its leader sets value_ends before it
+// lands, and who has waited may look at it then. The rest is Flights'.
 struct Flight {
   explicit Flight(TimePoint at) : sent_at(at) {}
   const TimePoint sent_at;
+  TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
 
   std::condition_variable has_landed;
   bool is_over = false;

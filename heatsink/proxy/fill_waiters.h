@@ -25,11 +25,12 @@ struct FillAnswer {
   cache::StoredRead read;   // whoever waited for another read of the same hash can tell
   cache::Terms terms = {};  // the key's
   TimePoint sent_at{};
-  bool usable = false;   // false: ask the server yourself
-  bool refused = false;  // and it is in vain to ask the tracker again soon
-  bool nil = false;      // no such key
-  std::string reply;     // in wire form
-  std::string resp2;     // likewise for RESP2 clients; empty: the same
+  TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
+  bool usable = false;                      // false: ask the server yourself
+  bool refused = false;                     // and it is in vain to ask the tracker again soon
+  bool nil = false;                         // no such key
+  std::string reply;                        // in wire form
+  std::string resp2;                        // likewise for RESP2 clients; empty: the same
 
   std::string_view reply_in(bool resp3) const {
     return resp3 || resp2.empty() ? std::string_view(reply) : std::string_view(resp2);

@@ -65,6 +65,7 @@ void Filler::on_filled(const FillReply& reply) {
   answer->read = flight.asked.read;
   answer->terms = flight.asked.terms;
   answer->sent_at = reply.sent_at;
+  if (reply.ttl) answer->value_ends = reply.sent_at + *reply.ttl;
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
   answer->usable = reply.usable();
   answer->refused =

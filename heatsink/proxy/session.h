@@ -362,9 +362,10 @@ class Session final : public net::FdHandler {
   std::deque<Part> parts_;
   std::size_t parts_bytes_ = 0;  // of the replies in them
   std::shared_ptr<const FillAnswer> answer_;
-  TimePoint told_at_{};       // the server last told it something before this
-  bool proven_ = false;       // what it stalled for as kProof has come
-  std::uint64_t ticket_ = 0;  // of its latest kProof or kBarrier
+  TimePoint fill_wanted_at_{};  // by the read that answer_ is for
+  TimePoint told_at_{};         // the server last told it something before this
+  bool proven_ = false;         // what it stalled for as kProof has come
+  std::uint64_t ticket_ = 0;    // of its latest kProof or kBarrier
   enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier_ = Barrier::kNone;
   net::TimerId barrier_timer_ = 0;
   std::unique_ptr<Admission> admission_;  // null: no rule has a limit

@@ -140,8 +140,10 @@ Session::Step Session::read_one(Call& call) {
     return forward_to_prove(call, {&key, 1});
   const cache::Read read = call.read();
   const bool resp3 = protocol_ == resp::Protocol::kResp3;
-  if (answer_) {
-    const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
+  // The read may have joined a fill whose value had ended by then; it wants a later one.
+  const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
+  const bool too_old = answer && answer->usable && answer->value_ends <= fill_wanted_at_;
+  if (answer && !too_old) {
     if (!may_be_given(*answer, call.now) || answer->key != key.hash || !answer->read.is(read))
       return serve_in_outage(call, key, read) ? Step::kDone : forward_seen(call, answer->which);
     record_hit(call, key, answer->reply.size());
@@ -170,8 +172,12 @@ Session::Step Session::read_one(Call& call) {
                      worker_.may_fill(*key.entry, which, read);
   Step step = Step::kDone;
   if (fills && is_limited() && !may_fill(call, {&key, 1}, read, step)) return step;
-  const bool waits = fills && worker_.join_fill(id_, *key.entry, which, read,
-                                                fill_after(*key.entry)) != FillWaiters::Join::kFull;
+  if (!fills) return forward_seen(call, which);
+  if (!too_old) fill_wanted_at_ = call.now;
+  const TimePoint after =
+      too_old ? std::max(fill_after(*key.entry), fill_wanted_at_) : fill_after(*key.entry);
+  const bool waits =
+      worker_.join_fill(id_, *key.entry, which, read, after) != FillWaiters::Join::kFull;
   return waits ? stall(Stall::kFill) : forward_seen(call, which);
 }
 

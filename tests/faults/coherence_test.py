@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a local copy may return while nothing is broken: own and foreign writes, expiry, nil."""
 
+import contextlib
 import threading
 import time
 import unittest
 
 import stage
-from harness import RedisError, ValueClient, encode
+from harness import SLOW, RawClient, RedisError, ValueClient, encode, until
+from harness.theatre import Theatre
 
 ROUNDS = 200
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -248,6 +250,38 @@ class ForeignWrites(stage.Stage):
                 if asked >= end + 0.001:  # the server counts whole milliseconds
                     self.assertIsNone(value, f"{asked - end:.4f} s after it expired")
                     seen += 1
+
+
+class EndsOnItsWay(unittest.TestCase):
+    """A value whose time is over before the proxy has heard of it."""
+
+    LIFE_S = 0.5 * min(SLOW, 3)
+    LATE = 8  # clients: most of them are of a worker that asks already
+
+    def test_who_comes_after_its_end_is_not_given_it(self):
+        options = {"cache.max-staleness": "30s", "cache.expire-after-write": "10m"}
+        with Theatre(push_delay_s=0.0, options=options) as theatre, contextlib.ExitStack() as stack:
+            proxy = theatre.proxies[0]
+            early, *late = [RawClient(proxy.port) for _ in range(1 + self.LATE)]
+            for client in (early, *late):
+                stack.enter_context(client)
+            theatre.ask("SET", "k", "v")
+            until(lambda: early.ask("GET", "k") and proxy.hits() > 20, what="hits")
+            told = proxy.metric("heatsink_invalidations_total")
+            theatre.ask("SET", "k", "brief", "PX", round(1000 * self.LIFE_S))
+            until(lambda: proxy.metric("heatsink_invalidations_total") > told, what="the push")
+            theatre.relay.hold()
+            early.send("GET", "k")
+            until(lambda: theatre.ask("EXISTS", "k") == 0, what="its end")
+            joined = proxy.metric("heatsink_joined_fills_total")
+            for client in late:
+                client.send("GET", "k")
+            until(lambda: proxy.metric("heatsink_joined_fills_total") >= joined + self.LATE - 1,
+                  what="they wait for the same")  # fmt: skip
+            theatre.relay.go_on()
+            self.assertEqual({client.read() for client in late}, {b"$-1\r\n"})
+            early.read()  # either is right
+            theatre.stop_proxies()
 
 
 class SingleFlight(stage.Stage):

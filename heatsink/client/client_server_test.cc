@@ -364,7 +364,7 @@ TEST_F(ClientServerTest, ManyThreadsSeeTheirOwnWrites) {
 
 // The server would tell of the end, if it looked; until then nothing but the value's TTL says so.
 TEST(ClientWithAServer, WhoComesAfterTheValuesEndWaitsForALaterLoad) {
-  const resp::testing::RedisProcess server("--enable-debug-command", "yes");
+  const resp::testing::RedisProcess server;
   if (!server.running()) GTEST_SKIP() << "redis-server is not installed or does not start";
   ASSERT_EQ(server.ask({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), "+OK\r\n");
   ClientOptions options;

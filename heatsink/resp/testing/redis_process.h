@@ -4,6 +4,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -107,19 +108,34 @@ class RedisProcess {
   void launch() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return;
+    const std::string bus_port = std::to_string(free_port());
     child_ = fork();
-    if (child_ == 0) run_server(ends[1]);
+    if (child_ == 0) run_server(ends[1], bus_port.c_str());
     close(ends[1]);
     output_ = ends[0];
     ready_ = child_ > 0 && said_ready();
   }
 
-  [[noreturn]] void run_server(int output) const {
+  // Two nodes of clusters at once would want the same for their bus, and the second end.
+  static int free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    static_cast<void>(bind(fd, reinterpret_cast<const sockaddr*>(&address), size));
+    static_cast<void>(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size));
+    close(fd);
+    return ntohs(address.sin_port);
+  }
+
+  [[noreturn]] void run_server(int output, const char* bus_port) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(output, STDOUT_FILENO);
     execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path().c_str(),
            "--save", "", "--dir", directory_.c_str(), "--enable-debug-command", "local",
-           more_.empty() ? nullptr : more_.c_str(), value_.c_str(), static_cast<char*>(nullptr));
+           "--cluster-port", bus_port, more_.empty() ? nullptr : more_.c_str(), value_.c_str(),
+           static_cast<char*>(nullptr));
     _exit(127);
   }
 

@@ -42,26 +42,26 @@ class ByCtypes:
 
     def __init__(self):
         path = pathlib.Path(heatsink.__file__).parent / "lib/libheatsink.so.1"
-        self.library = ctypes.CDLL(str(path))
+        self.native = ctypes.CDLL(str(path))
         self.client = ctypes.c_void_p()
-        self.library.heatsink_open(None, ctypes.byref(self.client))
-        self.library.heatsink_loader_new.restype = ctypes.c_void_p
+        self.native.heatsink_open(None, ctypes.byref(self.client))
+        self.native.heatsink_loader_new.restype = ctypes.c_void_p
         self.load = self.LOAD(self._load)
-        loader = ctypes.c_void_p(self.library.heatsink_loader_new(self.load, None, None))
+        loader = ctypes.c_void_p(self.native.heatsink_loader_new(self.load, None, None))
         name, hour_ms = KEY.encode(), ctypes.c_uint64(3_600_000)
-        self.library.heatsink_warm(self.client, name, len(name), loader, hour_ms)
-        self.read = self.library.heatsink_read
+        self.native.heatsink_warm(self.client, name, len(name), loader, hour_ms)
+        self.read = self.native.heatsink_read
         self.read.argtypes = [
             ctypes.c_void_p,
             ctypes.c_char_p,
             ctypes.c_size_t,
             ctypes.POINTER(Value),
         ]
-        self.release = self.library.heatsink_value_release
+        self.release = self.native.heatsink_value_release
         self.release.argtypes = [ctypes.POINTER(Value)]
 
     def _load(self, _user, _key, _size, reply):
-        return self.library.heatsink_reply_value(ctypes.c_void_p(reply), VALUE, len(VALUE))
+        return self.native.heatsink_reply_value(ctypes.c_void_p(reply), VALUE, len(VALUE))
 
     def get(self, key):
         name = key.encode()

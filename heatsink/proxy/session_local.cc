@@ -173,9 +173,12 @@ Session::Step Session::read_one(Call& call) {
   Step step = Step::kDone;
   if (fills && is_limited() && !may_fill(call, {&key, 1}, read, step)) return step;
   if (!fills) return forward_seen(call, which);
-  if (!too_old) fill_wanted_at_ = call.now;
-  const TimePoint after =
-      too_old ? std::max(fill_after(*key.entry), fill_wanted_at_) : fill_after(*key.entry);
+  TimePoint after = fill_after(*key.entry);
+  if (too_old) {
+    after = std::max(after, fill_wanted_at_);
+  } else {
+    fill_wanted_at_ = call.now;
+  }
   const bool waits =
       worker_.join_fill(id_, *key.entry, which, read, after) != FillWaiters::Join::kFull;
   return waits ? stall(Stall::kFill) : forward_seen(call, which);

@@ -12,11 +12,11 @@ namespace {
 
 namespace json = boost::json;
 
-const TimePoint kBoot(std::chrono::seconds(1002));
-const WallTime kWall(std::chrono::seconds(1'795'262'402));
+const TimePoint kAskedAt(std::chrono::seconds(1002));
+const WallTime kAskedAtWall(std::chrono::seconds(1'795'262'402));
 
 json::value parsed(const detect::KeyInspection& told) {
-  return json::parse(key_json(told, kBoot, kWall));
+  return json::parse(key_json(told, kAskedAt, kAskedAtWall));
 }
 
 TEST(KeyJson, HasTheRowOfHotkeysAndWhatTheServerTells) {

@@ -92,20 +92,21 @@ std::string ask(const Server& server, std::string_view request) {
   return client.read_all();
 }
 
-std::string get(std::string_view path) {
+std::string get_request(std::string_view path) {
   return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 }
 
 TEST(AdminServer, AnswersOverTheWire) {
   const auto server = start();
-  EXPECT_THAT(ask(*server, get("/healthz")),
+  EXPECT_THAT(ask(*server, get_request("/healthz")),
               AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("Content-Length: 3\r\n"),
                     HasSubstr("\r\n\r\nok\n"), HasSubstr("Content-Type: text/plain"),
                     HasSubstr("Cache-Control: no-store\r\n"),
                     HasSubstr("X-Content-Type-Options: nosniff\r\n"), HasSubstr(" GMT\r\n"),
                     Not(HasSubstr("Access-Control"))));
-  EXPECT_THAT(ask(*server, get("/api/hotkeys")), HasSubstr("\"name_base64\":\"dXNlcjoA/w==\""));
-  EXPECT_THAT(ask(*server, get("/nope")), StartsWith("HTTP/1.1 404 Not Found\r\n"));
+  EXPECT_THAT(ask(*server, get_request("/api/hotkeys")),
+              HasSubstr("\"name_base64\":\"dXNlcjoA/w==\""));
+  EXPECT_THAT(ask(*server, get_request("/nope")), StartsWith("HTTP/1.1 404 Not Found\r\n"));
   EXPECT_THAT(
       ask(*server, "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
       AllOf(StartsWith("HTTP/1.1 405 Method Not Allowed\r\n"), HasSubstr("Allow: GET, HEAD\r\n")));
@@ -124,7 +125,7 @@ TEST(AdminServer, PipelinedRequestsAreAnsweredInOrderOnOneConnection) {
   const auto server = start();
   const std::string first = "GET /nope HTTP/1.1\r\nHost: localhost\r\n\r\n";
   const std::string head = "HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  const std::string reply = ask(*server, first + head + get("/metrics"));
+  const std::string reply = ask(*server, first + head + get_request("/metrics"));
   const std::size_t not_found = reply.find("HTTP/1.1 404");
   const std::size_t ok = reply.find("HTTP/1.1 200");
   const std::size_t metrics = reply.find("heatsink_hits_total 7\n");
@@ -204,7 +205,7 @@ TEST(AdminServer, OneConnectionTooManyIsToldAndClosed) {
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("too many connections\n")));
   clients[0]->end_sending();
   EXPECT_EQ(clients[0]->read_all(), "");  // closed on the server's side, so its place is free
-  EXPECT_THAT(ask(*server, get("/healthz")), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask(*server, get_request("/healthz")), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST(AdminServer, EndsWithConnectionsOpen) {

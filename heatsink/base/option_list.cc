@@ -36,23 +36,25 @@ std::optional<std::string> take_value(std::string_view& text) {
   return std::nullopt;
 }
 
-Error malformed(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+Error malformed_item(std::string message) {
+  return {ErrorCode::kInvalidArgument, std::move(message)};
+}
 
 Result<std::vector<Assignment>> split(std::string_view text, const std::string& example) {
   std::vector<Assignment> out;
   while (true) {
     const std::size_t end = text.find_first_of("=,");
     if (end == std::string_view::npos || text[end] == ',') {
-      return malformed("'" + printable(text.substr(0, end), 64) +
-                       "' sets nothing: write name=value,name=value, as in " + example +
-                       "; a value with a comma stands in double quotes");
+      return malformed_item("'" + printable(text.substr(0, end), 64) +
+                            "' sets nothing: write name=value,name=value, as in " + example +
+                            "; a value with a comma stands in double quotes");
     }
     const std::string_view name = text.substr(0, end);
     text.remove_prefix(end + 1);
     std::optional<std::string> value = take_value(text);
     if (!value) {
-      return malformed("the quotes of " + printable(name, 64) +
-                       " do not match: write a double quote inside them twice");
+      return malformed_item("the quotes of " + printable(name, 64) +
+                            " do not match: write a double quote inside them twice");
     }
     out.push_back({name, std::move(*value)});
     if (text.empty()) return out;
@@ -79,17 +81,17 @@ void OptionList::truncate(std::size_t size) {
 
 std::vector<Error> OptionList::add_item(std::string_view text, std::string origin) {
   if (text.size() > kItemBytesMax)
-    return {malformed("longer than " + std::to_string(kItemBytesMax) + " bytes")};
+    return {malformed_item("longer than " + std::to_string(kItemBytesMax) + " bytes")};
   const Result<std::vector<Assignment>> assignments = split(text, row_.example);
   if (!assignments.ok()) return {assignments.error()};
   OptionSet* const item = append(std::move(origin));
-  if (item == nullptr) return {malformed(too_many())};
+  if (item == nullptr) return {malformed_item(too_many())};
   std::vector<Error> faults;
   for (auto it = assignments->begin(); it != assignments->end(); ++it) {
     const bool again = std::any_of(assignments->begin(), it,
                                    [&](const Assignment& a) { return a.name == it->name; });
     const Status set =
-        again ? Status(malformed("'" + printable(it->name, 64) + "' is there twice: keep one"))
+        again ? Status(malformed_item("'" + printable(it->name, 64) + "' is there twice: keep one"))
               : item->set(it->name, it->value);
     if (!set.ok()) faults.push_back(set.error());
   }

@@ -13,13 +13,15 @@
 namespace heatsink {
 namespace {
 
-Error malformed(std::string_view fix) { return {ErrorCode::kInvalidArgument, std::string(fix)}; }
+Error malformed_value(std::string_view fix) {
+  return {ErrorCode::kInvalidArgument, std::string(fix)};
+}
 
 template <class T>
 Result<T> parse_number(std::string_view text, std::string_view fix) {
   T value{};
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || rest != text.data() + text.size()) return malformed(fix);
+  if (error != std::errc{} || rest != text.data() + text.size()) return malformed_value(fix);
   return value;
 }
 
@@ -29,7 +31,7 @@ Result<bool> parse(std::string_view text, const bool*) {
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (word == "true" || word == "yes" || word == "on") return true;
   if (word == "false" || word == "no" || word == "off") return false;
-  return malformed("write true or false");
+  return malformed_value("write true or false");
 }
 Result<std::int64_t> parse(std::string_view text, const std::int64_t*) {
   return parse_number<std::int64_t>(text, "write a whole number");
@@ -37,33 +39,33 @@ Result<std::int64_t> parse(std::string_view text, const std::int64_t*) {
 Result<double> parse(std::string_view text, const double*) {
   constexpr std::string_view kFix = "write a number, as in 0.5";
   Result<double> number = parse_number<double>(text, kFix);
-  if (number.ok() && !std::isfinite(*number)) return malformed(kFix);
+  if (number.ok() && !std::isfinite(*number)) return malformed_value(kFix);
   return number;
 }
 Result<std::string> parse(std::string_view text, const std::string*) {
   const bool control = std::any_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
   });
-  if (control) return malformed("write it without control characters");
+  if (control) return malformed_value("write it without control characters");
   return std::string(text);
 }
 Result<Nanos> parse(std::string_view text, const Nanos*) {
   Result<Nanos> duration = parse_duration(text);
-  return duration.ok() ? duration : malformed(kDurationForm);
+  return duration.ok() ? duration : malformed_value(kDurationForm);
 }
 Result<Bytes> parse(std::string_view text, const Bytes*) {
   Result<Bytes> bytes = parse_bytes(text);
-  return bytes.ok() ? bytes : malformed(kBytesForm);
+  return bytes.ok() ? bytes : malformed_value(kBytesForm);
 }
 Result<Share> parse(std::string_view text, const Share*) {
   Result<Share> share = parse_share(text);
-  return share.ok() ? share : malformed(kShareForm);
+  return share.ok() ? share : malformed_value(kShareForm);
 }
 template <class T>
 Result<std::optional<T>> parse(std::string_view text, const std::optional<T>*) {
   if (text == kInherit) return std::optional<T>();
   Result<T> value = parse(text, static_cast<const T*>(nullptr));
-  if (!value.ok()) return malformed(value.error().message + ", or " + std::string(kInherit));
+  if (!value.ok()) return malformed_value(value.error().message + ", or " + std::string(kInherit));
   return std::optional<T>(std::move(*value));
 }
 

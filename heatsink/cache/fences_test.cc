@@ -13,11 +13,11 @@ namespace {
 constexpr NameHash kName{0x1234'5678'9abc'0042};
 constexpr NameHash kOther{0x1234'5678'9abc'0043};
 
-TimePoint at(std::int64_t ns) { return TimePoint(Nanos(ns)); }
+TimePoint at_ns(std::int64_t ns) { return TimePoint(Nanos(ns)); }
 
 TEST(Fences, AtFirstNothingIsFenced) {
   const Fences fences;
-  EXPECT_EQ(fences.fence(kName), at(0));
+  EXPECT_EQ(fences.fence(kName), at_ns(0));
   EXPECT_FALSE(fences.write_in_flight(kName));
 }
 
@@ -25,39 +25,39 @@ TEST(Fences, AWriteIsInFlightUntilItsReply) {
   Fences fences;
   fences.write_begins(kName);
   EXPECT_TRUE(fences.write_in_flight(kName));
-  EXPECT_EQ(fences.fence(kName), at(0));
+  EXPECT_EQ(fences.fence(kName), at_ns(0));
   EXPECT_FALSE(fences.write_in_flight(kOther));
-  fences.write_ends(kName, at(7));
+  fences.write_ends(kName, at_ns(7));
   EXPECT_FALSE(fences.write_in_flight(kName));
-  EXPECT_EQ(fences.fence(kName), at(7));
-  EXPECT_EQ(fences.fence(kOther), at(0));
+  EXPECT_EQ(fences.fence(kName), at_ns(7));
+  EXPECT_EQ(fences.fence(kOther), at_ns(0));
 }
 
 TEST(Fences, WritesAreCounted) {
   Fences fences;
   fences.write_begins(kName);
   fences.write_begins(kName);
-  fences.write_ends(kName, at(1));
+  fences.write_ends(kName, at_ns(1));
   EXPECT_TRUE(fences.write_in_flight(kName));
-  fences.write_ends(kName, at(2));
+  fences.write_ends(kName, at_ns(2));
   EXPECT_FALSE(fences.write_in_flight(kName));
 }
 
 TEST(Fences, AFenceNeverFalls) {
   Fences fences;
-  fences.raise(kName, at(9));
-  fences.raise(kName, at(5));  // a slower worker's older reading
-  EXPECT_EQ(fences.fence(kName), at(9));
+  fences.raise(kName, at_ns(9));
+  fences.raise(kName, at_ns(5));  // a slower worker's older reading
+  EXPECT_EQ(fences.fence(kName), at_ns(9));
   fences.write_begins(kName);
-  fences.write_ends(kName, at(3));
-  EXPECT_EQ(fences.fence(kName), at(9));
+  fences.write_ends(kName, at_ns(3));
+  EXPECT_EQ(fences.fence(kName), at_ns(9));
 }
 
 TEST(Fences, NamesOfOneStripeCostEachOtherHitsOnly) {
   Fences fences;
   constexpr NameHash kSameStripe{0xffff'0000'0000'0042};  // the low 16 bits are the stripe
-  fences.raise(kName, at(4));
-  EXPECT_EQ(fences.fence(kSameStripe), at(4));
+  fences.raise(kName, at_ns(4));
+  EXPECT_EQ(fences.fence(kSameStripe), at_ns(4));
 }
 
 // A reader that no longer sees the write in flight must see the fence it left.
@@ -71,7 +71,7 @@ TEST(FencesStress, TheFenceIsUpBeforeTheWriteIsCountedDown) {
     for (std::int64_t i = 1; i <= kWrites; ++i) {
       fences.write_begins(kName);
       begun.store(i);
-      fences.write_ends(kName, at(i));
+      fences.write_ends(kName, at_ns(i));
     }
   });
   watched = true;
@@ -79,7 +79,7 @@ TEST(FencesStress, TheFenceIsUpBeforeTheWriteIsCountedDown) {
   for (std::int64_t write = 0; write < kWrites; write = begun.load()) {
     while (fences.write_in_flight(kName)) {
     }
-    if (fences.fence(kName) < at(write)) ++missed;
+    if (fences.fence(kName) < at_ns(write)) ++missed;
   }
   writer.join();
   EXPECT_EQ(missed, 0);
@@ -89,12 +89,12 @@ TEST(FencesStress, ConcurrentRaisesKeepTheLatest) {
   constexpr std::int64_t kRaises = 20'000;
   Fences fences;
   const auto raise_all = [&](std::int64_t first) {
-    for (std::int64_t i = first; i <= kRaises; i += 2) fences.raise(kName, at(i));
+    for (std::int64_t i = first; i <= kRaises; i += 2) fences.raise(kName, at_ns(i));
   };
   std::thread odd(raise_all, 1);
   raise_all(2);
   odd.join();
-  EXPECT_EQ(fences.fence(kName), at(kRaises));
+  EXPECT_EQ(fences.fence(kName), at_ns(kRaises));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace heatsink::cache {
 namespace {
 
 constexpr std::uint32_t kReads = Entry::kCopiesMax + 2;  // of a key: more than it may have copies
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kStressSeed = 7;
 constexpr std::uint32_t kDatabases = 2;
 constexpr int kKeys = 48;
 constexpr int kSteps = 25'000;
@@ -61,7 +61,7 @@ class Keeper {
   void step(std::mt19937_64& random) {
     const std::string key = key_of(static_cast<int>(random() % kKeys));
     const auto db = static_cast<std::uint32_t>(random() % kDatabases);
-    const NameHash name = hash_name(key, kSeed);
+    const NameHash name = hash_name(key, kStressSeed);
     const KeyHash hash = in_db(name, db);
     switch (random() % 16) {
       case 0:
@@ -125,7 +125,7 @@ void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
       const std::string key = key_of(static_cast<int>(random() % kKeys));
       const auto db = static_cast<std::uint32_t>(random() % kDatabases);
       const auto command = static_cast<std::uint16_t>(random() % kReads);
-      const NameHash name = hash_name(key, kSeed);
+      const NameHash name = hash_name(key, kStressSeed);
       const Entry* entry = keeper.table.find(in_db(name, db), key, db);
       if (entry == nullptr) continue;
       const Judgement judgement =

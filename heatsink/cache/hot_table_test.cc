@@ -11,14 +11,15 @@
 #include <string_view>
 #include <utility>
 
+#include "heatsink/cache/moments_for_test.h"
+
 namespace heatsink::cache {
 namespace {
 
-constexpr std::uint64_t kSeed = 42;
+constexpr std::uint64_t kNamesSeed = 42;
 
-NameHash name_of(std::string_view key) { return hash_name(key, kSeed); }
+NameHash name_of(std::string_view key) { return hash_name(key, kNamesSeed); }
 KeyHash hash_of(std::string_view key, std::uint32_t db = 0) { return in_db(name_of(key), db); }
-TimePoint at(Nanos since_start) { return TimePoint(since_start); }
 
 std::string bulk(std::size_t value_bytes) {
   return "$" + std::to_string(value_bytes) + "\r\n" + std::string(value_bytes, 'v') + "\r\n";

@@ -11,13 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/cache/moments_for_test.h"
+
 namespace heatsink::cache {
 namespace {
 
-constexpr std::uint64_t kSeed = 1;
-constexpr Nanos kMaxStaleness = Millis(1000);
-
-TimePoint at(Nanos since_start) { return TimePoint(since_start); }
+constexpr std::uint64_t kKeySeed = 1;
 
 // One hot key whose copy every ruling allows: filled at 10 s, alive until 20 s, judged at 10.5 s.
 class KeyRule : public testing::Test {
@@ -44,7 +43,7 @@ class KeyRule : public testing::Test {
   Ruling ruling_at(TimePoint now) { return judge_at(now).ruling; }
   Ruling ruling() { return ruling_at(at(Millis(10'500))); }
 
-  const NameHash name_ = hash_name("k", kSeed);
+  const NameHash name_ = hash_name("k", kKeySeed);
   const KeyHash hash_ = in_db(name_, 0);
   Epochs epochs_;
   HotTable table_{HotTableLimits{}, epochs_};

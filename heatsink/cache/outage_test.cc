@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "heatsink/cache/key_rule.h"
+#include "heatsink/cache/moments_for_test.h"
 
 namespace heatsink::cache {
 namespace {
 
-constexpr Nanos kMaxStaleness = Millis(1000);
 constexpr Nanos kStaleWhileError = Millis(30'000);
-
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
 
 // "k" has a rule with stale-while-error, "plain" none. Both are filled at 10 s until 20 s, and
 // proven at 10.4 s; then the tracker is lost.

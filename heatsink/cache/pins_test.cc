@@ -63,10 +63,10 @@ TEST(Pins, OfLaterCannotHoldWhatWasUnlinkedBefore) {
 // Readers follow a pointer that a writer replaces all the time; what is freed is poisoned, so a
 // reader that is let down reads 0 (and the sanitizers see the rest).
 TEST(Pins, NoReaderSeesWhatWasFreed) {
-  struct Cell {
+  struct PinnedCell {
     std::atomic<int> alive{1};
   };
-  std::atomic<Cell*> shared{new Cell};
+  std::atomic<PinnedCell*> shared{new PinnedCell};
   std::atomic<bool> over{false};
   std::atomic<int> dead{0};
   std::vector<std::thread> readers;
@@ -79,7 +79,7 @@ TEST(Pins, NoReaderSeesWhatWasFreed) {
     });
   }
   for (int i = 0; i < 20'000; ++i) {
-    Cell* old = shared.exchange(new Cell);
+    PinnedCell* old = shared.exchange(new PinnedCell);
     retire([old] {
       old->alive.store(0);
       delete old;

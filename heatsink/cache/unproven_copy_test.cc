@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "heatsink/cache/moments_for_test.h"
+
 namespace heatsink::cache {
 namespace {
-
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
 
 // A key whose rule asks for it, and its copy: asked for at 10 s, alive until 20 s.
 class UnprovenCopy : public testing::Test {

@@ -7,10 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "heatsink/client/start_for_test.h"
+
 namespace heatsink::client {
 namespace {
 
-constexpr TimePoint kStart{std::chrono::seconds(100)};
 constexpr Nanos kLater = AccessShards::kLogAgeMax + Nanos(1);
 
 detect::Access access(std::string_view key) {

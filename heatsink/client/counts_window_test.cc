@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/client/metrics.h"
+#include "heatsink/client/start_for_test.h"
 
 namespace heatsink::client {
 namespace {
 
-constexpr TimePoint kStart{std::chrono::seconds(100)};
 constexpr Nanos kSlot = std::chrono::seconds(1);
 
 Counts loads(std::uint64_t n) {

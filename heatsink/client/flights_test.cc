@@ -6,11 +6,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "heatsink/client/start_for_test.h"
+
 namespace heatsink::client {
 namespace {
 
 constexpr KeyHash kKey{7};
-constexpr TimePoint kStart{std::chrono::seconds(100)};
 constexpr TimePoint kNever{};
 constexpr Nanos kLong = std::chrono::minutes(1);
 

@@ -3,23 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/client/start_for_test.h"
+
 namespace heatsink::client {
 namespace {
 
 constexpr KeyHash kA{1}, kB{2};
-constexpr TimePoint kStart{std::chrono::seconds(100)};
 constexpr Nanos kInterval = std::chrono::seconds(10);
 
 RefreshOptions options() { return {.interval = kInterval, .jitter = 0.1, .failures_max = 3}; }
 
-Load nothing() {
+Load load_of_nothing() {
   return [] { return std::make_shared<EmptyBox>(); };
 }
 
 TEST(RefreshSchedule, AKeyIsDueAnIntervalAfterItsLoadAndThenUnderWay) {
   RefreshSchedule schedule(options());
   EXPECT_EQ(schedule.due_at(), std::nullopt);
-  schedule.loaded(kA, nothing(), kStart, 0);
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
   EXPECT_EQ(schedule.due_at(), kStart + kInterval);
   EXPECT_EQ(schedule.next(kStart + kInterval - Nanos(1)), std::nullopt);
   const auto job = schedule.next(kStart + kInterval);
@@ -32,8 +33,8 @@ TEST(RefreshSchedule, AKeyIsDueAnIntervalAfterItsLoadAndThenUnderWay) {
 
 TEST(RefreshSchedule, KeysLoadedTogetherSpread) {
   RefreshSchedule schedule(options());
-  schedule.loaded(kA, nothing(), kStart, 0);
-  schedule.loaded(kB, nothing(), kStart, 1);
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
+  schedule.loaded(kB, load_of_nothing(), kStart, 1);
   EXPECT_EQ(schedule.due_at(), kStart + kInterval * 9 / 10);
   EXPECT_EQ(schedule.next(kStart + kInterval)->hash, kB);
   EXPECT_EQ(schedule.next(kStart + kInterval)->hash, kA);
@@ -41,8 +42,8 @@ TEST(RefreshSchedule, KeysLoadedTogetherSpread) {
 
 TEST(RefreshSchedule, ALoadByACallerPutsItOff) {
   RefreshSchedule schedule(options());
-  schedule.loaded(kA, nothing(), kStart, 0);
-  schedule.loaded(kA, nothing(), kStart + Nanos(5), 0);
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
+  schedule.loaded(kA, load_of_nothing(), kStart + Nanos(5), 0);
   EXPECT_EQ(schedule.due_at(), kStart + kInterval + Nanos(5));
   EXPECT_EQ(schedule.size(), 1U);
 }
@@ -50,7 +51,7 @@ TEST(RefreshSchedule, ALoadByACallerPutsItOff) {
 TEST(RefreshSchedule, IsHurriedOnceAndOnlyForAKeyItKnows) {
   RefreshSchedule schedule(options());
   EXPECT_FALSE(schedule.hurry(kA, kStart));
-  schedule.loaded(kA, nothing(), kStart, 0);
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
   EXPECT_TRUE(schedule.hurry(kA, kStart));
   ASSERT_TRUE(schedule.next(kStart));
   EXPECT_FALSE(schedule.hurry(kA, kStart)) << "under way";
@@ -59,7 +60,7 @@ TEST(RefreshSchedule, IsHurriedOnceAndOnlyForAKeyItKnows) {
 TEST(RefreshSchedule, AFailingKeyIsDroppedAfterSoManyInARow) {
   RefreshSchedule schedule(options());
   TimePoint now = kStart;
-  schedule.loaded(kA, nothing(), now, 0);
+  schedule.loaded(kA, load_of_nothing(), now, 0);
   const auto fail = [&] {
     now += kInterval;
     EXPECT_TRUE(schedule.next(now));
@@ -79,15 +80,15 @@ TEST(RefreshSchedule, AFailingKeyIsDroppedAfterSoManyInARow) {
 
 TEST(RefreshSchedule, AFailingKeyDoesNotHoldUpOthers) {
   RefreshSchedule schedule(options());
-  schedule.loaded(kA, nothing(), kStart, 0);
-  schedule.loaded(kB, nothing(), kStart + Nanos(1), 0);
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
+  schedule.loaded(kB, load_of_nothing(), kStart + Nanos(1), 0);
   ASSERT_EQ(schedule.next(kStart + kInterval * 2)->hash, kA);
   EXPECT_EQ(schedule.next(kStart + kInterval * 2)->hash, kB);
 }
 
 TEST(RefreshSchedule, WhatIsForgottenUnderWayStaysForgotten) {
   RefreshSchedule schedule(options());
-  schedule.loaded(kA, nothing(), kStart, 0);
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
   ASSERT_TRUE(schedule.next(kStart + kInterval));
   schedule.forget(kA);
   schedule.succeeded(kA, kStart + kInterval, 0);
@@ -98,7 +99,7 @@ TEST(RefreshSchedule, WhatIsForgottenUnderWayStaysForgotten) {
 TEST(RefreshSchedule, WhatIsForgottenBeginsAnewWithoutItsFailures) {
   RefreshSchedule schedule(options());
   for (int life = 0; life < 2; ++life) {
-    schedule.loaded(kA, nothing(), kStart, 0);
+    schedule.loaded(kA, load_of_nothing(), kStart, 0);
     for (int i = 1; i <= 2; ++i) {
       ASSERT_TRUE(schedule.next(kStart + i * kInterval));
       EXPECT_FALSE(schedule.failed(kA, kStart + i * kInterval, 0)) << life;

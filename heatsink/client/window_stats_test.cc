@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "heatsink/client/source_for_test.h"
 #include "heatsink/resp/testing/redis_process.h"
 
 namespace heatsink::client {
@@ -15,8 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr Nanos kPatience = std::chrono::minutes(1);
 
 class WindowStatsTest : public testing::Test {
  protected:

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "heatsink/detect/recorder.h"
+#include "heatsink/detect/test_access.h"
 #include "heatsink/detect/window_model.h"
 
 namespace {
@@ -42,14 +43,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr TimePoint kStart{hours(1)};
-
-const KeyCount* find(const Summary& summary, KeyHash hash) {
-  for (const KeyCount& key : summary.keys) {
-    if (key.hash == hash) return &key;
-  }
-  return nullptr;
-}
+constexpr TimePoint kFirstRequest{hours(1)};
 
 // ---- names that collide
 
@@ -76,11 +70,11 @@ std::size_t tracked(const std::vector<std::string>& names, std::uint64_t seed) {
   Recorder recorder({.seed = seed});
   for (int round = 0; round < 5; ++round) {
     for (const std::string& name : names) {
-      recorder.record({in_db(hash_name(name, seed), 0), name}, kStart + milliseconds(round));
+      recorder.record({in_db(hash_name(name, seed), 0), name}, kFirstRequest + milliseconds(round));
     }
   }
-  recorder.drain(kStart + seconds(1));
-  return recorder.summarize(kStart + seconds(1), 100'000, 5).keys.size();
+  recorder.drain(kFirstRequest + seconds(1));
+  return recorder.summarize(kFirstRequest + seconds(1), 100'000, 5).keys.size();
 }
 
 TEST(Attackers, CannotAimAtABucketWithoutTheSeed) {
@@ -107,7 +101,7 @@ TEST(Attackers, AFloodOfTenMillionDistinctKeysHidesNothing) {
     hot[i] = "hot:" + std::to_string(i);
     hot_accesses[i] = {in_db(hash_name(hot[i], 7), 0), hot[i]};
   }
-  TimePoint now = kStart;
+  TimePoint now = kFirstRequest;
   const std::size_t allocations_before = allocations;
   for (std::uint64_t i = 0; i < 10'000'000; ++i, now += Nanos(2500)) {  // 400 000/s for 25 s
     const auto name = std::bit_cast<std::array<char, 8>>(i);
@@ -139,14 +133,14 @@ TEST(Attackers, ANameOfHalfAGigabyteCostsNoMoreThanItsBeginning) {
   const Access access{KeyHash{12345}, {static_cast<const char*>(pages), kBytes}};
   Recorder recorder(RecorderOptions{});
   const std::size_t allocations_before = allocations;
-  for (int i = 0; i < 1000; ++i) recorder.record(access, kStart);
-  recorder.drain(kStart);
+  for (int i = 0; i < 1000; ++i) recorder.record(access, kFirstRequest);
+  recorder.drain(kFirstRequest);
   EXPECT_EQ(allocations, allocations_before);
   std::vector<unsigned char> resident(kBytes / 4096);
   ASSERT_EQ(mincore(pages, kBytes, resident.data()), 0);
   EXPECT_LE(std::count_if(resident.begin(), resident.end(), [](auto page) { return page & 1; }),
             64);
-  const Summary summary = recorder.summarize(kStart, 10);
+  const Summary summary = recorder.summarize(kFirstRequest, 10);
   ASSERT_EQ(summary.keys.size(), 1u);
   EXPECT_EQ(summary.keys[0].low, 1000u);
   EXPECT_EQ(summary.keys[0].key.size(), kKeyBytesMax);
@@ -161,7 +155,7 @@ TEST(Attackers, TimeThatJumpsBreaksNoBound) {
   std::mt19937_64 random(1);
   Recorder recorder({.memory_bytes = kRecorderBytesMin});
   WindowModel model(seconds(10), 10);
-  TimePoint now = kStart, latest = kStart;
+  TimePoint now = kFirstRequest, latest = kFirstRequest;
   for (int i = 0; i < 30'000; ++i) {
     const std::string name = std::to_string(random() % (random() % 1000 + 1));
     const Access access{in_db(hash_name(name, 7), 0), name};

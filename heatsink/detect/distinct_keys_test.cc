@@ -8,7 +8,7 @@
 namespace heatsink::detect {
 namespace {
 
-constexpr TimePoint kStart{std::chrono::seconds(100)};
+constexpr TimePoint kFirstSeen{std::chrono::seconds(100)};
 constexpr Nanos kWindow = std::chrono::seconds(10);
 
 TEST(DistinctSketch, IsEmptyAtFirstAndKnowsOneFromTwo) {
@@ -58,12 +58,12 @@ TEST(DistinctKeys, ForgetWhatHasLeftTheWindow) {
     return clock.position().slot;
   };
   std::mt19937_64 random(3);
-  for (int i = 0; i < 100; ++i) keys.add(random(), at(kStart));
-  keys.add(1, at(kStart + kWindow / 2));
+  for (int i = 0; i < 100; ++i) keys.add(random(), at(kFirstSeen));
+  keys.add(1, at(kFirstSeen + kWindow / 2));
   EXPECT_NEAR(keys.window().estimate(), 101, 12);
-  at(kStart + kWindow);
+  at(kFirstSeen + kWindow);
   EXPECT_NEAR(keys.window().estimate(), 1, 0.01);
-  at(kStart + 2 * kWindow);
+  at(kFirstSeen + 2 * kWindow);
   EXPECT_EQ(keys.window().estimate(), 0);
 }
 

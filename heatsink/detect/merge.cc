@@ -13,9 +13,11 @@ namespace {
 // Holds any sum of counts, and modular arithmetic on the way to it. (__extension__: -Wpedantic.)
 __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
 
-std::uint64_t capped(Wide n) { return n > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(n); }
+std::uint64_t capped_to_64_bits(Wide n) {
+  return n > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(n);
+}
 
-void add(std::uint64_t& to, std::uint64_t n) { to = capped(Wide{to} + n); }
+void add(std::uint64_t& to, std::uint64_t n) { to = capped_to_64_bits(Wide{to} + n); }
 
 bool more_often(const Tally& a, const Tally& b) {
   if (a.low != b.low) return a.low > b.low;
@@ -56,7 +58,7 @@ class TallyJoin {
         low += entry->low;
         high += entry->excess;
       }
-      tallies.push_back({std::string(name), capped(low), capped(high)});
+      tallies.push_back({std::string(name), capped_to_64_bits(low), capped_to_64_bits(high)});
     }
     std::sort(tallies.begin(), tallies.end(), more_often);
     return tallies;
@@ -95,7 +97,7 @@ class KeyJoin {
     sum_.db = named_by_->db;
     sum_.key_truncated = named_by_->key_truncated;
     if (!sum_.key_truncated) sum_.digest = 0;
-    sum_.high = capped(absent_max + excess_);
+    sum_.high = capped_to_64_bits(absent_max + excess_);
     sum_.commands = commands_.finish();
     sum_.clients = clients_.finish();
     return std::move(sum_);
@@ -158,7 +160,7 @@ Summary join(std::span<const Summary> shards) {
       keys[place->second].add_shard(key, shard.absent_max);
     }
   }
-  out.absent_max = capped(absent_max);
+  out.absent_max = capped_to_64_bits(absent_max);
   out.keys.reserve(keys.size());
   for (KeyJoin& key : keys) out.keys.push_back(key.finish(absent_max));
   std::sort(out.keys.begin(), out.keys.end(), busier);

@@ -7,14 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "heatsink/detect/start_for_test.h"
 #include "heatsink/detect/test_access.h"
 
 namespace heatsink::detect {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr TimePoint kStart{seconds(1000)};
 
 TEST(Recorder, HotKeysSurviveAFloodOfAMillionDistinctKeys) {
   Recorder recorder(RecorderOptions{});

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "heatsink/detect/start_for_test.h"
 #include "heatsink/detect/test_access.h"
 #include "heatsink/detect/window_model.h"
 
@@ -18,8 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-constexpr TimePoint kStart{seconds(1000)};
 
 void expect_totals(const Summary& summary, const ExactCount& total) {
   EXPECT_EQ(summary.requests, total.accesses());

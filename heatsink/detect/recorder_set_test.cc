@@ -6,12 +6,12 @@
 #include <array>
 #include <string>
 
+#include "heatsink/detect/start_for_test.h"
+
 namespace heatsink::detect {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr TimePoint kStart{seconds(1000)};
 
 Access access_of(const std::string& key, AccessKind kind, std::uint32_t bytes, bool hit = false) {
   return {.hash = in_db(hash_name(key, 7), 0),

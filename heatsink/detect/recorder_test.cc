@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/detect/start_for_test.h"
 #include "heatsink/detect/test_access.h"
 
 namespace heatsink::detect {
@@ -14,8 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-constexpr TimePoint kStart{seconds(1000)};
 
 // As at the end of each turn of an event loop: nothing waits.
 bool record_now(Recorder& recorder, const Access& access, TimePoint now) {

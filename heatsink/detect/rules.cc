@@ -35,13 +35,6 @@ std::uint64_t count_in(const Measure& measure, double rate) {
   return static_cast<std::uint64_t>(std::clamp(std::floor(rate * seconds), 1.0, kCountMax));
 }
 
-struct NameHasher {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view name) const {
-    return std::hash<std::string_view>()(name);
-  }
-};
-
 bool is_part(double value) { return value >= 0 && value <= 1; }
 
 // The field at fault and what it may be; "" if none is.
@@ -88,6 +81,12 @@ struct RuleSet::Index {
   struct Glob {
     KeyPattern pattern;
     std::size_t rule;
+  };
+  struct NameHasher {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>()(name);
+    }
   };
   const Prefix* longest_prefix(std::string_view key) const;
 

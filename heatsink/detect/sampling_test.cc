@@ -6,12 +6,12 @@
 namespace heatsink::detect {
 namespace {
 
-constexpr TimePoint kStart{std::chrono::seconds(10)};
+constexpr TimePoint kFirstTurn{std::chrono::seconds(10)};
 
 Sampler sampler_at(std::uint64_t rate, std::uint64_t lossless_per_second) {
   Sampler sampler(lossless_per_second, 1);
-  sampler.move_to(kStart, 0);
-  sampler.move_to(kStart + std::chrono::seconds(1), rate);
+  sampler.move_to(kFirstTurn, 0);
+  sampler.move_to(kFirstTurn + std::chrono::seconds(1), rate);
   return sampler;
 }
 

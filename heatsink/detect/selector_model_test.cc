@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::size_t kKeys = 24;
+constexpr std::size_t kKeysOfModel = 24;
 
 struct Setting {
   SelectorOptions options;
@@ -59,7 +59,7 @@ Setting any_setting(std::mt19937_64& random) {
 std::vector<Summary> any_windows(std::mt19937_64& random, Nanos at) {
   const auto traffic = [&] {
     std::vector<Traffic> keys;
-    for (std::size_t i = 0; i < kKeys; ++i) {
+    for (std::size_t i = 0; i < kKeysOfModel; ++i) {
       if (random() % 4 == 0) continue;
       keys.push_back({"k" + std::to_string(i), static_cast<double>(random() % 5000),
                       static_cast<double>(random() % 3 == 0 ? random() % 500 : 0),

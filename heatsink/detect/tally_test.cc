@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "heatsink/detect/recorder.h"
+#include "heatsink/detect/start_for_test.h"
 #include "heatsink/detect/test_access.h"
 
 namespace heatsink::detect {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr TimePoint kStart{seconds(1000)};
 
 class Names final : public TallyNames {
  public:
@@ -28,7 +27,7 @@ class Names final : public TallyNames {
   }
 };
 
-const Tally* find(const std::vector<Tally>& tallies, const std::string& name) {
+const Tally* tally_named(const std::vector<Tally>& tallies, const std::string& name) {
   for (const Tally& tally : tallies) {
     if (tally.name == name) return &tally;
   }
@@ -118,7 +117,7 @@ void expect_truth_within_bounds(int per_second) {
     const TimePoint oldest = now - now.time_since_epoch() % Nanos(100'000'000) - Nanos(900'000'000);
     for (auto& [name, times] : truth) {
       while (!times.empty() && times.front() < oldest) times.pop_front();
-      const Tally* tally = find(clients, name);
+      const Tally* tally = tally_named(clients, name);
       if (tally == nullptr) continue;
       ASSERT_LE(tally->low, times.size());
       ASSERT_GE(tally->high, times.size());

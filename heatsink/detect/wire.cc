@@ -28,7 +28,7 @@ enum KeyFlag : std::uint8_t {
 
 std::uint64_t checksum(std::string_view bytes) { return hash_name(bytes, 0).value; }
 
-std::uint64_t capped(std::uint64_t count) { return std::min(count, kWireCountMax); }
+std::uint64_t capped_for_wire(std::uint64_t count) { return std::min(count, kWireCountMax); }
 
 // ---- writing
 
@@ -47,8 +47,8 @@ void write_tallies(WireWriter& out, const std::vector<Tally>& tallies) {
   out.number(count);
   for (std::size_t i = 0; i < count; ++i) {
     out.string(std::string_view(tallies[i].name).substr(0, kTallyBytesMax));
-    out.number(capped(tallies[i].low));
-    out.number(capped(tallies[i].high) - capped(tallies[i].low));
+    out.number(capped_for_wire(tallies[i].low));
+    out.number(capped_for_wire(tallies[i].high) - capped_for_wire(tallies[i].low));
   }
 }
 
@@ -71,13 +71,13 @@ void write_key(WireWriter& out, const KeyCount& key, std::uint64_t high_before) 
   out.byte(flags);
   out.string(key.key);
   if ((flags & kTruncated) != 0) out.fixed64(key.digest);
-  out.number(high_before - capped(key.high));
-  out.number(capped(key.high) - capped(key.low));
+  out.number(high_before - capped_for_wire(key.high));
+  out.number(capped_for_wire(key.high) - capped_for_wire(key.low));
   if ((flags & kDb) != 0) out.number(key.db);
-  if ((flags & kWrites) != 0) out.number(capped(key.writes));
-  if ((flags & kHits) != 0) out.number(capped(key.hits));
-  if ((flags & kBytes) != 0) out.number(capped(key.bytes));
-  if ((flags & kReads) != 0) out.number(capped(key.reads));
+  if ((flags & kWrites) != 0) out.number(capped_for_wire(key.writes));
+  if ((flags & kHits) != 0) out.number(capped_for_wire(key.hits));
+  if ((flags & kBytes) != 0) out.number(capped_for_wire(key.bytes));
+  if ((flags & kReads) != 0) out.number(capped_for_wire(key.reads));
   if ((flags & kTallies) == 0) return;
   write_tallies(out, key.commands);
   write_tallies(out, key.clients);
@@ -101,7 +101,7 @@ Written write_keys(const std::vector<KeyCount>& keys) {
     if (out.count < kWireKeysMax && can_travel(*key)) {
       write_key(out.bytes, *key, high);
       if (out.bytes.size() <= kWireBytesMax - kHeaderBytes - kTotalsBytesMax) {
-        high = capped(key->high);
+        high = capped_for_wire(key->high);
         ++out.count;
         continue;
       }
@@ -120,7 +120,7 @@ void write_totals(WireWriter& out, const Summary& summary) {
   out.byte(static_cast<std::uint8_t>(summary.dimension));
   for (const std::uint64_t count :
        {summary.requests, summary.reads, summary.writes, summary.hits, summary.bytes}) {
-    out.number(capped(count));
+    out.number(capped_for_wire(count));
   }
 }
 
@@ -233,7 +233,7 @@ std::string encode(const Summary& summary) {
   const Written keys = write_keys(summary.keys);
   WireWriter body;
   write_totals(body, summary);
-  body.number(capped(std::max(summary.absent_max, keys.left_out_high)));
+  body.number(capped_for_wire(std::max(summary.absent_max, keys.left_out_high)));
   body.number(keys.count);
   body.raw(keys.bytes.bytes());
   WireWriter out;

@@ -17,7 +17,7 @@ namespace heatsink::detect {
 namespace {
 
 using std::chrono::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr TimePoint kAt{seconds(1000)};
 constexpr std::size_t kHeaderBytes = 13;
@@ -206,7 +206,7 @@ TEST(Wire, SectionsOfLaterBuildsArePassedOver) {
 }
 
 // Bodies with a true checksum, made by somebody who means harm.
-class HostileWire : public testing::Test {
+class HostileWire : public ::testing::Test {
  protected:
   HostileWire() {
     for (const int n : {100, 100, 0, 0, 9, 8, 1, 8, 0, 0}) body_.number(static_cast<unsigned>(n));

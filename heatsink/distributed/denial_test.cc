@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/distributed/times_for_test.h"
+
 namespace heatsink::distributed {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr TimePoint kNow{1000h};
 
 TEST(Denial, NothingIsRefusedByItself) { EXPECT_EQ(Denial().refuses(1, kNow), 0ns); }
 

@@ -6,6 +6,11 @@
 #include <utility>
 
 namespace heatsink::distributed {
+
+// How a function is called: by its name, or by its script. Not anonymous: Try, which the header
+// declares, has one.
+enum class CallForm : std::uint8_t { kFunction, kSha1, kScript };
+
 namespace {
 
 bool has(std::string_view text, std::string_view part) {
@@ -26,21 +31,19 @@ bool is_command_refused(const resp::Value& reply) {
           has(reply.text, "Unknown subcommand") || has(reply.text, "unknown subcommand"));
 }
 
-enum class Form : std::uint8_t { kFunction, kSha1, kScript };
-
-std::vector<std::string_view> request_of(const FunctionCall& call, Form form,
+std::vector<std::string_view> request_of(const FunctionCall& call, CallForm form,
                                          std::string_view keys_count) {
   const ServerFunction& function = *call.function;
   std::vector<std::string_view> request;
   request.reserve(3 + call.keys.size() + call.args.size());
   switch (form) {
-    case Form::kFunction:
+    case CallForm::kFunction:
       request = {"FCALL", function.name};
       break;
-    case Form::kSha1:
+    case CallForm::kSha1:
       request = {"EVALSHA", function.sha1};
       break;
-    case Form::kScript:
+    case CallForm::kScript:
       request = {"EVAL", function.script};
       break;
   }
@@ -57,7 +60,7 @@ struct FunctionCaller::Try {
   bool is_asking;
   Done done;
   TimePoint now;  // of the first: what is waited for is the whole
-  Form form = Form::kFunction;
+  CallForm form = CallForm::kFunction;
   int number = 1;
   std::uint64_t after_loads = 0;  // of its library
 };
@@ -65,7 +68,7 @@ struct FunctionCaller::Try {
 void FunctionCaller::call(std::shared_ptr<const FunctionCall> what, bool is_asking, Done done,
                           TimePoint now) {
   Try one{std::move(what), is_asking, std::move(done), now};
-  if (uses_scripts_) one.form = Form::kSha1;
+  if (uses_scripts_) one.form = CallForm::kSha1;
   send(std::move(one));
 }
 
@@ -79,7 +82,7 @@ void FunctionCaller::send(Try one) {
   const std::string keys_count = std::to_string(one.call->keys.size());
   const std::shared_ptr<const FunctionCall> call = one.call;
   const TimePoint now = one.now;
-  const Form form = one.form;
+  const CallForm form = one.form;
   pipeline_.ask(
       request_of(*call, form, keys_count),
       [this, one = std::move(one)](Result<resp::Value> reply) mutable {
@@ -105,15 +108,15 @@ void FunctionCaller::on_reply(Try one, Result<resp::Value> reply) {
 
 // True: `one` has been made what is to be asked next.
 bool FunctionCaller::was_missing(Try& one, const resp::Value& reply) {
-  if (one.form == Form::kSha1 && lacks_script(reply)) {
-    one.form = Form::kScript;
+  if (one.form == CallForm::kSha1 && lacks_script(reply)) {
+    one.form = CallForm::kScript;
     ++loads_;
     return true;
   }
-  if (one.form != Form::kFunction) return false;
+  if (one.form != CallForm::kFunction) return false;
   if (is_command_refused(reply)) uses_scripts_ = true;
   if (uses_scripts_ && (is_command_refused(reply) || lacks_function(reply))) {
-    one.form = Form::kSha1;
+    one.form = CallForm::kSha1;
     return true;
   }
   if (!lacks_function(reply)) return false;

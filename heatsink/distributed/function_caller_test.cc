@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr TimePoint kNow{std::chrono::hours(1)};
+constexpr TimePoint kCalledAt{std::chrono::hours(1)};
 constexpr std::string_view kNotFound = "-ERR Function not found\r\n";
 
 const ServerFunction& counter() {
@@ -53,7 +53,7 @@ const std::string& eval() {
 class FunctionCallerTest : public testing::Test {
  protected:
   FunctionCallerTest() {
-    pipeline_.connected(kNow);
+    pipeline_.connected(kCalledAt);
     said();
     answer("%0\r\n");
   }
@@ -65,9 +65,9 @@ class FunctionCallerTest : public testing::Test {
           if (reply.ok())
             told_.push_back(reply->is_error() ? reply->text : std::to_string(reply->integer));
         },
-        kNow);
+        kCalledAt);
   }
-  void answer(std::string_view bytes) { ASSERT_TRUE(pipeline_.received(bytes, kNow).ok()); }
+  void answer(std::string_view bytes) { ASSERT_TRUE(pipeline_.received(bytes, kCalledAt).ok()); }
   std::string said() {
     std::string all(pipeline_.output().view());
     pipeline_.output().clear();

@@ -7,12 +7,13 @@
 #include <thread>
 #include <vector>
 
+#include "heatsink/distributed/times_for_test.h"
+
 namespace heatsink::distributed {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kNow{1000h};
 constexpr LeaseTerms kTerms{.held_max = 100, .lasts = 200ms};
 
 TEST(Lease, WhatWasPaidForIsSpentOnce) {

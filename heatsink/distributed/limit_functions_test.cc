@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 // Today, as a server says it: a double holds it to a quarter of a microsecond.
-constexpr TimePoint kStart{std::chrono::microseconds(1'790'000'000'000'000)};
+constexpr TimePoint kToday{std::chrono::microseconds(1'790'000'000'000'000)};
 
 // The server would end keys by its own clock.
 const FunctionLibrary& by_test_clock() {
@@ -131,30 +131,30 @@ limit::LimiterOptions window(limit::Rate rate, std::uint32_t slots) {
 TEST_F(LimitFunctions, ABurstPassesAtOnceAndNotOneMore) {
   const std::string key = Table::new_key();
   const auto options = bucket({10, 1s}, 3);
-  const auto told = table().answers(options, key, std::vector<Ask>(4, {kStart}));
+  const auto told = table().answers(options, key, std::vector<Ask>(4, {kToday}));
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(told[i].granted, 1U);
     EXPECT_EQ(told[i].remaining, 2 - i);
   }
   EXPECT_EQ(told[3].granted, 0U);
   EXPECT_EQ(told[3].retry_after, 100ms);
-  EXPECT_EQ(table().answer(options, key, {kStart + 99'999us}).granted, 0U);
-  EXPECT_EQ(table().answer(options, key, {kStart + 100ms}).granted, 1U);
+  EXPECT_EQ(table().answer(options, key, {kToday + 99'999us}).granted, 0U);
+  EXPECT_EQ(table().answer(options, key, {kToday + 100ms}).granted, 1U);
 }
 
 TEST_F(LimitFunctions, WantedAreGivenAsFarAsThereAre) {
   for (const auto& options : {bucket({10, 1s}, 8), window({8, 1s}, 10)}) {
     const std::string key = Table::new_key();
-    EXPECT_EQ(table().answer(options, key, {kStart, {2, 6}}).granted, 6U);
-    EXPECT_EQ(table().answer(options, key, {kStart, {3, 9}}).granted, 0U);
-    EXPECT_EQ(table().answer(options, key, {kStart, {1, 9}}).granted, 2U);
+    EXPECT_EQ(table().answer(options, key, {kToday, {2, 6}}).granted, 6U);
+    EXPECT_EQ(table().answer(options, key, {kToday, {3, 9}}).granted, 0U);
+    EXPECT_EQ(table().answer(options, key, {kToday, {1, 9}}).granted, 2U);
   }
 }
 
 TEST_F(LimitFunctions, AskingForNothingTakesNothingAndWritesNothing) {
   for (const auto& options : {bucket({10, 1s}, 8), window({8, 1s}, 10)}) {
     const std::string key = Table::new_key();
-    const LimitAnswer told = table().answer(options, key, {kStart, {0, 0}});
+    const LimitAnswer told = table().answer(options, key, {kToday, {0, 0}});
     EXPECT_EQ(told.remaining, 8U);
     EXPECT_EQ(told.retry_after, 0ns);
     EXPECT_EQ(table().ask({"EXISTS", key}), ":0\r\n");
@@ -182,7 +182,7 @@ TEST_F(LimitFunctions, AClockSetBackGivesNothingNew) {
   const auto options = bucket({1, 1h}, 10);
   const auto told = table().answers(
       options, key,
-      {{kStart, {10, 10}}, {kStart - 500ms}, {kStart - 2h}, {kStart - 1h - 1s}, {kStart - 1h}});
+      {{kToday, {10, 10}}, {kToday - 500ms}, {kToday - 2h}, {kToday - 1h - 1s}, {kToday - 1h}});
   EXPECT_EQ(told[0].granted, 10U);
   EXPECT_EQ(told[1].granted, 0U);  // stands still
   EXPECT_EQ(told[1].retry_after, 1h + 500ms);
@@ -194,7 +194,7 @@ TEST_F(LimitFunctions, AClockSetBackGivesNothingNew) {
 TEST_F(LimitFunctions, AWindowWhoseClockIsSetFarBackBeginsAnew) {
   const std::string key = Table::new_key();
   const auto told = table().answers(window({2, 1s}, 10), key,
-                                    {{kStart, {2, 2}}, {kStart - 1500ms}, {kStart - 1h}});
+                                    {{kToday, {2, 2}}, {kToday - 1500ms}, {kToday - 1h}});
   EXPECT_EQ(told[1].granted, 0U);
   EXPECT_EQ(told[2].granted, 1U);
 }
@@ -202,7 +202,7 @@ TEST_F(LimitFunctions, AWindowWhoseClockIsSetFarBackBeginsAnew) {
 TEST_F(LimitFunctions, AsScriptsTheyAreTheSame) {
   for (const auto& options : {bucket({10, 1s}, 3), window({3, 1s}, 10)}) {
     const auto told =
-        table().answers(options, Table::new_key(), std::vector<Ask>(4, {kStart}), true);
+        table().answers(options, Table::new_key(), std::vector<Ask>(4, {kToday}), true);
     EXPECT_EQ(told[2].granted, 1U);
     EXPECT_EQ(told[3].granted, 0U);
   }
@@ -224,7 +224,7 @@ TEST_F(LimitFunctions, TheKeyOfSomethingElseIsAnError) {
 std::vector<Ask> random_asks(const limit::Rate& rate, std::uint64_t capacity) {
   const double mean_gap_us = 1e6 / rate.per_second();
   std::vector<Ask> asks;
-  TimePoint now = kStart;
+  TimePoint now = kToday;
   for (int i = 0; i < 200; ++i) {
     const double gaps = *rc::gen::inRange(0, 400) * 0.01;
     now += std::chrono::microseconds(static_cast<std::int64_t>(gaps * mean_gap_us));

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "heatsink/distributed/times_for_test.h"
 #include "heatsink/resp/testing/redis_process.h"
 
 namespace heatsink::distributed {
@@ -19,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-constexpr Nanos kPatience = 60s;
 
 class RateLimiterTest : public testing::Test {
  protected:

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "heatsink/distributed/times_for_test.h"
 #include "heatsink/resp/testing/redis_process.h"
 #include "heatsink/resp/writer.h"
 
@@ -20,8 +21,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-constexpr Nanos kPatience = std::chrono::seconds(60);
 
 const ServerFunction& add() {
   static const FunctionLibrary library(

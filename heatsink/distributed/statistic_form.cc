@@ -123,10 +123,6 @@ std::int64_t place_of(const Histogram::Bucket& bucket) {
                             : kBucketsEachSign + std::int64_t{bucket.bucket};
 }
 
-Error malformed(const char* what) {
-  return {ErrorCode::kProtocol, std::string("no window statistic: ") + what};
-}
-
 std::optional<std::int64_t> joined(std::int64_t high, std::int64_t low) {
   if (low < 0 || low >= kDigit || high < -(kDigit / 2) || high >= kDigit / 2) return std::nullopt;
   return high * kDigit + low;
@@ -210,14 +206,19 @@ std::string encode_part(const Summary& summary) {
   return out;
 }
 
+Error malformed_statistic(const char* what) {
+  return {ErrorCode::kProtocol, std::string("no window statistic: ") + what};
+}
+
 Result<Slot> decode_slot(std::string_view bytes) {
   Reader reader(bytes);
   const std::optional<std::int64_t> number = reader.integer();
-  if (!number || *number < 0) return malformed("a slot without its number");
+  if (!number || *number < 0) return malformed_statistic("a slot without its number");
   Slot slot{*number, {}};
   while (!reader.at_end()) {
     const auto numbers = read_array(reader);
-    if (!numbers || !add_part(*numbers, slot.summary)) return malformed("a slot's numbers");
+    if (!numbers || !add_part(*numbers, slot.summary))
+      return malformed_statistic("a slot's numbers");
   }
   return slot;
 }
@@ -227,10 +228,10 @@ Result<std::vector<std::int64_t>> decode_integers(std::string_view bytes, std::s
   std::vector<std::int64_t> numbers;
   for (std::size_t i = 0; i < count; ++i) {
     const std::optional<std::int64_t> number = reader.integer();
-    if (!number) return malformed("it is cut off");
+    if (!number) return malformed_statistic("it is cut off");
     numbers.push_back(*number);
   }
-  if (!reader.at_end()) return malformed("it has more than belongs there");
+  if (!reader.at_end()) return malformed_statistic("it has more than belongs there");
   return numbers;
 }
 

@@ -33,6 +33,9 @@ struct Slot {
 };
 Result<Slot> decode_slot(std::string_view bytes);
 
+// That something is not of this form: `what` says why.
+Error malformed_statistic(const char* what);
+
 // The integers of `bytes`, of which there are `count` and no more.
 Result<std::vector<std::int64_t>> decode_integers(std::string_view bytes, std::size_t count);
 

@@ -8,30 +8,26 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/distributed/summary_for_test.h"
+
 namespace heatsink::distributed {
 namespace {
-
-stats::Summary of(const std::vector<std::int64_t>& values) {
-  stats::Summary summary;
-  for (const std::int64_t value : values) summary.add(value);
-  return summary;
-}
 
 const std::string kSlot5 = "\x05";
 
 RC_GTEST_PROP(StatisticForm, ReadsBackWhatWasWritten, (const std::vector<std::int64_t>& values)) {
   RC_PRE(!values.empty());
-  const Result<Slot> slot = decode_slot(kSlot5 + encode_part(of(values)));
+  const Result<Slot> slot = decode_slot(kSlot5 + encode_part(summary_of(values)));
   RC_ASSERT(slot.ok());
   RC_ASSERT(slot->number == 5);
-  RC_ASSERT(slot->summary == of(values));
+  RC_ASSERT(slot->summary == summary_of(values));
 }
 
 TEST(StatisticForm, AddsUpParts) {
-  const auto slot =
-      decode_slot(kSlot5 + encode_part(of({1, 2})) + encode_part(of({-3, INT64_MAX})));
+  const auto slot = decode_slot(kSlot5 + encode_part(summary_of({1, 2})) +
+                                encode_part(summary_of({-3, INT64_MAX})));
   ASSERT_TRUE(slot.ok());
-  EXPECT_EQ(slot->summary, of({1, 2, -3, INT64_MAX}));
+  EXPECT_EQ(slot->summary, summary_of({1, 2, -3, INT64_MAX}));
 }
 
 TEST(StatisticForm, ASlotWithoutPartsIsEmpty) {
@@ -58,19 +54,19 @@ TEST(StatisticForm, ThreeBytesABucket) {
 
 RC_GTEST_PROP(StatisticForm, ACutOffOneIsRefused, (const std::vector<std::int64_t>& values)) {
   RC_PRE(!values.empty());
-  const std::string bytes = kSlot5 + encode_part(of(values));
+  const std::string bytes = kSlot5 + encode_part(summary_of(values));
   const auto kept = *rc::gen::inRange<std::size_t>(2, bytes.size());
   RC_ASSERT(!decode_slot(bytes.substr(0, kept)).ok());
 }
 
 TEST(StatisticForm, RefusesWhatIsNone) {
-  const std::string part = encode_part(of({1}));
+  const std::string part = encode_part(summary_of({1}));
   EXPECT_FALSE(decode_slot("").ok());
   EXPECT_FALSE(decode_slot("\xff" + part).ok());    // a slot before 1970
   EXPECT_FALSE(decode_slot(kSlot5 + "\xc0").ok());  // nil
   EXPECT_FALSE(decode_slot(kSlot5 + "\x90").ok());  // an empty array
   EXPECT_FALSE(decode_slot(kSlot5 + part + "\x01").ok());
-  stats::Summary wrong = of({1, 2, 3});
+  stats::Summary wrong = summary_of({1, 2, 3});
   wrong.sum = 10;  // more than three times the largest
   EXPECT_FALSE(decode_slot(kSlot5 + encode_part(wrong)).ok());
   std::string no_count = part;

@@ -16,6 +16,8 @@
 #include "heatsink/distributed/statistic_form.h"
 #include "heatsink/distributed/statistic_key.h"
 #include "heatsink/distributed/statistic_reading.h"
+#include "heatsink/distributed/summary_for_test.h"
+#include "heatsink/distributed/times_for_test.h"
 #include "heatsink/resp/testing/redis_process.h"
 #include "heatsink/resp/writer.h"
 
@@ -23,14 +25,6 @@ namespace heatsink::distributed {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr Nanos kPatience = std::chrono::seconds(60);
-
-stats::Summary of(const std::vector<std::int64_t>& values) {
-  stats::Summary summary;
-  for (const std::int64_t value : values) summary.add(value);
-  return summary;
-}
 
 class StatisticFunctionsTest : public testing::Test {
  protected:
@@ -79,10 +73,10 @@ class StatisticFunctionsTest : public testing::Test {
 };
 
 TEST_F(StatisticFunctionsTest, AddsWhatWritersAdd) {
-  EXPECT_TRUE(add("a", 1, of({1, 2, 3})));
-  EXPECT_TRUE(add("b", 1, of({-5})));
-  EXPECT_TRUE(add("a", 2, of({1'000'000})));
-  EXPECT_EQ(read(), of({1, 2, 3, -5, 1'000'000}));
+  EXPECT_TRUE(add("a", 1, summary_of({1, 2, 3})));
+  EXPECT_TRUE(add("b", 1, summary_of({-5})));
+  EXPECT_TRUE(add("a", 2, summary_of({1'000'000})));
+  EXPECT_EQ(read(), summary_of({1, 2, 3, -5, 1'000'000}));
 }
 
 TEST_F(StatisticFunctionsTest, NothingIsNothing) {
@@ -92,23 +86,23 @@ TEST_F(StatisticFunctionsTest, NothingIsNothing) {
 }
 
 TEST_F(StatisticFunctionsTest, WhatComesTwiceCountsOnce) {
-  EXPECT_TRUE(add("a", 1, of({1})));
-  EXPECT_FALSE(add("a", 1, of({1})));
-  EXPECT_TRUE(add("a", 2, of({2})));
-  EXPECT_FALSE(add("a", 1, of({1})));
+  EXPECT_TRUE(add("a", 1, summary_of({1})));
+  EXPECT_FALSE(add("a", 1, summary_of({1})));
+  EXPECT_TRUE(add("a", 2, summary_of({2})));
+  EXPECT_FALSE(add("a", 1, summary_of({1})));
   set_clock(1'010'000);  // many slots later, it is still known
-  EXPECT_FALSE(add("a", 2, of({2})));
-  EXPECT_EQ(read(), of({1, 2}));
+  EXPECT_FALSE(add("a", 2, summary_of({2})));
+  EXPECT_EQ(read(), summary_of({1, 2}));
 }
 
 TEST_F(StatisticFunctionsTest, NumbersLeaveWithTheirSlot) {
-  add("a", 1, of({1}));
+  add("a", 1, summary_of({1}));
   set_clock(1'001'000);
-  add("a", 2, of({2}));
+  add("a", 2, summary_of({2}));
   set_clock(1'059'999);
-  EXPECT_EQ(read(), of({1, 2}));
+  EXPECT_EQ(read(), summary_of({1, 2}));
   set_clock(1'060'000);
-  EXPECT_EQ(read(), of({2}));
+  EXPECT_EQ(read(), summary_of({2}));
   set_clock(1'061'000);
   EXPECT_EQ(read().count, 0U);
 }
@@ -116,7 +110,7 @@ TEST_F(StatisticFunctionsTest, NumbersLeaveWithTheirSlot) {
 TEST_F(StatisticFunctionsTest, AnyShorterWindow) {
   for (int i = 0; i < 60; ++i) {
     set_clock(1'000'000 + i * 1000);
-    add("a", i + 1, of({i}));
+    add("a", i + 1, summary_of({i}));
   }
   EXPECT_EQ(read(1).count, 1U);  // the slot of now
   EXPECT_EQ(read(1000).count, 1U);
@@ -132,21 +126,21 @@ TEST_F(StatisticFunctionsTest, PartsAreMergedAsTheyAre) {
     set_clock(1'000'000 + slot * 1000);
     for (int i = 0; i < 40; ++i) {
       std::vector<std::int64_t> values = {static_cast<std::int64_t>(random()), i - 20, 1000 * i};
-      add("a", slot * 40 + i + 1, of(values));
-      all.merge(of(values));
+      add("a", slot * 40 + i + 1, summary_of(values));
+      all.merge(summary_of(values));
     }
   }
-  add("b", 1, of({INT64_MIN, INT64_MAX}));
-  all.merge(of({INT64_MIN, INT64_MAX}));
+  add("b", 1, summary_of({INT64_MIN, INT64_MAX}));
+  all.merge(summary_of({INT64_MIN, INT64_MAX}));
   EXPECT_EQ(read(), all);
 }
 
 // What a double holds exactly is never left: a merged sum has digits of 32 bits again.
 TEST_F(StatisticFunctionsTest, SumsAreCarried) {
-  for (int i = 1; i <= 40; ++i) add("a", i, of({0xFFFFFFFF, INT64_MIN}));
+  for (int i = 1; i <= 40; ++i) add("a", i, summary_of({0xFFFFFFFF, INT64_MIN}));
   EXPECT_EQ(read().sum, 40 * (stats::Sum{0xFFFFFFFF} + INT64_MIN));
   set_clock(1'001'000);  // the slot is over, and its parts are one
-  add("a", 41, of({1}));
+  add("a", 41, summary_of({1}));
   const std::string looks =
       "local _, part = cmsgpack.unpack(redis.call('HGET', KEYS[1], ARGV[1])) "
       "for i = 1, 3 do if part[i] < 0 or part[i] >= 4294967296 then return i end end return 0";
@@ -155,63 +149,63 @@ TEST_F(StatisticFunctionsTest, SumsAreCarried) {
 }
 
 TEST_F(StatisticFunctionsTest, ASlotThatComesRoundIsNew) {
-  add("a", 1, of({1}));
+  add("a", 1, summary_of({1}));
   set_clock(1'060'000);
-  add("a", 2, of({2}));
-  EXPECT_EQ(read(), of({2}));
+  add("a", 2, summary_of({2}));
+  EXPECT_EQ(read(), summary_of({2}));
 }
 
 TEST_F(StatisticFunctionsTest, TimeThatGoesBackStandsStill) {
   set_clock(1'030'000);
-  add("a", 1, of({1}));
+  add("a", 1, summary_of({1}));
   set_clock(1'000'000);
-  add("a", 2, of({2}));
-  EXPECT_EQ(read(), of({1, 2}));
+  add("a", 2, summary_of({2}));
+  EXPECT_EQ(read(), summary_of({1, 2}));
   set_clock(1'089'999);
-  EXPECT_EQ(read(), of({1, 2}));
+  EXPECT_EQ(read(), summary_of({1, 2}));
   set_clock(1'090'000);
   EXPECT_EQ(read().count, 0U);
 }
 
 TEST_F(StatisticFunctionsTest, AWrongTimeIsForgottenAndWritersAreNot) {
   set_clock(100'000'000);
-  add("a", 1, of({1}));
+  add("a", 1, summary_of({1}));
   set_clock(1'000'000);
-  EXPECT_FALSE(add("a", 1, of({1})));
-  EXPECT_TRUE(add("a", 2, of({2})));
-  EXPECT_EQ(read(), of({2}));
+  EXPECT_FALSE(add("a", 1, summary_of({1})));
+  EXPECT_TRUE(add("a", 2, summary_of({2})));
+  EXPECT_EQ(read(), summary_of({2}));
 }
 
 TEST_F(StatisticFunctionsTest, ExpiresByItself) {
-  add("a", 1, of({1}));
+  add("a", 1, summary_of({1}));
   const std::int64_t left = number_said({"PTTL", key_});
   EXPECT_GT(left, 0);
   EXPECT_LE(left, 61'000);
 }
 
 TEST_F(StatisticFunctionsTest, WritersThatAreGoneAreForgotten) {
-  for (int i = 0; i < 100; ++i) add("writer" + std::to_string(i), 1, of({1}));
+  for (int i = 0; i < 100; ++i) add("writer" + std::to_string(i), 1, summary_of({1}));
   EXPECT_EQ(number_said({"HLEN", key_}), 102);
   for (int window = 1; window <= 3; ++window) {
     set_clock(1'000'000 + window * 60'000);
-    add("a", window, of({1}));
+    add("a", window, summary_of({1}));
   }
   EXPECT_LE(number_said({"HLEN", key_}), 5);
 }
 
 TEST_F(StatisticFunctionsTest, AnotherLengthIsRefused) {
-  add("a", 1, of({1}));
-  const auto reply = call("add", {"b", "1", "2000", "60", encode_part(of({2}))});
+  add("a", 1, summary_of({1}));
+  const auto reply = call("add", {"b", "1", "2000", "60", encode_part(summary_of({2}))});
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(reply.error().message, HasSubstr("kept for 60000 ms by others, and not for 120000"));
-  EXPECT_EQ(read(), of({1}));
+  EXPECT_EQ(read(), summary_of({1}));
 }
 
 TEST_F(StatisticFunctionsTest, WhoMayNotIsTold) {
   ask({"ACL", "SETUSER", "clerk", "on", ">secret", "~*", "+@all", "-hset"});
   open("clerk:secret@");
-  const auto reply = call("add", {"a", "1", "1000", "60", encode_part(of({1}))});
+  const auto reply = call("add", {"a", "1", "1000", "60", encode_part(summary_of({1}))});
   ASSERT_FALSE(reply.ok());
   EXPECT_THAT(reply.error().message, HasSubstr("can't run this command"));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heatsink/distributed/statistic_form.h"
+#include "heatsink/distributed/summary_for_test.h"
 
 namespace heatsink::distributed {
 namespace {
@@ -18,21 +19,15 @@ using namespace std::chrono_literals;
 
 constexpr TimePoint kStart{std::chrono::hours(1000)};
 
-stats::Summary of(const std::vector<std::int64_t>& values) {
-  stats::Summary summary;
-  for (const std::int64_t value : values) summary.add(value);
-  return summary;
-}
-
 TEST(StatisticOutbox, GivesASumOfWhatIsNew) {
   StatisticOutbox outbox(10s);
-  outbox.add(2, of({1}), kStart);
-  outbox.add(2, of({4}), kStart);
+  outbox.add(2, summary_of({1}), kStart);
+  outbox.add(2, summary_of({4}), kStart);
   const auto parts = outbox.due(kStart);
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].series, 2U);
   EXPECT_EQ(parts[0].sequence, 1U);
-  EXPECT_EQ(parts[0].bytes, encode_part(of({1, 4})));
+  EXPECT_EQ(parts[0].bytes, encode_part(summary_of({1, 4})));
   outbox.delivered(2, 1);
   EXPECT_TRUE(outbox.due(kStart).empty());
   EXPECT_TRUE(outbox.is_empty());
@@ -41,22 +36,22 @@ TEST(StatisticOutbox, GivesASumOfWhatIsNew) {
 
 TEST(StatisticOutbox, OnePartAtATime) {
   StatisticOutbox outbox(10s);
-  outbox.add(0, of({1}), kStart);
+  outbox.add(0, summary_of({1}), kStart);
   ASSERT_EQ(outbox.due(kStart).size(), 1U);
-  outbox.add(0, of({2}), kStart);
+  outbox.add(0, summary_of({2}), kStart);
   EXPECT_TRUE(outbox.due(kStart).empty());
   outbox.delivered(0, 1);
   const auto parts = outbox.due(kStart);
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].sequence, 2U);
-  EXPECT_EQ(parts[0].bytes, encode_part(of({2})));
+  EXPECT_EQ(parts[0].bytes, encode_part(summary_of({2})));
 }
 
 TEST(StatisticOutbox, WhatIsSentAgainIsTheSame) {
   StatisticOutbox outbox(10s);
-  outbox.add(0, of({1}), kStart);
+  outbox.add(0, summary_of({1}), kStart);
   const auto first = outbox.due(kStart);
-  outbox.add(0, of({2}), kStart);
+  outbox.add(0, summary_of({2}), kStart);
   outbox.failed(0, 1, true);
   const auto again = outbox.due(kStart + 1s);
   ASSERT_EQ(again.size(), 1U);
@@ -67,9 +62,9 @@ TEST(StatisticOutbox, WhatIsSentAgainIsTheSame) {
 
 TEST(StatisticOutbox, WhatIsTooOldIsDroppedAndCounted) {
   StatisticOutbox outbox(10s);
-  outbox.add(0, of({1, 1}), kStart);
+  outbox.add(0, summary_of({1, 1}), kStart);
   ASSERT_EQ(outbox.due(kStart).size(), 1U);
-  outbox.add(0, of({2, 2, 2}), kStart + 1s);
+  outbox.add(0, summary_of({2, 2, 2}), kStart + 1s);
   outbox.failed(0, 1, false);
   EXPECT_EQ(outbox.due(kStart + 10s).size(), 1U);
   outbox.failed(0, 1, false);
@@ -78,7 +73,7 @@ TEST(StatisticOutbox, WhatIsTooOldIsDroppedAndCounted) {
   ASSERT_EQ(next.size(), 1U);
   EXPECT_EQ(next[0].sequence, 2U);
   EXPECT_EQ(outbox.counts().dropped, 2U);
-  outbox.add(0, of({3}), kStart + 2s);
+  outbox.add(0, summary_of({3}), kStart + 2s);
   outbox.failed(0, 2, true);
   EXPECT_TRUE(outbox.due(kStart + 60s).empty());
   EXPECT_EQ(outbox.counts().dropped, 3U);
@@ -88,7 +83,7 @@ TEST(StatisticOutbox, WhatIsTooOldIsDroppedAndCounted) {
 
 TEST(StatisticOutbox, WhatIsOnItsWayIsNotDropped) {
   StatisticOutbox outbox(10s);
-  outbox.add(0, of({1}), kStart);
+  outbox.add(0, summary_of({1}), kStart);
   ASSERT_EQ(outbox.due(kStart).size(), 1U);
   EXPECT_TRUE(outbox.due(kStart + 60s).empty());
   outbox.delivered(0, 1);
@@ -114,7 +109,7 @@ RC_GTEST_PROP(StatisticOutbox, CountsOnce, ()) {
   };
   for (int i = 0; i < 100; ++i) {
     const auto series = *rc::gen::inRange<std::uint32_t>(0, 3);
-    outbox.add(series, of({i}), now);
+    outbox.add(series, summary_of({i}), now);
     ++added;
     now += Millis(*rc::gen::inRange(0, 1000));
     for (const auto& part : outbox.due(now))

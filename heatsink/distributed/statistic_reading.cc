@@ -23,10 +23,6 @@ constexpr std::size_t kHeadItems = 5;
 // So many slots of so many shards have a sum that fits into its type, whatever they say.
 constexpr std::int64_t kSlotsMax = 240;
 
-Error malformed(const char* what) {
-  return {ErrorCode::kProtocol, std::string("no window statistic: ") + what};
-}
-
 bool are_integers(const Value& reply, std::size_t count) {
   return reply.items.size() >= count &&
          std::all_of(reply.items.begin(), reply.items.begin() + static_cast<std::ptrdiff_t>(count),
@@ -62,18 +58,18 @@ void merge(const StatisticReading& shard, std::optional<StatisticReading>& all) 
 
 Shard parse_reading(const Value& reply) {
   if (reply.type != Value::Type::kArray || !are_integers(reply, 1))
-    return malformed("not what the function replies");
+    return malformed_statistic("not what the function replies");
   if (reply.items.size() == 1) return std::optional<StatisticReading>();
-  if (!are_integers(reply, kHeadItems)) return malformed("not what the function replies");
+  if (!are_integers(reply, kHeadItems)) return malformed_statistic("not what the function replies");
   const std::int64_t now_ms = reply.items[0].integer, slot_ms = reply.items[1].integer;
   const std::int64_t slots = reply.items[2].integer, now_slot = reply.items[3].integer;
   const std::int64_t wanted = reply.items[4].integer;
   constexpr std::int64_t kLargest = std::int64_t{1} << 53;
   if (slot_ms <= 0 || slots <= 0 || slots > kSlotsMax || slot_ms > kLargest / slots ||
       now_slot < 0 || now_slot > kLargest / slot_ms || wanted <= 0 || wanted > slots || now_ms < 0)
-    return malformed("impossible times");
+    return malformed_statistic("impossible times");
   if (reply.items.size() > kHeadItems + static_cast<std::size_t>(wanted))
-    return malformed("more slots than were asked for");
+    return malformed_statistic("more slots than were asked for");
   StatisticReading reading;
   reading.slot = Millis(slot_ms);
   reading.length = Millis(slot_ms * slots);
@@ -124,7 +120,7 @@ Result<std::vector<std::string>> list_statistics(Server& server, std::string_vie
         call_of("list", statistic_key("", 0), {cursor, statistic_key_pattern(pattern)}), deadline);
     if (!reply.ok()) return reply.error();
     if (reply->items.size() != 2 || !reply->items[0].is_text())
-      return malformed("not what the function replies");
+      return malformed_statistic("not what the function replies");
     for (const Value& key : reply->items[1].items)
       if (const auto name = statistic_of_key(key.text)) names.emplace(*name);
     if (names.size() > kStatisticNamesMax)

@@ -13,6 +13,7 @@
 
 #include "heatsink/distributed/statistic_key.h"
 #include "heatsink/distributed/statistic_reading.h"
+#include "heatsink/distributed/times_for_test.h"
 #include "heatsink/resp/testing/redis_process.h"
 #include "heatsink/resp/writer.h"
 
@@ -22,7 +23,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr Nanos kPatience = std::chrono::seconds(60);
 TimePoint patience() { return BootClock::now() + kPatience; }
 
 class WindowStatisticsTest : public testing::Test {

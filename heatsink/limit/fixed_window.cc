@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/limit/fixed_window.h"
 
-#include <algorithm>
+#include "heatsink/limit/since_zero.h"
 
 namespace heatsink::limit {
-namespace {
-
-std::uint64_t nanoseconds(TimePoint time) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(time.time_since_epoch().count(), 0));
-}
-
-}  // namespace
-
 Nanos FixedWindow::time_to(std::uint64_t windows_ahead, std::uint64_t now_ns) const noexcept {
   return Nanos(static_cast<std::int64_t>(windows_ahead * length_ns_ - now_ns % length_ns_));
 }
@@ -19,11 +11,11 @@ Nanos FixedWindow::time_to(std::uint64_t windows_ahead, std::uint64_t now_ns) co
 Decision FixedWindow::try_acquire(std::uint64_t n, TimePoint now) noexcept {
   const bool is_possible = n <= count_;
   const std::uint64_t by = is_possible ? n : 0;
-  const std::uint64_t now_ns = nanoseconds(now);
+  const std::uint64_t now_ns = ns_since_zero(now);
   const std::uint64_t floor = now_ns / length_ns_ * count_;
   const Span span{.floor = floor,
                   .top = floor + count_,
-                  .absurd = nanoseconds(now + kStandstill) / length_ns_ * count_ + count_};
+                  .absurd = ns_since_zero(now + kStandstill) / length_ns_ * count_ + count_};
   const Level::Raised raised = level_.raise(by, span);
   Decision decision{.allowed = is_possible && raised.allowed, .remaining = raised.left(span, by)};
   if (!is_possible)
@@ -35,7 +27,7 @@ Decision FixedWindow::try_acquire(std::uint64_t n, TimePoint now) noexcept {
 
 // In a later window it is forgotten already.
 void FixedWindow::give_back(std::uint64_t n, TimePoint taken_at) noexcept {
-  level_.lower(n, (nanoseconds(taken_at) / length_ns_ + 1) * count_);
+  level_.lower(n, (ns_since_zero(taken_at) / length_ns_ + 1) * count_);
 }
 
 }  // namespace heatsink::limit

@@ -7,12 +7,12 @@
 #include <chrono>
 #include <map>
 
+#include "heatsink/limit/start_for_test.h"
+
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr TimePoint kStart{std::chrono::hours(1000)};  // the beginning of a window
 
 TEST(FixedWindow, ItsCountPassesAndNotOneMore) {
   FixedWindow window({3, 1s});

@@ -5,13 +5,12 @@
 #include <chrono>
 
 #include "heatsink/limit/limiter.h"
+#include "heatsink/limit/start_for_test.h"
 
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 
 class GiveBack : public testing::TestWithParam<Algorithm> {
  protected:

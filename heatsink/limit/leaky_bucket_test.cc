@@ -8,12 +8,12 @@
 #include <chrono>
 #include <vector>
 
+#include "heatsink/limit/start_for_test.h"
+
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 
 TEST(LeakyBucket, SpreadsABurstEvenly) {
   LeakyBucket bucket({10, 1s}, 3);

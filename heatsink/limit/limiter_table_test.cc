@@ -8,12 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include "heatsink/limit/start_for_test.h"
+
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 const LimiterOptions kFivePerSecond{.rate = {5, 1s}, .burst = 5};
 
 // Alike random, as hashes are: the finalizer of MurmurHash3.

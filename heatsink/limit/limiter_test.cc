@@ -6,12 +6,13 @@
 #include <chrono>
 #include <string>
 
+#include "heatsink/limit/start_for_test.h"
+
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 constexpr Algorithm kAll[] = {Algorithm::kFixedWindow, Algorithm::kSlidingWindow,
                               Algorithm::kLeakyBucket, Algorithm::kTokenBucket};
 

@@ -10,7 +10,7 @@ namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
-__extension__ using Wide = unsigned __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 TimePoint at(Nanos since_zero) { return TimePoint(since_zero); }
 
@@ -24,9 +24,9 @@ RC_GTEST_PROP(Pace, IsExactToAUnitForDecades, ()) {
   const Rate rate = *rates();
   const Pace pace(rate);
   const auto ns = *rc::gen::inRange<std::uint64_t>(0, 2'000'000'000'000'000'000);
-  const Wide exact = static_cast<Wide>(ns) * rate.count * pace.units_each() /
-                     static_cast<std::uint64_t>(rate.per.count());
-  const Wide paced = pace.at(at(Nanos(static_cast<std::int64_t>(ns))));
+  const UnsignedWide exact = static_cast<UnsignedWide>(ns) * rate.count * pace.units_each() /
+                             static_cast<std::uint64_t>(rate.per.count());
+  const UnsignedWide paced = pace.at(at(Nanos(static_cast<std::int64_t>(ns))));
   RC_ASSERT(paced <= exact);
   RC_ASSERT(paced + 1 >= exact);
 }

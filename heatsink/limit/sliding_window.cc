@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "heatsink/limit/since_zero.h"
+
 namespace heatsink::limit {
 namespace {
 
@@ -15,10 +17,6 @@ std::uint64_t empty_slot(std::uint64_t number) { return number << kCountBits; }
 std::int64_t ahead(std::uint64_t slot, std::uint64_t now) {
   const auto number = static_cast<std::uint32_t>(slot >> kCountBits);
   return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(now));
-}
-
-std::uint64_t nanoseconds(TimePoint time) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(time.time_since_epoch().count(), 0));
 }
 
 }  // namespace
@@ -74,7 +72,7 @@ void SlidingWindow::give_back_to(std::uint64_t number, std::uint64_t n) noexcept
 }
 
 void SlidingWindow::give_back(std::uint64_t n, TimePoint taken_at) noexcept {
-  give_back_to(nanoseconds(taken_at) / slot_ns_, n);
+  give_back_to(ns_since_zero(taken_at) / slot_ns_, n);
 }
 
 void SlidingWindow::forget() noexcept {
@@ -94,7 +92,7 @@ Nanos SlidingWindow::retry_after(std::uint64_t n, std::uint64_t passed, std::uin
 }
 
 Decision SlidingWindow::try_acquire(std::uint64_t n, TimePoint now) noexcept {
-  const std::uint64_t now_ns = nanoseconds(now);
+  const std::uint64_t now_ns = ns_since_zero(now);
   const bool is_possible = n <= count_;
   const std::uint64_t wanted = is_possible ? n : 0;
   std::uint64_t slot = newest_slot(now_ns);

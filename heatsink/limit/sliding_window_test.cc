@@ -8,12 +8,12 @@
 #include <deque>
 #include <utility>
 
+#include "heatsink/limit/start_for_test.h"
+
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 
 TEST(SlidingWindow, ItsCountPassesAndNotOneMore) {
   SlidingWindow window({3, 1s}, 10);

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "heatsink/limit/limiter.h"
+#include "heatsink/limit/start_for_test.h"
 
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 constexpr int kThreads = 4;
 
 class Threads : public testing::TestWithParam<Algorithm> {

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "heatsink/limit/start_for_test.h"
+
 namespace heatsink::limit {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 
 TEST(TokenBucket, ABurstPassesAtOnceAndNotOneMore) {
   TokenBucket bucket({10, 1s}, 5);

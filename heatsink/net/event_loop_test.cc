@@ -17,8 +17,8 @@ namespace {
 constexpr Nanos kAtOnce{0};
 constexpr Nanos kLong = std::chrono::seconds(10);
 
-struct Pair {
-  Pair() {
+struct SocketPair {
+  SocketPair() {
     int both[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, both), 0);
     near = Fd(both[0]);
@@ -45,7 +45,7 @@ struct Handler final : FdHandler {
 
 TEST(EventLoop, DeliversWhatIsAskedForAsLongAsItLasts) {
   EventLoop loop;
-  Pair pair;
+  SocketPair pair;
   Handler handler;
   ASSERT_TRUE(loop.add(pair.near.get(), Interest::kRead, handler).ok());
   loop.turn(kAtOnce);
@@ -65,7 +65,7 @@ TEST(EventLoop, DeliversWhatIsAskedForAsLongAsItLasts) {
 
 TEST(EventLoop, AHandlerMayRemoveItselfBetweenItsTwoEvents) {
   EventLoop loop;
-  Pair pair;
+  SocketPair pair;
   Handler handler;
   handler.readable = [&] { loop.remove(pair.near.get()); };
   ASSERT_TRUE(loop.add(pair.near.get(), Interest::kReadWrite, handler).ok());
@@ -76,7 +76,7 @@ TEST(EventLoop, AHandlerMayRemoveItselfBetweenItsTwoEvents) {
 
 TEST(EventLoop, AnInterestGivenUpWithinATurnIsNotServedInIt) {
   EventLoop loop;
-  Pair pair;
+  SocketPair pair;
   Handler handler;
   handler.readable = [&] { loop.change(pair.near.get(), Interest::kRead); };
   ASSERT_TRUE(loop.add(pair.near.get(), Interest::kReadWrite, handler).ok());
@@ -90,9 +90,9 @@ TEST(EventLoop, AnInterestGivenUpWithinATurnIsNotServedInIt) {
 // number.
 TEST(EventLoop, AFetchedEventDoesNotReachTheNextOwnerOfTheNumber) {
   EventLoop loop;
-  Pair pairs[2];
+  SocketPair pairs[2];
   Handler old[2];
-  Pair young;
+  SocketPair young;
   Handler young_handler;
   for (int self = 0; self < 2; ++self) {
     old[self].readable = [&, self] {
@@ -111,7 +111,7 @@ TEST(EventLoop, AFetchedEventDoesNotReachTheNextOwnerOfTheNumber) {
 
 TEST(EventLoop, AHangupIsHeardWithoutInterestAndReadsAsReadable) {
   EventLoop loop;
-  Pair pair;
+  SocketPair pair;
   Handler handler;
   ASSERT_TRUE(loop.add(pair.near.get(), Interest::kNone, handler).ok());
   pair.far.close();
@@ -123,7 +123,7 @@ TEST(EventLoop, AHangupIsHeardWithoutInterestAndReadsAsReadable) {
 TEST(EventLoop, WhatCannotBeWatchedIsRefusedAndForgotten) {
   EventLoop loop;
   Handler handler;
-  Pair pair;
+  SocketPair pair;
   const int closed = pair.near.get();
   pair.near.close();
   EXPECT_FALSE(loop.add(closed, Interest::kRead, handler).ok());
@@ -204,7 +204,7 @@ TEST(EventLoop, ThreadsKeepTheirOrderAndWakeTheLoop) {
 
 TEST(EventLoop, HooksStandAtTheTurnsEndAndAroundTheSleep) {
   EventLoop loop;
-  Pair pair;
+  SocketPair pair;
   Handler handler;
   std::string order;
   handler.readable = [&] { order += "event "; };

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "heatsink/net/sockaddr.h"
+
 namespace heatsink::net {
 namespace {
 
@@ -36,10 +38,6 @@ void set_connection_options(const Fd& socket) {
 
 Fd open_socket(int family) {
   return Fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-}
-
-const sockaddr* as_sockaddr(const ResolvedAddress& address) {
-  return reinterpret_cast<const sockaddr*>(address.bytes);
 }
 
 std::string text_of(const sockaddr* address, socklen_t length) {

@@ -45,13 +45,13 @@ Fd bound_alone() {
   return alone;
 }
 
-struct Pair {
+struct Connection {
   Fd client;
   Fd server;
   std::string peer;
 };
 
-Pair connected(const std::string& host) {
+Connection connected(const std::string& host) {
   auto listener = listen_tcp({host, 0});
   EXPECT_TRUE(listener.ok());
   const std::uint16_t port = local_port(*listener);
@@ -67,7 +67,7 @@ Pair connected(const std::string& host) {
 
 TEST(Socket, BothSidesOfAConnectionOverIpv4AndIpv6) {
   for (const char* host : {"127.0.0.1", "::1"}) {
-    Pair pair = connected(host);
+    Connection pair = connected(host);
     EXPECT_EQ(pair.peer, (HostPort{host, local_port(pair.client)}.text()));
     for (const Fd* socket : {&pair.client, &pair.server}) {
       EXPECT_EQ(option(*socket, IPPROTO_TCP, TCP_NODELAY), 1) << host;
@@ -89,7 +89,7 @@ TEST(Socket, AllInterfacesTakeBothFamilies) {
 }
 
 TEST(Socket, ReadAndWriteSayWhatHappened) {
-  Pair pair = connected("127.0.0.1");
+  Connection pair = connected("127.0.0.1");
   char bytes[16];
   EXPECT_EQ(read_some(pair.server.get(), bytes, sizeof bytes).status, IoStatus::kAgain);
   EXPECT_EQ(write_some(pair.client.get(), "abc", 3).bytes, 3u);
@@ -105,7 +105,7 @@ TEST(Socket, ReadAndWriteSayWhatHappened) {
 }
 
 TEST(Socket, AFullPipeIsAgainAndABrokenOneIsClosedWithoutASignal) {
-  Pair pair = connected("127.0.0.1");
+  Connection pair = connected("127.0.0.1");
   const std::string much(1 << 20, 'x');
   IoResult result{IoStatus::kOk};
   for (int i = 0; i < 1000 && result.status == IoStatus::kOk; ++i)
@@ -130,7 +130,7 @@ TEST(Socket, NothingToAcceptIsAgain) {
 }
 
 TEST(Socket, AcceptOnWhatDoesNotListenEnds) {
-  Pair pair = connected("127.0.0.1");
+  Connection pair = connected("127.0.0.1");
   bool again = true;
   const auto accepted = accept_tcp(pair.client, again);
   ASSERT_FALSE(accepted.ok());
@@ -195,7 +195,7 @@ TEST(Resolve, KnowsThisMachinesAddresses) {
 }
 
 TEST(Fd, MovesAndClosesOnce) {
-  Pair pair = connected("127.0.0.1");
+  Connection pair = connected("127.0.0.1");
   const int number = pair.client.get();
   Fd moved = std::move(pair.client);
   EXPECT_EQ(moved.get(), number);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "heatsink/net/resolve.h"
+#include "heatsink/net/sockaddr.h"
 
 namespace heatsink::net {
 namespace {
@@ -40,10 +41,6 @@ Error system_error(const std::string& path, int error_number) {
 }
 
 Fd open_unix() { return Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
-
-const sockaddr* as_sockaddr(const ResolvedAddress& address) {
-  return reinterpret_cast<const sockaddr*>(address.bytes);
-}
 
 // Two programs that start at once must not both find the same file left over: one of them at a time
 // looks and replaces. The lock is the folder's, goes with its descriptor, and leaves nothing

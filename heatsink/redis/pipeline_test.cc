@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heatsink/redis/request_for_test.h"
 #include "heatsink/resp/writer.h"
 
 namespace heatsink::redis {
@@ -16,14 +17,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
-
-std::string request(std::initializer_list<std::string_view> args) {
-  ByteBuffer out;
-  resp::append_request(out, args);
-  return std::string(out.view());
-}
 
 class PipelineTest : public testing::Test {
  protected:

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heatsink/redis/request_for_test.h"
 #include "heatsink/redis/tracker.h"
 #include "heatsink/redis/tracker_log_for_test.h"
 #include "heatsink/resp/writer.h"
@@ -22,14 +23,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Lines = std::vector<std::string>;
-
-inline TimePoint at(int ms) { return TimePoint(Millis(ms)); }
-
-inline std::string request(std::initializer_list<std::string_view> args) {
-  ByteBuffer out;
-  resp::append_request(out, args);
-  return std::string(out.view());
-}
 
 inline std::string bulk(std::string_view text) {
   return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";

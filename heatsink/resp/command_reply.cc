@@ -140,7 +140,7 @@ void read_flags(const std::vector<Value>& names, Command& command) {
 }
 
 // Builds the list row by row, subcommands behind their container.
-class Reader {
+class CommandListReader {
  public:
   void add(const Value& row, const std::string& container) {
     std::optional<Command> command = read(row, container);
@@ -205,7 +205,7 @@ Result<CommandReply> read_command_reply(const Value& reply) {
     return Error{ErrorCode::kPermission, "the server refuses COMMAND: " + reply.text};
   const std::vector<Value>* rows = list(&reply);
   if (rows == nullptr) return Error{ErrorCode::kProtocol, "the reply to COMMAND is not a list"};
-  Reader reader;
+  CommandListReader reader;
   for (const Value& row : *rows) {
     reader.add(row, "");
     if (reader.is_full()) {

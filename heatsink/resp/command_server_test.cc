@@ -12,19 +12,14 @@
 
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/folded_name.h"
+#include "heatsink/resp/redis_for_test.h"
 #include "heatsink/resp/testing/redis_connection.h"
-#include "heatsink/resp/testing/redis_process.h"
 
 namespace heatsink::resp {
 namespace {
 
 using Call = std::vector<std::string>;
 using NamedKeys = std::vector<std::pair<std::string, bool>>;  // key, write; sorted
-
-testing::RedisProcess& redis() {
-  static testing::RedisProcess process;
-  return process;
-}
 
 // One reply per request, all on one fresh connection.
 std::vector<Value> ask(const std::vector<Call>& requests) {

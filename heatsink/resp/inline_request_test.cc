@@ -13,7 +13,7 @@ namespace {
 
 using Args = std::vector<std::string>;
 
-std::optional<Args> split(std::string_view line) {
+std::optional<Args> split_words(std::string_view line) {
   std::string text;
   std::vector<std::string_view> args;
   if (!split_inline(line, text, args)) return std::nullopt;
@@ -34,7 +34,7 @@ TEST(InlineRequest, WordsAndQuotes) {
       {"ECHO \"a\"\vb", {"ECHO", "a", "b"}},
       {"ECHO \\n", {"ECHO", "\\n"}},
   };
-  for (const auto& [line, args] : cases) EXPECT_EQ(split(line), args) << line;
+  for (const auto& [line, args] : cases) EXPECT_EQ(split_words(line), args) << line;
 }
 
 TEST(InlineRequest, EscapesInDoubleQuotes) {
@@ -47,18 +47,18 @@ TEST(InlineRequest, EscapesInDoubleQuotes) {
       {R"("\xzz")", "xzz"},
       {R"("it's")", "it's"},
   };
-  for (const auto& [line, text] : cases) EXPECT_EQ(split(line), Args{text}) << line;
+  for (const auto& [line, text] : cases) EXPECT_EQ(split_words(line), Args{text}) << line;
 }
 
 TEST(InlineRequest, SingleQuotesKnowOneEscape) {
-  EXPECT_EQ(split(R"('a\'b\n\x41"')"), Args{R"(a'b\n\x41")"});
-  EXPECT_EQ(split(R"('\\')"), std::nullopt) << "the second backslash escapes the quote";
+  EXPECT_EQ(split_words(R"('a\'b\n\x41"')"), Args{R"(a'b\n\x41")"});
+  EXPECT_EQ(split_words(R"('\\')"), std::nullopt) << "the second backslash escapes the quote";
 }
 
 TEST(InlineRequest, UnbalancedQuotes) {
   for (const char* line : {"\"", "'", "\"a", "'a", "\"a\"b", "'a'b", "\"a\"'b'", "a\"b\"c",
                            R"("a\")", R"('a\')", R"("a\)"}) {
-    EXPECT_EQ(split(line), std::nullopt) << line;
+    EXPECT_EQ(split_words(line), std::nullopt) << line;
   }
 }
 

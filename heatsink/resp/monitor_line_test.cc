@@ -7,9 +7,9 @@
 namespace heatsink::resp {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
-std::vector<std::string> split(std::string_view arguments, bool cut = false) {
+std::vector<std::string> split_arguments(std::string_view arguments, bool cut = false) {
   std::string text;
   std::vector<std::string_view> args;
   if (!split_monitor_arguments(arguments, cut, text, args)) return {"wrong"};
@@ -42,18 +42,19 @@ TEST(MonitorLine, WhatIsNoneIsRefused) {
 }
 
 TEST(MonitorLine, NamesAreBinarySafe) {
-  EXPECT_THAT(split(R"("get" "a\x00\xff\n\"b\\ c")"),
+  EXPECT_THAT(split_arguments(R"("get" "a\x00\xff\n\"b\\ c")"),
               ElementsAre("get", std::string("a\0\xff\n\"b\\ c", 9)));
-  EXPECT_THAT(split(R"("get" "half)"), ElementsAre("wrong"));
+  EXPECT_THAT(split_arguments(R"("get" "half)"), ElementsAre("wrong"));
 }
 
 TEST(MonitorLine, OfACutLineTheWholeArgumentsAreGiven) {
-  EXPECT_THAT(split(R"("set" "k" "a value that is too lo)", true), ElementsAre("set", "k"));
-  EXPECT_THAT(split(R"("set" "k\")", true), ElementsAre("set"));
-  EXPECT_THAT(split(R"("set" "k" )", true), ElementsAre("set", "k"));
+  EXPECT_THAT(split_arguments(R"("set" "k" "a value that is too lo)", true),
+              ElementsAre("set", "k"));
+  EXPECT_THAT(split_arguments(R"("set" "k\")", true), ElementsAre("set"));
+  EXPECT_THAT(split_arguments(R"("set" "k" )", true), ElementsAre("set", "k"));
   // The quote may be the first half of nothing: what comes behind it is not known.
-  EXPECT_THAT(split(R"("set" "k")", true), ElementsAre("set"));
-  EXPECT_THAT(split(R"("se)", true), ElementsAre("wrong"));
+  EXPECT_THAT(split_arguments(R"("set" "k")", true), ElementsAre("set"));
+  EXPECT_THAT(split_arguments(R"("se)", true), ElementsAre("wrong"));
 }
 
 }  // namespace

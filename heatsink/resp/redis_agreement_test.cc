@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/resp/testing/redis_process.h"
+#include "heatsink/resp/redis_for_test.h"
 #include "heatsink/resp/testing/reply_trace.h"
 #include "heatsink/resp/testing/request_trace.h"
 #include "heatsink/resp/writer.h"
@@ -15,17 +15,11 @@
 namespace heatsink::resp {
 namespace {
 
-using testing::RedisProcess;
 using testing::ReplyTrace;
 using testing::RequestTrace;
 using testing::trace_replies;
 using testing::trace_requests;
 using testing::TracedRequest;
-
-RedisProcess& redis() {
-  static RedisProcess process;
-  return process;
-}
 
 class RedisAgreement : public ::testing::Test {
  protected:

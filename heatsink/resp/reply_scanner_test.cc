@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/resp/testing/piece_sizes.h"
 #include "heatsink/resp/testing/reply_trace.h"
 
 namespace heatsink::resp {
 namespace {
 
+using testing::piece_sizes;
 using testing::pieces_of;
 using testing::ReplyTrace;
 using testing::same_extents;
@@ -266,11 +268,6 @@ class ReplyMaker {
 
   std::mt19937_64 random_;
 };
-
-rc::Gen<std::vector<std::size_t>> piece_sizes() {
-  return rc::gen::nonEmpty(
-      rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 12)));
-}
 
 RC_GTEST_PROP(ReplyScannerProperty, FindsTheEndOfEachReply, (std::uint64_t seed)) {
   ReplyMaker maker(seed);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/resp/testing/piece_sizes.h"
 #include "heatsink/resp/testing/request_trace.h"
 #include "heatsink/resp/writer.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::piece_sizes;
 using testing::pieces_of;
 using testing::RequestTrace;
 using testing::trace_requests;
@@ -264,11 +266,6 @@ rc::Gen<std::string> fragments() {
                         for (const std::string& part : parts) all += part;
                         return all;
                       });
-}
-
-rc::Gen<std::vector<std::size_t>> piece_sizes() {
-  return rc::gen::nonEmpty(
-      rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 12)));
 }
 
 RC_GTEST_PROP(RequestParserProperty, WhatWasWrittenIsRead, (const std::vector<Args>& requests)) {

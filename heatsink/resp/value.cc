@@ -10,9 +10,9 @@ namespace {
 
 // Reads one element after the other from the front of `rest_`. Recursion is as deep as open
 // aggregates are, which depth_max bounds.
-class Reader {
+class ValueReader {
  public:
-  Reader(std::string_view bytes, const ValueLimits& limits) : rest_(bytes), limits_(limits) {}
+  ValueReader(std::string_view bytes, const ValueLimits& limits) : rest_(bytes), limits_(limits) {}
 
   ValueStatus read_element(Value& value) {
     do {
@@ -73,7 +73,7 @@ Value::Type value_type(char type) {
   }
 }
 
-ValueStatus Reader::read_header() {
+ValueStatus ValueReader::read_header() {
   if (rest_.empty()) return ValueStatus::kNeedMore;
   type_ = rest_[0];
   const Shape shape = shape_of(type_);
@@ -96,7 +96,7 @@ ValueStatus Reader::read_header() {
   return valid ? ValueStatus::kValue : ValueStatus::kError;
 }
 
-ValueStatus Reader::read_body(Value& value) {
+ValueStatus ValueReader::read_body(Value& value) {
   value.type = value_type(type_);
   const Shape shape = shape_of(type_);
   switch (shape) {
@@ -118,7 +118,7 @@ ValueStatus Reader::read_body(Value& value) {
                     static_cast<std::uint64_t>(number_) * (shape == Shape::kPairs ? 2 : 1));
 }
 
-ValueStatus Reader::read_bytes(Value& value) {
+ValueStatus ValueReader::read_bytes(Value& value) {
   const auto size = static_cast<std::size_t>(number_);
   if (size > limits_.bytes_max) return ValueStatus::kError;
   if (rest_.size() > size && rest_[size] != '\r') return ValueStatus::kError;
@@ -130,7 +130,7 @@ ValueStatus Reader::read_bytes(Value& value) {
   return ValueStatus::kValue;
 }
 
-ValueStatus Reader::read_items(std::vector<Value>& items, std::uint64_t count) {
+ValueStatus ValueReader::read_items(std::vector<Value>& items, std::uint64_t count) {
   if (count == 0) return ValueStatus::kValue;
   if (depth_ == limits_.depth_max || count > limits_.items_max - items_) return ValueStatus::kError;
   ++depth_;
@@ -143,7 +143,7 @@ ValueStatus Reader::read_items(std::vector<Value>& items, std::uint64_t count) {
   return ValueStatus::kValue;
 }
 
-ValueStatus Reader::drop_attribute() {
+ValueStatus ValueReader::drop_attribute() {
   std::vector<Value> dropped;
   return read_items(dropped, static_cast<std::uint64_t>(number_) * 2);
 }
@@ -161,7 +161,7 @@ const Value* Value::find(std::string_view key) const {
 ValueStatus parse_value(std::string_view bytes, Value& value, std::size_t& consumed,
                         const ValueLimits& limits) {
   const std::string_view seen = bytes.substr(0, limits.bytes_max);
-  Reader reader(seen, limits);
+  ValueReader reader(seen, limits);
   value = Value{};
   const ValueStatus status = reader.read_element(value);
   if (status == ValueStatus::kValue) consumed = seen.size() - reader.rest_bytes();

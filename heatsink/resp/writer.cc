@@ -8,8 +8,8 @@
 namespace heatsink::resp {
 namespace {
 
-constexpr std::size_t kNumberBytesMax = 20;                   // "-9223372036854775808"
-constexpr std::size_t kHeaderBytesMax = kNumberBytesMax + 3;  // type, number, CRLF
+constexpr std::size_t kNumberBytesMax = 20;                         // "-9223372036854775808"
+constexpr std::size_t kNumberHeaderBytesMax = kNumberBytesMax + 3;  // type, number, CRLF
 
 char* put_crlf(char* at) {
   at[0] = '\r';
@@ -17,14 +17,14 @@ char* put_crlf(char* at) {
   return at + 2;
 }
 
-// REQUIRES room for kHeaderBytesMax.
+// REQUIRES room for kNumberHeaderBytesMax.
 char* put_header(char* at, char type, std::int64_t number) {
   *at++ = type;
   return put_crlf(std::to_chars(at, at + kNumberBytesMax, number).ptr);
 }
 
 void append_header(ByteBuffer& out, char type, std::int64_t number) {
-  char* const begin = out.prepare(kHeaderBytesMax);
+  char* const begin = out.prepare(kNumberHeaderBytesMax);
   out.commit(static_cast<std::size_t>(put_header(begin, type, number) - begin));
 }
 
@@ -57,7 +57,7 @@ void append_error(ByteBuffer& out, std::string_view text) {
 void append_integer(ByteBuffer& out, std::int64_t value) { append_header(out, ':', value); }
 
 void append_bulk(ByteBuffer& out, std::string_view bytes) {
-  char* const begin = out.prepare(kHeaderBytesMax + bytes.size() + 2);
+  char* const begin = out.prepare(kNumberHeaderBytesMax + bytes.size() + 2);
   char* at = put_header(begin, '$', static_cast<std::int64_t>(bytes.size()));
   if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
   at = put_crlf(at + bytes.size());

@@ -57,7 +57,7 @@ rc::Gen<std::vector<std::int64_t>> numbers() {
       rc::gen::inRange<std::int64_t>(-100'000, 10'000'000), rc::gen::arbitrary<std::int64_t>())));
 }
 
-Histogram of(const std::vector<std::int64_t>& values) {
+Histogram histogram_of(const std::vector<std::int64_t>& values) {
   Histogram histogram;
   for (const std::int64_t value : values) histogram.add(value);
   return histogram;
@@ -65,7 +65,7 @@ Histogram of(const std::vector<std::int64_t>& values) {
 
 RC_GTEST_PROP(Histogram, QuantilesAreOffByTheStatedErrorAtMost, ()) {
   std::vector<std::int64_t> values = *numbers();
-  const Histogram histogram = of(values);
+  const Histogram histogram = histogram_of(values);
   std::sort(values.begin(), values.end());
   for (const double q : {0.01, 0.5, 0.9, 0.99, 1.0}) {
     const double rank = std::ceil(q * static_cast<double>(values.size()));
@@ -79,15 +79,15 @@ RC_GTEST_PROP(Histogram, MergesInAnyOrder, ()) {
   const std::vector<std::int64_t> a = *numbers(), b = *numbers();
   std::vector<std::int64_t> both = a;
   both.insert(both.end(), b.begin(), b.end());
-  Histogram ab = of(a), ba = of(b);
-  ab.merge(of(b));
-  ba.merge(of(a));
-  RC_ASSERT(ab == of(both));
-  RC_ASSERT(ba == of(both));
+  Histogram ab = histogram_of(a), ba = histogram_of(b);
+  ab.merge(histogram_of(b));
+  ba.merge(histogram_of(a));
+  RC_ASSERT(ab == histogram_of(both));
+  RC_ASSERT(ba == histogram_of(both));
 }
 
 TEST(Histogram, ClearedIsAsNew) {
-  Histogram histogram = of({1, 1000, -7});
+  Histogram histogram = histogram_of({1, 1000, -7});
   histogram.clear();
   EXPECT_EQ(histogram, Histogram());
 }

@@ -13,21 +13,21 @@
 namespace heatsink::stats {
 namespace {
 
-Summary of(const std::vector<std::int64_t>& values) {
+Summary summary_of(const std::vector<std::int64_t>& values) {
   Summary summary;
   for (const std::int64_t value : values) summary.add(value);
   return summary;
 }
 
 RC_GTEST_PROP(StatsWire, ReadsBackTheSame, (const std::vector<std::int64_t>& values)) {
-  const Summary summary = of(values);
+  const Summary summary = summary_of(values);
   RC_ASSERT(decode(encode(summary)).value() == summary);
 }
 
 RC_GTEST_PROP(StatsWire, IsTheSameForTheSameNumbers, (std::vector<std::int64_t> values)) {
-  const std::string one = encode(of(values));
+  const std::string one = encode(summary_of(values));
   std::reverse(values.begin(), values.end());
-  RC_ASSERT(encode(of(values)) == one);
+  RC_ASSERT(encode(summary_of(values)) == one);
 }
 
 TEST(StatsWire, AThousandfoldTakesAKilobyte) {
@@ -37,23 +37,23 @@ TEST(StatsWire, AThousandfoldTakesAKilobyte) {
 }
 
 RC_GTEST_PROP(StatsWire, ACutOffOneIsRefused, (const std::vector<std::int64_t>& values)) {
-  const std::string bytes = encode(of(values));
+  const std::string bytes = encode(summary_of(values));
   const auto kept = *rc::gen::inRange<std::size_t>(0, bytes.size());
   RC_ASSERT(!decode(std::string_view(bytes).substr(0, kept)).ok());
 }
 
 TEST(StatsWire, RefusesWhatContradictsItself) {
-  Summary wrong = of({1, 2, 3});
+  Summary wrong = summary_of({1, 2, 3});
   wrong.count = 4;
   EXPECT_FALSE(decode(encode(wrong)).ok());
-  wrong = of({1, 2, 3});
+  wrong = summary_of({1, 2, 3});
   wrong.sum = 10;  // more than three times the largest
   EXPECT_FALSE(decode(encode(wrong)).ok());
-  wrong = of({1, 2, 3});
+  wrong = summary_of({1, 2, 3});
   wrong.max = 2;
   EXPECT_FALSE(decode(encode(wrong)).ok());
-  EXPECT_FALSE(decode(encode(of({1})) + '\0').ok());
-  EXPECT_FALSE(decode(std::string("\2") + encode(of({1})).substr(1)).ok());
+  EXPECT_FALSE(decode(encode(summary_of({1})) + '\0').ok());
+  EXPECT_FALSE(decode(std::string("\2") + encode(summary_of({1})).substr(1)).ok());
   EXPECT_FALSE(decode(std::string(kWireBytesMax + 1, '\1')).ok());
 }
 

@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <term.h>
 #include <unistd.h>
+// <term.h> makes `columns` a macro; text.cc has variables of this name.
+#undef columns
 
 #include <algorithm>
 #include <array>

@@ -33,7 +33,7 @@ using detect::RecorderOptions;
 using detect::testing::Zipf;
 using Steady = std::chrono::steady_clock;
 
-constexpr std::uint64_t kSeed = 1;
+constexpr std::uint64_t kCostSeed = 1;
 constexpr std::uint64_t kLossless = UINT64_MAX;
 constexpr std::size_t kProcessBytes = 2'500'000;
 constexpr TimePoint kStart{std::chrono::seconds(100)};
@@ -54,7 +54,7 @@ Item item_of(std::uint64_t rank) {
   char text[32];
   std::snprintf(text, sizeof(text), "user:%011llu:profile", static_cast<unsigned long long>(rank));
   std::memcpy(item.name, text, sizeof(item.name));
-  item.hash = in_db(hash_name_inline(item.key(), kSeed), 0);
+  item.hash = in_db(hash_name_inline(item.key(), kCostSeed), 0);
   return item;
 }
 
@@ -88,7 +88,7 @@ Pass recorder_pass(const RecorderOptions& options, std::uint64_t per_second) {
     std::size_t in_batch = 0;
     for (const Item& item : stream) {
       __builtin_prefetch(&item + kBatch, 0, 0);
-      const KeyHash hash = kHash ? in_db(hash_name_inline(item.key(), kSeed), 0) : item.hash;
+      const KeyHash hash = kHash ? in_db(hash_name_inline(item.key(), kCostSeed), 0) : item.hash;
       urgent |= recorder->record(Access{.hash = hash, .key = item.key()}, time);
       if (++in_batch < kBatch) continue;
       in_batch = 0;

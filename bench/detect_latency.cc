@@ -35,7 +35,7 @@ constexpr double kBackground = 5000;        // accesses per second of other keys
 constexpr Nanos kTick = milliseconds(100);  // proxy.tick
 constexpr std::size_t kShardKeys = 2048;    // as the proxy's workers tell
 constexpr std::size_t kMergedKeys = 4096;
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kLatencySeed = 7;
 
 Nanos from_s(double s) { return Nanos(std::llround(s * 1e9)); }
 
@@ -69,7 +69,7 @@ class Proxy {
 
   void access(std::string_view key, TimePoint now) {
     const std::size_t shard = random_() % recorders_.size();
-    if (!recorders_[shard].record({in_db(hash_name(key, kSeed), 0), key}, now)) return;
+    if (!recorders_[shard].record({in_db(hash_name(key, kLatencySeed), 0), key}, now)) return;
     tell(shard, now);
     judge();
   }

@@ -20,17 +20,17 @@ namespace {
 using detect::Summary;
 
 constexpr std::size_t kKeys = 1000;
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kWireSeed = 7;
 
 // The thousand busiest keys of one node: Zipf 0.99, names of 22 bytes, values of 200.
 Summary summary_of_node(std::uint64_t node) {
-  detect::Recorder recorder({.seed = kSeed});
+  detect::Recorder recorder({.seed = kWireSeed});
   const detect::testing::Zipf zipf(1'000'000, 0.99);
   std::mt19937_64 random(node);
   TimePoint now(std::chrono::seconds(100));
   for (int i = 0; i < 500'000; ++i, now += std::chrono::microseconds(10)) {
     const std::string key = fmt::format("user:{:09}:profile", zipf(random));
-    detect::Access access{in_db(hash_name(key, kSeed), 0), key};
+    detect::Access access{in_db(hash_name(key, kWireSeed), 0), key};
     access.bytes = 200;
     recorder.record(access, now);
   }
@@ -64,7 +64,7 @@ void measure_wire(Figures& figures) {
   figures.row({"encode", fmt::format("{:.1f}", static_cast<double>(bytes.size()) / kKeys),
                us(median_us([&] { used += detect::encode(nodes[0]).size(); }))});
   figures.row({"decode", "", us(median_us([&] {
-                 used += detect::decode(bytes, kSeed, TimePoint{}).value().keys.size();
+                 used += detect::decode(bytes, kWireSeed, TimePoint{}).value().keys.size();
                }))});
   figures.row({"merge of 2", "", us(median_us([&] {
                  used += detect::merge(std::span(nodes).first(2), kKeys).keys.size();

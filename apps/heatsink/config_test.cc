@@ -7,41 +7,25 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/heatsink/configuration.h"
-#include "apps/heatsink/verbs.h"
+#include "apps/heatsink/verb_for_test.h"
 
 namespace heatsink::app {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::internal::CaptureStderr;
-using ::testing::internal::CaptureStdout;
-using ::testing::internal::GetCapturedStderr;
-using ::testing::internal::GetCapturedStdout;
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-Outcome run(std::vector<std::string> words) {
-  words.insert(words.begin(), "heatsink config");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  CaptureStdout();
-  CaptureStderr();
-  const int code = run_config(static_cast<int>(words.size()), argv.data());
-  return {code, GetCapturedStdout(), GetCapturedStderr()};
-}
 
 class ConfigVerb : public ::testing::Test {
  protected:
   ConfigVerb() { std::filesystem::create_directory(directory_); }
   ~ConfigVerb() override { std::filesystem::remove_all(directory_); }
+  static Outcome run(std::vector<std::string> words) {
+    return run_verb("config", std::move(words));
+  }
   std::string file(const std::string& text) {
     std::string path = directory_ / "heatsink.yaml";
     std::ofstream(path) << text;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/heatsink/verb_for_test.h"
 #include "apps/heatsink/verbs.h"
 
 namespace heatsink::app {
@@ -16,20 +17,15 @@ using ::testing::HasSubstr;
 
 std::vector<std::string> seen;  // what the verb `top` below was called with
 
-int run_top(int argc, char** argv) {
+int fake_top(int argc, char** argv) {
   seen.assign(argv, argv + argc);
   EXPECT_EQ(argv[argc], nullptr);
   return 7;
 }
-int run_proxy(int, char**) { return 8; }
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
+int fake_proxy(int, char**) { return 8; }
 
 Outcome run(std::vector<std::string> words) {
-  const Verb rows[] = {{"proxy", "Serves.", run_proxy}, {"top", "Shows.", run_top}};
+  const Verb rows[] = {{"proxy", "Serves.", fake_proxy}, {"top", "Shows.", fake_top}};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

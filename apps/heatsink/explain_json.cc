@@ -16,7 +16,7 @@ namespace {
 namespace json = boost::json;
 
 // Whole numbers as integers: Boost.JSON writes every double with an exponent. Not finite: null.
-json::value number(double value) {
+json::value plain_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == std::floor(value) && std::abs(value) < 9e15) return static_cast<std::int64_t>(value);
   return value;
@@ -25,7 +25,7 @@ json::value number(double value) {
 json::array tallies(const std::vector<TallyView>& list) {
   json::array out;
   for (const TallyView& tally : list)
-    out.push_back(json::object{{"name", tally.name}, {"low", number(tally.count)}});
+    out.push_back(json::object{{"name", tally.name}, {"low", plain_number(tally.count)}});
   return out;
 }
 
@@ -35,8 +35,8 @@ json::object advice_object(const KeyView& key, const HotkeysView& view) {
   for (const advice::Remedy& remedy : advice.remedies) {
     remedies.push_back(json::object{{"relief", to_string(remedy.relief)},
                                     {"helps", remedy.helps},
-                                    {"key_removed", number(remedy.effect.key_removed)},
-                                    {"node_removed", number(remedy.effect.node_removed)},
+                                    {"key_removed", plain_number(remedy.effect.key_removed)},
+                                    {"node_removed", plain_number(remedy.effect.node_removed)},
                                     {"memory_bytes", remedy.effect.memory.count},
                                     {"text", remedy.text}});
   }
@@ -48,7 +48,7 @@ void add_value(json::object& out, const KeyView& key) {
   out["type"] = key.type.empty() ? json::value() : json::value(key.type);
   out["encoding"] = key.encoding.empty() ? json::value() : json::value(key.encoding);
   out["ttl_seconds"] =
-      key.ttl ? number(std::chrono::duration<double>(*key.ttl).count()) : json::value();
+      key.ttl ? plain_number(std::chrono::duration<double>(*key.ttl).count()) : json::value();
 }
 
 json::object row_object(const KeyView& key, const HotkeysView& view) {
@@ -57,16 +57,16 @@ json::object row_object(const KeyView& key, const HotkeysView& view) {
                    {"reason", key.reason},
                    {"rule", key.rule},
                    {"dimension", key.dimension},
-                   {"age_seconds", number(std::chrono::duration<double>(key.age).count())},
-                   {"rate", number(key.rate)},
-                   {"rate_low", number(key.rate_low)},
-                   {"rate_high", number(key.rate_high)},
-                   {"share", number(key.share)},
-                   {"reads_rate", number(key.reads_rate)},
-                   {"writes_rate", number(key.writes_rate)},
-                   {"hits_rate", number(key.hits_rate)},
-                   {"misses_rate", number(key.misses_rate)},
-                   {"bytes_rate", number(key.bytes_rate)},
+                   {"age_seconds", plain_number(std::chrono::duration<double>(key.age).count())},
+                   {"rate", plain_number(key.rate)},
+                   {"rate_low", plain_number(key.rate_low)},
+                   {"rate_high", plain_number(key.rate_high)},
+                   {"share", plain_number(key.share)},
+                   {"reads_rate", plain_number(key.reads_rate)},
+                   {"writes_rate", plain_number(key.writes_rate)},
+                   {"hits_rate", plain_number(key.hits_rate)},
+                   {"misses_rate", plain_number(key.misses_rate)},
+                   {"bytes_rate", plain_number(key.bytes_rate)},
                    {"cached", key.cached},
                    {"cache_note", key.cache_note},
                    {"commands", tallies(key.commands)},
@@ -85,10 +85,10 @@ std::string explain_json(const HotkeysView& view, const Question& question) {
   json::array rows;
   for (const KeyView* key : find_rows(view, question)) rows.push_back(row_object(*key, view));
   json::object out{
-      {"key", printable(question.raw_name)}, {"key_base64", admin::base64(question.raw_name)},
-      {"listed", is_listed(view, question)}, {"keys_listed", listed_keys(view)},
-      {"warm", number(view.node.warm)},      {"absent_max", number(view.node.absent_max)},
-      {"dimension", view.node.dimension},    {"rows", std::move(rows)}};
+      {"key", printable(question.raw_name)},  {"key_base64", admin::base64(question.raw_name)},
+      {"listed", is_listed(view, question)},  {"keys_listed", listed_keys(view)},
+      {"warm", plain_number(view.node.warm)}, {"absent_max", plain_number(view.node.absent_max)},
+      {"dimension", view.node.dimension},     {"rows", std::move(rows)}};
   return json::serialize(out) + "\n";
 }
 

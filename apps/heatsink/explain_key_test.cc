@@ -16,7 +16,7 @@ namespace json = boost::json;
 using testing::HasSubstr;
 using testing::Not;
 
-HotkeysView answer() {
+HotkeysView judged_answer() {
   HotkeysView view = sample_answer();
   view.node.dimension = "requests";
   view.node.hot = 3000;
@@ -25,7 +25,7 @@ HotkeysView answer() {
 }
 
 TEST(Explain, AListedKeyWithAdvice) {
-  EXPECT_EQ(explain_text(answer(), {"counter:visits", std::nullopt}),
+  EXPECT_EQ(explain_text(judged_answer(), {"counter:visits", std::nullopt}),
             R"(key       counter:visits (db 0)
 state     write-hot; for 3m12s
 why       above the threshold of this node
@@ -52,7 +52,7 @@ no use    splitting: there is one master: all copies would be on the same node
 }
 
 TEST(Explain, OfAColdKeyWhatIsKnownAllTheSame) {
-  HotkeysView view = answer();
+  HotkeysView view = judged_answer();
   KeyView cold = sample_key("counter:none", 3, "cold");
   cold.reason = "at most 3/s, and warm is from 500/s on";
   cold.type = "hash";
@@ -70,7 +70,7 @@ TEST(Explain, OfAColdKeyWhatIsKnownAllTheSame) {
 }
 
 TEST(Explain, EachDatabaseThatHasIt) {
-  HotkeysView view = answer();
+  HotkeysView view = judged_answer();
   view.keys.push_back(sample_key("counter:visits", 700, "warm"));
   view.keys.back().db = 3;
   const std::string both = explain_text(view, {"counter:visits", std::nullopt});
@@ -81,12 +81,13 @@ TEST(Explain, EachDatabaseThatHasIt) {
 
 TEST(Explain, BytesOfANameAreExact) {
   using namespace std::string_literals;
-  EXPECT_EQ(find_rows(answer(), {"blob\0\xff:\x1b[2J"s, std::nullopt}).size(), 1U);
-  EXPECT_TRUE(find_rows(answer(), {"blob\0"s, std::nullopt}).empty());
+  EXPECT_EQ(find_rows(judged_answer(), {"blob\0\xff:\x1b[2J"s, std::nullopt}).size(), 1U);
+  EXPECT_TRUE(find_rows(judged_answer(), {"blob\0"s, std::nullopt}).empty());
 }
 
 TEST(Explain, WhatIsNotListedIsBounded) {
-  EXPECT_EQ(explain_text(answer(), {"user:77:profile", std::nullopt}), R"(key       user:77:profile
+  EXPECT_EQ(explain_text(judged_answer(), {"user:77:profile", std::nullopt}),
+            R"(key       user:77:profile
 state     it is not among the 5 keys that are hot, write-hot or warm at 127.0.0.1:6379: no more than
           500/s is proven of it, unless a rule has other thresholds for it
 listed    user:1002:profile (db 0, 612/s)
@@ -95,7 +96,7 @@ node      3 keys are hot, 1 key is write-hot
 }
 
 TEST(Explain, WithoutAThresholdNoNumberIsInvented) {
-  HotkeysView view = answer();
+  HotkeysView view = judged_answer();
   view.node.warm = kUnknown;
   const std::string text = explain_text(view, {"nobody", std::nullopt});
   EXPECT_THAT(text, HasSubstr("below the threshold of warm keys"));
@@ -103,7 +104,7 @@ TEST(Explain, WithoutAThresholdNoNumberIsInvented) {
 }
 
 TEST(Explain, WhatAKeyThatIsNotListedCanHaveIsTold) {
-  HotkeysView view = answer();
+  HotkeysView view = judged_answer();
   view.node.absent_max = 42;
   EXPECT_THAT(explain_text(view, {"nobody", std::nullopt}), HasSubstr("most 42/s\n"));
   view.node.absent_max = kUnknown;
@@ -112,7 +113,7 @@ TEST(Explain, WhatAKeyThatIsNotListedCanHaveIsTold) {
 }
 
 TEST(Explain, HostileNamesAreEscaped) {
-  HotkeysView view = answer();
+  HotkeysView view = judged_answer();
   const std::string hostile = "\x1b]0;owned\x07\r\n";
   view.headline = view.node.upstream = hostile;
   view.keys[0].raw_name = view.keys[0].name = view.keys[0].reason = hostile;
@@ -122,7 +123,7 @@ TEST(Explain, HostileNamesAreEscaped) {
 }
 
 TEST(Explain, JsonHasTheSameNumbers) {
-  const json::value out = json::parse(explain_json(answer(), {"product:1000:price", 0}));
+  const json::value out = json::parse(explain_json(judged_answer(), {"product:1000:price", 0}));
   EXPECT_EQ(out.at("key").as_string(), "product:1000:price");
   EXPECT_EQ(out.at("key_base64").as_string(), "cHJvZHVjdDoxMDAwOnByaWNl");
   EXPECT_TRUE(out.at("listed").as_bool());
@@ -139,7 +140,8 @@ TEST(Explain, JsonHasTheSameNumbers) {
 }
 
 TEST(Explain, JsonOfAKeyThatIsNotListed) {
-  const json::value out = json::parse(explain_json(answer(), {std::string("\0", 1), std::nullopt}));
+  const json::value out =
+      json::parse(explain_json(judged_answer(), {std::string("\0", 1), std::nullopt}));
   EXPECT_EQ(out.at("key").as_string(), "\\x00");
   EXPECT_FALSE(out.at("listed").as_bool());
   EXPECT_TRUE(out.at("rows").as_array().empty());

@@ -5,33 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "apps/heatsink/verbs.h"
+#include "apps/heatsink/verb_for_test.h"
 
 namespace heatsink::app {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Outcome {
-  int code;
-  std::string said;
-};
-
-// Nobody listens on port 1.
-Outcome run(std::vector<std::string> words) {
-  const auto verb = std::ranges::find(verbs(), words[0], &Verb::name);
-  words[0] = "heatsink " + words[0];
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  testing::internal::CaptureStderr();
-  const int code = verb->run(static_cast<int>(words.size()), argv.data());
-  return {code, testing::internal::GetCapturedStderr()};
-}
 
 struct Misuse {
   std::vector<std::string> words;
@@ -39,7 +21,7 @@ struct Misuse {
 };
 
 TEST(Flags, WhatIsWrittenWronglyIsMisuse) {
-  const std::string server = "redis://127.0.0.1:1";
+  const std::string server = "redis://127.0.0.1:1";  // where nobody listens
   const Misuse all[] = {
       {{"top", server, "--source", "lfo"},
        "--source: there is no source 'lfo' (did you mean lfu?)"},
@@ -64,9 +46,9 @@ TEST(Flags, WhatIsWrittenWronglyIsMisuse) {
       {{"warm", "k", "--until", "25:00"}, "'25:00'"},
   };
   for (const Misuse& each : all) {
-    const Outcome outcome = run(each.words);
+    const Outcome outcome = run_verb(each.words[0], {each.words.begin() + 1, each.words.end()});
     EXPECT_EQ(outcome.code, kMisused) << testing::PrintToString(each.words);
-    EXPECT_THAT(outcome.said, HasSubstr(each.said)) << testing::PrintToString(each.words);
+    EXPECT_THAT(outcome.err, HasSubstr(each.said)) << testing::PrintToString(each.words);
   }
 }
 

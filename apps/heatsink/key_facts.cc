@@ -80,8 +80,6 @@ const NodeView& node_of(const KeyView& key, const HotkeysView& view) {
   return found == view.nodes.end() ? view.node : *found;
 }
 
-double known(double value) { return std::isnan(value) ? 0 : value; }
-
 }  // namespace
 
 std::optional<std::uint16_t> slot_of(const KeyView& key) {

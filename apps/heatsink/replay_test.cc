@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "apps/heatsink/replay_svg.h"
-#include "apps/heatsink/verbs.h"
+#include "apps/heatsink/verb_for_test.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/replay/replay.h"
 
@@ -22,26 +22,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::internal::CaptureStderr;
-using ::testing::internal::CaptureStdout;
-using ::testing::internal::GetCapturedStderr;
-using ::testing::internal::GetCapturedStdout;
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-Outcome run(RunVerb verb, std::vector<std::string> words) {
-  words.insert(words.begin(), "heatsink verb");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  CaptureStdout();
-  CaptureStderr();
-  const int code = verb(static_cast<int>(words.size()), argv.data());
-  return {code, GetCapturedStdout(), GetCapturedStderr()};
-}
 
 class ReplayVerb : public ::testing::Test {
  protected:
@@ -81,7 +61,7 @@ class ReplayVerb : public ::testing::Test {
 };
 
 TEST_F(ReplayVerb, TextFitsATerminalAndIsSafe) {
-  const Outcome told = run(run_replay, {hot_trace()});
+  const Outcome told = run_verb("replay", {hot_trace()});
   ASSERT_EQ(told.code, kDone) << told.err;
   EXPECT_EQ(told.err, "");  // no progress where nobody looks
   EXPECT_THAT(told.out, HasSubstr("Which threshold?"));
@@ -92,7 +72,7 @@ TEST_F(ReplayVerb, TextFitsATerminalAndIsSafe) {
 }
 
 TEST_F(ReplayVerb, JsonIsJson) {
-  const Outcome told = run(run_replay, {hot_trace(), "--json"});
+  const Outcome told = run_verb("replay", {hot_trace(), "--json"});
   ASSERT_EQ(told.code, kDone) << told.err;
   const boost::json::value report = boost::json::parse(told.out);
   EXPECT_TRUE(report.at("recommendation").at("caching").as_bool());
@@ -102,7 +82,7 @@ TEST_F(ReplayVerb, JsonIsJson) {
 
 // Every element is closed, and nothing comes from outside.
 TEST_F(ReplayVerb, HtmlIsOneWellFormedSafePage) {
-  const Outcome told = run(run_replay, {hot_trace(), "--html", path("r.html")});
+  const Outcome told = run_verb("replay", {hot_trace(), "--html", path("r.html")});
   ASSERT_EQ(told.code, kDone) << told.err;
   const std::string html = content(path("r.html"));
   EXPECT_THAT(html, HasSubstr("&lt;script&gt;&amp;"));
@@ -120,25 +100,26 @@ TEST_F(ReplayVerb, HtmlIsOneWellFormedSafePage) {
 
 TEST_F(ReplayVerb, ConfigIsAcceptedAndNothingIsOverwritten) {
   const std::string config = path("c.yaml");
-  ASSERT_EQ(run(run_replay, {hot_trace(), "--write-config", config}).code, kDone);
-  const Outcome checked = run(run_config, {"check", config});
+  ASSERT_EQ(run_verb("replay", {hot_trace(), "--write-config", config}).code, kDone);
+  const Outcome checked = run_verb("config", {"check", config});
   EXPECT_EQ(checked.out, "ok\n") << checked.err;
   EXPECT_THAT(content(config), HasSubstr("enabled: true"));
 
-  const Outcome again = run(run_replay, {hot_trace(), "--write-config", config});
+  const Outcome again = run_verb("replay", {hot_trace(), "--write-config", config});
   EXPECT_EQ(again.code, kMisused);
   EXPECT_THAT(again.err, HasSubstr("--force"));
-  EXPECT_EQ(run(run_replay, {hot_trace(), "--write-config", config, "--force"}).code, kDone);
+  EXPECT_EQ(run_verb("replay", {hot_trace(), "--write-config", config, "--force"}).code, kDone);
 }
 
 TEST_F(ReplayVerb, NothingHotIsSaidAndConfigured) {
   const std::string config = path("c.yaml");
-  const Outcome told = run(run_replay, {cold_trace(), "--rate", "1000", "--write-config", config});
+  const Outcome told =
+      run_verb("replay", {cold_trace(), "--rate", "1000", "--write-config", config});
   ASSERT_EQ(told.code, kDone) << told.err;
   EXPECT_THAT(told.out, HasSubstr("Leave caching off"));
   EXPECT_THAT(told.out, HasSubstr("Nothing is hot"));
   EXPECT_THAT(content(config), HasSubstr("enabled: false"));
-  EXPECT_EQ(run(run_config, {"check", config}).out, "ok\n");
+  EXPECT_EQ(run_verb("config", {"check", config}).out, "ok\n");
 }
 
 TEST_F(ReplayVerb, WithoutSizesNothingIsSaidOfBytes) {
@@ -148,38 +129,39 @@ TEST_F(ReplayVerb, WithoutSizesNothingIsSaidOfBytes) {
             (i % 10 == 0 ? "hgetall\n" : "get\n");
   }
   const std::string trace = file("unsized.csv", text);
-  const Outcome told = run(run_replay, {trace});
+  const Outcome told = run_verb("replay", {trace});
   EXPECT_THAT(told.out, HasSubstr("memory est."));
   EXPECT_THAT(told.out, Not(HasSubstr("of the bytes")));
   EXPECT_THAT(told.out, HasSubstr("4000 reads are no GET"));
-  EXPECT_THAT(run(run_replay, {trace, "--json"}).out, Not(HasSubstr("bytes_ratio")));
-  EXPECT_THAT(run(run_replay, {hot_trace()}).out, HasSubstr("of the bytes"));
+  EXPECT_THAT(run_verb("replay", {trace, "--json"}).out, Not(HasSubstr("bytes_ratio")));
+  EXPECT_THAT(run_verb("replay", {hot_trace()}).out, HasSubstr("of the bytes"));
 }
 
 TEST_F(ReplayVerb, SettingsWithoutEvidenceAreMarked) {
-  const Outcome told = run(run_replay, {hot_trace(), "--windows", "2s", "--thresholds", "2,100"});
+  const Outcome told =
+      run_verb("replay", {hot_trace(), "--windows", "2s", "--thresholds", "2,100"});
   EXPECT_THAT(told.out, HasSubstr(" few\n"));
   EXPECT_THAT(told.out, HasSubstr("100 requests/s"));
 }
 
 TEST_F(ReplayVerb, MisuseAndBadInputAreTold) {
-  EXPECT_EQ(run(run_replay, {}).code, kMisused);
-  EXPECT_EQ(run(run_replay, {"x", "--rate", "-5"}).code, kMisused);
-  EXPECT_EQ(run(run_replay, {"x", "--windows", "5"}).code, kMisused);
-  EXPECT_EQ(run(run_replay, {"x", "--thresholds", "0.5"}).code, kMisused);
-  EXPECT_EQ(run(run_replay, {"x", "--capacities", "5000"}).code, kMisused);
-  EXPECT_EQ(run(run_replay, {"x", "--rate", "5", "--speed", "2"}).code, kMisused);
-  EXPECT_EQ(run(run_replay, {"--help"}).code, kDone);
-  const Outcome absent = run(run_replay, {path("absent")});
+  EXPECT_EQ(run_verb("replay", {}).code, kMisused);
+  EXPECT_EQ(run_verb("replay", {"x", "--rate", "-5"}).code, kMisused);
+  EXPECT_EQ(run_verb("replay", {"x", "--windows", "5"}).code, kMisused);
+  EXPECT_EQ(run_verb("replay", {"x", "--thresholds", "0.5"}).code, kMisused);
+  EXPECT_EQ(run_verb("replay", {"x", "--capacities", "5000"}).code, kMisused);
+  EXPECT_EQ(run_verb("replay", {"x", "--rate", "5", "--speed", "2"}).code, kMisused);
+  EXPECT_EQ(run_verb("replay", {"--help"}).code, kDone);
+  const Outcome absent = run_verb("replay", {path("absent")});
   EXPECT_EQ(absent.code, kFailed);
   EXPECT_THAT(absent.err, HasSubstr("No such file"));
-  EXPECT_THAT(run(run_replay, {cold_trace()}).err, HasSubstr("--rate 10000"));
-  EXPECT_THAT(run(run_replay, {path("")}).err, HasSubstr("folder"));
+  EXPECT_THAT(run_verb("replay", {cold_trace()}).err, HasSubstr("--rate 10000"));
+  EXPECT_THAT(run_verb("replay", {path("")}).err, HasSubstr("folder"));
 }
 
 TEST_F(ReplayVerb, GivenGridsAreTried) {
-  const Outcome told = run(run_replay, {hot_trace(), "--windows", "5s", "--thresholds", "100,20",
-                                        "--capacities", "50,64kb,1mb", "--json"});
+  const Outcome told = run_verb("replay", {hot_trace(), "--windows", "5s", "--thresholds", "100,20",
+                                           "--capacities", "50,64kb,1mb", "--json"});
   ASSERT_EQ(told.code, kDone) << told.err;
   EXPECT_EQ(boost::json::parse(told.out).at("savings").as_array().size(), 6u);
 }
@@ -192,7 +174,7 @@ TEST_F(ReplayVerb, WhatARecordingDoesNotNameIsNotSaidToBeNothing) {
       "{\"at\": \"2026-11-22T10:00:10.000Z\", \"window_seconds\": 10, \"node\": "
       "{\"requests_rate\": 100}, \"keys\": [{\"name_base64\": \"aG90\", \"db\": 0, \"reads\": 590, "
       "\"writes\": 10}]}\n");
-  const Outcome done = run(run_replay, {trace});
+  const Outcome done = run_verb("replay", {trace});
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("GET 59.0 %, other reads 0 %, writes 1.0 %; of 40.0 %"));
   EXPECT_THAT(done.out, HasSubstr("nothing is"));

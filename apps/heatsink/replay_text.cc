@@ -146,7 +146,7 @@ std::string costs_table(const ReplayReport& report) {
   return out + evidence_note(out);
 }
 
-std::string keys_table(const ReplayReport& report) {
+std::string keys_text(const ReplayReport& report) {
   std::string out = heading("Busiest keys");
   out += fmt::format("{:<40}{:>10}{:>10}{:>10}\n", "key", "requests", "share", "writes");
   for (const replay::BusyKey& busy : report.facts.busiest) {
@@ -216,7 +216,7 @@ std::string accuracy_text(const ReplayReport& report) {
 
 std::string report_text(const ReplayReport& report) {
   std::string out = trace_text(report) + recommendation_text(report) + capacities_table(report) +
-                    costs_table(report) + keys_table(report) + accuracy_text(report);
+                    costs_table(report) + keys_text(report) + accuracy_text(report);
   const std::vector<std::string> notes = caveats(report);
   if (notes.empty()) return out;
   out += heading("To keep in mind");

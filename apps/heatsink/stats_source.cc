@@ -11,7 +11,7 @@
 namespace heatsink::app {
 namespace {
 
-constexpr Nanos kTimeout = std::chrono::seconds(1);
+constexpr Nanos kStatisticTimeout = std::chrono::seconds(1);
 
 distributed::ServerOptions server_of(const proxy::ProxyOptions& options) {
   distributed::ServerOptions server;
@@ -21,7 +21,7 @@ distributed::ServerOptions server_of(const proxy::ProxyOptions& options) {
   server.tls_key = options.upstream_tls_key;
   server.tls_server_name = options.upstream_tls_server_name;
   server.tls_verify = options.upstream_tls_verify;
-  server.connect_timeout = server.response_timeout = kTimeout;
+  server.connect_timeout = server.response_timeout = kStatisticTimeout;
   server.client_name = "heatsink-admin";
   return server;
 }
@@ -39,7 +39,7 @@ std::function<Result<std::string>(const std::string& name, Nanos window)> statis
       *server = std::move(opened).value();
     }
     auto reading = distributed::read_statistic(**server, name, std::chrono::ceil<Millis>(window),
-                                               BootClock::now() + 2 * kTimeout);
+                                               BootClock::now() + 2 * kStatisticTimeout);
     if (!reading.ok()) return reading.error();
     return stats_json(NamedReading{name, std::move(reading).value()});
   };

@@ -19,7 +19,7 @@ constexpr const char* kHotkeys = R"({"keys":[
   {"name_base64":"YSBi","name_truncated":false,"db":3,"rate":9},
   {"name_base64":"YSBi","name_truncated":false,"db":0,"rate":5},
   {"name_base64":"eA==","name_truncated":true,"db":0,"rate":1}]})";
-constexpr const char* kKey = R"({"keys":[{"name_base64":"YSBi","db":3,"rate":7,"type":"hash",
+constexpr const char* kKeyAnswer = R"({"keys":[{"name_base64":"YSBi","db":3,"rate":7,"type":"hash",
   "value_bytes":120,"never_expires":true,"value_problem":""}],"events":[]})";
 
 json::value with(const char* key, const CloserLook& look) {
@@ -63,7 +63,7 @@ TEST(CloserLook, WhatIsNotListedIsAskedForOnlyWhereThatIsWanted) {
 }
 
 TEST(CloserLook, TheRowKeepsItsRateAndGetsWhatIsToldOfTheValue) {
-  const json::value out = with(kKey, {"a b", std::nullopt});
+  const json::value out = with(kKeyAnswer, {"a b", std::nullopt});
   const json::value& row = out.at("keys").at(0);
   EXPECT_EQ(row.at("rate").as_int64(), 9);
   EXPECT_EQ(row.at("type").as_string(), "hash");
@@ -84,7 +84,7 @@ TEST(CloserLook, AColdKeyGetsARowWhereThatIsWanted) {
 TEST(CloserLook, AnAnswerThatIsNoneChangesNothing) {
   for (const char* bad : {"", "[]", "{}", R"({"keys":[]})", R"({"keys":[1]})", R"({"keys":7})"})
     EXPECT_EQ(with_closer_look(kHotkeys, bad, {"a b", std::nullopt}), kHotkeys) << bad;
-  EXPECT_EQ(with_closer_look("nothing", kKey, {"a b", std::nullopt}), "nothing");
+  EXPECT_EQ(with_closer_look("nothing", kKeyAnswer, {"a b", std::nullopt}), "nothing");
 }
 
 TEST(CloserLook, WhyThereIsNoneIsTold) {

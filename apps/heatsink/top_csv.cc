@@ -15,7 +15,7 @@
 namespace heatsink::app {
 namespace {
 
-std::string number(double value) {
+std::string number_text(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "";
 }
 
@@ -46,27 +46,29 @@ struct Column {
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
-std::string known(const std::optional<Nanos>& time) { return time ? number(seconds(*time)) : ""; }
+std::string seconds_text(const std::optional<Nanos>& time) {
+  return time ? number_text(seconds(*time)) : "";
+}
 
-constexpr std::array<Column, 24> kColumns{{
+constexpr std::array<Column, 24> kCsvColumns{{
     {"key", [](const TopRow& row) { return row.key->name; }, true},
     {"keys", [](const TopRow& row) { return std::to_string(std::max<std::size_t>(row.keys, 1)); }},
     {"db", [](const TopRow& row) { return std::to_string(row.key->db); }},
     {"verdict", [](const TopRow& row) { return row.key->verdict; }},
-    {"rate", [](const TopRow& row) { return number(row.key->rate); }},
-    {"rate_low", [](const TopRow& row) { return number(row.key->rate_low); }},
-    {"rate_high", [](const TopRow& row) { return number(row.key->rate_high); }},
-    {"share", [](const TopRow& row) { return number(row.key->share); }},
-    {"reads_rate", [](const TopRow& row) { return number(row.key->reads_rate); }},
-    {"writes_rate", [](const TopRow& row) { return number(row.key->writes_rate); }},
-    {"hits_rate", [](const TopRow& row) { return number(row.key->hits_rate); }},
-    {"misses_rate", [](const TopRow& row) { return number(row.key->misses_rate); }},
-    {"bytes_rate", [](const TopRow& row) { return number(row.key->bytes_rate); }},
-    {"hit_ratio", [](const TopRow& row) { return number(row.key->hit_ratio); }},
+    {"rate", [](const TopRow& row) { return number_text(row.key->rate); }},
+    {"rate_low", [](const TopRow& row) { return number_text(row.key->rate_low); }},
+    {"rate_high", [](const TopRow& row) { return number_text(row.key->rate_high); }},
+    {"share", [](const TopRow& row) { return number_text(row.key->share); }},
+    {"reads_rate", [](const TopRow& row) { return number_text(row.key->reads_rate); }},
+    {"writes_rate", [](const TopRow& row) { return number_text(row.key->writes_rate); }},
+    {"hits_rate", [](const TopRow& row) { return number_text(row.key->hits_rate); }},
+    {"misses_rate", [](const TopRow& row) { return number_text(row.key->misses_rate); }},
+    {"bytes_rate", [](const TopRow& row) { return number_text(row.key->bytes_rate); }},
+    {"hit_ratio", [](const TopRow& row) { return number_text(row.key->hit_ratio); }},
     {"cached", [](const TopRow& row) { return std::string(row.key->cached ? "true" : "false"); }},
-    {"age_seconds", [](const TopRow& row) { return number(seconds(row.key->age)); }},
+    {"age_seconds", [](const TopRow& row) { return number_text(seconds(row.key->age)); }},
     {"dimension", [](const TopRow& row) { return row.key->dimension; }},
-    {"window_seconds", [](const TopRow& row) { return number(seconds(row.key->window)); }},
+    {"window_seconds", [](const TopRow& row) { return number_text(seconds(row.key->window)); }},
     {"rule", [](const TopRow& row) { return row.key->rule; }, true},
     {"node", [](const TopRow& row) { return row.key->node; }, true},
     {"slot",
@@ -75,15 +77,15 @@ constexpr std::array<Column, 24> kColumns{{
        return slot ? std::to_string(*slot) : std::string();
      }},
     {"reason", [](const TopRow& row) { return row.key->reason; }, true},
-    {"latency_mean_seconds", [](const TopRow& row) { return known(row.key->latency_mean); }},
-    {"latency_p99_seconds", [](const TopRow& row) { return known(row.key->latency_p99); }},
+    {"latency_mean_seconds", [](const TopRow& row) { return seconds_text(row.key->latency_mean); }},
+    {"latency_p99_seconds", [](const TopRow& row) { return seconds_text(row.key->latency_p99); }},
 }};
 
 }  // namespace
 
 std::string csv_header() {
   std::string out = "time";
-  for (const Column& column : kColumns) out.append(",").append(column.name);
+  for (const Column& column : kCsvColumns) out.append(",").append(column.name);
   return out + "\r\n";
 }
 
@@ -91,7 +93,7 @@ std::string csv_block(const TopRows& rows, std::string_view time, CsvText text) 
   std::string out;
   for (const TopRow& row : rows.rows) {
     out += time;
-    for (const Column& column : kColumns) {
+    for (const Column& column : kCsvColumns) {
       std::string field = column.text(row);
       if (column.is_foreign && text == CsvText::kDefused) field = defused(std::move(field));
       out.append(",").append(quoted(field));

@@ -2,13 +2,10 @@
 #include "apps/heatsink/top_model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace heatsink::app {
 namespace {
-
-double known(double value) { return std::isnan(value) ? 0 : value; }
 
 void push_bounded(std::vector<double>& values, double value) {
   if (values.size() == TopModel::kHistoryMax) values.erase(values.begin());

@@ -66,7 +66,7 @@ void add_details(const observe::KeyDetails& details, json::object& key) {
   if (details.never_expires) key["never_expires"] = true;
 }
 
-json::value number(double value) {
+json::value number_or_null(double value) {
   return std::isfinite(value) ? json::value(value) : json::value(nullptr);
 }
 
@@ -98,10 +98,10 @@ json::array slots_array(const observe::Observation& seen) {
   for (const observe::SlotSeen& slot : seen.slots) {
     out.push_back(json::object{{"slot", slot.slot},
                                {"node", printable(slot.node)},
-                               {"keys", number(slot.keys)},
-                               {"cpu_share", number(slot.cpu_share)},
-                               {"bytes_rate", number(slot.bytes_rate)},
-                               {"rate", number(slot.rate)}});
+                               {"keys", number_or_null(slot.keys)},
+                               {"cpu_share", number_or_null(slot.cpu_share)},
+                               {"bytes_rate", number_or_null(slot.bytes_rate)},
+                               {"rate", number_or_null(slot.rate)}});
   }
   return out;
 }
@@ -111,9 +111,9 @@ json::object node_object(const observe::NodeSeen& node) {
   return {{"upstream", printable(node.name)},
           {"upstream_up", node.is_up},
           {"watched", node.is_watched},
-          {"requests_rate", number(node.load ? node.load->requests_rate() : unknown)},
-          {"reads_rate", number(node.load ? node.load->reads_rate : unknown)},
-          {"writes_rate", number(node.load ? node.load->writes_rate : unknown)},
+          {"requests_rate", number_or_null(node.load ? node.load->requests_rate() : unknown)},
+          {"reads_rate", number_or_null(node.load ? node.load->reads_rate : unknown)},
+          {"writes_rate", number_or_null(node.load ? node.load->writes_rate : unknown)},
           {"trouble", one_line(node.trouble, kSentenceBytesMax)}};
 }
 

@@ -15,8 +15,6 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr TimePoint kNow{seconds(1000)};
-
 HotkeysView detailed_answer() {
   HotkeysView view = sample_answer();
   KeyView& key = view.keys[0];

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "apps/heatsink/top_view.h"
+#include "heatsink/base/clock.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::app {
+
+inline constexpr TimePoint kNow{std::chrono::seconds(1000)};
 
 inline KeyView sample_key(std::string name, double rate, std::string verdict) {
   KeyView key;

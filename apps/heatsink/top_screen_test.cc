@@ -14,8 +14,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr TimePoint kNow{seconds(1000)};
-
 TopModel busy() {
   TopModel model("127.0.0.1:6390", seconds(1));
   for (int i = 1; i <= 30; ++i) {

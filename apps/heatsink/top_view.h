@@ -2,6 +2,7 @@
 // What GET /api/hotkeys told (docs/reference/http-api.md), as plain values.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -23,6 +24,8 @@ struct TallyView {
 };
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// What is not known counts as 0.
+inline double known(double value) { return std::isnan(value) ? 0 : value; }
 
 // Rates are per second; ratios and shares 0 .. 1. A number that the source does not know is
 // kUnknown (NaN), another value empty.

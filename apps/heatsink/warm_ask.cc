@@ -8,15 +8,15 @@
 namespace heatsink::app {
 namespace {
 
-constexpr Nanos kTimeout = std::chrono::seconds(15);
-constexpr std::size_t kAnswerBytesMax = 16 * 1024 * 1024;
+constexpr Nanos kWarmTimeout = std::chrono::seconds(15);
+constexpr std::size_t kWarmAnswerBytesMax = 16 * 1024 * 1024;
 
 }  // namespace
 
 Result<std::string> ask_proxy(const WarmRun& run, const HttpQuestion& question) {
   boost::asio::io_context io;
   Result<std::string> answer = Error{ErrorCode::kUnavailable, "no answer"};
-  http_ask(io, run.admin, question, run.token, kTimeout, kAnswerBytesMax,
+  http_ask(io, run.admin, question, run.token, kWarmTimeout, kWarmAnswerBytesMax,
            [&answer](Result<std::string> told) { answer = std::move(told); });
   io.run();
   return answer;

@@ -15,14 +15,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kPause = 5'000'000;  // longer than Conversation::kQuiet
-
-Talk opened(std::uint32_t client_seq = 1000, std::uint32_t server_seq = 5000) {
-  Talk talk(kClient, kServer, client_seq, server_seq);
-  talk.open();
-  return talk;
-}
-
 Talk get(Talk talk, const std::string& key) {
   talk.request(request({"GET", key})).reply("$1\r\n" + key + "\r\n");
   return talk;
@@ -75,7 +67,7 @@ TEST(Damage, OverlapsAreCutOff) {
 }
 
 TEST(Damage, SequenceNumbersWrapAround) {
-  Talk talk = opened(0xFFFFFFF0, 0xFFFFFFFC);
+  Talk talk = opened(kClient, kServer, 0xFFFFFFF0, 0xFFFFFFFC);
   for (const char* key : {"a", "b", "c"}) talk = get(talk, key);
   EXPECT_THAT(Decoded(talk.frames()).lines(),
               ElementsAre("get a -> 1 bytes", "get b -> 1 bytes", "get c -> 1 bytes"));
@@ -254,8 +246,8 @@ TEST(Damage, CutPacketsAreGapsThatNobodyWaitsFor) {
 TEST(Damage, PortsAreUsedAgain) {
   Talk first = get(opened(), "a");
   first.reset();
-  Talk second = get(opened(77'000'000, 99'000'000), "b");
-  Talk third = get(opened(1'077'000'000, 7), "c");
+  Talk second = get(opened(kClient, kServer, 77'000'000, 99'000'000), "b");
+  Talk third = get(opened(kClient, kServer, 1'077'000'000, 7), "c");
   Decoded decoded(first.frames());
   decoded.take(second.frames());
   decoded.take(third.frames());  // the end of the second was not captured
@@ -291,12 +283,7 @@ TEST(Damage, MemoryIsBounded) {
 
 // Many conversations of random commands; the segments cut anew, sent twice, and mixed up within a
 // window: whatever that does, the same commands with the same answers come out.
-struct Script {
-  std::vector<std::string> expected;
-  Talk talk = opened();
-};
-
-Script random_script(std::mt19937& random) {
+Script cut_up_script(std::mt19937& random) {
   Script script;
   const auto below = [&random](unsigned n) { return random() % n; };
   for (unsigned round = 0; round < 12; ++round) {
@@ -343,7 +330,7 @@ void mix_up(std::vector<Frame>& frames, std::mt19937& random) {
 TEST(Damage, AnyOrderOfAnySegmentsGivesTheSameCommands) {
   EXPECT_TRUE(rc::check([](unsigned seed) {
     std::mt19937 random(seed);
-    Script script = random_script(random);
+    Script script = cut_up_script(random);
     mix_up(script.talk.frames(), random);
     const Decoded decoded(script.talk.frames());
     RC_ASSERT(decoded.lines() == script.expected);
@@ -356,7 +343,7 @@ TEST(Damage, AnyOrderOfAnySegmentsGivesTheSameCommands) {
 TEST(Damage, LossNeverMakesALie) {
   EXPECT_TRUE(rc::check([](unsigned seed) {
     std::mt19937 random(seed);
-    Script script = random_script(random);
+    Script script = cut_up_script(random);
     std::vector<Frame>& frames = script.talk.frames();
     for (unsigned i = 0; i < 3; ++i) frames = without(frames, 3 + random() % (frames.size() - 3));
     if (random() % 2 == 0) frames.erase(frames.begin(), frames.begin() + 3);

@@ -15,6 +15,21 @@ namespace heatsink::capture::testing {
 inline const Endpoint kClient = ipv4(7, 40'000);
 inline const Endpoint kServer = ipv4(1, 6379);
 
+inline constexpr std::int64_t kPause = 5'000'000;  // longer than Conversation::kQuiet
+
+inline Talk opened(Endpoint client = kClient, Endpoint server = kServer,
+                   std::uint32_t client_seq = 1000, std::uint32_t server_seq = 5000) {
+  Talk talk(client, server, client_seq, server_seq);
+  talk.open();
+  return talk;
+}
+
+// A conversation, and the lines that its commands are told as.
+struct Script {
+  std::vector<std::string> expected;
+  Talk talk = opened();
+};
+
 inline DecoderOptions redis_port() {
   DecoderOptions options;
   options.ports = {6379};

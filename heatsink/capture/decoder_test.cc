@@ -13,12 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Talk opened(Endpoint client = kClient, Endpoint server = kServer) {
-  Talk talk(client, server);
-  talk.open();
-  return talk;
-}
-
 TEST(Decoder, TellsACommandWithItsReply) {
   Talk talk = opened();
   talk.request(request({"GET", "a"})).pause(200'000).reply(bulk("hello"));

@@ -10,13 +10,13 @@
 
 #include "heatsink/base/printable.h"
 #include "heatsink/capture/live_watch.h"
+#include "heatsink/capture/packet.h"
 #include "heatsink/capture/pcap_handle.h"
 #include "heatsink/capture/privileges.h"
 
 namespace heatsink::capture {
 namespace {
 
-constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::int64_t kNanosPerMicro = 1000;
 
 // They become a part of the filter's text.

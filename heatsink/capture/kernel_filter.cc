@@ -10,13 +10,12 @@
 #include <cstddef>
 #include <utility>
 
+#include "heatsink/capture/protocol_numbers.h"
+
 namespace heatsink::capture {
 namespace {
 
-constexpr std::uint32_t kEthernetBytes = 14;
-constexpr std::uint32_t kTypeAt = 12;  // in Ethernet's header
-constexpr std::uint32_t kIpv6Bytes = 40;
-constexpr std::uint32_t kTcp = 6;
+constexpr std::uint32_t kTypeAt = 12;          // in Ethernet's header
 constexpr std::uint32_t kDataOffsetAt = 12;    // in TCP's header
 constexpr std::uint32_t kFlagsAt = 13;         // likewise
 constexpr std::uint32_t kBeginsOrEnds = 0x07;  // FIN, SYN, RST

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The headers of links: Ethernet with VLAN tags, Linux's "any" device, BSD's loopback, none at all.
 #include "heatsink/capture/big_endian.h"
+#include "heatsink/capture/protocol_numbers.h"
 #include "heatsink/capture/segment.h"
 
 namespace heatsink::capture {
 namespace {
 
-constexpr std::uint16_t kIpv4 = 0x0800;
-constexpr std::uint16_t kIpv6 = 0x86DD;
-constexpr std::size_t kEthernetBytes = 14;
+constexpr std::uint16_t kEtherTypeIpv4 = 0x0800;
+constexpr std::uint16_t kEtherTypeIpv6 = 0x86DD;
 constexpr std::size_t kVlanBytes = 4;
 constexpr int kVlanTagsMax = 4;  // two are usual (802.1ad)
 constexpr std::size_t kCookedBytes = 16;
@@ -29,8 +29,8 @@ NetworkPacket by_ether_type(std::uint16_t type, std::string_view bytes) {
     type = big16(bytes, 2);
     bytes.remove_prefix(kVlanBytes);
   }
-  if (type == kIpv4) return {Dissection::kSegment, 4, bytes};
-  if (type == kIpv6) return {Dissection::kSegment, 6, bytes};
+  if (type == kEtherTypeIpv4) return {Dissection::kSegment, 4, bytes};
+  if (type == kEtherTypeIpv6) return {Dissection::kSegment, 6, bytes};
   return kOtherProtocol;
 }
 

@@ -7,6 +7,8 @@
 
 namespace heatsink::capture {
 
+inline constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
+
 // What stands at the beginning of a packet's bytes: https://www.tcpdump.org/linktypes.html
 enum class LinkType : std::uint16_t {
   kNull = 0,  // four bytes: the address family in the byte order of the capturing machine

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "heatsink/capture/file_window.h"
+#include "heatsink/capture/packet.h"
 
 namespace heatsink::capture {
 namespace {
@@ -11,7 +12,6 @@ constexpr std::uint32_t kMicrosecondMagic = 0xA1B2C3D4;
 constexpr std::uint32_t kNanosecondMagic = 0xA1B23C4D;
 constexpr std::size_t kFileHeaderBytes = 24;
 constexpr std::size_t kPacketHeaderBytes = 16;
-constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::uint32_t kLinkMask = 0xFFFF;  // the bits above tell of checksums behind each packet
 
 class PcapFile final : public PacketFile {

@@ -17,7 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kPause = 5'000'000;  // longer than Conversation::kQuiet
 constexpr ReplyWatch kNone{0};
 
 bool is_plain_reply(const Frame& frame) {
@@ -47,13 +46,7 @@ class Watched : public Decoded {
   std::size_t at_ = 0;
 };
 
-Talk opened() {
-  Talk talk(kClient, kServer);
-  talk.open();
-  return talk;
-}
-
-void get(Talk& talk, const std::string& key) {
+void pause_and_get(Talk& talk, const std::string& key) {
   talk.pause(kPause).request(request({"GET", key})).reply(bulk(key + key));
 }
 
@@ -71,10 +64,10 @@ TEST(ReplyWatch, PartsAreOfTheClientsPort) {
 TEST(ReplyWatch, RequestsAreToldAtOnceWhereNoRepliesCome) {
   Watched watched;
   Talk talk = opened();
-  get(talk, "a");
+  pause_and_get(talk, "a");
   watched.play(talk);
   watched.watch(kNone);
-  for (const char* key : {"b", "c"}) get(talk, key);
+  for (const char* key : {"b", "c"}) pause_and_get(talk, key);
   watched.play(talk);
   EXPECT_THAT(watched.lines(), ElementsAre("get a -> 2 bytes", "get b -> ?", "get c -> ?"));
   EXPECT_EQ(watched.counters().commands_unwatched, 2);
@@ -97,10 +90,10 @@ TEST(ReplyWatch, AfterTwoQuietMomentsRepliesAreToldAgain) {
   Watched watched;
   Talk talk = opened();
   watched.watch(kNone);
-  get(talk, "a");
+  pause_and_get(talk, "a");
   watched.play(talk);
   watched.watch(ReplyWatch());
-  for (const char* key : {"b", "c", "d", "e"}) get(talk, key);
+  for (const char* key : {"b", "c", "d", "e"}) pause_and_get(talk, key);
   watched.play(talk);
   EXPECT_THAT(watched.lines(), ElementsAre("get a -> ?", "get b -> ?", "get c -> ?",
                                            "get d -> 2 bytes", "get e -> 2 bytes"));
@@ -112,14 +105,14 @@ TEST(ReplyWatch, AfterTwoQuietMomentsRepliesAreToldAgain) {
 TEST(ReplyWatch, AReplyThatComesLateIsNotTheNextRequests) {
   Watched watched;
   Talk talk = opened();
-  get(talk, "a");
+  pause_and_get(talk, "a");
   watched.play(talk);
   watched.watch(kNone);
   talk.request(request({"GET", "slow"}));
   watched.play(talk);
   watched.watch(ReplyWatch());
   talk.request(request({"GET", "b"})).reply(bulk("slow one's")).reply(bulk("bb"));
-  for (const char* key : {"c", "d", "e"}) get(talk, key);
+  for (const char* key : {"c", "d", "e"}) pause_and_get(talk, key);
   watched.play(talk);
   for (const std::string& line : watched.lines())
     EXPECT_THAT(line, ::testing::Not(::testing::HasSubstr("10 bytes")));
@@ -132,13 +125,13 @@ TEST(ReplyWatch, ANewConnectionIsCertainWhereItIsWatchedFromItsBeginning) {
   Talk before = opened();
   watched.play(before);
   watched.watch(ReplyWatch());
-  get(before, "a");
+  pause_and_get(before, "a");
   watched.play(before);
   EXPECT_THAT(watched.lines(), ElementsAre("get a -> ?"));
   Talk after(ipv4(8, 40'000), kServer);
   after.now_ns = before.now_ns;
   after.open();
-  get(after, "b");
+  pause_and_get(after, "b");
   for (const Frame& frame : after.frames()) watched.capture(frame);
   EXPECT_EQ(watched.lines().back(), "get b -> 2 bytes");
 }
@@ -147,7 +140,7 @@ TEST(ReplyWatch, OneThatEndsUnwatchedHasEnded) {
   Watched watched;
   Talk talk = opened();
   watched.watch(kNone);
-  get(talk, "a");
+  pause_and_get(talk, "a");
   talk.close();
   watched.play(talk);
   EXPECT_EQ(watched.counters().connections_now, 0);
@@ -159,7 +152,7 @@ TEST(ReplyWatch, RequestsOutOfOrderWaitForEachOtherAlone) {
   Watched watched;
   Talk talk = opened();
   watched.watch(kNone);
-  for (const char* key : {"a", "b", "c"}) get(talk, key);
+  for (const char* key : {"a", "b", "c"}) pause_and_get(talk, key);
   std::vector<Frame>& frames = talk.frames();
   std::swap(frames[3].payload, frames[5].payload);
   std::swap(frames[3].seq, frames[5].seq);
@@ -179,7 +172,7 @@ TEST(ReplyWatch, WhateverWasSentUnseenTheConnectionGoesOn) {
     talk.request(request({"GET", "big"})).reply(std::string(8 << 20, 'x'));
   watched.play(talk);
   watched.watch(ReplyWatch());
-  for (int i = 0; i < 3; ++i) get(talk, "a");
+  for (int i = 0; i < 3; ++i) pause_and_get(talk, "a");
   watched.play(talk);
   EXPECT_EQ(watched.counters().connections, 1);
   EXPECT_EQ(watched.lines().back(), "get a db 5 -> 2 bytes");
@@ -187,12 +180,7 @@ TEST(ReplyWatch, WhateverWasSentUnseenTheConnectionGoesOn) {
 
 // A conversation in which requests do not wait for replies, nobody is silent but when all is
 // answered, and the size of each value says to whom it belongs.
-struct Script {
-  std::vector<std::string> expected;
-  Talk talk = opened();
-};
-
-Script random_script(std::mt19937& random) {
+Script pipelined_script(std::mt19937& random) {
   Script script;
   std::deque<std::size_t> outstanding;
   for (std::size_t asked = 0; asked < 60 || !outstanding.empty();) {
@@ -231,7 +219,7 @@ bool is_true(const std::vector<std::string>& told, const std::vector<std::string
 TEST(ReplyWatch, WatchingByTurnsNeverMakesALie) {
   EXPECT_TRUE(rc::check([](unsigned seed) {
     std::mt19937 random(seed);
-    Script script = random_script(random);
+    Script script = pipelined_script(random);
     swap_neighbours(script.talk.frames(), random);
     Watched watched;
     bool on = true;

@@ -4,13 +4,12 @@
 #include <algorithm>
 
 #include "heatsink/capture/big_endian.h"
+#include "heatsink/capture/protocol_numbers.h"
 
 namespace heatsink::capture {
 namespace {
 
-constexpr std::uint8_t kTcp = 6;
 constexpr std::size_t kIpv4Bytes = 20;
-constexpr std::size_t kIpv6Bytes = 40;
 constexpr std::size_t kTcpBytes = 20;
 constexpr int kExtensionHeadersMax = 8;
 constexpr std::size_t kLeftOutMax = 1 << 24;  // no segment is as long; a file may say anything

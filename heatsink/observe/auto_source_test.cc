@@ -21,11 +21,9 @@ class AutoSourceTest : public testing::Test {
     if (args[0] == "PING") return "+PONG\r\n";
     if (args[0] == "HOTKEYS") return "-ERR unknown command 'HOTKEYS'\r\n";
     if (args[0] == "INFO" && args[1] == "memory")
-      return ScriptedServer::bulk("maxmemory_policy:" + policy_ + "\r\n");
-    if (args[0] == "INFO") return ScriptedServer::bulk("");
-    if (args[0] == "SCAN")
-      return ScriptedServer::array(
-          {ScriptedServer::bulk("0"), ScriptedServer::array({ScriptedServer::bulk("k")})});
+      return bulk("maxmemory_policy:" + policy_ + "\r\n");
+    if (args[0] == "INFO") return bulk("");
+    if (args[0] == "SCAN") return list({bulk("0"), list({bulk("k")})});
     if (args[0] == "SELECT") return "+OK\r\n";
     if (args[0] == "OBJECT") return ":200\r\n";
     return "-NOPERM this user has no permissions\r\n";

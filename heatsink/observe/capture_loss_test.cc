@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/observe/times_for_test.h"
+
 namespace heatsink::observe {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr TimePoint kBegin{seconds(1000)};
 
 capture::CaptureCounters counters(std::uint64_t dropped, std::uint64_t bytes_lost) {
   capture::CaptureCounters out;

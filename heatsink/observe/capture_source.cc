@@ -7,6 +7,8 @@
 #include <charconv>
 #include <utility>
 
+#include "heatsink/observe/seconds.h"
+
 namespace heatsink::observe {
 namespace {
 
@@ -16,8 +18,6 @@ constexpr Nanos kFresh = Millis(200);  // rows that old are not made again
 constexpr Nanos kInKernel = Millis(50);
 constexpr Nanos kClockSet = std::chrono::seconds(1);  // a wall clock that jumps so far was set
 constexpr Nanos kSilent = std::chrono::seconds(3);    // then it is worth a word
-
-double seconds_of(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
 

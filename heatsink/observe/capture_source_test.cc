@@ -14,8 +14,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr Nanos kLatency = std::chrono::microseconds(100);
-
 // What the feed does next; it belongs to the source.
 struct Script {
   capture::OnCommand on_command;

@@ -9,15 +9,15 @@ namespace heatsink::observe {
 namespace {
 
 constexpr std::uint32_t kSlots = 10;
-constexpr double kSlow = 0.99;        // of the latencies, the quantile that is told
-constexpr double kLatest = 1.0 / 64;  // weight of the latest read in the mean of its bytes
+constexpr double kSlow = 0.99;            // of the latencies, the quantile that is told
+constexpr double kLatestRead = 1.0 / 64;  // weight of the latest read in the mean of its bytes
 
 std::uint32_t whole_bytes(double bytes) {
   constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(bytes + 0.5, kMost));
 }
 
-detect::RecorderOptions recorder_options(const MonitorNames& names, std::uint64_t seed) {
+detect::RecorderOptions tally_options(const MonitorNames& names, std::uint64_t seed) {
   detect::RecorderOptions options;
   options.window = CaptureTally::kWindow;
   options.slots = kSlots;
@@ -29,7 +29,7 @@ detect::RecorderOptions recorder_options(const MonitorNames& names, std::uint64_
 }  // namespace
 
 CaptureTally::CaptureTally(std::uint64_t seed)
-    : seed_(seed), recorder_(recorder_options(names_, seed)) {}
+    : seed_(seed), recorder_(tally_options(names_, seed)) {}
 
 void CaptureTally::take(const capture::CapturedCommand& command, TimePoint now) {
   if (command.keys.empty()) return;
@@ -58,7 +58,7 @@ void CaptureTally::take_answer(const capture::CapturedCommand& command, bool wri
   answers.absent.record(command.missed() ? 1 : 0, now);
   const auto bytes = static_cast<double>(command.value_bytes());
   const double before = answers.read_bytes.value_or(bytes);
-  answers.read_bytes = before + kLatest * (bytes - before);
+  answers.read_bytes = before + kLatestRead * (bytes - before);
 }
 
 // Making the text of an address costs more than all else: each is made once.

@@ -5,14 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/observe/captured_for_test.h"
+#include "heatsink/observe/times_for_test.h"
 
 namespace heatsink::observe {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr TimePoint kBegin{seconds(1000)};
-constexpr Nanos kLatency = std::chrono::microseconds(100);
 
 TEST(CaptureTally, CountsReadsWritesBytesCommandsAndClients) {
   CaptureTally tally(1);

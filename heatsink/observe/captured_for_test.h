@@ -2,6 +2,7 @@
 // For tests: commands as a capture tells of them, without packets.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "heatsink/capture/capture.h"
 
 namespace heatsink::observe {
+
+inline constexpr Nanos kLatency = std::chrono::microseconds(100);
 
 inline capture::Endpoint endpoint(unsigned last_byte, std::uint16_t port) {
   capture::Endpoint out;

@@ -5,16 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "heatsink/observe/reply_value.h"
+
 namespace heatsink::observe {
 namespace {
 
 using resp::Value;
 
 constexpr std::size_t kHostBytesMax = 256;
-
-bool is_list(const Value& value) {
-  return value.type == Value::Type::kArray || value.type == Value::Type::kMap;
-}
 
 bool is_slot(const Value& value) {
   return value.type == Value::Type::kInteger && value.integer >= 0 && value.integer < resp::kSlots;

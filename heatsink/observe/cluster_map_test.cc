@@ -12,10 +12,6 @@ namespace {
 
 const net::HostPort kAsked{"db7", 7000};
 
-std::string bulk(std::string_view text) { return ScriptedServer::bulk(text); }
-std::string number(int n) { return ":" + std::to_string(n) + "\r\n"; }
-std::string list(const std::vector<std::string>& items) { return ScriptedServer::array(items); }
-
 resp::Value value_of(std::string_view bytes) {
   resp::Value out;
   std::size_t consumed = 0;

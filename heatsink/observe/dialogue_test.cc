@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/observe/times_for_test.h"
+
 namespace heatsink::observe {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
 
 class DialogueTest : public testing::Test {
  protected:

@@ -21,10 +21,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Args = ScriptedServer::Args;
 
-std::string bulk(std::string_view text) { return ScriptedServer::bulk(text); }
-std::string number(std::int64_t n) { return ":" + std::to_string(n) + "\r\n"; }
-std::string list(const std::vector<std::string>& items) { return ScriptedServer::array(items); }
-
 // Servers a:1, b:1, c:1 that share the slots; each has one key, "of-a:1", read `rate` times a
 // second, and an access counter for it.
 class FleetTest : public testing::Test {

@@ -19,9 +19,6 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using Args = ScriptedServer::Args;
 
-std::string bulk(std::string_view text) { return ScriptedServer::bulk(text); }
-std::string list(const std::vector<std::string>& items) { return ScriptedServer::array(items); }
-
 // A server that knows everything, with one key that is always read; but for `command` it answers
 // `instead` ("": nothing).
 class HostileServer {

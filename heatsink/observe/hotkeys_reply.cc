@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "heatsink/observe/reply_value.h"
+
 namespace heatsink::observe {
 namespace {
 
@@ -20,10 +22,6 @@ double number_of(const Value* value) {
   double number = 0;
   std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
   return number > 0 ? number : 0;
-}
-
-bool is_list(const Value& value) {
-  return value.type == Value::Type::kArray || value.type == Value::Type::kMap;
 }
 
 KeyRow row_of(const std::string& key, double db) {

@@ -8,7 +8,7 @@
 namespace heatsink::observe {
 namespace {
 
-constexpr Nanos kAskEvery = std::chrono::seconds(1);
+constexpr Nanos kAskKeysEvery = std::chrono::seconds(1);
 constexpr std::string_view kSwitchedOff =
     "it counts no hot keys: CONFIG SET hotkey-top-k 16 makes it, at a price of its own; 0 ends it";
 
@@ -30,7 +30,7 @@ void HotkeysSource::tick(TimePoint now) {
 
 void HotkeysSource::ask(TimePoint now) {
   asking_ = true;
-  next_at_ = now + kAskEvery;
+  next_at_ = now + kAskKeysEvery;
   dialogue_.ask({"HOTKEYS", "GET"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     asking_ = false;
     if (!reply) return;

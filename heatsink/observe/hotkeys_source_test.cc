@@ -13,14 +13,11 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-std::string bulk(std::string_view text) { return ScriptedServer::bulk(text); }
-std::string number(int n) { return ":" + std::to_string(n) + "\r\n"; }
-
 class HotkeysSourceTest : public testing::Test {
  protected:
   std::string answer(const ScriptedServer::Args& args) {
     if (args[0] == "CONFIG")
-      return setting_.empty() ? "*0\r\n" : ScriptedServer::array({bulk(args[2]), bulk(setting_)});
+      return setting_.empty() ? "*0\r\n" : list({bulk(args[2]), bulk(setting_)});
     EXPECT_EQ(args[0], "HOTKEYS");
     if (args[1] == "START") {
       ++starts_;
@@ -33,19 +30,16 @@ class HotkeysSourceTest : public testing::Test {
     return source_.observe(server_.now());
   }
   static std::string entry(std::string_view key, int db, int qps) {
-    return ScriptedServer::array(
-        {bulk("key"), bulk(key), bulk("db"), number(db), bulk("qps"), number(qps)});
+    return list({bulk("key"), bulk(key), bulk("db"), number(db), bulk("qps"), number(qps)});
   }
   static std::string table(int active, int sample_ratio = 1) {
-    return ScriptedServer::array(
-        {bulk("tracking-active"), number(active), bulk("sample-ratio"), number(sample_ratio),
-         bulk("selected-slots"),
-         ScriptedServer::array({ScriptedServer::array({number(0), number(16383)})}),
-         bulk("all-commands-all-slots-us"), number(1000), bulk("net-bytes-all-commands-all-slots"),
-         number(50'000), bulk("collection-duration-ms"), number(10'000), bulk("by-cpu-time-us"),
-         ScriptedServer::array({bulk("x"), number(600), bulk("y"), number(10)}),
-         bulk("by-net-bytes"),
-         ScriptedServer::array({bulk("x"), number(40'000), bulk("y"), number(500)})});
+    return list({bulk("tracking-active"), number(active), bulk("sample-ratio"),
+                 number(sample_ratio), bulk("selected-slots"),
+                 list({list({number(0), number(16383)})}), bulk("all-commands-all-slots-us"),
+                 number(1000), bulk("net-bytes-all-commands-all-slots"), number(50'000),
+                 bulk("collection-duration-ms"), number(10'000), bulk("by-cpu-time-us"),
+                 list({bulk("x"), number(600), bulk("y"), number(10)}), bulk("by-net-bytes"),
+                 list({bulk("x"), number(40'000), bulk("y"), number(500)})});
   }
 
   std::string get_ = "*0\r\n", start_ = "-ERR unknown subcommand 'START'\r\n", setting_;
@@ -56,7 +50,7 @@ class HotkeysSourceTest : public testing::Test {
 };
 
 TEST_F(HotkeysSourceTest, OfValkeyTheRatesAreTheRows) {
-  get_ = ScriptedServer::array({entry("hot", 2, 900), entry("cool", 0, 10)});
+  get_ = list({entry("hot", 2, 900), entry("cool", 0, 10)});
   const Observation seen = after(seconds(1));
   EXPECT_EQ(seen.state, SourceState::kRunning);
   ASSERT_EQ(seen.report.keys.size(), 2u);
@@ -76,7 +70,7 @@ TEST_F(HotkeysSourceTest, OfAValkeyThatDoesNotCountWhatToSetIsSaid) {
 TEST_F(HotkeysSourceTest, OfAValkeyThatHasJustBegunTheFirstWindowIsWaitedFor) {
   setting_ = "16";
   EXPECT_EQ(after(seconds(2)).state, SourceState::kStarting);
-  get_ = ScriptedServer::array({entry("hot", 0, 900)});
+  get_ = list({entry("hot", 0, 900)});
   EXPECT_EQ(after(seconds(2)).state, SourceState::kRunning);
 }
 
@@ -102,7 +96,7 @@ TEST_F(HotkeysSourceTest, OnRedisASessionIsStartedAndRead) {
 }
 
 TEST_F(HotkeysSourceTest, TheTableMayStandInAListOfItsOwn) {
-  get_ = ScriptedServer::array({table(1)});
+  get_ = list({table(1)});
   EXPECT_EQ(after(seconds(1)).report.keys.size(), 2u);
 }
 
@@ -114,10 +108,9 @@ TEST_F(HotkeysSourceTest, ASessionThatSamplesIsScaledUp) {
 }
 
 TEST_F(HotkeysSourceTest, OfASessionThatCountsBytesAloneTheRowsAreShownToo) {
-  get_ = ScriptedServer::array({ScriptedServer::array(
-      {bulk("tracking-active"), number(1), bulk("net-bytes-all-commands-all-slots"), number(5000),
-       bulk("collection-duration-ms"), number(10'000), bulk("by-net-bytes"),
-       ScriptedServer::array({bulk("x"), number(1000)})})});
+  get_ = list({list({bulk("tracking-active"), number(1), bulk("net-bytes-all-commands-all-slots"),
+                     number(5000), bulk("collection-duration-ms"), number(10'000),
+                     bulk("by-net-bytes"), list({bulk("x"), number(1000)})})});
   const Observation seen = after(seconds(1));
   ASSERT_EQ(seen.report.keys.size(), 1u);
   EXPECT_EQ(seen.report.keys[0].verdict.share, 0.2);

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heatsink/observe/times_for_test.h"
+
 namespace heatsink::observe {
 namespace {
-
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
 
 class DetailsReaderTest : public testing::Test {
  protected:

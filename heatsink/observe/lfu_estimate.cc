@@ -9,7 +9,6 @@ namespace heatsink::observe {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTail = 0.005;
 
 // Accesses that a counter above `counter` does without with a probability of kTail, from 0 on.
 double accesses_to_pass(int counter, double log_factor) {

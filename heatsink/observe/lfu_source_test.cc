@@ -22,15 +22,14 @@ class LfuServer {
   std::string answer(const ScriptedServer::Args& args) {
     if (!refused_.empty() && args[0] == refused_) return "-NOPERM may not\r\n";
     if (args[0] == "INFO" && args[1] == "keyspace")
-      return ScriptedServer::bulk("db0:keys=1000,expires=0\r\ndb3:keys=100,expires=0\r\n");
+      return bulk("db0:keys=1000,expires=0\r\ndb3:keys=100,expires=0\r\n");
     if (args[0] == "INFO" && args[1] == "cluster")
-      return ScriptedServer::bulk(is_cluster_ ? "cluster_enabled:1\r\n" : "cluster_enabled:0\r\n");
-    if (args[0] == "INFO") return ScriptedServer::bulk("maxmemory_policy:" + policy_ + "\r\n");
+      return bulk(is_cluster_ ? "cluster_enabled:1\r\n" : "cluster_enabled:0\r\n");
+    if (args[0] == "INFO") return bulk("maxmemory_policy:" + policy_ + "\r\n");
     if (args[0] == "CONFIG")
-      return ScriptedServer::array({ScriptedServer::bulk(args[2]),
-                                    ScriptedServer::bulk(args[2] == "maxmemory-policy" ? policy_
-                                                         : args[2] == "lfu-log-factor" ? "10"
-                                                                                       : "1")});
+      return list({bulk(args[2]), bulk(args[2] == "maxmemory-policy" ? policy_
+                                       : args[2] == "lfu-log-factor" ? "10"
+                                                                     : "1")});
     if (args[0] == "SELECT") {
       db_ = std::stoi(args[1]);
       return "+OK\r\n";
@@ -57,10 +56,8 @@ class LfuServer {
     const int all = db_ == 0 ? 1000 : 100;
     const int end = std::min(cursor + count, all);
     std::vector<std::string> keys;
-    for (int i = cursor; i < end; ++i)
-      keys.push_back(ScriptedServer::bulk("k:" + std::to_string(i)));
-    return ScriptedServer::array({ScriptedServer::bulk(end == all ? "0" : std::to_string(end)),
-                                  ScriptedServer::array(keys)});
+    for (int i = cursor; i < end; ++i) keys.push_back(bulk("k:" + std::to_string(i)));
+    return list({bulk(end == all ? "0" : std::to_string(end)), list(keys)});
   }
 
   int db_ = 0, counters_ = 0, counters_max_ = 1'000'000;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kCommandsMin = 500;  // of a stretch that is worth comparing
 constexpr double kSecondsMin = 0.004;
-constexpr double kLatest = 0.3;  // weight of the latest window in the mean
+constexpr double kLatestWindow = 0.3;  // weight of the latest window in the mean
 constexpr double kJitterMin = 0.25, kJitterMax = 3;
 constexpr double kStrainMin = 1.0 / 64;
 
@@ -54,7 +54,7 @@ void MonitorPace::learn(const ServerWork& with, const ServerWork& without) {
   if (!known) return;
   const double due = with.commands * without.cpu_seconds / without.commands;
   const double loss = std::clamp((with.cpu_seconds - due) / with.seconds, 0.0, 1.0);
-  loss_ = loss_ ? *loss_ + kLatest * (loss - *loss_) : loss;
+  loss_ = loss_ ? *loss_ + kLatestWindow * (loss - *loss_) : loss;
 }
 
 void MonitorPace::halve() { strain_ = std::max(strain_ / 2, kStrainMin); }

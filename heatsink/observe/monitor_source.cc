@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "heatsink/detect/detect.h"
+#include "heatsink/observe/seconds.h"
 #include "heatsink/observe/server_info.h"
 
 namespace heatsink::observe {
@@ -22,7 +23,6 @@ constexpr Nanos kOpeningMax = std::chrono::seconds(5);
 constexpr Nanos kEndingMax = Millis(500);  // what the server still has for us is not waited for
 constexpr Nanos kTryAgain = std::chrono::seconds(1);
 
-double seconds_of(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 double millis_of(Nanos duration) { return seconds_of(duration) * 1e3; }
 
 ServerWork work_between(const ServerWork& from, const ServerWork& to, Nanos took) {

@@ -29,7 +29,7 @@ class MonitorSourceTest : public testing::Test {
   std::string answer(std::size_t conversation, const ScriptedServer::Args& args) {
     if (!hangs_.empty() && args[0] == hangs_) return "";
     if (args[0] == "PING") return "+PONG\r\n";
-    if (args[0] == "INFO") return ScriptedServer::bulk(args[1] == "stats" ? stats() : cpu());
+    if (args[0] == "INFO") return bulk(args[1] == "stats" ? stats() : cpu());
     if (args[0] == "MONITOR") {
       ++monitors_;
       on_ = refusal_.empty();
@@ -37,7 +37,7 @@ class MonitorSourceTest : public testing::Test {
     }
     EXPECT_EQ(args[0], "ECHO");
     EXPECT_EQ(conversation, kStream);
-    return line("\"ECHO\" \"" + args[1] + "\"") + ScriptedServer::bulk(args[1]);
+    return line("\"ECHO\" \"" + args[1] + "\"") + bulk(args[1]);
   }
   std::string line(const std::string& arguments) const {
     return fmt::format("+{:.6f} [0 10.0.0.1:5] {}\r\n", seconds_now(), arguments);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "heatsink/observe/seconds.h"
+
 namespace heatsink::observe {
 namespace {
 
@@ -13,8 +15,6 @@ constexpr std::string_view kEndMark = "heatsink:monitor:end";
 double seconds_between(std::int64_t from_ns, std::int64_t to_ns) {
   return static_cast<double>(std::max<std::int64_t>(to_ns - from_ns, 0)) / 1e9;
 }
-
-double seconds_of(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
 

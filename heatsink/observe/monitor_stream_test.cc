@@ -4,19 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heatsink/observe/times_for_test.h"
+
 namespace heatsink::observe {
 namespace {
 
 using testing::HasSubstr;
 
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
-
 std::string line(std::string_view time, std::string_view arguments) {
   return "+" + std::string(time) + " [0 10.0.0.1:5] " + std::string(arguments) + "\r\n";
 }
-const std::string kBegin = "+OK\r\n" + line("100.000000", R"("ECHO" "heatsink:monitor:begin")") +
-                           "$22\r\nheatsink:monitor:begin\r\n";
-const std::string kEnd =
+const std::string kBeginMark = "+OK\r\n" +
+                               line("100.000000", R"("ECHO" "heatsink:monitor:begin")") +
+                               "$22\r\nheatsink:monitor:begin\r\n";
+const std::string kEndMark =
     line("100.250000", R"("ECHO" "heatsink:monitor:end")") + "$20\r\nheatsink:monitor:end\r\n";
 
 class MonitorStreamTest : public testing::Test {
@@ -40,10 +41,10 @@ class MonitorStreamTest : public testing::Test {
 TEST_F(MonitorStreamTest, CountsBetweenTheMarksByTheServersClock) {
   EXPECT_EQ(stream_.output().view(),
             "*1\r\n$7\r\nMONITOR\r\n*2\r\n$4\r\nECHO\r\n$22\r\nheatsink:monitor:begin\r\n");
-  hear(kBegin + line("100.1", R"("get" "k")"), 900);
+  hear(kBeginMark + line("100.1", R"("get" "k")"), 900);
   EXPECT_TRUE(stream_.has_begun());
   stream_.end();
-  hear(line("100.2", R"("get" "k")") + kEnd + line("100.3", R"("get" "k")"), 5000);
+  hear(line("100.2", R"("get" "k")") + kEndMark + line("100.3", R"("get" "k")"), 5000);
   EXPECT_TRUE(stream_.has_ended());
   EXPECT_FALSE(stream_.wanted());
   const auto heard = stream_.take_heard(at(5000));
@@ -56,10 +57,10 @@ TEST_F(MonitorStreamTest, CountsBetweenTheMarksByTheServersClock) {
 }
 
 TEST_F(MonitorStreamTest, LinesMayComeInAnyPieces) {
-  const std::string all = kBegin + line("100.1", R"("get" "a\"b")") + kEnd;
-  stream_.received(all.substr(0, kBegin.size()), at(3)).ok();
+  const std::string all = kBeginMark + line("100.1", R"("get" "a\"b")") + kEndMark;
+  stream_.received(all.substr(0, kBeginMark.size()), at(3)).ok();
   stream_.end();
-  for (const char byte : all.substr(kBegin.size())) {
+  for (const char byte : all.substr(kBeginMark.size())) {
     if (stream_.has_ended()) break;
     hear(std::string(1, byte), 4);
   }
@@ -69,7 +70,7 @@ TEST_F(MonitorStreamTest, LinesMayComeInAnyPieces) {
 }
 
 TEST_F(MonitorStreamTest, OfAVeryLongLineTheKeyIsStillKnown) {
-  hear(kBegin, 3);
+  hear(kBeginMark, 3);
   std::string set = line("100.1", "\"set\" \"k\" \"" + std::string(300'000, 'v') + "\"");
   while (!set.empty()) {
     hear(set.substr(0, 10'000), 4);
@@ -84,7 +85,7 @@ TEST_F(MonitorStreamTest, OfAVeryLongLineTheKeyIsStillKnown) {
 }
 
 TEST_F(MonitorStreamTest, ALostStreamKeepsWhatWasHeard) {
-  hear(kBegin + line("100.2", R"("get" "k")") + "+100.3 [0 10.0", 3);
+  hear(kBeginMark + line("100.2", R"("get" "k")") + "+100.3 [0 10.0", 3);
   stream_.lost({ErrorCode::kUnavailable, "the connection was lost"}, at(4));
   EXPECT_TRUE(stream_.failure());
   const auto heard = stream_.take_heard(at(5));

@@ -24,7 +24,7 @@ bool runs_script(std::string_view name) {
          name == "fcall" || name == "fcall_ro";
 }
 
-detect::RecorderOptions recorder_options(const MonitorNames& names, std::uint64_t seed) {
+detect::RecorderOptions window_options(const MonitorNames& names, std::uint64_t seed) {
   detect::RecorderOptions options;
   options.memory_bytes = MonitorWindow::kRecorderBytes;
   options.lossless_per_second = UINT64_MAX / 2;  // time stands still
@@ -65,7 +65,7 @@ std::string MonitorNames::client(std::uint32_t number) const {
 
 MonitorWindow::MonitorWindow(const resp::CommandTable& commands, MonitorNames& names,
                              std::uint64_t seed)
-    : commands_(commands), names_(names), seed_(seed), recorder_(recorder_options(names, seed)) {}
+    : commands_(commands), names_(names), seed_(seed), recorder_(window_options(names, seed)) {}
 
 void MonitorWindow::take(std::string_view line, bool cut) {
   const auto head = resp::parse_monitor_head(line);

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/observe/times_for_test.h"
+
 namespace heatsink::observe {
 namespace {
 
 using std::chrono::seconds;
-
-TimePoint at(int s) { return TimePoint(seconds(s)); }
 
 TEST(CallCounts, AreOfCommandsThatNameKeys) {
   const CallCounts counts = call_counts(
@@ -29,20 +29,20 @@ TEST(CallCounts, AreOfCommandsThatNameKeys) {
 TEST(LoadMeter, IsOfTheLastSeconds) {
   LoadMeter meter;
   EXPECT_FALSE(meter.load());
-  meter.add({0, 0}, at(0));
+  meter.add({0, 0}, at(seconds(0)));
   EXPECT_FALSE(meter.load());
-  meter.add({1000, 10}, at(1));
+  meter.add({1000, 10}, at(seconds(1)));
   EXPECT_EQ(meter.load()->requests_rate(), 1010);
-  for (int s = 2; s <= 20; ++s) meter.add({1000, 10}, at(s));
+  for (int s = 2; s <= 20; ++s) meter.add({1000, 10}, at(seconds(s)));
   EXPECT_EQ(meter.load()->requests_rate(), 0);
 }
 
 TEST(LoadMeter, BeginsAnewWithTheServer) {
   LoadMeter meter;
-  meter.add({5000, 10}, at(0));
-  meter.add({5, 0}, at(1));
+  meter.add({5000, 10}, at(seconds(0)));
+  meter.add({5, 0}, at(seconds(1)));
   EXPECT_FALSE(meter.load());
-  meter.add({105, 0}, at(2));
+  meter.add({105, 0}, at(seconds(2)));
   EXPECT_EQ(meter.load()->reads_rate, 100);
 }
 

@@ -10,8 +10,6 @@
 namespace heatsink::observe {
 namespace {
 
-constexpr double kTail = 0.005;
-
 // Garwood's bounds of a Poisson mean of which `count` were seen.
 double poisson_low(double count) {
   if (count <= 0) return 0;

@@ -33,6 +33,7 @@ struct RateBounds {
 // window. O(windows); about a microsecond each for the quantiles.
 RateBounds rate_bounds(std::span<const WindowCount> windows, double watched_seconds);
 
+inline constexpr double kTail = 0.005;  // on each side of an interval of 99 %
 inline constexpr std::size_t kWindowsForChange = 3;
 
 }  // namespace heatsink::observe

@@ -2,15 +2,28 @@
 // For tests: a server that answers by a function, for all conversations of a source.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/observe/source.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::observe {
+
+// Values as a server sends them.
+inline std::string bulk(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+inline std::string number(std::int64_t n) { return ":" + std::to_string(n) + "\r\n"; }
+inline std::string list(const std::vector<std::string>& items) {
+  std::string out = "*" + std::to_string(items.size()) + "\r\n";
+  for (const std::string& item : items) out += item;
+  return out;
+}
 
 // Moves a source through virtual time: connects what is wanted, answers what is asked, closes what
 // is not wanted any more.
@@ -21,15 +34,6 @@ class ScriptedServer {
   using Script = std::function<std::string(std::size_t conversation, const Args& args)>;
 
   ScriptedServer(Source& source, Script script) : source_(source), script_(std::move(script)) {}
-
-  static std::string bulk(std::string_view text) {
-    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-  }
-  static std::string array(const std::vector<std::string>& items) {
-    std::string out = "*" + std::to_string(items.size()) + "\r\n";
-    for (const std::string& item : items) out += item;
-    return out;
-  }
 
   TimePoint now() const { return now_; }
   void run_for(Nanos duration, Nanos step = Millis(5)) {

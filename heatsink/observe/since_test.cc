@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/observe/times_for_test.h"
+
 namespace heatsink::observe {
 namespace {
 
 using detect::Temperature;
-
-TimePoint at(int s) { return TimePoint(std::chrono::seconds(s)); }
 
 detect::KeyReport row(const std::string& key, Temperature temperature, std::uint32_t db = 0) {
   detect::KeyReport out;
@@ -24,10 +24,10 @@ detect::KeyReport row(const std::string& key, Temperature temperature, std::uint
 
 TEST(Since, IsWhenAKeyWasFirstSeenAsHotAsItIs) {
   Since since;
-  const auto told = [&since](std::vector<detect::KeyReport> rows, int s) {
+  const auto told = [&since](std::vector<detect::KeyReport> rows, int ms) {
     detect::Report report;
     report.keys = std::move(rows);
-    since.tell(report, at(s));
+    since.tell(report, at(ms));
     return report.keys.front().verdict.since;
   };
   EXPECT_EQ(told({row("k", Temperature::kWarm)}, 10), at(10));

@@ -8,7 +8,7 @@ namespace {
 
 using resp::Value;
 
-double number_of(const Value* value) {
+double counter_of(const Value* value) {
   return value == nullptr || value->integer < 0 ? 0 : static_cast<double>(value->integer);
 }
 
@@ -24,10 +24,10 @@ std::optional<SlotStats> parse_slot_stats(const Value& reply) {
     const Value& counters = entry.items[1];
     out.has_work = out.has_work || counters.find("cpu-usec") != nullptr;
     out.slots.push_back({static_cast<std::uint16_t>(entry.items[0].integer),
-                         number_of(counters.find("key-count")),
-                         number_of(counters.find("cpu-usec")),
-                         number_of(counters.find("network-bytes-in")) +
-                             number_of(counters.find("network-bytes-out"))});
+                         counter_of(counters.find("key-count")),
+                         counter_of(counters.find("cpu-usec")),
+                         counter_of(counters.find("network-bytes-in")) +
+                             counter_of(counters.find("network-bytes-out"))});
   }
   std::ranges::sort(out.slots, {}, &SlotCounters::slot);
   return out;

@@ -12,7 +12,7 @@
 namespace heatsink::observe {
 namespace {
 
-constexpr Nanos kAskEvery = std::chrono::seconds(1);
+constexpr Nanos kAskSlotsEvery = std::chrono::seconds(1);
 constexpr Nanos kListEvery = std::chrono::seconds(5);
 
 }  // namespace
@@ -35,7 +35,7 @@ void SlotsSource::tick(TimePoint now) {
 
 void SlotsSource::ask_stats(TimePoint now) {
   asking_ = true;
-  next_at_ = now + kAskEvery;
+  next_at_ = now + kAskSlotsEvery;
   dialogue_.ask({"CLUSTER", "SLOT-STATS", "SLOTSRANGE", "0", "16383"}, now,
                 [this](const Result<resp::Value>& reply, TimePoint at) {
                   asking_ = false;

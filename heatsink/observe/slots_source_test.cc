@@ -13,8 +13,6 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-std::string bulk(std::string_view text) { return ScriptedServer::bulk(text); }
-
 std::string entry(int slot, double cpu_us, bool work = true) {
   std::vector<std::string> counters = {bulk("key-count"), ":7\r\n"};
   if (work) {
@@ -23,7 +21,7 @@ std::string entry(int slot, double cpu_us, bool work = true) {
     counters.push_back(bulk("network-bytes-in"));
     counters.push_back(fmt::format(":{:.0f}\r\n", cpu_us * 10));
   }
-  return ScriptedServer::array({fmt::format(":{}\r\n", slot), ScriptedServer::array(counters)});
+  return list({fmt::format(":{}\r\n", slot), list(counters)});
 }
 
 // Slot of "hot" has 60 % of the CPU time; MONITOR is refused unless a test allows it.
@@ -42,18 +40,17 @@ class SlotsSourceTest : public testing::Test {
     if (args[0] == "INFO") return bulk("");
     if (args[0] == "MONITOR") return "-NOPERM no\r\n";
     if (args[0] == "ECHO") return bulk(args[1]);
-    if (args[0] == "CONFIG") return ScriptedServer::array({bulk(args[2]), bulk("1")});
+    if (args[0] == "CONFIG") return list({bulk(args[2]), bulk("1")});
     if (args[0] == "OBJECT")
       return args[2] == "hot" ? freq_ : "-ERR An LFU maxmemory policy is not selected\r\n";
     EXPECT_EQ(args[0], "CLUSTER");
     if (args[1] == "GETKEYSINSLOT") {
       EXPECT_EQ(args[2], std::to_string(resp::key_slot("hot")));
-      return keys_.empty() ? ScriptedServer::array({bulk("{hot}2"), bulk("hot")}) : keys_;
+      return keys_.empty() ? list({bulk("{hot}2"), bulk("hot")}) : keys_;
     }
     if (!error_.empty()) return error_;
     const double us = (seconds_now() - 99) * 1e5;
-    return ScriptedServer::array(
-        {entry(1, us * 0.4, work_), entry(resp::key_slot("hot"), us * 0.6, work_)});
+    return list({entry(1, us * 0.4, work_), entry(resp::key_slot("hot"), us * 0.6, work_)});
   }
   Observation after(Nanos duration) {
     server_.run_for(duration);

@@ -11,21 +11,22 @@
 
 #include "heatsink/base/option_list.h"
 #include "heatsink/proxy/rules.h"
+#include "heatsink/proxy/times_for_test.h"
 
 namespace heatsink::proxy {
 namespace {
 
 using namespace std::chrono_literals;
 using Door = Admission::Door;
-using Word = Admission::Answer::Word;
 
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 constexpr std::uint32_t kClient = 7;
 
 KeyHash hash_of(std::string_view name) { return in_db(hash_name(name, 1), 0); }
 
 class Admissions : public ::testing::Test {
  protected:
+  using Word = Admission::Answer::Word;
+
   Admissions() { options.describe(rows); }
 
   void start(std::initializer_list<const char*> rules) {

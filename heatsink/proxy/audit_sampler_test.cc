@@ -5,10 +5,10 @@
 
 #include <set>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
-
-constexpr TimePoint kStart{std::chrono::seconds(1000)};
 
 TEST(AuditSampler, TakesItsPartOfTheHits) {
   AuditSampler sampler(Share{0.01}, Nanos(0), 1);

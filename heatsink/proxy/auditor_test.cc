@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/times_for_test.h"
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/writer.h"
 
@@ -22,12 +23,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TimePoint at(int ms) { return TimePoint(Millis(100'000 + ms)); }
+constexpr MetricRow kStalenessRow{"heatsink_staleness_seconds", MetricKind::kHistogram,
+                                  "How stale."};
+constexpr std::string_view kNoSuchKey = "$0\r\n\r\n:-2\r\n";
 
-constexpr MetricRow kRow{"heatsink_staleness_seconds", MetricKind::kHistogram, "How stale."};
-constexpr std::string_view kNoKey = "$0\r\n\r\n:-2\r\n";
-
-ProxyOptions options() {
+ProxyOptions auditor_options() {
   ProxyOptions options;
   options.maximum_value_bytes = Bytes{100};
   return options;
@@ -108,14 +108,14 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
   std::uint64_t count(Count what) const { return counters_.read(what); }
   // How many suspects there were, and for how long they could be served in all.
   std::pair<std::uint64_t, double> staleness() const {
-    const MetricSample sample = auditor_.staleness().sample(kRow);
+    const MetricSample sample = auditor_.staleness().sample(kStalenessRow);
     return {sample.buckets.back().count, sample.value};
   }
 
   static inline const NameHash kK = hash_name("k", 1);
   static inline const NameHash kH = hash_name("h", 1);
   static inline const std::string kV1 = "$2\r\nv1\r\n";
-  SharedState shared_{options(), {}, 1};
+  SharedState shared_{auditor_options(), {}, 1};
   Counters counters_;
   Auditor auditor_{shared_, counters_, *this};
   redis::Tracker reader_{reader_options(), auditor_};
@@ -155,7 +155,7 @@ TEST_F(AuditorTest, TheSameValueIsFine) {
 TEST_F(AuditorTest, AMissingKeyIsAValue) {
   fill(0, "_\r\n");
   hit(10);
-  hear(kNoKey, 11);
+  hear(kNoSuchKey, 11);
   EXPECT_EQ(count(Count::kAuditsSuspected), 0u);
   hit(20);
   server_says("", 21);
@@ -269,7 +269,7 @@ TEST_F(Written, TooBigToBeCached) {
 TEST_F(AuditorTest, ACopyThatHasExpiredIsNotStale) {
   fill(-9'500, kV1);
   hit(10);
-  hear(kNoKey, 12);
+  hear(kNoSuchKey, 12);
   look_until(3000, 20);
   EXPECT_THAT(told_, IsEmpty());
   EXPECT_NEAR(staleness().second, 0.478, 1e-9);  // last looked at 490 ms

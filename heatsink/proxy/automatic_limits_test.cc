@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
@@ -12,7 +14,6 @@ using namespace std::chrono_literals;
 using Seen = AutomaticLimits::Seen;
 using Changes = std::vector<AutomaticLimits::Change>;
 
-constexpr TimePoint kStart{std::chrono::hours(1000)};
 constexpr KeyHash kA{1}, kB{2};
 
 class Automatic : public ::testing::Test {

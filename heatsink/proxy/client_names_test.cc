@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
-
-TimePoint at(Nanos since) { return TimePoint(since); }
 
 TEST(ClientNames, AnAddressHasOneNumberWhateverItsPort) {
   ClientNames names;

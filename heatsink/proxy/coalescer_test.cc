@@ -5,17 +5,17 @@
 
 #include <memory>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
 constexpr Nanos kWindow = std::chrono::milliseconds(5);
 
-TimePoint at(Nanos since_start) { return TimePoint(std::chrono::hours(1) + since_start); }
-
-CoalescedWrite::Target key(std::uint64_t number) { return {{number}, {number}}; }
+CoalescedWrite::Target target(std::uint64_t number) { return {{number}, {number}}; }
 
 Coalescer::Line ups(std::uint64_t number) {
-  return Coalescer::line_of(CoalesceKind::kUp, key(number));
+  return Coalescer::line_of(CoalesceKind::kUp, target(number));
 }
 
 class CoalescerTest : public testing::Test {
@@ -24,7 +24,7 @@ class CoalescerTest : public testing::Test {
     return coalescer_->ask(line, kWindow, now);
   }
   std::optional<Coalescer::Offer> offer(std::uint64_t number, std::string_view request = "x") {
-    return coalescer_->offer(ups(number), CoalesceKind::kUp, "k", key(number),
+    return coalescer_->offer(ups(number), CoalesceKind::kUp, "k", target(number),
                              {nullptr, 1, request, false});
   }
 
@@ -59,10 +59,10 @@ TEST_F(CoalescerTest, WhatIsSentBeginsAWindow) {
 }
 
 TEST_F(CoalescerTest, KindsKeysAndProtocolsAreLinesOfTheirOwn) {
-  CoalescedWrite::Target resp3 = key(1);
+  CoalescedWrite::Target resp3 = target(1);
   resp3.protocol = resp::Protocol::kResp3;
-  const std::array lines{ups(1), ups(2), Coalescer::line_of(CoalesceKind::kDown, key(1)),
-                         Coalescer::line_of(CoalesceKind::kSet, key(1)),
+  const std::array lines{ups(1), ups(2), Coalescer::line_of(CoalesceKind::kDown, target(1)),
+                         Coalescer::line_of(CoalesceKind::kSet, target(1)),
                          Coalescer::line_of(CoalesceKind::kUp, resp3)};
   for (const Coalescer::Line line : lines)
     EXPECT_EQ(ask(line, at(Nanos(0))), Coalescer::Turn::kAlone);

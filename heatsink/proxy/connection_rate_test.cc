@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
 using Verdict = ConnectionRate::Verdict;
-
-TimePoint at(int ms) { return TimePoint(std::chrono::seconds(100) + Millis(ms)); }
 
 int admitted(ConnectionRate& rate, const std::string& peer, int tries, TimePoint now) {
   int count = 0;

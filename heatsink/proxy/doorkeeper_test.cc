@@ -5,15 +5,15 @@
 
 #include <memory>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
-using Word = Doorkeeper::Word;
-
-TimePoint at(Nanos since_start) { return TimePoint(std::chrono::hours(1) + since_start); }
-
 class DoorkeeperTest : public testing::Test {
  protected:
+  using Word = Doorkeeper::Word;
+
   static constexpr ReadHash kRead{77};
   const std::unique_ptr<Doorkeeper> door_ = std::make_unique<Doorkeeper>(Bytes{100});
 };

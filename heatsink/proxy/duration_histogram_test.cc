@@ -8,11 +8,11 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr MetricRow kRow{"heatsink_late_seconds", MetricKind::kHistogram, "How late."};
+constexpr MetricRow kLateRow{"heatsink_late_seconds", MetricKind::kHistogram, "How late."};
 
 // How many were at most so long.
 std::uint64_t up_to(const DurationHistogram& histogram, double seconds) {
-  for (const MetricBucket& bucket : histogram.sample(kRow).buckets) {
+  for (const MetricBucket& bucket : histogram.sample(kLateRow).buckets) {
     if (bucket.up_to == seconds) return bucket.count;
   }
   ADD_FAILURE() << "no bound of " << seconds << " s";
@@ -33,11 +33,11 @@ TEST(DurationHistogram, TheLastBucketHasAll) {
   DurationHistogram histogram;
   histogram.observe(std::chrono::hours(1));
   EXPECT_EQ(up_to(histogram, 10), 0u);
-  const MetricSample sample = histogram.sample(kRow);
+  const MetricSample sample = histogram.sample(kLateRow);
   EXPECT_TRUE(std::isinf(sample.buckets.back().up_to));
   EXPECT_EQ(sample.buckets.back().count, 1u);
   EXPECT_EQ(sample.value, 3600);
-  EXPECT_EQ(sample.row, &kRow);
+  EXPECT_EQ(sample.row, &kLateRow);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/base/log.h"
+#include "heatsink/proxy/times_for_test.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -13,8 +14,6 @@ using detect::Temperature;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-TimePoint at(int ms) { return TimePoint(Millis(100'000 + ms)); }
 
 class EventLogTest : public ::testing::Test {
  protected:

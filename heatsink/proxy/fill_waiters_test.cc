@@ -4,17 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using Join = FillWaiters::Join;
+using HowJoined = FillWaiters::Join;
 
-constexpr ReadHash kKey{7};
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
+constexpr ReadHash kRead{7};
 
-FillAnswer answer(int sent_ms, bool usable = true, ReadHash key = kKey) {
+FillAnswer answer(int sent_ms, bool usable = true, ReadHash key = kRead) {
   FillAnswer answer;
   answer.which = key;
   answer.sent_at = at(sent_ms);
@@ -24,18 +25,18 @@ FillAnswer answer(int sent_ms, bool usable = true, ReadHash key = kKey) {
 
 TEST(FillWaiters, TheFirstAsksAndTheOthersJoin) {
   FillWaiters waiters(10);
-  EXPECT_EQ(waiters.join(kKey, 1, at(0)), Join::kAskKeeper);
-  EXPECT_EQ(waiters.join(kKey, 2, at(0)), Join::kJoined);
+  EXPECT_EQ(waiters.join(kRead, 1, at(0)), HowJoined::kAskKeeper);
+  EXPECT_EQ(waiters.join(kRead, 2, at(0)), HowJoined::kJoined);
   EXPECT_THAT(waiters.take(answer(1)), ElementsAre(1, 2));
   EXPECT_THAT(waiters.take(answer(2)), IsEmpty());
-  EXPECT_EQ(waiters.join(kKey, 3, at(0)), Join::kAskKeeper);
+  EXPECT_EQ(waiters.join(kRead, 3, at(0)), HowJoined::kAskKeeper);
 }
 
 TEST(FillWaiters, WhoHasSeenMoreAsksForALaterFillAndWaitsForThat) {
   FillWaiters waiters(10);
-  waiters.join(kKey, 1, at(0));
-  EXPECT_EQ(waiters.join(kKey, 2, at(5)), Join::kAskKeeper);
-  EXPECT_EQ(waiters.join(kKey, 3, at(4)), Join::kJoined);
+  waiters.join(kRead, 1, at(0));
+  EXPECT_EQ(waiters.join(kRead, 2, at(5)), HowJoined::kAskKeeper);
+  EXPECT_EQ(waiters.join(kRead, 3, at(4)), HowJoined::kJoined);
   EXPECT_THAT(waiters.take(answer(4)), ElementsAre(1));
   EXPECT_THAT(waiters.take(answer(5)), ElementsAre(3)) << "5 is not later than the fence at 5";
   EXPECT_THAT(waiters.take(answer(6)), ElementsAre(2));
@@ -43,30 +44,30 @@ TEST(FillWaiters, WhoHasSeenMoreAsksForALaterFillAndWaitsForThat) {
 
 TEST(FillWaiters, AFailureIsForAll) {
   FillWaiters waiters(10);
-  waiters.join(kKey, 1, at(0));
-  waiters.join(kKey, 2, at(9));
+  waiters.join(kRead, 1, at(0));
+  waiters.join(kRead, 2, at(9));
   EXPECT_THAT(waiters.take(answer(1, false)), ElementsAre(1, 2));
 }
 
 TEST(FillWaiters, KeysAreApart) {
   FillWaiters waiters(10);
-  waiters.join(kKey, 1, at(0));
-  EXPECT_EQ(waiters.join(ReadHash{8}, 2, at(0)), Join::kAskKeeper);
+  waiters.join(kRead, 1, at(0));
+  EXPECT_EQ(waiters.join(ReadHash{8}, 2, at(0)), HowJoined::kAskKeeper);
   EXPECT_THAT(waiters.take(answer(1, true, ReadHash{8})), ElementsAre(2));
 }
 
 TEST(FillWaiters, AreBoundedPerKey) {
   FillWaiters waiters(2);
-  waiters.join(kKey, 1, at(0));
-  waiters.join(kKey, 2, at(0));
-  EXPECT_EQ(waiters.join(kKey, 3, at(0)), Join::kFull);
-  EXPECT_EQ(waiters.join(ReadHash{8}, 3, at(0)), Join::kAskKeeper);
+  waiters.join(kRead, 1, at(0));
+  waiters.join(kRead, 2, at(0));
+  EXPECT_EQ(waiters.join(kRead, 3, at(0)), HowJoined::kFull);
+  EXPECT_EQ(waiters.join(ReadHash{8}, 3, at(0)), HowJoined::kAskKeeper);
   EXPECT_THAT(waiters.take(answer(1)), ElementsAre(1, 2));
 }
 
 TEST(FillWaiters, NoneMayWaitWhereTheLimitIsZero) {
   FillWaiters waiters(0);
-  EXPECT_EQ(waiters.join(kKey, 1, at(0)), Join::kFull);
+  EXPECT_EQ(waiters.join(kRead, 1, at(0)), HowJoined::kFull);
   EXPECT_THAT(waiters.take(answer(1)), IsEmpty());
 }
 
@@ -74,10 +75,10 @@ TEST(FillWaiters, NoneMayWaitWhereTheLimitIsZero) {
 TEST(FillWaiters, NobodyAsksOnceAndIsNotWokenTwice) {
   FillWaiters waiters(2);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(waiters.join(kKey, FillWaiters::kNobody, at(5)),
-              i == 0 ? Join::kAskKeeper : Join::kJoined);
+    EXPECT_EQ(waiters.join(kRead, FillWaiters::kNobody, at(5)),
+              i == 0 ? HowJoined::kAskKeeper : HowJoined::kJoined);
   }
-  EXPECT_EQ(waiters.join(kKey, 1, at(5)), Join::kJoined);
+  EXPECT_EQ(waiters.join(kRead, 1, at(5)), HowJoined::kJoined);
   EXPECT_THAT(waiters.take(answer(6)), ElementsAre(FillWaiters::kNobody, 1));
 }
 

@@ -13,14 +13,14 @@
 
 #include "heatsink/proxy/filler.h"
 #include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/times_for_test.h"
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/writer.h"
 
 namespace heatsink::proxy {
 
-inline TimePoint at(int ms) { return TimePoint(Millis(ms)); }
 inline int to_ms(TimePoint time) {
-  return static_cast<int>(std::chrono::duration_cast<Millis>(time.time_since_epoch()).count());
+  return static_cast<int>(std::chrono::duration_cast<Millis>(time - kStart).count());
 }
 
 inline constexpr std::string_view kHandshake =

@@ -8,12 +8,11 @@
 #include <string_view>
 
 #include "heatsink/proxy/filler.h"
+#include "heatsink/proxy/times_for_test.h"
 #include "heatsink/resp/writer.h"
 
 namespace heatsink::proxy {
 namespace {
-
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
 
 class Nobody final : public Filler::Outlet {
   void deliver(std::size_t, std::shared_ptr<const FillAnswer>) override {}

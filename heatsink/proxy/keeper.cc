@@ -43,13 +43,6 @@ redis::TrackerOptions reader_options(const SharedState& shared) {
   return reader;
 }
 
-redis::LinkOptions link_options(const SharedState& shared) {
-  return {.connect_timeout = shared.options.connect_timeout,
-          .backoff_min = shared.options.backoff_min,
-          .backoff_max = shared.options.backoff_max,
-          .seed = shared.seed};
-}
-
 bool audits(const ProxyOptions& options) {
   return options.cache_enabled && options.audit_rate.part > 0;
 }
@@ -65,13 +58,14 @@ Keeper::Keeper(SharedState& shared)
       warmer_(shared),
       searches_(loop_, shared, warmer_),
       plans_(shared.options.warming),
-      link_(loop_, shared.place, tracker_, link_options(shared), "no local copies",
+      link_(loop_, shared.place, tracker_, shared.link_options(), "no local copies",
             &shared.tracker_since),
       access_(loop_, shared),
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       reader_(reader_options(shared), auditor_),
-      reader_link_(loop_, shared.place, reader_, link_options(shared), "no audits of local copies"),
+      reader_link_(loop_, shared.place, reader_, shared.link_options(),
+                   "no audits of local copies"),
       summaries_(shared.rules.measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
       merged_(shared.rules.measures().size()),

@@ -9,13 +9,13 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr MetricRow kHits{"heatsink_key_local_hits_per_second", MetricKind::kGauge,
-                          "Of the busiest hot keys: reads answered from a local copy, over the "
-                          "window of the key's rule."};
-constexpr MetricRow kReads{"heatsink_key_reads_per_second", MetricKind::kGauge,
-                           "Of the same keys: all reads."};
-constexpr MetricRow kWrites{"heatsink_key_writes_per_second", MetricKind::kGauge,
-                            "Of the same keys: all writes."};
+constexpr MetricRow kHitsRow{"heatsink_key_local_hits_per_second", MetricKind::kGauge,
+                             "Of the busiest hot keys: reads answered from a local copy, over the "
+                             "window of the key's rule."};
+constexpr MetricRow kReadsRow{"heatsink_key_reads_per_second", MetricKind::kGauge,
+                              "Of the same keys: all reads."};
+constexpr MetricRow kWritesRow{"heatsink_key_writes_per_second", MetricKind::kGauge,
+                               "Of the same keys: all writes."};
 
 bool exported(const detect::Verdict& verdict) {
   const bool hot = verdict.temperature == detect::Temperature::kHot ||
@@ -34,9 +34,9 @@ void append_key_samples(MetricSamples& samples, const detect::Report& report,
     if (!exported(key.verdict) || seconds <= 0) continue;
     if (keys++ == keys_max) return;
     const MetricLabels labels{{"key", count.key}, {"db", std::to_string(count.db)}};
-    samples.push_back({&kHits, static_cast<double>(count.hits) / seconds, labels});
-    samples.push_back({&kReads, static_cast<double>(count.reads) / seconds, labels});
-    samples.push_back({&kWrites, static_cast<double>(count.writes) / seconds, labels});
+    samples.push_back({&kHitsRow, static_cast<double>(count.hits) / seconds, labels});
+    samples.push_back({&kReadsRow, static_cast<double>(count.reads) / seconds, labels});
+    samples.push_back({&kWritesRow, static_cast<double>(count.writes) / seconds, labels});
   }
 }
 

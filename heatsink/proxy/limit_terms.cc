@@ -57,7 +57,7 @@ cache::Terms cache_terms(const ProxyOptions& options, const RuleOptions& rule) {
 }
 
 // REQUIRES a rate that can be read.
-LimitTerms terms_of(const ProxyOptions& options, const RuleOptions& rule) {
+LimitTerms limit_terms_of(const ProxyOptions& options, const RuleOptions& rule) {
   LimitTerms terms;
   terms.limiter.rate = limit::parse_rate(rule.limit_rate).value();
   terms.limiter.algorithm = *limit::algorithm_of(rule.limit_algorithm);
@@ -134,7 +134,7 @@ std::vector<std::optional<LimitTerms>> limits_of_rules(const ProxyOptions& optio
   std::vector<std::optional<LimitTerms>> limits{std::nullopt};
   for (const RuleOptions& rule : options.rules) {
     limits.emplace_back();
-    if (!rule.limit_rate.empty()) limits.back() = terms_of(options, rule);
+    if (!rule.limit_rate.empty()) limits.back() = limit_terms_of(options, rule);
   }
   return limits;
 }
@@ -158,7 +158,7 @@ std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (rule.limit_rate.empty()) return orphan_fault(rule);
   const Result<limit::Rate> rate = limit::parse_rate(rule.limit_rate);
   if (!rate) return "limit.rate: " + rate.error().message;
-  const LimitTerms terms = terms_of(options, rule);
+  const LimitTerms terms = limit_terms_of(options, rule);
   if (rule.limit_burst && is_window(terms.limiter.algorithm))
     return "limit.burst is for buckets, and a window has its count: leave it out";
   if (const auto made = limit::make_limiter(terms.limiter); !made)

@@ -9,14 +9,14 @@
 #include <string>
 
 #include "heatsink/proxy/rules.h"
+#include "heatsink/proxy/times_for_test.h"
 
 namespace heatsink::proxy {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kStart{std::chrono::hours(1000)};
-constexpr KeyHash kKey{99};
+constexpr KeyHash kSomeKey{99};
 
 LimitTerms terms(LimitTerms::Per per, limit::Rate rate = {5000, std::chrono::seconds(1)}) {
   LimitTerms out;
@@ -47,16 +47,16 @@ TEST(AutomaticLimits, AreForSingleKeysAndForThoseWithoutALimit) {
   options.rules.push_back(rule);
   const auto limits = Limits::make(options, rule_set(options).value());
   ASSERT_NE(limits, nullptr);
-  EXPECT_EQ(limits->of("a", kKey), nullptr);
-  limits->begin_automatic(kKey, kStart);
+  EXPECT_EQ(limits->of("a", kSomeKey), nullptr);
+  limits->begin_automatic(kSomeKey, kStart);
   EXPECT_EQ(limits->automatic_keys(), 1U);
-  RuleLimit* const found = limits->of("a", kKey);
+  RuleLimit* const found = limits->of("a", kSomeKey);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->terms().limiter.rate, (limit::Rate{1000, 1s}));
   EXPECT_EQ(limits->of("b", KeyHash{5}), nullptr);
-  EXPECT_EQ(limits->of("ruled", kKey)->name(), "ruled");
-  limits->end_automatic(kKey);
-  EXPECT_EQ(limits->of("a", kKey), nullptr);
+  EXPECT_EQ(limits->of("ruled", kSomeKey)->name(), "ruled");
+  limits->end_automatic(kSomeKey);
+  EXPECT_EQ(limits->of("a", kSomeKey), nullptr);
 }
 
 TEST(LimitMetrics, AreByRuleAndOutcomeWithoutNamesOfOtherKeys) {
@@ -66,11 +66,11 @@ TEST(LimitMetrics, AreByRuleAndOutcomeWithoutNamesOfOtherKeys) {
   rule.limit_rate = "5/s";
   options.rules.push_back(rule);
   const auto limits = Limits::make(options, rule_set(options).value());
-  RuleLimit& limit = *limits->of("a:1", kKey);
-  limits->count(limit, LimitOutcome::kRejected, kKey, kStart);
-  limits->count(limit, LimitOutcome::kRejected, kKey, kStart);
-  limits->count(limit, LimitOutcome::kDelayed, kKey, kStart);
-  EXPECT_GT(limits->limited_rate(kKey, kStart + 1s), 0);
+  RuleLimit& limit = *limits->of("a:1", kSomeKey);
+  limits->count(limit, LimitOutcome::kRejected, kSomeKey, kStart);
+  limits->count(limit, LimitOutcome::kRejected, kSomeKey, kStart);
+  limits->count(limit, LimitOutcome::kDelayed, kSomeKey, kStart);
+  EXPECT_GT(limits->limited_rate(kSomeKey, kStart + 1s), 0);
   MetricSamples samples;
   limits->append_samples(samples);
   std::map<std::string, double> by_outcome;

@@ -14,7 +14,7 @@ using State = detect::WarmSearch::State;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-ProxyOptions options() {
+ProxyOptions search_options() {
   ProxyOptions options;
   options.maximum_size = 10;
   options.warm_share = Share{0.5};  // five keys
@@ -83,7 +83,7 @@ class PatternSearchTest : public testing::Test {
   detect::WarmSearch report() const { return search_->report(warmer_); }
 
   TimePoint now_{std::chrono::seconds(10)};
-  SharedState shared_{options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  SharedState shared_{search_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Warmer warmer_{shared_};
   std::optional<PatternSearch> search_;
 };

@@ -8,13 +8,6 @@
 namespace heatsink::proxy {
 namespace {
 
-redis::LinkOptions link_options(const SharedState& shared) {
-  return {.connect_timeout = shared.options.connect_timeout,
-          .backoff_min = shared.options.backoff_min,
-          .backoff_max = shared.options.backoff_max,
-          .seed = shared.seed};
-}
-
 // Nobody waits for the answer of a window's search: the log has it.
 void tell(const PatternSearch& search, const detect::WarmSearch& report) {
   if (search.order().source == Warmer::kByHand || report.note.empty()) return;
@@ -85,7 +78,7 @@ void PatternSearches::step(TimePoint now) {
     if (due == searches_.end()) return;
     now_ = &*due;
     now_->begin(now);
-    link_.emplace(loop_, shared_.place, now_->dialogue(), link_options(shared_),
+    link_.emplace(loop_, shared_.place, now_->dialogue(), shared_.link_options(),
                   "no search for keys to be warmed");
     link_->connect();
   }

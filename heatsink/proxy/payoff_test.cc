@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
-
-TimePoint at(Nanos since_start) { return TimePoint(std::chrono::hours(1) + since_start); }
 
 class PayoffTest : public testing::Test {
  protected:

@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
-using Word = Proofs::Word;
-
-TimePoint at(int ms) { return TimePoint(Millis(100'000 + ms)); }
 constexpr TimePoint kNever{};
 
 Right right_to(std::uint64_t key, std::uint64_t user = 1, std::uint16_t command = 0) {
@@ -19,6 +18,8 @@ Right right_to(std::uint64_t key, std::uint64_t user = 1, std::uint16_t command 
 
 class ProofsTest : public testing::Test {
  protected:
+  using Word = Proofs::Word;
+
   Word ask(const Right& right, int ms, TimePoint changed_at = kNever) {
     return proofs_.ask(right, at(ms), changed_at);
   }

@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
 constexpr Nanos kLife = std::chrono::seconds(10);
 
-TimePoint at(Nanos since_start) { return TimePoint(since_start); }
-
-ProxyOptions options() {
+ProxyOptions refresher_options() {
   ProxyOptions options;
   options.rules.emplace_back();
   options.rules.back().match = "plain:*";
@@ -53,7 +53,7 @@ class RefresherTest : public testing::Test {
   }
   std::uint64_t count(Count which) const { return counters_.read(which); }
 
-  SharedState shared_{options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  SharedState shared_{refresher_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Counters counters_;
   Refresher refresher_{shared_, counters_};
   std::vector<FillRequest> last_;

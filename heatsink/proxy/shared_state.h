@@ -69,6 +69,14 @@ struct SharedState {
     return refreshes[rules.place_of(rules.of(key))];
   }
 
+  // Of each connection of the keeper to the server.
+  redis::LinkOptions link_options() const {
+    return {.connect_timeout = options.connect_timeout,
+            .backoff_min = options.backoff_min,
+            .backoff_max = options.backoff_max,
+            .seed = seed};
+  }
+
   const std::unique_ptr<Limits> limits{Limits::make(options, rules)};  // null: nothing is limited
 
   cache::Epochs epochs;

@@ -5,13 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -28,12 +32,10 @@ class Deaf final : public redis::TrackerEvents {
   void on_down(const std::string&) override {}
 };
 
-TimePoint at(int s) { return TimePoint(std::chrono::seconds(s)); }
-
 class ToucherTest : public testing::Test {
  protected:
   ToucherTest() {
-    tracker_.connected(at(100));
+    tracker_.connected(at(100s));
     hear("+PONG\r\n%0\r\n-NOPERM\r\n+OK\r\n:0\r\n");
     sent();
   }
@@ -43,7 +45,7 @@ class ToucherTest : public testing::Test {
     table_.promote(key, db, in_db(name, db), name);
     if (with_copy) table_.insert(in_db(name, db), std::make_unique<cache::Copy>());
   }
-  void hear(std::string_view bytes) { EXPECT_TRUE(tracker_.received(bytes, at(100)).ok()); }
+  void hear(std::string_view bytes) { EXPECT_TRUE(tracker_.received(bytes, at(100s)).ok()); }
   void hear_info(const std::string& fields) {
     const std::string text = "# Memory\r\nused_memory:1\r\n" + fields;
     hear("=" + std::to_string(text.size() + 4) + "\r\ntxt:" + text + "\r\n");
@@ -55,10 +57,10 @@ class ToucherTest : public testing::Test {
   }
   // What is sent in the next round when the server has these in its INFO.
   std::string touched(const std::string& fields) {
-    toucher_.round(at(100));
+    toucher_.round(at(100s));
     EXPECT_THAT(sent(), HasSubstr("INFO"));
     hear_info(fields);
-    toucher_.round(at(101));
+    toucher_.round(at(101s));
     return sent();
   }
 
@@ -75,7 +77,7 @@ TEST_F(ToucherTest, TouchesWhatIsServedLocallyWhereTheServerEvictsByUse) {
   const std::string touch = "*2\r\n$5\r\nTOUCH\r\n$1\r\na\r\n";
   EXPECT_EQ(touched("maxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n"), touch);
   hear(":1\r\n");
-  toucher_.round(at(102));
+  toucher_.round(at(102s));
   EXPECT_EQ(sent(), touch);
 }
 
@@ -96,20 +98,20 @@ TEST_F(ToucherTest, NotWhereThereIsNoLimit) {
 
 TEST_F(ToucherTest, WhoDoesNotSayIsTakenToEvict) {
   cache_key("a");
-  toucher_.round(at(100));
+  toucher_.round(at(100s));
   sent();
   hear("-NOPERM no\r\n");
-  toucher_.round(at(101));
+  toucher_.round(at(101s));
   EXPECT_THAT(sent(), HasSubstr("TOUCH"));
 }
 
 TEST_F(ToucherTest, AsksAgainNowAndThenAndHeedsTheAnswer) {
   cache_key("a");
   EXPECT_EQ(touched("maxmemory:1\r\nmaxmemory_policy:noeviction\r\n"), "");
-  toucher_.round(at(110));
+  toucher_.round(at(110s));
   EXPECT_THAT(sent(), HasSubstr("INFO"));
   hear_info("maxmemory:1\r\nmaxmemory_policy:allkeys-lfu\r\n");
-  toucher_.round(at(111));
+  toucher_.round(at(111s));
   EXPECT_THAT(sent(), HasSubstr("TOUCH"));
 }
 
@@ -125,7 +127,7 @@ TEST_F(ToucherTest, ByDatabaseAndInPieces) {
 TEST_F(ToucherTest, SilentWhileTheTrackerIsDown) {
   cache_key("a");
   tracker_.disconnected("x");
-  toucher_.round(at(100));
+  toucher_.round(at(100s));
   EXPECT_EQ(sent(), "");
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kHeadMax = 64 * 1024;  // of an element whose header line does not end
 
-bool one_line(char type) { return type == '+' || type == '-' || type == ':'; }
+bool is_one_line(char type) { return type == '+' || type == '-' || type == ':'; }
 
 // More elements than this are taken for more than stream-threshold bytes.
 constexpr std::int64_t kSharedElementsMax = 16 * 1024;
@@ -304,7 +304,7 @@ bool Upstream::begin_reply() {
   }
   worker_.settle(pending, read_at_);
   const bool coalesced = pending.kind == PendingKind::kCoalesced;
-  if (coalesced && !one_line(scanner_.type())) {
+  if (coalesced && !is_one_line(scanner_.type())) {
     fail("it broke the protocol");
     return false;
   }

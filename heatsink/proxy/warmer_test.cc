@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "heatsink/proxy/times_for_test.h"
+
 namespace heatsink::proxy {
 namespace {
 
 using detect::WarmOutcome;
 
-TimePoint at(int ms) { return TimePoint(Millis(ms)); }
-
-ProxyOptions options() {
+ProxyOptions warmer_options() {
   ProxyOptions options;
   options.maximum_size = 6;
   options.warm_share = Share{0.5};
@@ -53,7 +53,7 @@ class WarmerTest : public testing::Test {
     return warmer_.report_on(hash_of(name)).outcome;
   }
 
-  SharedState shared_{options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  SharedState shared_{warmer_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Warmer warmer_{shared_};
 };
 

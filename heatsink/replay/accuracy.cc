@@ -13,10 +13,8 @@ namespace heatsink::replay {
 namespace {
 
 constexpr std::size_t kKeysMax = Accuracy::kKeysMax;
-constexpr std::int64_t kJudgementsMax = 20'000;
 constexpr std::int64_t kUrgentMax = 10'000;  // further judgements: a million keys may be urgent
 constexpr Nanos kUrgentGapMin = Millis(1);
-constexpr std::uint64_t kAccessesPerProgress = 1 << 16;
 
 bool is_hot(const detect::Verdict& verdict) {
   return verdict.temperature == detect::Temperature::kHot ||

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "heatsink/capture/testing/traffic.h"
+#include "heatsink/replay/read_for_test.h"
 #include "heatsink/replay/read_trace.h"
 
 namespace heatsink::replay {
@@ -14,12 +15,6 @@ using capture::testing::Talk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-Result<Trace> read(const std::string& bytes) {
-  auto source = ByteSource::of(bytes);
-  if (!source) return source.error();
-  return read_trace(**source, {}, {});
-}
 
 Talk opened() {
   Talk talk(capture::testing::ipv4(7, 40'000), capture::testing::ipv4(1, 7000));

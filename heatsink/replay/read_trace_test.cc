@@ -7,16 +7,12 @@
 
 #include <string>
 
+#include "heatsink/replay/read_for_test.h"
+
 namespace heatsink::replay {
 namespace {
 
 using ::testing::HasSubstr;
-
-Result<Trace> read(const std::string& bytes, const ReadOptions& options = {}) {
-  auto source = ByteSource::of(bytes);
-  if (!source) return source.error();
-  return read_trace(**source, options, {});
-}
 
 std::string packed(const std::string& text) {
   std::string out(ZSTD_compressBound(text.size()), '\0');

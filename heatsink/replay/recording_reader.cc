@@ -19,6 +19,7 @@
 
 #include "heatsink/replay/base64.h"
 #include "heatsink/replay/line_reader.h"
+#include "heatsink/replay/trace.h"
 
 namespace heatsink::replay {
 namespace {
@@ -27,8 +28,7 @@ namespace json = boost::json;
 
 constexpr std::int64_t kVersion = 1;
 constexpr double kAccessesMax = 1e7;  // of one answer: more is no Redis
-constexpr double kNanosPerSecond = 1e9;
-constexpr std::size_t kKeysMax = 4096;
+constexpr std::size_t kAnswerKeysMax = 4096;
 
 double number(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
@@ -108,7 +108,7 @@ class RecordingReader final : public LineReader {
     const json::value* keys = answer.if_contains("keys");
     const json::value* node = answer.if_contains("node");
     if (!at_ns || window_s <= 0 || window_s > 1e6 || keys == nullptr || !keys->is_array() ||
-        node == nullptr || !node->is_object() || keys->as_array().size() > kKeysMax)
+        node == nullptr || !node->is_object() || keys->as_array().size() > kAnswerKeysMax)
       return "it is no answer of /api/hotkeys";
     const double span_s = span(*at_ns, window_s);
     if (span_s <= 0) return "it is not later than the answer before it";

@@ -17,10 +17,7 @@ namespace {
 
 constexpr std::size_t kHotMax = 4096;
 constexpr std::int64_t kJudgementsPerWindow = 20;
-constexpr std::int64_t kJudgementsMax =
-    20'000;                           // of a whole trace: a longer one is judged less often
 constexpr std::size_t kPerPass = 64;  // bits of a mask
-constexpr std::uint64_t kAccessesPerProgress = 1 << 16;
 
 // Without the early word on bursts: it needs to be asked more often than is done here.
 detect::SelectorOptions selector_for(const SavingsOptions& options, Nanos window, double hot_qps) {
@@ -36,7 +33,7 @@ detect::SelectorOptions selector_for(const SavingsOptions& options, Nanos window
 }
 
 // One capacity for what a threshold calls hot.
-struct Candidate {
+struct TriedCapacity {
   std::size_t bit;    // in the masks
   std::size_t place;  // in the result
   Setting setting;
@@ -171,7 +168,7 @@ class Pass {
       admit(candidates_[bit], summary.at.time_since_epoch().count());
   }
 
-  void admit(Candidate& candidate, std::int64_t now_ns) {
+  void admit(TriedCapacity& candidate, std::int64_t now_ns) {
     moves_.clear();
     candidate.copies.admit(hot_, now_ns, moves_);
     const std::uint64_t mask = 1ULL << candidate.bit;
@@ -189,7 +186,7 @@ class Pass {
   std::vector<std::uint32_t> listed_;  // by it
   std::uint64_t floor_ = UINT64_MAX;   // of the lowest threshold: what is below is in no summary
   std::vector<std::unique_ptr<Threshold>> thresholds_;  // rising
-  std::vector<Candidate> candidates_;
+  std::vector<TriedCapacity> candidates_;
   std::vector<std::uint32_t> hot_;  // of one threshold, busiest first
   std::vector<CopySimulator::Move> moves_;
 };

@@ -48,6 +48,10 @@ struct SavingsOptions {
 
 // Between 0 and 1. Called from the calling thread.
 using Progress = std::function<void(double done)>;
+inline constexpr std::uint64_t kAccessesPerProgress = 1 << 16;
+
+// Of a whole trace: a longer one is judged less often.
+inline constexpr std::int64_t kJudgementsMax = 20'000;
 
 // One pass over the trace per window: its recorder serves all thresholds and capacities. Windows
 // are shared out to `threads` threads; the result does not depend on their number. The selector

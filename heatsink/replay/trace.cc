@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 0x6865617473696e6b;  // any: who gives us a trace gains nothing
 constexpr std::size_t kKeyOverheadBytes = 50;        // entry of the hash map and end of the name
-constexpr double kNanosPerSecond = 1e9;
 
 }  // namespace
 

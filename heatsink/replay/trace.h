@@ -15,6 +15,8 @@
 
 namespace heatsink::replay {
 
+inline constexpr double kNanosPerSecond = 1e9;
+
 // kGet is what a simulated copy answers (kCopiedRead in operation.h); other reads make a key hot,
 // but go to the server.
 enum class Operation : std::uint8_t { kGet, kRead, kWrite };

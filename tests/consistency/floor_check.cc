@@ -8,7 +8,7 @@
 namespace heatsink::consistency {
 namespace {
 
-struct Floor {
+struct VersionFloor {
   TimePoint height = TimePoint::min();  // when the newest version shown was sent to the server
   const Op* shown = nullptr;            // by this operation
   const Op* own_write = nullptr;        // the session's last
@@ -31,7 +31,7 @@ class FloorCheck {
       : key_(key), promise_(promise), most_(most) {}
 
   // False: it has been told.
-  bool judge(const Op& read, const Floor& floor) {
+  bool judge(const Op& read, const VersionFloor& floor) {
     if (read.kind != Kind::kRead || floor.shown == nullptr) return true;
     if (read.value == kNil) {
       if (key_.may_be_missing(floor.height, read.responded)) return true;
@@ -43,7 +43,7 @@ class FloorCheck {
   }
 
   // Of two own writes in one pipeline only the order tells which is newer.
-  void judge_own(const Op& read, const Floor& floor) {
+  void judge_own(const Op& read, const VersionFloor& floor) {
     if (floor.own_write == nullptr || read.kind != Kind::kRead || read.value == kNil) return;
     const Op* write = key_.find(read.value)->write;
     if (write != nullptr && write->session == read.session && write->known() &&
@@ -55,7 +55,7 @@ class FloorCheck {
   std::vector<Violation> take() { return std::move(found_); }
 
  private:
-  std::vector<Op> behind(const Version& version, const Floor& floor) const {
+  std::vector<Op> behind(const Version& version, const VersionFloor& floor) const {
     std::vector<Op> excerpt = {*version.first, *floor.shown};
     if (floor.shown->kind == Kind::kRead) {
       const Op* made = key_.find(floor.shown->value)->write;
@@ -85,7 +85,7 @@ std::vector<Violation> check_sessions(const KeyHistory& key, std::size_t most) {
     return a->session != b->session ? a->session < b->session : a->order < b->order;
   });
   FloorCheck check(key, Promise::kSession, most);
-  Floor floor;
+  VersionFloor floor;
   const Op* before = nullptr;
   for (const Op* op : ops) {
     if (before == nullptr || before->session != op->session) floor = {};
@@ -113,9 +113,9 @@ std::vector<Violation> check_no_way_back(const KeyHistory& key, std::size_t most
     return a.at != b.at ? a.at < b.at : a.ends < b.ends;
   });
   FloorCheck check(key, Promise::kNoWayBack, most);
-  std::array<Floor, 256> floors{};  // by proxy
+  std::array<VersionFloor, 256> floors{};  // by proxy
   for (const Event& event : events) {
-    Floor& floor = floors[event.op->via];
+    VersionFloor& floor = floors[event.op->via];
     if (event.ends) {
       floor.raise(key, *event.op);
     } else {

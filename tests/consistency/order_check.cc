@@ -11,7 +11,7 @@ namespace heatsink::consistency {
 namespace {
 
 // What comes next is of this moment or later.
-struct Floor {
+struct TimeFloor {
   TimePoint height = TimePoint::min();
   const Op* set_by = nullptr;
 
@@ -45,7 +45,7 @@ class OrderCheck {
     return moment;
   }
 
-  void judge(const Op& read, const Floor& floor) {
+  void judge(const Op& read, const TimeFloor& floor) {
     if (read.kind != Kind::kRead || floor.set_by == nullptr || found_.size() >= most_) return;
     const KeyHistory& key = *keys_.at(read.key);
     if (read.value == kNil) {
@@ -60,7 +60,7 @@ class OrderCheck {
   std::vector<Violation> take() { return std::move(found_); }
 
  private:
-  void judge_nil(const KeyHistory& key, const Op& read, const Floor& floor) {
+  void judge_nil(const KeyHistory& key, const Op& read, const TimeFloor& floor) {
     const Version* there = key.latest_before(floor.height);
     if (there == nullptr || key.may_be_missing(there->begun(), read.responded)) return;
     tell("it was there, and nothing has removed it", {*there->first, *floor.set_by, read});
@@ -88,7 +88,7 @@ std::vector<Violation> check_session_order(const std::vector<KeyHistory>& keys, 
   std::vector<const Op*> ops = all_of(keys);
   sort_by_program(ops);
   OrderCheck check(keys, Promise::kSessionOrder, most);
-  Floor floor;
+  TimeFloor floor;
   const Op* before = nullptr;
   for (const Op* op : ops) {
     if (before == nullptr || before->session != op->session) floor = {};
@@ -113,7 +113,7 @@ std::vector<Violation> check_barriers(const History& history, const std::vector<
             [](const Op* a, const Op* b) { return a->responded < b->responded; });
   std::stable_sort(ops.begin(), ops.end(),
                    [](const Op* a, const Op* b) { return a->invoked < b->invoked; });
-  std::array<Floor, 256> floors{};  // by proxy
+  std::array<TimeFloor, 256> floors{};  // by proxy
   auto next = barriers.begin();
   for (const Op* op : ops) {
     for (; next != barriers.end() && (*next)->responded < op->invoked; ++next)
@@ -124,7 +124,7 @@ std::vector<Violation> check_barriers(const History& history, const std::vector<
   // By the program, within a session.
   ops.insert(ops.end(), barriers.begin(), barriers.end());
   sort_by_program(ops);
-  Floor floor;
+  TimeFloor floor;
   const Op* before = nullptr;
   for (const Op* op : ops) {
     if (before == nullptr || before->session != op->session) floor = {};

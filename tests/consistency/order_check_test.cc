@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kA = 0;
 constexpr std::uint32_t kB = 1;
 
-std::size_t sessions(const HistoryMaker& maker) {
+std::size_t disordered(const HistoryMaker& maker) {
   return check_session_order(split_by_key(maker.history), 10).size();
 }
 
@@ -26,49 +26,52 @@ HistoryMaker a_then_b() {
 }
 
 TEST(SessionOrder, MayLagBehindOthers) {
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kA).read(1, 20, 21).of(kB).read(3, 22, 23)), 0U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kA).read(1, 20, 21).of(kB).read(3, 22, 23)), 0U);
 }
 
 TEST(SessionOrder, NewThenOldOfAnotherKey) {
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kB).read(4, 20, 21).of(kA).read(1, 22, 23)), 1U);
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kB).read(4, 20, 21).of(kA).read(2, 22, 23)), 0U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kB).read(4, 20, 21).of(kA).read(1, 22, 23)), 1U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kB).read(4, 20, 21).of(kA).read(2, 22, 23)), 0U);
 }
 
 TEST(SessionOrder, WithinAPipelineToo) {
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kB).read(4, 20, 23).of(kA).read(1, 20, 23)), 1U);
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kA).read(1, 20, 23).of(kB).read(4, 20, 23)), 0U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kB).read(4, 20, 23).of(kA).read(1, 20, 23)), 1U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kA).read(1, 20, 23).of(kB).read(4, 20, 23)), 0U);
 }
 
 TEST(SessionOrder, TwoSessionsMayDiffer) {
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kB).read(4, 20, 21).on(2).of(kA).read(1, 22, 23)), 0U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kB).read(4, 20, 21).on(2).of(kA).read(1, 22, 23)), 0U);
 }
 
 TEST(SessionOrder, TheOldMayBeThereWhileItIsBeingReplaced) {
   const HistoryMaker maker = HistoryMaker().on(9, 0).of(kA).write(1, 0, 1).write(2, 2, 8).on(8, 0);
   HistoryMaker overlap = maker;
   overlap.of(kB).write(3, 4, 5).on(1).read(3, 6, 7).of(kA).read(1, 9, 10);
-  EXPECT_EQ(sessions(overlap), 0U) << "2 may have been written after 3";
+  EXPECT_EQ(disordered(overlap), 0U) << "2 may have been written after 3";
   HistoryMaker after = maker;
   after.of(kB).write(3, 8.5, 9).on(1).read(3, 10, 11).of(kA).read(1, 12, 13);
-  EXPECT_EQ(sessions(after), 1U);
+  EXPECT_EQ(disordered(after), 1U);
 }
 
 TEST(SessionOrder, WhatTheServerSaysIsOfThatMoment) {
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kB).server_read(3, 5.5, 5.6).of(kA).read(1, 22, 23)), 1U);
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kB).server_read(kNil, 2, 2.5).of(kA).read(1, 22, 23)), 0U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kB).server_read(3, 5.5, 5.6).of(kA).read(1, 22, 23)),
+            1U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kB).server_read(kNil, 2, 2.5).of(kA).read(1, 22, 23)),
+            0U);
 }
 
 TEST(SessionOrder, AnOwnWriteIsOfThatMoment) {
-  EXPECT_EQ(sessions(a_then_b().on(1).of(2).write(5, 10, 11).of(kA).read(1, 12, 13)), 1U);
-  EXPECT_EQ(sessions(a_then_b().on(1).of(2).lost_write(5, 10).of(kA).read(1, 12, 13)), 0U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(2).write(5, 10, 11).of(kA).read(1, 12, 13)), 1U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(2).lost_write(5, 10).of(kA).read(1, 12, 13)), 0U);
 }
 
 TEST(SessionOrder, MissingAlthoughItIsThere) {
-  EXPECT_EQ(sessions(a_then_b().on(1).of(kB).read(4, 20, 21).of(kA).read(kNil, 22, 23)), 1U);
-  EXPECT_EQ(sessions(a_then_b().erase(8, 9).on(1).of(kA).read(2, 20, 21).of(kB).read(kNil, 22, 23)),
-            0U);
+  EXPECT_EQ(disordered(a_then_b().on(1).of(kB).read(4, 20, 21).of(kA).read(kNil, 22, 23)), 1U);
+  EXPECT_EQ(
+      disordered(a_then_b().erase(8, 9).on(1).of(kA).read(2, 20, 21).of(kB).read(kNil, 22, 23)),
+      0U);
   HistoryMaker first = HistoryMaker().on(1).of(kB).read(kNil, 0, 1).of(kA).read(kNil, 2, 3);
-  EXPECT_EQ(sessions(first), 0U);
+  EXPECT_EQ(disordered(first), 0U);
 }
 
 TEST(Barriers, NoClientReadsBehindOneThatWasAnswered) {

@@ -76,7 +76,7 @@ void append(std::vector<Violation>& to, std::vector<Violation> found) {
   std::move(found.begin(), found.end(), std::back_inserter(to));
 }
 
-std::string ms(Nanos time) {
+std::string ms_text(Nanos time) {
   return fmt::format("{:.3f} ms", std::chrono::duration<double, std::milli>(time).count());
 }
 
@@ -104,10 +104,11 @@ std::string to_text(const Verdict& verdict, Nanos bound) {
   std::string text = fmt::format("{} operations, {} reads that a copy may have answered\n",
                                  verdict.operations, verdict.reads);
   text += fmt::format("reads behind: {} (median {}, p99 {}, max {})\n", verdict.reads_behind,
-                      ms(verdict.behind_median), ms(verdict.behind_p99), ms(verdict.behind_max));
+                      ms_text(verdict.behind_median), ms_text(verdict.behind_p99),
+                      ms_text(verdict.behind_max));
   text += verdict.staleness < Nanos(0) ? std::string("staleness: no bound explains this history")
-                                       : "staleness: " + ms(verdict.staleness);
-  text += fmt::format(" (bound {})\n", ms(bound));
+                                       : "staleness: " + ms_text(verdict.staleness);
+  text += fmt::format(" (bound {})\n", ms_text(bound));
   std::map<std::string, int> counts;
   for (const Violation& violation : verdict.violations) ++counts[to_string(violation.promise)];
   text += fmt::format("{} violations\n", verdict.violations.size());

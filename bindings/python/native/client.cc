@@ -49,7 +49,7 @@ PyObject* load_key(ClientState& state, heatsink_client* client, const Key& key, 
 }
 
 // get(key, loader). A hit neither waits nor gives up the GIL.
-PyObject* get(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* client_get(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
   if (client == nullptr || !takes(count, 2)) return nullptr;
@@ -63,7 +63,7 @@ PyObject* get(PyObject* self, Arguments arguments, Py_ssize_t count) {
 }
 
 // _read(key, default): the first step of get; the default where there is no copy.
-PyObject* read(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* client_read(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
   if (client == nullptr || !takes(count, 2)) return nullptr;
@@ -77,7 +77,7 @@ PyObject* read(PyObject* self, Arguments arguments, Py_ssize_t count) {
 }
 
 // _load(key, loader): the second step.
-PyObject* load(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* client_load(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
   if (client == nullptr || !takes(count, 2)) return nullptr;
@@ -85,7 +85,7 @@ PyObject* load(PyObject* self, Arguments arguments, Py_ssize_t count) {
   return key ? load_key(state, client, key, arguments[1]) : nullptr;
 }
 
-PyObject* peek(PyObject* self, PyObject* name) {
+PyObject* client_peek(PyObject* self, PyObject* name) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
   if (client == nullptr) return nullptr;
@@ -97,7 +97,7 @@ PyObject* peek(PyObject* self, PyObject* name) {
 }
 
 // _fresh(value): what a read of it will give.
-PyObject* fresh(PyObject* self, PyObject* value) {
+PyObject* client_fresh(PyObject* self, PyObject* value) {
   const Codec& codec = state_of(self).codec;
   if (value == Py_None) Py_RETURN_NONE;
   const Ref stored = codec.stored(value);
@@ -111,7 +111,7 @@ PyObject* none_unless(int code, Call& call) {
 }
 
 // set(key, value, store)
-PyObject* set(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* client_set(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
   if (client == nullptr || !takes(count, 3)) return nullptr;
@@ -128,7 +128,7 @@ PyObject* set(PyObject* self, Arguments arguments, Py_ssize_t count) {
 }
 
 // delete(key, remove)
-PyObject* remove(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* client_remove(PyObject* self, Arguments arguments, Py_ssize_t count) {
   heatsink_client* const client = state_of(self).handle();
   if (client == nullptr || !takes(count, 2)) return nullptr;
   const Key key(arguments[0]);
@@ -139,7 +139,7 @@ PyObject* remove(PyObject* self, Arguments arguments, Py_ssize_t count) {
 }
 
 // update(key, value)
-PyObject* update(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* client_update(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
   if (client == nullptr || !takes(count, 2)) return nullptr;
@@ -166,7 +166,7 @@ PyObject* with_key(PyObject* self, PyObject* name) {
   return none_unless(kCall(client, key.data, key.size), call);
 }
 
-PyObject* is_hot(PyObject* self, PyObject* name) {
+PyObject* client_is_hot(PyObject* self, PyObject* name) {
   heatsink_client* const client = state_of(self).handle();
   if (client == nullptr) return nullptr;
   const Key key(name);
@@ -176,7 +176,7 @@ PyObject* is_hot(PyObject* self, PyObject* name) {
 }
 
 // _warm(key, loader, milliseconds): False: there is no room.
-PyObject* warm(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* client_warm(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
   if (client == nullptr || !takes(count, 3)) return nullptr;
@@ -195,15 +195,17 @@ PyObject* warm(PyObject* self, Arguments arguments, Py_ssize_t count) {
   Py_RETURN_TRUE;
 }
 
-PyObject* listen(PyObject* self, PyObject* listener) { return state_of(self).listen(listener); }
-PyObject* report_to(PyObject* self, PyObject* reporter) {
+PyObject* client_listen(PyObject* self, PyObject* listener) {
+  return state_of(self).listen(listener);
+}
+PyObject* client_report_to(PyObject* self, PyObject* reporter) {
   return state_of(self).report_to(reporter);
 }
-PyObject* close(PyObject* self, PyObject* /*none*/) { return state_of(self).close(); }
+PyObject* client_close(PyObject* self, PyObject* /*none*/) { return state_of(self).close(); }
 
 // ---- the type
 
-PyObject* make(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords*/) {
+PyObject* client_make(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords*/) {
   const auto alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   Ref self(alloc(type, 0));
   if (!self) return nullptr;
@@ -214,7 +216,7 @@ PyObject* make(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords
 }
 
 // __init__(file, yaml, environment, keywords, encode, decode): what comes later counts more.
-int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
+int client_init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
   ClientState& state = state_of(self);
   const char *file = nullptr, *yaml = nullptr, *keywords = nullptr;
   int environment = 0;
@@ -236,7 +238,7 @@ int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
   return state.listeners && state.reporters && Ref(state.open()) ? 0 : -1;
 }
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
+int client_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   const ClientState* const state = reinterpret_cast<ClientObject*>(self)->state;
   if (state == nullptr) return 0;
@@ -246,14 +248,14 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 // Not the listeners: the library still calls them.
-int clear(PyObject* self) {
+int client_clear(PyObject* self) {
   ClientState* const state = reinterpret_cast<ClientObject*>(self)->state;
   if (state == nullptr) return 0;
   const Codec gone = std::exchange(state->codec, Codec());
   return 0;
 }
 
-void destroy(PyObject* self) {
+void client_destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   delete std::exchange(reinterpret_cast<ClientObject*>(self)->state, nullptr);
@@ -261,34 +263,29 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-template <class Function>
-PyCFunction method(Function* function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
-PyMethodDef methods[] = {
-    {"get", method(get), METH_FASTCALL, "get(key, loader)"},
-    {"_read", method(read), METH_FASTCALL, "_read(key, default)"},
-    {"_load", method(load), METH_FASTCALL, "_load(key, loader)"},
-    {"peek", method(peek), METH_O, "peek(key)"},
-    {"_fresh", method(fresh), METH_O, "_fresh(value)"},
-    {"set", method(set), METH_FASTCALL, "set(key, value, store)"},
-    {"delete", method(remove), METH_FASTCALL, "delete(key, remove)"},
-    {"update", method(update), METH_FASTCALL, "update(key, value)"},
+PyMethodDef client_methods[] = {
+    {"get", method(client_get), METH_FASTCALL, "get(key, loader)"},
+    {"_read", method(client_read), METH_FASTCALL, "_read(key, default)"},
+    {"_load", method(client_load), METH_FASTCALL, "_load(key, loader)"},
+    {"peek", method(client_peek), METH_O, "peek(key)"},
+    {"_fresh", method(client_fresh), METH_O, "_fresh(value)"},
+    {"set", method(client_set), METH_FASTCALL, "set(key, value, store)"},
+    {"delete", method(client_remove), METH_FASTCALL, "delete(key, remove)"},
+    {"update", method(client_update), METH_FASTCALL, "update(key, value)"},
     {"invalidate", method(with_key<heatsink_invalidate>), METH_O, "invalidate(key)"},
     {"record", method(with_key<heatsink_record>), METH_O, "record(key)"},
-    {"is_hot", method(is_hot), METH_O, "is_hot(key)"},
-    {"_warm", method(warm), METH_FASTCALL, "_warm(key, loader, milliseconds)"},
+    {"is_hot", method(client_is_hot), METH_O, "is_hot(key)"},
+    {"_warm", method(client_warm), METH_FASTCALL, "_warm(key, loader, milliseconds)"},
     {"_top", method(tell_top), METH_O, "_top(n)"},
     {"_stats", method(tell_stats), METH_NOARGS, "_stats()"},
     {"metrics_text", method(tell_metrics), METH_NOARGS,
      "metrics_text(): the statistics as Prometheus reads them"},
     {"server_problem", method(tell_server_problem), METH_NOARGS,
      "server_problem(): why there are no copies now, where server_url is set; empty: all is well"},
-    {"_on_hot", method(listen), METH_O, "_on_hot(listener)"},
-    {"_on_report", method(report_to), METH_O, "_on_report(reporter)"},
+    {"_on_hot", method(client_listen), METH_O, "_on_hot(listener)"},
+    {"_on_report", method(client_report_to), METH_O, "_on_report(reporter)"},
     {"_options", method(tell_options), METH_NOARGS, "_options()"},
-    {"close", method(close), METH_NOARGS, "close()"},
+    {"close", method(client_close), METH_NOARGS, "close()"},
     {nullptr, nullptr, 0, nullptr}};
 
 template <class Function>
@@ -299,12 +296,12 @@ void* slot(Function* function) {
 }  // namespace
 
 PyObject* new_client_type() {
-  static PyType_Slot slots[] = {{Py_tp_new, slot(make)},
-                                {Py_tp_init, slot(init)},
-                                {Py_tp_dealloc, slot(destroy)},
-                                {Py_tp_traverse, slot(traverse)},
-                                {Py_tp_clear, slot(clear)},
-                                {Py_tp_methods, methods},
+  static PyType_Slot slots[] = {{Py_tp_new, slot(client_make)},
+                                {Py_tp_init, slot(client_init)},
+                                {Py_tp_dealloc, slot(client_destroy)},
+                                {Py_tp_traverse, slot(client_traverse)},
+                                {Py_tp_clear, slot(client_clear)},
+                                {Py_tp_methods, client_methods},
                                 {0, nullptr}};
   static PyType_Spec spec = {"heatsink._native.Client", sizeof(ClientObject), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};

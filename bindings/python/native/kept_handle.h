@@ -131,11 +131,6 @@ bool is_new(const KeptHandle<Source>& kept) {
   return false;
 }
 
-template <class Function>
-PyCFunction method(Function* function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 // `methods` as long as the process lives. Null: an exception.
 template <class Source>
 PyObject* new_kept_type(const char* name, initproc init, PyMethodDef* methods) {

@@ -25,7 +25,7 @@ struct LocalSource {
 };
 
 // __init__(algorithm, rate, burst, slots, patience_ms)
-int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
+int limiter_init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
   auto& kept = kept_by<LocalSource>(self);
   heatsink_local_limit& limit = kept.source.limit;
   if (PyArg_ParseTuple(arguments, "ssO&O&O&", &limit.algorithm, &limit.rate, to_count, &limit.burst,
@@ -36,7 +36,7 @@ int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
 }
 
 // _try(n): (allowed, wait in us, retry after in us or None, remaining)
-PyObject* try_acquire(PyObject* self, PyObject* count) {
+PyObject* limiter_try(PyObject* self, PyObject* count) {
   const auto limiter = kept_by<LocalSource>(self).get();
   std::uint64_t n = 0;
   if (limiter == nullptr || to_count(count, &n) == 0) return nullptr;
@@ -48,13 +48,13 @@ PyObject* try_acquire(PyObject* self, PyObject* count) {
       retry_after(decision.retry_after_us), static_cast<unsigned long long>(decision.remaining));
 }
 
-PyMethodDef methods[] = {{"_try", method(try_acquire), METH_O, "_try(n)"},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef limiter_methods[] = {{"_try", method(limiter_try), METH_O, "_try(n)"},
+                                 {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 PyObject* new_limiter_type() {
-  return new_kept_type<LocalSource>("heatsink._native.Limiter", init, methods);
+  return new_kept_type<LocalSource>("heatsink._native.Limiter", limiter_init, limiter_methods);
 }
 
 }  // namespace heatsink::python

@@ -109,6 +109,12 @@ auto without_python(Call call) {
   return result;
 }
 
+// A function, as a row of PyMethodDef has it.
+template <class Function>
+PyCFunction method(Function* function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 inline std::size_t size_of(Py_ssize_t size) { return static_cast<std::size_t>(size); }
 
 }  // namespace heatsink::python

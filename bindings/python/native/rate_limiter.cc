@@ -34,7 +34,7 @@ std::shared_ptr<heatsink_limiter> limiter_of(PyObject* self) {
 
 // __init__(file, yaml, environment, keywords, name, algorithm, rate, burst, slots,
 //          refuses_on_failure, lease_share, lease_lasts_ms, patience_ms)
-int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
+int rate_limiter_init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
   auto& kept = kept_by<RateSource>(self);
   if (!is_new(kept)) return -1;
   heatsink_limit& limit = kept.source.limit;
@@ -76,7 +76,7 @@ PyObject* row_of(const heatsink_verdict& verdict) {
 }
 
 // _try(key, n)
-PyObject* try_acquire(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* rate_limiter_try(PyObject* self, Arguments arguments, Py_ssize_t count) {
   const auto limiter = limiter_of(self);
   if (limiter == nullptr) return nullptr;
   const Question question(arguments, count, 2);
@@ -100,7 +100,7 @@ void call_done(void* done, const heatsink_verdict* verdict, std::size_t /*size*/
 }
 
 // _ask(key, n, done): done(row), in this call or by a thread of the library's.
-PyObject* ask(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* rate_limiter_ask(PyObject* self, Arguments arguments, Py_ssize_t count) {
   const auto limiter = limiter_of(self);
   if (limiter == nullptr) return nullptr;
   const Question question(arguments, count, 3);
@@ -115,7 +115,7 @@ PyObject* ask(PyObject* self, Arguments arguments, Py_ssize_t count) {
   Py_RETURN_NONE;
 }
 
-PyObject* counts(PyObject* self, PyObject* /*none*/) {
+PyObject* rate_limiter_counts(PyObject* self, PyObject* /*none*/) {
   const auto limiter = limiter_of(self);
   if (limiter == nullptr) return nullptr;
   heatsink_limiter_counts_values now;
@@ -131,7 +131,7 @@ PyObject* counts(PyObject* self, PyObject* /*none*/) {
   return is_whole ? row.release() : nullptr;
 }
 
-PyObject* problem(PyObject* self, PyObject* /*none*/) {
+PyObject* rate_limiter_problem(PyObject* self, PyObject* /*none*/) {
   const auto limiter = limiter_of(self);
   if (limiter == nullptr) return nullptr;
   const int code = heatsink_limiter_problem(limiter.get());
@@ -139,23 +139,25 @@ PyObject* problem(PyObject* self, PyObject* /*none*/) {
   return PyUnicode_FromString(code == HEATSINK_FAILED ? heatsink_last_error() : "");
 }
 
-PyObject* close(PyObject* self, PyObject* /*none*/) {
+PyObject* rate_limiter_close(PyObject* self, PyObject* /*none*/) {
   kept_by<RateSource>(self).drop();
   Py_RETURN_NONE;
 }
 
-PyMethodDef methods[] = {{"_try", method(try_acquire), METH_FASTCALL, "_try(key, n)"},
-                         {"_ask", method(ask), METH_FASTCALL, "_ask(key, n, done)"},
-                         {"_counts", method(counts), METH_NOARGS, "_counts()"},
-                         {"problem", method(problem), METH_NOARGS,
-                          "problem(): why the last ask of the server failed; empty: it did not"},
-                         {"_close", method(close), METH_NOARGS, "_close()"},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef rate_limiter_methods[] = {
+    {"_try", method(rate_limiter_try), METH_FASTCALL, "_try(key, n)"},
+    {"_ask", method(rate_limiter_ask), METH_FASTCALL, "_ask(key, n, done)"},
+    {"_counts", method(rate_limiter_counts), METH_NOARGS, "_counts()"},
+    {"problem", method(rate_limiter_problem), METH_NOARGS,
+     "problem(): why the last ask of the server failed; empty: it did not"},
+    {"_close", method(rate_limiter_close), METH_NOARGS, "_close()"},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 PyObject* new_rate_limiter_type() {
-  return new_kept_type<RateSource>("heatsink._native.RateLimiter", init, methods);
+  return new_kept_type<RateSource>("heatsink._native.RateLimiter", rate_limiter_init,
+                                   rate_limiter_methods);
 }
 
 }  // namespace heatsink::python

@@ -38,7 +38,7 @@ bool takes_two(Py_ssize_t count) {
 }
 
 // add(name, value): False: refused.
-PyObject* add(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* window_stats_add(PyObject* self, Arguments arguments, Py_ssize_t count) {
   const auto stats = stats_of(self);
   if (stats == nullptr || !takes_two(count)) return nullptr;
   const Key name(arguments[0]);
@@ -66,7 +66,7 @@ PyObject* row_of(const heatsink_window_values& values) {
 }
 
 // _read(name, milliseconds): None: there is none.
-PyObject* read(PyObject* self, Arguments arguments, Py_ssize_t count) {
+PyObject* window_stats_read(PyObject* self, Arguments arguments, Py_ssize_t count) {
   const auto stats = stats_of(self);
   if (stats == nullptr || !takes_two(count)) return nullptr;
   const Key name(arguments[0]);
@@ -81,7 +81,7 @@ PyObject* read(PyObject* self, Arguments arguments, Py_ssize_t count) {
 }
 
 // _list(pattern): names as bytes.
-PyObject* list(PyObject* self, PyObject* pattern) {
+PyObject* window_stats_list(PyObject* self, PyObject* pattern) {
   const auto stats = stats_of(self);
   if (stats == nullptr) return nullptr;
   const char* const text = PyUnicode_AsUTF8AndSize(pattern, nullptr);
@@ -102,7 +102,7 @@ PyObject* list(PyObject* self, PyObject* pattern) {
 }
 
 // _flush(milliseconds)
-PyObject* flush(PyObject* self, PyObject* patience) {
+PyObject* window_stats_flush(PyObject* self, PyObject* patience) {
   const auto stats = stats_of(self);
   if (stats == nullptr) return nullptr;
   const unsigned long long ms = PyLong_AsUnsignedLongLong(patience);
@@ -112,7 +112,7 @@ PyObject* flush(PyObject* self, PyObject* patience) {
   Py_RETURN_NONE;
 }
 
-PyObject* counts(PyObject* self, PyObject* /*none*/) {
+PyObject* window_stats_counts(PyObject* self, PyObject* /*none*/) {
   const auto stats = stats_of(self);
   if (stats == nullptr) return nullptr;
   heatsink_window_counts now;
@@ -126,7 +126,7 @@ PyObject* counts(PyObject* self, PyObject* /*none*/) {
   return is_whole ? row.release() : nullptr;
 }
 
-PyObject* problem(PyObject* self, PyObject* /*none*/) {
+PyObject* window_stats_problem(PyObject* self, PyObject* /*none*/) {
   const auto stats = stats_of(self);
   if (stats == nullptr) return nullptr;
   const int code = heatsink_stats_problem(stats.get());
@@ -134,7 +134,7 @@ PyObject* problem(PyObject* self, PyObject* /*none*/) {
   return PyUnicode_FromString(code == HEATSINK_FAILED ? heatsink_last_error() : "");
 }
 
-PyObject* close(PyObject* self, PyObject* /*none*/) {
+PyObject* window_stats_close(PyObject* self, PyObject* /*none*/) {
   const auto stats = stats_of(self);
   if (stats == nullptr) return nullptr;
   kept_by<StatsSource>(self).end();
@@ -146,7 +146,7 @@ PyObject* close(PyObject* self, PyObject* /*none*/) {
 // ---- the type
 
 // __init__(file, yaml, environment, keywords)
-int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
+int window_stats_init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
   auto& kept = kept_by<StatsSource>(self);
   const char *file = nullptr, *yaml = nullptr, *keywords = nullptr;
   int environment = 0;
@@ -158,21 +158,23 @@ int init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
   return kept.source.options != nullptr && kept.make() ? 0 : -1;
 }
 
-PyMethodDef methods[] = {{"add", method(add), METH_FASTCALL,
-                          "add(name, value): False if it is one name too many, or one too long"},
-                         {"_read", method(read), METH_FASTCALL, "_read(name, milliseconds)"},
-                         {"_list", method(list), METH_O, "_list(pattern)"},
-                         {"_flush", method(flush), METH_O, "_flush(milliseconds)"},
-                         {"_counts", method(counts), METH_NOARGS, "_counts()"},
-                         {"problem", method(problem), METH_NOARGS,
-                          "problem(): why the last flush failed; empty: it did not"},
-                         {"_close", method(close), METH_NOARGS, "_close()"},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef window_stats_methods[] = {
+    {"add", method(window_stats_add), METH_FASTCALL,
+     "add(name, value): False if it is one name too many, or one too long"},
+    {"_read", method(window_stats_read), METH_FASTCALL, "_read(name, milliseconds)"},
+    {"_list", method(window_stats_list), METH_O, "_list(pattern)"},
+    {"_flush", method(window_stats_flush), METH_O, "_flush(milliseconds)"},
+    {"_counts", method(window_stats_counts), METH_NOARGS, "_counts()"},
+    {"problem", method(window_stats_problem), METH_NOARGS,
+     "problem(): why the last flush failed; empty: it did not"},
+    {"_close", method(window_stats_close), METH_NOARGS, "_close()"},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 PyObject* new_window_stats_type() {
-  return new_kept_type<StatsSource>("heatsink._native.WindowStats", init, methods);
+  return new_kept_type<StatsSource>("heatsink._native.WindowStats", window_stats_init,
+                                    window_stats_methods);
 }
 
 }  // namespace heatsink::python

@@ -28,7 +28,6 @@ using detect::Summary;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Nanos kWindow = seconds(10);
 constexpr double kWindowS = 10;
 constexpr double kHot = 3000;               // per second, the default
 constexpr double kBackground = 5000;        // accesses per second of other keys, none of them hot

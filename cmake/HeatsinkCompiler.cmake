@@ -21,22 +21,16 @@ if(HEATSINK_SANITIZE)
   add_link_options(-fsanitize=${HEATSINK_SANITIZE})
 endif()
 
-# ccache and precompiled headers get on only when it is told to trust the header's content. With the
-# base directory, a second checkout finds what the first has compiled.
+# With the base directory, a second checkout finds what the first has compiled.
 find_program(HEATSINK_CCACHE ccache)
 if(HEATSINK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime
     CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     ${HEATSINK_CCACHE})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-fpch-preprocess)
-  else()
-    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
-  endif()
 endif()
 find_program(HEATSINK_MOLD mold)
-if(HEATSINK_MOLD AND NOT HEATSINK_SANITIZE)
+if(HEATSINK_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# heatsink_room(NAME SOURCES ... [DEPS ...] [LIBS ...] [TESTS ...] [TEST_LIBS ...] [FUZZERS ...])
+# heatsink_room(NAME [THREADS] SOURCES ... [DEPS ...] [LIBS ...] [TESTS ...] [TEST_LIBS ...]
+#   [FUZZERS ...])
 #
 # One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms,
 # LIBS are outside libraries. Each TESTS file joins the one test program NAME_test of the room
 # (ctest knows each case by its own name). Each FUZZERS file becomes a heatsink_fuzzer().
-include(GoogleTest)
+# THREADS: as heatsink_test() has it.
+include(HeatsinkTest)
 
 function(heatsink_room NAME)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;LIBS;TESTS;TEST_LIBS;FUZZERS" ${ARGN})
+  cmake_parse_arguments(ROOM "THREADS" "" "SOURCES;DEPS;LIBS;TESTS;TEST_LIBS;FUZZERS" ${ARGN})
   add_library(heatsink_${NAME} STATIC ${ROOM_SOURCES})
   add_library(heatsink::${NAME} ALIAS heatsink_${NAME})
   list(TRANSFORM ROOM_DEPS PREPEND heatsink::)
@@ -17,7 +19,11 @@ function(heatsink_room NAME)
   target_include_directories(heatsink_${NAME} PUBLIC ${PROJECT_SOURCE_DIR})
   target_compile_features(heatsink_${NAME} PUBLIC cxx_std_20)
   if(HEATSINK_TESTS AND ROOM_TESTS)
-    heatsink_test(${NAME}_test SOURCES ${ROOM_TESTS} LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
+    set(threads "")
+    if(ROOM_THREADS)
+      set(threads THREADS)
+    endif()
+    heatsink_test(${NAME}_test ${threads} SOURCES ${ROOM_TESTS} LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
   endif()
   if(HEATSINK_FUZZ)
     foreach(file ${ROOM_FUZZERS})
@@ -37,16 +43,6 @@ function(heatsink_fuzzer FILE)
   set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZERS ${fuzzer})
   set_property(GLOBAL APPEND PROPERTY HEATSINK_FUZZER_ROWS
     "$<TARGET_FILE:${fuzzer}> ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${fuzzer}\n")
-endfunction()
-
-# heatsink_test(NAME SOURCES ... [LIBS ...]): one GoogleTest program; main comes from gmock_main.
-function(heatsink_test NAME)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LIBS" ${ARGN})
-  find_package(GTest REQUIRED)
-  add_executable(${NAME} ${TEST_SOURCES})
-  target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
-  target_precompile_headers(${NAME} PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
-  gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
 
 # heatsink_fuzzers(): the target `fuzzers`, and fuzzers.txt with a line "program corpus" for each.

@@ -18,10 +18,6 @@
 namespace heatsink::app {
 namespace {
 
-struct FreeContext {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-
 Error failed(const std::string& path, std::string_view why) {
   return {ErrorCode::kUnavailable, fmt::format("{}: {}", printable(path), why)};
 }
@@ -29,6 +25,10 @@ Error failed(const std::string& path, std::string_view why) {
 }  // namespace
 
 struct Recording::State {
+  struct FreeContext {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+
   State(std::string file, int descriptor, std::uint64_t size)
       : path(std::move(file)), fd(descriptor), file_bytes(size) {
     if (path.ends_with(".zst")) zstd.reset(ZSTD_createCCtx());

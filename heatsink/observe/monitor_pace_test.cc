@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRate = 100'000;  // of a server with nothing to spare
 
-ServerWork saturated(double rate, double seconds) { return {seconds, rate * seconds, seconds}; }
+ServerWork saturated(double rate, double for_s) { return {for_s, rate * for_s, for_s}; }
 
 // Past the short cycles.
 MonitorPace settled(const MonitorPaceOptions& options = {}) {

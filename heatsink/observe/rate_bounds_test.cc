@@ -60,8 +60,8 @@ class Simulation {
     std::vector<WindowCount> seen;
     double all = 0;
     double now_s = 0;
-    const auto pass = [&](double seconds, bool on) {
-      const double end_s = now_s + seconds;
+    const auto pass = [&](double for_s, bool on) {
+      const double end_s = now_s + for_s;
       double count = 0;
       for (; now_s < end_s; now_s += kStepSeconds) {
         const double mean = traffic(now_s, now_s + kStepSeconds);

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a test becomes a row of ctest: GoogleTest programs, and programs that start processes.
+#
+# Labels that tests/runner and ./check know:
+#   process  starts programs and waits for them: repeated once, alone, if it fails
+#   tree     looks at the tree or at the compiler, not at our binaries: not under a sanitizer
+#   slow     takes more than a few seconds: not in ./check --quick
+#   long     only in the long form of the checks (./check --long)
+include(GoogleTest)
+
+# "address" or "thread" in a build with sanitizers, else empty.
+set(HEATSINK_SANITIZER "")
+if(HEATSINK_SANITIZE MATCHES "(address|thread)")
+  set(HEATSINK_SANITIZER ${CMAKE_MATCH_1})
+endif()
+
+# How many times longer a test of processes waits.
+set(HEATSINK_SLOWNESS 1)
+if(HEATSINK_SANITIZER)
+  set(HEATSINK_SLOWNESS 6)
+endif()
+
+# heatsink_test(NAME [THREADS] SOURCES ... [LIBS ...]): one GoogleTest program; main comes from
+# gmock_main.
+#
+# THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it has
+# nothing to find there. ctest starts a process for each case, so that it can name the case. A process
+# costs a sanitizer more than the case itself, so there the whole program is one test.
+function(heatsink_test NAME)
+  cmake_parse_arguments(TEST "THREADS" "" "SOURCES;LIBS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${NAME} ${TEST_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
+  if(HEATSINK_SANITIZER STREQUAL "thread" AND NOT TEST_THREADS)
+    set_target_properties(${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+  elseif(HEATSINK_SANITIZER)
+    add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1)
+    set_tests_properties(${NAME} PROPERTIES TIMEOUT 900)
+  else()
+    gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()
+
+# heatsink_process_tests(SUITE TESTS name ... [ENVIRONMENT VAR=value ...] [LABELS ...]
+#   [MODIFICATION ...] [SANITIZERS address thread] [PROPERTIES ...])
+#
+# Each file name_test.py beside the call is the test SUITE.name. SANITIZERS: whose question it asks
+# (docs/design/checks.md); under any other sanitizer only the long form runs it.
+function(heatsink_process_tests SUITE)
+  cmake_parse_arguments(SUITE "" "" 
+    "TESTS;ENVIRONMENT;MODIFICATION;LABELS;SANITIZERS;PROPERTIES" ${ARGN})
+  list(APPEND SUITE_LABELS process)
+  if(HEATSINK_SANITIZER AND NOT HEATSINK_SANITIZER IN_LIST SUITE_SANITIZERS)
+    list(APPEND SUITE_LABELS long)
+  endif()
+  foreach(name ${SUITE_TESTS})
+    add_test(NAME ${SUITE}.${name}
+      COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${name}_test.py)
+    set_tests_properties(${SUITE}.${name} PROPERTIES
+      ENVIRONMENT "${SUITE_ENVIRONMENT};HEATSINK_TEST_SLOWNESS=${HEATSINK_SLOWNESS}"
+      ENVIRONMENT_MODIFICATION "${SUITE_MODIFICATION}" LABELS "${SUITE_LABELS}"
+      SKIP_REGULAR_EXPRESSION "Ran 0 tests" TIMEOUT 600 ${SUITE_PROPERTIES})
+  endforeach()
+endfunction()

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang_tidy.py BUILD_FOLDER [PATH ...]: clang-tidy over the tree, clean files only once.
+"""clang_tidy.py BUILD_FOLDER [--deep] [PATH ...]: clang-tidy over the tree; what was clean is skipped.
 
-clang-tidy needs 4 to 10 s for a file, so what was clean is remembered, for all trees of this user,
-by the hash of all that it saw: the preprocessed text with its comments (NOLINT), the flags, the
-configuration, its version. ~/.cache/heatsink/clang-tidy may be deleted at any time; what was not
-needed for a month goes by itself.
-Tests go without the path-sensitive analyzer, which costs half of the time there and looks for
-faults that the sanitizers' runs show. PATHs limit the work to files under them.
+It reads the translation units of the build, each of which includes several .cc files. A unit is
+skipped if it was clean before with the same flags, the same configuration and the same content of
+every file that it includes; then only these files are read. ~/.cache/heatsink/clang-tidy remembers
+that for every checkout of this user. The folder may be deleted at any time; rows that no checkout
+has needed for a month are deleted.
+
+The path-sensitive analyzer costs more than all other checks together. It follows up to 20,000 states
+of a function, with --deep (./check --long) clang's own 225,000. Tests go without it: the sanitizers'
+runs show what it looks for. PATHs limit the work to units that include a file under one of them.
 Exit: 0 clean; 1 findings, on the output.
 """
 
+import argparse
 import concurrent.futures
 import functools
 import hashlib
@@ -22,12 +26,17 @@ import subprocess
 import sys
 import time
 
-# Without the analyzer, and without advice on speed.
-TEST_CHECKS = "--checks=-clang-analyzer-*,-performance-inefficient-*"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
 CLEAN = CLEAN / "heatsink" / "clang-tidy"
 KEPT_S = 30 * 86400
+
+# A unit includes .cc files on purpose. Tests go without advice on speed, too.
+CHECKS = "--checks=-bugprone-suspicious-include"
+TEST_CHECKS = CHECKS + ",-clang-analyzer-*,-performance-inefficient-*"
+# The analyzer takes what a unit includes for headers, which it skips unless it is told not to.
+ANALYZE_ALL = ["-Xclang", "-analyzer-opt-analyze-headers"]
+SHALLOW = ["-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000"]
 
 
 def compile_flags(entry):
@@ -35,75 +44,136 @@ def compile_flags(entry):
     words = shlex.split(entry["command"])
     words = words[next(i for i, word in enumerate(words) if "clang" in os.path.basename(word)) :]
     output = words.index("-o")
-    return words[:output] + words[output + 2 :]
+    return [word for word in words[:output] + words[output + 2 :] if word != "-c"]
+
+
+def tidy_flags(entry, deep):
+    if "_test" in os.path.basename(entry["file"]):
+        return [TEST_CHECKS]
+    words = ANALYZE_ALL + ([] if deep else SHALLOW)
+    return [CHECKS, *(f"--extra-arg={word}" for word in words)]
 
 
 @functools.cache
-def of_all_files():
-    """What decides of every file."""
+def of_all_units():
+    """What decides of every unit."""
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True)
     return version.stdout + (ROOT / ".clang-tidy").read_bytes()
 
 
-def seen_by(entry, checks):
-    """The hash of everything that decides what clang-tidy says of this file, in whatever folder."""
-    words = [word for word in compile_flags(entry) if word != "-c"]
-    text = subprocess.run(
-        [*words, "-E", "-P", "-C"], cwd=entry["directory"], capture_output=True, check=False
+@functools.cache
+def content_hash(path):
+    """Of one file without the name of the checkout; None if there is no such file."""
+    try:
+        content = pathlib.Path(path).read_bytes()
+    except OSError:
+        return None
+    return hashlib.sha256(content.replace(bytes(ROOT), b".")).hexdigest()
+
+
+def key_of(entry, flags):
+    """The unit and all that decides of it, but for the files that it reads."""
+    words = " ".join([entry["file"], *compile_flags(entry), *flags]).replace(str(ROOT), ".")
+    return hashlib.sha256(of_all_units() + words.encode()).hexdigest()
+
+
+def files_read_by(entry):
+    """As the compiler lists them for make."""
+    listed = subprocess.run(
+        [*compile_flags(entry), "-M", "-MT", "unit"],
+        cwd=entry["directory"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    seen = b"\0".join([text.stdout, of_all_files(), " ".join(words + checks).encode()])
-    return hashlib.sha256(seen.replace(str(ROOT).encode(), b".")).hexdigest()
+    paths = listed.stdout.removeprefix("unit:").replace("\\\n", " ").split()
+    return sorted({os.path.normpath(os.path.join(entry["directory"], path)) for path in paths})
 
 
-def lint(build, entry):
-    """What clang-tidy says of one file; empty when it is clean."""
-    file = os.path.relpath(entry["file"], ROOT)
-    checks = [TEST_CHECKS] if file.endswith("_test.cc") else []
-    clean = CLEAN / seen_by(entry, checks)
-    if clean.exists():
-        clean.touch()
-        return file, ""
+def was_clean(row):
+    """Whether every file that the unit read then is the same now."""
+    try:
+        files = json.loads(row.read_text())
+    except (OSError, ValueError):
+        return False
+    same = all(content_hash(path.replace("./", f"{ROOT}/", 1) if path.startswith("./") else path)
+               == hashed for path, hashed in files.items())  # fmt: skip
+    if same:
+        row.touch()
+    return same
+
+
+def remember(row, entry):
+    """Written beside and renamed: another run may read it now."""
+    files = {path.replace(f"{ROOT}/", "./", 1): content_hash(path) for path in files_read_by(entry)}
+    if not files:
+        return
+    draft = row.with_suffix(f".{os.getpid()}-{entry['file'].rpartition('/')[2]}")
+    draft.write_text(json.dumps(files))
+    draft.rename(row)
+
+
+def lint(build, entry, deep):
+    """What clang-tidy says of one unit; empty when it is clean."""
+    flags = tidy_flags(entry, deep)
+    row = CLEAN / key_of(entry, flags)
+    if was_clean(row):
+        return ""
     done = subprocess.run(
-        ["clang-tidy", "-p", build, "--quiet", *checks, file],
+        ["clang-tidy", "-p", build, "--quiet", *flags, entry["file"]],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode != 0:
-        return file, done.stdout or done.stderr
-    clean.touch()
-    return file, ""
+        return done.stdout or done.stderr
+    remember(row, entry)
+    return ""
 
 
 def forget_the_old():
-    """Deletes what no tree has needed for long."""
+    """Deletes what no checkout has needed for long."""
     for each in CLEAN.iterdir():
         if each.stat().st_mtime < time.time() - KEPT_S:
             each.unlink(missing_ok=True)
 
 
-def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
-    wanted = [str(ROOT / path) for path in sys.argv[2:]] or [str(ROOT)]
-    entries = [
+def entries_of(build, paths):
+    """The units that include a file under one of `paths`, the costly ones first."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    texts = {entry["file"]: pathlib.Path(entry["file"]).read_text() for entry in entries}
+    names = [os.path.relpath(ROOT / path, ROOT) for path in paths]
+    wanted = [
         entry
-        for entry in json.loads((build / "compile_commands.json").read_text())
-        if entry["file"].startswith(tuple(wanted)) and not entry["file"].startswith(str(build))
+        for entry in entries
+        if not names
+        or any(f'"{name}' in texts[entry["file"]] or name in entry["file"] for name in names)
     ]
+    return sorted(wanted, key=lambda entry: "_test" in entry["file"])
+
+
+def main():
+    given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    given.add_argument("--deep", action="store_true")
+    given.add_argument("build")
+    given.add_argument("paths", nargs="*")
+    given = given.parse_args()
+    build = pathlib.Path(given.build).resolve()
+    entries = entries_of(build, given.paths)
     CLEAN.mkdir(parents=True, exist_ok=True)
     forget_the_old()
     faulty = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for count, (file, said) in enumerate(
-            pool.map(lambda entry: lint(build, entry), entries), 1
+        for count, said in enumerate(
+            pool.map(lambda entry: lint(build, entry, given.deep), entries), 1
         ):
             if said:
                 faulty += 1
                 print(said, flush=True)
             if count % 10 == 0 or count == len(entries):
                 print(f"clang-tidy [{count}/{len(entries)}]", flush=True)
-    print(f"{len(entries) - faulty} files clean, {faulty} not")
+    print(f"{len(entries) - faulty} units clean, {faulty} not")
     return 1 if faulty else 0
 
 

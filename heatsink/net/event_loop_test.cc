@@ -222,11 +222,22 @@ TEST(EventLoop, HooksStandAtTheTurnsEndAndAroundTheSleep) {
 
 TEST(EventLoop, StopsBeforeItRunsAndRunsAgain) {
   EventLoop loop;
+  bool has_forgotten = false, ran_again = false;
+  const TimerId guard = loop.call_after(kLong, [&] {
+    has_forgotten = true;
+    loop.stop();
+  });
   loop.stop();
   loop.run();
-  std::thread other([&] { loop.stop(); });
+  EXPECT_FALSE(has_forgotten) << "that it was told to stop before it ran";
+  loop.cancel(guard);
+  std::thread other([&] {
+    loop.post([&] { ran_again = true; });
+    loop.stop();
+  });
   loop.run();
   other.join();
+  EXPECT_TRUE(ran_again) << "until it was told to stop once more";
 }
 
 TEST(EventLoop, WorkLeftBehindIsDestroyedWithTheLoop) {

@@ -87,10 +87,15 @@ TEST(AccessShards, TellTheirOwnAccessesApart) {
 }
 
 TEST(AccessShards, AThreadOutlivesThem) {
-  for (int i = 0; i < 3; ++i) {
-    AccessShards shards({}, 1);
-    shards.record(access("a"), kStart);
-  }
+  std::thread([] {
+    for (int i = 0; i < 3; ++i) {
+      AccessShards shards({}, 1);
+      shards.record(access("a"), kStart);
+      shards.record(access("a"), kStart + kLater);
+      EXPECT_EQ(merged(shards, kStart + kLater).requests, 2U) << "none of those before them";
+      shards.record(access("a"), kStart + kLater);  // still in the thread's log when they end
+    }
+  }).join();
 }
 
 TEST(AccessShards, LoseNothingOfManyThreads) {

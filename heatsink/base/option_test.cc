@@ -209,8 +209,10 @@ TEST(OptionDeathTest, RowsMustMakeSense) {
 #ifndef NDEBUG
   Sample s;
   std::int64_t out_of_bounds = 5;
-  EXPECT_DEATH(s.set.add({"workers", &s.workers, "Twice.", 1, 256, {}}), "");
-  EXPECT_DEATH(s.set.add({"other", &out_of_bounds, "Past its bounds.", 0, 1, {}}), "");
+  EXPECT_DEATH(s.set.add({"workers", &s.workers, "Twice.", 1, 256, {}}),
+               HasSubstr("find(row.name) == nullptr"));
+  EXPECT_DEATH(s.set.add({"other", &out_of_bounds, "Past its bounds.", 0, 1, {}}),
+               HasSubstr("option_within_bounds(row)"));
 #else
   GTEST_SKIP() << "asserts are compiled out";
 #endif

@@ -4,6 +4,8 @@
 import asyncio
 import datetime
 import os
+import re
+import socket
 import subprocess
 import sys
 import threading
@@ -341,13 +343,22 @@ def test_without_its_server_it_does_what_it_was_told():
 
 
 def test_nobody_has_to_close_it(options):
-    """The interpreter does, also while somebody waits."""
-    code = f"""
+    """The interpreter does, also while somebody waits: who is told then what a failure means."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        options = options | {"server_url": "redis://127.0.0.1:%d" % silent.getsockname()[1]}
+        code = f"""
+import atexit
+atexit.register(print, "over")
 import datetime, heatsink
-limiter = heatsink.RateLimiter("1/s", **{options | {"server_url": "redis://127.0.0.1:1"}!r})
+limiter = heatsink.RateLimiter("1/s", **{options!r})
 limiter._ask("k", 1, print)
+print("waits")
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"waits\n\(False, .*\)\nover\n", done.stdout), done.stdout
 
 
 def test_misuse_of_a_shared_one_is_told(options):

@@ -12,11 +12,13 @@ import sys
 
 import rules_docs
 import rules_house
+import rules_tests
 import rules_text
 from rule import RULES, findings_of, self_test
 from tree import tree_of
 
-assert rules_docs and rules_house and rules_text  # imported for the rules that they register
+# Imported for the rules that they register.
+assert rules_docs and rules_house and rules_tests and rules_text
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

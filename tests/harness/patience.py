@@ -11,12 +11,11 @@ PATIENCE_S = 20.0  # for what must happen, however slow the machine
 def until(condition, within_s=PATIENCE_S, what="the condition"):
     """The first true value of `condition()`. Polls: the other side is a process."""
     end = time.monotonic() + within_s * SLOW
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.002)
-    raise AssertionError(f"{what} did not come true within {within_s * SLOW} s")
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not come true within {within_s * SLOW} s")
+        time.sleep(0.002)  # a poll's pause: the other process gets the core
+    return value
 
 
 def until_seen(read, expected, bound_s, what="the change", excused=lambda told: False):

@@ -21,6 +21,10 @@ from .programs import HEATSINK, LIBRARY_HOST, SERVER
 # For `stderr` of proxies that log a great deal: by default it is not even read.
 LOG = None if os.environ.get("HEATSINK_LOG") else subprocess.DEVNULL
 
+# Options of nodes of a cluster: each says that it is ok so soon after it has met the others, and
+# not 5 s later. Who has made them meet calls all_have_met().
+MEET_SOON = ("--cluster-enabled", "yes", "--cluster-node-timeout", "500")
+
 # Hot after a few reads, and for good: for tests that are about copies, not about detection.
 EAGER = {
     "detection.hot-qps": 2,
@@ -124,6 +128,12 @@ def stat_fields(path):
     """The fields of a stat file of /proc, from the third (the state) on."""
     with open(path, encoding="ascii", errors="replace") as stat:
         return stat.read().rsplit(")", 1)[1].split()
+
+
+def all_have_met(*nodes):
+    """`nodes` are clients. From now on no node that stands still for a moment is taken for gone."""
+    for node in nodes:
+        node("CONFIG", "SET", "cluster-node-timeout", "15000")
 
 
 class Redis:
@@ -255,10 +265,15 @@ class Proxy:
         return sum(float(value) for value in values)
 
     def api(self, name):
-        """What GET /api/NAME answers, as a value."""
+        """What GET /api/NAME answers, as a value; asked again while its keeper gets no core."""
         url = f"http://127.0.0.1:{self.admin_port}/api/{name}"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S * SLOW) as answer:
-            return json.load(answer)
+
+        def told():
+            with urllib.request.urlopen(url, timeout=PATIENCE_S * SLOW) as answer:
+                text = answer.read()
+            return None if b"keeper thread does not answer" in text else text
+
+        return json.loads(until(told, PATIENCE_S, f"the keeper's answer to /api/{name}"))
 
     def coherence(self):
         """"up", or why nothing is served locally."""

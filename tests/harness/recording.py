@@ -76,7 +76,7 @@ class Recording:
 
         def silent():
             before = [proxy.hits() for proxy in self.proxies]
-            time.sleep(for_s)
+            time.sleep(for_s)  # only time shows that no copy speaks
             return before == [proxy.hits() for proxy in self.proxies]
 
         until(silent, PATIENCE_S, "no read answered from a copy")

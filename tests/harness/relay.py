@@ -109,7 +109,7 @@ class Relay:
         first, *others = piece.split(SECOND_OF_A_FILL) if tracks and self.tear_s else [piece]
         server.sendall(first)
         for other in others:
-            time.sleep(self.tear_s)
+            time.sleep(self.tear_s)  # the fault: so late comes the second question
             server.sendall(SECOND_OF_A_FILL + other)
 
     def _tell(self, client, server, tracks):
@@ -117,7 +117,7 @@ class Relay:
         try:
             while piece := server.recv(PIECE):
                 if tracks.is_set():
-                    time.sleep(self.delay_s)
+                    time.sleep(self.delay_s)  # the fault: pushes are so late
                     self.through.wait()
                 client.sendall(told(piece))
         except OSError:

@@ -112,7 +112,7 @@ class Words(BarrierTest):
         for resp in (2, 3):
             client = self.raw(resp)
             self.assertEqual(client.ask("HEATSINK", "BARRIER"), b"+OK\r\n")
-            self.assertEqual(client.ask("Heatsink", "Barrier", "1000"), b"+OK\r\n")
+            self.assertEqual(client.ask("Heatsink", "Barrier", "60000"), b"+OK\r\n")
             self.assertIn(b"+BARRIER [<timeout-ms>]\r\n", client.ask("HEATSINK", "HELP"))
             client.send_raw(b"heatsink barrier\r\n")
             self.assertEqual(client.read(), b"+OK\r\n")

@@ -9,7 +9,7 @@ import contextlib
 import unittest
 
 from harness import PATIENCE_S, SLOW, RawClient, ValueClient, drain, encode, until
-from recorded import COPIES, Recorded
+from recorded import CLIENTS, COPIES, Recorded
 
 MEBI = 1 << 20
 
@@ -115,7 +115,8 @@ class Row17(Recorded):
         """Its connection to the server is not handed on in the state in which it was left."""
         with self.recorded() as (theatre, _):
             proxy = theatre.proxies[0]
-            port, clients = proxy.port, proxy.metric("heatsink_clients")
+            port = proxy.port
+            self.wait_for_the_loads_clients(proxy)
             for calls in self.LEFT_BEHIND * 5:
                 with RawClient(port) as leaving:
                     leaving.send_raw(b"".join(encode(*call) for call in calls))
@@ -129,12 +130,17 @@ class Row17(Recorded):
             def nobody_waits():
                 return b"blocked_clients:0\r" in theatre.ask("INFO", "clients")
 
-            until(lambda: proxy.metric("heatsink_clients") <= clients, PATIENCE_S, "all have left")
+            self.wait_for_the_loads_clients(proxy)  # all others have left
             until(nobody_waits, PATIENCE_S, "nobody waits")
             theatre.ask("RPUSH", "left:list", "1")
             self.assertEqual(theatre.ask("LLEN", "left:list"), 1)
             until(lambda: theatre.ask("PUBLISH", "left", "x") == 0, PATIENCE_S, "no subscriber")
             self.assertEqual(theatre.ask("EXISTS", "left"), 0)
+
+    def wait_for_the_loads_clients(self, proxy):
+        until(
+            lambda: proxy.metric("heatsink_clients") == CLIENTS, PATIENCE_S, "the load's clients"
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -25,13 +25,14 @@ class Row04(Recorded):
             self.addCleanup(private_network.drop_nothing)
             private_network.drop(*matches)
             if for_s is not None:
-                time.sleep(for_s)
+                time.sleep(for_s)  # the fault lasts this long
             else:
                 self.wait_for_loss(theatre, before)
                 until(lambda: self.has_given_up(theatre), PATIENCE_S, "the connection is given up")
             private_network.drop_nothing()
             theatre.wait_coherent()
-            until(lambda: len(trackers(theatre.server.port)) == 1, 60, "no doubled tracker")
+            until(lambda: len(trackers(theatre.server.port)) == 1, 3 * PATIENCE_S,
+                  "no doubled tracker")  # fmt: skip
 
     def has_given_up(self, theatre):
         return theatre.proxies[0].coherence() not in ("up", "the server does not answer")

@@ -24,7 +24,7 @@ class Row05(Recorded):
         with self.recorded((*LOAD, self.PACED)) as (theatre, play):
             for _ in range(2):
                 theatre.proxies[0].process.freeze()
-                time.sleep(2 * BOUND_S)
+                time.sleep(1.5 * BOUND_S)  # the fault lasts this long
                 theatre.proxies[0].process.signal(signal.SIGCONT)
                 play.copies_speak(COPIES)
 

@@ -26,6 +26,7 @@ LOAD = (
     "via=0,set=9000,del=1000,keys=4,think-us=300000,db=1",
 )
 READERS = readers()
+CLIENTS = 10  # of the proxy, that LOAD has
 
 
 class Recorded(unittest.TestCase):
@@ -50,7 +51,7 @@ class Recorded(unittest.TestCase):
     def see_out(self, play, copies=COPIES):
         """Plays on for so long that a copy that has survived the fault comes out, and ends."""
         play.copies_speak(copies)
-        time.sleep(BOUND_S * 1.5)
+        time.sleep(BOUND_S * 1.5)  # so long may it take to be seen: nothing else tells of it
         play.stop()
 
     def lost(self, theatre):

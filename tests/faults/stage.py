@@ -79,5 +79,8 @@ class Stage(unittest.TestCase):
         found = re.search(r"id=(\d+) [^\n]*name=heatsink-tracker", clients)
         return int(found[1]) if found else None
 
+    def is_coherent(self):
+        return self.proxy.metric("heatsink_coherence_up") == 1
+
     def wait_coherent(self):
-        wait_until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, "the tracker is up")
+        wait_until(self.is_coherent, "the tracker is up")

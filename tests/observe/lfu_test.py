@@ -4,11 +4,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import unittest
 
-from stage import once, top
+from stage import PATIENT, Watching, once, top
 
 from harness import HEATSINK, PATIENCE_S, Redis, ValueClient, need_programs, until
 
@@ -49,7 +50,7 @@ class Lfu(unittest.TestCase):
         self.assertIn("CONFIG SET maxmemory-policy allkeys-lfu", done.stderr)
 
     def test_an_interrupted_scan_goes_on(self):
-        self.client.pipeline([("SET", f"more:{i}", "v") for i in range(20_000)])
+        self.client.pipeline([("SET", f"more:{i}", "v") for i in range(8_000)])
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "scan")
             until(lambda: self.interrupted(path), 6 * PATIENCE_S, "a scan is interrupted")
@@ -95,10 +96,17 @@ class Lfu(unittest.TestCase):
         until(told, 6 * PATIENCE_S, "the types of all three")
 
     def test_sources_check_each_other(self):
-        done = top(self.redis.port, "--json", "--for", "6s", source="lfu,monitor")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('"name":"monitor"', done.stdout)
-        self.assertIn('"name":"lfu"', done.stdout)
+        url = f"redis://127.0.0.1:{self.redis.port}"
+        with Watching(url, *PATIENT, source="lfu,monitor") as watching:
+
+            def both_look():
+                sources = watching.answers[-1]["sources"]
+                states = {source["name"]: source["state"] for source in sources}
+                return states == {"lfu": "finished", "monitor": "running"}
+
+            until(both_look, 3 * PATIENCE_S, "both have something to tell")
+            watching.process.signal(signal.SIGTERM)
+            self.assertEqual(watching.ended()[0], 0)
 
     def test_an_unknown_source_is_told_with_those_there_are(self):
         done = top(self.redis.port, "--once", source="lfo")

@@ -9,8 +9,10 @@ import threading
 import time
 
 from harness import HEATSINK, PATIENCE_S, SLOW, ValueClient, until
+from harness.processes import Process
 
 PATIENT = ["--max-latency", "60s"]  # the machine of a test may be slow: that is no finding
+ONCE = ["--once", "--for", f"{3 * PATIENCE_S * SLOW:.0f}s"]  # so long may it take to see something
 
 
 def top(port, *flags, environment=None, source="monitor", user=""):
@@ -27,12 +29,41 @@ def top(port, *flags, environment=None, source="monitor", user=""):
 
 
 def once(port, *flags, **how):
-    """The answer of --once --json, however long the machine takes to see something."""
-    patience = ("--for", f"{3 * PATIENCE_S * SLOW:.0f}s")
-    done = top(port, "--once", "--json", *patience, *flags, **how)
+    """The answer of --once --json."""
+    done = top(port, *ONCE, "--json", *flags, **how)
     if done.returncode != 0:
         raise AssertionError(f"heatsink top ended with {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
+
+
+class Watching:
+    """A context: top prints an answer each 200 ms; `answers` are those so far, as values."""
+
+    def __init__(self, *flags, source="capture"):
+        command = [HEATSINK, "top", *flags, "--source", source, "--json", "--interval", "200ms"]
+        self.process = Process(command, stderr=subprocess.PIPE)
+        self.read = []  # the answers among the first lines
+
+    def __enter__(self):
+        until(lambda: self.answers or not self.process.alive(), what="top looks")
+        if not self.process.alive():
+            raise AssertionError(self.process.child.stderr.read())
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.child.stderr.close()
+
+    @property
+    def answers(self):
+        for line in self.process.lines[len(self.read) :]:
+            self.read.append(json.loads(line))
+        return self.read
+
+    def ended(self):
+        """The exit code and what was said of it."""
+        until(lambda: not self.process.alive(), what="it ends by itself")
+        return self.process.child.wait(), self.process.child.stderr.read()
 
 
 class Load:
@@ -87,7 +118,7 @@ class Load:
                 self.client.pipeline(calls)
                 total += len(calls)
             self.counts.append((time.monotonic(), hot, total))
-            time.sleep(0.001)
+            time.sleep(0.001)  # paces the load; nothing waits for it
 
     def _other(self):
         return f"key:{self.random.randrange(self.others)}"

@@ -11,19 +11,19 @@ GARBAGE = (b"hello\r\n", b"$-2\r\n", b"$999999999999\r\n")
 
 def fault_at_random(theatre):
     theatre.dice.choice(FAULTS)(theatre)
-    time.sleep(0.2)
+    time.sleep(0.2)  # the pause behind a fault: some of them do their work in it
 
 
 def hold_pushes(theatre):
     """For less than the bound; then all is told at once."""
     theatre.relay.hold()
-    time.sleep(theatre.dice.uniform(0.05, 0.6))
+    time.sleep(theatre.dice.uniform(0.05, 0.6))  # the fault lasts this long
     theatre.relay.go_on()
 
 
 def lose_pushes(theatre):
     theatre.relay.hold()
-    time.sleep(theatre.dice.uniform(0.05, 0.6))
+    time.sleep(theatre.dice.uniform(0.05, 0.6))  # the fault lasts this long
     theatre.relay.lose()
 
 
@@ -37,7 +37,7 @@ def cut_everybody(theatre):
 
 def stop_for_a_while(process, dice):
     process.freeze()
-    time.sleep(dice.uniform(0.05, 1.5))
+    time.sleep(dice.uniform(0.05, 1.5))  # the fault lasts this long
     process.signal(signal.SIGCONT)
 
 
@@ -56,7 +56,7 @@ def pause_everybody(theatre):
 def forget_names(theatre):
     """The tracking table has room for one."""
     theatre.ask("CONFIG", "SET", "tracking-table-max-keys", "1")
-    time.sleep(0.3)
+    time.sleep(0.3)  # the fault lasts this long
     theatre.ask("CONFIG", "SET", "tracking-table-max-keys", "1000000")
 
 

@@ -72,44 +72,44 @@ class Run:
 
 def stop_the_server(theatre):
     theatre.server.process.freeze()
-    time.sleep(0.3)
+    time.sleep(0.3)  # the fault lasts this long
     theatre.server.process.signal(signal.SIGCONT)
-    time.sleep(0.7)
+    time.sleep(0.7)  # the pause behind the fault: what is wrong then is read in it
 
 
 def stop_a_proxy(theatre):
     """Longer than the bound: its clients ask meanwhile, and nobody hears the pushes."""
     theatre.proxies[0].process.freeze()
-    time.sleep(BOUND_S * 2)
+    time.sleep(BOUND_S * 2)  # the fault lasts this long
     theatre.proxies[0].process.signal(signal.SIGCONT)
-    time.sleep(0.5)
+    time.sleep(0.5)  # the pause behind the fault: what is wrong then is read in it
 
 
 def stop_a_keeper(theatre):
     """The thread that hears the pushes, for longer than the bound; those that serve go on."""
     child = theatre.proxies[0].process.child.pid
     with stopped(thread_named(child, "keeper")):
-        time.sleep(BOUND_S * 2)
-    time.sleep(0.5)
+        time.sleep(BOUND_S * 2)  # the fault lasts this long
+    time.sleep(0.5)  # the pause behind the fault: what is wrong then is read in it
 
 
 def cut_connections(theatre):
     """All, and then the trackers': answers lost, generations, writes of unknown outcome."""
     with ValueClient(theatre.server.port) as client:
         client("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        time.sleep(0.3)
+        time.sleep(0.3)  # they come back, and copies with them, before the second cut
         for line in client("CLIENT", "LIST").decode().splitlines():
             if "name=heatsink-tracker" in line:
                 client("CLIENT", "KILL", "ID", re.search(r"id=(\d+)", line)[1])
-    time.sleep(0.5)
+    time.sleep(0.5)  # the pause behind the fault: what is wrong then is read in it
 
 
 def stop_a_link(theatre):
     """The thread of a library that hears the pushes; those that are served go on."""
     child = theatre.proxies[0].process.child.pid
     with stopped(thread_named(child, "heatsink-link")):
-        time.sleep(BOUND_S * 2)
-    time.sleep(0.5)
+        time.sleep(BOUND_S * 2)  # the fault lasts this long
+    time.sleep(0.5)  # the pause behind the fault: what is wrong then is read in it
 
 
 def cut_and_stop(theatre):
@@ -120,16 +120,16 @@ def cut_and_stop(theatre):
 def lose_pushes(theatre):
     """What was written last is never told to the trackers: they are cut off instead."""
     theatre.relay.hold()
-    time.sleep(0.5)
+    time.sleep(0.5)  # the fault lasts this long
     theatre.relay.lose()
-    time.sleep(0.5)
+    time.sleep(0.5)  # the pause behind the fault: what is wrong then is read in it
 
 
 def move_the_keys(theatre):
     """The server no longer owns them, and tells nobody (CLUSTER DELSLOTS sends no push)."""
     with ValueClient(theatre.server.port) as client:
         client("CLUSTER", "DELSLOTS", client("CLUSTER", "KEYSLOT", "heatsink:heartbeat"))
-    time.sleep(BOUND_S * 3)
+    time.sleep(BOUND_S * 3)  # the pause behind the fault: what is wrong then is read in it
 
 
 # ---- sessions

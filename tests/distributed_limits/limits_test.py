@@ -9,7 +9,7 @@ import time
 import unittest
 
 from harness import SLOW, Redis, ValueClient
-from players import CLOCKS, PLAYER, SECONDS, play
+from players import PLAYER, SECONDS, play
 
 PROCESSES = 20
 RATE, BURST = 1000, 500
@@ -28,7 +28,10 @@ class DistributedLimits(unittest.TestCase):
         return play(PROCESSES, common | settings, meanwhile)
 
     def check(self, outcome, what, held_max, bursts=1):
-        """`held_max`: by one process, paid for and unspent, that which it waits for included."""
+        """No interval has more than is promised, and all of it is the longest.
+
+        `held_max`: by one process, paid for and unspent, that which it waits for included.
+        """
         exact = bursts * BURST + RATE * outcome.duration_s
         print(
             f"{what}: {outcome.admitted} admitted in {outcome.duration_s:.1f} s,"
@@ -36,7 +39,6 @@ class DistributedLimits(unittest.TestCase):
             f" {outcome.counts['asked']} asks of the server, {outcome.counts['lapsed']} lapsed",
             flush=True,
         )
-        self.assertLessEqual(outcome.admitted, bursts * BURST + RATE * CLOCKS * outcome.duration_s)
         excess_max = bursts * BURST + PROCESSES * held_max
         self.assertLessEqual(outcome.worst_excess(RATE), excess_max)
         self.assertEqual(outcome.counts["unlimited"], 0)
@@ -75,9 +77,9 @@ class DistributedLimits(unittest.TestCase):
 
     def test_the_server_is_killed_and_comes_back(self):
         def kill():
-            time.sleep(SECONDS / 3)  # in the middle of it
+            time.sleep(SECONDS / 3)  # the players play: it is in the middle of it
             self.server.process.kill()
-            time.sleep(SECONDS / 4)  # longer than any player waits for its turn
+            time.sleep(SECONDS / 4)  # the fault lasts this long: no player waits so for its turn
             self.server.restart()
 
         outcome = self.play({"algorithm": "token-bucket", "share": 0.02}, kill)

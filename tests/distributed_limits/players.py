@@ -34,7 +34,7 @@ class Player:
         self.child.stdin.flush()
 
     def told(self):
-        output, errors = self.child.communicate(timeout=(SECONDS + PATIENCE_S) * SLOW)
+        output, errors = self.child.communicate(timeout=10 * (SECONDS + PATIENCE_S) * SLOW)
         if self.child.returncode != 0 or "Sanitizer" in errors:
             raise AssertionError(f"ended with {self.child.returncode}: {errors}")
         counts = {name: int(n) for name, n in re.findall(r"^([a-z]+) (\d+)$", output, re.MULTILINE)}

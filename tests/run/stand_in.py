@@ -20,4 +20,4 @@ if sys.argv[1] == "proxy":
 while True:
     if sys.argv[1] == "top":
         print("top is up", flush=True)
-    time.sleep(1)
+    time.sleep(1)  # it plays until somebody ends it

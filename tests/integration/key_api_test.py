@@ -120,12 +120,11 @@ class OfAServerThat(unittest.TestCase):
     def test_does_not_answer_nothing_waits_for_long(self):
         proxy = self.start()
         patiently(proxy, "k")
-        self.redis.process.child.send_signal(signal.SIGSTOP)
-        self.addCleanup(self.redis.process.child.send_signal, signal.SIGCONT)
+        self.redis.process.freeze()
         row = row_of(proxy, "k")
         self.assertNotIn("type", row)
         self.assertIn("the server has not answered within", row["value_problem"])
-        self.redis.process.child.send_signal(signal.SIGCONT)
+        self.redis.process.signal(signal.SIGCONT)
         self.assertEqual(patiently(proxy, "k")["type"], "string")
 
     def test_has_gone(self):

@@ -77,9 +77,9 @@ class Stampede(Refreshing):
             return self.reads_seen() - before
 
         def is_one_read():
-            """A machine that stands still for longer than the proxy waits makes it two."""
+            """A machine that stands still for longer than the proxy waits makes it more."""
             reads = until(one_expiry, LONG_S, "an expiry that is seen from its beginning")
-            self.assertLessEqual(reads, 3)
+            self.assertLess(reads, CLIENTS / 10, "a stampede")
             return reads == 1
 
         for _ in range(2):
@@ -117,8 +117,12 @@ class Renewal(Refreshing):
         self.server.ask("SET", "plain", "v")
         self.heat("plain")
         before = self.refused("deadline")
-        self.read_for("plain", 1.5 * self.LIFE_S)
-        self.assertGreater(self.refused("deadline"), before)
+
+        def somebody_waited():
+            self.client.ask("GET", "plain")
+            return self.refused("deadline") > before
+
+        until(somebody_waited, PATIENCE_S, "a read behind the end of a copy")
 
     def test_what_is_read_no_longer_is_renewed_no_longer(self):
         self.server.ask("SET", "k", "v")
@@ -160,6 +164,26 @@ class Outage(Refreshing):
         self.server.ask("SET", key, "v", *how)
         self.heat(key)
 
+    def hang(self, *keys):
+        """The server hangs, and each key has a copy.
+
+        A machine that stands still for a moment may end a copy before that: then once more.
+        """
+
+        def hangs_and_all_are_copied():
+            for key in keys:
+                self.heat(key)
+            self.redis.process.freeze()
+            try:
+                reply = self.to_proxy(timeout_s=2).ask("MGET", *keys)
+            except TimeoutError:
+                self.redis.process.signal(signal.SIGCONT)
+                return False
+            self.assertEqual(reply, b"*%d\r\n" % len(keys) + V * len(keys))
+            return True
+
+        until(hangs_and_all_are_copied, LONG_S, f"a copy of each of {keys}")
+
     def until_stale(self, key="k"):
         before = self.served_stale()
 
@@ -176,8 +200,8 @@ class Outage(Refreshing):
     def test_a_server_that_hangs(self):
         self.begin()
         self.begin("k3")
-        self.redis.process.freeze()
-        for _ in range(3):  # the first may find out that its proof is over
+        self.hang("k", "k3")
+        for _ in range(2):  # the first may find out that its proof is over
             self.assertEqual(self.client.ask("MGET", "k", "k3"), b"*2\r\n" + V + V)
         self.until_stale()
         end = time.monotonic() + 1  # past the bound of the copies, too
@@ -212,7 +236,7 @@ class Outage(Refreshing):
         self.begin()
         writer = self.to_proxy()
         writer.ask("SET", "other", "v")
-        self.redis.process.freeze()
+        self.hang("k")
         self.until_stale()
         before = self.proxy.metric("heatsink_commands_total")
         writer.send("SET", "k", "w")

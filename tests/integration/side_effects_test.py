@@ -56,7 +56,7 @@ class SideEffects(ProxyTest):
         began = time.monotonic()
         while time.monotonic() - began < seconds:
             self.read()
-            time.sleep(0.05)
+            time.sleep(0.05)  # paces the reads; nothing waits for them
 
 
 class UnderLru(SideEffects):
@@ -66,7 +66,7 @@ class UnderLru(SideEffects):
         def idle_after_hits_alone_s():
             self.heat()
             reads = self.reads_seen()
-            self.read_locally_for(5)
+            self.read_locally_for(4)
             idle_s = int(self.admin.ask("OBJECT", "IDLETIME", "k")[1:])
             return idle_s if self.reads_seen() == reads else None
 
@@ -163,7 +163,7 @@ class WithoutEviction(SideEffects):
     SERVER_OPTIONS = ("--maxmemory-policy", "noeviction")
 
     def test_nothing_is_touched_until_it_is_needed(self):
-        self.read_locally_for(3)
+        self.read_locally_for(2)
         self.assertEqual(self.calls("touch"), 0)
 
 

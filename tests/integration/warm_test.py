@@ -31,7 +31,7 @@ class WarmTest(ProxyTest):
             capture_output=True,
             text=True,
             input=stdin,
-            timeout=PATIENCE_S * SLOW,
+            timeout=3 * PATIENCE_S * SLOW,
             check=False,
         )
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
@@ -91,7 +91,10 @@ class Warming(WarmTest):
         self.warm("sale:1", "--for", "10m")
         for value in (b"v", b"w"):  # 1 s is a life; written past the proxy, it is loaded again
             self.server.ask("SET", "sale:1", value)
-            time.sleep(2.5)
+            loads = self.proxy.metric("heatsink_fills_total")
+            until(
+                lambda: self.proxy.metric("heatsink_fills_total") >= loads + 2, what="two lives"
+            )  # fmt: skip
             reply = b"$1\r\n" + value + b"\r\n"
             until(lambda r=reply: self.is_local("GET", "sale:1", reply=r), what="a hit")
 

@@ -6,7 +6,7 @@ import signal
 import stat
 import unittest
 
-from harness import Redis
+from harness import Redis, until
 from stage import HOT, Door, DoorTest, tcp, unix
 
 
@@ -53,8 +53,7 @@ class UnixSockets(DoorTest):
         self.redis.process.kill()
         self.assertIn(b"unix:" + self.server.encode(), client.ask("GET", "k"))
         self.redis.restart()
-        while client.ask("GET", "k") != b"$-1\r\n":
-            pass
+        until(lambda: client.ask("GET", "k") == b"$-1\r\n", what="the server is back")
 
     def test_a_database_in_the_url_is_refused_as_for_tcp(self):
         self.assertIn("leave out the database", self.refusal(f"unix://{self.server}?db=1"))

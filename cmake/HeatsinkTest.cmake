@@ -23,9 +23,9 @@ endif()
 # heatsink_test(NAME [THREADS] SOURCES ... [LIBS ...]): one GoogleTest program; main comes from
 # gmock_main.
 #
-# THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it has
-# nothing to find there. ctest starts a process for each case, so that it can name the case. A process
-# costs a sanitizer more than the case itself, so there the whole program is one test.
+# THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it
+# has nothing to find there. ctest starts a process for each case, so that it can name the case. A
+# process costs a sanitizer more than the case itself, so there the whole program is one test.
 function(heatsink_test NAME)
   cmake_parse_arguments(TEST "THREADS" "" "SOURCES;LIBS" ${ARGN})
   find_package(GTest REQUIRED)

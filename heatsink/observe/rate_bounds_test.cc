@@ -68,7 +68,7 @@ class Simulation {
         count += mean > 0 ? std::poisson_distribution<int>(mean)(random_) : 0;
       }
       all += count;
-      if (on) seen.push_back({seconds, count, count});
+      if (on) seen.push_back({for_s, count, count});
     };
     for (int i = 0; i < windows; ++i) {
       pass(std::chrono::duration<double>(pace_.next_on()).count(), true);

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every run of runs.py is recorded and judged: no promise is broken, and it was copies that spoke.
 
-HEATSINK_CONSISTENCY_FOR=600 plays each run for so many seconds, HEATSINK_CONSISTENCY_SEED=N plays
-others; `consistency_test.py Consistency.test_late_pushes` plays one.
+HEATSINK_CONSISTENCY_FOR=600 plays each run for that many seconds (20 in the long form of the
+checks, else 1), HEATSINK_CONSISTENCY_SEED=N plays others;
+`consistency_test.py Consistency.test_late_pushes` plays one.
 """
 
 import os
 import unittest
 
-from harness import SLOW
+from harness import LONG, SLOW
 from runs import RUNS
 
-SECONDS = float(os.environ.get("HEATSINK_CONSISTENCY_FOR", "5"))
+SECONDS = float(os.environ.get("HEATSINK_CONSISTENCY_FOR", "20" if LONG else "1"))
 SEED = int(os.environ.get("HEATSINK_CONSISTENCY_SEED", "1"))
-OPERATIONS = 1_000_000 // SLOW**2  # of the first run; a sanitizer is slow
+OPERATIONS = (1_000_000 if LONG else 200_000) // SLOW**2  # of the first run; a sanitizer is slow
 
 
 class Consistency(unittest.TestCase):

@@ -5,7 +5,8 @@ conversations/ has what was written by hand, one thing per file; commands/ what 
 (generate.py), by several connections in turn, with copies and without. By hand, longer: play.py.
 
 HEATSINK_DIFFERENTIAL_STEPS and HEATSINK_DIFFERENTIAL_SEED: how long the generated runs are (a step
-takes 3 ms or so), and where their seeds begin.
+takes 3 ms or so), and where their seeds begin. The long form of the checks plays longer runs, and
+more seeds.
 """
 
 import itertools
@@ -16,14 +17,15 @@ import unittest
 import coverage
 import generate
 from grammar import Command
-from harness import encode, need_programs, until
+from harness import LONG, encode, need_programs, until
 from pair import Difference
 from shrink import shrunk
 from stage import Stage
 from step import Step
 
-STEPS = int(os.environ.get("HEATSINK_DIFFERENTIAL_STEPS", "2500"))
+STEPS = int(os.environ.get("HEATSINK_DIFFERENTIAL_STEPS", "2500" if LONG else "1000"))
 SEED = int(os.environ.get("HEATSINK_DIFFERENTIAL_SEED", "1"))
+SEEDS = 10 if LONG else 1  # of the runs with copies
 HITS_MIN = STEPS // 100
 LINES_MAX = 100  # of a conversation that a failure shows
 
@@ -93,7 +95,7 @@ class Cached(Differential):
     """With copies made after a few reads and for good."""
 
     def test_generated(self):
-        for seed in (SEED + 1, SEED + 2):
+        for seed in range(SEED + 1, SEED + 1 + SEEDS):
             with self.subTest(seed=seed):
                 before = self.stage.hits()
                 self.play_generated(seed)

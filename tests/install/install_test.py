@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from harness import LONG
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 APPLICATION = SOURCE / "tests/install/application"
 BUILD = os.environ["HEATSINK_BUILD"]
@@ -74,6 +76,7 @@ class Installed(unittest.TestCase):
         output = run(program, env=os.environ | {"LD_LIBRARY_PATH": str(library.parent)})
         self.assertEqual(output, "the value of product:1\n")
 
+    @unittest.skipUnless(LONG, "it compiles the library once more: the long form of the checks")
     def test_as_a_part_of_another_project(self):
         program = self.built_by_cmake(
             f"-DSOURCE={SOURCE}", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS_DEBUG={FLAGS}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang_tidy.py BUILD_FOLDER [--deep] [PATH ...]: clang-tidy over the tree; what was clean is skipped.
+"""clang_tidy.py BUILD_FOLDER [--deep] [PATH ...]: clang-tidy over the tree, clean units only once.
 
 It reads the translation units of the build, each of which includes several .cc files. A unit is
 skipped if it was clean before with the same flags, the same configuration and the same content of
@@ -8,9 +8,10 @@ every file that it includes; then only these files are read. ~/.cache/heatsink/c
 that for every checkout of this user. The folder may be deleted at any time; rows that no checkout
 has needed for a month are deleted.
 
-The path-sensitive analyzer costs more than all other checks together. It follows up to 20,000 states
-of a function, with --deep (./check --long) clang's own 225,000. Tests go without it: the sanitizers'
-runs show what it looks for. PATHs limit the work to units that include a file under one of them.
+The path-sensitive analyzer costs more than all other checks together. It follows up to 20,000
+states of a function, with --deep (./check --long) clang's own 225,000. Tests go without it: the
+sanitizers' runs show what it looks for. PATHs limit the work to units that include a file under
+one of them.
 Exit: 0 clean; 1 findings, on the output.
 """
 

@@ -17,7 +17,7 @@ cli() { redis-cli "${flags[@]}" "$@"; }
 until_back() {
   for _ in $(seq 600); do
     [ "$(cli set after restart 2>&1)" = OK ] && break
-    sleep 0.05
+    sleep 0.05  # between two looks
   done
   expect 'after it' restart "$(cli get after)"
 }
@@ -56,12 +56,12 @@ redis-cli "${flags[@]}" monitor >monitored & monitor=$!
 redis-cli "${flags[@]}" subscribe news >heard & subscriber=$!
 for _ in $(seq 600); do
   grep -q OK monitored 2>/dev/null && grep -q subscribe heard 2>/dev/null && break
-  sleep 0.05
+  sleep 0.05  # between two looks
 done
 expect publish 1 "$(cli publish news now)"
 for _ in $(seq 600); do
   grep -q '^now\|"now"' heard && grep -q '"publish" "news" "now"' monitored && break
-  sleep 0.05
+  sleep 0.05  # between two looks
 done
 expect heard 1 "$(grep -c '^now\|"now"' heard)"
 expect monitored 1 "$(grep -c '"publish" "news" "now"' monitored)"

@@ -25,7 +25,7 @@ def until(holds, what):
     end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end, what
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two looks
 
 
 def startup(r):

@@ -15,6 +15,20 @@ def run(play):
     asyncio.run(asyncio.wait_for(play, PATIENCE_S * 10))
 
 
+class Gate:
+    """A loader that says when it was asked, and answers when it may."""
+
+    def __init__(self, value="a value"):
+        self.value, self.threads = value, []
+        self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, key):
+        self.threads.append(threading.current_thread())
+        self.is_asked.set()
+        await self.may_answer.wait()
+        return self.value
+
+
 def hot(client):
     """Hot, and without a copy."""
     client.warm(["a"], Source(None))
@@ -36,52 +50,35 @@ def test_cold_and_hot(client, source):
 
 
 def test_loads_run_on_the_loop_and_are_shared(client):
-    threads = []
-    may_answer = asyncio.Event()
-
-    async def load(key):
-        threads.append(threading.current_thread())
-        await may_answer.wait()
-        return "a value"
-
     async def play():
         hot(client)
+        load = Gate()
         readers = [asyncio.create_task(client.aget("a", load)) for _ in range(100)]
-        while not threads:
-            await asyncio.sleep(0.001)  # the loop is free
+        await load.is_asked.wait()
         readers[0].cancel()
-        may_answer.set()
+        load.may_answer.set()
         assert await asyncio.gather(*readers[1:]) == ["a value"] * 99
-        assert readers[0].cancelled() and threads == [threading.main_thread()]
+        assert readers[0].cancelled() and load.threads == [threading.main_thread()]
 
     run(play())
 
 
 def test_too_many_who_wait_are_refused():
-    asked = []
-
     async def play():
-        gate = asyncio.Event()
-
-        async def load(key):
-            asked.append(key)
-            await gate.wait()
-            return "a value"
-
+        load = Gate()
         async with heatsink.Client(maximum_waiters=2, **QUIET) as client:
             hot(client)
             first, *others = [asyncio.create_task(client.aget("a", load)) for _ in range(3)]
-            while not asked:
-                await asyncio.sleep(0.001)
+            await load.is_asked.wait()
             with pytest.raises(heatsink.LoadRefused, match="cache.maximum-waiters"):
                 await client.aget("a", load)
             others[0].cancel()  # which makes room for one
             await asyncio.wait([others[0]])
             others[0] = asyncio.create_task(client.aget("a", load))
-            await asyncio.sleep(0)
-            gate.set()
+            await asyncio.sleep(0)  # the task begins, and waits
+            load.may_answer.set()
             assert await asyncio.gather(first, *others) == ["a value"] * 3
-            assert asked == ["a"]
+            assert len(load.threads) == 1
 
     run(play())
 
@@ -99,30 +96,17 @@ def test_what_a_loader_raises_comes_back(client):
 
 
 def test_who_reads_after_a_write_does_not_share_a_load_from_before(client):
-    stored = {"a": "old"}
-    gates = [asyncio.Event(), asyncio.Event()]
-    asked = []
-
-    async def load(key):
-        value = stored[key]
-        gate = gates[len(asked)]
-        asked.append(value)
-        await gate.wait()
-        return value
-
     async def play():
         hot(client)
-        before = asyncio.create_task(client.aget("a", load))
-        while not asked:
-            await asyncio.sleep(0.001)
-        stored["a"] = "new"
+        old, new = Gate("old"), Gate("new")
+        before = asyncio.create_task(client.aget("a", old))
+        await old.is_asked.wait()
         client.invalidate("a")
-        after = asyncio.create_task(client.aget("a", load))
-        while len(asked) < 2:
-            await asyncio.sleep(0.001)
-        gates[1].set()
+        after = asyncio.create_task(client.aget("a", new))
+        await new.is_asked.wait()
+        new.may_answer.set()
         assert await after == "new"
-        gates[0].set()
+        old.may_answer.set()
         assert await before == "old"
         assert client.peek("a") == "new"
 
@@ -146,25 +130,19 @@ def test_refreshes_run_on_the_loop():
             while int((value := await client.aget("a", load)) or 0) < 5:
                 if not value:  # the copy that warm() made, or refreshed
                     client.invalidate("a")
-                await asyncio.sleep(0.001)
+                await asyncio.sleep(0.001)  # the loop is free for refreshes
         assert threads == {threading.main_thread()}
 
     run(play())
 
 
 def test_a_loop_may_close_while_its_loads_are_awaited():
-    asked = []
-
-    async def never(key):
-        asked.append(key)
-        await asyncio.Event().wait()
-
     async def play():
         client = heatsink.Client(**QUIET)
         hot(client)
+        never = Gate()
         reader = asyncio.create_task(client.aget("a", never))
-        while not asked:
-            await asyncio.sleep(0.001)
+        await never.is_asked.wait()
         client.close()  # on the loop that the load needs
         with pytest.raises(heatsink.Error, match="cancelled"):
             await reader
@@ -193,7 +171,7 @@ def test_more_loads_than_threads_are_not_shared(client):
         client.invalidate(key)
 
     async def load(key):
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.001)  # a load takes its time: the next ones of the chain come meanwhile
         return await client.aget(str(int(key) + 1), load) if int(key) < 99 else "the last"
 
     async def play():

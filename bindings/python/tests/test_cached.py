@@ -77,7 +77,7 @@ def test_a_coroutine_function_stays_one(client):
     @client.cached(key="user:{id}")
     async def user(id: int) -> str:
         calls.append(id)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # a load takes a turn of the loop
         return f"user {id}"
 
     async def play():

@@ -79,7 +79,7 @@ def test_an_event_loop_goes_on_while_a_limiter_waits():
             nonlocal ticks
             while True:
                 ticks += 1
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # the loop goes on with whatever is next
 
         other = asyncio.create_task(tick())
         waits = [limiter.aacquire(timeout=PATIENCE) for _ in range(6)]
@@ -264,13 +264,13 @@ def test_an_event_loop_goes_on_while_the_server_is_asked(relay, relayed):
             relay.hold()  # the server's answers
             waiting = asyncio.create_task(limiter.atry_acquire("held"))
             for _ in range(100):
-                await asyncio.sleep(0)  # the loop is free
+                await asyncio.sleep(0)  # the loop is free: it takes its turns
             assert not waiting.done()
             relay.go_on()
             assert await waiting
             relay.hold()
             given_up = asyncio.create_task(limiter.atry_acquire("held"))
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # the task begins, and asks
             given_up.cancel()
             relay.go_on()
             assert (await limiter.atry_acquire("another")).basis == "server"
@@ -286,7 +286,7 @@ def test_who_waits_when_it_is_closed_is_told(relay, relayed):
         assert await limiter.atry_acquire("k")
         relay.hold()
         waiting = [asyncio.create_task(limiter.atry_acquire("k")) for _ in range(3)]
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the tasks begin, and ask
         await limiter.aclose()
         assert [verdict.basis for verdict in await asyncio.gather(*waiting)] == ["failure"] * 3
         with pytest.raises(RuntimeError, match="closed"):

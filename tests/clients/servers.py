@@ -6,7 +6,7 @@ import re
 import signal
 import urllib.request
 
-from harness import PATIENCE_S, Redis, until
+from harness import PATIENCE_S, SLOW, Redis, until
 from harness.processes import Process, free_port
 from security.certificates import Authority
 
@@ -60,7 +60,7 @@ class Servers:
     def hits(self):
         """What clients were served without the server."""
         url = f"http://127.0.0.1:{self.admin_port}/metrics"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S * SLOW) as answer:
             text = answer.read().decode()
         return int(sum(map(float, re.findall(r"^heatsink_local_hits_total\S* (\S+)$", text, re.M))))
 

@@ -59,7 +59,7 @@ class Big(ProxyTest):
 
     def test_half_a_gigabyte_there_and_back(self):
         size, piece = 512 * MEBI, b"v" * MEBI
-        client = self.to_proxy(timeout_s=30)
+        client = self.to_proxy(timeout_s=5 * PATIENCE_S)
         client.send_raw(b"*3\r\n$3\r\nSET\r\n$4\r\nhalf\r\n$%d\r\n" % size)
         for _ in range(512):
             client.send_raw(piece)
@@ -105,7 +105,7 @@ class Big(ProxyTest):
         self.assertEqual(client.ask("PING"), b"+PONG\r\n")
 
     def test_big_requests_in_a_pipeline(self):
-        client = self.to_proxy()
+        client = self.to_proxy(timeout_s=5 * PATIENCE_S)
         value = b"x" * 3 * MEBI
         sender = threading.Thread(
             target=client.send_raw, args=(encode("SET", "deep", value) * 30 + encode("PING"),)
@@ -126,7 +126,7 @@ class Big(ProxyTest):
 class Pipelines(ProxyTest):
     def all_then_read(self, requests, replies):
         """What redis-py does with pipeline(): send everything, and only then read."""
-        client = self.to_proxy(timeout_s=30, receive_buffer=65536)
+        client = self.to_proxy(timeout_s=5 * PATIENCE_S, receive_buffer=65536)
         client.send_raw(requests)
         self.assertEqual(drain(client, len(replies)), len(replies))
         self.assertEqual(client.ask("PING"), b"+PONG\r\n")

@@ -41,24 +41,29 @@ function(heatsink_test NAME)
   endif()
 endfunction()
 
-# heatsink_process_tests(SUITE TESTS name ... [ENVIRONMENT VAR=value ...] [LABELS ...]
+# heatsink_process_tests(SUITE TESTS name ... [QUICK name ...] [ENVIRONMENT VAR=value ...]
 #   [MODIFICATION ...] [SANITIZERS address thread] [PROPERTIES ...])
 #
-# Each file name_test.py beside the call is the test SUITE.name. SANITIZERS: whose question it asks
+# Each file name_test.py beside the call is the test SUITE.name. QUICK: which of them end within
+# about five seconds, so that ./check --quick runs them. SANITIZERS: whose question it asks
 # (docs/design/checks.md); under any other sanitizer only the long form runs it.
 function(heatsink_process_tests SUITE)
   cmake_parse_arguments(SUITE "" "" 
-    "TESTS;ENVIRONMENT;MODIFICATION;LABELS;SANITIZERS;PROPERTIES" ${ARGN})
-  list(APPEND SUITE_LABELS process)
+    "TESTS;QUICK;ENVIRONMENT;MODIFICATION;SANITIZERS;PROPERTIES" ${ARGN})
+  set(every_label process)
   if(HEATSINK_SANITIZER AND NOT HEATSINK_SANITIZER IN_LIST SUITE_SANITIZERS)
-    list(APPEND SUITE_LABELS long)
+    list(APPEND every_label long)
   endif()
   foreach(name ${SUITE_TESTS})
+    set(labels ${every_label})
+    if(NOT name IN_LIST SUITE_QUICK)
+      list(APPEND labels slow)
+    endif()
     add_test(NAME ${SUITE}.${name}
       COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${name}_test.py)
     set_tests_properties(${SUITE}.${name} PROPERTIES
       ENVIRONMENT "${SUITE_ENVIRONMENT};HEATSINK_TEST_SLOWNESS=${HEATSINK_SLOWNESS}"
-      ENVIRONMENT_MODIFICATION "${SUITE_MODIFICATION}" LABELS "${SUITE_LABELS}"
+      ENVIRONMENT_MODIFICATION "${SUITE_MODIFICATION}" LABELS "${labels}"
       SKIP_REGULAR_EXPRESSION "Ran 0 tests" TIMEOUT 600 ${SUITE_PROPERTIES})
   endforeach()
 endfunction()

@@ -21,8 +21,8 @@ function(heatsink_unity_folder FOLDER BATCH)
   endforeach()
 endfunction()
 
-# Replaces the target's .cc files by units. A target of one file, and files that the build writes,
-# stay as they are.
+# Replaces the target's .cc files by units. A target of one file, files that the build writes, and
+# files with CMake's own property SKIP_UNITY_BUILD_INCLUSION stay as they are.
 function(heatsink_unity_target TARGET FOLDER BATCH)
   get_target_property(sources ${TARGET} SOURCES)
   set(files)
@@ -30,7 +30,9 @@ function(heatsink_unity_target TARGET FOLDER BATCH)
   foreach(source ${sources})
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${FOLDER} NORMALIZE OUTPUT_VARIABLE path)
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${path}" generated)
-    if(NOT generated AND path MATCHES "\\.cc$")
+    get_property(alone SOURCE "${path}" TARGET_DIRECTORY ${TARGET}
+      PROPERTY SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT generated AND NOT alone AND path MATCHES "\\.cc$")
       cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
       list(APPEND files "${path}")
     else()

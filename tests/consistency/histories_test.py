@@ -3,7 +3,7 @@
 
 HEATSINK_CONSISTENCY_FOR=600 plays each run for that many seconds (20 in the long form of the
 checks, else 1), HEATSINK_CONSISTENCY_SEED=N plays others;
-`consistency_test.py Consistency.test_late_pushes` plays one.
+`histories_test.py Consistency.test_late_pushes` plays one.
 """
 
 import os

@@ -3,7 +3,7 @@
 
 import socket
 
-from harness import PATIENCE_S, SLOW, Closed, RawClient, end_of_reply
+from harness import PATIENCE_S, SLOW, Closed, RawClient
 
 CLOSED = b"(closed)"
 NOTHING = b"(nothing)"
@@ -57,9 +57,8 @@ class Wire(RawClient):
 
     def _complete(self):
         out = []
-        while self.data and (end := end_of_reply(self.data)) is not None:
-            out.append(bytes(self.data[:end]))
-            del self.data[:end]
+        while (reply := self.take()) is not None:
+            out.append(reply)
         return out
 
 

@@ -12,7 +12,7 @@ CACHING = {
     "off": {"cache.enabled": "false"},
     "gathering": {"cache.enabled": "false"},
 }
-RULES = {"gathering": ["match=*,coalesce=100ms"]}
+RULES = {"gathering": ["match=*,coalesce=20ms"]}
 
 
 def names_of(rows):

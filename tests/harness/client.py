@@ -23,26 +23,38 @@ def encode(*args):
     return b"".join(parts)
 
 
+class Scan:
+    """How far one reply has been looked at: a big one comes in many pieces, and each is read once.
+
+    Not thread-safe.
+    """
+
+    def __init__(self, at=0):
+        self.at, self.owed = at, 1  # values that are still to come
+
+    def end(self, data):
+        """Where the reply ends in `data`, which only grows; None while it is incomplete."""
+        while self.owed > 0:
+            line_end = data.find(b"\r\n", self.at)
+            if line_end < 0:
+                return None
+            kind, rest = data[self.at : self.at + 1], data[self.at + 1 : line_end]
+            after, within = line_end + 2, 0
+            if kind in b"$=!":
+                after += int(rest) + 2 if int(rest) >= 0 else 0
+                if after > len(data):
+                    return None
+            elif kind in b"*~>%|":
+                within = max(int(rest), 0) * (2 if kind in b"%|" else 1) + (kind == b"|")
+            elif kind not in b"+-:_,#(":
+                raise AssertionError(f"not a reply: {bytes(data[self.at : self.at + 80])!r}")
+            self.at, self.owed = after, self.owed - 1 + within
+        return self.at
+
+
 def end_of_reply(data, at=0):
     """Where the reply that begins at `at` ends; None while it is incomplete."""
-    line_end = data.find(b"\r\n", at)
-    if line_end < 0:
-        return None
-    kind, rest, after = data[at : at + 1], data[at + 1 : line_end], line_end + 2
-    if kind in b"+-:_,#(":
-        return after
-    length = int(rest)
-    if kind in b"$=!":
-        end = after + (length + 2 if length >= 0 else 0)
-        return end if end <= len(data) else None
-    if kind in b"*~>%|":
-        elements = max(length, 0) * (2 if kind in b"%|" else 1) + (kind == b"|")
-        for _ in range(elements):
-            after = end_of_reply(data, after)
-            if after is None:
-                return None
-        return after
-    raise AssertionError(f"not a reply: {bytes(data[at : at + 80])!r}")
+    return Scan(at).end(data)
 
 
 class Connection:
@@ -81,7 +93,7 @@ class RawClient(Connection):
 
     def __init__(self, port, resp=2, receive_buffer=None, timeout_s=PATIENCE_S):
         super().__init__(port, timeout_s, receive_buffer)
-        self.data = bytearray()
+        self.data, self.scan = bytearray(), Scan()
         if resp == 3:
             self.ask("HELLO", 3)
 
@@ -96,13 +108,19 @@ class RawClient(Connection):
 
     def read(self):
         """The raw bytes of the next reply or push."""
-        while True:
-            end = end_of_reply(self.data) if self.data else None
-            if end is not None:
-                reply = bytes(self.data[:end])
-                del self.data[:end]
-                return reply
+        while (reply := self.take()) is None:
             self.receive()
+        return reply
+
+    def take(self):
+        """The next reply or push, if all of it has been received; else None."""
+        end = self.scan.end(self.data)
+        if end is None:
+            return None
+        reply = bytes(self.data[:end])
+        del self.data[:end]
+        self.scan = Scan()
+        return reply
 
     def read_many(self, count):
         return [self.read() for _ in range(count)]
@@ -125,6 +143,7 @@ def drain(client, bytes_expected, deadline_s=10 * PATIENCE_S):
     limit = time.monotonic() + deadline_s * SLOW
     got = len(client.data)
     client.data.clear()
+    client.scan = Scan()
     scratch = bytearray(1 << 20)
     while got < bytes_expected:
         size = client.socket.recv_into(scratch)

@@ -138,10 +138,12 @@ Bytes room_for(std::uint64_t peak_bytes) {
 }
 
 // The lowest threshold that never had a hot key, or the highest that was tried.
+// REQUIRES: `savings` is not empty.
 Saving silent(const std::vector<Saving>& savings) {
-  const Saving* found = nullptr;
+  assert(!savings.empty());
+  const Saving* found = &savings.front();
   for (const Saving& saving : savings) {
-    const bool better = found == nullptr || (saving.hot_peak == 0) > (found->hot_peak == 0) ||
+    const bool better = (saving.hot_peak == 0) > (found->hot_peak == 0) ||
                         ((saving.hot_peak == 0) == (found->hot_peak == 0) &&
                          (saving.hot_peak == 0 ? saving.setting.hot_qps < found->setting.hot_qps
                                                : saving.setting.hot_qps > found->setting.hot_qps));

@@ -16,7 +16,9 @@ class Healthy(http.server.BaseHTTPRequestHandler):
 flags = dict(zip(sys.argv[2::2], sys.argv[3::2]))
 if sys.argv[1] == "proxy":
     host, port = flags["--admin"].rsplit(":", 1)
-    http.server.HTTPServer((host, int(port)), Healthy).serve_forever()
+    server = http.server.HTTPServer((host, int(port)), Healthy)
+    print(f"ready: clients {flags['--listen']}, admin http://{host}:{server.server_port}", flush=True)
+    server.serve_forever()
 while True:
     if sys.argv[1] == "top":
         print("top is up", flush=True)

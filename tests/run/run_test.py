@@ -155,8 +155,14 @@ class Ends(unittest.TestCase):
     def test_when_its_folder_is_gone(self):
         show = Show()
         show.part("top")
-        for folder in os.listdir(show.folder.name):
-            shutil.rmtree(os.path.join(show.folder.name, folder))
+
+        def gone():
+            """A part may still write into the folder while it is emptied."""
+            for folder in os.listdir(show.folder.name):
+                shutil.rmtree(os.path.join(show.folder.name, folder), ignore_errors=True)
+            return not os.listdir(show.folder.name)
+
+        show.wait_for("empty folder", gone)
         show.process.terminate()
         self.assertEqual(show.end(), 143)
 

@@ -13,6 +13,8 @@ from players import PLAYER, SECONDS, play
 
 PROCESSES = 20
 RATE, BURST = 1000, 500
+PLAYS_MAX = 3
+USE_MIN = 0.8 if SLOW == 1 else 0.3  # of the limit
 
 
 class DistributedLimits(unittest.TestCase):
@@ -43,24 +45,28 @@ class DistributedLimits(unittest.TestCase):
         self.assertLessEqual(outcome.worst_excess(RATE), excess_max)
         self.assertEqual(outcome.counts["unlimited"], 0)
 
-    def check_use(self, outcome, bursts=1):
+    def check_use(self, settings, what, held_max):
         """Nothing is lost but what lapsed and what is left: the bucket's burst, what is held.
 
-        On a machine that stands still the bucket runs over meanwhile.
+        The bucket runs over while the machine gives the players no time, so one play of three has
+        to show it. A limiter that loses tokens loses them in each play.
         """
-        exact = bursts * BURST + RATE * outcome.duration_s
-        self.assertGreater(outcome.admitted, (0.8 if SLOW == 1 else 0.3) * exact - BURST)
+        shares = []
+        for _ in range(PLAYS_MAX):
+            outcome = self.play(settings)
+            self.check(outcome, what, held_max)
+            shares.append((outcome.admitted + BURST) / (BURST + RATE * outcome.duration_s))
+            if shares[-1] > USE_MIN:
+                return
+        self.fail(f"{what}: the players got {shares} of the limit, not {USE_MIN}")
 
     def test_each_asks_the_server(self):
-        outcome = self.play({"algorithm": "token-bucket"})
-        self.check(outcome, "token bucket", held_max=1)
-        self.check_use(outcome)
+        self.check_use({"algorithm": "token-bucket"}, "token bucket", held_max=1)
 
     def test_leases(self):
         share = 0.02
-        outcome = self.play({"algorithm": "token-bucket", "share": share})
-        self.check(outcome, "token bucket, leased", held_max=share * BURST + 1)
-        self.check_use(outcome)
+        settings = {"algorithm": "token-bucket", "share": share}
+        self.check_use(settings, "token bucket, leased", held_max=share * BURST + 1)
 
     def test_functions_are_flushed_all_the_time(self):
         def flush():

@@ -103,7 +103,8 @@ def judged(folder, cases):
 def main():
     folder, result, *flags = sys.argv[1:]
     folder = pathlib.Path(folder)
-    jobs = [] if "-j" in flags else ["-j", str(os.cpu_count())]
+    # Most of a process test's time is waiting: two for each core use both.
+    jobs = [] if "-j" in flags else ["-j", str(2 * os.cpu_count())]
     cases = ctest(folder, [*jobs, *flags], folder / "ctest.log")
     if not cases:
         print(*(folder / "ctest.log").read_text(errors="replace").splitlines()[-20:], sep="\n")

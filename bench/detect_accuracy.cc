@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "heatsink/base/testing/source_dir.h"
 #include "heatsink/detect/testing/accuracy.h"
 #include "heatsink/detect/testing/traces.h"
 #include "heatsink/detect/testing/workloads.h"
@@ -61,7 +62,7 @@ class Table {
 };
 
 void measure_traces(Figures& figures, Table& table) {
-  const detect::testing::Traces traces(HEATSINK_SOURCE_DIR);
+  const detect::testing::Traces traces(heatsink::kSourceDir);
   for (const Trace& trace : kTraces) {
     if (const std::string why = traces.why_absent(trace.file); !why.empty()) {
       figures.note(std::string(trace.name) + ": skipped, " + why);
@@ -74,7 +75,7 @@ void measure_traces(Figures& figures, Table& table) {
 }
 
 void measure_twitter(Figures& figures, Table& table, Nanos length) {
-  const detect::testing::Traces traces(HEATSINK_SOURCE_DIR);
+  const detect::testing::Traces traces(heatsink::kSourceDir);
   if (const std::string why = traces.why_absent(kRankFrequencies); !why.empty()) {
     return figures.note("twitter52: skipped, " + why);
   }

@@ -20,6 +20,14 @@ if(HEATSINK_SANITIZER)
   set(HEATSINK_SLOWNESS 6)
 endif()
 
+# heatsink_source_dir: heatsink/base/testing/source_dir.h.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/source_dir.cc @ONLY CONTENT
+"#include \"heatsink/base/testing/source_dir.h\"
+const char* const heatsink::kSourceDir = \"${PROJECT_SOURCE_DIR}\";
+")
+add_library(heatsink_source_dir STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/source_dir.cc)
+target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
+
 # heatsink_test(NAME [THREADS] SOURCES ... [LIBS ...]): one GoogleTest program; main comes from
 # gmock_main.
 #

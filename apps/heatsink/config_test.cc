@@ -12,6 +12,7 @@
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/verb_for_test.h"
+#include "heatsink/base/testing/source_dir.h"
 
 namespace heatsink::app {
 namespace {
@@ -164,7 +165,7 @@ TEST_F(ConfigVerb, PasswordsAreNotPrinted) {
 }
 
 TEST_F(ConfigVerb, ReferencePageIsUpToDate) {
-  std::ifstream page(HEATSINK_SOURCE_DIR "/docs/reference/options.md");
+  std::ifstream page(std::string(heatsink::kSourceDir) + "/docs/reference/options.md");
   std::ostringstream text;
   text << page.rdbuf();
   EXPECT_EQ(run({"print", "--markdown"}).out, text.str())

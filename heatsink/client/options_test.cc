@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "heatsink/base/option.h"
+#include "heatsink/base/testing/source_dir.h"
 
 namespace heatsink::client {
 namespace {
@@ -166,7 +167,7 @@ TEST(ClientOptions, ReferencePageIsUpToDate) {
       "(`HEATSINK_DETECTION_HOT_QPS=500` sets `detection.hot-qps`), or by name. What they are for: "
       "[the guide](../guides/library.md).\n\n" +
       set.to_markdown();
-  const std::string path = HEATSINK_SOURCE_DIR "/docs/reference/library-options.md";
+  const std::string path = std::string(heatsink::kSourceDir) + "/docs/reference/library-options.md";
   if (std::getenv("HEATSINK_WRITE_PAGES") != nullptr) std::ofstream(path) << expected;
   std::ostringstream page;
   page << std::ifstream(path).rdbuf();

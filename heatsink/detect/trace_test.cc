@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "heatsink/base/testing/source_dir.h"
 #include "heatsink/detect/testing/accuracy.h"
 #include "heatsink/detect/testing/traces.h"
 #include "heatsink/detect/testing/workloads.h"
@@ -44,7 +45,7 @@ class RealTraffic : public ::testing::Test {
   }
   std::string why_absent(const std::string& file) const { return traces_.why_absent(file); }
 
-  testing::Traces traces_{HEATSINK_SOURCE_DIR};
+  testing::Traces traces_{heatsink::kSourceDir};
 };
 
 TEST_F(RealTraffic, OrmBusyLoopsAndBursts) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <random>
 #include <string>
+#include "heatsink/base/testing/source_dir.h"
 
 namespace heatsink::replay {
 namespace {
@@ -231,7 +232,7 @@ TEST(Facts, SharesAndBusiestKeys) {
 std::filesystem::path trace_path(const std::string& name) {
   if (const char* folder = std::getenv("HEATSINK_TRACES"))
     return std::filesystem::path(folder) / name;
-  return std::filesystem::path(HEATSINK_SOURCE_DIR) / ".." / "shared" / "traces" / name;
+  return std::filesystem::path(heatsink::kSourceDir) / ".." / "shared" / "traces" / name;
 }
 
 class RealTraces : public testing::Test {

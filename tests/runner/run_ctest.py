@@ -29,7 +29,7 @@ Case = collections.namedtuple("Case", "name status output seconds")
 
 def ctest(folder, flags, log):
     """Runs ctest; the cases that its report names, None without a report."""
-    report = folder / "ctest.xml"
+    report = log.with_suffix(".xml")  # a repetition leaves the report of the whole run
     report.unlink(missing_ok=True)
     with open(log, "w", encoding="utf-8") as out:
         subprocess.run(

@@ -97,8 +97,7 @@ def was_clean(row):
         files = json.loads(row.read_text())
     except (OSError, ValueError):
         return False
-    same = all(content_hash(path.replace("./", f"{ROOT}/", 1) if path.startswith("./") else path)
-               == hashed for path, hashed in files.items())  # fmt: skip
+    same = all(content_hash(ROOT / path) == hashed for path, hashed in files.items())
     if same:
         row.touch()
     return same
@@ -106,10 +105,11 @@ def was_clean(row):
 
 def remember(row, entry):
     """Written beside and renamed: another run may read it now."""
-    files = {path.replace(f"{ROOT}/", "./", 1): content_hash(path) for path in files_read_by(entry)}
+    read = files_read_by(entry)
+    files = {path.removeprefix(f"{ROOT}/"): content_hash(ROOT / path) for path in read}
     if not files:
         return
-    draft = row.with_suffix(f".{os.getpid()}-{entry['file'].rpartition('/')[2]}")
+    draft = row.with_suffix(f".{os.getpid()}")
     draft.write_text(json.dumps(files))
     draft.rename(row)
 

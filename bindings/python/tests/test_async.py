@@ -171,7 +171,7 @@ def test_more_loads_than_threads_are_not_shared(client):
         client.invalidate(key)
 
     async def load(key):
-        await asyncio.sleep(0.001)  # lets the event loop run the loads
+        await asyncio.sleep(0.01)  # the next loads of the chain come meanwhile
         return await client.aget(str(int(key) + 1), load) if int(key) < 99 else "the last"
 
     async def play():

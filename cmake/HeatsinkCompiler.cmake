@@ -21,6 +21,12 @@ if(HEATSINK_SANITIZE)
   add_link_options(-fsanitize=${HEATSINK_SANITIZE})
 endif()
 
+# heatsink_off_the_hot_path(TARGET): no request runs its code, so -O2 will do: it compiles in two
+# thirds of the time of -O3.
+function(heatsink_off_the_hot_path TARGET)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O2>)
+endfunction()
+
 # With the base directory, a second checkout finds what the first has compiled.
 find_program(HEATSINK_CCACHE ccache)
 if(HEATSINK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# heatsink_room(NAME [THREADS] SOURCES ... [DEPS ...] [LIBS ...] [TESTS ...] [TEST_LIBS ...]
-#   [FUZZERS ...])
+# heatsink_room(NAME [THREADS] [SHARDS n] SOURCES ... [DEPS ...] [LIBS ...] [TESTS ...]
+#   [TEST_LIBS ...] [FUZZERS ...])
 #
 # One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms,
 # LIBS are outside libraries. Each TESTS file joins the one test program NAME_test of the room
 # (ctest knows each case by its own name). Each FUZZERS file becomes a heatsink_fuzzer().
-# THREADS: as heatsink_test() has it.
+# THREADS and SHARDS: as heatsink_test() has them.
 include(HeatsinkTest)
 
 function(heatsink_room NAME)
-  cmake_parse_arguments(ROOM "THREADS" "" "SOURCES;DEPS;LIBS;TESTS;TEST_LIBS;FUZZERS" ${ARGN})
+  cmake_parse_arguments(ROOM "THREADS" "SHARDS" "SOURCES;DEPS;LIBS;TESTS;TEST_LIBS;FUZZERS" ${ARGN})
   add_library(heatsink_${NAME} STATIC ${ROOM_SOURCES})
   add_library(heatsink::${NAME} ALIAS heatsink_${NAME})
   list(TRANSFORM ROOM_DEPS PREPEND heatsink::)
@@ -19,11 +19,14 @@ function(heatsink_room NAME)
   target_include_directories(heatsink_${NAME} PUBLIC ${PROJECT_SOURCE_DIR})
   target_compile_features(heatsink_${NAME} PUBLIC cxx_std_20)
   if(HEATSINK_TESTS AND ROOM_TESTS)
-    set(threads "")
+    set(how "")
     if(ROOM_THREADS)
-      set(threads THREADS)
+      list(APPEND how THREADS)
     endif()
-    heatsink_test(${NAME}_test ${threads} SOURCES ${ROOM_TESTS}
+    if(ROOM_SHARDS)
+      list(APPEND how SHARDS ${ROOM_SHARDS})
+    endif()
+    heatsink_test(${NAME}_test ${how} SOURCES ${ROOM_TESTS}
       LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
   endif()
   if(HEATSINK_FUZZ)

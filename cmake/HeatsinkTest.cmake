@@ -28,22 +28,34 @@ const char* const heatsink::kSourceDir = \"${PROJECT_SOURCE_DIR}\";
 add_library(heatsink_source_dir STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/source_dir.cc)
 target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 
-# heatsink_test(NAME [THREADS] SOURCES ... [LIBS ...]): one GoogleTest program; main comes from
-# gmock_main.
+# heatsink_test(NAME [THREADS] [SHARDS n] SOURCES ... [LIBS ...]): one GoogleTest program; main
+# comes from gmock_main.
 #
 # THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it
 # has nothing to find there. ctest starts a process for each case, so that it can name the case. A
-# process costs a sanitizer more than the case itself, so there the whole program is one test.
+# process costs a sanitizer more than the case itself, so there the whole program is one test, or,
+# if it takes minutes, SHARDS of them that run at the same time.
 function(heatsink_test NAME)
-  cmake_parse_arguments(TEST "THREADS" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(TEST "THREADS" "SHARDS" "SOURCES;LIBS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${NAME} ${TEST_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
   if(HEATSINK_SANITIZER STREQUAL "thread" AND NOT TEST_THREADS)
     set_target_properties(${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
   elseif(HEATSINK_SANITIZER)
-    add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1)
-    set_tests_properties(${NAME} PROPERTIES TIMEOUT 900)
+    if(NOT TEST_SHARDS)
+      set(TEST_SHARDS 1)
+    endif()
+    math(EXPR last "${TEST_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      set(row ${NAME})
+      if(last GREATER 0)
+        set(row ${NAME}.${shard})
+      endif()
+      add_test(NAME ${row} COMMAND ${NAME} --gtest_brief=1)
+      set_tests_properties(${row} PROPERTIES TIMEOUT 900
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
   else()
     gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()

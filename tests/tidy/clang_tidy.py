@@ -8,7 +8,7 @@ every file that it includes; then only these files are read. ~/.cache/heatsink/c
 that for every checkout of this user. The folder may be deleted at any time; rows that no checkout
 has needed for a month are deleted.
 
-The path-sensitive analyzer costs more than all other checks together. It follows up to 20,000
+The path-sensitive analyzer costs as much as all other checks together. It follows up to 5,000
 states of a function, with --deep (./check --long) clang's own 225,000. Tests go without it: the
 sanitizers' runs show what it looks for. PATHs limit the work to units that include a file under
 one of them.
@@ -37,7 +37,7 @@ CHECKS = "--checks=-bugprone-suspicious-include"
 TEST_CHECKS = CHECKS + ",-clang-analyzer-*,-performance-inefficient-*"
 # The analyzer takes what a unit includes for headers, which it skips unless it is told not to.
 ANALYZE_ALL = ["-Xclang", "-analyzer-opt-analyze-headers"]
-SHALLOW = ["-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000"]
+SHALLOW = ["-Xclang", "-analyzer-config", "-Xclang", "max-nodes=5000"]
 
 
 def compile_flags(entry):

@@ -89,11 +89,12 @@ void ProxyOptions::describe(OptionSet& set) {
       {"upstream.tls-verify", &upstream_tls_verify,
        "Whether the server's certificate is verified; without that anybody can be the server."});
   set.add({"upstream.connect-timeout", &connect_timeout,
-           "A connection attempt, with its TLS handshake, that takes longer has failed.",
+           "A server that has not accepted a connection for so long cannot be reached.",
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"upstream.response-timeout", &response_timeout,
-           "A server that owes replies on a shared connection and sends nothing for so long is "
-           "taken for gone; ten times as long while it answers the tracker.",
+           "A server that owes replies on a shared connection, or its part of a TLS handshake or "
+           "login on a new one, and sends nothing for so long is taken for gone; ten times as "
+           "long on a shared one while it answers the tracker.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.backoff-min", &backoff_min,
            "Pause before the second connection attempt; it doubles from there.",

@@ -274,14 +274,14 @@ class Session final : public net::FdHandler {
   // session_lanes.cc
   Upstream* lane_for(bool own_lane, Step& step);
   Upstream* private_lane(Step& step);
-  Upstream* private_in_any_db(Step& step);
+  Upstream* private_in_any_db(Step& step, bool urgent = false);
   Upstream* shared_lane(Step& step);
   Upstream* in_right_db(Upstream& lane, Step& step);
   bool right_db(Upstream& lane);
   void pin();
   void announce_name();
   void announce_owed_name();
-  bool acquire();
+  bool acquire(bool urgent = false);
   void give_back(bool clean);
   bool may_leave_private() const;
   bool has_state() const;

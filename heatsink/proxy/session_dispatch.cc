@@ -66,7 +66,7 @@ Session::Step Session::run(const Call& call) {
     }
     case Route::kNoDb: {
       Step step = Step::kDone;
-      Upstream* lane = private_in_any_db(step);
+      Upstream* lane = private_in_any_db(step, true);
       return lane == nullptr ? step : send_on(*lane, call, PendingKind::kForward, 0);
     }
     case Route::kPrivate:

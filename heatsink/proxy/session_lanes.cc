@@ -33,7 +33,7 @@ Upstream* Session::private_lane(Step& step) {
   return lane == nullptr ? nullptr : in_right_db(*lane, step);
 }
 
-Upstream* Session::private_in_any_db(Step& step) {
+Upstream* Session::private_in_any_db(Step& step, bool urgent) {
   if (!lane_error_.empty()) {
     worker_.count().add(Count::kUpstreamErrors);
     step = reply_error(unreachable(std::exchange(lane_error_, {})));
@@ -44,7 +44,7 @@ Upstream* Session::private_in_any_db(Step& step) {
       step = stall(Stall::kDrain);
       return nullptr;
     }
-    if (!acquire()) {
+    if (!acquire(urgent)) {
       step = reply_error(std::exchange(lane_error_, {}));
       return nullptr;
     }
@@ -56,9 +56,10 @@ Upstream* Session::private_in_any_db(Step& step) {
   return private_.get();
 }
 
-// False: lane_error_ is a whole error reply.
-bool Session::acquire() {
-  if (const std::string* down = worker_.known_down()) {
+// False: lane_error_ is a whole error reply. What is urgent (SCRIPT KILL) tries to reach a server
+// that other connections have found silent: that may be why it is sent.
+bool Session::acquire(bool urgent) {
+  if (const std::string* down = urgent ? nullptr : worker_.known_down()) {
     worker_.count().add(Count::kUpstreamErrors);
     lane_error_ = unreachable(*down);
     return false;
@@ -66,7 +67,7 @@ bool Session::acquire() {
   const Upstream::Login login =
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
   private_ = worker_.acquire_private(
-      *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login);
+      *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login, urgent);
   if (private_) return true;
   lane_error_ =
       "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "

@@ -203,11 +203,27 @@ void Upstream::on_writable() {
   flush();
 }
 
+// A server that is busy accepts (its kernel does), and takes as long to answer as it would for any
+// command: only connecting is bounded by the connect time-out.
+void Upstream::await_login() {
+  accepted_ = true;
+  worker_.loop().cancel(connect_timer_);
+  const Nanos limit = worker_.shared().options.response_timeout;
+  connect_timer_ = worker_.loop().call_after(limit, [this, limit] {
+    fail(state_ == State::kConnecting
+             ? socket_.too_slow()
+             : "it has accepted the connection, and not answered for " + format_duration(limit));
+  });
+}
+
 void Upstream::go_on_connecting() {
   const Result<net::Interest> step = socket_.open();
   if (!step.ok()) {
     fail(step.error().message);
-  } else if (*step == net::Interest::kNone) {
+    return;
+  }
+  if (!accepted_ && socket_.is_connected()) await_login();
+  if (*step == net::Interest::kNone) {
     start_handshake();
   } else {
     worker_.loop().change(socket_.fd(), *step);

@@ -99,6 +99,7 @@ class Upstream final : public net::FdHandler {
 
   bool shared() const { return owner_ == nullptr && !was_private_; }
   void go_on_connecting();
+  void await_login();
   void start_handshake();
   void process(std::string_view bytes);
   bool begin_element();
@@ -119,7 +120,8 @@ class Upstream final : public net::FdHandler {
   const bool was_private_;
   net::Stream socket_;
   State state_ = State::kConnecting;
-  net::TimerId connect_timer_ = 0;
+  net::TimerId connect_timer_ = 0;  // until it is ready: first for connecting, then for the login
+  bool accepted_ = false;           // the server, or its kernel, has taken the connection
   bool was_ready_ = false;
   bool refused_ = false;
   bool dirty_ = false;

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr Nanos kLastWords = Millis(100);  // for a command that would not have had to wait
+constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
 constexpr int kAliveServerFactor = 10;  // how much longer a server may take that is known to live
 
 }  // namespace
@@ -214,8 +215,9 @@ void Worker::upstream_failed(Upstream& upstream, const std::string& reason) {
 }
 
 std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protocol protocol,
-                                                  Upstream::Login login) {
-  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max);
+                                                  Upstream::Login login, bool urgent) {
+  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
+                     (urgent ? kUrgentConnections : 0);
   if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
     shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
     return nullptr;

@@ -349,7 +349,8 @@ class Upstream(TlsTest):
     def test_a_server_that_never_shakes_hands(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             upstream = f"rediss://127.0.0.1:{silent.getsockname()[1]}"
-            self.unreachable(upstream, "the TLS handshake took too long", **self.trusting())
+            impatient = {"upstream.response-timeout": "500ms", **self.trusting()}
+            self.unreachable(upstream, "the TLS handshake took too long", **impatient)
 
 
 if __name__ == "__main__":

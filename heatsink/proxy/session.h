@@ -281,6 +281,8 @@ class Session final : public net::FdHandler {
   void pin();
   void announce_name();
   void announce_owed_name();
+  Step no_lane(Step step);
+  Upstream* without_lane(std::string&& reason, Step& step);
   bool acquire(bool urgent = false);
   void give_back(bool clean);
   bool may_leave_private() const;
@@ -353,6 +355,7 @@ class Session final : public net::FdHandler {
 
   std::unique_ptr<Upstream> private_;
   bool pinned_ = false;
+  std::string no_lane_;     // the answer to the request that has just found none
   std::string db_error_;    // the server's, for the command that waits for its database
   std::string lane_error_;  // why the private connection failed, for the command that waits for it
 

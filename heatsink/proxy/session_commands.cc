@@ -39,7 +39,7 @@ Session::Step Session::run_select(const Call& call) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   Step step = Step::kDone;
   Upstream* lane = lane_for(user_ == User::kOther, step);
-  if (lane == nullptr) return step;
+  if (lane == nullptr) return no_lane(step);
   if (lane != private_.get() && lane->knows_db(db)) {
     db_ = db;
     return reply("+OK\r\n");
@@ -63,7 +63,7 @@ Session::Step Session::authenticate(const Call& call, std::string_view user, std
   if (in_flight() > 0) return stall(Stall::kDrain);
   Step step = Step::kDone;
   Upstream* lane = can_log_in() ? private_lane(step) : strangers_lane(step);
-  if (lane == nullptr) return step;
+  if (lane == nullptr) return no_lane(step);
   auth_user_ = user;
   auth_name_ = name;
   send_on(*lane, call, PendingKind::kAuth, protocol);
@@ -184,7 +184,7 @@ Session::Step Session::run_subscribe(const Call& call) {
   const bool adds = call.command->name.find("unsub") == std::string::npos;
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
-  if (lane == nullptr) return step;
+  if (lane == nullptr) return no_lane(step);
   pin();
   std::size_t confirmations = call.args.size() - 1;
   std::vector<std::string> added;
@@ -210,7 +210,7 @@ Session::Step Session::run_raw(const Call& call) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
-  if (lane == nullptr) return step;
+  if (lane == nullptr) return no_lane(step);
   pin();
   if (call.command->name == "monitor") {
     send_on(*lane, call, PendingKind::kMonitor, 0);
@@ -227,7 +227,7 @@ Session::Step Session::run_raw(const Call& call) {
 Session::Step Session::run_wait(const Call& call) {
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
-  if (lane == nullptr) return step;
+  if (lane == nullptr) return no_lane(step);
   // In RESP2, who hears messages may not WAIT, and its PONG would look like one.
   const bool refused = hears_messages_ && protocol_ == resp::Protocol::kResp2;
   if (in_flight() == 0 && !refused) {

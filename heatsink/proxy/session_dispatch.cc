@@ -67,7 +67,7 @@ Session::Step Session::run(const Call& call) {
     case Route::kNoDb: {
       Step step = Step::kDone;
       Upstream* lane = private_in_any_db(step, true);
-      return lane == nullptr ? step : send_on(*lane, call, PendingKind::kForward, 0);
+      return lane == nullptr ? no_lane(step) : send_on(*lane, call, PendingKind::kForward, 0);
     }
     case Route::kPrivate:
     case Route::kPinned:
@@ -185,7 +185,7 @@ Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind
   Step step = Step::kDone;
   if (is_limited() && !admit(call, Door::kUpstream, step)) return step;
   Upstream* lane = lane_for(own_lane || user_ == User::kOther, step);
-  if (lane == nullptr) return step;
+  if (lane == nullptr) return no_lane(step);
   return send_on(*lane, call, kind, number);
 }
 

@@ -12,11 +12,22 @@ Session::Step Session::stall(Stall why) {
   return Step::kStall;
 }
 
-// Null: look at `step`: the request waits, or has been answered with an error.
+// Null: look at `step`: the request waits, or there is none, for the reason in no_lane_.
 Upstream* Session::lane_for(bool own_lane, Step& step) {
   if (private_ && !own_lane && may_leave_private()) give_back(true);
   if (private_ || own_lane) return private_lane(step);
   return shared_lane(step);
+}
+
+// What has become of a request for which there is no lane: it waits, or this is its answer.
+Session::Step Session::no_lane(Step step) {
+  return step == Step::kStall ? step : reply_error(std::exchange(no_lane_, {}));
+}
+
+Upstream* Session::without_lane(std::string&& reason, Step& step) {
+  no_lane_ = std::move(reason);
+  step = Step::kDone;
+  return nullptr;
 }
 
 // On its private connection, and lost with it.
@@ -36,18 +47,14 @@ Upstream* Session::private_lane(Step& step) {
 Upstream* Session::private_in_any_db(Step& step, bool urgent) {
   if (!lane_error_.empty()) {
     worker_.count().add(Count::kUpstreamErrors);
-    step = reply_error(unreachable(std::exchange(lane_error_, {})));
-    return nullptr;
+    return without_lane(unreachable(std::exchange(lane_error_, {})), step);
   }
   if (!private_) {
     if (in_flight() > 0) {
       step = stall(Stall::kDrain);
       return nullptr;
     }
-    if (!acquire(urgent)) {
-      step = reply_error(std::exchange(lane_error_, {}));
-      return nullptr;
-    }
+    if (!acquire(urgent)) return without_lane(std::exchange(lane_error_, {}), step);
   }
   if (!private_->ready()) {
     step = stall(Stall::kPrivate);
@@ -56,7 +63,7 @@ Upstream* Session::private_in_any_db(Step& step, bool urgent) {
   return private_.get();
 }
 
-// False: lane_error_ is a whole error reply. What is urgent (SCRIPT KILL) tries to reach a server
+// False: lane_error_ says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
 // that other connections have found silent: that may be why it is sent.
 bool Session::acquire(bool urgent) {
   if (const std::string* down = urgent ? nullptr : worker_.known_down()) {
@@ -67,7 +74,8 @@ bool Session::acquire(bool urgent) {
   const Upstream::Login login =
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
   private_ = worker_.acquire_private(
-      *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login, urgent);
+      *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login, db_,
+      urgent);
   if (private_) return true;
   lane_error_ =
       "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "
@@ -80,11 +88,10 @@ Upstream* Session::shared_lane(Step& step) {
   if (lane.upstream == nullptr) {
     if (lane.down != nullptr) {
       worker_.count().add(Count::kUpstreamErrors);
-      step = reply_error(unreachable(*lane.down));
-    } else {
-      worker_.wait_for_lane(protocol_, *this);
-      step = stall(Stall::kLane);
+      return without_lane(unreachable(*lane.down), step);
     }
+    worker_.wait_for_lane(protocol_, *this);
+    step = stall(Stall::kLane);
     return nullptr;
   }
   if (lane.upstream->unsent() >
@@ -97,24 +104,23 @@ Upstream* Session::shared_lane(Step& step) {
 }
 
 Upstream* Session::in_right_db(Upstream& lane, Step& step) {
-  if (!db_error_.empty()) {
-    step = reply(std::exchange(db_error_, {}));
-    return nullptr;
-  }
+  if (!db_error_.empty()) return without_lane(std::exchange(db_error_, {}), step);
   if (right_db(lane)) return &lane;
   step = stall(Stall::kDrain);
   return nullptr;
 }
 
-// Puts SELECT before the request if need be. False: the connection has never been in this database,
-// so its word is awaited first: a command must not run in the wrong one.
+// Puts SELECT before the request if need be. False: the server's word is awaited first, because the
+// connection has never been in this database, or is a private one: a command must not run in the
+// wrong one, and what a busy server takes (MULTI) would, for it takes no SELECT.
 bool Session::right_db(Upstream& lane) {
   if (lane.db() == db_ || (pinned_ && &lane == private_.get())) return true;
   if (lane.login() == Upstream::Login::kNone && user_ != User::kOther) return true;  // for AUTH
-  const bool known = lane.knows_db(db_);
+  const bool own = &lane == private_.get();
+  const bool known = !own && lane.knows_db(db_);
   if (!known) ++sent_;
-  // A private one has no other user: it is where this SELECT leaves it, or the session ends.
-  lane.set_db(known || &lane == private_.get() ? db_ : Upstream::kUnknownDb);
+  // A private one has no other user: it is where this SELECT leaves it.
+  lane.set_db(known || own ? db_ : Upstream::kUnknownDb);
   lane.send_select(db_, known ? nullptr : this);
   return known;
 }
@@ -210,6 +216,7 @@ void Session::begin_oversized(TimePoint now) {
     step = reply_error("ERR heatsink: this command cannot be so big (proxy.stream-threshold)");
   } else if (!is_limited() || !keys_known || admit_oversized(call, step)) {
     lane = private_lane(step);
+    if (lane == nullptr) step = no_lane(step);
   }
   if (step == Step::kStall) {
     parser_.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes back: whose turn it is, what it changes, and when the client is cut off.
+#include <algorithm>
 #include <utility>
 
 #include "heatsink/proxy/session.h"
@@ -10,6 +11,11 @@ namespace {
 
 // Bytes of one big reply waiting for the client before its private lane is paused.
 constexpr std::size_t kPauseAt = 1024 * 1024;
+
+// Of a whole error reply: without '-' and the end of the line.
+std::string_view error_text(std::string_view wire) {
+  return wire.substr(std::min<std::size_t>(1, wire.size())).substr(0, wire.find_first_of("\r\n") - 1);
+}
 
 }  // namespace
 
@@ -88,7 +94,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   switch (pending.kind) {
     case PendingKind::kSelect:
       if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
-      if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error;
+      if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error_text(error);
       break;
     case PendingKind::kSelectDb:
       if (ok) db_ = pending.number;

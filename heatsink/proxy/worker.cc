@@ -215,18 +215,23 @@ void Worker::upstream_failed(Upstream& upstream, const std::string& reason) {
 }
 
 std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protocol protocol,
-                                                  Upstream::Login login, bool urgent) {
+                                                  Upstream::Login login, std::uint32_t db,
+                                                  bool urgent) {
   const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
                      (urgent ? kUrgentConnections : 0);
   if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
     shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
     return nullptr;
   }
-  for (auto it = idle_private_.rbegin();
-       login == Upstream::Login::kOwn && it != idle_private_.rend(); ++it) {
+  auto best = idle_private_.end();  // the latest, of those in the database if there are any
+  for (auto it = idle_private_.begin();
+       login == Upstream::Login::kOwn && it != idle_private_.end(); ++it) {
     if ((*it)->protocol() != protocol) continue;
-    std::unique_ptr<Upstream> found = std::move(*it);
-    idle_private_.erase(std::next(it).base());
+    if (best == idle_private_.end() || (*it)->db() == db || (*best)->db() != db) best = it;
+  }
+  if (best != idle_private_.end()) {
+    std::unique_ptr<Upstream> found = std::move(*best);
+    idle_private_.erase(best);
     found->set_owner(&session);
     return found;
   }

@@ -94,9 +94,9 @@ class Worker final : private TlsDoor::House {
 
   // A private connection for the session, ready (from the pool) or about to be: then
   // private_ready() or private_failed() is called. Null: proxy.maximum-private-connections is
-  // reached; a few more are kept for what is `urgent`.
+  // reached; a few more are kept for what is `urgent`. One in `db` is preferred.
   std::unique_ptr<Upstream> acquire_private(Session& session, resp::Protocol protocol,
-                                            Upstream::Login login, bool urgent);
+                                            Upstream::Login login, std::uint32_t db, bool urgent);
   void release_private(std::unique_ptr<Upstream> upstream, bool clean);
 
   Proofs& proofs() { return proofs_; }

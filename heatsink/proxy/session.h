@@ -106,6 +106,7 @@ class Session final : public net::FdHandler {
   enum class Stall : std::uint8_t {
     kNone,
     kDrain,    // until nothing is in flight
+    kAnswer,   // likewise; but what comes next may go on another lane
     kPrivate,  // until its private connection is ready
     kLane,     // until the shared connection is ready
     kFill,     // until the local copy is there
@@ -192,11 +193,8 @@ class Session final : public net::FdHandler {
   Step dispatch(Call call);
   Step carry_out(Call call);
   Step run(const Call& call);
-  Step begin_multi_or_watch(const Call& call);
   void begin_wait();
   Step dispatch_raw(const Call& call);
-  Step in_transaction(const Call& call);
-  void queue_subscription(const Call& call);
   Step forward(const Call& call, bool own_lane, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
   Step send_on(Upstream& lane, const Call& call, PendingKind kind, std::uint32_t number);
@@ -204,6 +202,18 @@ class Session final : public net::FdHandler {
   void note_keys(const Call& call, Pending& pending);
   NameHash name_hash(const Call& call, std::size_t arg) const;  // of an argument
   bool has_big_key(const Call& call) const;
+
+  // session_transaction.cc
+  Step run_multi(const Call& call);
+  Step run_watch(const Call& call);
+  Step run_unwatch(const Call& call);
+  Step in_transaction(const Call& call);
+  Step end_transaction(const Call& call);
+  Step in_failed_transaction(const Call& call);
+  Step begin_failed_transaction(std::string&& why);
+  void forget_transaction();
+  void queue_subscription(const Call& call);
+  bool transaction_failed() const { return !transaction_refusal_.empty(); }
 
   // session_limits.cc
   using Door = Admission::Door;
@@ -323,7 +333,6 @@ class Session final : public net::FdHandler {
   void authenticated(const Pending& pending, bool ok);
   void subscription_done(bool ok);
   void executed(bool ok, const resp::ReplyScanner& reply);
-  void settle_refused_multi();
   void follow_protocol();
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
 
@@ -389,6 +398,9 @@ class Session final : public net::FdHandler {
   std::uint32_t db_ = 0;
   bool in_multi_ = false;
   bool watching_ = false;
+  bool watch_refused_ = false;  // by the proxy: what should have been guarded must not be executed
+  // Why the server knows nothing of the transaction: each of its commands is answered with that.
+  std::string transaction_refusal_;
   bool blocking_ = false;  // a command that may wait is in flight
   bool server_knows_best_ =
       false;  // its own tracking, or state changed inside a transaction: no local reads
@@ -400,7 +412,6 @@ class Session final : public net::FdHandler {
   bool transaction_changes_access_ = false;
   bool transaction_names_ = false;  // it has a CLIENT SETNAME
   bool name_owed_ = false;          // the server is told name_ when the transaction is over
-  bool multi_refused_ = false;      // and commands behind it were run, not queued
   std::vector<QueuedSubscription> transaction_channels_;
   bool hears_messages_ = false;
   Channels channels_, patterns_, shard_channels_;

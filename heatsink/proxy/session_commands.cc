@@ -249,10 +249,9 @@ Session::Step Session::run_reset() {
   mode_ = Mode::kNormal;
   db_ = 0;
   name_.clear();
-  in_multi_ = watching_ = server_knows_best_ = reply_off_ = reply_skip_ = false;
+  server_knows_best_ = reply_off_ = reply_skip_ = false;
   name_owed_ = transaction_names_ = false;
-  transaction_ = {};
-  transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
+  forget_transaction();
   hears_messages_ = false;
   transaction_channels_.clear();
   channels_.clear();

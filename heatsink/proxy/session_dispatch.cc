@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of one request: served locally, sent on a lane, or handled here.
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "heatsink/base/hash_inline.h"
@@ -73,13 +72,11 @@ Session::Step Session::run(const Call& call) {
     case Route::kPinned:
       return forward(call, true);
     case Route::kMulti:
+      return run_multi(call);
     case Route::kWatch:
-      return begin_multi_or_watch(call);
-    case Route::kUnwatch: {
-      const Step step = forward(call, watching_);
-      if (step == Step::kDone) watching_ = false;
-      return step;
-    }
+      return run_watch(call);
+    case Route::kUnwatch:
+      return run_unwatch(call);
     case Route::kExec:
     case Route::kDiscard:
       return forward(call, false);
@@ -105,13 +102,6 @@ Session::Step Session::run(const Call& call) {
   return Step::kDone;
 }
 
-Session::Step Session::begin_multi_or_watch(const Call& call) {
-  const bool multi = call.route == Route::kMulti;
-  const Step step = forward(call, true, multi ? PendingKind::kMulti : PendingKind::kForward);
-  if (step == Step::kDone && private_) (multi ? in_multi_ : watching_) = true;
-  return step;
-}
-
 // The client waits for what may never come; if it has left meanwhile, not for long.
 void Session::begin_wait() {
   blocking_ = true;
@@ -133,51 +123,6 @@ Session::Step Session::dispatch_raw(const Call& call) {
   }
   if (private_) private_->send_more(call.raw);
   return Step::kDone;
-}
-
-Session::Step Session::in_transaction(const Call& call) {
-  if (call.route == Route::kExec || call.route == Route::kDiscard) {
-    const bool executes = call.route == Route::kExec;
-    const Step step = forward(call, true, executes ? PendingKind::kExec : PendingKind::kForward);
-    if (step == Step::kStall) return step;
-    if (!executes) transaction_channels_.clear();
-    in_multi_ = watching_ = false;
-    transaction_ = {};
-    transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
-    if (!executes || !transaction_names_) announce_owed_name();  // or executed() will know
-    transaction_names_ = false;
-    return step;
-  }
-  if (call.route == Route::kQuit) return run_quit();
-  if (call.route == Route::kReset) return run_reset();
-  if (call.route == Route::kClient && call.args.size() > 1 &&
-      equals_ignoring_case(call.args[1], "reply")) {
-    return reply_error("ERR heatsink: CLIENT REPLY inside MULTI is not possible");
-  }
-  const bool changes_connection = call.route == Route::kSelect || call.route == Route::kAuth ||
-                                  call.route == Route::kHello || call.route == Route::kClient ||
-                                  call.route == Route::kPinned || call.route == Route::kSubscribe;
-  const Step step = forward(call, true);
-  if (step == Step::kDone && call.route == Route::kSubscribe) queue_subscription(call);
-  if (step == Step::kDone && changes_connection) {
-    pin();
-    transaction_names_ |=
-        call.route == Route::kClient && equals_ignoring_case(call.args[1], "setname");
-    server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
-  }
-  return step;
-}
-
-void Session::queue_subscription(const Call& call) {
-  assert(call.command != nullptr);  // or its route would be kPinned
-  const bool adds = call.command->name.find("unsub") == std::string::npos;
-  Channels& channels = channels_of(call);
-  if (call.args.size() == 1) {
-    for (const std::string& name : channels)
-      transaction_channels_.push_back({&channels, name, false});
-  }
-  for (std::size_t i = 1; i < call.args.size(); ++i)
-    transaction_channels_.push_back({&channels, std::string(call.args[i]), adds});
 }
 
 Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind,

@@ -2,6 +2,7 @@
 // Which upstream connection a command travels on, and the changes from one to the other.
 #include <utility>
 
+#include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
 
@@ -32,7 +33,8 @@ Upstream* Session::without_lane(std::string&& reason, Step& step) {
 
 // On its private connection, and lost with it.
 bool Session::has_state() const {
-  return pinned_ || user_ == User::kOther || in_multi_ || watching_ || mode_ != Mode::kNormal;
+  return pinned_ || user_ == User::kOther || (in_multi_ && !transaction_failed()) || watching_ ||
+         mode_ != Mode::kNormal;
 }
 
 bool Session::may_leave_private() const {
@@ -176,6 +178,10 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
     lane_error_ = reason;
     next_part();
   } else if (state_lost) {
+    log_limited(LogLevel::kWarning, "state lost",
+                "a client is disconnected, because its own connection to upstream " +
+                    worker_.shared().upstream.where() + " is lost: " + reason,
+                worker_.loop().now());
     close_when_flushed();
   } else {
     after_reply();
@@ -214,6 +220,8 @@ void Session::begin_oversized(TimePoint now) {
   Upstream* lane = nullptr;
   if (!plain || mode_ == Mode::kRaw) {
     step = reply_error("ERR heatsink: this command cannot be so big (proxy.stream-threshold)");
+  } else if (in_multi_ && transaction_failed()) {
+    step = reply_error(transaction_refusal_);
   } else if (!is_limited() || !keys_known || admit_oversized(call, step)) {
     lane = private_lane(step);
     if (lane == nullptr) step = no_lane(step);

@@ -137,7 +137,7 @@ Session::Step Session::refuse(const Call& call, std::span<const AskedKey> keys,
   refusals_.refused();
   limits.count(limit, LimitOutcome::kRejected, refused.hash, call.now);
   record_refused(call, keys);
-  if (in_multi_) spoil_transaction();
+  if (in_multi_ && !transaction_failed()) spoil_transaction();
   const std::string shown = keys.size() > 1 ? worker_.shared().shown.show(refused.name) : "";
   ByteBuffer error;
   resp::append_error(error, busy_text(limit, shown, answer.retry_after));

@@ -106,10 +106,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
       subscription_done(ok);
       break;
     case PendingKind::kMulti:
-      if (!ok) {
-        in_multi_ = false;
-        multi_refused_ = true;
-      }
+      if (!ok) in_multi_ = false;
       break;
     case PendingKind::kExec:
       executed(ok, reply);
@@ -159,31 +156,17 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply) {
   if (!queued.empty()) hears_messages_ = subscribed();
 }
 
-// The commands behind a refused MULTI were run at once; their keys were kept for an EXEC.
-void Session::settle_refused_multi() {
-  Pending pending;
-  pending.session = this;
-  pending.keys = std::exchange(transaction_, {});
-  pending.unknown_keys = std::exchange(transaction_unknown_, false);
-  pending.flush = std::exchange(transaction_flush_, false);
-  pending.changes_access = std::exchange(transaction_changes_access_, false);
-  worker_.settle(pending, BootClock::now());
-  transaction_names_ = false;
-  announce_owed_name();
-}
-
 void Session::after_reply() {
   if (closed_) return;
   if (in_flight() == 0) {
     in_flight_names_.reset();
-    if (std::exchange(multi_refused_, false)) settle_refused_multi();
     blocking_ = false;
     if (!parts_.empty()) {
       next_part();
     } else if (private_ && may_leave_private() && stall_ != Stall::kDrain) {
       give_back(true);
     }
-    if (stall_ == Stall::kDrain) worker_.resume_later(*this);
+    if (stall_ == Stall::kDrain || stall_ == Stall::kAnswer) worker_.resume_later(*this);
     if (closing_ || input_ended_) worker_.flush_later(*this);
   }
   go_on();

@@ -168,6 +168,10 @@ void Worker::upstream_ready(Upstream& upstream) {
 void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason,
                          bool was_ready) {
   if (was_ready) {
+    log_limited(LogLevel::kWarning, "lost",
+                "a connection to upstream " + shared_.upstream.where() + " is lost, " + reason +
+                    "; it is opened anew",
+                loop_.now());
     lane.lost_at = BootClock::now();
   } else {
     if (lane.down.empty()) {

@@ -220,7 +220,7 @@ class Counts(unittest.TestCase):
         for client in holders:
             self.assertEqual(client.ask("MULTI"), b"+OK\r\n")
         late = self.connect(proxy)
-        self.assertIn(b"proxy.maximum-private-connections", late.ask("MULTI"))
+        self.assertIn(b"proxy.maximum-private-connections", late.ask("WATCH", "k"))
         self.assertEqual(late.ask("PING"), b"+PONG\r\n")
         self.assertEqual(holders[0].ask("DISCARD"), b"+OK\r\n")
         until(lambda: late.ask("WATCH", "k") == b"+OK\r\n", what="a connection is free again")

@@ -47,8 +47,11 @@ class Outage(ProxyTest):
             client = self.to_proxy(resp=resp)
             self.assertEqual(client.ask("GET", "k"), b"$1\r\nv\r\n")
             self.redis.process.kill()
-            for command in (["SET", "k", 2], ["MULTI"], ["BLPOP", "x", 0], ["DBSIZE"]):
+            for command in (["SET", "k", 2], ["WATCH", "k"], ["BLPOP", "x", 0], ["DBSIZE"]):
                 self.unreachable(client.ask(*command))
+            self.assertEqual(client.ask("MULTI"), b"+OK\r\n")
+            self.assertIn(b"a WATCH before this MULTI was refused", client.ask("SET", "k", 2))
+            self.assertTrue(client.ask("EXEC").startswith(b"-EXECABORT "))
             fresh = self.to_proxy()
             self.unreachable(fresh.ask("PING"))
             self.up()
@@ -181,6 +184,7 @@ class Reached(ProxyTest):
             for client in clients[first:] + clients[:first]:
                 self.assertEqual(client.ask("SET", "k", "v"), b"+OK\r\n")
                 self.assertEqual(client.ask("MULTI"), b"+OK\r\n")
+                self.assertEqual(client.ask("INCR", "n"), b"+QUEUED\r\n")
                 client.close()
 
     def first_served(self, clients):

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// WATCH and MULTI .. EXEC: the server's own, or one that failed before the server knew of it.
+//
+// Clients send MULTI, the commands and EXEC in one write. So when the proxy has no connection for
+// them, MULTI is answered as a busy server does (+OK), each command with the reason, and EXEC with
+// EXECABORT: nothing is executed, and a client sees what it sees when a server refuses to queue.
+#include <cassert>
+#include <utility>
+
+#include "heatsink/proxy/ascii.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+// The commands behind it wait until the server has begun the transaction: or they would be executed
+// at once.
+Session::Step Session::run_multi(const Call& call) {
+  if (watch_refused_) {
+    return begin_failed_transaction(
+        "ERR heatsink: a WATCH before this MULTI was refused, so nothing is executed; begin again "
+        "with WATCH");
+  }
+  Step step = Step::kDone;
+  Upstream* lane = private_lane(step);
+  if (step == Step::kStall) return step;
+  if (lane == nullptr) return begin_failed_transaction(std::exchange(no_lane_, {}));
+  send_on(*lane, call, PendingKind::kMulti, 0);
+  in_multi_ = true;
+  stall(Stall::kAnswer);
+  return Step::kDone;
+}
+
+// It is refused without the server when there is no connection for it, or by a limit. What the
+// server refuses leads to the same as without a proxy.
+Session::Step Session::run_watch(const Call& call) {
+  const std::uint64_t sent_before = sent_;
+  const Step step = forward(call, true);
+  if (step == Step::kDone) (sent_ != sent_before ? watching_ : watch_refused_) = true;
+  return step;
+}
+
+// A server whose script keeps it busy takes UNWATCH, but no SELECT: nothing need be sent.
+Session::Step Session::run_unwatch(const Call& call) {
+  if (!has_state()) {
+    if (in_flight() > 0) return stall(Stall::kDrain);
+    watch_refused_ = false;
+    return reply("+OK\r\n");
+  }
+  const Step step = forward(call, watching_);
+  if (step == Step::kDone) watching_ = watch_refused_ = false;
+  return step;
+}
+
+Session::Step Session::begin_failed_transaction(std::string&& why) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  in_multi_ = true;
+  transaction_refusal_ = std::move(why);
+  return reply("+OK\r\n");
+}
+
+Session::Step Session::in_transaction(const Call& call) {
+  if (call.route == Route::kQuit) return run_quit();
+  if (call.route == Route::kReset) return run_reset();
+  if (call.route == Route::kClient && call.args.size() > 1 &&
+      equals_ignoring_case(call.args[1], "reply")) {
+    return reply_error("ERR heatsink: CLIENT REPLY inside MULTI is not possible");
+  }
+  if (transaction_failed()) return in_failed_transaction(call);
+  if (call.route == Route::kExec || call.route == Route::kDiscard) return end_transaction(call);
+  const bool changes_connection = call.route == Route::kSelect || call.route == Route::kAuth ||
+                                  call.route == Route::kHello || call.route == Route::kClient ||
+                                  call.route == Route::kPinned || call.route == Route::kSubscribe;
+  const Step step = forward(call, true);
+  if (step == Step::kDone && call.route == Route::kSubscribe) queue_subscription(call);
+  if (step == Step::kDone && changes_connection) {
+    pin();
+    transaction_names_ |=
+        call.route == Route::kClient && equals_ignoring_case(call.args[1], "setname");
+    server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
+  }
+  return step;
+}
+
+Session::Step Session::end_transaction(const Call& call) {
+  const bool executes = call.route == Route::kExec;
+  const Step step = forward(call, true, executes ? PendingKind::kExec : PendingKind::kForward);
+  if (step == Step::kStall) return step;
+  if (!executes) transaction_channels_.clear();
+  const bool names = std::exchange(transaction_names_, false);
+  forget_transaction();
+  if (!executes || !names) announce_owed_name();  // or executed() will know
+  return step;
+}
+
+void Session::forget_transaction() {
+  in_multi_ = watching_ = watch_refused_ = false;
+  transaction_refusal_.clear();
+  transaction_ = {};
+  transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
+}
+
+Session::Step Session::in_failed_transaction(const Call& call) {
+  const bool executes = call.route == Route::kExec;
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (call.route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");
+  if (call.route == Route::kWatch) return reply_error("ERR WATCH inside MULTI is not allowed");
+  if (!executes && call.route != Route::kDiscard) return reply_error(transaction_refusal_);
+  if (watching_ && private_) {  // as EXEC and DISCARD do
+    ByteBuffer request;
+    resp::append_request(request, {"UNWATCH"});
+    Pending pending;
+    pending.kind = PendingKind::kOwn;
+    private_->send(request.view(), std::move(pending));
+  }
+  forget_transaction();
+  return executes ? reply_error("EXECABORT Transaction discarded because of previous errors.")
+                  : reply("+OK\r\n");
+}
+
+void Session::queue_subscription(const Call& call) {
+  assert(call.command != nullptr);  // or its route would be kPinned
+  const bool adds = call.command->name.find("unsub") == std::string::npos;
+  Channels& channels = channels_of(call);
+  if (call.args.size() == 1) {
+    for (const std::string& name : channels)
+      transaction_channels_.push_back({&channels, name, false});
+  }
+  for (std::size_t i = 1; i < call.args.size(); ++i)
+    transaction_channels_.push_back({&channels, std::string(call.args[i]), adds});
+}
+
+}  // namespace heatsink::proxy

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -223,6 +224,11 @@ IoResult read_some(int fd, char* bytes, std::size_t size) noexcept {
     if (errno == EAGAIN) return {IoStatus::kAgain};
     if (errno != EINTR) return {IoStatus::kClosed, 0, errno};
   }
+}
+
+bool peer_has_ended(int fd) noexcept {
+  pollfd watched{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&watched, 1, 0) > 0;  // POLLHUP and POLLERR are told unasked
 }
 
 void end_output(int fd) noexcept { ::shutdown(fd, SHUT_WR); }

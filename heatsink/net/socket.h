@@ -46,6 +46,9 @@ struct IoResult {
   std::size_t bytes = 0;
   int error_number = 0;
 };
+// Whether the peer will send no more: it has closed, or ended its output, also while bytes from
+// before that wait to be read. One poll() that does not wait.
+bool peer_has_ended(int fd) noexcept;
 // Nothing more will be written; the peer sees the end, and may still be read.
 void end_output(int fd) noexcept;
 IoResult read_some(int fd, char* bytes, std::size_t size) noexcept;

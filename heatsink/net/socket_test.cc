@@ -179,6 +179,18 @@ TEST(Socket, ARefusedConnectIsToldByItsResult) {
   EXPECT_NE(result.error().message.find("refused"), std::string::npos);
 }
 
+TEST(Socket, APeerThatHasEndedIsToldAlsoBehindUnreadBytes) {
+  Connection pair = connected("127.0.0.1");
+  EXPECT_FALSE(peer_has_ended(pair.server.get()));
+  ASSERT_EQ(write_some(pair.client.get(), "x", 1).status, IoStatus::kOk);
+  EXPECT_FALSE(peer_has_ended(pair.server.get()));
+  end_output(pair.client.get());
+  EXPECT_TRUE(peer_has_ended(pair.server.get()));
+  EXPECT_FALSE(peer_has_ended(pair.client.get()));
+  pair.server.close();
+  EXPECT_TRUE(peer_has_ended(pair.client.get()));
+}
+
 TEST(Resolve, ANameThatCannotBeIsNotFoundAndIsNamed) {
   const auto found = resolve({"no such name", 1});
   ASSERT_FALSE(found.ok());

@@ -35,7 +35,7 @@ class Stream {
   // One step of connecting and of the handshake. kNone: open; else what to wait for.
   Result<Interest> open();
   bool is_connected() const { return socket_ && !connecting_; }  // the other side has accepted
-  std::string too_slow() const;                                  // what has not come to its end in time, before it is open
+  std::string too_slow() const;  // what has not come to its end in time, before it is open
 
   // As read_some() and write_some(), of the same meaning. By TLS `size` is at least
   // TlsSession::kRecordBytesMax for a read, or its rest is told of by nobody; and after kAgain the

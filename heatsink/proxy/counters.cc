@@ -12,6 +12,9 @@ constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kC
 constexpr MetricRow kAuditsDropped{
     "heatsink_audit_dropped_total", MetricKind::kCounter,
     "Hits chosen for the audit and not compared: too many at once, or no connection for it."};
+constexpr MetricRow kPutBacks{
+    "heatsink_put_back_total", MetricKind::kCounter,
+    "Elements that a waiting client was given when it had left: put back, or lost (see the log)."};
 constexpr MetricRow kForwards{"heatsink_forwarded_total", MetricKind::kCounter,
                               "Commands sent upstream, by the kind of connection."};
 
@@ -102,6 +105,11 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
        counter("heatsink_flushes_total", "Times that all local copies were dropped at once.")},
       {Count::kTrackerLost, counter("heatsink_tracker_lost_total",
                                     "Times that the tracking connection was lost or stalled.")},
+      {Count::kWaitsEnded,
+       counter("heatsink_waits_ended_total",
+               "Commands that waited on the server (BLPOP, ...) for clients that left.")},
+      {Count::kPutBack, kPutBacks, "outcome", "done"},
+      {Count::kNotPutBack, kPutBacks, "outcome", "failed"},
       {Count::kBarriers, counter("heatsink_barriers_total",
                                  "Writes of unknown keys whose replies waited for the tracker.")},
       {Count::kProofsAwaited,

@@ -24,6 +24,10 @@ enum class PendingKind : std::uint8_t {
   kExec,       // the client's EXEC: success changes what it is subscribed to
   kMonitor,    // the client's MONITOR: after success the connection is raw
   kAgain,      // the client's read, asked again because its reply was too big to share
+  kMark,       // ours, before a command that may wait: by its reply it is known to wait (wait.h)
+  kWaiting,    // the client's command that may wait
+  kUnblock,    // ours: ends the wait of a client that has left
+  kPutBack,    // ours: returns what such a client was given
   kCoalesced,  // the write of several clients: Coalescing knows it by `number`
 };
 

@@ -9,7 +9,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +29,9 @@
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/refusal_pace.h"
 #include "heatsink/proxy/route.h"
+#include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
+#include "heatsink/proxy/wait.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
@@ -69,13 +70,14 @@ class Session final : public net::FdHandler {
   void close();   // at once; replies still to come are dropped
   bool write_blocked() const { return write_blocked_; }
   bool output_stuck(TimePoint now) const;
-  void end_wait();  // the client has left: what may never be answered is not waited for
+  void end_stream();  // the client has left: a stream that may never end is not waited for
+  void end_wait();    // likewise of a command that waits (session_waiting.cc)
 
   // Called by its upstream connections (session_replies.cc).
   void take_reply(std::string_view bytes, bool from_private);
-  // `error`: the whole error reply to a kSelect, else empty.
+  // `kept`: the whole reply, of those that are not the client's to have; else empty.
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
-                  std::string_view error);
+                  std::string_view kept);
   void reply_lost(Pending& pending, bool begun, const std::string& reason);
   // The server said something before `at`: no copy that is not proven since may follow it (at
   // Level::kSession).
@@ -85,6 +87,9 @@ class Session final : public net::FdHandler {
   // Of the read-only command whose reply begins: no command behind it may change what it reads, and
   // asking once more would show the change.
   bool may_ask_again() const { return last_effect_ <= received_; }
+  // Of the command that may wait, whose reply begins in what was read then: its client seems to
+  // have left, so the reply is kept.
+  bool keeps_reply(TimePoint read_at, bool silent);
   bool congested() const;  // its waiting replies come near to the limit
   void go_on();            // its private connection may have room again
 
@@ -124,6 +129,7 @@ class Session final : public net::FdHandler {
   enum class User : std::uint8_t { kNobody, kShared, kOther };
 
   static constexpr CommandFacts kUnknownCommand{};
+  static constexpr Nanos kLastWords = Millis(100);  // of a stream whose client has left
 
   // One request being looked at.
   struct Call {
@@ -162,19 +168,6 @@ class Session final : public net::FdHandler {
     bool sent = false;
   };
 
-  using Channels = std::set<std::string, std::less<>>;
-  // A SUBSCRIBE or its like, whose confirmations have not come.
-  struct Subscribing {
-    Channels* channels;
-    std::vector<std::string> added;
-    bool hears_after;  // messages may come once it is confirmed
-  };
-  struct QueuedSubscription {
-    Channels* channels;
-    std::string name;
-    bool adds;
-  };
-
   // session_io.cc
   void take_input(std::string_view bytes);
   std::size_t consume(std::string_view bytes, TimePoint now);
@@ -185,6 +178,7 @@ class Session final : public net::FdHandler {
   bool may_parse() const;
   bool may_read() const;
   void on_end_of_input(bool reset);
+  void forget_client();
   void finish_if_done();
   void set_interest();
   void close_when_flushed();
@@ -193,7 +187,6 @@ class Session final : public net::FdHandler {
   Step dispatch(Call call);
   Step carry_out(Call call);
   Step run(const Call& call);
-  void begin_wait();
   Step dispatch_raw(const Call& call);
   Step forward(const Call& call, bool own_lane, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
@@ -214,6 +207,22 @@ class Session final : public net::FdHandler {
   void forget_transaction();
   void queue_subscription(const Call& call);
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
+
+  // session_waiting.cc
+  Step forward_waiting(const Call& call);
+  Step send_waiting(Upstream& lane, const Call& call);
+  void send_mark(Upstream& lane);
+  void mark_answered(std::string_view hello);
+  void unblock_answered(std::string_view reply);
+  void act_on_wait(Wait::Next next);
+  bool unblock();
+  bool settle_kept(std::unique_ptr<Wait> wait, std::string_view wire);
+  void offer(std::unique_ptr<Wait> wait, std::string_view wire);
+  void offer_taken();
+  void offer_refused();
+  void put_back(std::span<const PutBack> requests);
+  void put_back_answered(bool ok, std::string_view error);
+  void not_put_back(std::string_view why);
 
   // session_limits.cc
   using Door = Admission::Door;
@@ -401,7 +410,13 @@ class Session final : public net::FdHandler {
   bool watch_refused_ = false;  // by the proxy: what should have been guarded must not be executed
   // Why the server knows nothing of the transaction: each of its commands is answered with that.
   std::string transaction_refusal_;
-  bool blocking_ = false;  // a command that may wait is in flight
+  std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
+  struct Offered {
+    std::unique_ptr<Wait> wait;
+    std::string wire;  // the whole reply
+  };
+  std::unique_ptr<Offered> offered_;
+  std::uint32_t putting_back_ = 0;  // requests in flight
   bool server_knows_best_ =
       false;  // its own tracking, or state changed inside a transaction: no local reads
   bool reply_off_ = false;

@@ -118,7 +118,7 @@ void Session::barrier_late(std::uint64_t ticket) {
 }
 
 bool Session::waits() const {
-  return ((stall_ == Stall::kDrain || stall_ == Stall::kAnswer) && in_flight() > 0) ||
+  return offered_ || ((stall_ == Stall::kDrain || stall_ == Stall::kAnswer) && in_flight() > 0) ||
          (stall_ == Stall::kFill && !answer_) || (stall_ == Stall::kProof && !proven_) ||
          (stall_ == Stall::kBarrier && barrier_ == Barrier::kAsked) ||
          (stall_ == Stall::kTurn && (admission_->waits() || refusals_.waits()));

@@ -172,7 +172,7 @@ Session::Step Session::run_client_reply(const Call& call) {
   return Step::kDone;
 }
 
-Session::Channels& Session::channels_of(const Call& call) {
+Channels& Session::channels_of(const Call& call) {
   const std::string& command = call.command->name;
   if (command.starts_with('p')) return patterns_;
   return command == "ssubscribe" || command == "sunsubscribe" ? shard_channels_ : channels_;
@@ -222,23 +222,13 @@ Session::Step Session::run_raw(const Call& call) {
   return Step::kDone;
 }
 
-// WAIT counts from the last command of its own connection: without one before it, it would not wait
-// for what this client wrote on another.
+// WAIT counts from the last command of its own connection: that is the mark before it (wait.h).
+// Without one it would not wait for what this client wrote on another connection.
 Session::Step Session::run_wait(const Call& call) {
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
   if (lane == nullptr) return no_lane(step);
-  // In RESP2, who hears messages may not WAIT, and its PONG would look like one.
-  const bool refused = hears_messages_ && protocol_ == resp::Protocol::kResp2;
-  if (in_flight() == 0 && !refused) {
-    ByteBuffer ping;
-    resp::append_request(ping, {"PING"});
-    Pending pending;
-    pending.kind = PendingKind::kOwn;
-    lane->send(ping.view(), std::move(pending));
-  }
-  begin_wait();
-  return send_on(*lane, call, PendingKind::kForward, 0);
+  return send_waiting(*lane, call);
 }
 
 Session::Step Session::run_reset() {

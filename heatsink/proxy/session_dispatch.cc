@@ -59,9 +59,7 @@ Session::Step Session::run(const Call& call) {
     case Route::kMaybeBlocking:
     case Route::kBlocking: {
       const bool blocks = call.route == Route::kBlocking || says_block(call.args);
-      const Step step = forward(call, blocks);
-      if (blocks && step == Step::kDone && in_flight() > 0) begin_wait();
-      return step;
+      return blocks ? forward_waiting(call) : forward(call, false);
     }
     case Route::kNoDb: {
       Step step = Step::kDone;
@@ -100,12 +98,6 @@ Session::Step Session::run(const Call& call) {
       return run_raw(call);
   }
   return Step::kDone;
-}
-
-// The client waits for what may never come; if it has left meanwhile, not for long.
-void Session::begin_wait() {
-  blocking_ = true;
-  if (input_ended_) worker_.end_wait_later(*this);
 }
 
 // Nothing tells when a write behind a MONITOR stream has been done, so no fence could be raised for

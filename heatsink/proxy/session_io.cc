@@ -77,6 +77,7 @@ void Session::take_input(std::string_view bytes) {
 }
 
 void Session::resume() {
+  end_wait();
   if (closed_) return;
   if (waits()) return;  // woken for something else
   stall_ = Stall::kNone;
@@ -194,7 +195,7 @@ bool Session::may_read() const {
 }
 
 void Session::set_interest() {
-  if (closed_) return;
+  if (closed_ || !socket_) return;
   const auto read =
       static_cast<std::uint32_t>(may_read() ? net::Interest::kRead : net::Interest::kNone);
   const auto write =
@@ -202,21 +203,33 @@ void Session::set_interest() {
   worker_.loop().change(socket_.fd(), static_cast<net::Interest>(read | write));
 }
 
-// A client that has only finished sending still gets its replies; but what may never come (a
-// blocking command's, messages) is waited for no longer than a moment.
+// A client that has only finished sending still gets its replies; but a command that waits is ended
+// at once, and a stream that may never end after a moment.
 void Session::on_end_of_input(bool reset) {
-  if (reset) {
+  if (reset && !wait_ && !offered_ && putting_back_ == 0) {
     close();
     return;
   }
   input_ended_ = true;
-  if (blocking_ || mode_ != Mode::kNormal) worker_.end_wait_later(*this);
+  if (reset) forget_client();
+  if (reset && offered_) offer_refused();
+  if (mode_ != Mode::kNormal) worker_.call_later(*this, kLastWords, &Session::end_stream);
+  end_wait();
   finish_if_done();
   set_interest();
 }
 
-void Session::end_wait() {
-  if (blocking_ || mode_ != Mode::kNormal) close();
+// It is gone for sure, but something on the server is still to be ended for it.
+void Session::forget_client() {
+  if (!socket_) return;
+  worker_.loop().remove(socket_.fd());
+  socket_.close();
+  output_.clear();
+  write_blocked_ = false;
+}
+
+void Session::end_stream() {
+  if (mode_ != Mode::kNormal) close();
 }
 
 void Session::finish_if_done() {
@@ -233,7 +246,9 @@ void Session::close_when_flushed() {
 void Session::close() {
   if (closed_) return;
   closed_ = true;
-  worker_.loop().remove(socket_.fd());
+  wait_.reset();
+  offered_.reset();
+  if (socket_) worker_.loop().remove(socket_.fd());
   socket_.close();
   input_.release();
   output_.release();
@@ -254,10 +269,11 @@ void Session::on_writable() {
 void Session::flush() {
   flush_due_ = false;
   if (closed_ || holds_ > 0) return;
+  if (!socket_) output_.clear();
   while (!output_.empty()) {
     const net::IoResult result = socket_.write(output_.data(), output_.size());
     if (result.status == net::IoStatus::kClosed) {
-      close();
+      on_end_of_input(true);
       return;
     }
     if (result.status == net::IoStatus::kAgain) {

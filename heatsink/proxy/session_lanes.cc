@@ -233,7 +233,7 @@ void Session::begin_oversized(TimePoint now) {
   if (admission_) admission_->end(lane != nullptr);
   mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
   if (lane == nullptr) return;
-  if (input_ended_) worker_.end_wait_later(*this);  // the rest will not come
+  if (input_ended_) worker_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes
   if (!keys_known) call.command = nullptr;
   call.route = route;
   send_on(*lane, call, PendingKind::kForward, 0);

@@ -101,8 +101,8 @@ Session::Step Session::forward_to_prove(const Call& call, std::span<const LocalK
 // Once more beside the hits, and nobody is shown the answer: so it raises no fence, and the copies
 // live on.
 void Session::renew_proof(const Call& call, const Right& right) {
-  const bool free = private_ && private_->ready() && !blocking_ &&
-                    (pinned_ || private_->db() == db_) && private_->unsent() == 0;
+  const bool free = private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
+                    private_->unsent() == 0;
   if (!free) return;
   worker_.count().add(Count::kProofsRenewed);
   Pending pending;

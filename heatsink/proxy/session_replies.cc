@@ -12,9 +12,16 @@ namespace {
 // Bytes of one big reply waiting for the client before its private lane is paused.
 constexpr std::size_t kPauseAt = 1024 * 1024;
 
+// The client does not know that it was sent.
+bool sent_unasked(PendingKind kind) {
+  return kind == PendingKind::kSelect || kind == PendingKind::kMark ||
+         kind == PendingKind::kUnblock;
+}
+
 // Of a whole error reply: without '-' and the end of the line.
 std::string_view error_text(std::string_view wire) {
-  return wire.substr(std::min<std::size_t>(1, wire.size())).substr(0, wire.find_first_of("\r\n") - 1);
+  return wire.substr(std::min<std::size_t>(1, wire.size()))
+      .substr(0, wire.find_first_of("\r\n") - 1);
 }
 
 }  // namespace
@@ -85,7 +92,7 @@ void Session::release_queued_hits() {
 }
 
 void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
-                         std::string_view error) {
+                         std::string_view kept) {
   ++received_;
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
@@ -94,7 +101,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   switch (pending.kind) {
     case PendingKind::kSelect:
       if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
-      if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error_text(error);
+      if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error_text(kept);
       break;
     case PendingKind::kSelectDb:
       if (ok) db_ = pending.number;
@@ -121,6 +128,20 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
       parts_.pop_front();
       next_part();
       break;
+    case PendingKind::kMark:
+      mark_answered(kept);
+      break;
+    case PendingKind::kWaiting:
+      if (std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
+          wait && wait->keeps_reply() && !settle_kept(std::move(wait), kept))
+        return;
+      break;
+    case PendingKind::kUnblock:
+      unblock_answered(kept);
+      break;
+    case PendingKind::kPutBack:
+      put_back_answered(ok, kept);
+      return;
     default:
       break;
   }
@@ -157,10 +178,9 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply) {
 }
 
 void Session::after_reply() {
-  if (closed_) return;
+  if (closed_ || offered_) return;
   if (in_flight() == 0) {
     in_flight_names_.reset();
-    blocking_ = false;
     if (!parts_.empty()) {
       next_part();
     } else if (private_ && may_leave_private() && stall_ != Stall::kDrain) {
@@ -220,8 +240,20 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
     if (in_flight() == 0) worker_.bury(*this);
     return;
   }
+  if (pending.kind == PendingKind::kPutBack) {
+    put_back_answered(false, reason);
+    return;
+  }
+  if (pending.kind == PendingKind::kWaiting) {
+    const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
+    if (wait && wait->keeps_reply()) not_put_back(reason);
+  }
+  if (pending.kind == PendingKind::kUnblock && wait_) {
+    close();
+    return;
+  }
   worker_.count().add(Count::kUpstreamErrors);
-  const bool told = pending.kind == PendingKind::kSelect || pending.silent;
+  const bool told = pending.silent || sent_unasked(pending.kind);
   const bool half_told = begun && !told;  // and cannot be taken back
   if (half_told || has_state()) {  // the state is gone with the connection, so the client goes too
     close();

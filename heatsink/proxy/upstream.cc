@@ -12,6 +12,21 @@ namespace {
 
 constexpr std::size_t kHeadMax = 64 * 1024;  // of an element whose header line does not end
 
+// Its reply is for the proxy alone.
+bool is_ours(PendingKind kind) {
+  switch (kind) {
+    case PendingKind::kHandshake:
+    case PendingKind::kSelect:
+    case PendingKind::kOwn:
+    case PendingKind::kMark:
+    case PendingKind::kUnblock:
+    case PendingKind::kPutBack:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_one_line(char type) { return type == '+' || type == '-' || type == ':'; }
 
 // More elements than this are taken for more than stream-threshold bytes.
@@ -279,7 +294,8 @@ void Upstream::route(std::string_view bytes) {
     }
   }
   element_bytes_ += bytes.size();
-  if (capture_) captured_.append(bytes);
+  const std::size_t kept_max = worker_.shared().options.client_output_max.count;
+  if (capture_ && captured_.size() <= kept_max) captured_.append(bytes);  // else too big to parse
   if (target_ != nullptr) target_->take_reply(bytes, !shared());
 }
 
@@ -324,11 +340,13 @@ bool Upstream::begin_reply() {
     fail("it broke the protocol");
     return false;
   }
-  capture_ = pending.kind == PendingKind::kHandshake || selects || coalesced;
-  if (capture_) captured_.clear();
   Session* session = pending.session;
-  const bool ours = pending.kind == PendingKind::kOwn || selects;
-  if (session != nullptr && !ours && !pending.silent) target_ = session;
+  const bool waits = pending.kind == PendingKind::kWaiting && session != nullptr;
+  const bool kept = waits && session->keeps_reply(read_at_, pending.silent);
+  const bool ours = is_ours(pending.kind);
+  capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept;
+  if (capture_) captured_.clear();
+  if (session != nullptr && !ours && !kept && !pending.silent) target_ = session;
   const bool unwieldy =
       target_ != nullptr && shared() && (too_big_to_share() || target_->congested());
   if (unwieldy && pending.read_only && target_->may_ask_again()) {
@@ -414,7 +432,7 @@ void Upstream::finish_reply() {
   if (pending.kind == PendingKind::kCoalesced)
     worker_.coalescing()->answered(pending.number, captured_, read_at_);
   if (pending.session != nullptr)
-    pending.session->reply_done(pending, ok, scanner_, refused ? captured_ : std::string_view());
+    pending.session->reply_done(pending, ok, scanner_, capture_ ? captured_ : std::string_view());
 }
 
 }  // namespace heatsink::proxy

@@ -72,6 +72,7 @@ class Upstream final : public net::FdHandler {
 
   std::size_t unsent() const { return output_.size() - sent_; }
   bool timed_out(TimePoint now, Nanos limit) const;
+  TimePoint read_at() const { return read_at_; }    // what is being looked at was read before
   TimePoint heard_at() const { return heard_at_; }  // any byte of it; before the first, connected
   // Ends it with this reason: every pending request is answered with an error.
   void fail(const std::string& reason);

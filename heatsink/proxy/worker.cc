@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
-constexpr Nanos kLastWords = Millis(100);  // for a command that would not have had to wait
 constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
 constexpr int kAliveServerFactor = 10;  // how much longer a server may take that is known to live
 
@@ -228,8 +227,8 @@ std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protoc
     return nullptr;
   }
   auto best = idle_private_.end();  // the latest, of those in the database if there are any
-  for (auto it = idle_private_.begin();
-       login == Upstream::Login::kOwn && it != idle_private_.end(); ++it) {
+  for (auto it = idle_private_.begin(); login == Upstream::Login::kOwn && it != idle_private_.end();
+       ++it) {
     if ((*it)->protocol() != protocol) continue;
     if (best == idle_private_.end() || (*it)->db() == db || (*best)->db() != db) best = it;
   }
@@ -363,9 +362,9 @@ void Worker::resume_later(Session& session) { resumable_.push_back(session.id())
 void Worker::watch_output(Session& session) { slow_.push_back(session.id()); }
 void Worker::bury(Session& session) { buried_.push_back(session.id()); }
 
-void Worker::end_wait_later(Session& session) {
-  loop_.call_after(kLastWords, [this, id = session.id()] {
-    if (Session* waiting = this->session(id)) waiting->end_wait();
+void Worker::call_later(const Session& session, Nanos pause, void (Session::*what)()) {
+  loop_.call_after(pause, [this, id = session.id(), what] {
+    if (Session* still_there = this->session(id)) (still_there->*what)();
   });
 }
 

@@ -141,9 +141,10 @@ class Worker final : private TlsDoor::House {
   void resume_later(Session& session);
   void watch_output(
       Session& session);  // its replies are waiting: cut it off if it never takes them
-  void end_wait_later(Session& session);  // its client has left while it waits
-  Session* session(std::uint64_t id);     // null: it has gone
-  void bury(Session& session);            // closed, nothing in flight: freed at the end of the turn
+  // Unless it has gone by then.
+  void call_later(const Session& session, Nanos pause, void (Session::*what)());
+  Session* session(std::uint64_t id);  // null: it has gone
+  void bury(Session& session);         // closed, nothing in flight: freed at the end of the turn
   void upstream_ready(Upstream& upstream);
   void upstream_failed(Upstream& upstream, const std::string& reason);
 

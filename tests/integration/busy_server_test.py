@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that is busy with one command: whoever needs a new connection to it waits, as before it."""
+"""A server that is busy with one command: clients that need a new connection to it wait."""
 
 import unittest
 

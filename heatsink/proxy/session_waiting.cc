@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that may wait on the server, and what becomes of them when their client leaves (wait.h).
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+// Longer than a client's answer to a byte takes on its way; nobody waits for it but a client that
+// has ended its output before it had its reply.
+constexpr Nanos kOfferedFor = Millis(20);
+
+}  // namespace
+
+Session::Step Session::forward_waiting(const Call& call) {
+  Step step = Step::kDone;
+  if (is_limited() && !admit(call, Door::kUpstream, step)) return step;
+  Upstream* lane = private_lane(step);
+  return lane == nullptr ? no_lane(step) : send_waiting(*lane, call);
+}
+
+// Nothing is sent behind it: once its wait was ended for a client that has left, the server would
+// carry it out.
+Session::Step Session::send_waiting(Upstream& lane, const Call& call) {
+  // The server refuses it at once, and the mark with it.
+  if (subscribed() && protocol_ == resp::Protocol::kResp2)
+    return send_on(lane, call, PendingKind::kForward, 0);
+  const bool ended = input_ended_ || net::peer_has_ended(socket_.fd());
+  wait_ = std::make_unique<Wait>(Taking(call.args), ended, BootClock::now());
+  send_mark(lane);
+  send_on(lane, call, PendingKind::kWaiting, 0);
+  stall(Stall::kAnswer);
+  return Step::kDone;
+}
+
+// Its reply comes when the server has answered all that was sent before.
+void Session::send_mark(Upstream& lane) {
+  ByteBuffer hello;
+  resp::append_request(hello, {"HELLO"});
+  Pending mark;
+  mark.session = this;
+  mark.kind = PendingKind::kMark;
+  mark.tells = false;
+  ++sent_;
+  lane.send(hello.view(), std::move(mark));
+}
+
+// If the client has left already, this turn's end knows whether the reply has come, too.
+void Session::mark_answered(std::string_view hello) {
+  if (!wait_) return;
+  wait_->marked(hello, private_->read_at());
+  if (input_ended_) worker_.resume_later(*this);
+}
+
+void Session::end_wait() {
+  if (closed_ || !wait_ || !input_ended_) return;
+  act_on_wait(wait_->leave());
+}
+
+void Session::unblock_answered(std::string_view reply) {
+  if (wait_) act_on_wait(wait_->unblock_answered(reply));
+}
+
+void Session::act_on_wait(Wait::Next next) {
+  switch (next) {
+    case Wait::Next::kNothing:
+      return;
+    case Wait::Next::kRetry:
+      worker_.call_later(*this, wait_->pause(), &Session::end_wait);
+      return;
+    case Wait::Next::kUnblock:
+      if (unblock()) return;
+      [[fallthrough]];
+    case Wait::Next::kClose:
+      close();
+      return;
+  }
+}
+
+// False: there is no other connection.
+bool Session::unblock() {
+  Upstream* lane = worker_.lane(resp::Protocol::kResp2).upstream;
+  if (lane == nullptr) lane = worker_.lane(resp::Protocol::kResp3).upstream;
+  if (lane == nullptr) return false;
+  worker_.count().add(Count::kWaitsEnded);
+  ByteBuffer request;
+  const std::string id = std::to_string(wait_->connection());
+  resp::append_request(request, {"CLIENT", "UNBLOCK", id, "ERROR"});
+  Pending pending;
+  pending.session = this;
+  pending.kind = PendingKind::kUnblock;
+  pending.tells = false;
+  ++sent_;
+  lane->send(request.view(), std::move(pending));
+  return true;
+}
+
+// Of the reply to the command that may wait, as it begins.
+bool Session::keeps_reply(TimePoint read_at, bool silent) {
+  if (!wait_) return false;
+  const bool waited = wait_->has_waited(read_at);
+  if (!waited && (silent || !wait_->taking().takes())) return false;
+  if (!input_ended_ && !net::peer_has_ended(socket_.fd())) return false;
+  input_ended_ |= waited;  // else it may have sent more commands before its end
+  wait_->keep_reply(waited);
+  return true;
+}
+
+// True: it has been handed on.
+bool Session::settle_kept(std::unique_ptr<Wait> wait, std::string_view wire) {
+  resp::Value reply;
+  std::size_t used = 0;
+  if (resp::parse_value(wire, reply, used) != resp::ValueStatus::kValue) {
+    not_put_back("it is too big");
+    close();
+    return false;
+  }
+  const std::vector<PutBack> requests = wait->taking().undo(reply);
+  if (wait->reply_waited()) {
+    put_back(requests);
+  } else if (requests.empty()) {
+    put_out(wire);
+    return true;
+  } else {
+    offer(std::move(wait), wire);
+  }
+  return false;
+}
+
+// Whether the client has left, or only ended its output, is told by a byte: to one that has left
+// the kernel answers with a reset.
+void Session::offer(std::unique_ptr<Wait> wait, std::string_view wire) {
+  offered_ = std::make_unique<Offered>(Offered{std::move(wait), std::string(wire)});
+  if (!socket_) {
+    offer_refused();
+    return;
+  }
+  put_out(wire.substr(0, 1));
+  if (!closed_) worker_.call_later(*this, kOfferedFor, &Session::offer_taken);
+}
+
+void Session::offer_taken() {
+  if (closed_ || !offered_) return;
+  const std::unique_ptr<Offered> offered = std::move(offered_);
+  put_out(std::string_view(offered->wire).substr(1));
+  after_reply();
+}
+
+void Session::offer_refused() {
+  const std::unique_ptr<Offered> offered = std::move(offered_);
+  resp::Value reply;
+  std::size_t used = 0;
+  resp::parse_value(offered->wire, reply, used);
+  put_back(offered->wait->taking().undo(reply));
+}
+
+// A server would have ended the connection at once: nothing of the client's is carried out any
+// longer.
+void Session::put_back(std::span<const PutBack> requests) {
+  if (!private_ && !requests.empty()) not_put_back("the connection was lost");
+  for (const PutBack& request : private_ ? requests : std::span<const PutBack>()) {
+    Pending pending;
+    pending.session = this;
+    pending.kind = PendingKind::kPutBack;
+    for (const std::string& key : request.keys) {
+      const NameHash name = hash_name(key, worker_.shared().seed);
+      pending.keys.add({name, in_db(name, db_), true});
+    }
+    worker_.begin_writes(pending);
+    ++sent_;
+    ++putting_back_;
+    private_->send(request.wire.view(), std::move(pending));
+  }
+  if (putting_back_ == 0) close();
+}
+
+void Session::put_back_answered(bool ok, std::string_view error) {
+  if (ok) {
+    worker_.count().add(Count::kPutBack);
+  } else {
+    not_put_back(error);
+  }
+  if (--putting_back_ == 0) close();
+}
+
+void Session::not_put_back(std::string_view why) {
+  worker_.count().add(Count::kNotPutBack);
+  log_limited(LogLevel::kWarning, "not put back",
+              "what a client had waited for came when it had left, and could not be put back: " +
+                  std::string(why),
+              worker_.loop().now());
+}
+
+}  // namespace heatsink::proxy

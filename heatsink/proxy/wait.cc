@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/wait.h"
+
+#include "heatsink/resp/value.h"
+
+namespace heatsink::proxy {
+
+void Wait::marked(std::string_view hello, TimePoint read_at) {
+  marked_ = true;
+  marked_at_ = read_at;
+  resp::Value reply;
+  std::size_t used = 0;
+  if (resp::parse_value(hello, reply, used) != resp::ValueStatus::kValue) return;
+  const resp::Value* id = reply.find("id");
+  if (id != nullptr && id->type == resp::Value::Type::kInteger && id->integer > 0)
+    connection_ = static_cast<std::uint64_t>(id->integer);
+}
+
+Wait::Next Wait::leave() {
+  if (!marked_ || asked_) return Next::kNothing;
+  if (connection_ == 0) return Next::kClose;
+  asked_ = true;
+  return Next::kUnblock;
+}
+
+// 0: it does not wait. Its reply is on its way, or the server has put off the command (CLIENT
+// PAUSE) and will let it wait yet.
+Wait::Next Wait::unblock_answered(std::string_view reply) {
+  if (reply.starts_with(":1\r")) return Next::kNothing;
+  asked_ = false;
+  const bool later =
+      reply.starts_with(":0\r") || reply.starts_with("-BUSY") || reply.starts_with("-LOADING");
+  return later ? Next::kRetry : Next::kClose;
+}
+
+}  // namespace heatsink::proxy

@@ -23,6 +23,8 @@ enum class PendingKind : std::uint8_t {
   kMulti,      // the client's MULTI: an error means that no transaction has begun
   kExec,       // the client's EXEC: success changes what it is subscribed to
   kMonitor,    // the client's MONITOR: after success the connection is raw
+  kDebug,      // the client's SCRIPT DEBUG: success, if `number` is 1, gives its scripts to the
+               // debugger
   kAgain,      // the client's read, asked again because its reply was too big to share
   kMark,       // ours, before a command that may wait: by its reply it is known to wait (wait.h)
   kWaiting,    // the client's command that may wait

@@ -28,6 +28,8 @@ enum class Route : std::uint8_t {
   kReset,
   kClient,     // CLIENT REPLY, SETNAME, GETNAME, SETINFO: the proxy's own affair
   kSubscribe,  // SUBSCRIBE and its kin
+  kDebug,      // SCRIPT DEBUG: its connection, and the scripts on it, are the debugger's
+  kEval,       // kPrivate, unless the client has asked for the debugger
   kRaw,        // MONITOR, SYNC, PSYNC: the connection speaks no request-reply any longer
 };
 

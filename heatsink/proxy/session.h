@@ -208,6 +208,13 @@ class Session final : public net::FdHandler {
   void queue_subscription(const Call& call);
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
 
+  // session_debugger.cc
+  Step run_script_debug(const Call& call);
+  Step run_in_debugger(const Call& call);
+  Step tell_debugger(const Call& call);
+  void debug_answered(bool ok, bool wanted);
+  bool debugger_fails(std::string_view bytes);
+
   // session_waiting.cc
   Step forward_waiting(const Call& call);
   Step send_waiting(Upstream& lane, const Call& call);
@@ -428,6 +435,13 @@ class Session final : public net::FdHandler {
   bool transaction_names_ = false;  // it has a CLIENT SETNAME
   bool name_owed_ = false;          // the server is told name_ when the transaction is over
   std::vector<QueuedSubscription> transaction_channels_;
+  enum class Debugger : std::uint8_t {
+    kOff,
+    kRefused,  // the client was told so, but may have sent the script already
+    kNext,     // the next EVAL begins its session
+    kBegins,   // nothing has come from it yet
+    kRuns,
+  } debugger_ = Debugger::kOff;
   bool hears_messages_ = false;
   Channels channels_, patterns_, shard_channels_;
   std::deque<Subscribing> subscribing_;

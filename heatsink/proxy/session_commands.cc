@@ -242,6 +242,7 @@ Session::Step Session::run_reset() {
   server_knows_best_ = reply_off_ = reply_skip_ = false;
   name_owed_ = transaction_names_ = false;
   forget_transaction();
+  debugger_ = Debugger::kOff;
   hears_messages_ = false;
   transaction_channels_.clear();
   channels_.clear();

@@ -69,6 +69,10 @@ Session::Step Session::run(const Call& call) {
     case Route::kPrivate:
     case Route::kPinned:
       return forward(call, true);
+    case Route::kDebug:
+      return run_script_debug(call);
+    case Route::kEval:
+      return debugger_ == Debugger::kOff ? forward(call, true) : run_in_debugger(call);
     case Route::kMulti:
       return run_multi(call);
     case Route::kWatch:
@@ -103,6 +107,7 @@ Session::Step Session::run(const Call& call) {
 // Nothing tells when a write behind a MONITOR stream has been done, so no fence could be raised for
 // it.
 Session::Step Session::dispatch_raw(const Call& call) {
+  if (debugger_ != Debugger::kOff) return tell_debugger(call);
   if (call.route == Route::kQuit) return run_quit();
   if (call.route == Route::kReset) return run_reset();
   const bool harmless = call.command != nullptr &&

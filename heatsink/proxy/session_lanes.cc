@@ -211,7 +211,9 @@ void Session::begin_oversized(TimePoint now) {
   Call call{.args = parser_.args(), .raw = {}, .now = now, .is_last = true};
   if (!call.args.empty()) call.command = worker_.commands().find(call.args);
   const Route route = call.command != nullptr ? worker_.facts(*call.command).route : Route::kPinned;
-  const bool plain = route == Route::kShared || route == Route::kPrivate || route == Route::kPinned;
+  const bool plain = route == Route::kShared || route == Route::kPrivate ||
+                     route == Route::kPinned ||
+                     (route == Route::kEval && debugger_ == Debugger::kOff);
   const bool keys_known = call.command != nullptr && call.command->first_key > 0 &&
                           call.command->last_key >= call.command->first_key &&
                           !call.command->has(resp::kMovableKeys) &&

@@ -30,6 +30,7 @@ void Session::take_reply(std::string_view bytes, bool from_private) {
   if (closed_) return;
   if (from_private) {
     put_out(bytes);
+    if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
   } else {
     emit(bytes);
   }
@@ -127,6 +128,9 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
     case PendingKind::kAgain:
       parts_.pop_front();
       next_part();
+      break;
+    case PendingKind::kDebug:
+      debug_answered(ok, pending.number != 0);
       break;
     case PendingKind::kMark:
       mark_answered(kept);

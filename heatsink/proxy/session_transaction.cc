@@ -70,7 +70,8 @@ Session::Step Session::in_transaction(const Call& call) {
   if (call.route == Route::kExec || call.route == Route::kDiscard) return end_transaction(call);
   const bool changes_connection = call.route == Route::kSelect || call.route == Route::kAuth ||
                                   call.route == Route::kHello || call.route == Route::kClient ||
-                                  call.route == Route::kPinned || call.route == Route::kSubscribe;
+                                  call.route == Route::kPinned || call.route == Route::kDebug ||
+                                  call.route == Route::kSubscribe;
   const Step step = forward(call, true);
   if (step == Step::kDone && call.route == Route::kSubscribe) queue_subscription(call);
   if (step == Step::kDone && changes_connection) {

@@ -68,6 +68,7 @@ class Upstream final : public net::FdHandler {
 
   // Half of a message has come: the client must see no other byte before the rest.
   bool in_message() const { return begun_ && (push_ || (ambiguous_ && pending_.empty())); }
+  bool owes_nothing() const { return pending_.empty(); }
   bool in_big_reply() const { return begun_ && too_big_to_share(); }
 
   std::size_t unsent() const { return output_.size() - sent_; }

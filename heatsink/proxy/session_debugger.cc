@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SCRIPT DEBUG and the scripts behind it (redis-cli --ldb).
+//
+// The debugger speaks a protocol of its own on the client's connection until the server closes it,
+// so that every byte is relayed. A forked session (YES) runs on a copy of the data: nothing that it
+// writes is ever seen, and no local copy can be stale because of it. SYNC runs on the data itself
+// and stops the server for everybody: it is refused. A script behind a refused SCRIPT DEBUG would
+// be run for real: so it is refused, too.
+#include <utility>
+
+#include "heatsink/proxy/ascii.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+Session::Step Session::run_script_debug(const Call& call) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  const bool syncs = call.args.size() == 3 && equals_ignoring_case(call.args[2], "sync");
+  const bool wanted = syncs || (call.args.size() == 3 && equals_ignoring_case(call.args[2], "yes"));
+  if (syncs) {
+    debugger_ = Debugger::kRefused;
+    return reply_error(
+        "ERR heatsink: SCRIPT DEBUG SYNC would stop the server for all clients of the proxy; use "
+        "YES, or connect to the server itself");
+  }
+  Step step = Step::kDone;
+  Upstream* lane = private_lane(step);
+  if (lane == nullptr) {
+    if (step == Step::kDone && wanted) debugger_ = Debugger::kRefused;
+    return no_lane(step);
+  }
+  pin();
+  if (!lane->owes_nothing()) {  // the server refuses it while there are replies to be sent
+    send_mark(*lane);
+    return stall(Stall::kDrain);
+  }
+  send_on(*lane, call, PendingKind::kDebug, wanted ? 1 : 0);
+  stall(Stall::kAnswer);
+  return Step::kDone;
+}
+
+void Session::debug_answered(bool ok, bool wanted) {
+  if (ok) {
+    debugger_ = wanted ? Debugger::kNext : Debugger::kOff;
+  } else if (wanted) {
+    debugger_ = Debugger::kRefused;
+  }
+}
+
+Session::Step Session::run_in_debugger(const Call& call) {
+  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (debugger_ == Debugger::kRefused) {
+    return reply_error(
+        "ERR heatsink: SCRIPT DEBUG was refused, so this script is not run; SCRIPT DEBUG NO, and "
+        "it "
+        "is run without the debugger");
+  }
+  Step step = Step::kDone;
+  Upstream* lane = private_lane(step);
+  if (lane == nullptr) return no_lane(step);
+  worker_.count().add(Count::kCommands);
+  lane->relay_raw(call.raw);
+  mode_ = Mode::kRaw;
+  debugger_ = Debugger::kBegins;
+  return Step::kDone;
+}
+
+Session::Step Session::tell_debugger(const Call& call) {
+  if (private_) private_->send_more(call.raw);
+  return Step::kDone;
+}
+
+// An error instead of a session (the server cannot fork): from now on its connection would take
+// commands again, which nobody looks at here.
+bool Session::debugger_fails(std::string_view bytes) {
+  debugger_ = Debugger::kRuns;
+  return bytes.starts_with('-');
+}
+
+}  // namespace heatsink::proxy

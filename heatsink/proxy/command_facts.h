@@ -16,6 +16,7 @@ struct CommandFacts {
   Route route = Route::kPinned;
   std::uint16_t number = detect::kNoCommand;  // that accesses carry
   const LocalRead* local = nullptr;           // null: never served locally
+  std::uint16_t sized_as = 0;                 // a number of its own: BigReplies knows it by that
   // See route.h.
   bool tells_nothing = false;
   bool hides_invalidations = false;

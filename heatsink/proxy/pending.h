@@ -49,6 +49,8 @@ struct Pending {
   bool tells = true;            // its reply may say something of a key
   std::uint32_t bytes = 0;      // of the request, kept in the output until the reply begins
   std::uint32_t number = 0;     // confirmations still to come; database of kSelect and kSelectDb
+  std::uint32_t expected = 0;   // bytes of the reply, or a guess
+  std::uint16_t sized_as = 0;   // CommandFacts::sized_as: how big its replies are is remembered
   std::uint64_t reply_of = 0;   // a ReadHash: the worker wants to know how long the reply is
   std::unique_ptr<AskedRight> proves;  // if the reply is no error, its user may do this
   TouchedKeys keys;

@@ -28,6 +28,7 @@
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/refusal_pace.h"
+#include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
@@ -67,7 +68,8 @@ class Session final : public net::FdHandler {
   void flush();
   bool mark_dirty() { return !std::exchange(flush_due_, true); }
   void resume();  // what it was stalled for may be there now
-  void close();   // at once; replies still to come are dropped
+  bool mark_resumable() { return !std::exchange(resume_due_, true); }
+  void close();  // at once; replies still to come are dropped
   bool write_blocked() const { return write_blocked_; }
   bool output_stuck(TimePoint now) const;
   void end_stream();  // the client has left: a stream that may never end is not waited for
@@ -92,6 +94,9 @@ class Session final : public net::FdHandler {
   bool keeps_reply(TimePoint read_at, bool silent);
   bool congested() const;  // its waiting replies come near to the limit
   void go_on();            // its private connection may have room again
+  void note_reply_size(const Pending& pending, std::uint64_t bytes) {
+    guess_of(pending.read_only).saw(bytes);
+  }
 
   // Called by the worker (session_lanes.cc).
   void private_ready();
@@ -194,7 +199,10 @@ class Session final : public net::FdHandler {
   Pending make_pending(const Call& call, PendingKind kind, std::uint32_t number);
   void note_keys(const Call& call, Pending& pending);
   NameHash name_hash(const Call& call, std::size_t arg) const;  // of an argument
-  bool has_big_key(const Call& call) const;
+  void expect_reply(const Call& call);
+  std::uint64_t known_size(const Call& call) const;
+  bool is_too_long_to_share(const Call& call) const;
+  ReplyGuess& guess_of(bool read) { return read ? reads_ : others_; }
 
   // session_transaction.cc
   Step run_multi(const Call& call);
@@ -365,7 +373,8 @@ class Session final : public net::FdHandler {
   ByteBuffer output_;
   bool throttled_ = false;  // input_ waits for replies to be taken
   bool write_blocked_ = false;
-  bool flush_due_ = false;  // flush() will be called before the turn ends
+  bool flush_due_ = false;   // flush() will be called before the turn ends
+  bool resume_due_ = false;  // likewise resume()
   TimePoint output_progress_{};
   std::uint32_t holds_ = 0;  // replies that wait for the tracker: nothing is written
 
@@ -375,6 +384,13 @@ class Session final : public net::FdHandler {
   std::uint64_t received_ = 0;     // replies to them, ever
   std::uint64_t last_effect_ = 0;  // sent_ at the last command that was not read-only
   std::uint64_t in_flight() const { return sent_ - received_; }
+  // Bytes that one client, and all together, may be owed on a shared connection before what is
+  // known to be big goes elsewhere: about a millisecond.
+  static constexpr std::uint64_t kOwedMax = 1024 * 1024;
+  std::uint64_t owed_ = 0;  // to this client, of Pending::expected
+  // Of reads one may be on its way at first, 128 short ones later; of other commands more.
+  ReplyGuess reads_{1024 * 1024, 8 * 1024}, others_{8 * 1024, 512};
+  ExpectedReply expected_;         // of the request being forwarded
   std::uint64_t coalescing_ = 0;   // of those in flight, gathered with other clients' writes
   Coalescer::Line coalescing_in_;  // of the latest
 

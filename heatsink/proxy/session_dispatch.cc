@@ -55,7 +55,7 @@ Session::Step Session::carry_out(Call call) {
 Session::Step Session::run(const Call& call) {
   switch (call.route) {
     case Route::kShared:
-      return forward(call, has_big_key(call));
+      return forward(call, false);
     case Route::kMaybeBlocking:
     case Route::kBlocking: {
       const bool blocks = call.route == Route::kBlocking || says_block(call.args);
@@ -126,7 +126,9 @@ Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind
                                std::uint32_t number) {
   Step step = Step::kDone;
   if (is_limited() && !admit(call, Door::kUpstream, step)) return step;
-  Upstream* lane = lane_for(own_lane || user_ == User::kOther, step);
+  if (!own_lane) expect_reply(call);
+  const bool own = own_lane || user_ == User::kOther || is_too_long_to_share(call);
+  Upstream* lane = lane_for(own, step);
   if (lane == nullptr) return no_lane(step);
   return send_on(*lane, call, kind, number);
 }
@@ -138,8 +140,16 @@ Session::Step Session::send_on(Upstream& lane, const Call& call, PendingKind kin
   worker_.count().add(Count::kCommands);
   worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
   ++sent_;
-  if (call.command == nullptr || !call.command->has(resp::kReadonly)) last_effect_ = sent_;
-  lane.send(call.raw, make_pending(call, kind, number));
+  const bool harmless =
+      call.facts->tells_nothing || (call.command != nullptr && call.command->has(resp::kReadonly));
+  if (!harmless) last_effect_ = sent_;
+  Pending pending = make_pending(call, kind, number);
+  // On a private connection a client waits for itself alone, but what it asks for at once is work
+  // and memory of the server's.
+  const ExpectedReply expected = std::exchange(expected_, {});
+  pending.expected = &lane == private_.get() ? expected.known : expected.counted;
+  owed_ += pending.expected;
+  lane.send(call.raw, std::move(pending));
   return Step::kDone;
 }
 
@@ -150,6 +160,7 @@ Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t 
   pending.number = number;
   pending.silent = take_silence();
   pending.reply_of = reply_of_.value;
+  pending.sized_as = in_multi_ ? 0 : call.facts->sized_as;
   pending.proves = std::move(proves_);
   pending.read_only = call.command != nullptr && call.command->has(resp::kReadonly);
   pending.tells = !call.facts->tells_nothing;
@@ -208,12 +219,6 @@ void Session::note_keys(const Call& call, Pending& pending) {
       (queued ? transaction_ : pending.keys).add({name, hash, ref.write || server_knows_best_});
     }
   }
-}
-
-bool Session::has_big_key(const Call& call) const {
-  if (!worker_.has_big_keys() || call.args.size() < 2) return false;
-  // By its first argument: good enough for a hint, wrong only about the lane.
-  return worker_.is_big(in_db(name_hash(call, 1), db_));
 }
 
 }  // namespace heatsink::proxy

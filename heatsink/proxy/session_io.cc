@@ -77,6 +77,7 @@ void Session::take_input(std::string_view bytes) {
 }
 
 void Session::resume() {
+  resume_due_ = false;
   end_wait();
   if (closed_) return;
   if (waits()) return;  // woken for something else
@@ -186,6 +187,7 @@ bool Session::may_parse() const {
   // Nothing of ours may come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
+  if (owed_ >= kOwedMax) return false;  // others would wait for its replies
   return in_flight() < static_cast<std::uint64_t>(worker_.shared().options.pipeline_max);
 }
 

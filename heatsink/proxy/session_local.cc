@@ -93,7 +93,7 @@ bool Session::may_read(const Call& call, std::span<const LocalKey> keys) {
 Session::Step Session::forward_to_prove(const Call& call, std::span<const LocalKey> keys) {
   answer_ = nullptr;
   proves_ = std::make_unique<AskedRight>(AskedRight{right_to(call, keys), call.now});
-  const Step step = forward(call, has_big_key(call));
+  const Step step = forward(call, false);
   proves_ = nullptr;
   return step;
 }
@@ -126,7 +126,7 @@ TimePoint Session::fill_after(const cache::Entry& entry) const {
 
 // One question to the server proves all copies, for all sessions that wait.
 Session::Step Session::await_proof(const Call& call) {
-  if (proven_ || !worker_.shared().lease.up()) return forward(call, has_big_key(call));
+  if (proven_ || !worker_.shared().lease.up()) return forward(call, false);
   worker_.count().add(Count::kProofsAwaited);
   return await_barrier(Stall::kProof);
 }
@@ -150,7 +150,7 @@ Session::Step Session::read_one(Call& call) {
     serve(answer->reply_in(resp3));
     return Step::kDone;
   }
-  if (key.entry == nullptr || overtakes(key)) return forward(call, has_big_key(call));
+  if (key.entry == nullptr || overtakes(key)) return forward(call, false);
   const cache::Ruling ruling = judge(key, read, call.now);
   if (ruling == cache::Ruling::kServe) {
     worker_.count_hit(*call.facts->local);
@@ -165,7 +165,7 @@ Session::Step Session::read_one(Call& call) {
   worker_.count().add(count_of(ruling));
   if (serve_in_outage(call, key, read)) return Step::kDone;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
-  if (!worth_keeping(read)) return forward(call, has_big_key(call));
+  if (!worth_keeping(read)) return forward(call, false);
   const ReadHash which = hash_read(key.hash, read);
   const bool fills = ruling != cache::Ruling::kWriteInFlight &&
                      (ruling != cache::Ruling::kUnproven || outlives_errors(*key.entry)) &&
@@ -215,7 +215,7 @@ bool Session::may_be_given(const FillAnswer& answer, TimePoint now) const {
 // To the server, and the doorkeeper hears how long the reply is.
 Session::Step Session::forward_seen(const Call& call, ReadHash which) {
   reply_of_ = which;
-  const Step step = forward(call, has_big_key(call));
+  const Step step = forward(call, false);
   reply_of_ = {};
   return step;
 }
@@ -227,14 +227,13 @@ Session::Step Session::forward_seen(const Call& call, ReadHash which) {
 Session::Step Session::read_many(const Call& call) {
   const bool waited = std::exchange(answer_, nullptr) != nullptr;
   const std::size_t count = call.args.size() - 1;
-  if (count > kJoinedKeysMax) return forward(call, has_big_key(call));
+  if (count > kJoinedKeysMax) return forward(call, false);
   const cache::Read read{read_of_each(*call.facts->local).number, {}};
   std::vector<LocalKey> keys;
   keys.reserve(count);
   for (const std::string_view name : std::span(call.args).subspan(1)) {
     keys.push_back(local_key(name));
-    if (keys.back().entry == nullptr || overtakes(keys.back()))
-      return forward(call, has_big_key(call));
+    if (keys.back().entry == nullptr || overtakes(keys.back())) return forward(call, false);
   }
   if (user_ == User::kOther && !may_read(call, keys)) return forward_to_prove(call, keys);
   const cache::Ruling ruling = judge_all(keys, read, call.now);
@@ -249,11 +248,11 @@ Session::Step Session::read_many(const Call& call) {
   if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
   const bool in_vain = waited || ruling == cache::Ruling::kWriteInFlight ||
                        (ruling == cache::Ruling::kUnproven && !outlive_errors(keys));
-  if (in_vain) return forward(call, has_big_key(call));
+  if (in_vain) return forward(call, false);
   if (Step step = Step::kDone; is_limited() && !may_fill_missing(call, keys, read, step))
     return step;
   if (join_fills(keys, read, call.now)) return stall(Stall::kFill);
-  return forward(call, has_big_key(call));
+  return forward(call, false);
 }
 
 // The first refusal, or kServe. Judged twice: a copy that is there both times was there between

@@ -95,6 +95,7 @@ void Session::release_queued_hits() {
 void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                          std::string_view kept) {
   ++received_;
+  owed_ -= pending.expected;
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
     return;
@@ -239,6 +240,7 @@ void Session::follow_protocol() {
 // One connection, many clients: what was under way on it when it broke is answered one by one.
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
   ++received_;
+  owed_ -= pending.expected;
   told(BootClock::now());
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
@@ -279,7 +281,6 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
 
 void Session::ask_again(std::string_view request, const Pending& pending) {
   worker_.count().add(Count::kReissued);
-  pending.keys.for_each([this](const TouchedKey& key) { worker_.set_big(key.key); });
   Part part;
   part.bytes = request;
   part.request = true;

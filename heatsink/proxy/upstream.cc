@@ -28,9 +28,7 @@ bool is_ours(PendingKind kind) {
 }
 
 bool is_one_line(char type) { return type == '+' || type == '-' || type == ':'; }
-
-// More elements than this are taken for more than stream-threshold bytes.
-constexpr std::int64_t kSharedElementsMax = 16 * 1024;
+bool is_collection(char type) { return type == '*' || type == '~' || type == '%'; }
 
 }  // namespace
 
@@ -124,6 +122,7 @@ void Upstream::finish_handshake(bool ok) {
 void Upstream::send(std::string_view request, Pending&& pending) {
   if (pending_.empty()) progress_at_ = worker_.loop().now();
   if (shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
+  owed_ += pending.expected;
   output_.append(request);
   pending_.push_back(std::move(pending));
   worker_.flush_later(*this);
@@ -200,10 +199,12 @@ void Upstream::fail(const std::string& reason) {
   }
   // What is under way may have been done or not: it counts as a write.
   const TimePoint now = BootClock::now();
+  held_.release();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
     worker_.settle(pending, now, begun_ || ambiguous_ ? Shown::kPerhaps : Shown::kNothing);
-    if (pending.session != nullptr) pending.session->reply_lost(pending, begun_, reason);
+    const bool told = begun_ && !std::exchange(holds_back_, false);
+    if (pending.session != nullptr) pending.session->reply_lost(pending, told, reason);
     if (pending.kind == PendingKind::kCoalesced) worker_.coalescing()->lost(pending.number, reason);
     begun_ = false;
   }
@@ -272,15 +273,16 @@ void Upstream::process(std::string_view bytes) {
       fail("it broke the protocol");
       return;
     }
-    route(bytes.substr(0, step.consumed));
+    const bool ends = step.status == resp::ScanStatus::kReply;
+    route(bytes.substr(0, step.consumed), ends);
     if (state_ == State::kFailed) return;
-    if (step.status == resp::ScanStatus::kReply) end_element();
+    if (ends) end_element();
     bytes.remove_prefix(step.consumed);
   }
 }
 
 // Bytes wait in head_ only while nobody can tell whose they are.
-void Upstream::route(std::string_view bytes) {
+void Upstream::route(std::string_view bytes, bool ends) {
   if (!begun_) {
     if (!scanner_.header_known()) {
       head_.append(bytes);
@@ -290,13 +292,18 @@ void Upstream::route(std::string_view bytes) {
     if (!begin_element()) return;
     if (!head_.empty()) {
       const std::string head = std::exchange(head_, {});
-      route(head);
+      route(head, false);
+      if (state_ == State::kFailed) return;
     }
   }
   element_bytes_ += bytes.size();
   const std::size_t kept_max = worker_.shared().options.client_output_max.count;
   if (capture_ && captured_.size() <= kept_max) captured_.append(bytes);  // else too big to parse
-  if (target_ != nullptr) target_->take_reply(bytes, !shared());
+  if (holds_back_) {
+    hold_back(bytes, ends);
+  } else if (target_ != nullptr) {
+    target_->take_reply(bytes, !shared());
+  }
 }
 
 bool Upstream::begin_element() {
@@ -347,27 +354,15 @@ bool Upstream::begin_reply() {
   capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept;
   if (capture_) captured_.clear();
   if (session != nullptr && !ours && !kept && !pending.silent) target_ = session;
-  const bool unwieldy =
-      target_ != nullptr && shared() && (too_big_to_share() || target_->congested());
-  if (unwieldy && pending.read_only && target_->may_ask_again()) {
-    target_->ask_again(output_.view().substr(0, pending.bytes), pending);
-    pending.silent = true;
-    target_ = nullptr;
-  }
-  if (pending.bytes > 0) {
-    output_.consume(pending.bytes);
-    sent_ -= pending.bytes;
-    pending.bytes = 0;
+  const bool repeatable = target_ != nullptr && may_repeat(pending);
+  if (repeatable && (too_big_to_share() || target_->congested())) {
+    repeat_elsewhere(pending);
+  } else if (repeatable && is_collection(scanner_.type()) && scanner_.announced() > 0) {
+    holds_back_ = true;
+  } else {
+    drop_request(pending);
   }
   return true;
-}
-
-bool Upstream::too_big_to_share() const {
-  if (scanner_.type() == '$' || scanner_.type() == '=') {
-    return scanner_.announced() >
-           static_cast<std::int64_t>(worker_.shared().options.stream_threshold.count);
-  }
-  return scanner_.announced() > kSharedElementsMax;
 }
 
 bool Upstream::message_to_subscriber() const {
@@ -416,6 +411,8 @@ void Upstream::finish_reply() {
     return;
   }
   Pending pending = pending_.pop_front();
+  owed_ -= pending.expected;
+  if (ok && pending.sized_as != 0) note_size(pending);
   if (pending.proves) worker_.proofs().heard(*pending.proves, ok);
   if (ok && pending.reply_of != 0) worker_.saw_reply({pending.reply_of}, element_bytes_);
   if (raw_ && pending_.empty()) send_more(std::exchange(raw_request_, {}));

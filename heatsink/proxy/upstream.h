@@ -12,6 +12,7 @@
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/big_replies.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/ring.h"
 #include "heatsink/redis/credentials.h"
@@ -69,9 +70,12 @@ class Upstream final : public net::FdHandler {
   // Half of a message has come: the client must see no other byte before the rest.
   bool in_message() const { return begun_ && (push_ || (ambiguous_ && pending_.empty())); }
   bool owes_nothing() const { return pending_.empty(); }
-  bool in_big_reply() const { return begun_ && too_big_to_share(); }
+  bool in_big_reply() const {
+    return begun_ && (too_big_to_share() || element_bytes_ > BigReplies::kBigBytes);
+  }
 
   std::size_t unsent() const { return output_.size() - sent_; }
+  std::uint64_t owed() const { return owed_; }  // bytes of replies to come, as far as expected
   bool timed_out(TimePoint now, Nanos limit) const;
   TimePoint read_at() const { return read_at_; }    // what is being looked at was read before
   TimePoint heard_at() const { return heard_at_; }  // any byte of it; before the first, connected
@@ -108,11 +112,17 @@ class Upstream final : public net::FdHandler {
   bool begin_reply();
   void end_element();
   void finish_reply();
+  void note_size(const Pending& pending);
   void doubt_db(bool refused);
   void finish_handshake(bool ok);
+  bool may_repeat(const Pending& pending) const;
+  void repeat_elsewhere(Pending& pending);
+  void hold_back(std::string_view bytes, bool ends);
+  void hand_on_held();
+  void drop_request(Pending& pending);
   bool too_big_to_share() const;
   bool message_to_subscriber() const;
-  void route(std::string_view bytes);
+  void route(std::string_view bytes, bool ends);
   void want_write(bool on);
 
   Worker& worker_;
@@ -135,6 +145,7 @@ class Upstream final : public net::FdHandler {
   ByteBuffer output_;
   std::size_t sent_ = 0;  // bytes at the front of output_ that are on their way
   Ring<Pending> pending_;
+  std::uint64_t owed_ = 0;
   TimePoint progress_at_{};
   TimePoint heard_at_{};
   TimePoint read_at_{};
@@ -149,6 +160,8 @@ class Upstream final : public net::FdHandler {
   std::string head_;           // its bytes until the header is complete
   std::uint64_t element_bytes_ = 0;
   std::string captured_;
+  bool holds_back_ = false;  // a collection's bytes are in held_ while it may turn out too big
+  ByteBuffer held_;
 
   std::uint32_t db_ = 0;
   std::unordered_set<std::uint32_t> known_dbs_;

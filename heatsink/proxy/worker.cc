@@ -78,6 +78,10 @@ void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
     const std::uint16_t number =
         counter_ ? counter_->commands().number(command.name) : detect::kNoCommand;
     facts_.push_back(facts_of(command, number, local));
+    const auto place = static_cast<std::uint16_t>(facts_.size());
+    facts_.back().sized_as = place;
+    if (command.name == "get") get_sized_as_ = place;
+    if (command.name == "mget") mget_sized_as_ = place;
   }
 }
 
@@ -87,6 +91,20 @@ void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
 void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
   const std::uint64_t part = bytes / pending.keys.size();
   pending.keys.for_each([&](const TouchedKey& key) { reply_sizes_->remember(key.key, part); });
+}
+
+// By the first key the whole, and of an MGET also what it says of each key's GET.
+void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
+  if (pending.keys.size() == 0) return;
+  if (big_replies_.empty() && bytes < BigReplies::kBigBytes) return;
+  const bool is_many = pending.sized_as == mget_sized_as_;
+  bool first = true;
+  pending.keys.for_each([&](const TouchedKey& key) {
+    if (std::exchange(first, false))
+      big_replies_.saw(BigReplies::hash(pending.sized_as, key.key), bytes);
+    if (is_many && bytes / pending.keys.size() >= BigReplies::kBigBytes)
+      big_replies_.saw(BigReplies::hash(get_sized_as_, key.key), bytes / pending.keys.size());
+  });
 }
 
 void Worker::post_summary(bool urgent) {
@@ -358,7 +376,9 @@ void Worker::flush_later(Session& session) {
 void Worker::flush_later(Upstream& upstream) {
   if (upstream.mark_dirty()) dirty_upstreams_.push_back(&upstream);
 }
-void Worker::resume_later(Session& session) { resumable_.push_back(session.id()); }
+void Worker::resume_later(Session& session) {
+  if (session.mark_resumable()) resumable_.push_back(session.id());
+}
 void Worker::watch_output(Session& session) { slow_.push_back(session.id()); }
 void Worker::bury(Session& session) { buried_.push_back(session.id()); }
 

@@ -14,6 +14,7 @@
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/audit_sampler.h"
+#include "heatsink/proxy/big_replies.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/doorkeeper.h"
@@ -126,12 +127,11 @@ class Worker final : private TlsDoor::House {
   void release(std::uint64_t session_id, std::uint64_t ticket);           // posted by the keeper
   void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
 
-  // Keys whose replies were too big to share.
-  bool is_big(KeyHash key) const {
-    return big_[key.value % big_.size()] == key.value && key.value != 0;
-  }
-  bool has_big_keys() const { return big_count_ > 0; }
-  void set_big(KeyHash key);
+  // How big the replies to a command were lately, for the connection that the next one travels on.
+  const BigReplies& big_replies() const { return big_replies_; }
+  void note_reply_size(const Pending& pending, std::uint64_t bytes);
+  std::uint16_t get_sized_as() const { return get_sized_as_; }    // CommandFacts::sized_as of GET
+  std::uint16_t mget_sized_as() const { return mget_sized_as_; }  // and of MGET
 
   std::vector<resp::KeyRef>& key_refs() { return key_refs_; }  // scratch
   std::vector<AskedKey>& asked_keys() { return asked_keys_; }  // likewise
@@ -216,6 +216,7 @@ class Worker final : private TlsDoor::House {
   std::shared_ptr<const resp::CommandTable> commands_;
   const resp::Command* first_command_ = nullptr;  // of commands_
   std::vector<CommandFacts> facts_;               // of the command at the same place in commands_
+  std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::array<Lane, 2> lanes_;
@@ -225,8 +226,7 @@ class Worker final : private TlsDoor::House {
   Payoff payoff_;
   Proofs proofs_;
   std::unique_ptr<Coalescing> coalescing_;
-  std::array<std::uint64_t, 1024> big_{};
-  std::size_t big_count_ = 0;
+  BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
 

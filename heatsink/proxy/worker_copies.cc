@@ -120,10 +120,4 @@ void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
   }
 }
 
-void Worker::set_big(KeyHash key) {
-  std::uint64_t& slot = big_[key.value % big_.size()];
-  if (slot == 0) ++big_count_;
-  slot = key.value;
-}
-
 }  // namespace heatsink::proxy

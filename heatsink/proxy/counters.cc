@@ -9,6 +9,10 @@ constexpr MetricRow kRefusals{
     "Reads of hot keys that were not served locally, by the part of the key rule that refused."};
 constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
                                 "Client connections refused, by the option that limits them."};
+constexpr MetricRow kCutOff{
+    "heatsink_clients_cut_off_total", MetricKind::kCounter,
+    "Clients closed for the replies that waited for them: they did not take them, they were the "
+    "largest when proxy.maximum-memory was used up, or the system gave no more memory."};
 constexpr MetricRow kAuditsDropped{
     "heatsink_audit_dropped_total", MetricKind::kCounter,
     "Hits chosen for the audit and not compared: too many at once, or no connection for it."};
@@ -40,8 +44,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
        counter("heatsink_tls_handshakes_total", "Clients that have come in by TLS.")},
       {Count::kHandshakesFailed, counter("heatsink_tls_handshakes_failed_total",
                                          "Clients turned away during their TLS handshake.")},
-      {Count::kClientsCutOff, counter("heatsink_clients_cut_off_total",
-                                      "Clients closed because they did not take their replies.")},
+      {Count::kClientsCutOff, kCutOff, "reason", "slow"},
+      {Count::kClientsShed, kCutOff, "reason", "maximum-memory"},
+      {Count::kClientsOutOfMemory, kCutOff, "reason", "out-of-memory"},
       {Count::kCommands, counter("heatsink_commands_total", "Commands received from clients.")},
       {Count::kLocalHits,
        counter("heatsink_local_hits_total", "Reads answered from a local copy.")},

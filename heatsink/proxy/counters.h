@@ -20,6 +20,8 @@ enum class Count : std::uint8_t {
   kHandshakes,
   kHandshakesFailed,
   kClientsCutOff,
+  kClientsShed,
+  kClientsOutOfMemory,
   kCommands,
   kLocalHits,
   kJoinedFills,

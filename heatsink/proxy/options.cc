@@ -55,9 +55,14 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.tls-maximum-handshakes", &tls_handshakes_max,
            "TLS handshakes under way at once, in all; a client more is closed.", 1, 100'000});
   set.add({"proxy.client-output-limit", &client_output_max,
-           "Bytes of replies kept for a client that reads slower than it asks; past it the client "
-           "is closed.",
+           "Bytes kept for a client that reads too slowly: at a quarter its requests wait, at half "
+           "its reads are asked again later, and a subscriber past it is closed.",
            bytes(kibibytes(64)), bytes(Bytes{16ULL << 30})});
+  set.add({"proxy.maximum-memory", &maximum_memory,
+           "Bytes of requests and replies kept for all clients together: past half of it each may "
+           "keep 256 KiB, past it the largest is closed; 0: half of the machine's or the control "
+           "group's memory, or a quarter of ulimit -v.",
+           0, bytes(Bytes{16ULL << 40})});
   set.add({"proxy.slow-client-timeout", &slow_client_timeout,
            "A client that takes none of its waiting replies for so long is closed.", ns(seconds(1)),
            ns(hours(24))});

@@ -27,6 +27,7 @@ struct ProxyOptions {
   Nanos tls_handshake_timeout = std::chrono::seconds(10);
   std::int64_t tls_handshakes_max = 1000;
   Bytes client_output_max = mebibytes(64);
+  Bytes maximum_memory{0};  // 0: a share of what there is
   Nanos slow_client_timeout = std::chrono::seconds(60);
   std::int64_t pipeline_max = 1024;
   Bytes stream_threshold = mebibytes(1);

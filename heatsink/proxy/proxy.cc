@@ -20,6 +20,9 @@ constexpr MetricRow kHitsByCommand{"heatsink_local_hits_by_command_total", Metri
                                    "Commands answered from local copies, by command."};
 constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
                              "Client connections now open."};
+constexpr MetricRow kBuffers{"heatsink_client_buffers_bytes", MetricKind::kGauge,
+                             "Bytes of requests and replies now kept for clients, in steps of 64 "
+                             "KiB for each (proxy.maximum-memory)."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
                              "Private connections to the server that clients now hold."};
 constexpr MetricRow kUp{
@@ -206,6 +209,7 @@ MetricSamples Proxy::metrics() const {
                      static_cast<std::size_t>(threads_->shared.options.metrics_keys));
   if (threads_->shared.limits) threads_->shared.limits->append_samples(samples);
   gauge(kClients, report.clients);
+  gauge(kBuffers, threads_->shared.memory.used_bytes());
   gauge(kPrivate, threads_->shared.private_connections.load());
   gauge(kUp, threads_->shared.lease.up() ? 1 : 0);
   gauge(kEntries, report.cached_entries);

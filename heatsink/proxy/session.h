@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/refusal_pace.h"
@@ -93,7 +95,8 @@ class Session final : public net::FdHandler {
   // have left, so the reply is kept.
   bool keeps_reply(TimePoint read_at, bool silent);
   bool congested() const;  // its waiting replies come near to the limit
-  void go_on();            // its private connection may have room again
+  std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
+  void go_on();  // its private connection may have room again
   void note_reply_size(const Pending& pending, std::uint64_t bytes) {
     guess_of(pending.read_only).saw(bytes);
   }
@@ -175,6 +178,8 @@ class Session final : public net::FdHandler {
 
   // session_io.cc
   void take_input(std::string_view bytes);
+  void take_requests(std::string_view bytes);
+  void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
   Step dispatch_inline(std::string_view bytes, TimePoint now);
@@ -187,6 +192,20 @@ class Session final : public net::FdHandler {
   void finish_if_done();
   void set_interest();
   void close_when_flushed();
+
+  // session_memory.cc
+  void note_memory();
+  std::size_t kept_at_most(std::size_t part) const;
+  void out_of_memory();
+  // A buffer of this client's that cannot grow ends this client, and nobody else.
+  template <class Work>
+  void within_memory(Work work) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      out_of_memory();
+    }
+  }
 
   // session_dispatch.cc
   Step dispatch(Call call);
@@ -350,6 +369,9 @@ class Session final : public net::FdHandler {
   Step reply_error(std::string_view text);
 
   // session_replies.cc
+  void settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
+                    std::string_view error);
+  void cut_off_if_deaf();
   void emit(std::string_view wire);
   void put_out(std::string_view bytes);
   void release_queued_hits();
@@ -371,6 +393,7 @@ class Session final : public net::FdHandler {
   resp::RequestParser parser_;
   ByteBuffer input_;  // what could not be looked at yet
   ByteBuffer output_;
+  MemoryShare memory_;
   bool throttled_ = false;  // input_ waits for replies to be taken
   bool write_blocked_ = false;
   bool flush_due_ = false;   // flush() will be called before the turn ends

@@ -19,7 +19,8 @@ Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::stri
     : worker_(worker),
       id_(id),
       address_(worker.shared().client_names.enter(peer, worker.loop().now())),
-      socket_(std::move(socket)) {
+      socket_(std::move(socket)),
+      memory_(worker.shared().memory) {
   become(fresh_user());
   if (Limits* limits = worker.shared().limits.get())
     admission_ = std::make_unique<Admission>(*limits);
@@ -61,6 +62,10 @@ void Session::on_readable() {
 }
 
 void Session::take_input(std::string_view bytes) {
+  within_memory([&] { take_requests(bytes); });
+}
+
+void Session::take_requests(std::string_view bytes) {
   // Read after the bytes were: every request in them was sent before this moment (architecture.md).
   const TimePoint now = BootClock::now();
   flush_due_ = true;
@@ -72,6 +77,7 @@ void Session::take_input(std::string_view bytes) {
     const std::size_t used = consume(input_.view(), now);
     if (!closed_) input_.consume(used);
   }
+  note_memory();
   flush();
   set_interest();
 }
@@ -81,6 +87,10 @@ void Session::resume() {
   end_wait();
   if (closed_) return;
   if (waits()) return;  // woken for something else
+  within_memory([&] { go_on_with_input(); });
+}
+
+void Session::go_on_with_input() {
   stall_ = Stall::kNone;
   throttled_ = false;
   const std::size_t used = consume(input_.view(), BootClock::now());
@@ -182,8 +192,7 @@ bool Session::may_parse() const {
   if (stall_ != Stall::kNone || !parts_.empty()) return false;
   // Clients are known to send a million commands before they read: what that makes is kept, in
   // reason.
-  const std::size_t waiting_max = worker_.shared().options.client_output_max.count / 4;
-  if (output_.size() + queued_bytes_ > waiting_max) return false;
+  if (output_.size() + queued_bytes_ > kept_at_most(4)) return false;
   // Nothing of ours may come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
@@ -256,6 +265,7 @@ void Session::close() {
   output_.release();
   queued_hits_.clear();
   parts_.clear();
+  memory_.note(0);
   worker_.loop().cancel(std::exchange(barrier_timer_, 0));
   worker_.loop().cancel(std::exchange(turn_timer_, 0));
   admission_.reset();
@@ -290,6 +300,7 @@ void Session::flush() {
     output_.consume(result.bytes);
   }
   if (output_.capacity() > Worker::kScratchBytes) output_.release();
+  note_memory();
   if (std::exchange(write_blocked_, false)) set_interest();
   if (private_) private_->pause(false);
   go_on();

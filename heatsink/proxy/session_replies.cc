@@ -28,12 +28,23 @@ std::string_view error_text(std::string_view wire) {
 
 void Session::take_reply(std::string_view bytes, bool from_private) {
   if (closed_) return;
-  if (from_private) {
-    put_out(bytes);
-    if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
-  } else {
-    emit(bytes);
-  }
+  within_memory([&] {
+    if (from_private) {
+      put_out(bytes);
+      if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
+      cut_off_if_deaf();
+    } else {
+      emit(bytes);
+    }
+  });
+}
+
+// A server that sends messages cannot be held back without losing them. Replies can, or are asked
+// for again; and one that can be neither is not lost for its size.
+void Session::cut_off_if_deaf() {
+  if (closed_ || output_.size() <= worker_.shared().options.client_output_max.count) return;
+  worker_.count().add(Count::kClientsCutOff);
+  close();
 }
 
 // Behind everything that is to be handed on before.
@@ -45,29 +56,20 @@ void Session::emit(std::string_view wire) {
   if (parts_.back().request) parts_.emplace_back();
   parts_.back().bytes.append(wire);
   parts_bytes_ += wire.size();
-  if (parts_bytes_ > worker_.shared().options.client_output_max.count) {
-    worker_.count().add(Count::kClientsCutOff);
-    close();
-  }
+  note_memory();
 }
 
 void Session::put_out(std::string_view bytes) {
   if (closed_) return;
   output_.append(bytes);
   worker_.flush_later(*this);
-  if (output_.size() > worker_.shared().options.client_output_max.count) {
-    worker_.count().add(Count::kClientsCutOff);
-    close();
-    return;
-  }
-  const std::size_t limit = worker_.shared().options.client_output_max.count;
-  if (private_ && output_.size() > (private_->in_big_reply() ? kPauseAt : limit / 4))
-    private_->pause(true);
+  note_memory();
+  if (!private_) return;
+  const std::size_t waiting_max = private_->in_big_reply() ? kPauseAt : kept_at_most(4);
+  if (output_.size() > std::min(waiting_max, kept_at_most(4))) private_->pause(true);
 }
 
-bool Session::congested() const {
-  return output_.size() + parts_bytes_ > worker_.shared().options.client_output_max.count / 2;
-}
+bool Session::congested() const { return output_.size() + parts_bytes_ > kept_at_most(2); }
 
 Session::Step Session::reply(std::string_view wire) {
   worker_.count().add(Count::kCommands);
@@ -100,6 +102,15 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
     if (in_flight() == 0) worker_.bury(*this);
     return;
   }
+  within_memory([&] {
+    settle_state(pending, ok, reply, error);
+    release_queued_hits();
+    after_reply();
+  });
+}
+
+void Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
+                           std::string_view error) {
   switch (pending.kind) {
     case PendingKind::kSelect:
       if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
@@ -150,8 +161,6 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
     default:
       break;
   }
-  release_queued_hits();
-  after_reply();
 }
 
 void Session::subscription_done(bool ok) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heatsink/base/memory_limits.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
@@ -20,6 +21,7 @@
 #include "heatsink/proxy/key_display.h"
 #include "heatsink/proxy/levels.h"
 #include "heatsink/proxy/limits.h"
+#include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/options.h"
 #include "heatsink/proxy/rules.h"
 #include "heatsink/proxy/tls.h"
@@ -84,6 +86,8 @@ struct SharedState {
   cache::Fences fences;
   cache::HotTable table;
 
+  MemoryBudget memory{options.maximum_memory.count > 0 ? options.maximum_memory
+                                                       : share_for_buffers(memory_limits())};
   ClientNames client_names;
   ConnectionRate connection_rate{{options.connection_rate, options.connection_rate_per_network}};
   std::atomic<std::uint64_t> clients{0};

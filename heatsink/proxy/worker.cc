@@ -87,26 +87,6 @@ void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
 
 // ---- what is counted
 
-// A read of several keys: each has its part of the reply.
-void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
-  const std::uint64_t part = bytes / pending.keys.size();
-  pending.keys.for_each([&](const TouchedKey& key) { reply_sizes_->remember(key.key, part); });
-}
-
-// By the first key the whole, and of an MGET also what it says of each key's GET.
-void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
-  if (pending.keys.size() == 0) return;
-  if (big_replies_.empty() && bytes < BigReplies::kBigBytes) return;
-  const bool is_many = pending.sized_as == mget_sized_as_;
-  bool first = true;
-  pending.keys.for_each([&](const TouchedKey& key) {
-    if (std::exchange(first, false))
-      big_replies_.saw(BigReplies::hash(pending.sized_as, key.key), bytes);
-    if (is_many && bytes / pending.keys.size() >= BigReplies::kBigBytes)
-      big_replies_.saw(BigReplies::hash(get_sized_as_, key.key), bytes / pending.keys.size());
-  });
-}
-
 void Worker::post_summary(bool urgent) {
   keeper_.post_summaries(index_, counter_->summarize(loop_.now()), urgent);
 }
@@ -400,6 +380,7 @@ void Worker::end_turn() {
     }
     wake_uncongested();
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
+  if (std::exchange(shed_due_, false)) shed();
   for (const std::uint64_t id : std::exchange(buried_, {})) {
     if (sessions_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -418,6 +399,7 @@ void Worker::wake_uncongested() {
 
 void Worker::tick() {
   const TimePoint now = loop_.now();
+  if (shared_.memory.is_exhausted()) shed_later();
   if (counter_) post_summary(false);
   check_timeouts(now);
 }

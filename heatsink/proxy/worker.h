@@ -145,6 +145,7 @@ class Worker final : private TlsDoor::House {
   void call_later(const Session& session, Nanos pause, void (Session::*what)());
   Session* session(std::uint64_t id);  // null: it has gone
   void bury(Session& session);         // closed, nothing in flight: freed at the end of the turn
+  void shed_later() { shed_due_ = true; }  // proxy.maximum-memory is used up
   void upstream_ready(Upstream& upstream);
   void upstream_failed(Upstream& upstream, const std::string& reason);
 
@@ -195,6 +196,7 @@ class Worker final : private TlsDoor::House {
   void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
   void wake_uncongested();
   Nanos jitter(Nanos pause);
+  void shed();
   void end_turn();
 
   SharedState& shared_;
@@ -236,6 +238,7 @@ class Worker final : private TlsDoor::House {
   std::vector<std::uint64_t> buried_;
   std::vector<std::unique_ptr<Upstream>> dead_upstreams_;
   std::vector<std::uint64_t> slow_;
+  bool shed_due_ = false;
   std::uint64_t random_;
 };
 

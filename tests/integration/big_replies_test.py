@@ -29,6 +29,14 @@ class Collections(ProxyTest):
             server.ask("HSET", "hash", i, value)
             server.ask("XADD", "stream", f"{i + 1}-1", "f", value)
 
+    def wait_until_kept(self):
+        """More than the limit of a client, or all but what the sockets hold."""
+
+        def is_kept():
+            return self.proxy.metric("heatsink_client_buffers_bytes") > 10_000_000
+
+        until(is_kept, what="the reply is kept")
+
     def reissued(self):
         return self.proxy.metric("heatsink_reissued_total")
 
@@ -55,6 +63,26 @@ class Collections(ProxyTest):
                         until(lambda: self.reissued() > before, what="it is asked again")
                     self.assertEqual(client.read(), direct)
                     self.assertEqual(client.read(), b"+PONG\r\n")
+
+    def test_what_cannot_be_asked_again_is_kept(self):
+        """LPOP has taken its elements: a client that is closed then has lost them."""
+        client = self.to_proxy(receive_buffer=65536)
+        client.send_raw(encode("LPOP", "list", COUNT) + encode("PING"))
+        server = self.to_server()
+        self.wait_until_kept()
+        self.assertEqual(server.ask("LLEN", "list"), b":0\r\n")
+        self.assertEqual(client.read().count(b"\r\n"), 1 + 2 * COUNT)
+        self.assertEqual(client.read(), b"+PONG\r\n")
+
+    def test_nor_a_read_with_a_write_behind_it(self):
+        server, client = self.to_server(), self.to_proxy(receive_buffer=65536)
+        server.ask("RENAME", "list", "deleted")  # nothing is known of that key
+        self.assertEqual(client.ask("GET", "small"), b"$-1\r\n")  # or DEL waits for the first reply
+        client.send_raw(encode("LRANGE", "deleted", 0, -1) + encode("DEL", "deleted"))
+        self.wait_until_kept()
+        self.assertEqual(server.ask("EXISTS", "deleted"), b":0\r\n")
+        self.assertEqual(client.read().count(b"\r\n"), 1 + 2 * COUNT)
+        self.assertEqual(client.read(), b":1\r\n")
 
     def test_known_to_be_big_it_is_asked_once(self):
         """By key, also of another client, and by command: STRLEN of a big value is short."""

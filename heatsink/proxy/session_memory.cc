@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client's requests and replies take, as part of what all clients' may take.
+#include <algorithm>
+
+#include "heatsink/base/log.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+void Session::note_memory() {
+  if (closed_) return;
+  const std::uint64_t bytes = output_.capacity() + input_.capacity() + parts_bytes_ + queued_bytes_;
+  if (memory_.note(bytes) && worker_.shared().memory.is_exhausted()) worker_.shed_later();
+}
+
+// Of proxy.client-output-limit this part, and a fair share while memory is short: then it is its
+// socket that fills.
+std::size_t Session::kept_at_most(std::size_t part) const {
+  const std::size_t limit = worker_.shared().options.client_output_max.count / part;
+  return worker_.shared().memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
+}
+
+void Session::out_of_memory() {
+  worker_.count().add(Count::kClientsOutOfMemory);
+  log_limited(LogLevel::kWarning, "out-of-memory",
+              "the system gave no memory for the replies of a client, which is closed; lower "
+              "proxy.maximum-memory",
+              worker_.loop().now());
+  close();
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker knows of replies: how big they were, and which client must go for those that wait.
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+// A read of several keys: each has its part of the reply.
+void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
+  const std::uint64_t part = bytes / pending.keys.size();
+  pending.keys.for_each([&](const TouchedKey& key) { reply_sizes_->remember(key.key, part); });
+}
+
+// By the first key the whole, and of an MGET also what it says of each key's GET.
+void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
+  if (pending.keys.size() == 0) return;
+  if (big_replies_.empty() && bytes < BigReplies::kBigBytes) return;
+  const bool is_many = pending.sized_as == mget_sized_as_;
+  bool first = true;
+  pending.keys.for_each([&](const TouchedKey& key) {
+    if (std::exchange(first, false))
+      big_replies_.saw(BigReplies::hash(pending.sized_as, key.key), bytes);
+    if (is_many && bytes / pending.keys.size() >= BigReplies::kBigBytes)
+      big_replies_.saw(BigReplies::hash(get_sized_as_, key.key), bytes / pending.keys.size());
+  });
+}
+
+// The largest goes first. A worker knows its own: one whose clients are all small leaves it to the
+// others' tick().
+void Worker::shed() {
+  while (shared_.memory.is_exhausted()) {
+    const auto largest =
+        std::max_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
+          return a.second->held_bytes() < b.second->held_bytes();
+        });
+    if (largest == sessions_.end()) return;
+    Session& session = *largest->second;
+    if (session.held_bytes() <= MemoryBudget::kStepBytes) return;
+    log_limited(LogLevel::kWarning, "shed",
+                "proxy.maximum-memory (" + format_bytes(Bytes{shared_.memory.max_bytes()}) +
+                    ") is used up: the largest client is closed, with " +
+                    format_bytes(Bytes{session.held_bytes()}) + " waiting for it",
+                loop_.now());
+    counters_.add(Count::kClientsShed);
+    session.close();
+  }
+}
+
+}  // namespace heatsink::proxy

@@ -98,8 +98,8 @@ void ProxyOptions::describe(OptionSet& set) {
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"upstream.response-timeout", &response_timeout,
            "A server that owes replies on a shared connection, or its part of a TLS handshake or "
-           "login on a new one, and sends nothing for so long is taken for gone; ten times as "
-           "long on a shared one while it answers the tracker.",
+           "login on a new one, and sends nothing of them for so long is taken for gone; each reply "
+           "must have come to its end within ten times as long.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.backoff-min", &backoff_min,
            "Pause before the second connection attempt; it doubles from there.",

@@ -97,10 +97,6 @@ struct SharedState {
   // let in on its login before the server has said so.
   std::atomic<bool> upstream_open{!credentials.given()};
 
-  // When the tracker's connection was made, by BootClock: behind the same address there may have
-  // been another server before.
-  std::atomic<Nanos::rep> tracker_since{0};
-
   // When somebody was last told, through this proxy, that who may do what is another now: what was
   // asked of the server then or before proves no right.
   TimePoint rights_changed_at() const { return TimePoint(Nanos(rights_changed_at_.load())); }

@@ -100,7 +100,6 @@ void Upstream::start_handshake() {
     redis::append_hello(output_, protocol_, {}, "heatsink");
     ask();
   }
-  progress_at_ = heard_at_ = BootClock::now();
   flush();
 }
 
@@ -120,7 +119,8 @@ void Upstream::finish_handshake(bool ok) {
 }
 
 void Upstream::send(std::string_view request, Pending&& pending) {
-  if (pending_.empty()) progress_at_ = worker_.loop().now();
+  pending.sent_at = worker_.loop().now();
+  if (pending_.empty()) watch_.begins(pending.sent_at);
   if (shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
   owed_ += pending.expected;
   output_.append(request);
@@ -185,8 +185,14 @@ void Upstream::pause(bool paused) {
   want_write(writing_);
 }
 
-bool Upstream::timed_out(TimePoint now, Nanos limit) const {
-  return state_ == State::kReady && !pending_.empty() && now - progress_at_ > limit;
+void Upstream::fail_if_overdue(TimePoint now, Nanos limit) {
+  if (state_ != State::kReady || pending_.empty()) return;
+  if (watch_.is_silent(now, limit)) {
+    fail("it has not answered for " + format_duration(limit));
+  } else if (ReplyWatch::is_too_old(pending_.front().sent_at, now, limit)) {
+    fail("a reply has not come to its end for " +
+         format_duration(limit * ReplyWatch::kOldestFactor));
+  }
 }
 
 void Upstream::fail(const std::string& reason) {
@@ -257,7 +263,6 @@ void Upstream::on_readable() {
     fail(socket_.loss());
     return;
   }
-  progress_at_ = heard_at_ = worker_.loop().now();
   read_at_ = BootClock::now();  // after read(): what these replies say was true before this moment
   process({worker_.scratch(), result.bytes});
 }
@@ -268,6 +273,7 @@ void Upstream::process(std::string_view bytes) {
       if (owner_ != nullptr) owner_->take_reply(bytes, true);
       return;
     }
+    const bool in_line = scanner_.in_text();
     const resp::ScanStep step = scanner_.feed(bytes);
     if (step.status == resp::ScanStatus::kError) {
       fail("it broke the protocol");
@@ -276,6 +282,7 @@ void Upstream::process(std::string_view bytes) {
     const bool ends = step.status == resp::ScanStatus::kReply;
     route(bytes.substr(0, step.consumed), ends);
     if (state_ == State::kFailed) return;
+    if (begun_ && !push_ && !(in_line && scanner_.in_text())) watch_.steps(worker_.loop().now());
     if (ends) end_element();
     bytes.remove_prefix(step.consumed);
   }

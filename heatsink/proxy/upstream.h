@@ -14,6 +14,7 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/big_replies.h"
 #include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/reply_watch.h"
 #include "heatsink/proxy/ring.h"
 #include "heatsink/redis/credentials.h"
 #include "heatsink/resp/reply_scanner.h"
@@ -76,9 +77,9 @@ class Upstream final : public net::FdHandler {
 
   std::size_t unsent() const { return output_.size() - sent_; }
   std::uint64_t owed() const { return owed_; }  // bytes of replies to come, as far as expected
-  bool timed_out(TimePoint now, Nanos limit) const;
   TimePoint read_at() const { return read_at_; }    // what is being looked at was read before
-  TimePoint heard_at() const { return heard_at_; }  // any byte of it; before the first, connected
+  // Ends it if it owes replies and does not come forward with them (reply_watch.h).
+  void fail_if_overdue(TimePoint now, Nanos limit);
   // Ends it with this reason: every pending request is answered with an error.
   void fail(const std::string& reason);
 
@@ -146,8 +147,7 @@ class Upstream final : public net::FdHandler {
   std::size_t sent_ = 0;  // bytes at the front of output_ that are on their way
   Ring<Pending> pending_;
   std::uint64_t owed_ = 0;
-  TimePoint progress_at_{};
-  TimePoint heard_at_{};
+  ReplyWatch watch_;
   TimePoint read_at_{};
 
   resp::ReplyScanner scanner_;

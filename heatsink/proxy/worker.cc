@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
-constexpr int kAliveServerFactor = 10;  // how much longer a server may take that is known to live
 
 }  // namespace
 
@@ -404,17 +403,9 @@ void Worker::tick() {
   check_timeouts(now);
 }
 
-// A server that answers the tracker is alive: it may have its reasons (CLIENT PAUSE), or only this
-// connection is dead. A tracker that was connected later may be speaking to another one.
 void Worker::check_timeouts(TimePoint now) {
-  const TimePoint tracker_since{Nanos(shared_.tracker_since.load())};
   for (Lane& lane : lanes_) {
-    if (!lane.upstream) continue;
-    const bool alive = shared_.lease.up() && tracker_since <= lane.upstream->heard_at();
-    const Nanos limit = shared_.options.response_timeout * (alive ? kAliveServerFactor : 1);
-    if (lane.upstream->timed_out(now, limit)) {
-      lane.upstream->fail("it has not answered for " + format_duration(limit));
-    }
+    if (lane.upstream) lane.upstream->fail_if_overdue(now, shared_.options.response_timeout);
   }
   std::vector<std::uint64_t> still;
   for (const std::uint64_t id : std::exchange(slow_, {})) {

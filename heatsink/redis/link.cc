@@ -85,7 +85,6 @@ void Link::on_writable() {
     loop_.cancel(std::exchange(timer_, 0));
     connected_ = true;
     connected_at_ = BootClock::now();
-    if (since_ != nullptr) since_->store(connected_at_.time_since_epoch().count());
     dialogue_.connected(connected_at_);
   }
   flush();

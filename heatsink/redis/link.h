@@ -2,7 +2,6 @@
 // The socket of a Dialogue: connects, carries bytes, and comes back with back-off.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -26,15 +25,13 @@ struct LinkOptions {
 class Link final : public net::FdHandler {
  public:
   // `without_it` says what there is none of while the connection is lost: "no local copies".
-  // `since` (may be null) is told when it was made.
   Link(net::EventLoop& loop, Place& place, Dialogue& dialogue, const LinkOptions& options,
-       std::string without_it, std::atomic<Nanos::rep>* since = nullptr)
+       std::string without_it)
       : loop_(loop),
         place_(place),
         dialogue_(dialogue),
         options_(options),
         without_it_(std::move(without_it)),
-        since_(since),
         random_(options.seed) {}
   ~Link();
   Link(const Link&) = delete;
@@ -57,7 +54,6 @@ class Link final : public net::FdHandler {
   Dialogue& dialogue_;
   const LinkOptions options_;
   const std::string without_it_;
-  std::atomic<Nanos::rep>* const since_;
   std::mt19937_64 random_;
   net::Stream socket_;
   bool connected_ = false;

@@ -39,6 +39,8 @@ class ReplyScanner {
   // Bytes of a '$' '!' '=', elements of a '*' '~' '>' (pairs of a '%'); -1 for a null; 0 for other
   // types.
   std::int64_t announced() const { return announced_; }
+  // The bytes fed last were in the middle of a line that has no announced end.
+  bool in_text() const { return phase_ == Phase::kText; }
   // The first string ('$' '+' '=') inside an array, set or push, as far as it has come and at most
   // kFirstTextMax bytes of it (of a '=', with its "txt:"): enough to tell "message" from
   // "subscribe" from "invalidate". Dies at the next feed().

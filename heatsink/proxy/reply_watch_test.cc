@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/reply_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "heatsink/proxy/times_for_test.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr Nanos kLimit = Millis(10);
+
+TEST(ReplyWatch, SilentSinceTheCommand) {
+  ReplyWatch watch;
+  watch.begins(at(0));
+  EXPECT_FALSE(watch.is_silent(at(10), kLimit));
+  EXPECT_TRUE(watch.is_silent(at(11), kLimit));
+}
+
+TEST(ReplyWatch, EachStepBeginsItAnew) {
+  ReplyWatch watch;
+  watch.begins(at(0));
+  for (int now = 9; now < 90; now += 9) {
+    EXPECT_FALSE(watch.is_silent(at(now), kLimit));
+    watch.steps(at(now));
+  }
+}
+
+TEST(ReplyWatch, ACommandDoesNotSetTheClockBack) {
+  ReplyWatch watch;
+  watch.steps(at(5));
+  watch.begins(at(4));
+  EXPECT_FALSE(watch.is_silent(at(15), kLimit));
+}
+
+TEST(ReplyWatch, SmallStepsDoNotGoOnForEver) {
+  EXPECT_FALSE(ReplyWatch::is_too_old(at(0), at(100), kLimit));
+  EXPECT_TRUE(ReplyWatch::is_too_old(at(0), at(101), kLimit));
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

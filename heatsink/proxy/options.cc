@@ -102,7 +102,8 @@ void ProxyOptions::describe(OptionSet& set) {
            "must have come to its end within ten times as long.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.backoff-min", &backoff_min,
-           "Pause before the second connection attempt; it doubles from there.",
+           "Pause before the second connection attempt; it doubles from there. A command does not "
+           "wait for it: while clients ask, there is an attempt every 10 ms.",
            ns(milliseconds(1)), ns(minutes(1))});
   set.add({"upstream.backoff-max", &backoff_max, "Longest pause between connection attempts.",
            ns(milliseconds(1)), ns(minutes(5))});

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
+constexpr Nanos kLookPause = Millis(10);   // between attempts that clients ask for
+constexpr Nanos kSoon = Millis(50);        // a command may wait so long for an attempt
 
 }  // namespace
 
@@ -103,7 +105,7 @@ void Worker::post_if_urgent() {
 Worker::LaneState Worker::lane(resp::Protocol protocol) {
   Lane& lane = lane_of(protocol);
   if (lane.upstream && lane.upstream->ready()) return {.upstream = lane.upstream.get()};
-  if (is_down(lane)) return {.down = &lane.down};
+  if (is_down(lane) && !looks_again(lane, protocol)) return {.down = &lane.down};
   const bool pauses = lane.retry != 0 && lane.down.empty();  // only until the next turn
   if (!lane.upstream && !pauses) open_lane(protocol);
   return {};
@@ -114,11 +116,21 @@ bool Worker::is_down(const Lane& lane) const {
   return !lane.down.empty() && (lane.refused || lane.down_contacts == shared_.contacts.load());
 }
 
-const std::string* Worker::known_down() const {
-  for (const Lane& lane : lanes_) {
-    if (is_down(lane) && !lane.refused) return &lane.down;
+const std::string* Worker::known_down() {
+  for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3}) {
+    Lane& lane = lane_of(protocol);
+    const bool down = is_down(lane) && !lane.refused;
+    if (down && !looks_again(lane, protocol)) return &lane.down;
   }
   return nullptr;
+}
+
+// The pauses between attempts are for while nobody asks. True: an attempt is under way, and what it
+// finds is worth waiting for, since the one before did not take long.
+bool Worker::looks_again(Lane& lane, resp::Protocol protocol) {
+  const Nanos pause = lane.refused ? shared_.options.backoff_min : kLookPause;
+  if (!lane.upstream && loop_.now() - lane.tried_at >= pause) open_lane(protocol);
+  return lane.upstream && lane.fails_soon;
 }
 
 void Worker::open_lane(resp::Protocol protocol) {
@@ -126,6 +138,7 @@ void Worker::open_lane(resp::Protocol protocol) {
   loop_.cancel(std::exchange(lane.retry, 0));
   const std::uint64_t contacts = shared_.contacts.load();
   if (std::exchange(lane.contacts, contacts) != contacts) lane.backoff = Nanos(0);
+  lane.tried_at = loop_.now();
   lane.upstream = std::make_unique<Upstream>(*this, protocol, Upstream::Login::kOwn, nullptr);
   lane.upstream->connect();
 }
@@ -176,6 +189,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
                   loop_.now());
     }
     lane.down = reason;
+    lane.fails_soon = loop_.now() - lane.tried_at < kSoon;
     lane.down_contacts = lane.contacts;
     lane.backoff =
         std::clamp(lane.backoff * 2, shared_.options.backoff_min, shared_.options.backoff_max);

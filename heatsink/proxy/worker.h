@@ -91,7 +91,7 @@ class Worker final : private TlsDoor::House {
   };
   LaneState lane(resp::Protocol protocol);
   void wait_for_lane(resp::Protocol protocol, Session& session);
-  const std::string* known_down() const;  // why the server cannot be reached, if that is known
+  const std::string* known_down();  // why the server cannot be reached, if that is known
 
   // A private connection for the session, ready (from the pool) or about to be: then
   // private_ready() or private_failed() is called. Null: proxy.maximum-private-connections is
@@ -157,6 +157,8 @@ class Worker final : private TlsDoor::House {
     std::uint64_t down_contacts = 0;  // `contacts` of that attempt
     TimePoint lost_at{};              // when it last broke, until it is there again
     bool refused = false;             // it was reached, but not let in: others may be
+    TimePoint tried_at{};             // when the latest attempt began
+    bool fails_soon = false;          // the latest that failed did not take long
     Nanos backoff{0};
     net::TimerId retry = 0;
     std::vector<std::uint64_t> waiting;  // sessions
@@ -175,6 +177,7 @@ class Worker final : private TlsDoor::House {
     return lanes_[protocol == resp::Protocol::kResp3 ? 1 : 0];
   }
   bool is_down(const Lane& lane) const;
+  bool looks_again(Lane& lane, resp::Protocol protocol);
   void open_lane(resp::Protocol protocol);
   void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
   void wake(Lane& lane);

@@ -96,11 +96,19 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"upstream.connect-timeout", &connect_timeout,
            "A server that has not accepted a connection for so long cannot be reached.",
            ns(milliseconds(10)), ns(minutes(1))});
-  set.add({"upstream.response-timeout", &response_timeout,
-           "A server that owes replies on a shared connection, or its part of a TLS handshake or "
-           "login on a new one, and sends nothing of them for so long is taken for gone; each reply "
-           "must have come to its end within ten times as long.",
-           ns(milliseconds(100)), ns(hours(1))});
+  set.add(
+      {"upstream.response-timeout", &response_timeout,
+       "A server that owes replies on a shared connection, or its part of a TLS handshake or "
+       "login on a new one, and sends nothing of them for so long is taken for gone; each reply "
+       "must have come to its end within ten times as long.",
+       ns(milliseconds(100)), ns(hours(1))});
+  set.add({.name = "upstream.on-down",
+           .target = &on_down,
+           .help =
+               "What a command gets when the server cannot be reached: an error reply that says "
+               "so, or its connection is closed, as by the server, so that client libraries "
+               "try again.",
+           .choices = {"error", "close"}});
   set.add({"upstream.backoff-min", &backoff_min,
            "Pause before the second connection attempt; it doubles from there. A command does not "
            "wait for it: while clients ask, there is an attempt every 10 ms.",

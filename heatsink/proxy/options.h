@@ -40,6 +40,7 @@ struct ProxyOptions {
   bool upstream_tls_verify = true;
   Nanos connect_timeout = std::chrono::seconds(1);
   Nanos response_timeout = std::chrono::seconds(10);
+  std::string on_down = "error";
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);
 

@@ -344,6 +344,8 @@ class Session final : public net::FdHandler {
   void begin_oversized(TimePoint now);
   std::size_t stream_on(std::string_view bytes);
   void next_part();
+  Upstream* server_is_down(std::string_view reason, Step& step);
+  bool closes_when_down() const;
   std::string unreachable(std::string_view reason) const;
 
   // session_commands.cc

@@ -48,8 +48,7 @@ Upstream* Session::private_lane(Step& step) {
 
 Upstream* Session::private_in_any_db(Step& step, bool urgent) {
   if (!lane_error_.empty()) {
-    worker_.count().add(Count::kUpstreamErrors);
-    return without_lane(unreachable(std::exchange(lane_error_, {})), step);
+    return server_is_down(std::exchange(lane_error_, {}), step);
   }
   if (!private_) {
     if (in_flight() > 0) {
@@ -71,6 +70,7 @@ bool Session::acquire(bool urgent) {
   if (const std::string* down = urgent ? nullptr : worker_.known_down()) {
     worker_.count().add(Count::kUpstreamErrors);
     lane_error_ = unreachable(*down);
+    if (closes_when_down()) close_when_flushed();
     return false;
   }
   const Upstream::Login login =
@@ -89,8 +89,7 @@ Upstream* Session::shared_lane(Step& step) {
   const Worker::LaneState lane = worker_.lane(protocol_);
   if (lane.upstream == nullptr) {
     if (lane.down != nullptr) {
-      worker_.count().add(Count::kUpstreamErrors);
-      return without_lane(unreachable(*lane.down), step);
+      return server_is_down(*lane.down, step);
     }
     worker_.wait_for_lane(protocol_, *this);
     step = stall(Stall::kLane);
@@ -268,6 +267,7 @@ void Session::next_part() {
     }
     if (in_flight() > 0) return;  // replies to be kept behind it are still to come
     if (lane_error_.empty() && !private_) acquire();
+    if (!lane_error_.empty() && closes_when_down()) return close();
     if (!lane_error_.empty()) {
       ByteBuffer error;
       resp::append_error(error,
@@ -292,6 +292,14 @@ void Session::next_part() {
   }
   if (private_ && !pinned_) give_back(true);
   worker_.resume_later(*this);
+}
+
+bool Session::closes_when_down() const { return worker_.shared().options.on_down == "close"; }
+
+Upstream* Session::server_is_down(std::string_view reason, Step& step) {
+  worker_.count().add(Count::kUpstreamErrors);
+  if (closes_when_down()) close_when_flushed();
+  return without_lane(unreachable(reason), step);
 }
 
 std::string Session::unreachable(std::string_view reason) const {

@@ -78,6 +78,7 @@ Session::Step Session::reply(std::string_view wire) {
 }
 
 Session::Step Session::reply_error(std::string_view text) {
+  if (closing_) return Step::kDone;  // upstream.on-down: the replies before it, and no more
   if (in_flight() > 0) return stall(Stall::kDrain);
   ByteBuffer wire;
   resp::append_error(wire, text);
@@ -274,6 +275,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
     close();
     return;
   }
+  if (closes_when_down()) return close_when_flushed();
   ByteBuffer error;
   resp::append_error(
       error,

@@ -76,8 +76,8 @@ class Upstream final : public net::FdHandler {
   }
 
   std::size_t unsent() const { return output_.size() - sent_; }
-  std::uint64_t owed() const { return owed_; }  // bytes of replies to come, as far as expected
-  TimePoint read_at() const { return read_at_; }    // what is being looked at was read before
+  std::uint64_t owed() const { return owed_; }    // bytes of replies to come, as far as expected
+  TimePoint read_at() const { return read_at_; }  // what is being looked at was read before
   // Ends it if it owes replies and does not come forward with them (reply_watch.h).
   void fail_if_overdue(TimePoint now, Nanos limit);
   // Ends it with this reason: every pending request is answered with an error.

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
-constexpr Nanos kLookPause = Millis(10);   // between attempts that clients ask for
-constexpr Nanos kSoon = Millis(50);        // a command may wait so long for an attempt
+constexpr Nanos kLookPause = Millis(10);         // between attempts that clients ask for
+constexpr Nanos kSoon = Millis(50);              // a command may wait so long for an attempt
 
 }  // namespace
 

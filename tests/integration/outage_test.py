@@ -217,6 +217,51 @@ class LooksAtOnce(ProxyTest):
         self.found_by("WATCH", "k")
 
 
+class ClosesWhenDown(ProxyTest):
+    """As the server's own connections end, so that client libraries connect again."""
+
+    PROXY_OPTIONS = {**QUICK, "upstream.on-down": "close", "proxy.workers": 1}
+
+    def setUp(self):
+        if not self.redis.process.alive():
+            self.redis.restart()
+        until(self.is_served, what="the server is back")
+
+    def is_served(self):
+        client = self.to_proxy()
+        client.send("PING")
+        try:
+            return client.read() == b"+PONG\r\n"
+        except ConnectionError:
+            return False
+
+    def test_a_command_on_any_connection(self):
+        clients = [self.to_proxy() for _ in range(4)]
+        self.redis.process.kill()
+        commands = (["GET", "k"], ["MULTI"], ["BLPOP", "x", 0], ["WATCH", "k"])
+        for client, command in zip(clients, commands, strict=True):
+            client.send_raw(encode(*command) + encode("PING"))
+            self.assertEqual(client.read_to_end(), b"", command)
+
+    def test_what_was_on_its_way_is_not_answered(self):
+        waiting = self.to_proxy()
+        self.assertEqual(waiting.ask("PING"), b"+PONG\r\n")
+        before = self.proxy.metric("heatsink_commands_total")
+        self.redis.process.freeze()
+        waiting.send_raw(encode("INCR", "n") * 3)
+        until(lambda: self.proxy.metric("heatsink_commands_total") == before + 3, what="sent")
+        self.redis.process.kill()
+        self.assertEqual(waiting.read_to_end(), b"")
+
+    def test_a_new_client_is_served_when_it_is_back(self):
+        self.redis.process.kill()
+        client = self.to_proxy()
+        client.send("PING")
+        self.assertEqual(client.read_to_end(), b"")
+        self.redis.restart()
+        until(self.is_served, what="served")
+
+
 class NeverThere(unittest.TestCase):
     def test_a_server_that_comes_later(self):
         need_programs()

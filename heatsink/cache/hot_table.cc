@@ -45,6 +45,8 @@ const char* to_string(Uncacheable why) {
       return "cache.maximum-bytes is used up by keys that earn more";
     case Uncacheable::kNilQuota:
       return "it does not exist, and cache.maximum-nil is used up";
+    case Uncacheable::kNoDatabase:
+      return "the server does not let the proxy into its database (SELECT)";
   }
   return "";
 }

@@ -22,12 +22,13 @@
 namespace heatsink::cache {
 
 // Why a hot key has no copy although it is hot.
-enum class Uncacheable : std::uint8_t { kNo, kTooBig, kWrongType, kNoRoom, kNilQuota };
+enum class Uncacheable : std::uint8_t { kNo, kTooBig, kWrongType, kNoRoom, kNilQuota, kNoDatabase };
 const char* to_string(Uncacheable why);  // a sentence for the user; "" for kNo
 // No read of the key is worth a fill; the others concern one read, and those of the same key that
 // ask for less may do well.
 constexpr bool concerns_whole_key(Uncacheable why) {
-  return why == Uncacheable::kNoRoom || why == Uncacheable::kNilQuota;
+  return why == Uncacheable::kNoRoom || why == Uncacheable::kNilQuota ||
+         why == Uncacheable::kNoDatabase;
 }
 
 // A hot key and its copies, one per read: GET, or HGET of this field, or LRANGE of that range.

@@ -35,9 +35,10 @@ enum class FillOutcome : std::uint8_t {
   kKeptNil,  // no such key, and the copy says so
   kSpoiled,  // the key changed meanwhile: nothing is kept
   kTooBig,
-  kRefused,  // by the server: another type
-  kFailed,   // no answer
-  kNoRoom,   // the table has refused it (cache::Entry::uncacheable), or the key is hot no longer
+  kRefused,     // by the server: another type
+  kNoDatabase,  // by the server: SELECT of it
+  kFailed,      // no answer
+  kNoRoom,      // the table has refused it (cache::Entry::uncacheable), or the key is hot no longer
 };
 
 // Word that every invalidation caused so far has been processed. `flush`: drop all copies first,

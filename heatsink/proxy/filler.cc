@@ -68,15 +68,20 @@ void Filler::on_filled(const FillReply& reply) {
   if (reply.ttl) answer->value_ends = reply.sent_at + *reply.ttl;
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
   answer->usable = reply.usable();
-  answer->refused =
-      reply.outcome == FillReply::Outcome::kTooBig || reply.outcome == FillReply::Outcome::kRefused;
+  answer->refused = reply.outcome == FillReply::Outcome::kTooBig ||
+                    reply.outcome == FillReply::Outcome::kRefused ||
+                    reply.outcome == FillReply::Outcome::kNoDatabase;
   answer->reply = reply.reply;
   answer->resp2 = reply.resp2;
   if (answer->usable) shared_.table.note_shown(flight.asked.hash, reply.sent_at);
   if (!answer->usable) counters_.add(Count::kFillsFailed);
   const FillOutcome outcome = keep(flight, reply, *answer);
   for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
-  outlet_.filled(flight.asked, outcome);
+  const std::string why =
+      reply.refusal.empty()
+          ? std::string()
+          : "the server refuses database " + std::to_string(flight.asked.db) + ": " + reply.refusal;
+  outlet_.filled(flight.asked, outcome, why);
 }
 
 // Those who waited get the value in any case: it was the server's while they waited. It is kept
@@ -90,6 +95,9 @@ FillOutcome Filler::keep(const Flight& flight, const FillReply& reply, const Fil
     case FillReply::Outcome::kRefused:
       shared_.table.mark(key, cache::Uncacheable::kWrongType, reply.sent_at);
       return FillOutcome::kRefused;
+    case FillReply::Outcome::kNoDatabase:
+      shared_.table.mark(key, cache::Uncacheable::kNoDatabase, reply.sent_at);
+      return FillOutcome::kNoDatabase;
     case FillReply::Outcome::kFailed:
       return FillOutcome::kFailed;
     case FillReply::Outcome::kValue:

@@ -30,7 +30,8 @@ class Filler final : public redis::TrackerEvents {
     virtual void learn(const redis::ServerFacts& facts) = 0;
     virtual void rights_changed() = 0;  // of the proxy's own user
     // Each fill once, after those who waited have been answered. `asked` by whoever asked first.
-    virtual void filled(const FillRequest& asked, FillOutcome outcome) = 0;
+    // `why`: a sentence for the user, of kNoDatabase.
+    virtual void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) = 0;
     // The lease has ended, for this reason; "": it is there again. Not twice alike.
     virtual void lease_changed(const std::string& reason) = 0;
 

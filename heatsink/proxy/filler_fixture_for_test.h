@@ -59,9 +59,10 @@ class Workers final : public Filler::Outlet {
   }
   void learn(const redis::ServerFacts&) override {}
   void rights_changed() override { told.emplace_back("rights changed"); }
-  void filled(const FillRequest& asked, FillOutcome outcome) override {
+  void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override {
     outcomes.push_back(outcome);
     asked_by = asked.worker;
+    last_why = why;
   }
   void lease_changed(const std::string& reason) override { lease.push_back(reason); }
 
@@ -70,6 +71,7 @@ class Workers final : public Filler::Outlet {
   std::vector<std::string> told;
   std::vector<FillOutcome> outcomes;
   std::size_t asked_by = 0;
+  std::string last_why;
   std::vector<std::string> lease;  // why it ended; "": it is there again
   std::function<void(const FillAnswer&)> when_told;
 };

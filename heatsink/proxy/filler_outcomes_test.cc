@@ -39,6 +39,20 @@ TEST_F(FillerTest, WhatBecameOfAFillIsTold) {
                           FillOutcome::kSpoiled, FillOutcome::kFailed));
 }
 
+TEST_F(FillerTest, ARefusedDatabaseEndsNoCopyOfAnother) {
+  ask(0, at(0), at(10));
+  hear_value("v");
+  ask(0, at(10), at(20), 1);
+  hear("-ERR DB index is out of range\r\n");
+  hear_value("of database 0");
+  EXPECT_EQ(workers_.outcomes.back(), FillOutcome::kNoDatabase);
+  EXPECT_EQ(workers_.last_why, "the server refuses database 1: ERR DB index is out of range");
+  EXPECT_EQ(shared_.table.entry(key(1))->uncacheable(), cache::Uncacheable::kNoDatabase);
+  EXPECT_FALSE(shared_.table.has_copy(key(1)));
+  EXPECT_TRUE(served(at(20)));
+  EXPECT_THAT(workers_.lease, ElementsAre("")) << "the tracker is not lost";
+}
+
 TEST_F(FillerTest, WhenTheLeaseEndsAndIsThereAgainIsToldOnce) {
   tracker_.disconnected("gone");
   tracker_.connected(at(10));

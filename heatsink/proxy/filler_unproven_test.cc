@@ -19,7 +19,7 @@ class Nobody final : public Filler::Outlet {
   void release(const BarrierRequest&) override {}
   void learn(const redis::ServerFacts&) override {}
   void rights_changed() override {}
-  void filled(const FillRequest&, FillOutcome) override {}
+  void filled(const FillRequest&, FillOutcome, const std::string&) override {}
   void lease_changed(const std::string&) override {}
 };
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "heatsink/base/log.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
@@ -127,11 +128,16 @@ void Keeper::refresh() {
   for (const FillRequest& request : refresher_.due(now)) filler_.request(request, now);
 }
 
-void Keeper::filled(const FillRequest& asked, FillOutcome outcome) {
+void Keeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
   const TimePoint now = BootClock::now();
   refresher_.filled(asked, outcome, now);
-  warmer_.filled(asked, outcome, now);
-  if (!warm_waiters_.empty()) answer_warm_waiters(now);
+  // An order by the clock has nobody who waits for its answer.
+  if (!why.empty() && warmer_.holds(asked.hash))
+    log_limited(LogLevel::kWarning, "warm-database", "keys are not warmed: " + why, loop_.now());
+  warmer_.filled(asked, outcome, now, why);
+  if (warm_waiters_.empty()) return;
+  take_warm_turns(now);
+  answer_warm_waiters(now);
 }
 
 // What may be served meanwhile is marked, for whoever looks for it later.

@@ -74,7 +74,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void release(const BarrierRequest& waited) override;
   void learn(const redis::ServerFacts& facts) override;
   void rights_changed() override { access_.check({}); }
-  void filled(const FillRequest& asked, FillOutcome outcome) override;
+  void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
   void lease_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
@@ -110,6 +110,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void search();
   void keep_warm();
   void take_warm_turns(TimePoint now);
+  void tell_waiters(const Warmer::Turn& turn);
   bool is_hot_by_rate(KeyHash hash) const;
   void answer_warm_waiters(TimePoint now);
   detect::WarmedKey outcome_of(const WarmWaiter& waiter, std::size_t i) const;

@@ -173,6 +173,7 @@ void Keeper::take_warm_turns(TimePoint now) {
   if (turns.empty()) return;
   std::vector<detect::Change> changes;
   for (const Warmer::Turn& turn : turns) {
+    if (!turn.begun) tell_waiters(turn);
     const bool is_hot = is_hot_by_rate(turn.hash);
     // While it was not hot, replies were handed on without a fence (as in promote()).
     if (turn.begun) shared_.fences.raise(hash_name(turn.key.name, shared_.seed), now);
@@ -190,6 +191,16 @@ void Keeper::take_warm_turns(TimePoint now) {
   }
   shared_.table.publish();
   events_.add(changes, hot_keys(), now);
+}
+
+// An order whose key has been let go before it could be answered says why.
+void Keeper::tell_waiters(const Warmer::Turn& turn) {
+  for (const std::shared_ptr<WarmWaiter>& waiter : warm_waiters_) {
+    for (std::size_t i = 0; i < waiter->order.keys.size(); ++i) {
+      if (waiter->order.ends || warmer_.hash_of(waiter->order.keys[i]) != turn.hash) continue;
+      if (waiter->refusals[i].empty()) waiter->refusals[i] = turn.why;
+    }
+  }
 }
 
 bool Keeper::is_hot_by_rate(KeyHash hash) const {
@@ -229,10 +240,7 @@ detect::WarmedKey Keeper::outcome_of(const WarmWaiter& waiter, std::size_t i) co
   if (!why.empty()) return {std::move(shown), detect::WarmOutcome::kRefused, why, {}};
   const KeyHash hash = warmer_.hash_of(key);
   if (warmer_.holds(hash)) return report_on(hash);
-  return {std::move(shown),
-          detect::WarmOutcome::kRefused,
-          "cache.warm-share of cache.maximum-bytes is used up by warmed keys",
-          {}};
+  return {std::move(shown), detect::WarmOutcome::kRefused, "it is warmed no longer", {}};
 }
 
 detect::WarmedKey Keeper::report_on(KeyHash hash) const {

@@ -142,7 +142,8 @@ FillRequest Warmer::request_of(const Pin& pin, KeyHash hash) const {
           entry.terms()};
 }
 
-void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now) {
+void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now,
+                    const std::string& why) {
   const auto found = pins_.find(asked.hash);
   if (found == pins_.end() || !(asked.read == cache::StoredRead())) return;
   Pin& pin = found->second;
@@ -159,6 +160,9 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
       break;
     case FillOutcome::kRefused:
       pin.outcome = WarmOutcome::kNoString;
+      break;
+    case FillOutcome::kNoDatabase:
+      let_go(found, why);
       break;
     case FillOutcome::kNoRoom:
       let_go(found, "cache.warm-share of cache.maximum-bytes is used up by warmed keys");

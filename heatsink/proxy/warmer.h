@@ -42,7 +42,9 @@ class Warmer {
 
   // Lets go what has had its time; gives what is to be asked for now. O(warmed keys).
   std::vector<FillRequest> due(TimePoint now);
-  void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now);
+  // `why`: of kNoDatabase, which ends the warming of the key.
+  void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now,
+              const std::string& why = {});
 
   bool holds(KeyHash key) const { return pins_.contains(key); }
   bool none() const { return pins_.empty(); }

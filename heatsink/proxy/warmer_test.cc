@@ -164,6 +164,15 @@ TEST_F(WarmerTest, AKeyWithoutRoomForItsCopyIsNotWarmed) {
             "cache.warm-share of cache.maximum-bytes is used up by warmed keys");
 }
 
+TEST_F(WarmerTest, AKeyOfADatabaseThatIsNotThereIsLetGo) {
+  begin("a", 60'000);
+  for (const FillRequest& each : due(0))
+    warmer_.filled(each, FillOutcome::kNoDatabase, at(10), "the server refuses database 99: no");
+  EXPECT_FALSE(holds("a"));
+  EXPECT_EQ(warmer_.take_turns().back().why, "the server refuses database 99: no");
+  EXPECT_TRUE(due(5'000).empty());
+}
+
 TEST_F(WarmerTest, NotAtLevelOff) { EXPECT_EQ(begin("off:1", 60'000), "its level is off"); }
 
 TEST_F(WarmerTest, NothingIsAskedOfAServerThatIsAway) {

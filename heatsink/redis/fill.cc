@@ -12,6 +12,8 @@ using Outcome = FillReply::Outcome;
 
 constexpr std::int64_t kMissing = -2;  // PTTL of a key that is not there
 
+constexpr std::size_t kRefusalMax = 200;  // bytes of the server's words that are kept
+
 // A server may say 9e18 ms, which no time point can hold; nobody keeps a copy for a year.
 constexpr Millis kTtlMax = std::chrono::hours(24 * 365);
 
@@ -49,7 +51,19 @@ void Fill::take_ttl(const resp::Value& reply) {
   if (complete()) conclude();
 }
 
+// A server that runs a script answers BUSY to SELECT as to all else: that is over in a moment.
+void Fill::not_in_its_database(const std::string& refusal) {
+  elsewhere_ = true;
+  reply_.refusal = refusal.starts_with("BUSY") ? std::string() : refusal.substr(0, kRefusalMax);
+}
+
 void Fill::conclude() {
+  if (elsewhere_) {
+    reply_.outcome = reply_.refusal.empty() ? Outcome::kFailed : Outcome::kNoDatabase;
+    reply_.reply.clear();
+    reply_.resp2.clear();
+    return;
+  }
   if (ttl_refused_) reply_.outcome = Outcome::kRefused;
   if (!reply_.usable()) return;
   if (ttl_ms_ >= 0) reply_.ttl = std::min<Millis>(Millis(ttl_ms_), kTtlMax);

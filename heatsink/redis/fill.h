@@ -20,11 +20,12 @@ using FillId = std::uint64_t;
 struct FillReply {
   enum class Outcome : std::uint8_t {
     kValue,
-    kNil,      // no such key
-    kTooBig,   // longer than value_bytes_max
-    kRefused,  // of another type, or not ours to read: do not ask again soon
-    kFailed,   // the tracker was lost or stalled before the reply came, or it changed too fast to
-               // tell
+    kNil,         // no such key
+    kTooBig,      // longer than value_bytes_max
+    kRefused,     // of another type, or not ours to read: do not ask again soon
+    kNoDatabase,  // the server refuses SELECT of it, and `refusal` is what it said
+    kFailed,  // the tracker was lost or stalled before the reply came, or it changed too fast to
+              // tell
   };
   FillId id = 0;
   Outcome outcome = Outcome::kFailed;
@@ -35,6 +36,7 @@ struct FillReply {
   std::optional<Nanos> ttl;  // counted from sent_at: never later than the server's own expiry
   std::string reply;         // kValue, kNil: what the read answers, in RESP3
   std::string resp2;         // likewise in RESP2, if that differs
+  std::string refusal;       // kNoDatabase
 
   bool usable() const { return outcome == Outcome::kValue || outcome == Outcome::kNil; }
 };
@@ -68,6 +70,9 @@ class Fill {
   // `wire`: the same in bytes. Too long ones are given as null: they were not kept.
   void take_read(const resp::Value* reply, std::string_view wire, std::uint64_t value_bytes_max);
 
+  // What it reads is of another database, since the server has answered SELECT with this error.
+  void not_in_its_database(const std::string& refusal);
+
   void answered(TimePoint at) { reply_.answered_at = at; }
 
   // True once: nobody waits for it from then on.
@@ -86,6 +91,7 @@ class Fill {
   bool ttl_done_ = false;
   bool empty_ = false;  // the string read is ""
   bool ttl_refused_ = false;
+  bool elsewhere_ = false;   // read from another database
   std::int64_t ttl_ms_ = 0;  // negative: none (-1), or no such key (-2)
   bool abandoned_ = false;
 };

@@ -49,6 +49,7 @@ void Tracker::connected(TimePoint now) {
   evicts_by_use_.reset();
   rights_.reset();
   db_ = 0;
+  db_refusal_.clear();
   cluster_ = false;
   slots_.reset();
   // Before AUTH: tells whether a fresh connection may do anything.
@@ -271,9 +272,10 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
     case Kind::kBarrier:
       return on_proof(expected, reply, now);
     case Kind::kSelect:
-      if (reply.is_error()) return server_said("SELECT on the tracking connection", reply);
+      on_select(reply);
       return Unit{};
     case Kind::kTtl:
+      if (!db_refusal_.empty()) fills_.front().not_in_its_database(db_refusal_);
       fills_.front().take_ttl(reply);
       finish_fill();
       return Unit{};
@@ -356,8 +358,20 @@ Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint
   return Unit{};
 }
 
+// The refusal concerns the fills behind it, up to the next SELECT: they have read in the database
+// before it. Whatever else is asked here is the same in each.
+void Tracker::on_select(const Value& reply) {
+  db_refusal_ = reply.is_error() ? reply.text : std::string();
+  if (!reply.is_error()) return;
+  const bool selects_again =
+      std::any_of(expected_.begin(), expected_.end(),
+                  [](const Expected& each) { return each.kind == Kind::kSelect; });
+  if (!selects_again) db_ = kUnknownDb;
+}
+
 // Null: it was too long to be kept.
 void Tracker::on_read(const Value* reply) {
+  if (!db_refusal_.empty()) fills_.front().not_in_its_database(db_refusal_);
   fills_.front().take_read(reply, input_.view(), options_.value_bytes_max);
   finish_fill();
 }

@@ -149,6 +149,7 @@ class Tracker final : public Dialogue {
   void on_eviction(const resp::Value& reply);
   void on_rights(const resp::Value& reply);
   void select(std::uint32_t db, TimePoint now);
+  void on_select(const resp::Value& reply);
   void invalidate(std::string_view name);
   void flush();
   void stall(const std::string& reason);
@@ -166,7 +167,9 @@ class Tracker final : public Dialogue {
   ByteBuffer output_;
   std::deque<Expected> expected_;
   std::deque<Fill> fills_;  // in the order sent
-  std::uint32_t db_ = 0;
+  static constexpr std::uint32_t kUnknownDb = UINT32_MAX;
+  std::uint32_t db_ = 0;    // that the next request will meet
+  std::string db_refusal_;  // the error to the last SELECT; "": what is answered now is of its db
   bool cluster_ = false;
   std::optional<std::string> slots_;  // own_slots(), as heard last on this connection
   std::optional<bool> evicts_by_use_;

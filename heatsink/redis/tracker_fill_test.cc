@@ -123,9 +123,63 @@ TEST_F(Filling, SelectsTheDatabaseWhenItChanges) {
                           "filled 3 value sent 5 \"v\"", "filled 4 value sent 5 \"v\""));
 }
 
-TEST_F(Filling, ADatabaseThatIsNotThereFails) {
+const std::string kNoDatabase = "-ERR DB index is out of range\r\n";
+
+// What it was asked behind SELECT it has answered out of database 0.
+TEST_F(Filling, ADatabaseThatIsNotThereConcernsItsOwnFills) {
+  const std::string value = bulk("v") + integer(-1);
+  tracker_.fill(1, {"k", 0}, at(5));
+  tracker_.fill(2, {"k", 99}, at(5));
+  tracker_.fill(3, {"k", 99}, at(5));
+  tracker_.barrier(8, at(5));
+  tracker_.fill(4, {"k", 0}, at(5));
+  EXPECT_THAT(hear(value + kNoDatabase + value + value + integer(0) + kOk + value),
+              ElementsAre("filled 1 value sent 5 \"v\"",
+                          "filled 2 no database sent 5 ERR DB index is out of range",
+                          "filled 3 no database sent 5 ERR DB index is out of range", "heartbeat 5",
+                          "barrier 8", "filled 4 value sent 5 \"v\""));
+  EXPECT_TRUE(tracker_.up());
+}
+
+TEST_F(Filling, AfterARefusedDatabaseTheNextIsSelectedWhicheverItIs) {
+  const std::string value = bulk("v") + integer(-1);
+  const std::string read = request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"});
+  for (const std::string db : {"0", "99", "3"}) {
+    tracker_.fill(1, {"k", 99}, at(5));
+    hear(kNoDatabase + value);
+    sent();
+    tracker_.fill(2, {"k", static_cast<std::uint32_t>(std::stoul(db))}, at(6));
+    EXPECT_EQ(sent(), request({"SELECT", db}) + read);
+    hear((db == "99" ? kNoDatabase : kOk) + value);
+  }
+}
+
+// Behind it another one has been asked for meanwhile, and is the one that counts.
+TEST_F(Filling, ADatabaseAskedForBehindARefusedOneIsKept) {
+  const std::string value = bulk("v") + integer(-1);
   tracker_.fill(1, {"k", 99}, at(5));
-  EXPECT_THAT(error_of("-ERR DB index is out of range\r\n"), HasSubstr("SELECT"));
+  tracker_.fill(2, {"k", 3}, at(5));
+  sent();
+  hear(kNoDatabase + value);
+  tracker_.fill(3, {"k", 3}, at(6));
+  EXPECT_THAT(sent(), Not(HasSubstr("SELECT")));
+  EXPECT_THAT(hear(kOk + value + value),
+              ElementsAre("filled 2 value sent 5 \"v\"", "filled 3 value sent 6 \"v\""));
+}
+
+TEST_F(Filling, ADatabaseThatIsRefusedForAMomentFailsTheFillOnly) {
+  tracker_.fill(1, {"k", 3}, at(5));
+  const std::string busy = "-BUSY Redis is busy running a script.\r\n";
+  EXPECT_THAT(hear(busy + busy + busy), ElementsAre("filled 1 failed sent 5"));
+}
+
+TEST_F(Filling, ARefusalIsForgottenWithItsConnection) {
+  tracker_.fill(1, {"k", 99}, at(5));
+  hear(kNoDatabase);
+  tracker_.disconnected("gone");
+  tracker_.connected(at(6));
+  hear(kPong + kHello + kCommands + kOk + kBeat, at(7));
+  EXPECT_THAT(filled(bulk("v") + integer(-1)), ElementsAre("filled 7 value sent 5 \"v\""));
 }
 
 TEST_F(Filling, MayBeAskedForFromWithinACallback) {

@@ -30,7 +30,8 @@ class TrackerLog final : public TrackerEvents {
     add("filled " + std::to_string(reply.id) + " " + outcome(reply.outcome) + " sent " +
         ms(reply.sent_at) + (reply.ttl ? " ttl " + ms(TimePoint(*reply.ttl)) : "") +
         (reply.spoiled ? " spoiled" : "") +
-        (reply.outcome == FillReply::Outcome::kValue ? " \"" + text(reply) + "\"" : ""));
+        (reply.outcome == FillReply::Outcome::kValue ? " \"" + text(reply) + "\"" : "") +
+        (reply.refusal.empty() ? "" : " " + reply.refusal));
   }
   void on_barrier(std::uint64_t token) override { add("barrier " + std::to_string(token)); }
   void on_rights_changed() override { add("rights changed"); }
@@ -76,6 +77,8 @@ class TrackerLog final : public TrackerEvents {
         return "too big";
       case FillReply::Outcome::kRefused:
         return "refused";
+      case FillReply::Outcome::kNoDatabase:
+        return "no database";
       case FillReply::Outcome::kFailed:
         return "failed";
     }

@@ -142,6 +142,27 @@ class Warming(WarmTest):
         self.client.ask("SELECT", 3)
         until(lambda: self.is_local("GET", "c"), what="a hit")
 
+    def test_a_database_that_is_not_there_is_refused_and_costs_nobody_a_copy(self):
+        self.server.ask("SET", "sale:1", "v")
+        self.warm("sale:1", "--for", "10m")
+        until(lambda: self.is_local("GET", "sale:1"), what="a hit")
+        why = "refused: the server refuses database 99: ERR DB index is out of range"
+
+        def copies_stay():
+            """Unless the machine stands still for a second meanwhile: then once more."""
+            lost = self.proxy.metric("heatsink_tracker_lost_total")
+            out = self.warm("sale:1", "other", "--for", "30m", "--db", "99", status=1)
+            self.assertIn("2 refused", out)
+            self.assertIn(f"sale:1 (db 99): {why}", out)
+            self.assertIn(f"other (db 99): {why}", out)
+            return self.proxy.metric("heatsink_tracker_lost_total") == lost
+
+        until(copies_stay, what="an order that costs nobody a copy")
+        self.assertEqual([row["db"] for row in self.proxy.api("warm")["keys"]], [0])
+        until(lambda: self.is_local("GET", "sale:1"), what="a hit")
+        reasons = [event["reason"] for event in self.proxy.api("events")["events"]]
+        self.assertIn("the server refuses database 99: ERR DB index is out of range", reasons)
+
     def test_wrong_words(self):
         self.assertIn("which keys?", self.warm(status=2))
         self.assertIn("for how long?", self.warm("a", status=2))
@@ -312,6 +333,23 @@ class Clock(ProxyTest):
         proxy = self.proxy_in_a_window_of("key: sale:42")
         self.to_server().ask("SET", "sale:42", "v")
         until(lambda: self.loaded(proxy) == ["sale:42"], what="the key of the window")
+
+    def test_a_window_of_a_database_that_is_not_there(self):
+        self.to_server().ask("SET", "sale:7", "v")
+        proxy = self.proxy_in_a_window_of("key: sale:7\n    db: 99")
+
+        def refusals():
+            reasons = [event["reason"] for event in proxy.api("events")["events"]]
+            return sum("the server refuses database 99" in reason for reason in reasons)
+
+        until(refusals, what="the refusal")
+        self.assertEqual(proxy.api("warm")["keys"], [])
+        order = json.dumps({"keys": ["sale:7"], "for_seconds": 60}).encode()
+        url = f"http://127.0.0.1:{proxy.admin_port}/api/warm"
+        request = urllib.request.Request(url, order, {"Content-Type": "application/json"})
+        urllib.request.urlopen(request, timeout=PATIENCE_S * SLOW).close()
+        until(lambda: self.loaded(proxy) == ["sale:7"], what="the key of the other database")
+        self.assertEqual(refusals(), 1)
 
     def test_a_window_of_a_pattern_that_is_searched_for_again(self):
         self.to_server().ask("MSET", "shop:1", "v", "shop:2", "v")

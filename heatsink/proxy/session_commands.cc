@@ -135,6 +135,8 @@ Session::Step Session::hello_locally(const Call& call, resp::Protocol protocol,
 
 Session::Step Session::run_client(const Call& call) {
   if (in_flight() > 0) return stall(Stall::kDrain);
+  // The server has an error for a subscriber's.
+  if (hears_messages_ && protocol_ == resp::Protocol::kResp2) return forward(call, true);
   const std::string_view what = call.args[1];
   if (equals_ignoring_case(what, "reply")) return run_client_reply(call);
   const bool names = equals_ignoring_case(what, "setname") && call.args.size() == 3;
@@ -164,6 +166,7 @@ Session::Step Session::run_client_reply(const Call& call) {
   }
   if (equals_ignoring_case(mode, "off")) {
     reply_off_ = true;
+    reply_skip_ = false;
   } else if (equals_ignoring_case(mode, "skip")) {
     reply_skip_ = !reply_off_;
   } else {
@@ -239,7 +242,7 @@ Session::Step Session::run_reset() {
   mode_ = Mode::kNormal;
   db_ = 0;
   name_.clear();
-  server_knows_best_ = reply_off_ = reply_skip_ = false;
+  server_knows_best_ = reply_off_ = false;  // a SKIP is of this reply
   name_owed_ = transaction_names_ = false;
   forget_transaction();
   debugger_ = Debugger::kOff;

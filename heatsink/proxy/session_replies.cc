@@ -28,6 +28,7 @@ std::string_view error_text(std::string_view wire) {
 
 void Session::take_reply(std::string_view bytes, bool from_private) {
   if (closed_) return;
+  if (mode_ == Mode::kRaw && reply_off_) return;  // a stream is silenced like replies
   within_memory([&] {
     if (from_private) {
       put_out(bytes);

@@ -291,7 +291,10 @@ void Upstream::process(std::string_view bytes) {
 // Bytes wait in head_ only while nobody can tell whose they are.
 void Upstream::route(std::string_view bytes, bool ends) {
   if (!begun_) {
-    if (!scanner_.header_known()) {
+    // A reply that nobody is to hear must be told from a message before its first byte goes on.
+    const bool undecided = may_be_message() && !pending_.empty() && pending_.front().silent &&
+                           !scanner_.first_text_known();
+    if (!scanner_.header_known() || undecided) {
       head_.append(bytes);
       if (head_.size() > kHeadMax) fail("it broke the protocol");
       return;
@@ -323,10 +326,10 @@ bool Upstream::begin_element() {
     target_ = owner_;
     return true;
   }
-  if (owner_ != nullptr && owner_->hears_messages() && protocol_ == resp::Protocol::kResp2 &&
-      scanner_.type() == '*') {
+  if (may_be_message()) {
     ambiguous_ = true;
-    target_ = owner_;
+    const bool message = message_to_subscriber() || pending_.empty();
+    target_ = message || !is_silenced() ? owner_ : nullptr;
     return true;
   }
   if (pending_.empty()) {
@@ -360,7 +363,7 @@ bool Upstream::begin_reply() {
   const bool ours = is_ours(pending.kind);
   capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept;
   if (capture_) captured_.clear();
-  if (session != nullptr && !ours && !kept && !pending.silent) target_ = session;
+  if (session != nullptr && !ours && !kept && !is_silenced()) target_ = session;
   const bool repeatable = target_ != nullptr && may_repeat(pending);
   if (repeatable && (too_big_to_share() || target_->congested())) {
     repeat_elsewhere(pending);
@@ -370,6 +373,19 @@ bool Upstream::begin_reply() {
     drop_request(pending);
   }
   return true;
+}
+
+// In RESP2 messages look like replies.
+bool Upstream::may_be_message() const {
+  return owner_ != nullptr && owner_->hears_messages() && protocol_ == resp::Protocol::kResp2 &&
+         scanner_.type() == '*';
+}
+
+// CLIENT REPLY silences the reply that begins: but no confirmation of a subscription, which servers
+// send like a message. REQUIRES a pending request.
+bool Upstream::is_silenced() {
+  const Pending& pending = pending_.front();
+  return pending.silent && (pending.kind != PendingKind::kSubscribe || scanner_.type() == '-');
 }
 
 bool Upstream::message_to_subscriber() const {

@@ -123,6 +123,8 @@ class Upstream final : public net::FdHandler {
   void drop_request(Pending& pending);
   bool too_big_to_share() const;
   bool message_to_subscriber() const;
+  bool may_be_message() const;
+  bool is_silenced();
   void route(std::string_view bytes, bool ends);
   void want_write(bool on);
 

@@ -45,6 +45,10 @@ class ReplyScanner {
   // kFirstTextMax bytes of it (of a '=', with its "txt:"): enough to tell "message" from
   // "subscribe" from "invalidate". Dies at the next feed().
   std::string_view first_text() const { return type_ == '-' ? std::string_view() : captured(); }
+  // All of it has come, or as much as is kept, or there is none.
+  bool first_text_known() const {
+    return complete_ || capture_ == Capture::kDone || captured_bytes_ == kFirstTextMax;
+  }
   // An error reply's first word, at most kFirstTextMax bytes ("MOVED", "NOAUTH"), once its line is
   // complete.
   std::string_view error_code() const {

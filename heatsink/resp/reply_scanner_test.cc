@@ -123,6 +123,7 @@ TEST(ReplyScanner, FirstTextAsFarAsItHasCome) {
   ReplyScanner scanner;
   scanner.feed(">2\r\n$10\r\ninval");
   EXPECT_EQ(scanner.first_text(), "inval");
+  EXPECT_FALSE(scanner.first_text_known());
 }
 
 TEST(ReplyScanner, ErrorCode) {

@@ -15,7 +15,11 @@ PROTOCOLS = (2, 3, 2, 3)  # of the connections of a run
 SPOILT = 0.15  # of the commands have a fault
 # A reply that is cached is asked for again, so that it is filled and then hit.
 ASKED = 4
-ENDS = {b"MULTI": b"EXEC", b"SUBSCRIBE": b"RESET", b"PSUBSCRIBE": b"RESET", b"SSUBSCRIBE": b"RESET"}
+ENDS = {
+    b"MULTI": (b"EXEC",),
+    b"SUBSCRIBE": (b"RESET",), b"PSUBSCRIBE": (b"RESET",), b"SSUBSCRIBE": (b"RESET",),
+}  # fmt: skip
+AUDIBLE = (b"CLIENT", b"REPLY", b"ON")  # ends CLIENT REPLY OFF
 LEAVING = frozenset({"alone"})
 
 
@@ -36,6 +40,7 @@ class Run:
         self.rng = random.Random(seed)
         self.cached = cached
         self.open = {}  # by connection: what ends the state that it is in
+        self.skips = set()  # connections whose next reply is skipped
         files = load()
         self.every = [template for rows in files.values() for template in rows]
         pools = {
@@ -62,7 +67,7 @@ class Run:
     def _drawn(self, template):
         client = self._client()
         if client in self.open:
-            yield Step(client, (grammar.Command((self.open.pop(client),), flags=LEAVING),))
+            yield Step(client, (grammar.Command(self.open.pop(client), flags=LEAVING),))
         yield from self._single(client, template.draw(self.rng))
 
     def _next(self):
@@ -70,7 +75,7 @@ class Run:
         ending = self.open.get(client)
         if ending and rng.random() < 0.2:
             del self.open[client]
-            yield Step(client, (grammar.Command((ending,), flags=LEAVING),))
+            yield Step(client, (grammar.Command(ending, flags=LEAVING),))
         elif rng.random() < 0.05:
             yield from self._refresh()
         elif rng.random() < 0.2:
@@ -84,12 +89,32 @@ class Run:
             for request in arguments.refreshed(self.rng):
                 yield Step(client, (grammar.Command(request),))
 
+    def _may_be_sent(self, client, name, args):
+        """Within MULTI, and of a subscriber in RESP2, CLIENT REPLY is another thing; in silence
+        nobody can tell whether either has begun, and a server does not close after QUIT."""
+        silent = self.open.get(client) == AUDIBLE
+        skips = client in self.skips
+        self.skips.discard(client)
+        if (name, *args[1:2]) != AUDIBLE[:2]:
+            return not (silent and name in ENDS) and not ((silent or skips) and name == b"QUIT")
+        if client in self.open and not silent:
+            return False
+        if args[2] == b"SKIP":
+            self.skips.add(client)
+        if args[2] == b"OFF":
+            self.open[client] = AUDIBLE
+        elif args[2] == b"ON":
+            self.open.pop(client, None)
+        return True
+
     def _single(self, client, command):
         name = command.args[0].upper()
-        if name.endswith(b"SUBSCRIBE") and self.open.get(client) == b"EXEC":
+        if not self._may_be_sent(client, name, command.args):
+            return
+        if name.endswith(b"SUBSCRIBE") and self.open.get(client) == ENDS[b"MULTI"]:
             # Of several channels, EXEC's reply would have more elements than it says.
             command = dataclasses.replace(command, args=(*command.args, b"news")[:2])
-        if name in ENDS and self.open.get(client) != b"EXEC":
+        if name in ENDS and self.open.get(client) != ENDS[b"MULTI"]:
             self.open[client] = ENDS[name]
         as_typed = self.rng.random() < 0.05 and len(command.args[0]) > 0
         step = Step(client, (command,), inline=as_typed)
@@ -104,9 +129,11 @@ class Run:
         while len(commands) < length:
             command = self._command()
             if not command.flags & {"alone", "timed"}:
+                if not self._may_be_sent(client, command.args[0].upper(), command.args):
+                    continue
                 commands += [command] * rng.choice((1, 1, 1, 3))
                 if command.args[0].upper() == b"MULTI":
-                    self.open[client] = b"EXEC"
+                    self.open[client] = ENDS[b"MULTI"]
         cuts = tuple(rng.randrange(1, 30 * length) for _ in range(rng.choice((0, 1, 4, 40))))
         return Step(client, tuple(commands), cuts)
 

@@ -66,7 +66,7 @@ class Pair:
             side.empty()
             side.connect(protocols)
         self.protocols = tuple(protocols)
-        self.sessions = [Session() for _ in protocols]
+        self.sessions = [Session(resp) for resp in protocols]
         self.stalled = set()
 
     def play(self, step):
@@ -164,4 +164,4 @@ class Pair:
     def _reconnect(self, i):
         for side in self.sides():
             side.reconnect(i, self.protocols[i])
-        self.sessions[i] = Session()
+        self.sessions[i] = Session(self.protocols[i])

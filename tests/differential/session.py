@@ -7,10 +7,11 @@ KINDS = {b"SUBSCRIBE": b"", b"PSUBSCRIBE": b"P", b"SSUBSCRIBE": b"S"}
 class Session:
     """One connection; each of its commands passes count() and then, with its reply, heard()."""
 
-    def __init__(self):
-        self._forget()
+    def __init__(self, resp=2):
+        self._forget(resp)
 
-    def _forget(self):
+    def _forget(self, resp):
+        self.resp = resp
         self.multi = False
         self.queued = []  # the rules of the commands that EXEC will answer
         self.channels = {kind: set() for kind in KINDS.values()}
@@ -19,17 +20,23 @@ class Session:
     def count(self, command):
         """How many replies it will have, as far as that can be said before."""
         name, args = command.args[0].upper(), command.args[1:]
-        if name == b"RESET":
-            self._forget()
+        if name == b"RESET" and not args:
+            silent = self.skip  # a mode that is on ends before the reply, a SKIP does not
+            self._forget(2)
+            return 0 if silent else 1
+        refused = self.resp == 2 and any(self.channels.values()) and not self.multi
         mode = args[0].upper() if name == b"CLIENT" and len(args) == 2 else b""
-        if mode == b"REPLY":
+        if mode == b"REPLY" and not refused:
             return self._reply_mode(args[1].upper())
         silent, self.skip = self.off or self.skip, False
-        if name == b"MULTI":
+        if name == b"MULTI" and not refused:
             self.multi = True
         elif name in (b"EXEC", b"DISCARD"):
             self.multi = False
-        return 0 if silent else self._replies(name, args)
+        elif name == b"HELLO" and args and args[0] in (b"2", b"3") and not refused:
+            self.resp = int(args[0])
+        confirmed = self._confirmations(name, args)
+        return confirmed or (0 if silent else 1)
 
     def rule(self, command):
         """The command's; for EXEC a list of those of its commands."""
@@ -52,10 +59,10 @@ class Session:
         self.off = self.off or mode == b"OFF"
         return 0 if silent else 1
 
-    def _replies(self, name, args):
-        """SUBSCRIBE and its kin answer once per channel."""
+    def _confirmations(self, name, args):
+        """SUBSCRIBE and its kin answer once per channel, whatever CLIENT REPLY says."""
         if self.multi:
-            return 1
+            return 0
         leaving = name.replace(b"UNSUB", b"SUB", 1)
         if name in KINDS and args:
             self.channels[KINDS[name]].update(args)
@@ -65,7 +72,7 @@ class Session:
             count = len(args) or max(1, len(channels))
             self.channels[KINDS[leaving]] = channels - set(args) if args else set()
             return count
-        return 1
+        return 0
 
 
 def grouped(counts, replies):

@@ -332,8 +332,9 @@ class Session final : public net::FdHandler {
   Upstream* in_right_db(Upstream& lane, Step& step);
   bool right_db(Upstream& lane);
   void pin();
-  void announce_name();
-  void announce_owed_name();
+  enum class Awaited : std::uint8_t { kNo, kYes };
+  void introduce(Awaited awaited = Awaited::kNo);
+  void introduce_if_owed();
   Step no_lane(Step step);
   Upstream* without_lane(std::string&& reason, Step& step);
   bool acquire(bool urgent = false);
@@ -360,6 +361,7 @@ class Session final : public net::FdHandler {
   Upstream* strangers_lane(Step& step);
   User fresh_user() const;  // who a client is that has said nothing yet
   Step run_client(const Call& call);
+  bool note_library(const Call& call);
   Step run_client_reply(const Call& call);
   Step run_subscribe(const Call& call);
   Channels& channels_of(const Call& call);
@@ -421,6 +423,7 @@ class Session final : public net::FdHandler {
 
   std::unique_ptr<Upstream> private_;
   bool pinned_ = false;
+  bool introduced_ = false;  // the private connection bears the client's name
   std::string no_lane_;     // the answer to the request that has just found none
   std::string db_error_;    // the server's, for the command that waits for its database
   std::string lane_error_;  // why the private connection failed, for the command that waits for it
@@ -452,6 +455,7 @@ class Session final : public net::FdHandler {
   std::string auth_user_;        // of the AUTH in flight
   std::string auth_name_;
   std::string name_;
+  std::string library_name_, library_version_;  // CLIENT SETINFO
   std::uint32_t db_ = 0;
   bool in_multi_ = false;
   bool watching_ = false;
@@ -474,7 +478,7 @@ class Session final : public net::FdHandler {
   bool transaction_flush_ = false;
   bool transaction_changes_access_ = false;
   bool transaction_names_ = false;  // it has a CLIENT SETNAME
-  bool name_owed_ = false;          // the server is told name_ when the transaction is over
+  bool name_owed_ = false;          // introduce() when the transaction is over
   std::vector<QueuedSubscription> transaction_channels_;
   enum class Debugger : std::uint8_t {
     kOff,

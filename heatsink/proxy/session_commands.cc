@@ -64,6 +64,14 @@ Session::Step Session::authenticate(const Call& call, std::string_view user, std
   Step step = Step::kDone;
   Upstream* lane = can_log_in() ? private_lane(step) : strangers_lane(step);
   if (lane == nullptr) return no_lane(step);
+  const bool stays_own = user.empty() || user == worker_.shared().credentials.acl_user();
+  const bool is_anonymous = !introduced_ && lane->login() == Upstream::Login::kOwn;
+  if (user_ == User::kShared && !stays_own && is_anonymous) {
+    // The new user may not be allowed to. Awaited, since some servers (Redis 8.0.2, Valkey 8.1.1)
+    // forget to answer a wrong password that is not alone.
+    introduce(Awaited::kYes);
+    return stall(Stall::kDrain);
+  }
   auth_user_ = user;
   auth_name_ = name;
   send_on(*lane, call, PendingKind::kAuth, protocol);
@@ -141,6 +149,7 @@ Session::Step Session::run_client(const Call& call) {
   if (equals_ignoring_case(what, "reply")) return run_client_reply(call);
   const bool names = equals_ignoring_case(what, "setname") && call.args.size() == 3;
   if (names && valid_client_name(call.args[2])) name_ = call.args[2];
+  const bool knows_library = equals_ignoring_case(what, "setinfo") && note_library(call);
   if (pinned_ || user_ == User::kOther) return forward(call, true);
   if (equals_ignoring_case(what, "getname") && call.args.size() == 2) {
     ByteBuffer wire;
@@ -150,11 +159,17 @@ Session::Step Session::run_client(const Call& call) {
   if (names && name_ == call.args[2]) return reply("+OK\r\n");
   if (names)
     return reply_error("ERR Client names cannot contain spaces, newlines or special characters.");
-  const bool known = call.args.size() == 4 && valid_client_name(call.args[3]) &&
-                     (equals_ignoring_case(call.args[2], "lib-name") ||
-                      equals_ignoring_case(call.args[2], "lib-ver"));
-  if (equals_ignoring_case(what, "setinfo") && known) return reply("+OK\r\n");
+  if (knows_library) return reply("+OK\r\n");
   return forward(call, true);  // for the server to refuse
+}
+
+// False: the server has an error for it.
+bool Session::note_library(const Call& call) {
+  if (call.args.size() != 4 || !valid_client_name(call.args[3])) return false;
+  const bool is_name = equals_ignoring_case(call.args[2], "lib-name");
+  if (!is_name && !equals_ignoring_case(call.args[2], "lib-ver")) return false;
+  (is_name ? library_name_ : library_version_) = call.args[3];
+  return true;
 }
 
 Session::Step Session::run_client_reply(const Call& call) {

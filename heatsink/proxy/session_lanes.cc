@@ -130,29 +130,54 @@ bool Session::right_db(Upstream& lane) {
 // server would queue what tells it the name, and EXEC would have a reply too many.
 void Session::pin() {
   if (!private_ || std::exchange(pinned_, true)) return;
+  if (user_ == User::kOther || introduced_) return;  // or the client has introduced itself there
   if (in_multi_) {
     name_owed_ = true;
   } else {
-    announce_name();
+    introduce();
   }
 }
 
-void Session::announce_owed_name() {
-  if (std::exchange(name_owed_, false) && private_) announce_name();
+void Session::introduce_if_owed() {
+  if (std::exchange(name_owed_, false) && private_) introduce();
 }
 
-void Session::announce_name() {
-  if (name_.empty() && private_->login() == Upstream::Login::kNone) return;  // it has none either
-  ByteBuffer request;
-  resp::append_request(request, {"CLIENT", "SETNAME", name_});
-  Pending pending;
-  pending.kind = PendingKind::kOwn;
-  private_->send(request.view(), std::move(pending));
+// Gives the private connection the client's name and library. HELLO, not CLIENT SETNAME: it is
+// allowed to each user and noted in no ACL LOG. Of the library there is no such way, so the server
+// is told of it while it takes the connection for the proxy's.
+void Session::introduce(Awaited awaited) {
+  introduced_ = true;
+  const bool bare = private_->login() == Upstream::Login::kNone;
+  const auto tell = [this, awaited](std::initializer_list<std::string_view> args) {
+    ByteBuffer request;
+    resp::append_request(request, args);
+    Pending pending;
+    pending.kind = PendingKind::kOwn;
+    if (awaited == Awaited::kYes) {
+      pending.session = this;
+      pending.silent = true;
+      ++sent_;
+    }
+    private_->send(request.view(), std::move(pending));
+  };
+  const bool resp3 = private_->protocol() == resp::Protocol::kResp3;
+  const bool knows_hello = bare || !private_->hello_reply().empty();
+  if (bare && name_.empty()) {
+    // it has none either
+  } else if (knows_hello) {
+    tell({"HELLO", resp3 ? "3" : "2", "SETNAME", name_});
+  } else {
+    tell({"CLIENT", "SETNAME", name_});
+  }
+  if (!library_name_.empty()) tell({"CLIENT", "SETINFO", "LIB-NAME", library_name_});
+  if (!library_version_.empty()) tell({"CLIENT", "SETINFO", "LIB-VER", library_version_});
 }
 
+// With the client's name on it a connection is of no use to others.
 void Session::give_back(bool clean) {
   pinned_ = false;
-  worker_.release_private(std::move(private_), clean && user_ == User::kShared);
+  const bool anonymous = !std::exchange(introduced_, false);
+  worker_.release_private(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
 void Session::private_ready() {
@@ -168,7 +193,7 @@ void Session::private_ready() {
 std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   std::unique_ptr<Upstream> failed = std::move(private_);
   const bool state_lost = has_state();
-  pinned_ = false;
+  pinned_ = introduced_ = false;
   if (closed_) return failed;
   if (stall_ == Stall::kPrivate) {
     lane_error_ = reason;

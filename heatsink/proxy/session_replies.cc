@@ -181,7 +181,7 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply) {
   const std::vector<QueuedSubscription> queued = std::exchange(transaction_channels_, {});
   const bool aborted = !ok || reply.announced() < 0 || reply.type() == '_';
   if (!aborted) name_owed_ = false;  // it has named itself
-  if (!in_multi_) announce_owed_name();
+  if (!in_multi_) introduce_if_owed();
   if (aborted) return;
   for (const QueuedSubscription& each : queued) {
     if (each.adds) {
@@ -224,15 +224,17 @@ void Session::authenticated(const Pending& pending, bool ok) {
   // A proxy without a password of its own cannot carry for this user what needs one.
   const SharedState& shared = worker_.shared();
   const bool let_in = shared.credentials.given() || shared.upstream_open.load();
+  const bool was_other = user_ == User::kOther;
   if (user == shared.credentials.acl_user() && let_in) {
     become(User::kShared);
     if (private_ && !pinned_) {
-      private_->set_login(Upstream::Login::kOwn);  // that is who it is now
+      private_->set_login(Upstream::Login::kOwn);               // that is who it is now
+      introduced_ = introduced_ || was_other || !name.empty();  // by itself, perhaps
       if (!has_state()) give_back(private_->protocol() == protocol_);
     }
   } else {
     become(User::kOther, user);
-    announce_name();
+    if (!was_other && !introduced_) introduce();
     follow_protocol();
   }
 }

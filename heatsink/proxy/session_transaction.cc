@@ -78,6 +78,8 @@ Session::Step Session::in_transaction(const Call& call) {
     pin();
     transaction_names_ |=
         call.route == Route::kClient && equals_ignoring_case(call.args[1], "setname");
+    if (call.route == Route::kClient && equals_ignoring_case(call.args[1], "setinfo"))
+      note_library(call);       // introduce() says it again, behind EXEC
     server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
   }
   return step;
@@ -90,7 +92,7 @@ Session::Step Session::end_transaction(const Call& call) {
   if (!executes) transaction_channels_.clear();
   const bool names = std::exchange(transaction_names_, false);
   forget_transaction();
-  if (!executes || !names) announce_owed_name();  // or executed() will know
+  if (!executes || !names) introduce_if_owed();  // or executed() will know
   return step;
 }
 

@@ -24,6 +24,7 @@ class Rules(unittest.TestCase):
         for rule, one, other in (
             ("numbers", b"*2\r\n:17\r\n$2\r\n33\r\n", b"*2\r\n:-9\r\n$3\r\n444\r\n"),
             ("kind", b"$1\r\na\r\n", b"$2\r\nbc\r\n"),
+            ("who", b"$20\r\nid=7 name=a lib-ver=1\r\n", b"$20\r\nid=8 name=a lib-ver=1\r\n"),
             ("size", b"*1\r\n$1\r\na\r\n", b"*1\r\n$1\r\nb\r\n"),
             ("any_order", b"*2\r\n:1\r\n:2\r\n", b"*2\r\n:2\r\n:1\r\n"),
             ("any_order", MAP, TURNED_MAP),
@@ -42,6 +43,7 @@ class Rules(unittest.TestCase):
             ("numbers", b"-ERR 1\r\n", b"-ERR 2\r\n"),
             ("kind", b"$1\r\na\r\n", b"+a\r\n"),
             ("kind", b"-ERR a\r\n", b"-ERR b\r\n"),
+            ("who", b"$9\r\nid=7 name=a\r\n", b"$9\r\nid=7 name=b\r\n"),
             ("size", b"*1\r\n$1\r\na\r\n", b"*0\r\n"),
             ("any_order", b"*2\r\n:1\r\n:2\r\n", b"*2\r\n:1\r\n:3\r\n"),
             ("any_order", MAP, MAP.replace(b":1", b":2", 1).replace(b"b\r\n:2", b"b\r\n:1")),

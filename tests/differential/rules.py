@@ -48,6 +48,11 @@ def kind(replies):
     return b"".join(reply[:1] for reply in split(replies))
 
 
+def who(replies):
+    """Of CLIENT INFO: what the client has said of itself."""
+    return b"".join(re.findall(rb" (?:name|lib-name|lib-ver)=\S*", replies))
+
+
 def size(replies):
     """The type, and how many elements: which ones is chance."""
     if not is_aggregate(replies):
@@ -90,6 +95,7 @@ RULES = {
     "numbers": error_or(numbers),
     "kind": error_or(kind),
     "size": error_or(size),
+    "who": error_or(who),
     "any_order": any_order,
     "pairs": pairs,
     "lines": lines,

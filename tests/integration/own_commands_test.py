@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the proxy says to the server on its own: in nobody's ACL LOG."""
+
+import re
+import unittest
+
+from harness import Proxy, Redis, need_programs, until
+from stage import ProxyTest
+
+NOBODY_HOT = {"detection.hot-qps": 1_000_000}
+
+
+class Users(ProxyTest):
+    """A user who may do no more than this, behind a proxy that logs in as another."""
+
+    RIGHTS = ("~mine:*", "&*", "+get", "+set", "+subscribe", "+wait", "+acl|whoami")
+
+    @classmethod
+    def setUpClass(cls):
+        need_programs()
+        cls.redis = Redis("--requirepass", "secret")
+        cls.addClassCleanup(cls.redis.stop)
+        cls.proxy = Proxy(f"redis://:secret@127.0.0.1:{cls.redis.port}", NOBODY_HOT)
+        cls.addClassCleanup(cls.proxy.stop)
+
+    def setUp(self):
+        self.server = self.to_server()
+        self.server.ask("AUTH", "secret")
+        self.server.ask("ACL", "SETUSER", "few", "reset", "on", ">pw", *self.RIGHTS)
+        self.server.ask("ACL", "LOG", "RESET")
+
+    def names(self):
+        rows = self.server.ask("CLIENT", "LIST").decode()
+        return re.findall(r" name=(\S*) .*user=few", rows)
+
+    def tearDown(self):
+        self.assertEqual(self.server.ask("ACL", "LOG"), b"*0\r\n")
+
+    def test_one_who_logs_in_at_once(self):
+        client = self.to_proxy()
+        self.assertEqual(client.ask("AUTH", "few", "pw"), b"+OK\r\n")
+        self.assertEqual(client.ask("SET", "mine:k", "v"), b"+OK\r\n")
+        self.assertEqual(client.ask("WAIT", 0, 0), b":0\r\n")
+        self.assertEqual(self.names(), [""])
+        self.assertTrue(client.ask("SUBSCRIBE", "news").endswith(b":1\r\n"))
+        self.assertEqual(self.names(), [""])
+
+    def test_one_who_has_been_the_proxys_user_and_has_a_name(self):
+        for resp in (2, 3):
+            client = self.to_proxy()
+            client.ask("HELLO", resp, "AUTH", "default", "secret")
+            client.ask("SELECT", 3)
+            client.ask("CLIENT", "SETNAME", "orders")
+            self.assertEqual(client.ask("AUTH", "few", "pw"), b"+OK\r\n")
+            self.assertEqual(client.ask("SET", "mine:k", "v"), b"+OK\r\n")
+            self.assertEqual(client.ask("WAIT", 0, 0), b":0\r\n")
+            self.assertEqual(self.names(), ["orders"])
+            self.assertTrue(client.ask("SUBSCRIBE", "news").endswith(b":1\r\n"))
+            client.close()
+            until(lambda: self.names() == [], what="its end")
+
+    def test_hello_with_a_name(self):
+        client = self.to_proxy()
+        reply = client.ask("HELLO", 3, "AUTH", "few", "pw", "SETNAME", "orders")
+        self.assertTrue(reply.startswith(b"%"), reply)
+        self.assertEqual(client.ask("GET", "mine:none"), b"_\r\n")
+        self.assertEqual(self.names(), ["orders"])
+        client.ask("AUTH", "few", "pw")
+        self.assertEqual(self.names(), ["orders"])
+
+    def test_a_failed_login_leaves_its_name_to_nobody(self):
+        client = self.to_proxy()
+        client.ask("AUTH", "secret")
+        client.ask("CLIENT", "SETNAME", "orders")
+        client.ask("AUTH", "few", "wrong")
+        other = self.to_proxy()
+        other.ask("AUTH", "secret")
+        other.ask("EVAL", "return 1", 0)  # on a private connection, which may be one that was left
+        self.assertNotIn(b" name=orders ", self.server.ask("CLIENT", "LIST"))
+        self.server.ask("ACL", "LOG", "RESET")  # the login itself is noted, as it should be
+
+
+class Library(ProxyTest):
+    """CLIENT SETINFO, which servers know from Redis 7.2 on."""
+
+    PROXY_OPTIONS = NOBODY_HOT
+
+    def setUp(self):
+        if self.to_server().ask("CLIENT", "SETINFO", "LIB-NAME", "x") != b"+OK\r\n":
+            self.skipTest("the server does not know CLIENT SETINFO")
+        self.client = self.to_proxy()
+
+    def told(self, client=None):
+        info = (client or self.client).ask("CLIENT", "INFO").decode()
+        return tuple(re.findall(r" lib-(?:name|ver)=(\S*)", info))
+
+    def test_it_is_the_connections(self):
+        self.assertEqual(self.client.ask("CLIENT", "SETINFO", "LIB-NAME", "lib"), b"+OK\r\n")
+        self.assertEqual(self.client.ask("CLIENT", "SETINFO", "lib-ver", "1.2"), b"+OK\r\n")
+        self.assertEqual(self.told(), ("lib", "1.2"))
+        self.assertEqual(self.told(self.to_proxy()), ("", ""))
+        self.client.ask("CLIENT", "SETINFO", "LIB-NAME", "other")
+        self.assertEqual(self.told(), ("other", "1.2"))
+        self.client.ask("RESET")
+        self.assertEqual(self.told(), ("other", "1.2"))
+
+    def test_what_is_refused_changes_nothing(self):
+        self.client.ask("CLIENT", "SETINFO", "LIB-NAME", "lib")
+        for words in (("LIB-NAME", "two words"), ("LIB-NOPE", "x"), ("LIB-VER",)):
+            refused = [c.ask("CLIENT", "SETINFO", *words) for c in (self.client, self.to_server())]
+            self.assertEqual(refused[0], refused[1])
+        self.assertEqual(self.told(), ("lib", ""))
+
+    def test_another_user_keeps_it(self):
+        rights = ("~*", "+get", "+client|info")
+        self.to_server().ask("ACL", "SETUSER", "few", "reset", "on", ">pw", *rights)
+        self.to_server().ask("ACL", "LOG", "RESET")
+        self.client.ask("CLIENT", "SETINFO", "LIB-NAME", "lib")
+        self.assertEqual(self.client.ask("AUTH", "few", "pw"), b"+OK\r\n")
+        self.assertEqual(self.told(), ("lib", ""))
+        self.assertEqual(self.to_server().ask("ACL", "LOG"), b"*0\r\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

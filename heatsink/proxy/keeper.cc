@@ -19,6 +19,7 @@ constexpr Nanos kWarmInterval = Millis(100);  // how late a key may be loaded ag
 
 // A reader's heartbeats keep the connection known to be alive, no more.
 constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
+constexpr Nanos kReaderRest = std::chrono::seconds(10);
 
 redis::TrackerOptions tracker_options(const SharedState& shared) {
   const ProxyOptions& options = shared.options;
@@ -40,6 +41,7 @@ redis::TrackerOptions reader_options(const SharedState& shared) {
   reader.tracking = false;
   reader.rights_interval = Nanos(0);
   reader.heartbeat_interval = kReaderHeartbeat;
+  reader.rest_interval = kReaderRest;
   reader.max_staleness = reader.fill_timeout = reader.response_timeout;
   return reader;
 }
@@ -89,7 +91,12 @@ void Keeper::run() {
     shared_.epochs.collect();
   });
   // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
-  loop_.call_every(shared_.options.heartbeat_interval / 2, [this] { link_.tick(); });
+  loop_.call_every(shared_.options.heartbeat_interval / 2, [this] {
+    const bool idle = shared_.table.copies() == 0;
+    tracker_.rest(idle);
+    reader_.rest(idle);
+    link_.tick();
+  });
   loop_.call_every(shared_.options.acl_staleness / 4, [this] { filler_.tick(BootClock::now()); });
   if (shared_.options.detection_enabled)
     loop_.call_every(shared_.options.tick, [this] { judge(); });

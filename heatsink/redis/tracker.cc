@@ -168,9 +168,14 @@ Status Tracker::tick(TimePoint now) {
   }
   const bool asks_rights = options_.rights_interval > Nanos(0) && state_ != State::kHandshake;
   if (asks_rights && now - rights_asked_at_ >= options_.rights_interval) ask_rights(now);
-  const bool due = now - heartbeat_sent_at_ >= options_.heartbeat_interval;
-  if (state_ != State::kHandshake && due && !heartbeat_in_flight_) send_heartbeat(now);
+  const Nanos interval = std::max(options_.heartbeat_interval,
+                                  rests_ && up() ? options_.rest_interval : Nanos(0));
+  if (state_ != State::kHandshake) send_heartbeat_if_due(now, interval);
   return Unit{};
+}
+
+void Tracker::send_heartbeat_if_due(TimePoint now, Nanos interval) {
+  if (!heartbeat_in_flight_ && now - heartbeat_sent_at_ >= interval) send_heartbeat(now);
 }
 
 void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
@@ -179,6 +184,7 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
     events_.on_filled(fill.reply());
     return;
   }
+  if (rests_) send_heartbeat_if_due(now, options_.heartbeat_interval);
   select(question.db, now);
   if (fill.string()) {
     send(Kind::kRead, {"GETRANGE", question.key, "0", std::to_string(options_.value_bytes_max)},

@@ -30,6 +30,7 @@ struct TrackerOptions {
   Nanos rights_interval{0};  // how often it asks what its own user may do; 0: never
   std::string heartbeat_key = "heatsink:heartbeat";
   Nanos heartbeat_interval = Millis(100);
+  Nanos rest_interval = std::chrono::seconds(1);  // of heartbeats while it rests
   Nanos max_staleness = std::chrono::seconds(1);  // a heartbeat older than this: stalled
   Nanos fill_timeout = std::chrono::seconds(1);   // who waits longer for a fill gets kFailed
   Nanos response_timeout =
@@ -83,6 +84,11 @@ class Tracker final : public Dialogue {
   void disconnected(const std::string& reason) override;
   // Heartbeats and time-outs; call it at least every heartbeat interval.
   Status tick(TimePoint now) override;
+
+  // While there is no copy to be proven (`yes`), heartbeats go at rest_interval: whoever looks at
+  // the server with MONITOR sees each. A fill then has one sent before it, if the last is older
+  // than heartbeat_interval, so that it is asked of a server known to be the right one.
+  void rest(bool yes) { rests_ = yes; }
 
   // Asks the question and for the key's TTL. REQUIRES now to have been read before the call, and,
   // for anything but a string, that the reply is not expected to be longer than value_bytes_max.
@@ -141,6 +147,7 @@ class Tracker final : public Dialogue {
   Status on_reply(const resp::Value& reply, TimePoint now);
   Status on_answer(const Expected& expected, const resp::Value& reply, TimePoint now);
   void send_heartbeat(TimePoint now);
+  void send_heartbeat_if_due(TimePoint now, Nanos interval);
   Status on_role(const resp::Value& hello);
   Status on_slots(const resp::Value& reply);
   Status on_handshake(Kind kind, const resp::Value& reply);
@@ -178,6 +185,7 @@ class Tracker final : public Dialogue {
   TimePoint received_at_{};  // of the bytes now being read
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
+  bool rests_ = false;
 };
 
 }  // namespace heatsink::redis

@@ -31,6 +31,53 @@ TEST_F(Reading, AsksForNothingButAProof) {
   EXPECT_THAT(log_.take(), ElementsAre("filled 7 value sent 5 \"v\""));
 }
 
+// ---- at rest
+
+using Resting = TrackerUp;
+
+TEST_F(Resting, HeartbeatsGoAtItsInterval) {
+  tracker_.rest(true);
+  ASSERT_TRUE(tracker_.tick(at(999)).ok());
+  EXPECT_EQ(sent(), "");
+  ASSERT_TRUE(tracker_.tick(at(1000)).ok());
+  EXPECT_EQ(sent(), heartbeat());
+  hear(kHeart, at(1001));
+  tracker_.rest(false);
+  ASSERT_TRUE(tracker_.tick(at(1100)).ok());
+  EXPECT_EQ(sent(), heartbeat());
+}
+
+TEST_F(Resting, AFillIsAskedBehindAProof) {
+  const std::string read = request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"});
+  tracker_.rest(true);
+  tracker_.fill(1, {"k", 0}, at(99));
+  EXPECT_EQ(sent(), read) << "the last is as good as another";
+  tracker_.fill(2, {"k", 0}, at(100));
+  EXPECT_EQ(sent(), heartbeat() + read);
+  tracker_.fill(3, {"k", 0}, at(300));
+  EXPECT_EQ(sent(), read) << "one is on its way";
+}
+
+// What it learns at once: the fill behind it is answered by nobody.
+TEST_F(Resting, AServerThatIsNoMasterAnyMoreGivesNoCopy) {
+  tracker_.rest(true);
+  tracker_.fill(1, {"k", 0}, at(500));
+  EXPECT_THAT(error_of("%1\r\n$4\r\nrole\r\n$7\r\nreplica\r\n" + kBeat + bulk("v") + integer(-1)),
+              HasSubstr("replica"));
+  EXPECT_THAT(log_.take(), IsEmpty());
+}
+
+TEST_F(Resting, OneThatIsStalledIsAskedAsOftenAsEver) {
+  tracker_.rest(true);
+  ASSERT_TRUE(tracker_.tick(at(1000)).ok());
+  ASSERT_TRUE(tracker_.tick(at(2001)).ok());
+  EXPECT_THAT(log_.take(), ElementsAre("down"));
+  sent();
+  hear(kHeart, at(2002));
+  ASSERT_TRUE(tracker_.tick(at(2003)).ok());
+  EXPECT_EQ(sent(), heartbeat());
+}
+
 // ---- rights
 
 class Rights : public TrackerTest {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the proxy says to the server on its own: in nobody's ACL LOG."""
+"""What the proxy says to the server on its own: in nobody's ACL LOG, and little of it in MONITOR."""
 
 import re
 import unittest
 
-from harness import Proxy, Redis, need_programs, until
+from harness import Proxy, RawClient, Redis, need_programs, until
 from stage import ProxyTest
 
 NOBODY_HOT = {"detection.hot-qps": 1_000_000}
@@ -119,6 +119,51 @@ class Library(ProxyTest):
         self.assertEqual(self.client.ask("AUTH", "few", "pw"), b"+OK\r\n")
         self.assertEqual(self.told(), ("lib", ""))
         self.assertEqual(self.to_server().ask("ACL", "LOG"), b"*0\r\n")
+
+
+class Monitor(ProxyTest):
+    """Under way from the start; the seconds are those that the server writes."""
+
+    PROXY_OPTIONS = {
+        "detection.hot-qps": 20,
+        "detection.window": "1s",
+        "detection.tick": "10ms",
+        "cache.expire-after-write": "1h",
+    }
+
+    def heartbeats(self, monitor, count):
+        """The moments of so many that the tracker sends."""
+        at = []
+        while len(at) < count:
+            line = monitor.read().decode()
+            if '"exists"' in line.lower() and "heatsink:heartbeat" in line:
+                at.append((float(line[1:].split()[0]), line.split()[2]))
+        tracker = max({who for _, who in at}, key=[who for _, who in at].count)
+        return [moment for moment, who in at if who == tracker]
+
+    def gaps(self, count):
+        with RawClient(self.redis.port) as monitor:
+            monitor.ask("MONITOR")
+            at = self.heartbeats(monitor, count)
+        return sorted(b - a for a, b in zip(at, at[1:]))
+
+    def test_once_a_second_while_nothing_is_copied(self):
+        until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, what="the tracker is up")
+        self.assertGreater(self.gaps(6)[0], 0.9)
+
+    def test_as_often_as_it_should_while_something_is(self):
+        client = self.to_proxy()
+
+        def hit():
+            before = self.proxy.hits()
+            for _ in range(40):
+                client.ask("GET", "k")
+            return self.proxy.hits() > before
+
+        until(hit, what="a copy")
+        until(lambda: self.gaps(12)[4] < 0.3, what="heartbeats every 100 ms")
+        self.to_server().ask("SET", "k", "v")
+        until(lambda: self.gaps(4)[0] > 0.9, what="a rest")
 
 
 if __name__ == "__main__":

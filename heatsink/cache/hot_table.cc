@@ -47,6 +47,8 @@ const char* to_string(Uncacheable why) {
       return "it does not exist, and cache.maximum-nil is used up";
     case Uncacheable::kNoDatabase:
       return "the server does not let the proxy into its database (SELECT)";
+    case Uncacheable::kTableFull:
+      return "the server remembers cache.maximum-tracked-keys others for the proxy";
   }
   return "";
 }

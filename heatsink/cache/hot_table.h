@@ -22,13 +22,21 @@
 namespace heatsink::cache {
 
 // Why a hot key has no copy although it is hot.
-enum class Uncacheable : std::uint8_t { kNo, kTooBig, kWrongType, kNoRoom, kNilQuota, kNoDatabase };
+enum class Uncacheable : std::uint8_t {
+  kNo,
+  kTooBig,
+  kWrongType,
+  kNoRoom,
+  kNilQuota,
+  kNoDatabase,
+  kTableFull,
+};
 const char* to_string(Uncacheable why);  // a sentence for the user; "" for kNo
 // No read of the key is worth a fill; the others concern one read, and those of the same key that
 // ask for less may do well.
 constexpr bool concerns_whole_key(Uncacheable why) {
   return why == Uncacheable::kNoRoom || why == Uncacheable::kNilQuota ||
-         why == Uncacheable::kNoDatabase;
+         why == Uncacheable::kNoDatabase || why == Uncacheable::kTableFull;
 }
 
 // A hot key and its copies, one per read: GET, or HGET of this field, or LRANGE of that range.

@@ -346,8 +346,9 @@ TEST_F(HotTableTest, AnInsertedCopyLiftsTheMark) {
 
 TEST_F(HotTableTest, EveryReasonIsASentence) {
   EXPECT_STREQ(to_string(Uncacheable::kNo), "");
-  for (Uncacheable why : {Uncacheable::kTooBig, Uncacheable::kWrongType, Uncacheable::kNoRoom,
-                          Uncacheable::kNilQuota, Uncacheable::kNoDatabase}) {
+  for (Uncacheable why :
+       {Uncacheable::kTooBig, Uncacheable::kWrongType, Uncacheable::kNoRoom, Uncacheable::kNilQuota,
+        Uncacheable::kNoDatabase, Uncacheable::kTableFull}) {
     EXPECT_GT(std::string(to_string(why)).size(), 10U);
   }
 }

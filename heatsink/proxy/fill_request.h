@@ -37,6 +37,7 @@ enum class FillOutcome : std::uint8_t {
   kTooBig,
   kRefused,     // by the server: another type
   kNoDatabase,  // by the server: SELECT of it
+  kTableFull,   // not asked: cache.maximum-tracked-keys
   kFailed,      // no answer
   kNoRoom,      // the table has refused it (cache::Entry::uncacheable), or the key is hot no longer
 };

@@ -68,20 +68,21 @@ void Filler::on_filled(const FillReply& reply) {
   if (reply.ttl) answer->value_ends = reply.sent_at + *reply.ttl;
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
   answer->usable = reply.usable();
-  answer->refused = reply.outcome == FillReply::Outcome::kTooBig ||
-                    reply.outcome == FillReply::Outcome::kRefused ||
-                    reply.outcome == FillReply::Outcome::kNoDatabase;
+  answer->refused = !answer->usable && reply.outcome != FillReply::Outcome::kFailed;
   answer->reply = reply.reply;
   answer->resp2 = reply.resp2;
   if (answer->usable) shared_.table.note_shown(flight.asked.hash, reply.sent_at);
   if (!answer->usable) counters_.add(Count::kFillsFailed);
   const FillOutcome outcome = keep(flight, reply, *answer);
   for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
-  const std::string why =
-      reply.refusal.empty()
-          ? std::string()
-          : "the server refuses database " + std::to_string(flight.asked.db) + ": " + reply.refusal;
-  outlet_.filled(flight.asked, outcome, why);
+  outlet_.filled(flight.asked, outcome, reason_of(flight, reply));
+}
+
+std::string Filler::reason_of(const Flight& flight, const FillReply& reply) {
+  if (reply.outcome == FillReply::Outcome::kTableFull)
+    return cache::to_string(cache::Uncacheable::kTableFull);
+  if (reply.outcome != FillReply::Outcome::kNoDatabase) return "";
+  return "the server refuses database " + std::to_string(flight.asked.db) + ": " + reply.refusal;
 }
 
 // Those who waited get the value in any case: it was the server's while they waited. It is kept
@@ -98,6 +99,9 @@ FillOutcome Filler::keep(const Flight& flight, const FillReply& reply, const Fil
     case FillReply::Outcome::kNoDatabase:
       shared_.table.mark(key, cache::Uncacheable::kNoDatabase, reply.sent_at);
       return FillOutcome::kNoDatabase;
+    case FillReply::Outcome::kTableFull:
+      shared_.table.mark(key, cache::Uncacheable::kTableFull, reply.sent_at);
+      return FillOutcome::kTableFull;
     case FillReply::Outcome::kFailed:
       return FillOutcome::kFailed;
     case FillReply::Outcome::kValue:

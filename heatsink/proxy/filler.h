@@ -30,7 +30,7 @@ class Filler final : public redis::TrackerEvents {
     virtual void learn(const redis::ServerFacts& facts) = 0;
     virtual void rights_changed() = 0;  // of the proxy's own user
     // Each fill once, after those who waited have been answered. `asked` by whoever asked first.
-    // `why`: a sentence for the user, of kNoDatabase.
+    // `why`: a sentence for the user, of kNoDatabase and kTableFull.
     virtual void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) = 0;
     // The lease has ended, for this reason; "": it is there again. Not twice alike.
     virtual void lease_changed(const std::string& reason) = 0;
@@ -82,6 +82,7 @@ class Filler final : public redis::TrackerEvents {
   };
 
   void ask(redis::FillId id, const FillRequest& request);
+  static std::string reason_of(const Flight& flight, const redis::FillReply& reply);
   FillOutcome keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
   FillOutcome insert(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
   Nanos life_of(const redis::FillReply& reply) const;

@@ -31,6 +31,7 @@ redis::TrackerOptions tracker_options(const SharedState& shared) {
   tracker.fill_timeout = options.max_staleness;
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
+  tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
   tracker.rights_interval = options.acl_staleness / 2;
   return tracker;
 }
@@ -95,6 +96,7 @@ void Keeper::run() {
     const bool idle = shared_.table.copies() == 0;
     tracker_.rest(idle);
     reader_.rest(idle);
+    shared_.tracked_keys.store(tracker_.tracked_names(), std::memory_order_relaxed);
     link_.tick();
   });
   loop_.call_every(shared_.options.acl_staleness / 4, [this] { filler_.tick(BootClock::now()); });
@@ -138,13 +140,22 @@ void Keeper::refresh() {
 void Keeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
   const TimePoint now = BootClock::now();
   refresher_.filled(asked, outcome, now);
-  // An order by the clock has nobody who waits for its answer.
-  if (!why.empty() && warmer_.holds(asked.hash))
-    log_limited(LogLevel::kWarning, "warm-database", "keys are not warmed: " + why, loop_.now());
+  tell_of_refusal(asked, outcome, why);
   warmer_.filled(asked, outcome, now, why);
   if (warm_waiters_.empty()) return;
   take_warm_turns(now);
   answer_warm_waiters(now);
+}
+
+// Nobody waits for the answer to an order by the clock, or for the copy of a hot key.
+void Keeper::tell_of_refusal(const FillRequest& asked, FillOutcome outcome,
+                             const std::string& why) {
+  if (outcome == FillOutcome::kTableFull) {
+    log_limited(LogLevel::kWarning, "table-full",
+                "hot keys get no copies: " + why + " (heatsink_tracked_keys)", loop_.now());
+  } else if (outcome == FillOutcome::kNoDatabase && warmer_.holds(asked.hash)) {
+    log_limited(LogLevel::kWarning, "warm-database", "keys are not warmed: " + why, loop_.now());
+  }
 }
 
 // What may be served meanwhile is marked, for whoever looks for it later.

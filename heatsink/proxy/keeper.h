@@ -78,6 +78,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void lease_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
+  void tell_of_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
   void refresh();
 

@@ -217,6 +217,11 @@ void ProxyOptions::describe(OptionSet& set) {
            "A value larger than this is never cached.", 1, bytes(mebibytes(16))});
   set.add({"cache.maximum-nil", &maximum_nil,
            "Of the local copies, at most so many that say \"no such key\".", 0, 4096});
+  set.add({"cache.maximum-tracked-keys", &maximum_tracked_keys,
+           "Names that the server may have to remember for the proxy, each until its key changes: "
+           "they share its tracking-table-max-keys (1000000) with clients that track themselves. "
+           "Past it, hot keys that it does not remember yet get no copies.",
+           1, 10'000'000});
   set.add({"cache.warm-share", &warm_share,
            "Of maximum-size and maximum-bytes, what warmed keys may take at most (heatsink warm, "
            "warming).",

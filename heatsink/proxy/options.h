@@ -85,6 +85,7 @@ struct ProxyOptions {
   Bytes maximum_bytes = mebibytes(64);
   Bytes maximum_value_bytes = kibibytes(256);
   std::int64_t maximum_nil = 100;
+  std::int64_t maximum_tracked_keys = 100'000;
   Share warm_share{0.5};
   Nanos expire_after_write = std::chrono::seconds(10);
   Nanos max_staleness = std::chrono::seconds(1);

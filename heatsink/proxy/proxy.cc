@@ -32,6 +32,9 @@ constexpr MetricRow kEntries{"heatsink_cache_entries", MetricKind::kGauge,
                              "Local copies now held."};
 constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
                            "Bytes of the local copies now held."};
+constexpr MetricRow kTracked{"heatsink_tracked_keys", MetricKind::kGauge,
+                             "Names that the server remembers for the proxy's tracking connection, "
+                             "of cache.maximum-tracked-keys."};
 constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
 constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
                               "Keys that are write-hot now: busy, but not worth a copy."};
@@ -214,6 +217,7 @@ MetricSamples Proxy::metrics() const {
   gauge(kUp, threads_->shared.lease.up() ? 1 : 0);
   gauge(kEntries, report.cached_entries);
   gauge(kBytes, report.cached_bytes);
+  gauge(kTracked, threads_->shared.tracked_keys.load(std::memory_order_relaxed));
   gauge(kHot, report.hot_keys);
   gauge(kWriteHot, report.write_hot_keys);
   gauge(kWarm, report.keys.size() - report.hot_keys - report.write_hot_keys);

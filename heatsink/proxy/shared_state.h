@@ -86,6 +86,9 @@ struct SharedState {
   cache::Fences fences;
   cache::HotTable table;
 
+  // Names that the server remembers for the tracker; the keeper writes it.
+  std::atomic<std::uint64_t> tracked_keys{0};
+
   MemoryBudget memory{options.maximum_memory.count > 0 ? options.maximum_memory
                                                        : share_for_buffers(memory_limits())};
   ClientNames client_names;

@@ -162,6 +162,7 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
       pin.outcome = WarmOutcome::kNoString;
       break;
     case FillOutcome::kNoDatabase:
+    case FillOutcome::kTableFull:
       let_go(found, why);
       break;
     case FillOutcome::kNoRoom:

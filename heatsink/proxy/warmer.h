@@ -42,7 +42,7 @@ class Warmer {
 
   // Lets go what has had its time; gives what is to be asked for now. O(warmed keys).
   std::vector<FillRequest> due(TimePoint now);
-  // `why`: of kNoDatabase, which ends the warming of the key.
+  // `why`: of kNoDatabase and kTableFull, which end the warming of the key.
   void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now,
               const std::string& why = {});
 

@@ -24,6 +24,7 @@ struct FillReply {
     kTooBig,      // longer than value_bytes_max
     kRefused,     // of another type, or not ours to read: do not ask again soon
     kNoDatabase,  // the server refuses SELECT of it, and `refusal` is what it said
+    kTableFull,   // TrackerOptions::names_max is used up: it was not asked
     kFailed,  // the tracker was lost or stalled before the reply came, or it changed too fast to
               // tell
   };
@@ -72,6 +73,8 @@ class Fill {
 
   // What it reads is of another database, since the server has answered SELECT with this error.
   void not_in_its_database(const std::string& refusal);
+
+  void finds_table_full() { reply_.outcome = FillReply::Outcome::kTableFull; }
 
   void answered(TimePoint at) { reply_.answered_at = at; }
 

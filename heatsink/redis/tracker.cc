@@ -41,7 +41,7 @@ Error protocol_error(std::string_view what) {
 }  // namespace
 
 Tracker::Tracker(TrackerOptions options, TrackerEvents& events)
-    : options_(std::move(options)), events_(events) {}
+    : options_(std::move(options)), events_(events), names_(options_.names_max) {}
 
 void Tracker::connected(TimePoint now) {
   state_ = State::kHandshake;
@@ -52,6 +52,7 @@ void Tracker::connected(TimePoint now) {
   db_refusal_.clear();
   cluster_ = false;
   slots_.reset();
+  names_.clear();
   // Before AUTH: tells whether a fresh connection may do anything.
   if (options_.tracking) send(Kind::kPing, {"PING"}, now);
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
@@ -168,8 +169,8 @@ Status Tracker::tick(TimePoint now) {
   }
   const bool asks_rights = options_.rights_interval > Nanos(0) && state_ != State::kHandshake;
   if (asks_rights && now - rights_asked_at_ >= options_.rights_interval) ask_rights(now);
-  const Nanos interval = std::max(options_.heartbeat_interval,
-                                  rests_ && up() ? options_.rest_interval : Nanos(0));
+  const Nanos interval =
+      std::max(options_.heartbeat_interval, rests_ && up() ? options_.rest_interval : Nanos(0));
   if (state_ != State::kHandshake) send_heartbeat_if_due(now, interval);
   return Unit{};
 }
@@ -181,6 +182,11 @@ void Tracker::send_heartbeat_if_due(TimePoint now, Nanos interval) {
 void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
   Fill fill(id, question, now);
   if (state_ != State::kUp) {
+    events_.on_filled(fill.reply());
+    return;
+  }
+  if (options_.tracking && !names_.admit(question.key)) {
+    fill.finds_table_full();
     events_.on_filled(fill.reply());
     return;
   }
@@ -231,12 +237,14 @@ Status Tracker::on_push(const Value& push) {
   if (push.items.size() < 2) return protocol_error("an invalidation without names");
   const Value& names = push.items[1];
   if (names.type == Value::Type::kNull) {
+    names_.clear();
     flush();
     return Unit{};
   }
   if (names.type != Value::Type::kArray) return protocol_error("an invalidation without names");
   for (const Value& name : names.items) {
     if (!name.is_text()) return protocol_error("an invalidation of what is no name");
+    names_.forget(name.text);
     invalidate(name.text);
   }
   return Unit{};

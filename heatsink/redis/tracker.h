@@ -16,6 +16,7 @@
 #include "heatsink/redis/credentials.h"
 #include "heatsink/redis/dialogue.h"
 #include "heatsink/redis/fill.h"
+#include "heatsink/redis/tracked_names.h"
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/reply_scanner.h"
 #include "heatsink/resp/value.h"
@@ -36,6 +37,7 @@ struct TrackerOptions {
   Nanos response_timeout =
       std::chrono::seconds(10);  // a reply older than this: the connection is given up
   std::uint64_t value_bytes_max = 256 * 1024;
+  std::size_t names_max = SIZE_MAX;  // that the server may have to remember for this connection
   // A reply to a fill that is longer ends the connection: what is behind it, invalidations too,
   // would come late. Longer ones than value_bytes_max, up to this, are let pass unread.
   std::uint64_t reply_bytes_max = 8 * 1024 * 1024;
@@ -107,6 +109,8 @@ class Tracker final : public Dialogue {
   bool evicts_by_use() const { return evicts_by_use_.value_or(false); }
   void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now);
 
+  std::size_t tracked_names() const { return names_.size(); }
+
   // Whether the server says what the connection's user may do (ACL GETUSER is not forbidden), so
   // that on_rights_changed() can be relied on.
   bool rights_known() const { return rights_.has_value() && !rights_->empty(); }
@@ -174,6 +178,7 @@ class Tracker final : public Dialogue {
   ByteBuffer output_;
   std::deque<Expected> expected_;
   std::deque<Fill> fills_;  // in the order sent
+  TrackedNames names_;
   static constexpr std::uint32_t kUnknownDb = UINT32_MAX;
   std::uint32_t db_ = 0;    // that the next request will meet
   std::string db_refusal_;  // the error to the last SELECT; "": what is answered now is of its db

@@ -182,6 +182,33 @@ TEST_F(Filling, ARefusalIsForgottenWithItsConnection) {
   EXPECT_THAT(filled(bulk("v") + integer(-1)), ElementsAre("filled 7 value sent 5 \"v\""));
 }
 
+// Of names that the server has to remember until they change.
+TEST_F(Filling, NoMoreNamesAreReadThanTheServerMayRemember) {
+  TrackerOptions few = options();
+  few.names_max = 2;
+  Tracker tracker(few, log_);
+  tracker.connected(at(0));
+  ASSERT_TRUE(tracker.received(kPong + kHello + kCommands + kOk + kBeat, at(1)).ok());
+  const auto fill = [&](std::string_view name, const std::string& reply) {
+    log_.take();
+    tracker.fill(7, {name, 0}, at(5));
+    EXPECT_TRUE(tracker.received(reply, at(6)).ok());
+    return log_.take();
+  };
+  const std::string value = bulk("v") + integer(-1);
+  EXPECT_THAT(fill("a", value), ElementsAre("filled 7 value sent 5 \"v\""));
+  EXPECT_THAT(fill("b", value), ElementsAre("filled 7 value sent 5 \"v\""));
+  tracker.output().clear();
+  EXPECT_THAT(fill("c", ""), ElementsAre("filled 7 table full sent 5"));
+  EXPECT_TRUE(tracker.output().view().empty()) << "it is not read";
+  EXPECT_THAT(fill("a", value), ElementsAre("filled 7 value sent 5 \"v\""));
+  EXPECT_EQ(tracker.tracked_names(), 2U);
+  EXPECT_THAT(fill("c", push({"b"})), ElementsAre("filled 7 table full sent 5", "invalidate b"));
+  EXPECT_THAT(fill("c", value), ElementsAre("filled 7 value sent 5 \"v\""));
+  ASSERT_TRUE(tracker.received(kFlushPush, at(7)).ok());
+  EXPECT_EQ(tracker.tracked_names(), 0U);
+}
+
 TEST_F(Filling, MayBeAskedForFromWithinACallback) {
   tracker_.disconnected("x");
   log_.take();

@@ -77,6 +77,8 @@ class TrackerLog final : public TrackerEvents {
         return "too big";
       case FillReply::Outcome::kRefused:
         return "refused";
+      case FillReply::Outcome::kTableFull:
+        return "table full";
       case FillReply::Outcome::kNoDatabase:
         return "no database";
       case FillReply::Outcome::kFailed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the proxy says to the server on its own: in nobody's ACL LOG, and little of it in MONITOR."""
+"""What the proxy says to the server by itself: in no ACL LOG, and little of it in MONITOR."""
 
 import re
 import unittest
@@ -162,8 +162,50 @@ class Monitor(ProxyTest):
 
         until(hit, what="a copy")
         until(lambda: self.gaps(12)[4] < 0.3, what="heartbeats every 100 ms")
+        self.assertGreaterEqual(self.proxy.metric("heatsink_tracked_keys"), 1)
         self.to_server().ask("SET", "k", "v")
+        until(lambda: self.proxy.metric("heatsink_tracked_keys") == 0, what="k is forgotten")
         until(lambda: self.gaps(4)[0] > 0.9, what="a rest")
+
+
+class Tracked(ProxyTest):
+    """Names that the server must remember until their keys change."""
+
+    PROXY_OPTIONS = {
+        "detection.hot-qps": 5,
+        "detection.window": "1s",
+        "detection.tick": "10ms",
+        "detection.minimum-residence": "1h",
+        "cache.maximum-tracked-keys": 2,
+    }
+
+    def hit(self, key):
+        before = self.proxy.hits()
+        for _ in range(30):
+            self.client.ask("GET", key)
+        return self.proxy.hits() > before
+
+    def noted(self):
+        """What the server has in its table: the heartbeat's key is always there."""
+        info = self.to_server().ask("INFO", "stats").decode()
+        return int(re.search(r"tracking_total_keys:(\d+)", info)[1])
+
+    def test_no_more_than_the_limit_and_told(self):
+        self.client = self.to_proxy()
+        until(lambda: self.hit("a"), what="a copy of a")
+        until(lambda: self.hit("b"), what="a copy of b")
+
+        def left_out():
+            self.hit("c")
+            notes = {key["name"]: key["cache_note"] for key in self.proxy.api("hotkeys")["keys"]}
+            return "cache.maximum-tracked-keys" in notes.get("c", "")
+
+        until(left_out, what="c is told to have no place")
+        self.assertEqual(self.proxy.metric("heatsink_tracked_keys"), 2)
+        self.assertLessEqual(self.noted(), 3)
+        self.assertEqual(self.client.ask("GET", "c"), b"$-1\r\n")
+        self.to_server().ask("SET", "a", "v")
+        until(lambda: self.hit("c"), what="a copy of c")
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class Pair:
         """New connections to emptied servers; `protocols` has a 2 or a 3 for each."""
         for side in self.sides():
             side.disconnect()
+            side.unblock_all()  # a script that a failure has left behind
             until(lambda side=side: side.blocked() == 0, PATIENCE_S, "nobody waits")
             side.empty()
             side.connect(protocols)

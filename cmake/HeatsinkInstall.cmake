@@ -6,7 +6,7 @@
 # An application gets these headers and no other: tests/install builds with nothing else.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
-foreach(package fmt spdlog yaml-cpp)
+foreach(package fmt yaml-cpp)
   find_package(${package} REQUIRED)
 endforeach()
 find_package(OpenSSL 3.0 REQUIRED)
@@ -19,7 +19,7 @@ endforeach()
 target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_boost_json>)
 target_compile_features(heatsink_archive PUBLIC cxx_std_20)
 target_link_libraries(heatsink_archive
-  PRIVATE fmt::fmt spdlog::spdlog yaml-cpp OpenSSL::SSL OpenSSL::Crypto PUBLIC Threads::Threads)
+  PRIVATE fmt::fmt yaml-cpp OpenSSL::SSL OpenSSL::Crypto PUBLIC Threads::Threads)
 set_target_properties(heatsink_archive PROPERTIES
   LINKER_LANGUAGE CXX EXPORT_NAME client OUTPUT_NAME heatsink-client)
 install(TARGETS heatsink_archive heatsink_c EXPORT heatsink

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "apps/heatsink/verbs.h"
+#include "heatsink/base/timed_write.h"
 
 namespace heatsink::app {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 void give_up(int) {
   constexpr std::string_view kWords =
       "heatsink: a part of it does not end (a look-up of a name, perhaps): ended without it\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  write_within(STDERR_FILENO, kWords, Millis(0));
   _exit(kFailed);
 }
 

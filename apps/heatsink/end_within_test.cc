@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/heatsink/end_within.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include <string>
 
 #include "apps/heatsink/verbs.h"
 
@@ -17,6 +20,21 @@ TEST(EndWithin, WhatDoesNotEndIsNotWaitedFor) {
         while (true) pause();
       },
       ::testing::ExitedWithCode(kFailed), "does not end");
+}
+
+TEST(EndWithin, AStandardErrorOutputThatNobodyReadsIsNotWaitedFor) {
+  EXPECT_EXIT(
+      {
+        int ends[2];
+        const int good = pipe(ends) == 0 ? fcntl(ends[1], F_SETFL, O_NONBLOCK) : -1;
+        const std::string junk(4096, 'x');
+        while (good == 0 && write(ends[1], junk.data(), junk.size()) > 0) continue;
+        fcntl(ends[1], F_SETFL, 0);
+        dup2(ends[1], STDERR_FILENO);
+        const EndWithin bound(Millis(5));
+        while (good == 0) pause();
+      },
+      ::testing::ExitedWithCode(kFailed), "");
 }
 
 TEST(EndWithin, WhatEndsInTimeIsLeftAlone) {

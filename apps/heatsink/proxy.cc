@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // heatsink proxy: stands in front of a server until it is told to stop.
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
@@ -14,6 +15,7 @@
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
+#include "heatsink/base/timed_write.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
 
@@ -22,6 +24,8 @@ namespace {
 
 constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server to answer
 constexpr Millis kEndWithin(5000);     // after SIGINT or SIGTERM, whatever the server does
+constexpr Millis kReader(1000);        // how long whoever reads our output may read nothing of it
+constexpr Millis kLastLines(500);      // at the end, for the log to be written
 
 struct ProxyFlags {
   ConfigurationFlags configuration;
@@ -42,6 +46,10 @@ ConfigFaults configure(const ProxyFlags& flags, proxy::ProxyOptions& proxy) {
     if (const Status set = options.set(name, text); !set.ok()) faults.push_back(set.error());
   }
   return faults.empty() ? contradictions(proxy, options) : faults;
+}
+
+LogFormat log_format_of(const proxy::ProxyOptions& options) {
+  return options.log_format == "json" ? LogFormat::kJson : LogFormat::kText;
 }
 
 std::uint64_t random_seed() {
@@ -94,8 +102,9 @@ Status check_admin(const proxy::ProxyOptions& options) {
   return net::check_unused(*net::parse_host_port(options.admin));
 }
 
+// Signals are blocked by now: a wait for a reader that does not read could not be ended.
 int fail(const Error& error) {
-  std::cerr << "heatsink proxy: " << error.message << '\n';
+  write_within(STDERR_FILENO, "heatsink proxy: " + error.message + "\n", kReader);
   return kFailed;
 }
 
@@ -106,17 +115,21 @@ void say_ready(const proxy::ProxyOptions& options, const proxy::Proxy& proxy,
   const Status ready = proxy.ready();
   net::Endpoint listening = *net::parse_endpoint(options.listen);
   listening.tcp.port = proxy.port();
-  std::cout << "heatsink proxy is ready: clients " << listening.text() << ", upstream "
-            << net::parse_redis_url(options.upstream)->display()
-            << (ready.ok() ? "" : " (not reachable yet)") << ", admin "
-            << (admin != nullptr ? "http://" + admin->address().text() : std::string("off"))
-            << std::endl;
+  const std::string line =
+      "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
+      net::parse_redis_url(options.upstream)->display() +
+      (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
+      (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) + "\n";
+  if (!write_within(STDOUT_FILENO, line, kReader))
+    log(LogLevel::kWarning, "nobody reads the standard output: " + line);
 }
 
-// The signal that ends it; SIGHUP only has the certificates read again.
+// The signal that ends it. SIGHUP only has the log's file opened and the certificates read again.
 int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
   int signal = 0;
   while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+    if (const Status reopened = reopen_log(); !reopened.ok())
+      log(LogLevel::kError, "SIGHUP: the log stays where it was: " + reopened.error().message);
     const Status read = proxy.reload_tls();
     log(read.ok() ? LogLevel::kInfo : LogLevel::kError,
         read.ok() ? "SIGHUP: certificates were read again"
@@ -152,6 +165,8 @@ int run_proxy(int argc, char** argv) {
   if (!faults.empty()) return kMisused;
 
   set_log_level(*parse_log_level(options.log_level));
+  if (const Status opened = set_log_output(options.log_file, log_format_of(options)); !opened.ok())
+    return fail({opened.error().code, "log.file: " + opened.error().message});
   if (const Status unused = check_admin(options); !unused.ok()) return fail(unused.error());
 
   const sigset_t ending = block_signals();
@@ -166,6 +181,7 @@ int run_proxy(int argc, char** argv) {
   const EndWithin bound(kEndWithin);
   admin->reset();
   proxy->reset();
+  flush_log(kLastLines);
   return kDone;
 }
 

@@ -76,7 +76,7 @@ class ObservedAnswers final : public TopAnswers {
     const auto missing = first_.missing(ordered.front(), BootClock::now());
     if (missing) return done(Error{ErrorCode::kUnavailable, *missing});
     const Nanos age = BootClock::now() - ordered.front().report.at;
-    done(observed_json(picture, std::chrono::time_point_cast<admin::WallTime::duration>(
+    done(observed_json(picture, std::chrono::time_point_cast<WallTime::duration>(
                                     std::chrono::system_clock::now() - age)));
   }
 

@@ -32,12 +32,11 @@ std::string_view to_string(observe::SourceState state) {
 }
 
 // A moment of the boot clock as UTC, by the wall clock at the report's.
-std::string utc(TimePoint moment, const detect::Report& report, admin::WallTime wall_at) {
-  return admin::iso_time(wall_at -
-                         std::chrono::duration_cast<admin::WallTime::duration>(report.at - moment));
+std::string utc(TimePoint moment, const detect::Report& report, WallTime wall_at) {
+  return iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(report.at - moment));
 }
 
-json::object source_object(const observe::Observation& seen, admin::WallTime wall_at) {
+json::object source_object(const observe::Observation& seen, WallTime wall_at) {
   const observe::SourceFacts& facts = seen.facts;
   json::object out;
   out["name"] = facts.name;
@@ -134,7 +133,7 @@ void withhold_verdict(const std::string& source, json::object& out) {
 
 }  // namespace
 
-std::string observed_json(const observe::Picture& picture, admin::WallTime wall_at) {
+std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
   const std::vector<observe::Observation>& seen = picture.sources;
   json::value body = json::parse(admin::hotkeys_json(seen.front().report, wall_at));
   json::object& out = body.as_object();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heatsink/admin/admin.h"
+#include "heatsink/base/wall_time.h"
 #include "heatsink/observe/observe.h"
 
 namespace heatsink::app {
@@ -13,6 +14,6 @@ namespace heatsink::app {
 // docs/reference/http-api.md has of an observed server. One line. REQUIRES at least one source.
 // Through JSON also on the way to our own screen: so what is shown, recorded and printed by --json
 // is one thing. `wall_at`: the wall clock at the reports' moment.
-std::string observed_json(const observe::Picture& picture, admin::WallTime wall_at);
+std::string observed_json(const observe::Picture& picture, WallTime wall_at);
 
 }  // namespace heatsink::app

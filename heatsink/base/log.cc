@@ -1,65 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/base/log.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "heatsink/base/log_writer.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink {
 namespace {
 
-struct LevelRow {
-  LogLevel level;
-  const char* name;
-  spdlog::level::level_enum spdlog_level;
-};
-constexpr std::array<LevelRow, 5> kLevels{{{LogLevel::kDebug, "debug", spdlog::level::debug},
-                                           {LogLevel::kInfo, "info", spdlog::level::info},
-                                           {LogLevel::kWarning, "warning", spdlog::level::warn},
-                                           {LogLevel::kError, "error", spdlog::level::err},
-                                           {LogLevel::kOff, "off", spdlog::level::off}}};
+constexpr std::array<const char*, 5> kLevels{"debug", "info", "warning", "error", "off"};
 
-const LevelRow& row_of(LogLevel level) { return kLevels[static_cast<std::size_t>(level)]; }
+// How long the end of a program waits for a log that is slow.
+constexpr Nanos kLastLines = Millis(200);
 
 // Everything there is one of in a process. Never destroyed: threads may log while it ends.
 struct Log {
-  Log() : stderr_logger("heatsink", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
-    stderr_logger.set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
-    stderr_logger.set_level(spdlog::level::trace);  // `level` decides
-  }
-
   std::atomic<LogLevel> level{LogLevel::kInfo};
-  spdlog::logger stderr_logger;
-  std::mutex mutex;  // guards the members below
+  std::mutex mutex;  // guards the members below, but for what `writer` points to
   LogSink sink;
   LogLimiter limiter;
+  std::string path;  // "": stderr
+  LogOutput output{LogFile::standard_error()};
+  LogWriter* writer = new LogWriter(output);
 };
 
+Log& the_log();
+
+// The mutex is free in a child of fork(), whatever other threads did; the writer's thread is gone.
+void before_fork() { the_log().mutex.lock(); }
+void after_fork() { the_log().mutex.unlock(); }
+void after_fork_in_child() {
+  the_log().writer = new LogWriter(the_log().output);
+  the_log().mutex.unlock();
+}
+
 Log& the_log() {
-  static Log& log = *new Log;
+  static Log& log = []() -> Log& {
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    std::atexit([] { flush_log(kLastLines); });
+    return *new Log;
+  }();
   return log;
+}
+
+LogWriter& the_writer() {
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  return *log.writer;
 }
 
 }  // namespace
 
 Result<LogLevel> parse_log_level(std::string_view text) {
-  for (const LevelRow& row : kLevels) {
-    if (row.name == text) return row.level;
+  for (std::size_t i = 0; i < kLevels.size(); ++i) {
+    if (kLevels[i] == text) return static_cast<LogLevel>(i);
   }
   return Error{
       ErrorCode::kInvalidArgument,
       "'" + printable(text, 64) + "' is not a log level: write debug, info, warning, error or off"};
 }
 
-const char* to_string(LogLevel level) { return row_of(level).name; }
+const char* to_string(LogLevel level) { return kLevels[static_cast<std::size_t>(level)]; }
 
 void set_log_level(LogLevel level) { the_log().level.store(level, std::memory_order_relaxed); }
 
@@ -68,13 +78,11 @@ bool is_logged(LogLevel level) { return level >= the_log().level.load(std::memor
 void log(LogLevel level, std::string_view message) {
   assert(level != LogLevel::kOff);
   if (!is_logged(level)) return;
-  const std::string line = one_line(message, kLogBytesMax);
+  std::string line = one_line(message, kLogBytesMax);
   Log& log = the_log();
-  {
-    const std::lock_guard lock(log.mutex);
-    if (log.sink) return log.sink(level, line);
-  }
-  log.stderr_logger.log(row_of(level).spdlog_level, line);
+  const std::lock_guard lock(log.mutex);
+  if (log.sink) return log.sink(level, line);
+  log.writer->add({level, std::chrono::system_clock::now(), std::move(line)});
 }
 
 void log_limited(LogLevel level, std::string_view key, std::string_view message, TimePoint now) {
@@ -93,6 +101,36 @@ void set_log_sink(LogSink sink) {
   const std::lock_guard lock(the_log().mutex);
   the_log().sink = std::move(sink);
 }
+
+Status set_log_output(const std::string& path, LogFormat format) {
+  LogOutput output{LogFile::standard_error(), format};
+  if (!path.empty()) {
+    Result<std::shared_ptr<const LogFile>> file = LogFile::open(path);
+    if (!file.ok()) return file.error();
+    output.file = std::move(file).value();
+  }
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  log.path = path;
+  log.writer->set_output(output);
+  std::swap(log.output, output);  // the old file is closed without the lock
+  return Unit{};
+}
+
+Status reopen_log() {
+  std::string path;
+  LogFormat format = LogFormat::kText;
+  {
+    const std::lock_guard lock(the_log().mutex);
+    path = the_log().path;
+    format = the_log().output.format;
+  }
+  return path.empty() ? Status(Unit{}) : set_log_output(path, format);
+}
+
+bool flush_log(Nanos limit) { return the_writer().flush(limit); }
+
+std::uint64_t log_lines_dropped() { return the_writer().dropped(); }
 
 LogLimiter::LogLimiter(Nanos interval, std::size_t keys_max)
     : interval_(interval), keys_max_(keys_max) {}

@@ -52,6 +52,7 @@ TEST_F(LogTest, LineOnStderrHasTimeAndLevel) {
   set_log_sink({});
   ::testing::internal::CaptureStderr();
   log(LogLevel::kWarning, "{} is not a format here");
+  EXPECT_TRUE(flush_log(seconds(60)));
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               MatchesRegex("....-..-..T..:..:..\\....Z warning \\{\\} is not a format here\n"));
 }

@@ -118,8 +118,16 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({.name = "log.level",
            .target = &log_level,
-           .help = "The least important lines that are written to stderr.",
+           .help = "The least important lines that are written to the log.",
            .choices = {"debug", "info", "warning", "error", "off"}});
+  set.add({"log.file", &log_file,
+           "File that the log is appended to, opened again by its name on SIGHUP; without it the "
+           "log goes to stderr. What cannot be written in time is dropped and counted "
+           "(heatsink_log_dropped_total)."});
+  set.add({.name = "log.format",
+           .target = &log_format,
+           .help = "text: time, level and message; json: an object per line with these members.",
+           .choices = {"text", "json"}});
 
   set.add({"admin.listen", &admin,
            "Address of the admin API, host:port; beyond loopback only with a token; \"off\" for "

@@ -46,6 +46,8 @@ struct ProxyOptions {
 
   // log.*
   std::string log_level = "info";
+  std::string log_file;  // "": stderr
+  std::string log_format = "text";
 
   // admin.*
   std::string admin = "127.0.0.1:6390";

@@ -43,6 +43,9 @@ constexpr MetricRow kStaleness{
     "Of hits whose key has another value by the time of the audit: for how long, at least, the "
     "copy "
     "could be served after the server had answered that value. 0: it was gone by then."};
+constexpr MetricRow kLogDropped{
+    "heatsink_log_dropped_total", MetricKind::kCounter,
+    "Log lines that were not written: the log was not read fast enough, or its file took none."};
 constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
 
 struct Listeners {
@@ -208,6 +211,7 @@ MetricSamples Proxy::metrics() const {
   const auto gauge = [&](const MetricRow& row, std::uint64_t value) {
     samples.push_back({&row, static_cast<double>(value)});
   };
+  gauge(kLogDropped, log_lines_dropped());
   append_key_samples(samples, report,
                      static_cast<std::size_t>(threads_->shared.options.metrics_keys));
   if (threads_->shared.limits) threads_->shared.limits->append_samples(samples);

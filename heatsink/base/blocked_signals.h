@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps signals for the threads of the program: a helper thread that is started here gets none.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace heatsink {
+
+// While it lives, this thread blocks all signals, and threads that it starts inherit that.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace heatsink

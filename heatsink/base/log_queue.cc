@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/base/log_queue.h"
+
+#include <string>
+#include <utility>
+
+namespace heatsink {
+
+void LogQueue::add(LogLine line) {
+  if (lines_.size() >= kLinesMax) return drop(line.at);
+  lines_.push_back(std::move(line));
+}
+
+LogBatch LogQueue::take() {
+  LogBatch batch;
+  while (!lines_.empty() && batch.lines.size() < kBatchMax) {
+    batch.lines.push_back(std::move(lines_.front()));
+    lines_.pop_front();
+  }
+  if (!lines_.empty() || untold_ == 0) return batch;
+  batch.told = std::exchange(untold_, 0);
+  batch.lines.push_back({LogLevel::kWarning, last_dropped_at_,
+                         "log lines dropped: " + std::to_string(batch.told) +
+                             ", because the log was not read, or could not be written"});
+  return batch;
+}
+
+void LogQueue::lose(const LogBatch& batch, std::size_t i) {
+  if (batch.told > 0 && i + 1 == batch.lines.size()) {
+    untold_ += batch.told;
+  } else {
+    drop(batch.lines[i].at);
+  }
+}
+
+void LogQueue::drop(WallTime at) {
+  ++dropped_;
+  ++untold_;
+  last_dropped_at_ = at;
+}
+
+}  // namespace heatsink

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/base/log_writer.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/blocked_signals.h"
+
+namespace heatsink {
+
+LogWriter::LogWriter(LogOutput output) : output_(std::move(output)) {}
+
+LogWriter::~LogWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  work_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LogWriter::add(LogLine line) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.add(std::move(line));
+    if (!thread_.joinable()) start_thread();
+  }
+  work_.notify_one();
+}
+
+// Where no thread can be had the lines wait, and the next line tries again.
+void LogWriter::start_thread() {
+  const BlockedSignals blocked;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    return;
+  }
+}
+
+void LogWriter::set_output(LogOutput output) {
+  const std::lock_guard lock(mutex_);
+  std::swap(output_, output);  // the old file is closed by the caller, without the lock
+}
+
+bool LogWriter::flush(Nanos limit) {
+  std::unique_lock lock(mutex_);
+  return idle_.wait_for(lock, limit, [this] { return queue_.empty() && !writing_; });
+}
+
+std::uint64_t LogWriter::dropped() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.dropped();
+}
+
+void LogWriter::run() {
+  pthread_setname_np(pthread_self(), "log");
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    const LogBatch batch = queue_.take();
+    const LogOutput output = output_;
+    writing_ = true;
+    lock.unlock();
+    std::vector<std::size_t> lost;
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      if (!output.file->write(to_text(batch.lines[i], output.format))) lost.push_back(i);
+    }
+    lock.lock();
+    for (const std::size_t i : lost) queue_.lose(batch, i);
+    writing_ = false;
+    if (queue_.empty()) idle_.notify_all();
+  }
+}
+
+}  // namespace heatsink

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of day, for people: never for how long something may be served.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace heatsink {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+// "2026-11-21T12:00:00.123Z"
+std::string iso_time(WallTime time);
+
+}  // namespace heatsink

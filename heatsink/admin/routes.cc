@@ -126,23 +126,24 @@ Answer post_warm_end(const Request& request, const Sources& sources, Now now) {
 struct Route {
   std::string_view path;
   std::string_view help;
+  Pace pace;
   Answer (*get)(const Sources&, const Asked&);
   Answer (*post)(const Request&, const Sources&, Now) = nullptr;
 };
 
 constexpr std::array<Route, 9> kRoutes{{
-    {"/", "this list", get_index},
-    {"/healthz", "200 \"ok\", or 503 and the reason", get_health},
-    {"/metrics", "Prometheus text format", get_metrics},
+    {"/", "this list", Pace::kAtOnce, get_index},
+    {"/healthz", "200 \"ok\", or 503 and the reason", Pace::kHealth, get_health},
+    {"/metrics", "Prometheus text format", Pace::kMetrics, get_metrics},
     {"/api/hotkeys", "the hot keys with their evidence, and the node's totals, as JSON",
-     get_hotkeys},
-    {"/api/key", "all that is known of a key, as JSON: ?name=NAME&db=0", get_key},
-    {"/api/events", "what became hot, and what ceased to be, as JSON", get_events},
-    {"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", get_statistic},
-    {"/api/warm", "the keys that are kept hot by order, as JSON; POST: such an order", get_warm,
-     post_warm},
-    {"/api/warm/end", "the same list; POST: keys that are to be warmed no longer", get_warm,
-     post_warm_end},
+     Pace::kSlow, get_hotkeys},
+    {"/api/key", "all that is known of a key, as JSON: ?name=NAME&db=0", Pace::kSlow, get_key},
+    {"/api/events", "what became hot, and what ceased to be, as JSON", Pace::kSlow, get_events},
+    {"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow, get_statistic},
+    {"/api/warm", "the keys that are kept hot by order, as JSON; POST: such an order", Pace::kSlow,
+     get_warm, post_warm},
+    {"/api/warm/end", "the same list; POST: keys that are to be warmed no longer", Pace::kSlow,
+     get_warm, post_warm_end},
 }};
 
 std::string path_list() {
@@ -154,12 +155,12 @@ std::string path_list() {
   return out;
 }
 
-// A web page can make a browser send a POST with a body of another type, without asking first.
-Answer post(const Route& route, const Request& request, const Sources& sources, Now now) {
-  const std::string_view type = request.content_type.value_or("");
-  if (type.substr(0, type.find(';')) != "application/json")
-    return {415, "send the header \"Content-Type: application/json\"\n"};
-  return route.post(request, sources, now);
+const Route* route_of(const Request& request) {
+  const std::string_view path = request.target.substr(0, request.target.find('?'));
+  const auto* const route =
+      std::find_if(kRoutes.begin(), kRoutes.end(),
+                   [&](const Route& candidate) { return candidate.path == path; });
+  return route == kRoutes.end() ? nullptr : route;
 }
 
 Answer wrong_method(const Route& route) {
@@ -171,27 +172,42 @@ Answer wrong_method(const Route& route) {
 
 }  // namespace
 
-Answer answer(const Request& request, const Sources& sources, Now now, std::string_view token) {
+std::optional<Answer> refusal(const Request& request, std::string_view token) {
   if (!token.empty() && !bears_token(request.authorization, token)) {
-    return {401,
-            "this needs the token of admin.token: send the header \"Authorization: Bearer TOKEN\", "
-            "or give its file to heatsink top --token-file\n"};
+    return Answer{
+        401,
+        "this needs the token of admin.token: send the header \"Authorization: Bearer TOKEN\", "
+        "or give its file to heatsink top --token-file\n"};
   }
-  if (!request.host && !request.host_optional) return {400, "the Host header is missing\n"};
+  if (!request.host && !request.host_optional) return Answer{400, "the Host header is missing\n"};
   // What a web page makes a browser ask bears no token: any name will do then.
   if (token.empty() && request.host && !is_trusted_host(*request.host)) {
-    return {403,
-            "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
-            "http://localhost\n"};
+    return Answer{403,
+                  "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
+                  "http://localhost\n"};
   }
-  const std::string_view path = request.target.substr(0, request.target.find('?'));
-  const auto route = std::find_if(kRoutes.begin(), kRoutes.end(),
-                                  [&](const Route& candidate) { return candidate.path == path; });
-  if (route == kRoutes.end()) return {404, "nothing here; there is:\n\n" + path_list()};
-  if (request.method == "POST" && route->post != nullptr)
-    return post(*route, request, sources, now);
-  if (request.method != "GET" && request.method != "HEAD") return wrong_method(*route);
-  return route->get(sources, {now, query_of(request.target)});
+  const Route* const route = route_of(request);
+  if (route == nullptr) return Answer{404, "nothing here; there is:\n\n" + path_list()};
+  if (request.method == "GET" || request.method == "HEAD") return std::nullopt;
+  if (request.method != "POST" || route->post == nullptr) return wrong_method(*route);
+  // A web page can make a browser send a POST with a body of another type, without asking first.
+  const std::string_view type = request.content_type.value_or("");
+  if (type.substr(0, type.find(';')) != "application/json")
+    return Answer{415, "send the header \"Content-Type: application/json\"\n"};
+  return std::nullopt;
+}
+
+Pace pace(const Request& request) { return route_of(request)->pace; }
+
+Answer run(const Request& request, const Sources& sources, Now now) {
+  const Route& route = *route_of(request);
+  if (request.method == "POST") return route.post(request, sources, now);
+  return route.get(sources, {now, query_of(request.target)});
+}
+
+Answer answer(const Request& request, const Sources& sources, Now now, std::string_view token) {
+  std::optional<Answer> refused = refusal(request, token);
+  return refused ? *std::move(refused) : run(request, sources, now);
 }
 
 }  // namespace heatsink::admin

@@ -17,15 +17,16 @@
 
 namespace heatsink::admin {
 
-// Where the answers come from. Called on the admin thread, one at a time, while a request waits:
-// each must be safe to call beside all other threads. None throws. What is not set is not there:
+// Where the answers come from. Called while a request waits: `ready` and `metrics` by one thread of
+// the server, all others by a second one, so each must be safe to call beside all other threads,
+// but none is called twice at the same time. None throws. What is not set is not there:
 // its pages answer 404. REQUIRES report, metrics, events and ready.
 struct Sources {
   std::function<detect::Report()> report;
   std::function<std::string()> metrics;                // as kMetricsContentType says
   std::function<std::vector<detect::Event>()> events;  // oldest first
   // JSON of a window statistic (heatsink stats), over the last so long. kNotFound: there is none.
-  // It may ask a server: for so long the others who ask here wait.
+  // It may ask a server.
   std::function<Result<std::string>(const std::string& name, Nanos window)> statistic;
   std::function<detect::WarmReport(detect::WarmOrder)> warm;
   // Of one search, by its number; 0: everything.
@@ -60,6 +61,20 @@ struct Now {
   TimePoint boot;
   WallTime wall;
 };
+
+// Who makes the answer. What may take a while must not hold up those who ask for /healthz.
+enum class Pace {
+  kAtOnce,  // nobody is asked
+  kHealth,
+  kMetrics,
+  kSlow,  // may ask a server
+};
+
+// The answer of a request that gets no other: it may not ask, there is no such page, or it cannot
+// be asked so. None: run() has the answer, at that pace.
+std::optional<Answer> refusal(const Request& request, std::string_view token);
+Pace pace(const Request& request);                                    // REQUIRES no refusal
+Answer run(const Request& request, const Sources& sources, Now now);  // likewise
 
 // HEAD gets what GET would; whoever sends the answer leaves the body out.
 // `token`: what a request must bear, whatever its path; "": none is asked for.

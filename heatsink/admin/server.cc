@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/admin/server.h"
 
-#include <signal.h>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "heatsink/admin/session.h"
+#include "heatsink/base/blocked_signals.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::admin {
@@ -54,35 +53,25 @@ Error listen_error(const net::HostPort& listen, const error_code& error) {
           "cannot listen on " + listen.text() + " for the admin API: " + error.message() + fix};
 }
 
-// Signals are for the threads of the program, not for this one: it inherits a mask that blocks all.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
 
 // Built by start(), then used by the thread alone until the destructor has joined it.
 struct Server::State {
-  State(const ServerOptions& options, Sources sources) : service{options, std::move(sources)} {}
+  State(const ServerOptions& options, Sources sources)
+      : service{options}, answers(io, std::move(sources), options.token, options.connections_max) {
+    service.answers = &answers;
+  }
 
   error_code listen(const tcp::endpoint& endpoint);
   void accept();
   void on_accept(const error_code& error, tcp::socket socket);
 
+  // In this order: sessions die with what holds them, the answers or the context, and their sockets
+  // still use the context then, and they the service.
   Service service;
   net::HostPort address;
-  asio::io_context io{1};  // behind the service: sessions die with it and still use the service
+  asio::io_context io{1};
+  Answers answers;
   tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};
   std::thread thread;
@@ -110,7 +99,7 @@ void Server::State::on_accept(const error_code& error, tcp::socket socket) {
     pause.async_wait([this](const error_code&) { accept(); });
     return;
   }
-  if (service.open_sessions < service.options.connections_max) {
+  if (service.make_room()) {
     std::make_shared<Session>(std::move(socket), service)->read_request();
   } else {
     error_code ignored;  // best effort: who is told nothing sees the connection closed
@@ -134,6 +123,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Sour
   state->accept();
   const BlockedSignals blocked;
   try {
+    state->answers.start();
     state->thread = std::thread([io = &state->io] { io->run(); });
   } catch (const std::system_error& e) {
     return Error{ErrorCode::kUnavailable, std::string("no thread for the admin API: ") + e.what()};
@@ -146,6 +136,7 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() {
   state_->io.stop();
   state_->thread.join();
+  state_->answers.stop();
 }
 
 net::HostPort Server::address() const { return state_->address; }

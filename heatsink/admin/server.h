@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The admin API's server: one thread, HTTP/1.1; beyond loopback only for those who bear the token.
+// The admin API's server: HTTP/1.1 on threads of its own; beyond loopback only for those who bear
+// the token.
 #pragma once
 
 #include <chrono>
@@ -21,8 +22,10 @@ inline constexpr std::uint32_t kRequestBodyBytesMax = 1024 * 1024;  // of a POST
 struct ServerOptions {
   // 127.0.0.0/8, ::1 or localhost, with a token any address ("": all); port 0: any free one.
   net::HostPort listen;
-  std::string token = {};            // every request must bear it; "": none is asked for
-  std::size_t connections_max = 64;  // one more gets 503 and is closed
+  std::string token = {};  // every request must bear it; "": none is asked for
+  // One more, and the one that has taken longest over its request, or its answer, is closed: slow
+  // clients cannot keep the places of others. While all are being answered the new one gets 503.
+  std::size_t connections_max = 64;
   // For a request to arrive whole, for its answer to be taken, and for a connection to be idle.
   Nanos deadline = std::chrono::seconds(10);
 };
@@ -31,7 +34,8 @@ struct ServerOptions {
 Status check_address(const net::HostPort& listen, bool has_token);
 
 // Listens and answers from start() to its destruction, which closes all connections, also those
-// with an answer under way, and waits for a callback of `sources` that is running.
+// with an answer under way, and waits for the callbacks of `sources` that are running. /healthz and
+// /metrics are answered whatever the clients do, and whatever else is being asked.
 class Server {
  public:
   // Errors: kPermission for an address that other machines could reach, without a token;

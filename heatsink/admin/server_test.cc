@@ -4,16 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
 #include <string>
-#include <vector>
 
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/wire_client_for_test.h"
 
 namespace heatsink::admin {
 namespace {
@@ -22,79 +16,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-namespace asio = boost::asio;
-using asio::ip::tcp;
-
-constexpr Millis kPatience =
-    std::chrono::seconds(60);  // a server that hangs fails the test, not hangs it
-
-std::unique_ptr<Server> start(ServerOptions options = {}) {
-  if (options.listen.host.empty()) options.listen.host = "127.0.0.1";
-  Result<std::unique_ptr<Server>> server = Server::start(options, sample_sources());
-  EXPECT_TRUE(server.ok()) << server.error().message;
-  return std::move(server).value();
-}
-
-class Client {
- public:
-  explicit Client(const Server& server) : socket_(io_) {
-    socket_.connect({asio::ip::make_address(server.address().host), server.address().port});
-  }
-
-  // False once the server has gone.
-  bool send(std::string_view bytes) {
-    boost::system::error_code error;
-    asio::write(socket_, asio::buffer(bytes), error);
-    return !error;
-  }
-  void end_sending() { socket_.shutdown(tcp::socket::shutdown_send); }
-
-  // Whether the server said something, or closed, within `wait`.
-  bool hears_within(Millis wait) {
-    pollfd descriptor{socket_.native_handle(), POLLIN, 0};
-    return poll(&descriptor, 1, static_cast<int>(wait.count())) > 0;
-  }
-
-  // Until the server closes.
-  std::string read_all() {
-    return read_until([](const std::string&) { return false; });
-  }
-  // Until `text` has come, or the server closes.
-  std::string read_until_text(std::string_view text) {
-    return read_until([&](const std::string& got) { return got.find(text) != std::string::npos; });
-  }
-
- private:
-  template <class Done>
-  std::string read_until(Done done) {
-    std::string got;
-    char chunk[4096];
-    while (!done(got)) {
-      if (!hears_within(kPatience)) {
-        ADD_FAILURE() << "the server neither spoke nor closed; so far: " << got;
-        break;
-      }
-      boost::system::error_code error;
-      const std::size_t n = socket_.read_some(asio::buffer(chunk), error);
-      if (error) break;
-      got.append(chunk, n);
-    }
-    return got;
-  }
-
-  asio::io_context io_;
-  tcp::socket socket_;
-};
-
-std::string ask(const Server& server, std::string_view request) {
-  Client client(server);
-  client.send(request);
-  return client.read_all();
-}
-
-std::string get_request(std::string_view path) {
-  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-}
 
 TEST(AdminServer, AnswersOverTheWire) {
   const auto server = start();
@@ -190,22 +111,6 @@ TEST(AdminServer, IdleConnectionIsClosedAtTheDeadline) {
   Client client(*server);
   client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(client.read_all(), HasSubstr("\r\n\r\nok\n"));
-}
-
-TEST(AdminServer, OneConnectionTooManyIsToldAndClosed) {
-  const auto server = start({.listen = {}, .connections_max = 2});
-  const std::string keep = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < 2; ++i) {
-    clients.push_back(std::make_unique<Client>(*server));
-    clients.back()->send(keep);
-    EXPECT_THAT(clients.back()->read_until_text("ok\n"), StartsWith("HTTP/1.1 200 "));
-  }
-  EXPECT_THAT(Client(*server).read_all(),
-              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("too many connections\n")));
-  clients[0]->end_sending();
-  EXPECT_EQ(clients[0]->read_all(), "");  // closed on the server's side, so its place is free
-  EXPECT_THAT(ask(*server, get_request("/healthz")), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST(AdminServer, EndsWithConnectionsOpen) {

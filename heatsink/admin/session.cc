@@ -32,12 +32,41 @@ std::string http_date(WallTime now) {  // RFC 9110, section 5.6.7
 
 Session::Session(boost::asio::ip::tcp::socket socket, Service& service)
     : service_(service), stream_(std::move(socket)), buffer_(2 * kRequestHeaderBytesMax) {
-  ++service_.open_sessions;
+  service_.open.push_back(this);
 }
 
-Session::~Session() { --service_.open_sessions; }
+Session::~Session() { leave_service(); }
+
+void Session::leave_service() { std::erase(service_.open, this); }
+
+// What is under way ends with an error, and the session with it.
+void Session::close() {
+  leave_service();
+  stream_.close();
+}
+
+void Session::enter(Phase phase) {
+  phase_ = phase;
+  since_ = BootClock::now();
+}
+
+bool Service::make_room() {
+  if (open.size() < options.connections_max) return true;
+  Session* slowest = nullptr;
+  for (Session* session : open) {
+    if (session->phase() == Session::Phase::kAnswering) continue;
+    const auto key = [](const Session& of) {
+      return std::pair(of.phase() != Session::Phase::kReading, of.since());
+    };
+    if (slowest == nullptr || key(*session) < key(*slowest)) slowest = session;
+  }
+  if (slowest == nullptr) return false;
+  slowest->close();
+  return true;
+}
 
 void Session::read_request() {
+  enter(Phase::kReading);
   serializer_.reset();
   response_.reset();
   parser_.emplace();
@@ -65,9 +94,11 @@ void Session::on_request(beast::error_code error) {
 
 void Session::on_body(beast::error_code error) {
   if (error) return refuse(error);
-  const Now now{BootClock::now(), std::chrono::system_clock::now()};
-  respond(answer(to_request(parser_->get()), service_.sources, now, service_.options.token),
-          parser_->get().keep_alive());
+  enter(Phase::kAnswering);
+  service_.answers->ask(to_request(parser_->get()),
+                        [self = shared_from_this()](const Answer& answer) {
+                          self->respond(answer, self->parser_->get().keep_alive());
+                        });
 }
 
 void Session::refuse(beast::error_code error) {
@@ -84,7 +115,8 @@ void Session::refuse(beast::error_code error) {
   // us.
 }
 
-void Session::respond(Answer answer, bool keep_alive) {
+void Session::respond(const Answer& answer, bool keep_alive) {
+  enter(Phase::kSending);
   const bool head = parser_->is_header_done() && parser_->get().method() == http::verb::head;
   response_.emplace(http::int_to_status(answer.status), 11);
   response_->set(http::field::server, "heatsink");
@@ -95,7 +127,7 @@ void Session::respond(Answer answer, bool keep_alive) {
   if (answer.status == 401) response_->set(http::field::www_authenticate, "Bearer");
   if (answer.status == 405) response_->set(http::field::allow, answer.allowed);
   response_->keep_alive(keep_alive);
-  response_->body() = std::move(answer.body);
+  response_->body() = answer.body;
   response_->prepare_payload();
   serializer_.emplace(*response_);
   stream_.expires_after(service_.options.deadline);
@@ -120,6 +152,7 @@ void Session::on_sent() {
 // the kernel send a reset, which can destroy the answer before the client has read it (RFC 9112,
 // section 9.6).
 void Session::drain() {
+  enter(Phase::kReading);
   if (drained_bytes_ == 0) stream_.expires_after(kDrainTime);
   if (drained_bytes_ > kDrainBytesMax) return;
   buffer_.clear();

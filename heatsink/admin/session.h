@@ -11,17 +11,25 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "heatsink/admin/answers.h"
 #include "heatsink/admin/http_request.h"
 #include "heatsink/admin/server.h"
 
 namespace heatsink::admin {
 
+class Session;
+
 // What all sessions of a server share; used on its thread only.
 struct Service {
+  // Whether one more may come in: where all places are taken, the session that has taken longest
+  // over its request, or else over its answer, is closed. False: all are being answered.
+  bool make_room();
+
   ServerOptions options;
-  Sources sources;
-  std::size_t open_sessions = 0;
+  Answers* answers = nullptr;
+  std::vector<Session*> open = {};  // not those that were closed to make room
 };
 
 // Reads a request, answers it, and so on, one at a time: (read answer)* then at most one drain.
@@ -35,6 +43,11 @@ class Session : public std::enable_shared_from_this<Session> {
   Session& operator=(const Session&) = delete;
 
   void read_request();
+  void close();  // with whatever is under way
+
+  enum class Phase { kReading, kAnswering, kSending };  // draining is reading
+  Phase phase() const { return phase_; }
+  TimePoint since() const { return since_; }  // in this phase
 
  private:
   using Response = boost::beast::http::response<boost::beast::http::string_body>;
@@ -42,11 +55,15 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_request(boost::beast::error_code error);
   void on_body(boost::beast::error_code error);
   void refuse(boost::beast::error_code error);
-  void respond(Answer answer, bool keep_alive);
+  void respond(const Answer& answer, bool keep_alive);
+  void enter(Phase phase);
+  void leave_service();
   void on_sent();
   void drain();
 
   Service& service_;
+  Phase phase_ = Phase::kReading;
+  TimePoint since_{};
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
   // Made anew for every request: neither can be used twice.

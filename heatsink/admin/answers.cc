@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admin/answers.h"
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace heatsink::admin {
+namespace {
+
+const Answer kTooManyAsk{503, "too many ask for this at once: ask again later\n"};
+
+Now moment() { return {BootClock::now(), std::chrono::system_clock::now()}; }
+
+}  // namespace
+
+Answers::Answers(boost::asio::io_context& io, Sources sources, std::string token,
+                 std::size_t clients_max)
+    : io_(io),
+      sources_(std::move(sources)),
+      token_(std::move(token)),
+      health_([this] { make(Pace::kHealth, health_); }, clients_max),
+      metrics_([this] { make(Pace::kMetrics, metrics_); }, kWaitingMax),
+      status_thread_(2),  // health and metrics
+      question_thread_(kWaitingMax) {}
+
+void Answers::start() {
+  status_thread_.start();
+  question_thread_.start();
+}
+
+void Answers::stop() {
+  status_thread_.stop();
+  question_thread_.stop();
+}
+
+void Answers::ask(const Request& request, Deliver deliver) {
+  if (const std::optional<Answer> refused = refusal(request, token_)) return deliver(*refused);
+  switch (pace(request)) {
+    case Pace::kAtOnce:
+      return deliver(run(request, sources_, moment()));
+    case Pace::kHealth:
+      if (!health_.ask(deliver)) deliver(kTooManyAsk);
+      return;
+    case Pace::kMetrics:
+      if (!metrics_.ask(deliver)) deliver(kTooManyAsk);
+      return;
+    case Pace::kSlow:
+      break;
+  }
+  // What the session is told by must not end on the other thread: it is moved on.
+  auto work = [this, request, told = deliver]() mutable {
+    boost::asio::post(
+        io_, [answer = run(request, sources_, moment()), told = std::move(told)] { told(answer); });
+  };
+  if (!question_thread_.post(std::move(work))) deliver(kTooManyAsk);
+}
+
+void Answers::make(Pace of, SharedAnswer& shared) {
+  const auto work = [this, of, &shared] {
+    const Request request{"GET", of == Pace::kHealth ? "/healthz" : "/metrics", std::nullopt};
+    boost::asio::post(
+        io_, [answer = run(request, sources_, moment()), &shared] { shared.made(answer); });
+  };
+  // Never refused: one answer of each kind is being made at a time.
+  if (!status_thread_.post(work)) shared.made(kTooManyAsk);
+}
+
+}  // namespace heatsink::admin

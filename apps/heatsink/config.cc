@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink config print | check
+// heatsink config print | check | metrics
 #include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "apps/heatsink/configuration.h"
+#include "apps/heatsink/metrics.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/net/net.h"
 
@@ -49,7 +50,7 @@ int check(const ConfigurationFlags& flags) {
 }  // namespace
 
 int run_config(int argc, char** argv) {
-  CLI::App app("Prints the effective configuration, or checks a file.");
+  CLI::App app("Prints the effective configuration or all metrics, or checks a file.");
   app.require_subcommand(1);
   ConfigurationFlags flags;
   bool markdown = false;
@@ -58,9 +59,15 @@ int run_config(int argc, char** argv) {
       "Print every option with its effective value, as commented YAML; a password or token as ***");
   add_configuration_flags(*print_verb, flags);
   print_verb->add_flag("--markdown", markdown, "Print the reference page of the options instead");
+  const CLI::App* const metrics_verb =
+      app.add_subcommand("metrics", "Print the reference page of the metrics");
   CLI::App* const check_verb = app.add_subcommand("check", "Say ok, or everything that is wrong");
   check_verb->add_option("FILE", flags.file, "Configuration file (YAML)")->required();
   if (const auto code = parse_flags(app, argc, argv)) return *code;
+  if (metrics_verb->parsed()) {
+    std::cout << metrics_page() << std::flush;
+    return std::cout.good() ? kDone : kFailed;
+  }
   return print_verb->parsed() ? print(flags, markdown) : check(flags);
 }
 

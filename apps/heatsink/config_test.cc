@@ -164,6 +164,14 @@ TEST_F(ConfigVerb, PasswordsAreNotPrinted) {
   EXPECT_THAT(read_back.err, HasSubstr("upstream.url: *** only stands for the password"));
 }
 
+TEST_F(ConfigVerb, PageOfTheMetricsIsUpToDate) {
+  std::ifstream page(std::string(heatsink::kSourceDir) + "/docs/reference/metrics.md");
+  std::ostringstream text;
+  text << page.rdbuf();
+  EXPECT_EQ(run({"metrics"}).out, text.str())
+      << "run: heatsink config metrics > docs/reference/metrics.md";
+}
+
 TEST_F(ConfigVerb, ReferencePageIsUpToDate) {
   std::ifstream page(std::string(heatsink::kSourceDir) + "/docs/reference/options.md");
   std::ostringstream text;

@@ -10,6 +10,7 @@
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/end_within.h"
+#include "apps/heatsink/metrics.h"
 #include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
@@ -84,7 +85,7 @@ Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& op
   admin::Sources sources;
   sources.report = [&proxy] { return proxy.report(); };
   sources.events = [&proxy] { return proxy.events(); };
-  sources.metrics = [&proxy] { return admin::metrics_text(proxy.metrics()); };
+  sources.metrics = [&proxy] { return admin::metrics_text(all_samples(proxy)); };
   sources.warm = [&proxy](detect::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
   sources.key = [&proxy](std::string name, std::uint32_t db) {

@@ -7,7 +7,8 @@ namespace heatsink::app {
 
 std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
-      {"config", "Prints the effective configuration, or checks a file.", run_config},
+      {"config", "Prints the effective configuration or all metrics, or checks a file.",
+       run_config},
       {"explain", "Says what is known of one hot key, and what would take load off it.",
        run_explain},
       {"load", "Makes a skewed load: Zipf reads and some writes to the same keys.", run_load},

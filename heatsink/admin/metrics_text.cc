@@ -4,6 +4,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -59,9 +60,9 @@ prometheus::ClientMetric to_metric(const MetricSample& sample) {
 
 std::string metrics_text(const MetricSamples& samples) {
   std::vector<prometheus::MetricFamily> families;
-  std::unordered_map<const MetricRow*, std::size_t> places;
+  std::unordered_map<std::string_view, std::size_t> places;
   for (const MetricSample& sample : samples) {
-    const auto [place, is_new] = places.emplace(sample.row, families.size());
+    const auto [place, is_new] = places.emplace(sample.row->name, families.size());
     if (is_new) families.push_back(new_family(*sample.row));
     families[place->second].metric.push_back(to_metric(sample));
   }

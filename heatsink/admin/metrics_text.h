@@ -10,8 +10,9 @@ namespace heatsink::admin {
 
 inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-// Samples of one row become one family, at the place of the first of them. A label value is escaped
-// so that it is one line of UTF-8, whatever its bytes.
+// Samples of one name become one family, at the place of the first of them: a scraper refuses a
+// page that describes a name twice. A label value is escaped so that it is one line of UTF-8,
+// whatever its bytes.
 std::string metrics_text(const MetricSamples& samples);
 
 }  // namespace heatsink::admin

@@ -31,6 +31,20 @@ TEST(MetricsText, OneFamilyPerRowWithHelpAndType) {
             "heatsink_clients 50\n");
 }
 
+TEST(MetricsText, ANameIsDescribedOnceWhateverItsRows) {
+  static constexpr MetricRow kAgain = kRefused;
+  EXPECT_EQ(metrics_text({{&kRefused, 1, {{"reason", "fence"}}},
+                          {&kClients, 50},
+                          {&kAgain, 2, {{"reason", "lease"}}}}),
+            "# HELP heatsink_hits_refused_total Local reads refused.\n"
+            "# TYPE heatsink_hits_refused_total counter\n"
+            "heatsink_hits_refused_total{reason=\"fence\"} 1\n"
+            "heatsink_hits_refused_total{reason=\"lease\"} 2\n"
+            "# HELP heatsink_clients Client connections now.\n"
+            "# TYPE heatsink_clients gauge\n"
+            "heatsink_clients 50\n");
+}
+
 TEST(MetricsText, LargeCountsKeepEveryDigit) {
   const std::string text = metrics_text({{&kHits, 9007199254740991.0}});
   EXPECT_NE(text.find("heatsink_hits_total 9007199254740991\n"), std::string::npos) << text;

@@ -16,6 +16,7 @@
 #include "heatsink/base/option.h"           // IWYU pragma: export
 #include "heatsink/base/option_list.h"      // IWYU pragma: export
 #include "heatsink/base/printable.h"        // IWYU pragma: export
+#include "heatsink/base/process_metrics.h"  // IWYU pragma: export
 #include "heatsink/base/result.h"           // IWYU pragma: export
 #include "heatsink/base/secret_file.h"      // IWYU pragma: export
 #include "heatsink/base/timed_write.h"      // IWYU pragma: export

@@ -14,11 +14,14 @@ enum class MetricKind { kCounter, kGauge, kHistogram };
 
 // One per metric, static, never freed. `name` as Prometheus wants it ("heatsink_hits_total"), unit
 // last; `help` is never empty.
+// `labels`: the names of its labels, "rule, outcome".
 struct MetricRow {
   std::string_view name;
   MetricKind kind;
   std::string_view help;
+  std::string_view labels = "";
 };
+using MetricRows = std::vector<const MetricRow*>;
 
 // Name and value, e.g. {"reason", "fence"}. Of bounded number.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
@@ -37,5 +40,11 @@ struct MetricSample {
 };
 
 using MetricSamples = std::vector<MetricSample>;
+
+// "counter", "gauge", "histogram".
+const char* to_string(MetricKind kind);
+
+// The rows as a table of a reference page, by name, each name once.
+std::string to_markdown(MetricRows rows);
 
 }  // namespace heatsink

@@ -2,7 +2,7 @@
 // client: local reads of hot keys inside the process. The loader says where values come from; a
 // hit costs nanoseconds. Start with Client below, then options.h; window_stats.h has what all
 // processes measure together. Functions of the room distributed take their server from
-// server_options.h.
+// server_options.h; metrics.h has the rows of the metrics.
 #pragma once
 
 #include <concepts>

@@ -90,6 +90,13 @@ void append(std::string& text, const MetricRow& row, double value) {
 
 std::span<const CountRow> count_rows() { return kCounts; }
 
+MetricRows metric_rows() {
+  MetricRows rows{&kCoherence};
+  for (const GaugeRow& row : kGauges) rows.push_back(&row.metric);
+  for (const CountRow& row : kCounts) rows.push_back(&row.metric);
+  return rows;
+}
+
 std::string metrics_text(const Stats& stats) {
   std::string text;
   for (const GaugeRow& row : kGauges) append(text, row.metric, row.value(stats));

@@ -18,6 +18,8 @@ struct CountRow {
 };
 std::span<const CountRow> count_rows();  // one for each
 
+MetricRows metric_rows();  // of all metrics, for the reference page
+
 // In the text format that Prometheus scrapes (version 0.0.4). No key is named.
 std::string metrics_text(const Stats& stats);
 

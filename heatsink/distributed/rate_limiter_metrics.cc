@@ -28,13 +28,15 @@ struct CountRow {
 constexpr MetricRow kAnswers{
     "heatsink_limiter_answers_total", MetricKind::kCounter,
     "Asks of a limit that processes share, by what was answered and by whom: the server, tokens "
-    "paid for before, or a refusal that still held."};
+    "paid for before, or a refusal that still held.",
+    "limiter, answer, by"};
 constexpr MetricRow kFailures{"heatsink_limiter_failures_total", MetricKind::kCounter,
-                              "Asks that the server did not answer in time, or with an error."};
+                              "Asks that the server did not answer in time, or with an error.",
+                              "limiter"};
 constexpr MetricRow kLeased{"heatsink_limiter_leased_tokens_total", MetricKind::kCounter,
-                            "Tokens paid for to be spent later."};
+                            "Tokens paid for to be spent later.", "limiter"};
 constexpr MetricRow kLapsed{"heatsink_limiter_lapsed_tokens_total", MetricKind::kCounter,
-                            "Leased tokens that were not spent in time."};
+                            "Leased tokens that were not spent in time.", "limiter"};
 
 constexpr std::array kCounts = {
     CountRow{&kAnswers, R"(,answer="allowed",by="server")", &RateLimiterCounts::allowed},
@@ -71,5 +73,7 @@ std::string metrics_text(std::span<const RateLimiter* const> limiters) {
   }
   return text;
 }
+
+MetricRows limiter_metric_rows() { return {&kAnswers, &kFailures, &kLeased, &kLapsed}; }
 
 }  // namespace heatsink::distributed

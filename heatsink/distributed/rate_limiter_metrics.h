@@ -4,8 +4,13 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "heatsink/distributed/rate_limiter.h"
+
+namespace heatsink {
+struct MetricRow;
+}
 
 namespace heatsink::distributed {
 
@@ -13,5 +18,7 @@ namespace heatsink::distributed {
 // scrapes (version 0.0.4). No key is named. Limiters of one name in one process are told apart by
 // nobody: give them one page each, or share the limiter.
 std::string metrics_text(std::span<const RateLimiter* const> limiters);
+
+std::vector<const MetricRow*> limiter_metric_rows();  // for the reference page
 
 }  // namespace heatsink::distributed

@@ -36,6 +36,7 @@ class AccessCounter final : private detect::TallyNames {
   std::vector<detect::Summary> summarize(TimePoint now);
 
   CommandNumbers& commands() { return commands_; }
+  std::size_t memory_bytes() const { return recorders_.memory_bytes(); }
   // Null: nothing is judged by bytes. It is in no cache when it is asked, twice for each read: on
   // random keys 4.6 % of the proxy's CPU time (perf, 16 GETs at once), which only those pay who
   // want it.

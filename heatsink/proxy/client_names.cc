@@ -42,6 +42,14 @@ void ClientNames::leave(std::uint32_t number, TimePoint now) {
     std::erase_if(gone_, [this](const Gone& gone) { return !is_gone(gone); });
 }
 
+// An address of IPv4 is kept in the string itself, twice.
+std::size_t ClientNames::memory_bytes() const {
+  constexpr std::size_t kNode = sizeof(std::string) + 4 * sizeof(void*);
+  const std::lock_guard lock(mutex_);
+  return clients_.capacity() * sizeof(Client) + numbers_.size() * kNode +
+         gone_.size() * sizeof(Gone);
+}
+
 bool ClientNames::is_gone(const Gone& gone) const {
   const Client& client = clients_[gone.number];
   return client.connections == 0 && client.left_at == gone.at;

@@ -28,6 +28,8 @@ class ClientNames {
   std::uint32_t enter(std::string_view peer, TimePoint now);
   void leave(std::uint32_t number, TimePoint now);
 
+  std::size_t memory_bytes() const;  // about
+
   std::string name(std::uint32_t number) const;  // "10.0.0.7", "::1", "others"
 
  private:

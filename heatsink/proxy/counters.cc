@@ -6,24 +6,29 @@ namespace {
 
 constexpr MetricRow kRefusals{
     "heatsink_local_refusals_total", MetricKind::kCounter,
-    "Reads of hot keys that were not served locally, by the part of the key rule that refused."};
+    "Reads of hot keys that were not served locally, by the part of the key rule that refused.",
+    "rule"};
 constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
-                                "Client connections refused, by the option that limits them."};
+                                "Client connections refused, by the option that limits them.",
+                                "limit"};
 constexpr MetricRow kCutOff{
     "heatsink_clients_cut_off_total", MetricKind::kCounter,
     "Clients closed for the replies that waited for them: they did not take them, they were the "
-    "largest when proxy.maximum-memory was used up, or the system gave no more memory."};
+    "largest when proxy.maximum-memory was used up, or the system gave no more memory.",
+    "reason"};
 constexpr MetricRow kAuditsDropped{
     "heatsink_audit_dropped_total", MetricKind::kCounter,
-    "Hits chosen for the audit and not compared: too many at once, or no connection for it."};
+    "Hits chosen for the audit and not compared: too many at once, or no connection for it.",
+    "reason"};
 constexpr MetricRow kPutBacks{
     "heatsink_put_back_total", MetricKind::kCounter,
-    "Elements that a waiting client was given when it had left: put back, or lost (see the log)."};
+    "Elements that a waiting client was given when it had left: put back, or lost (see the log).",
+    "outcome"};
 constexpr MetricRow kForwards{"heatsink_forwarded_total", MetricKind::kCounter,
-                              "Commands sent upstream, by the kind of connection."};
+                              "Commands sent upstream, by the kind of connection.", "lane"};
 
 constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKind::kCounter,
-                                     "HEATSINK BARRIER commands, by what came of them."};
+                                     "HEATSINK BARRIER commands, by what came of them.", "outcome"};
 
 constexpr MetricRow counter(std::string_view name, std::string_view help) {
   return {name, MetricKind::kCounter, help};

@@ -28,6 +28,7 @@ TEST(Counters, RowsAreFitForPrometheus) {
     EXPECT_THAT(name, MatchesRegex("heatsink_[a-z_]+_total"));
     EXPECT_THAT(std::string(row.metric.help), EndsWith(".")) << name;
     EXPECT_EQ(std::string(row.label).empty(), std::string(row.label_value).empty()) << name;
+    EXPECT_EQ(row.metric.labels, row.label) << name;
     EXPECT_TRUE(series.emplace(name, row.label_value).second) << name << " stands there twice";
     EXPECT_EQ(help.emplace(name, row.metric.help).first->second, row.metric.help) << name;
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/metric.h"
@@ -17,12 +18,24 @@ namespace heatsink::proxy {
 class DurationHistogram {
  public:
   void observe(Nanos duration) noexcept;
-  MetricSample sample(const MetricRow& row) const;  // in seconds; `row` outlives it
+
+  // In seconds; `row` outlives it. Of several threads' histograms the sum.
+  static MetricSample sample(const MetricRow& row,
+                             std::span<const DurationHistogram* const> histograms);
+  MetricSample sample(const MetricRow& row) const {
+    const DurationHistogram* const self = this;
+    return sample(row, {&self, 1});
+  }
 
  private:
-  static constexpr std::array<Nanos, 12> kBounds{
-      Millis(1),   Millis(5),   Millis(10),   Millis(25),   Millis(50),   Millis(100),
-      Millis(250), Millis(500), Millis(1000), Millis(2500), Millis(5000), Millis(10'000)};
+  // A proxy adds tens of microseconds; what takes longer than 10 s is one thing.
+  static constexpr std::array<Nanos, 16> kBounds{
+      Nanos(50'000),  Nanos(100'000), Nanos(250'000),
+      Nanos(500'000), Millis(1),      Millis(2) + Nanos(500'000),
+      Millis(5),      Millis(10),     Millis(25),
+      Millis(50),     Millis(100),    Millis(250),
+      Millis(500),    Millis(1000),   Millis(2500),
+      Millis(10'000)};
 
   std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};  // the last: longer
   std::atomic<std::int64_t> sum_ns_{0};

@@ -40,5 +40,18 @@ TEST(DurationHistogram, TheLastBucketHasAll) {
   EXPECT_EQ(sample.row, &kLateRow);
 }
 
+TEST(DurationHistogram, ThoseOfSeveralThreadsAreOne) {
+  DurationHistogram one, other;
+  one.observe(Millis(1));
+  other.observe(Millis(500));
+  other.observe(Nanos(60'000));
+  const DurationHistogram* const both[] = {&one, &other};
+  const MetricSample sample = DurationHistogram::sample(kLateRow, both);
+  EXPECT_DOUBLE_EQ(sample.value, 0.50106);
+  EXPECT_EQ(sample.buckets[0].count, 0u);
+  EXPECT_EQ(sample.buckets[1].count, 1u);
+  EXPECT_EQ(sample.buckets.back().count, 3u);
+}
+
 }  // namespace
 }  // namespace heatsink::proxy

@@ -73,6 +73,7 @@ void Filler::on_filled(const FillReply& reply) {
   answer->resp2 = reply.resp2;
   if (answer->usable) shared_.table.note_shown(flight.asked.hash, reply.sent_at);
   if (!answer->usable) counters_.add(Count::kFillsFailed);
+  if (answer->usable) latency_.observe(reply.answered_at - reply.sent_at);
   const FillOutcome outcome = keep(flight, reply, *answer);
   for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
   outlet_.filled(flight.asked, outcome, reason_of(flight, reply));

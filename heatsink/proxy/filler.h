@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heatsink/proxy/duration_histogram.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/fill_waiters.h"
 #include "heatsink/proxy/shared_state.h"
@@ -59,6 +60,7 @@ class Filler final : public redis::TrackerEvents {
   // "up", or in one sentence why nothing is served locally.
   const std::string& state() const { return state_; }
   const redis::ServerFacts& facts() const { return facts_; }
+  const DurationHistogram& latency() const { return latency_; }  // any thread may read it
 
   void on_facts(const redis::ServerFacts& facts) override;
   void on_up() override;
@@ -93,6 +95,7 @@ class Filler final : public redis::TrackerEvents {
   Outlet& outlet_;
   redis::Tracker* tracker_ = nullptr;
   redis::ServerFacts facts_;
+  DurationHistogram latency_;
   bool lost_ = false;  // the tracker was, and copies of Level::kTtl from before may be there
   std::optional<TimePoint> lost_at_;  // the first tick after that
   std::string state_ = "the tracking connection is not up yet";

@@ -65,6 +65,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   // at most (keeper_inspection.cc). A key may be named as it is shown.
   detect::KeyInspection inspect(std::string name, std::uint32_t db);
   const Counters& counters() const { return counters_; }
+  const DurationHistogram& fill_latency() const { return filler_.latency(); }
   const DurationHistogram& staleness() const { return auditor_.staleness(); }
 
  private:

@@ -11,11 +11,12 @@ namespace {
 
 constexpr MetricRow kHitsRow{"heatsink_key_local_hits_per_second", MetricKind::kGauge,
                              "Of the busiest hot keys: reads answered from a local copy, over the "
-                             "window of the key's rule."};
+                             "window of the key's rule.",
+                             "key, db"};
 constexpr MetricRow kReadsRow{"heatsink_key_reads_per_second", MetricKind::kGauge,
-                              "Of the same keys: all reads."};
+                              "Of the same keys: all reads.", "key, db"};
 constexpr MetricRow kWritesRow{"heatsink_key_writes_per_second", MetricKind::kGauge,
-                               "Of the same keys: all writes."};
+                               "Of the same keys: all writes.", "key, db"};
 
 bool exported(const detect::Verdict& verdict) {
   const bool hot = verdict.temperature == detect::Temperature::kHot ||
@@ -24,6 +25,8 @@ bool exported(const detect::Verdict& verdict) {
 }
 
 }  // namespace
+
+MetricRows key_metric_rows() { return {&kHitsRow, &kReadsRow, &kWritesRow}; }
 
 void append_key_samples(MetricSamples& samples, const detect::Report& report,
                         std::size_t keys_max) {

@@ -15,4 +15,6 @@ namespace heatsink::proxy {
 // and a scraper refuses a series that is there twice.
 void append_key_samples(MetricSamples& samples, const detect::Report& report, std::size_t keys_max);
 
+MetricRows key_metric_rows();
+
 }  // namespace heatsink::proxy

@@ -12,7 +12,8 @@ namespace {
 constexpr MetricRow kLimited{
     "heatsink_limited_total", MetricKind::kCounter,
     "Commands over the limit of a rule, by rule and by what became of them: an error, a wait, or a "
-    "local copy that may be stale."};
+    "local copy that may be stale.",
+    "rule, outcome"};
 constexpr MetricRow kWaiting{"heatsink_limit_waiting", MetricKind::kGauge,
                              "Clients that now wait for their turn under a limit."};
 constexpr MetricRow kAutomatic{
@@ -131,6 +132,8 @@ bool Limits::start_waiting() noexcept {
   stop_waiting();
   return false;
 }
+
+MetricRows Limits::metric_rows() { return {&kLimited, &kWaiting, &kAutomatic}; }
 
 void Limits::append_samples(MetricSamples& samples) const {
   const auto append = [&samples](const RuleLimit& limit) {

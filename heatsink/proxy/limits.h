@@ -91,6 +91,7 @@ class Limits {
   double limited_rate(KeyHash key, TimePoint now) const { return limited_keys_.rate(key, now); }
 
   void append_samples(MetricSamples& samples) const;
+  static MetricRows metric_rows();
 
  private:
   Limits(const ProxyOptions& options, const detect::RuleSet& rules);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/touched_keys.h"
 
@@ -52,7 +53,7 @@ struct Pending {
   std::uint32_t expected = 0;   // bytes of the reply, or a guess
   std::uint16_t sized_as = 0;   // CommandFacts::sized_as: how big its replies are is remembered
   std::uint64_t reply_of = 0;   // a ReadHash: the worker wants to know how long the reply is
-  TimePoint sent_at{};
+  TimePoint sent_at{};          // when it was handed to its connection
   std::unique_ptr<AskedRight> proves;  // if the reply is no error, its user may do this
   TouchedKeys keys;
 };

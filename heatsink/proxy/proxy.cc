@@ -10,43 +10,11 @@
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/proxy/keeper.h"
-#include "heatsink/proxy/key_metrics.h"
+#include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
-
-constexpr MetricRow kHitsByCommand{"heatsink_local_hits_by_command_total", MetricKind::kCounter,
-                                   "Commands answered from local copies, by command."};
-constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
-                             "Client connections now open."};
-constexpr MetricRow kBuffers{"heatsink_client_buffers_bytes", MetricKind::kGauge,
-                             "Bytes of requests and replies now kept for clients, in steps of 64 "
-                             "KiB for each (proxy.maximum-memory)."};
-constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
-                             "Private connections to the server that clients now hold."};
-constexpr MetricRow kUp{
-    "heatsink_coherence_up", MetricKind::kGauge,
-    "1 while the server proves that it sends invalidations, so that copies may be served."};
-constexpr MetricRow kEntries{"heatsink_cache_entries", MetricKind::kGauge,
-                             "Local copies now held."};
-constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
-                           "Bytes of the local copies now held."};
-constexpr MetricRow kTracked{"heatsink_tracked_keys", MetricKind::kGauge,
-                             "Names that the server remembers for the proxy's tracking connection, "
-                             "of cache.maximum-tracked-keys."};
-constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
-constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
-                              "Keys that are write-hot now: busy, but not worth a copy."};
-constexpr MetricRow kStaleness{
-    "heatsink_audit_staleness_seconds", MetricKind::kHistogram,
-    "Of hits whose key has another value by the time of the audit: for how long, at least, the "
-    "copy "
-    "could be served after the server had answered that value. 0: it was gone by then."};
-constexpr MetricRow kLogDropped{
-    "heatsink_log_dropped_total", MetricKind::kCounter,
-    "Log lines that were not written: the log was not read fast enough, or its file took none."};
-constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
 
 struct Listeners {
   std::vector<net::Fd> sockets;  // one for each worker
@@ -194,38 +162,9 @@ Status Proxy::ready() const {
 }
 
 MetricSamples Proxy::metrics() const {
-  MetricSamples samples;
-  append_samples(samples, [this](Count count) {
-    std::uint64_t sum = threads_->keeper.counters().read(count);
-    for (const auto& worker : threads_->workers) sum += worker->counters().read(count);
-    return sum;
-  });
-  samples.push_back(threads_->keeper.staleness().sample(kStaleness));
-  for (const LocalRead& read : local_reads()) {
-    std::uint64_t sum = 0;
-    for (const auto& worker : threads_->workers) sum += worker->read_hits().of(read);
-    samples.push_back(
-        {&kHitsByCommand, static_cast<double>(sum), {{"command", std::string(read.name)}}});
-  }
-  const detect::Report report = threads_->keeper.report();
-  const auto gauge = [&](const MetricRow& row, std::uint64_t value) {
-    samples.push_back({&row, static_cast<double>(value)});
-  };
-  gauge(kLogDropped, log_lines_dropped());
-  append_key_samples(samples, report,
-                     static_cast<std::size_t>(threads_->shared.options.metrics_keys));
-  if (threads_->shared.limits) threads_->shared.limits->append_samples(samples);
-  gauge(kClients, report.clients);
-  gauge(kBuffers, threads_->shared.memory.used_bytes());
-  gauge(kPrivate, threads_->shared.private_connections.load());
-  gauge(kUp, threads_->shared.lease.up() ? 1 : 0);
-  gauge(kEntries, report.cached_entries);
-  gauge(kBytes, report.cached_bytes);
-  gauge(kTracked, threads_->shared.tracked_keys.load(std::memory_order_relaxed));
-  gauge(kHot, report.hot_keys);
-  gauge(kWriteHot, report.write_hot_keys);
-  gauge(kWarm, report.keys.size() - report.hot_keys - report.write_hot_keys);
-  return samples;
+  std::vector<const Worker*> workers;
+  for (const auto& worker : threads_->workers) workers.push_back(worker.get());
+  return samples_of(threads_->shared, threads_->keeper, workers);
 }
 
 }  // namespace heatsink::proxy

@@ -14,6 +14,7 @@
 #include "heatsink/detect/warming.h"
 #include "heatsink/proxy/limit_terms.h"
 #include "heatsink/proxy/options.h"
+#include "heatsink/proxy/proxy_metrics.h"  // IWYU pragma: export
 #include "heatsink/proxy/rules.h"
 #include "heatsink/proxy/tls.h"
 #include "heatsink/proxy/warm_window.h"

@@ -15,6 +15,7 @@ class Ring {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+  std::size_t capacity() const { return slots_.size(); }
 
   T& front() { return (*this)[0]; }
   T& operator[](std::size_t i) {

@@ -76,6 +76,11 @@ class Session final : public net::FdHandler {
   bool output_stuck(TimePoint now) const;
   void end_stream();  // the client has left: a stream that may never end is not waited for
   void end_wait();    // likewise of a command that waits (session_waiting.cc)
+  std::size_t memory_bytes() const {
+    const std::size_t connection = private_ ? private_->memory_bytes() : 0;
+    return sizeof(*this) + input_.capacity() + output_.capacity() + queued_bytes_ + parts_bytes_ +
+           connection;
+  }
 
   // Called by its upstream connections (session_replies.cc).
   void take_reply(std::string_view bytes, bool from_private);
@@ -372,6 +377,11 @@ class Session final : public net::FdHandler {
   Step reply(std::string_view wire);
   Step reply_error(std::string_view text);
 
+  // session_io.cc
+  void note_waiting(std::size_t consumed, TimePoint now);
+  void note_answered();
+  bool is_answered() const;
+
   // session_replies.cc
   void settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                     std::string_view error);
@@ -403,6 +413,7 @@ class Session final : public net::FdHandler {
   bool flush_due_ = false;   // flush() will be called before the turn ends
   bool resume_due_ = false;  // likewise resume()
   TimePoint output_progress_{};
+  TimePoint waits_since_{};  // when it asked for what is not answered yet; not set: all is
   std::uint32_t holds_ = 0;  // replies that wait for the tracker: nothing is written
 
   Stall stall_ = Stall::kNone;

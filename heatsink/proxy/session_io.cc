@@ -69,17 +69,38 @@ void Session::take_requests(std::string_view bytes) {
   // Read after the bytes were: every request in them was sent before this moment (architecture.md).
   const TimePoint now = BootClock::now();
   flush_due_ = true;
+  if (is_answered() && output_.empty()) waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
   if (input_.empty()) {
     const std::size_t used = consume(bytes, now);
+    note_waiting(used, now);
     if (!closed_) input_.append(bytes.substr(used));
   } else {
     input_.append(bytes);
     const std::size_t used = consume(input_.view(), now);
+    note_waiting(used, now);
     if (!closed_) input_.consume(used);
   }
   note_memory();
   flush();
   set_interest();
+}
+
+// The client waits from now on, unless it did before; half a request is nothing to wait for.
+void Session::note_waiting(std::size_t consumed, TimePoint now) {
+  const bool waits_by_nature = blocking_ || mode_ != Mode::kNormal || subscribed();
+  if (waits_by_nature) waits_since_ = {};
+  if (waits_by_nature || waits_since_ != TimePoint{}) return;
+  if (consumed > 0 || stall_ != Stall::kNone) waits_since_ = now;
+}
+
+bool Session::is_answered() const {
+  return in_flight() == 0 && stall_ == Stall::kNone && !throttled_ && parts_.empty();
+}
+
+// REQUIRES that all replies so far have been taken.
+void Session::note_answered() {
+  if (waits_since_ == TimePoint{} || !is_answered()) return;
+  worker_.observe().client.observe(BootClock::now() - std::exchange(waits_since_, {}));
 }
 
 void Session::resume() {
@@ -93,8 +114,10 @@ void Session::resume() {
 void Session::go_on_with_input() {
   stall_ = Stall::kNone;
   throttled_ = false;
-  const std::size_t used = consume(input_.view(), BootClock::now());
+  const TimePoint now = BootClock::now();
+  const std::size_t used = consume(input_.view(), now);
   if (closed_) return;
+  note_waiting(used, now);
   proven_ = false;  // was for the request that had stalled
   input_.consume(used);
   if (input_.empty()) input_.release();
@@ -299,6 +322,7 @@ void Session::flush() {
     output_progress_ = worker_.loop().now();
     output_.consume(result.bytes);
   }
+  note_answered();
   if (output_.capacity() > Worker::kScratchBytes) output_.release();
   note_memory();
   if (std::exchange(write_blocked_, false)) set_interest();

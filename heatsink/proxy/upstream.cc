@@ -425,6 +425,13 @@ void Upstream::doubt_db(bool refused) {
   zero_known_ = false;
 }
 
+// Of what a client has asked for.
+void Upstream::note_latency(const Pending& pending) {
+  if (pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kOwn) return;
+  Latencies& latencies = worker_.observe();
+  (shared() ? latencies.shared : latencies.exclusive).observe(read_at_ - pending.sent_at);
+}
+
 void Upstream::finish_reply() {
   const bool ok = scanner_.type() != '-';
   Pending& front = pending_.front();
@@ -443,6 +450,7 @@ void Upstream::finish_reply() {
     finish_handshake(ok);
     return;
   }
+  note_latency(pending);
   if (ok && pending.read_only) worker_.remember_reply(pending, element_bytes_);
   const bool selects =
       pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kSelectDb;

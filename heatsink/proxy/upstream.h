@@ -80,6 +80,11 @@ class Upstream final : public net::FdHandler {
   TimePoint read_at() const { return read_at_; }  // what is being looked at was read before
   // Ends it if it owes replies and does not come forward with them (reply_watch.h).
   void fail_if_overdue(TimePoint now, Nanos limit);
+  // Without what its requests refer to.
+  std::size_t memory_bytes() const {
+    return sizeof(*this) + output_.capacity() + pending_.capacity() * sizeof(Pending) +
+           captured_.capacity() + held_.capacity();
+  }
   // Ends it with this reason: every pending request is answered with an error.
   void fail(const std::string& reason);
 
@@ -114,6 +119,7 @@ class Upstream final : public net::FdHandler {
   void end_element();
   void finish_reply();
   void note_size(const Pending& pending);
+  void note_latency(const Pending& pending);
   void doubt_db(bool refused);
   void finish_handshake(bool ok);
   bool may_repeat(const Pending& pending) const;

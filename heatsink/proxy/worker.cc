@@ -16,6 +16,7 @@ constexpr Nanos kAcceptPause = Millis(100);
 constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
 constexpr Nanos kLookPause = Millis(10);         // between attempts that clients ask for
 constexpr Nanos kSoon = Millis(50);              // a command may wait so long for an attempt
+constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -415,6 +416,7 @@ void Worker::tick() {
   if (shared_.memory.is_exhausted()) shed_later();
   if (counter_) post_summary(false);
   check_timeouts(now);
+  if (now - memory_at_ >= kMemoryInterval) measure_memory();
 }
 
 void Worker::check_timeouts(TimePoint now) {

@@ -19,7 +19,9 @@
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/doorkeeper.h"
 #include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/payoff.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
@@ -46,12 +48,15 @@ class Worker final : private TlsDoor::House {
   void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
   const Counters& counters() const { return counters_; }                  // any thread
   const ReadHits& read_hits() const { return read_hits_; }                // any thread
+  const Latencies& latencies() const { return latencies_; }               // any thread
+  const WorkerMemory& memory() const { return memory_; }                  // any thread
   std::size_t index() const { return index_; }
 
   // For its sessions and connections:
   SharedState& shared() { return shared_; }
   net::EventLoop& loop() { return loop_; }
   Counters& count() { return counters_; }
+  Latencies& observe() { return latencies_; }
   void count_hit(const LocalRead& read) {
     counters_.add(Count::kLocalHits);
     read_hits_.add(read);
@@ -190,6 +195,7 @@ class Worker final : private TlsDoor::House {
   void turned_away(const std::string& peer, const std::string& why) override;
   void throttle_accept();
   void tick();
+  void measure_memory();
   void check_timeouts(TimePoint now);
   void post_summary(bool urgent);
   void post_if_urgent();
@@ -212,6 +218,9 @@ class Worker final : private TlsDoor::House {
   TlsDoor door_;
   Counters counters_;
   ReadHits read_hits_;
+  Latencies latencies_;
+  WorkerMemory memory_;
+  TimePoint memory_at_{};  // when it was last looked at
   AuditSampler sampler_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long clients wait for a worker, and the worker for the server.
+#pragma once
+
+#include "heatsink/proxy/duration_histogram.h"
+
+namespace heatsink::proxy {
+
+// Its worker observes, any thread reads.
+struct Latencies {
+  // From when commands of a client have been read until all that it has sent is answered. Commands
+  // that wait by their nature (BLPOP, SUBSCRIBE, MONITOR) are left out.
+  DurationHistogram client;
+  // From a command until the end of the server's reply, by the connection that carried it.
+  DurationHistogram shared;
+  DurationHistogram exclusive;
+};
+
+}  // namespace heatsink::proxy

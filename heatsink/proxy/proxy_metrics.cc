@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/proxy_metrics.h"
+
+#include <string>
+#include <vector>
+
+#include "heatsink/base/log.h"
+#include "heatsink/base/process_metrics.h"
+#include "heatsink/proxy/keeper.h"
+#include "heatsink/proxy/key_metrics.h"
+#include "heatsink/proxy/latencies.h"
+#include "heatsink/proxy/memory_use.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr MetricRow kHitsByCommand{"heatsink_local_hits_by_command_total", MetricKind::kCounter,
+                                   "Commands answered from local copies, by command.", "command"};
+constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
+                             "Client connections now open."};
+constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
+                             "Private connections to the server that clients now hold."};
+constexpr MetricRow kUp{
+    "heatsink_coherence_up", MetricKind::kGauge,
+    "1 while the server proves that it sends invalidations, so that copies may be served."};
+constexpr MetricRow kEntries{"heatsink_cache_entries", MetricKind::kGauge,
+                             "Local copies now held."};
+constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
+                           "Bytes of the local copies now held."};
+constexpr MetricRow kTracked{"heatsink_tracked_keys", MetricKind::kGauge,
+                             "Names that the server remembers for the proxy's tracking connection, "
+                             "of cache.maximum-tracked-keys."};
+constexpr MetricRow kBuffers{"heatsink_client_buffers_bytes", MetricKind::kGauge,
+                             "Bytes of requests and replies now kept for clients, in steps of 64 "
+                             "KiB for each (proxy.maximum-memory)."};
+constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
+constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
+                              "Keys that are write-hot now: busy, but not worth a copy."};
+constexpr MetricRow kStaleness{
+    "heatsink_audit_staleness_seconds", MetricKind::kHistogram,
+    "Of hits whose key has another value by the time of the audit: for how long, at least, the "
+    "copy "
+    "could be served after the server had answered that value. 0: it was gone by then."};
+constexpr MetricRow kLogDropped{
+    "heatsink_log_dropped_total", MetricKind::kCounter,
+    "Log lines that were not written: the log was not read fast enough, or its file took none."};
+constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
+constexpr MetricRow kUpstreamUp{"heatsink_upstream_up", MetricKind::kGauge,
+                                "1 while the server answers the proxy."};
+constexpr MetricRow kClientLatency{
+    "heatsink_client_latency_seconds", MetricKind::kHistogram,
+    "From when the proxy has read a client's commands until it has answered all that the client "
+    "has sent: of a client that does not pipeline, the latency of each command. Without commands "
+    "that wait by their nature (BLPOP, SUBSCRIBE, MONITOR)."};
+constexpr MetricRow kUpstreamLatency{
+    "heatsink_upstream_latency_seconds", MetricKind::kHistogram,
+    "From when a command is sent to the server until its whole reply has come, by the kind of "
+    "connection. Commands that wait (BLPOP) travel on private ones.",
+    "lane"};
+constexpr MetricRow kFillLatency{"heatsink_fill_latency_seconds", MetricKind::kHistogram,
+                                 "From when the server is asked for a local copy until it is "
+                                 "there."};
+
+using Histogram = DurationHistogram Latencies::*;
+
+MetricSample latency_of(const MetricRow& row, std::span<const Worker* const> workers,
+                        Histogram which, MetricLabels labels = {}) {
+  std::vector<const DurationHistogram*> histograms;
+  for (const Worker* worker : workers) histograms.push_back(&(worker->latencies().*which));
+  MetricSample sample = DurationHistogram::sample(row, histograms);
+  sample.labels = std::move(labels);
+  return sample;
+}
+
+void append_latencies(MetricSamples& samples, const Keeper& keeper,
+                      std::span<const Worker* const> workers) {
+  samples.push_back(latency_of(kClientLatency, workers, &Latencies::client));
+  samples.push_back(
+      latency_of(kUpstreamLatency, workers, &Latencies::shared, {{"lane", "shared"}}));
+  samples.push_back(
+      latency_of(kUpstreamLatency, workers, &Latencies::exclusive, {{"lane", "private"}}));
+  samples.push_back(keeper.fill_latency().sample(kFillLatency));
+}
+
+void append_memory(MetricSamples& samples, const SharedState& shared, const detect::Report& report,
+                   std::span<const Worker* const> workers) {
+  MemoryUse use;
+  for (const Worker* worker : workers) {
+    use.clients += worker->memory().clients.load(std::memory_order_relaxed);
+    use.upstream += worker->memory().upstream.load(std::memory_order_relaxed);
+    use.detection += worker->memory().detection.load(std::memory_order_relaxed);
+  }
+  use.copies = report.cached_bytes;
+  use.addresses = shared.client_names.memory_bytes();
+  append_memory_samples(samples, use, resident_bytes());
+}
+
+}  // namespace
+
+MetricSamples samples_of(const SharedState& shared, Keeper& keeper,
+                         std::span<const Worker* const> workers) {
+  MetricSamples samples;
+  append_samples(samples, [&](Count count) {
+    std::uint64_t sum = keeper.counters().read(count);
+    for (const Worker* worker : workers) sum += worker->counters().read(count);
+    return sum;
+  });
+  samples.push_back(keeper.staleness().sample(kStaleness));
+  append_latencies(samples, keeper, workers);
+  for (const LocalRead& read : local_reads()) {
+    std::uint64_t sum = 0;
+    for (const Worker* worker : workers) sum += worker->read_hits().of(read);
+    samples.push_back(
+        {&kHitsByCommand, static_cast<double>(sum), {{"command", std::string(read.name)}}});
+  }
+  const auto add = [&samples](const MetricRow& row, std::uint64_t value) {
+    samples.push_back({&row, static_cast<double>(value)});
+  };
+  add(kLogDropped, log_lines_dropped());
+  const detect::Report report = keeper.report();
+  append_memory(samples, shared, report, workers);
+  append_key_samples(samples, report, static_cast<std::size_t>(shared.options.metrics_keys));
+  if (shared.limits) shared.limits->append_samples(samples);
+  add(kUpstreamUp, report.upstream_up ? 1 : 0);
+  add(kClients, report.clients);
+  add(kPrivate, shared.private_connections.load());
+  add(kUp, shared.lease.up() ? 1 : 0);
+  add(kEntries, report.cached_entries);
+  add(kBytes, report.cached_bytes);
+  add(kTracked, shared.tracked_keys.load(std::memory_order_relaxed));
+  add(kBuffers, shared.memory.used_bytes());
+  add(kHot, report.hot_keys);
+  add(kWriteHot, report.write_hot_keys);
+  add(kWarm, report.keys.size() - report.hot_keys - report.write_hot_keys);
+  return samples;
+}
+
+MetricRows metric_rows() {
+  MetricRows rows{
+      &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,    &kUp,
+      &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,  &kLogDropped,
+      &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency};
+  for (const CountRow& row : count_rows()) rows.push_back(&row.metric);
+  for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
+  for (const MetricRow* row : memory_rows()) rows.push_back(row);
+  for (const MetricRow* row : Limits::metric_rows()) rows.push_back(row);
+  return rows;
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that GET /metrics says of a proxy.
+#pragma once
+
+#include <span>
+
+#include "heatsink/base/metric.h"
+
+namespace heatsink::proxy {
+
+class Keeper;
+class Worker;
+struct SharedState;
+
+// Any thread; waits up to a second if the keeper is busy.
+MetricSamples samples_of(const SharedState& shared, Keeper& keeper,
+                         std::span<const Worker* const> workers);
+
+// The rows of all samples that there can be, for the reference page.
+MetricRows metric_rows();
+
+}  // namespace heatsink::proxy

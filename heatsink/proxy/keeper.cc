@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/keeper.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cctype>
 #include <future>
@@ -16,6 +18,11 @@ namespace {
 constexpr std::size_t kMergedKeys = 4096;
 
 constexpr Nanos kWarmInterval = Millis(100);  // how late a key may be loaded again, or let go
+
+// With no client and no copy there is nothing to keep true: the keeper only looks whether the
+// server is there. For so long it stays awake after it had something to do.
+constexpr Nanos kRestPeriod = std::chrono::seconds(1);
+constexpr Nanos kAwakeFor = std::chrono::seconds(3);
 
 // A reader's heartbeats keep the connection known to be alive, no more.
 constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
@@ -75,7 +82,9 @@ Keeper::Keeper(SharedState& shared)
       selector_(selector_options(shared.options, shared.rules)),
       automatic_(shared.options.automatic_qps, Limits::kAutomaticMax),
       events_(quiet_sentence(shared.options)),
-      started_at_(BootClock::now()) {
+      started_at_(BootClock::now()),
+      timers_(loop_, kRestPeriod),
+      woken_at_(started_at_) {
   filler_.use(tracker_);
   auditor_.use(reader_);
 }
@@ -92,24 +101,24 @@ void Keeper::run() {
     shared_.epochs.collect();
   });
   // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
-  loop_.call_every(shared_.options.heartbeat_interval / 2, [this] {
+  timers_.every(shared_.options.heartbeat_interval / 2, [this] {
     const bool idle = shared_.table.copies() == 0;
     tracker_.rest(idle);
     reader_.rest(idle);
     shared_.tracked_keys.store(tracker_.tracked_names(), std::memory_order_relaxed);
     link_.tick();
   });
-  loop_.call_every(shared_.options.acl_staleness / 4, [this] { filler_.tick(BootClock::now()); });
-  if (shared_.options.detection_enabled)
-    loop_.call_every(shared_.options.tick, [this] { judge(); });
-  loop_.call_every(Toucher::kInterval, [this] {
+  timers_.every(shared_.options.acl_staleness / 4, [this] { filler_.tick(BootClock::now()); });
+  if (shared_.options.detection_enabled) timers_.every(shared_.options.tick, [this] { judge(); });
+  timers_.every(Toucher::kInterval, [this] {
     toucher_.round(BootClock::now());
     link_.flush();
   });
-  loop_.call_every(shared_.options.refresh_interval, [this] { refresh(); });
-  loop_.call_every(kWarmInterval, [this] { keep_warm(); });
-  loop_.call_every(KeyInspector::kTick, [this] { inspector_.tick(BootClock::now()); });
-  loop_.call_every(shared_.options.acl_staleness / 2, [this] { check_access_if_untold(); });
+  timers_.every(shared_.options.refresh_interval, [this] { refresh(); });
+  timers_.every(kWarmInterval, [this] { keep_warm(); });
+  timers_.every(KeyInspector::kTick, [this] { inspector_.tick(BootClock::now()); });
+  timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_untold(); });
+  timers_.every(kRestPeriod, [this] { rest_if_idle(); });
   link_.connect();
   if (audits(shared_.options)) {
     loop_.call_every(kReaderHeartbeat, [this] { reader_link_.tick(); });
@@ -119,6 +128,32 @@ void Keeper::run() {
 }
 
 void Keeper::stop() { loop_.stop(); }
+
+bool Keeper::has_work() const {
+  return shared_.clients.load() > 0 || shared_.table.copies() > 0 || warmer_.size() > 0 ||
+         !warm_waiters_.empty() || search_timer_ != 0;
+}
+
+// A client that comes at this moment either is seen here, or sees that the keeper rests.
+void Keeper::rest_if_idle() {
+  const TimePoint now = BootClock::now();
+  if (has_work()) woken_at_ = now;
+  if (timers_.slow() || now - woken_at_ < kAwakeFor) return;
+  rests_.store(true);
+  if (has_work()) return wake();
+  timers_.slow_down();
+  malloc_trim(0);  // what clients have left behind; it holds up nobody: nobody is connected
+}
+
+void Keeper::wake() {
+  rests_.store(false);
+  woken_at_ = BootClock::now();
+  timers_.wake();
+}
+
+void Keeper::client_came() {
+  if (rests_.load()) loop_.post([this] { wake(); });
+}
 
 void Keeper::request_fill(FillRequest request) {
   loop_.post([this, request = std::move(request)] { ask_or_wait(request); });

@@ -2,6 +2,7 @@
 // The one thread that decides what is hot and keeps its copies true.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
 #include "heatsink/proxy/key_inspector.h"
+#include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/pattern_searches.h"
 #include "heatsink/proxy/refresher.h"
 #include "heatsink/proxy/shared_state.h"
@@ -41,6 +43,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
 
   // Any thread:
   void stop();
+  void client_came();  // after SharedState::clients has counted it
   void request_fill(FillRequest request);
   void request_barrier(BarrierRequest request);
   // The rules have changed: releases the session's replies (0: nobody waits) when it is known who
@@ -82,6 +85,10 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void tell_of_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
   void refresh();
+
+  bool has_work() const;
+  void rest_if_idle();
+  void wake();
 
   void watch_suspects();
   void check_access_if_untold();
@@ -148,6 +155,9 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   AutomaticLimits automatic_;
   EventLog events_;
   const TimePoint started_at_;
+  PacedTimers timers_;
+  TimePoint woken_at_;
+  std::atomic<bool> rests_{false};
 };
 
 }  // namespace heatsink::proxy

@@ -36,6 +36,7 @@ detect::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
   auto answer = std::make_shared<std::promise<detect::KeyInspection>>();
   std::future<detect::KeyInspection> future = answer->get_future();
   loop_.post([this, answer, name = std::move(name), db] {
+    wake();
     auto told = std::make_shared<detect::KeyInspection>();
     told->report = report_of_one(name, db);
     const detect::KeyCount& shown = told->report.keys.front().verdict.count;

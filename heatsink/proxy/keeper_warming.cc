@@ -60,7 +60,10 @@ detect::WarmReport Keeper::warm(detect::WarmOrder order) {
   auto waiter = std::make_shared<WarmWaiter>();
   waiter->order = std::move(order);
   std::future<detect::WarmReport> future = waiter->promise.get_future();
-  loop_.post([this, waiter] { begin_warming(waiter); });
+  loop_.post([this, waiter] {
+    wake();
+    begin_warming(waiter);
+  });
   if (future.wait_for(2 * kAnswerWithin) == std::future_status::ready) return future.get();
   detect::WarmReport report;
   report.problem = "the proxy's keeper thread does not answer";

@@ -17,6 +17,8 @@ constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a scr
 constexpr Nanos kLookPause = Millis(10);         // between attempts that clients ask for
 constexpr Nanos kSoon = Millis(50);              // a command may wait so long for an attempt
 constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
+// Between two ticks of a worker that nobody is connected to.
+constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -41,6 +43,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
       doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}),
       proofs_(shared.options.acl_staleness),
+      timers_(loop_, kIdlePeriod),
       random_(shared.seed + index) {
   std::vector<Nanos> windows = coalescing_windows(shared.options);
   if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));
@@ -57,7 +60,7 @@ Worker::~Worker() {
 void Worker::run() {
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
-  loop_.call_every(shared_.options.tick, [this] { tick(); });
+  timers_.every(shared_.options.tick, [this] { tick(); });
   if (!loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
     log(LogLevel::kError, "a worker cannot watch its listening socket");
   lane(resp::Protocol::kResp2);  // the first client finds it open
@@ -90,7 +93,11 @@ void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
 // ---- what is counted
 
 void Worker::post_summary(bool urgent) {
-  keeper_.post_summaries(index_, counter_->summarize(loop_.now()), urgent);
+  std::vector<detect::Summary> summaries = counter_->summarize(loop_.now());
+  quiet_ = std::all_of(summaries.begin(), summaries.end(), [](const detect::Summary& summary) {
+    return summary.requests == 0 && summary.keys.empty();
+  });
+  keeper_.post_summaries(index_, std::move(summaries), urgent);
 }
 
 void Worker::post_if_urgent() {
@@ -291,7 +298,8 @@ void Worker::accept_clients() {
       continue;
     }
     if (!comes_in_time(*accepted)) continue;
-    shared_.clients.fetch_add(1, std::memory_order_relaxed);
+    shared_.clients.fetch_add(1);
+    wake();
     if (tls) {
       enter_by_tls(std::move(*accepted), tls);
     } else {
@@ -417,6 +425,7 @@ void Worker::tick() {
   if (counter_) post_summary(false);
   check_timeouts(now);
   if (now - memory_at_ >= kMemoryInterval) measure_memory();
+  if (!has_work()) timers_.slow_down();
 }
 
 void Worker::check_timeouts(TimePoint now) {

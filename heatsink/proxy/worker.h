@@ -22,6 +22,7 @@
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/memory_use.h"
+#include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/payoff.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
@@ -196,6 +197,8 @@ class Worker final : private TlsDoor::House {
   void throttle_accept();
   void tick();
   void measure_memory();
+  bool has_work() const;
+  void wake();
   void check_timeouts(TimePoint now);
   void post_summary(bool urgent);
   void post_if_urgent();
@@ -251,6 +254,8 @@ class Worker final : private TlsDoor::House {
   std::vector<std::unique_ptr<Upstream>> dead_upstreams_;
   std::vector<std::uint64_t> slow_;
   bool shed_due_ = false;
+  PacedTimers timers_;
+  bool quiet_ = true;  // the last summary had nothing in it
   std::uint64_t random_;
 };
 

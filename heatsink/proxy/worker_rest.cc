@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker looks after now and then.
+// What a worker looks after now and then, and when it need not.
+#include <algorithm>
+
+#include "heatsink/proxy/keeper.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
 
@@ -16,6 +19,19 @@ void Worker::measure_memory() {
   memory_.clients.store(clients, std::memory_order_relaxed);
   memory_.upstream.store(upstream, std::memory_order_relaxed);
   memory_.detection.store(counter_ ? counter_->memory_bytes() : 0, std::memory_order_relaxed);
+}
+
+// Of what a tick looks after.
+bool Worker::has_work() const {
+  return !quiet_ || !sessions_.empty() ||
+         std::any_of(lanes_.begin(), lanes_.end(),
+                     [](const Lane& lane) { return lane.upstream && !lane.upstream->owes_nothing(); });
+}
+
+// A client has come.
+void Worker::wake() {
+  timers_.wake();
+  keeper_.client_came();
 }
 
 }  // namespace heatsink::proxy

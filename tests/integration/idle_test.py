@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a proxy costs that nobody is connected to, and that it wakes when somebody comes."""
+
+import os
+import signal
+import time
+import unittest
+
+from harness import EAGER, until
+from stage import ProxyTest
+
+WATCHED_S = 4
+WAKE_UPS_PER_S_MAX = 15
+
+
+class Idle(ProxyTest):
+    """With the options that a proxy has by itself, but for what makes a key hot."""
+
+    PROXY_OPTIONS = {
+        "detection.hot-qps": 5,
+        "detection.window": "1s",
+        "detection.minimum-residence": "1s",
+        "detection.write-hot-ratio": EAGER["detection.write-hot-ratio"],
+        "cache.expire-after-write": "1s",
+    }
+
+    def wake_ups(self):
+        """How often a thread of the proxy has given up its core to wait for something."""
+        tasks = f"/proc/{self.proxy.process.child.pid}/task"
+        waits = 0
+        for task in os.listdir(tasks):
+            with open(f"{tasks}/{task}/status", encoding="ascii") as status:
+                fields = dict(line.split(":", 1) for line in status)
+            waits += int(fields["voluntary_ctxt_switches"])
+        return waits
+
+    def wake_ups_per_s(self):
+        before, began = self.wake_ups(), time.monotonic()
+        time.sleep(WATCHED_S)  # what is measured is a rate
+        return (self.wake_ups() - before) / (time.monotonic() - began)
+
+    def rests(self):
+        until(lambda: self.wake_ups_per_s() < WAKE_UPS_PER_S_MAX, 60, "few wake-ups")
+
+    def read_until_hit(self):
+        with self.to_proxy() as client:
+            client.ask("SET", "k", "v")
+            hits = self.proxy.hits()
+            until(lambda: client.ask("GET", "k") and self.proxy.hits() > hits, what="a hit")
+
+    def test_it_sleeps_wakes_and_sleeps_again(self):
+        self.rests()
+        self.read_until_hit()
+        self.rests()
+        self.assertEqual(self.proxy.metric("heatsink_upstream_up"), 1)
+        self.assertEqual(self.proxy.coherence(), "up")
+        self.read_until_hit()
+
+    def test_its_memory_is_told_by_part(self):
+        parts = self.proxy.by_label("heatsink_memory_bytes", "of")
+        self.assertEqual(
+            set(parts), {"clients", "upstream", "detection", "copies", "addresses", "other"}
+        )
+        clients = [self.to_proxy() for _ in range(50)]
+        for client in clients:
+            client.ask("PING")
+        until(lambda: self.proxy.by_label("heatsink_memory_bytes", "of")["clients"] > 50 * 500)
+        self.assertAlmostEqual(
+            sum(self.proxy.by_label("heatsink_memory_bytes", "of").values()),
+            self.proxy.process.rss_bytes(),
+            delta=4e6,
+        )
+        for client in clients:
+            client.close()
+        until(lambda: self.proxy.by_label("heatsink_memory_bytes", "of")["clients"] == 0)
+
+    def test_orders_are_carried_out_at_once(self):
+        self.rests()
+        self.assertEqual(self.proxy.api("key?name=nobody")["keys"][0]["type"], "none")
+
+    def test_a_server_that_has_gone_is_seen(self):
+        self.rests()
+        self.redis.process.freeze()
+        try:
+            until(lambda: self.proxy.metric("heatsink_coherence_up") == 0, what="it is seen")
+        finally:
+            self.redis.process.signal(signal.SIGCONT)
+        until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, what="it is back")
+
+
+if __name__ == "__main__":
+    unittest.main()

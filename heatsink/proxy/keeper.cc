@@ -130,7 +130,10 @@ void Keeper::run() {
 void Keeper::stop() { loop_.stop(); }
 
 bool Keeper::has_work() const {
-  return shared_.clients.load() > 0 || shared_.table.copies() > 0 || warmer_.size() > 0 ||
+  // While a window still has accesses in it, workers still hold what they have needed for them.
+  const bool seen = std::any_of(merged_.begin(), merged_.end(),
+                                [](const detect::Summary& merged) { return merged.requests > 0; });
+  return seen || shared_.clients.load() > 0 || shared_.table.copies() > 0 || warmer_.size() > 0 ||
          !warm_waiters_.empty() || search_timer_ != 0;
 }
 

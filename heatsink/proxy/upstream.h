@@ -85,6 +85,11 @@ class Upstream final : public net::FdHandler {
     return sizeof(*this) + output_.capacity() + pending_.capacity() * sizeof(Pending) +
            captured_.capacity() + held_.capacity();
   }
+  // Gives back what a busy hour has left in its buffers.
+  void shrink() {
+    if (output_.empty()) output_.release();
+    if (pending_.empty()) pending_ = {};
+  }
   // Ends it with this reason: every pending request is answered with an error.
   void fail(const std::string& reason);
 

@@ -425,7 +425,7 @@ void Worker::tick() {
   if (counter_) post_summary(false);
   check_timeouts(now);
   if (now - memory_at_ >= kMemoryInterval) measure_memory();
-  if (!has_work()) timers_.slow_down();
+  if (!has_work()) rest();
 }
 
 void Worker::check_timeouts(TimePoint now) {

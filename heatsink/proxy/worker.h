@@ -198,6 +198,7 @@ class Worker final : private TlsDoor::House {
   void tick();
   void measure_memory();
   bool has_work() const;
+  void rest();
   void wake();
   void check_timeouts(TimePoint now);
   void post_summary(bool urgent);

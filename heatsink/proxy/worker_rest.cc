@@ -28,6 +28,15 @@ bool Worker::has_work() const {
                      [](const Lane& lane) { return lane.upstream && !lane.upstream->owes_nothing(); });
 }
 
+void Worker::rest() {
+  timers_.slow_down();
+  for (const Lane& lane : lanes_) {
+    if (lane.upstream) lane.upstream->shrink();
+  }
+  for (const auto& idle : idle_private_) idle->shrink();
+  measure_memory();
+}
+
 // A client has come.
 void Worker::wake() {
   timers_.wake();

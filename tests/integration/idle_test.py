@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from harness import EAGER, until
+from harness import EAGER, encode, until
 from stage import ProxyTest
 
 WATCHED_S = 4
@@ -73,6 +73,16 @@ class Idle(ProxyTest):
         for client in clients:
             client.close()
         until(lambda: self.proxy.by_label("heatsink_memory_bytes", "of")["clients"] == 0)
+
+    def test_what_a_busy_hour_has_left_is_given_back(self):
+        def upstream():
+            return self.proxy.by_label("heatsink_memory_bytes", "of")["upstream"]
+
+        with self.to_proxy() as client:
+            client.send_raw(encode("SET", "big", "v" * 20_000) * 200)
+            client.read_many(200)
+            until(lambda: upstream() > 1e6, what="the buffers of a pipeline")
+        until(lambda: upstream() < 1e5, what="they are freed")
 
     def test_orders_are_carried_out_at_once(self):
         self.rests()

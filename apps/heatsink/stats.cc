@@ -87,7 +87,8 @@ int show(distributed::Server& server, const StatsOptions& options) {
 }
 
 // The URL as it was given, with the password that a file or the environment has.
-std::string with_password(const std::string& url, const net::RedisUrl& parsed) {
+std::string with_password(const std::string& given, const net::RedisUrl& parsed) {
+  const std::string url = net::with_scheme(given);
   if (parsed.password.empty() || !net::parse_redis_url(url)->password.empty()) return url;
   constexpr const char* kHex = "0123456789ABCDEF";
   std::string password = ":";

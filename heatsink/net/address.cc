@@ -197,7 +197,8 @@ std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
   const std::string_view db = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
   const auto number = db.empty() ? 0 : parse_number(db, kDbMax);
   if (!number)
-    return invalid("the database in the server's URL must be a number, as in redis://host:6379/0");
+    return invalid(
+        "what stands behind the host in the server's URL must be the number of a database");
   url.db = *number;
   return std::nullopt;
 }
@@ -221,13 +222,21 @@ std::optional<Error> take_unix_place(std::string_view rest, RedisUrl& url) {
 
 }  // namespace
 
-Result<RedisUrl> parse_redis_url(std::string_view text) {
+std::string with_scheme(std::string_view server) {
+  constexpr std::string_view kUnix = "unix:";
+  if (server.empty() || server.find("://") != std::string_view::npos) return std::string(server);
+  if (server.starts_with(kUnix)) server.remove_prefix(kUnix.size());
+  return (server.starts_with('/') ? "unix://" : "redis://") + std::string(server);
+}
+
+Result<RedisUrl> parse_redis_url(std::string_view given) {
+  const std::string text = with_scheme(given);
   const Scheme* const scheme = scheme_of(text);
   if (scheme == nullptr)
     return invalid(
-        "a server is written redis://[user:password@]host[:port][/db], rediss:// for TLS, or "
-        "unix:///path");
-  std::string_view rest = text.substr(scheme->text.size());
+        "a server is written host[:port] or redis://[user:password@]host[:port], rediss://... for "
+        "TLS, or unix:///path");
+  std::string_view rest = std::string_view(text).substr(scheme->text.size());
   RedisUrl url;
   url.tls = scheme->tls;
   // The last @: a password with a bare @ is wrong by RFC 3986 but common, and it cannot mean

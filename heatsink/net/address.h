@@ -54,9 +54,14 @@ struct RedisUrl {
   std::string display() const;   // without the password
   std::string redacted() const;  // with kHiddenPassword, if there is a password
 };
-// redis://[[user][:password]@]host[:port][/db] (as redis-cli -u), rediss:// for TLS, valkey:// and
-// valkeys:// for the same; unix://[[user][:password]@]/path[?db=N]. User, password and path
-// percent-decoded, port 6379 unless given. No error repeats the password.
+// A server as somebody wrote it, with the scheme that it lacks: redis:// before host:port, unix://
+// before a path (also after "unix:").
+std::string with_scheme(std::string_view server);
+
+// [redis://][[user][:password]@]host[:port][/db] (as redis-cli -u), rediss:// for TLS, valkey://
+// and valkeys:// for the same; unix://[[user][:password]@]/path[?db=N]. User, password and path
+// percent-decoded, port 6379 unless given. A path alone (/run/redis.sock) is a Unix socket, too. No
+// error repeats the password.
 Result<RedisUrl> parse_redis_url(std::string_view text);
 
 }  // namespace heatsink::net

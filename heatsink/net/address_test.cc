@@ -50,6 +50,25 @@ TEST(RedisUrl, WhatIsNotGivenHasADefault) {
   EXPECT_TRUE(parse_redis_url("redis://host/").ok());
 }
 
+TEST(RedisUrl, WithoutASchemeItIsAServerAllTheSame) {
+  EXPECT_EQ(parse_redis_url("127.0.0.1:6379")->display(), "redis://127.0.0.1:6379");
+  EXPECT_EQ(parse_redis_url("db7")->display(), "redis://db7:6379");
+  EXPECT_EQ(parse_redis_url("[::1]:7/3")->display(), "redis://[::1]:7/3");
+  EXPECT_EQ(parse_redis_url("al:s3cret@db7:7000")->redacted(), "redis://al:***@db7:7000");
+  EXPECT_EQ(parse_redis_url("/run/redis.sock")->display(), "unix:///run/redis.sock");
+  EXPECT_EQ(parse_redis_url("unix:/run/redis.sock")->where(), "unix:/run/redis.sock");
+  EXPECT_FALSE(parse_redis_url("db7")->tls);
+  for (const char* whole : {"redis://db7", "http://db7", "unix:///s", ""})
+    EXPECT_EQ(with_scheme(whole), whole);
+}
+
+// What a caller may refuse must not be what the error proposes.
+TEST(RedisUrl, NoErrorProposesADatabase) {
+  for (const char* bad : {"http://host", "redis://host/x", "redis://", "host:x"})
+    EXPECT_EQ(parse_redis_url(bad).error().message.find("/0"), std::string::npos) << bad;
+  EXPECT_EQ(parse_redis_url("http://host").error().message.find("db]"), std::string::npos);
+}
+
 TEST(RedisUrl, APasswordWithoutAUserAndWithABareAt) {
   EXPECT_EQ(parse_redis_url("redis://:s3cret@host")->password, "s3cret");
   EXPECT_EQ(parse_redis_url("redis://u:a@b:c@host")->password, "a@b:c");
@@ -57,10 +76,10 @@ TEST(RedisUrl, APasswordWithoutAUserAndWithABareAt) {
 
 TEST(RedisUrl, RefusedWithTheReasonAndWithoutThePassword) {
   for (const char* bad :
-       {"", "host:6379", "http://host", "redis://", "redis://:hush@", "redis://u:hush%@host",
-        "redis://u:hush%zz@h", "redis://u:hush@host:0", "redis://u:hush@host:x",
-        "redis://u:hush@host/x", "redis://u:hu/sh@host", "redis://u:hush@[::1]6379",
-        "redis://u:hush@host/-1", "redis://u:hush@host/99999999999"}) {
+       {"", ":6379", "/", "unix:relative:x", "http://host", "http://u:hush@host", "redis://",
+        "redis://:hush@", "redis://u:hush%@host", "redis://u:hush%zz@h", "redis://u:hush@host:0",
+        "redis://u:hush@host:x", "redis://u:hush@host/x", "redis://u:hu/sh@host",
+        "redis://u:hush@[::1]6379", "redis://u:hush@host/-1", "redis://u:hush@host/99999999999"}) {
     const auto url = parse_redis_url(bad);
     ASSERT_FALSE(url.ok()) << bad;
     EXPECT_EQ(url.error().code, ErrorCode::kInvalidArgument) << bad;

@@ -16,7 +16,8 @@ ConfigFaults configure(const ConfigurationFlags& flags, proxy::ProxyOptions& pro
                        OptionSet& options) {
   proxy.describe(options);
   ConfigFaults faults = apply_configuration(flags, options);
-  return faults.empty() ? contradictions(proxy, options) : faults;
+  add_contradictions(proxy, options, faults);
+  return faults;
 }
 
 // What is printed goes to colleagues and into tickets.

@@ -67,6 +67,30 @@ TEST_F(ConfigVerb, CheckTellsEverythingAndFails) {
                         "'cache.maximum-size'?"));
 }
 
+TEST_F(ConfigVerb, CheckTellsEverythingInOnePass) {
+  const Outcome wrong = run({"check", file("proxy.workers: many\n"
+                                           "upstream.url: redis://127.0.0.1/3\n"
+                                           "upstream: {backoff-min: 5s, backoff-max: 1s}\n"
+                                           "rules:\n"
+                                           "  - {match: a, dimension: frobs}\n"
+                                           "  - {match: b, dimension: bytes, hot-qps: 5}\n"
+                                           "warming:\n"
+                                           "  - {key: c, from: '25:00', until: '26:00'}\n")});
+  EXPECT_EQ(wrong.code, kMisused);
+  for (const char* told :
+       {"heatsink.yaml:1: proxy.workers is 'many'", "leave out the database",
+        "upstream.backoff-min must not be longer", "rule 1: dimension is 'frobs'",
+        "heatsink.yaml:6: rule 2 (b): hot-qps is not for bytes", "warming 1"})
+    EXPECT_THAT(wrong.err, HasSubstr(told));
+}
+
+// What follows from a fault is none of its own: a default is not what the file meant.
+TEST_F(ConfigVerb, CheckTellsNoConsequences) {
+  const Outcome wrong = run({"check", file("detection: {window: long, tick: 20s}\n")});
+  EXPECT_THAT(wrong.err, HasSubstr("detection.window is 'long'"));
+  EXPECT_THAT(wrong.err, ::testing::Not(HasSubstr("must not be longer")));
+}
+
 TEST_F(ConfigVerb, MisuseIsToldWithExitCodeTwo) {
   EXPECT_EQ(run({}).code, kMisused);
   EXPECT_EQ(run({"frobnicate"}).code, kMisused);

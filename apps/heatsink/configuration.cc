@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/heatsink/configuration.h"
 
+#include <algorithm>
+#include <cctype>
 #include <ostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/option_list.h"
@@ -88,11 +92,26 @@ void check_warming(ConfigFaults& faults, const proxy::ProxyOptions& options,
   }
 }
 
+// Whether a sentence names an option, or a rule by its number: "rule 1" is not in "rule 12".
+bool names(std::string_view sentence, std::string_view name) {
+  const auto goes_on = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+  };
+  for (std::size_t at = sentence.find(name); at != std::string_view::npos;
+       at = sentence.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool begins = at == 0 || !(goes_on(sentence[at - 1]) || sentence[at - 1] == '.');
+    if (begins && (end == sentence.size() || !goes_on(sentence[end]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options) {
   ConfigFaults faults;
-  if (!flags.file.empty()) add_all(faults, load_config_file(flags.file, options));
+  if (!flags.file.empty())
+    add_all(faults, load_config_file(flags.file, options, OnFault::kKeepTheRest));
   for (const std::string& assignment : flags.assignments) {
     const Status set = options.set_assignment(assignment);
     if (!set.ok()) faults.push_back({set.error().code, "--set: " + set.error().message});
@@ -125,6 +144,27 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet&
   check_rules(faults, options, *rows.find_list("rules"));
   check_warming(faults, options, *rows.find_list("warming"));
   return faults;
+}
+
+void add_contradictions(const proxy::ProxyOptions& options, const OptionSet& rows,
+                        ConfigFaults& faults) {
+  std::vector<std::string> faulty;  // what a fault has been told of
+  const auto add_if_told = [&](std::string name) {
+    const bool told = std::any_of(faults.begin(), faults.end(),
+                                  [&](const Error& fault) { return names(fault.message, name); });
+    if (told) faulty.push_back(std::move(name));
+  };
+  for (const OptionRow& row : rows.rows()) add_if_told(row.name);
+  for (std::size_t i = 1; i <= options.rules.size(); ++i) add_if_told("rule " + std::to_string(i));
+  for (std::size_t i = 1; i <= options.warming.size(); ++i)
+    add_if_told("warming " + std::to_string(i));
+  for (Error& fault : contradictions(options, rows)) {
+    if (faults.size() >= kConfigFaultsMax) return;
+    const bool follows = std::any_of(faulty.begin(), faulty.end(), [&](const std::string& name) {
+      return names(fault.message, name);
+    });
+    if (!follows) faults.push_back(std::move(fault));
+  }
 }
 
 void print_faults(const ConfigFaults& faults, std::string_view program, std::ostream& err) {

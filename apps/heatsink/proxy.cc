@@ -46,7 +46,8 @@ ConfigFaults configure(const ProxyFlags& flags, proxy::ProxyOptions& proxy) {
     if (text.empty()) continue;
     if (const Status set = options.set(name, text); !set.ok()) faults.push_back(set.error());
   }
-  return faults.empty() ? contradictions(proxy, options) : faults;
+  add_contradictions(proxy, options, faults);
+  return faults;
 }
 
 LogFormat log_format_of(const proxy::ProxyOptions& options) {

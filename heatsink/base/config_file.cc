@@ -89,8 +89,9 @@ void parse(std::string_view text, ConfigReader& reader) {
 
 }  // namespace
 
-ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options) {
-  ConfigReader reader(printable(name), options);
+ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options,
+                               OnFault on_fault) {
+  ConfigReader reader(printable(name), options, on_fault);
   if (text.size() > kConfigFileBytesMax) {
     reader.fault(0, too_large());
   } else if (!has_forbidden_characters(text, reader)) {
@@ -99,10 +100,10 @@ ConfigFaults apply_config_text(std::string_view text, std::string_view name, Opt
   return reader.finish();
 }
 
-ConfigFaults load_config_file(const std::string& path, OptionSet& options) {
+ConfigFaults load_config_file(const std::string& path, OptionSet& options, OnFault on_fault) {
   const Result<std::string> text = read_file(path);
   if (!text.ok()) return {text.error()};
-  return apply_config_text(*text, path, options);
+  return apply_config_text(*text, path, options, on_fault);
 }
 
 }  // namespace heatsink

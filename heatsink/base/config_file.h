@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +20,20 @@ inline constexpr std::size_t kConfigDepthMax = 16;   // of nested groups
 // number and us, ms, s, m or h, as in 250ms (bounds 1s .. 1h, default 10s)".
 using ConfigFaults = std::vector<Error>;
 
-// Sets what `text` says; options that it does not name keep their value. All or nothing: with any
-// fault, no option is changed. Groups may be nested (`detection: {window: 10s}`), written with dots
+// With any fault no option is changed; or all that are right are set, so that it can be told what
+// else is wrong with them. An item of a list that has a fault is then there, too.
+enum class OnFault : std::uint8_t { kUndoAll, kKeepTheRest };
+
+// Sets what `text` says; options that it does not name keep their value. Groups may be nested
+// (`detection: {window: 10s}`), written with dots
 // (`detection.window: 10s`), or both; lists are sequences of maps, whose items are appended. One
 // YAML document; aliases and tags are refused, and so is an option that is set twice. `name` stands
 // for the file in the faults. Not thread-safe. Throws nothing.
-ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options);
+ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options,
+                               OnFault on_fault = OnFault::kUndoAll);
 
 // The same from a file (or a pipe), of at most kConfigFileBytesMax.
-ConfigFaults load_config_file(const std::string& path, OptionSet& options);
+ConfigFaults load_config_file(const std::string& path, OptionSet& options,
+                              OnFault on_fault = OnFault::kUndoAll);
 
 }  // namespace heatsink

@@ -50,7 +50,7 @@ void ConfigReader::fault(int line, std::string message) {
 }
 
 ConfigFaults ConfigReader::finish() {
-  if (!faults_.empty()) {
+  if (!faults_.empty() && on_fault_ == OnFault::kUndoAll) {
     for (auto set = undo_.rbegin(); set != undo_.rend(); ++set) {
       [[maybe_unused]] const Status undone = options_.set(set->first, set->second);
       assert(undone.ok());  // value_text() is what set() takes

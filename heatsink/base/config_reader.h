@@ -21,10 +21,11 @@ namespace heatsink {
 // choose.
 class ConfigReader final : public YAML::EventHandler {
  public:
-  ConfigReader(std::string_view name, OptionSet& options) : name_(name), options_(options) {}
+  ConfigReader(std::string_view name, OptionSet& options, OnFault on_fault)
+      : name_(name), options_(options), on_fault_(on_fault) {}
 
   void fault(int line, std::string message);  // `line` from 1; 0: of the file as a whole
-  // The faults so far, in order. With any, what was set is undone.
+  // The faults so far, in order. With any, what was set is undone unless OnFault says otherwise.
   ConfigFaults finish();
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -71,6 +72,7 @@ class ConfigReader final : public YAML::EventHandler {
 
   std::string name_;
   OptionSet& options_;
+  OnFault on_fault_;
   std::vector<Group> groups_;
   std::size_t skipped_depth_ = 0;     // collections open inside something refused
   std::map<std::string, int> lines_;  // of each path seen, to find what is there twice

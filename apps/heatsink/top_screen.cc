@@ -36,10 +36,14 @@ void add_masters(Row& row, const HotkeysView& view) {
 
 void draw_title(Screen& screen, const TopModel& model) {
   Row row(screen, 0);
-  row.add("", "heatsink top");
-  if (!model.view) return;
+  if (!model.view) {
+    row.add("", "heatsink top");
+    return;
+  }
   const NodeView& node = model.view->node;
-  row.add(node.upstream, node.upstream_up ? "up" : "DOWN", node.upstream_up ? kGood : kBad);
+  // Not the name of the command: a picture of it would be a command line that is none.
+  row.add("Hot keys of " + node.upstream, node.upstream_up ? "up" : "DOWN",
+          node.upstream_up ? kGood : kBad);
   if (!model.view->sources.empty()) {
     const SourceView& source = model.view->sources.front();
     row.add("source", source.name + (source.state == "running" ? "" : ", " + source.state));

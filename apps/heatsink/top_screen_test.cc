@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/heatsink/top_sample_test.h"
+#include "heatsink/tui/tui.h"
 
 namespace heatsink::app {
 namespace {
@@ -38,7 +39,7 @@ TopModel quiet() {
 
 TEST(TopScreen, BusyIn80x24) {
   EXPECT_EQ(draw_top(busy(), {80, 24}, kNow).text(),
-            R"(heatsink top   127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
+            R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 requests 42.1k/s   reads 41.8k/s   writes 310/s   hit ratio 71.8 %
 LOAD TAKEN OFF the server: 71.2 %   30.0k/s   local copies 2 (4.0 KiB)
 requests                              ▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▅▆▆▆▆▇▇▇▇███ max 42.1k/s
@@ -67,7 +68,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 TEST(TopScreen, BusyIn120x40) {
   EXPECT_EQ(draw_top(busy(), {120, 40}, kNow).text(),
-            R"(heatsink top   127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
+            R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 requests 42.1k/s   reads 41.8k/s   writes 310/s   hit ratio 71.8 %   misses 11.8k/s
 LOAD TAKEN OFF the server: 71.2 %   30.0k/s   local copies 2 (4.0 KiB)
 requests                                                                      ▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▅▆▆▆▆▇▇▇▇███ max 42.1k/s
@@ -112,7 +113,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 TEST(TopScreen, NothingIsHot) {
   EXPECT_EQ(draw_top(quiet(), {80, 24}, kNow).text(),
-            R"(heatsink top   127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
+            R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 requests 42.1k/s   reads 41.8k/s   writes 310/s   hit ratio 71.8 %
 LOAD TAKEN OFF the server: 71.2 %   30.0k/s   local copies 2 (4.0 KiB)
 requests                                                           █ max 42.1k/s
@@ -175,7 +176,7 @@ TEST(TopScreen, SilentAfterAnAnswerKeepsTheLastPicture) {
   TopModel model = busy();
   model.failed("Connection refused", kNow - seconds(12));
   EXPECT_EQ(draw_top(model, {80, 24}, kNow).text(),
-            R"(heatsink top   127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
+            R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 requests 42.1k/s   reads 41.8k/s   writes 310/s   hit ratio 71.8 %
 LOAD TAKEN OFF the server: 71.2 %   30.0k/s   local copies 2 (4.0 KiB)
 requests                              ▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▅▆▆▆▆▇▇▇▇███ max 42.1k/s

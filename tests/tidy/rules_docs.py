@@ -74,8 +74,8 @@ def readme_names_the_rooms(tree):
             yield "README.md", f"the row of {room} must be: {row}"
 
 
-STILL = re.compile(r"```\n(heatsink top .*?\n)```", re.DOTALL)
-PICTURE = "heatsink top  a\n1 key\n"
+STILL = re.compile(r"```\n(Hot keys of .*?\n)```", re.DOTALL)
+PICTURE = "Hot keys of a\n1 key\n"
 
 
 @rule(
@@ -85,8 +85,8 @@ PICTURE = "heatsink top  a\n1 key\n"
     },
     broken_by=[
         {"README.md": "words\n"},
-        {"README.md": "```\nheatsink top  a\n1 other key\n```\n"},
-        {"docs/guides/top.md": "```\nheatsink top  b\n```\n"},
+        {"README.md": "```\nHot keys of a\n1 other key\n```\n"},
+        {"docs/guides/top.md": "```\nHot keys of b\n```\n"},
     ],
 )
 def still_is_tested(tree):

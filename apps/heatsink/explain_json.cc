@@ -33,12 +33,16 @@ json::object advice_object(const KeyView& key, const HotkeysView& view) {
   const advice::Advice advice = advice_on(key, view);
   json::array remedies;
   for (const advice::Remedy& remedy : advice.remedies) {
+    json::array lines;
+    for (const std::string& line : remedy.lines) lines.push_back(json::string(line));
     remedies.push_back(json::object{{"relief", to_string(remedy.relief)},
+                                    {"done", remedy.done},
                                     {"helps", remedy.helps},
                                     {"key_removed", plain_number(remedy.effect.key_removed)},
                                     {"node_removed", plain_number(remedy.effect.node_removed)},
                                     {"memory_bytes", remedy.effect.memory.count},
-                                    {"text", remedy.text}});
+                                    {"text", remedy.text},
+                                    {"lines", std::move(lines)}});
   }
   return {{"headline", advice.headline}, {"remedies", std::move(remedies)}};
 }

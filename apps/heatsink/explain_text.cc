@@ -22,8 +22,11 @@ std::string about(const KeyView& key, const HotkeysView& view) {
   sheet.add("key", fmt::format("{} (db {})", shown_name(key), key.db));
   for (const Fact& fact : key_facts(key, view)) sheet.add(fact.label, fact.text);
   sheet.skip();
-  for (const Fact& fact : advice_facts(key, view)) sheet.add(fact.label, fact.text);
-  return sheet.screen().text();
+  for (const Fact& fact : advice_facts(key, view)) {
+    sheet.add(fact.label, fact.text);
+    for (const std::string& line : fact.lines) sheet.add_line("  " + line);
+  }
+  return sheet.text();
 }
 
 std::string what_absence_means(const HotkeysView& view) {

@@ -8,11 +8,15 @@
 #include <utility>
 
 #include "apps/heatsink/top_paint.h"
+#include "heatsink/base/printable.h"
+#include "heatsink/net/net.h"
 #include "heatsink/resp/resp.h"
 #include "heatsink/tui/number.h"
 
 namespace heatsink::app {
 namespace {
+
+constexpr std::uint64_t kWorkersMax = 1024;
 
 using tui::age_text;
 using tui::count_text;
@@ -80,6 +84,64 @@ const NodeView& node_of(const KeyView& key, const HotkeysView& view) {
   return found == view.nodes.end() ? view.node : *found;
 }
 
+// Writes that a proxy can gather are known by their commands; of SET those with conditions are not
+// told from the others.
+std::optional<double> gatherable_part(const KeyView& key) {
+  static constexpr std::string_view kGatherable[] = {"SET", "INCR", "DECR", "INCRBY", "DECRBY"};
+  double gatherable = 0;
+  for (const TallyView& command : key.commands) {
+    if (std::ranges::find(kGatherable, command.name) != std::end(kGatherable))
+      gatherable += command.count;
+  }
+  const double all = looked_at(key.commands, accesses_in_window(key));
+  if (key.commands.empty() || !(all > 0) || !(key.writes_rate > 0)) return std::nullopt;
+  const double accesses = key.reads_rate + key.writes_rate;
+  return std::clamp(gatherable / all * accesses / key.writes_rate, 0.0, 1.0);
+}
+
+bool uses(const KeyView& key, std::initializer_list<std::string_view> commands) {
+  return std::ranges::any_of(key.commands, [&](const TallyView& command) {
+    return std::ranges::find(commands, command.name) != commands.end();
+  });
+}
+
+advice::KeyUse use_of(const KeyView& key) {
+  advice::KeyUse out;
+  const double all = looked_at(key.clients, accesses_in_window(key));
+  out.clients = key.clients.size();
+  if (!key.clients.empty() && all > 0) out.first_client = key.clients[0].count / all;
+  if (key.clients.size() > 1 && all > 0) out.second_client = key.clients[1].count / all;
+  out.gatherable = gatherable_part(key);
+  out.is_sample_log =
+      (uses(key, {"ZADD"}) && uses(key, {"ZREMRANGEBYSCORE", "ZCOUNT", "ZRANGEBYSCORE"})) ||
+      (uses(key, {"LPUSH", "RPUSH"}) && uses(key, {"LTRIM"}));
+  out.is_limit_state = key.raw_name.starts_with("heatsink:limit:");
+  return out;
+}
+
+advice::InForce in_force(const KeyView& key) {
+  return {.hit_ratio = key.cached ? known(key.hit_ratio) : 0,
+          .warmed = key.warmed,
+          .coalesce = key.coalesce,
+          .stale_while_error = key.stale_while_error,
+          .limit = key.limit,
+          .limited_rate = key.limited_rate};
+}
+
+advice::KeyPlace place_of(const KeyView& key, const HotkeysView& view) {
+  advice::KeyPlace out;
+  if (!key.name_truncated && !view.node.redacted) out.name = key.raw_name;
+  out.db = static_cast<std::uint32_t>(std::min<std::uint64_t>(key.db, UINT32_MAX));
+  const std::string& server = key.node.empty() ? view.node.upstream : key.node;
+  if (net::parse_host_port(server)) out.server = server;
+  out.has_proxy = view.sources.empty();
+  out.rule = from_printable(key.rule);
+  if (out.has_proxy && key.dimension == "requests" && view.node.hot > 0)
+    out.hot_rate = key.verdict == "hot" || key.verdict == "write-hot" ? 0 : view.node.hot;
+  out.is_level_off = out.has_proxy && key.level == "off";
+  return out;
+}
+
 }  // namespace
 
 std::optional<std::uint16_t> slot_of(const KeyView& key) {
@@ -118,27 +180,32 @@ advice::Advice advice_on(const KeyView& key, const HotkeysView& view) {
                              .writes_rate = known(key.writes_rate),
                              .node_rate = known(node.requests_rate),
                              .value = key.value_bytes,
-                             .replicas = node.replicas};
+                             .replicas = node.replicas,
+                             .ttl = key.ttl,
+                             .use = use_of(key),
+                             .in_force = in_force(key)};
+  traffic.workers =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(view.node.workers, 1, kWorkersMax));
   if (view.cluster && !view.nodes.empty())
     traffic.masters = static_cast<std::uint32_t>(view.nodes.size());
   advice::AdviceOptions options;
   if (key.max_staleness) options.max_staleness = *key.max_staleness;
   if (node.dimension == "requests" && node.hot > 0) options.limit_rate = std::round(node.hot);
-  return advise(traffic, options);
+  return advise(traffic, options, place_of(key, view));
 }
 
 std::vector<Fact> advice_facts(const KeyView& key, const HotkeysView& view) {
   const advice::Advice advice = advice_on(key, view);
   std::vector<Fact> out;
-  if (key.cached && key.hit_ratio > 0)
-    out.push_back({"now", fmt::format("local copies answer {} of its reads already",
-                                      percent_text(key.hit_ratio))});
-  const bool says_more =
-      advice.remedies.empty() || !advice.headline.ends_with(advice.remedies.front().text);
+  const bool says_more = std::ranges::none_of(advice.remedies, [&](const advice::Remedy& remedy) {
+    return advice.headline.ends_with(remedy.text);
+  });
   if (says_more) out.push_back({"advice", advice.headline});
   for (const advice::Remedy& remedy : advice.remedies)
-    out.push_back({remedy.helps ? "helps" : "no use",
-                   fmt::format("{}: {}", to_string(remedy.relief), remedy.text)});
+    out.push_back({remedy.done    ? "done"
+                   : remedy.helps ? "helps"
+                                  : "no use",
+                   fmt::format("{}: {}", to_string(remedy.relief), remedy.text), remedy.lines});
   return out;
 }
 

@@ -17,6 +17,7 @@ namespace heatsink::app {
 struct Fact {
   std::string_view label;  // "reads"; at most nine columns
   std::string text;
+  std::vector<std::string> lines{};  // to be pasted, each as it is
 };
 
 // As told, or by the name; nothing if only a part of the name is known.
@@ -26,6 +27,7 @@ std::optional<std::uint16_t> slot_of(const KeyView& key);
 std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view);
 
 // What would take load off the key, from what the view tells of it and its node.
+// Every relief: "done", "helps" or "no use".
 advice::Advice advice_on(const KeyView& key, const HotkeysView& view);
 std::vector<Fact> advice_facts(const KeyView& key, const HotkeysView& view);
 

@@ -117,17 +117,46 @@ TEST(KeyFacts, WhatIsNotKnownIsNotClaimed) {
 TEST(KeyFacts, AdviceSaysWhatIsInForceAndNothingTwice) {
   const HotkeysView view = sample_answer();
   const std::vector<Fact> facts = advice_facts(view.keys[0], view);
-  EXPECT_EQ(text_of(facts, "now"), "local copies answer 99.0 % of its reads already");
+  EXPECT_THAT(text_of(facts, "done"), HasSubstr("local copies: answer 99.0 % of its reads"));
   EXPECT_EQ(text_of(facts, "advice"), "(not there)") << "the first that helps says it";
-  EXPECT_THAT(text_of(facts, "helps"), HasSubstr("local copies: takes off"));
-  EXPECT_THAT(text_of(advice_facts(view.keys[2], view), "now"), "(not there)");
+  EXPECT_THAT(text_of(advice_facts(view.keys[2], view), "done"), "(not there)");
+}
+
+TEST(KeyFacts, ACounterIsAdvisedByItsCommands) {
+  HotkeysView view = sample_answer();
+  view.node.workers = 2;
+  const auto gathered = [&] {
+    const advice::Advice advice = advice_on(view.keys[2], view);
+    return *std::ranges::find(advice.remedies, advice::Relief::kGatheredWrites,
+                              &advice::Remedy::relief);
+  };
+  EXPECT_TRUE(gathered().helps);
+  EXPECT_EQ(gathered().lines.back(), "    coalesce: 2ms");
+  view.keys[2].rule = "counter:*";
+  EXPECT_EQ(gathered().lines[2], "  - match: \"counter:*\"");
+  view.node.redacted = true;
+  view.keys[2].rule.clear();
+  EXPECT_TRUE(gathered().lines.empty()) << "what is shown is not its name";
+  view.keys[2].commands = {{"HINCRBY", 25'000}, {"GET", 10'000}};
+  EXPECT_FALSE(gathered().helps);
+  view.keys[2].coalesce = Millis(2);
+  EXPECT_TRUE(gathered().done);
+}
+
+TEST(KeyFacts, WhatHotMeansIsSaid) {
+  HotkeysView view = sample_answer();
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot is"), "(not there)");
+  view.hot_means = "what has at least 3000/s (detection.hot-qps)";
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot is"), view.hot_means);
+  view.keys[0].rule = "product:*";
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot is"), "(not there)") << "its rule says it";
 }
 
 TEST(KeyFacts, TheLimitIsTheNodesThreshold) {
   HotkeysView view = sample_answer();
   view.node.dimension = "requests";
   view.node.hot = 1234;
-  const std::vector<Fact> facts = advice_facts(view.keys[0], view);
+  const std::vector<Fact> facts = advice_facts(view.keys[3], view);
   EXPECT_TRUE(std::ranges::any_of(
       facts, [](const Fact& fact) { return fact.text.find("at 1234/s") != std::string::npos; }));
 }

@@ -34,7 +34,7 @@ void add_history(Sheet& sheet, const TopModel& model, const KeyView& key) {
 
 tui::Style style_of_label(std::string_view label, const KeyView& key) {
   if (label == "state") return style_of(key);
-  return label == "helps" ? kGood : label == "no use" ? kDim : kPlain;
+  return label == "helps" || label == "done" ? kGood : label == "no use" ? kDim : kPlain;
 }
 
 }  // namespace
@@ -51,8 +51,10 @@ tui::Screen draw_key_page(const TopModel& model, int width) {
     if (fact.label == "rate") add_history(sheet, model, key);
   }
   sheet.skip();
-  for (const Fact& fact : advice_facts(key, *model.view))
+  for (const Fact& fact : advice_facts(key, *model.view)) {
     sheet.add(fact.label, fact.text, style_of_label(fact.label, key));
+    for (const std::string& line : fact.lines) sheet.add_line("  " + line);
+  }
   return sheet.screen();
 }
 

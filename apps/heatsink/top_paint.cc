@@ -9,7 +9,6 @@
 #include "heatsink/tui/text.h"
 
 namespace heatsink::app {
-namespace {
 
 // What may be each one's was seen of none.
 double looked_at(const std::vector<TallyView>& tallies, double all) {
@@ -20,8 +19,6 @@ double looked_at(const std::vector<TallyView>& tallies, double all) {
   }
   return std::max(certain, all - doubt);
 }
-
-}  // namespace
 
 Row& Row::add(std::string_view label, std::string_view value, tui::Style style) {
   const int gap = column_ == 0 ? 0 : 3;
@@ -55,6 +52,19 @@ void Sheet::add(std::string_view label, std::string_view text, tui::Style style)
     lines_.push_back({std::string(label), std::move(line), style});
     label = "";
   }
+}
+
+void Sheet::add_line(std::string_view line, tui::Style style) {
+  lines_.push_back({"", tui::safe_text(line), style});
+}
+
+std::string Sheet::text() const {
+  std::string out;
+  for (const Line& line : lines_) {
+    if (!line.text.empty()) out += fmt::format("{:<{}}{}", line.label, kLabelColumns, line.text);
+    out += '\n';
+  }
+  return out;
 }
 
 tui::Screen Sheet::screen(int more) const {

@@ -45,6 +45,10 @@ class Sheet {
   void skip() { lines_.emplace_back(); }
   // Wrapped; all lines but the first begin below the first's text.
   void add(std::string_view label, std::string_view text, tui::Style style = kPlain);
+  // As it is, below the texts: to be pasted, so a line that is too long for a screen is cut there.
+  void add_line(std::string_view line, tui::Style style = kPlain);
+  // All of it, as text, with no line cut.
+  std::string text() const;
   // Returns a screen with the lines, and room for `more` rows below them.
   tui::Screen screen(int more = 0) const;
   int lines() const { return static_cast<int>(lines_.size()); }
@@ -74,6 +78,8 @@ std::string amount_text(const KeyView& key, double amount);
 // "GET 99.0 %, SET 1.0 %": parts of those of `all` accesses that were looked at for this. For some
 // seconds, before a key was busy, nobody did.
 std::string tallies_text(const std::vector<TallyView>& tallies, double all);
+// How many of `all` accesses the tallies are of.
+double looked_at(const std::vector<TallyView>& tallies, double all);
 // Accesses of the key within its window, to compare tallies with.
 double accesses_in_window(const KeyView& key);
 

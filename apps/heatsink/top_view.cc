@@ -111,6 +111,8 @@ NodeView read_node(Members members) {
   members.read("hot", node.hot);
   members.read("warm", node.warm);
   if (members.has("absent_max")) members.read("absent_max", node.absent_max);
+  if (members.has("workers")) members.read("workers", node.workers);
+  if (members.has("redacted")) members.read("redacted", node.redacted);
   return node;
 }
 
@@ -193,6 +195,10 @@ void read_optional(Members& members, KeyView& key) {
     members.read("max_staleness_seconds", key.max_staleness.emplace());
   if (members.has("limit")) members.read("limit", key.limit);
   if (members.has("limited_rate")) members.read("limited_rate", key.limited_rate);
+  if (members.has("warmed")) members.read("warmed", key.warmed);
+  if (members.has("coalesce_seconds")) members.read("coalesce_seconds", key.coalesce);
+  if (members.has("stale_while_error_seconds"))
+    members.read("stale_while_error_seconds", key.stale_while_error);
   if (members.has("reply_bytes")) members.read("reply_bytes", key.value_bytes.emplace().count);
   if (members.has("value_bytes")) members.read("value_bytes", key.value_bytes.emplace().count);
   if (members.has("type")) members.read("type", key.type);

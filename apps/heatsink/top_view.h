@@ -53,6 +53,9 @@ struct KeyView {
   std::optional<Nanos> max_staleness;  // of a copy, if there is such a bound
   std::string limit;                   // "5000/s per key, ..."; "": it has none
   double limited_rate = 0;             // commands that are held back by it
+  bool warmed = false;                 // kept hot by an order
+  Nanos coalesce{};                    // its writes are gathered for so long; 0: they are not
+  Nanos stale_while_error{};           // 0: off
 
   // Reads that the server had to answer; of an observed server absent_rate.
   double misses_rate = 0;
@@ -81,6 +84,8 @@ struct NodeView {
   std::string dimension{};            // of the thresholds for all keys
   double hot = kUnknown, warm = kUnknown;
   std::optional<std::uint32_t> replicas{};  // of a single node
+  std::uint64_t workers = 0;                // of the proxy; 0: not told
+  bool redacted = false;                    // names are hashes
   double absent_max = kUnknown;             // accesses per second of a key that is not listed
   bool is_watched = true;                   // by a source
   std::string trouble{};                    // why it is not up; ""

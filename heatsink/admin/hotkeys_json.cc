@@ -35,6 +35,8 @@ json::object node_object(const detect::Report& report) {
   node["warm"] = number(report.warm);
   node["absent_max"] = report.absent_max ? number(*report.absent_max) : nullptr;
   node["rules"] = report.rules;
+  node["workers"] = report.workers;
+  node["redacted"] = report.redacted;
   node["sampled"] = report.sampled;
   node["clients"] = report.clients;
   node["hot_keys"] = report.hot_keys;
@@ -98,6 +100,9 @@ json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wal
   out["max_staleness_seconds"] = key.max_staleness ? seconds(*key.max_staleness) : nullptr;
   out["limit"] = printable(key.limit, detect::kKeyBytesMax);
   out["limited_rate"] = number(key.limited_rate);
+  out["warmed"] = key.warmed;
+  out["coalesce_seconds"] = seconds(key.coalesce);
+  out["stale_while_error_seconds"] = seconds(key.stale_while_error);
   out["reply_bytes"] = key.reply_bytes ? json::value(key.reply_bytes->count) : nullptr;
   return out;
 }

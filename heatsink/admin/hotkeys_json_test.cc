@@ -34,7 +34,8 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
     "since": "2026-11-21T11:59:18.623Z", "age_seconds": 41.5,
     "verdict": "hot", "reason": "3412/s >= hot-qps 3000", "cached": true, "cache_note": "",
     "level": "session", "max_staleness_seconds": 0.3, "reply_bytes": 71,
-    "limit": "5/s per key; over it: reject", "limited_rate": 12.5})");
+    "limit": "5/s per key; over it: reject", "limited_rate": 12.5, "warmed": true,
+    "coalesce_seconds": 0.002, "stale_while_error_seconds": 30})");
   EXPECT_EQ(parsed.at("keys").as_array().at(0), expected) << json::serialize(parsed);
 }
 
@@ -55,7 +56,8 @@ TEST(HotkeysJson, NodeHasItsTotals) {
     "upstream": "127.0.0.1:6379", "upstream_up": true, "coherence": "up",
     "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
     "hit_ratio": 0.75, "offload": 0, "dimension": "requests", "hot": 3000, "warm": 500,
-    "absent_max": null, "rules": 2, "sampled": false, "clients": 0, "hot_keys": 1,
+    "absent_max": null, "rules": 2, "workers": 4,
+    "redacted": false, "sampled": false, "clients": 0, "hot_keys": 1,
     "write_hot_keys": 0, "cached_entries": 0, "cached_bytes": 64, "stale_confirmed": 0})");
   EXPECT_EQ(parsed.at("node"), expected) << json::serialize(parsed);
   EXPECT_EQ(parsed.at("at").as_string(), "2026-11-21T12:00:00.123Z");

@@ -49,6 +49,9 @@ inline detect::Report sample_report() {
   key.reply_bytes = Bytes{71};
   key.limit = "5/s per key; over it: reject";
   key.limited_rate = 12.5;
+  key.warmed = true;
+  key.coalesce = Millis(2);
+  key.stale_while_error = std::chrono::seconds(30);
   report.keys = {key};
   return report;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // advice: what would take the heat off a key, with numbers; or why nothing of it would. Arithmetic
-// only: whoever watches says what the traffic is. Start with advise.h; effects.h has the formulas.
+// only: whoever watches says what the traffic is. Start with advise.h; remedies.h has one function
+// for each relief, effects.h the formulas, lines.h what can be pasted.
 #pragma once
 
 #include "heatsink/advice/advise.h"       // IWYU pragma: export
 #include "heatsink/advice/effects.h"      // IWYU pragma: export
 #include "heatsink/advice/key_traffic.h"  // IWYU pragma: export
+#include "heatsink/advice/lines.h"        // IWYU pragma: export
+#include "heatsink/advice/relief.h"       // IWYU pragma: export

@@ -5,13 +5,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
 
 namespace heatsink::advice {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
-const Remedy& of(const Advice& advice, Relief relief) {
+KeyPlace named(std::string name) {
+  return {.name = std::move(name), .server = "10.0.0.7:6379", .has_proxy = true};
+}
+
+Remedy of(const Advice& advice, Relief relief) {
   return *std::find_if(advice.remedies.begin(), advice.remedies.end(),
                        [&](const Remedy& each) { return each.relief == relief; });
 }
@@ -36,7 +46,8 @@ TEST(Advise, CopiesThatAreNeverWrongGoFirstWhenTheyTakeOffNearlyAsMuch) {
 }
 
 TEST(Advise, NoneOfTheseForAKeyThatIsOnlyWritten) {
-  const Advice advice = advise({.reads_rate = 10, .writes_rate = 2000, .masters = 3});
+  const Advice advice =
+      advise({.reads_rate = 10, .writes_rate = 2000, .masters = 3, .use = {.gatherable = 0}});
   EXPECT_THAT(advice.headline, HasSubstr("write-hot: 99.5 % of its accesses are writes"));
   EXPECT_THAT(advice.headline, HasSubstr("none of these"));
   EXPECT_TRUE(std::none_of(advice.remedies.begin(), advice.remedies.end(),
@@ -45,7 +56,7 @@ TEST(Advise, NoneOfTheseForAKeyThatIsOnlyWritten) {
 }
 
 TEST(Advise, OnlyALimitForAKeyThatIsWrittenTooOften) {
-  const Advice advice = advise({.reads_rate = 10, .writes_rate = 6000});
+  const Advice advice = advise({.reads_rate = 10, .writes_rate = 6000, .use = {.gatherable = 0}});
   EXPECT_EQ(advice.remedies.front().relief, Relief::kLimit);
   EXPECT_THAT(advice.headline, HasSubstr("only a limit helps"));
   EXPECT_THAT(advice.headline, HasSubstr("3010 requests a second are refused"));
@@ -55,6 +66,148 @@ TEST(Advise, ALimitIsNeverFirstWhereSomethingElseHelps) {
   const Advice advice = advise({.reads_rate = 1'000'000, .writes_rate = 400'000, .replicas = 1});
   EXPECT_NE(advice.remedies.front().relief, Relief::kLimit) << advice.headline;
   EXPECT_TRUE(of(advice, Relief::kLimit).helps);
+}
+
+TEST(Advise, AHotCounterIsGathered) {
+  const KeyTraffic counter{
+      .reads_rate = 10, .writes_rate = 3000, .workers = 2, .use = {.gatherable = 1}};
+  const Advice advice = advise(counter, {}, named("views:1"));
+  EXPECT_EQ(advice.remedies.front().relief, Relief::kGatheredWrites) << advice.headline;
+  EXPECT_THAT(advice.headline, HasSubstr("gathered writes: takes off 67.0 %"));
+  EXPECT_THAT(advice.headline, HasSubstr("984 of 3000 writes a second"));
+  EXPECT_THAT(of(advice, Relief::kGatheredWrites).lines,
+              ElementsAre("rules:", "  - match: \"views:1\"", "    coalesce: 2ms"));
+}
+
+TEST(Advise, OnlyWhatCanBeGatheredCounts) {
+  const Advice hash = advise({.writes_rate = 3000, .use = {.gatherable = 0}});
+  EXPECT_FALSE(of(hash, Relief::kGatheredWrites).helps);
+  EXPECT_THAT(of(hash, Relief::kGatheredWrites).text, HasSubstr("none of SET, INCR"));
+  const Advice half = advise({.writes_rate = 3000, .use = {.gatherable = 0.5}});
+  EXPECT_NEAR(of(half, Relief::kGatheredWrites).effect.key_removed, 0.34, 0.01);
+  EXPECT_FALSE(of(advise({.reads_rate = 3000}), Relief::kGatheredWrites).helps);
+}
+
+TEST(Advise, AKeyThatIsReadAndWrittenGetsTheLastCopyOverALimit) {
+  const Advice bid = advise({.reads_rate = 2850, .writes_rate = 150}, {}, named("bid"));
+  const Remedy& stale = of(bid, Relief::kStaleReads);
+  EXPECT_TRUE(stale.helps);
+  EXPECT_THAT(stale.lines,
+              ElementsAre("rules:", "  - match: \"bid\"", "    window: 1s", "    hot-qps: 300",
+                          "    limit: {rate: 590/s, over: stale}"));
+  EXPECT_THAT(of(advise({.reads_rate = 100, .writes_rate = 2900}), Relief::kStaleReads).text,
+              HasSubstr("holds nothing back"));
+}
+
+TEST(Advise, OneClientThatHammersIsHeldBackAlone) {
+  const KeyTraffic hammered{.reads_rate = 1000,
+                            .use = {.clients = 3, .first_client = 0.9, .second_client = 0.05}};
+  const Remedy& held = of(advise(hammered, {}, named("k")), Relief::kClientLimit);
+  EXPECT_TRUE(held.helps);
+  EXPECT_NEAR(held.effect.key_removed, 0.8, 0.01);
+  EXPECT_EQ(held.lines.back(), "    limit: {rate: 100/s, per: client}");
+  KeyTraffic crowd = hammered;
+  crowd.use.first_client = 0.3;
+  EXPECT_THAT(of(advise(crowd), Relief::kClientLimit).text, HasSubstr("no client stands out"));
+  crowd.use = {.clients = 1, .first_client = 1};
+  EXPECT_FALSE(of(advise(crowd), Relief::kClientLimit).helps);
+}
+
+TEST(Advise, WhatTheLibraryKeepsForManyProcesses) {
+  KeyTraffic key{.writes_rate = 4000, .use = {.clients = 8, .gatherable = 0}};
+  EXPECT_FALSE(of(advise(key), Relief::kLeases).helps);
+  EXPECT_FALSE(of(advise(key), Relief::kWindowStatistics).helps);
+  key.use.is_limit_state = true;
+  EXPECT_NEAR(of(advise(key), Relief::kLeases).effect.key_removed, 0.98, 0.001);
+  key.use.is_sample_log = true;
+  EXPECT_TRUE(of(advise(key), Relief::kWindowStatistics).helps);
+}
+
+TEST(Advise, ASmallKeyOfABusyNodePointsToItsSlots) {
+  const KeyTraffic small{.reads_rate = 50, .node_rate = 50'000, .masters = 3};
+  const Remedy& slots = of(advise(small, {}, named("k")), Relief::kSlots);
+  EXPECT_THAT(slots.text, HasSubstr("0.1 % of its node's requests"));
+  EXPECT_THAT(slots.lines, ElementsAre("heatsink top redis://10.0.0.7:6379 --source slots"));
+}
+
+TEST(Advise, WhatIsDoneIsSaidAsDone) {
+  KeyTraffic key{.reads_rate = 10'000, .writes_rate = 10, .node_rate = 20'000};
+  key.ttl = std::chrono::seconds(60);
+  key.in_force = {.hit_ratio = 0.99,
+                  .warmed = true,
+                  .coalesce = Millis(2),
+                  .stale_while_error = std::chrono::seconds(30),
+                  .limit = "5000/s per key; over it: reject",
+                  .limited_rate = 3};
+  const Advice advice = advise(key, {}, named("k"));
+  for (const Relief relief : {Relief::kCoherentCopies, Relief::kWarming, Relief::kGatheredWrites,
+                              Relief::kStaleWhileError, Relief::kLimit, Relief::kOneReadAtExpiry}) {
+    EXPECT_TRUE(of(advice, relief).done) << to_string(relief);
+    EXPECT_FALSE(of(advice, relief).helps) << to_string(relief);
+    EXPECT_THAT(of(advice, relief).lines, IsEmpty()) << to_string(relief);
+  }
+  EXPECT_EQ(of(advice, Relief::kCoherentCopies).text,
+            "answer 99.0 % of its reads, which takes off 98.9 % of its load on the server (49.5 % "
+            "of the node's requests)");
+  EXPECT_THAT(advice.headline, HasSubstr("copies by age")) << "what else helps";
+  key.in_force.limit = "5/s per client, of what goes to the server; over it: reject";
+  EXPECT_TRUE(of(advise(key), Relief::kClientLimit).done);
+  EXPECT_FALSE(of(advise(key), Relief::kLimit).done);
+}
+
+// What hits have taken off cannot be taken off again.
+TEST(Advise, TheRestIsJudgedByWhatIsLeft) {
+  KeyTraffic key{.reads_rate = 10'000, .writes_rate = 100};
+  const double before = of(advise(key), Relief::kGatheredWrites).effect.key_removed;
+  key.in_force.hit_ratio = 1;
+  const double after = of(advise(key), Relief::kGatheredWrites).effect.key_removed;
+  EXPECT_GT(after, 50 * before);
+}
+
+TEST(Advise, EveryReliefOfTheMapIsConsidered) {
+  for (const KeyTraffic& key : {KeyTraffic{.reads_rate = 100}, KeyTraffic{.writes_rate = 100},
+                                KeyTraffic{.reads_rate = 1, .value = mebibytes(1)}}) {
+    const Advice advice = advise(key);
+    for (int i = 0; i <= static_cast<int>(Relief::kSplit); ++i) {
+      const auto relief = static_cast<Relief>(i);
+      const bool is_there = std::any_of(advice.remedies.begin(), advice.remedies.end(),
+                                        [&](const Remedy& each) { return each.relief == relief; });
+      EXPECT_TRUE(is_there || (relief == Relief::kAgingCopies && key.value)) << to_string(relief);
+    }
+  }
+}
+
+TEST(Advise, WhatHelpsEndsInLinesToPaste) {
+  for (const bool has_proxy : {false, true}) {
+    KeyPlace place = named("k");
+    place.has_proxy = has_proxy;
+    for (const double reads : {0.0, 10.0, 1000.0, 20'000.0}) {
+      for (const double writes : {1.0, 100.0, 5000.0}) {
+        const KeyTraffic key{.reads_rate = reads,
+                             .writes_rate = writes,
+                             .masters = 3,
+                             .replicas = 1,
+                             .use = {.clients = 4, .first_client = 0.8, .second_client = 0.1}};
+        for (const Remedy& each : advise(key, {}, place).remedies) {
+          // Warming is an order to a proxy.
+          const bool is_order = each.relief == Relief::kWarming;
+          if (!each.helps || (is_order && !has_proxy)) continue;
+          EXPECT_THAT(each.lines, Not(IsEmpty())) << to_string(each.relief);
+        }
+      }
+    }
+  }
+}
+
+// Half of the traffic of a slow node is hot where the server was looked at, and not for a proxy.
+TEST(Advise, AKeyBelowTheProxysThresholdNeedsARule) {
+  const Lines slow =
+      of(advise({.reads_rate = 480, .writes_rate = 1}, {}, named("slow")), Relief::kCoherentCopies)
+          .lines;
+  EXPECT_THAT(slow, ElementsAre("rules:", "  - match: \"slow\"", "    hot-qps: 240"));
+  const Lines fast =
+      of(advise({.reads_rate = 4800}, {}, named("fast")), Relief::kCoherentCopies).lines;
+  EXPECT_THAT(fast, ElementsAre("heatsink warm --for 30m 'fast'")) << "the copy comes by itself";
 }
 
 TEST(Advise, SaysWhyThereCanBeNoCopies) {

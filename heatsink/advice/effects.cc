@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <cmath>
 
 namespace heatsink::advice {
 namespace {
@@ -75,6 +76,43 @@ Effect replica_reads(const KeyTraffic& key, std::uint32_t replicas, const Server
   const double reads = key.reads_rate / (1.0 + replicas);
   const double time = reads * costs.read_us + key.writes_rate * costs.write_us;
   return effect(key, costs, time, key.reads_rate - reads);
+}
+
+double gathered_rate(double writes, Nanos window, std::uint32_t workers) {
+  assert(window > Nanos(0) && workers >= 1);
+  if (writes <= 0) return 0;
+  const double each = writes / workers;
+  return workers / (seconds(window) + std::exp(-each * seconds(window)) / each);
+}
+
+Effect gathered_writes(const KeyTraffic& key, Nanos window, const ServerCosts& costs) {
+  const double gathered = key.writes_rate * key.use.gatherable.value_or(1);
+  const double spared = gathered - gathered_rate(gathered, window, key.workers);
+  const double time = server_time(key, costs) - spared * costs.write_us;
+  return effect(key, costs, time, spared);
+}
+
+Effect unproven_reads(const KeyTraffic& key, double rate, Nanos lifetime,
+                      const ServerCosts& costs) {
+  assert(rate >= key.writes_rate);
+  const double ends = key.writes_rate + 1 / seconds(lifetime);
+  const double filled = std::min(fills(key, ends), rate - key.writes_rate);
+  const double pushed = filled * key.writes_rate / ends;
+  const double time =
+      filled * costs.fill_us + pushed * costs.push_us + key.writes_rate * costs.write_us;
+  Effect result = effect(key, costs, time, key.reads_rate - filled);
+  result.memory = size_of_copy(key);
+  return result;
+}
+
+KeyTraffic left_by(const KeyTraffic& key) {
+  KeyTraffic left = key;
+  left.reads_rate *= 1 - std::clamp(key.in_force.hit_ratio, 0.0, 1.0);
+  if (key.in_force.coalesce > Nanos(0)) {
+    const double gathered = key.writes_rate * key.use.gatherable.value_or(1);
+    left.writes_rate -= gathered - gathered_rate(gathered, key.in_force.coalesce, key.workers);
+  }
+  return left;
 }
 
 Effect limit(const KeyTraffic& key, double rate, const ServerCosts& costs) {

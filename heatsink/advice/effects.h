@@ -39,6 +39,24 @@ Effect split(const KeyTraffic& key, std::uint32_t copies, const ServerCosts& cos
 // Reads spread evenly over the master and `replicas` of it.
 Effect replica_reads(const KeyTraffic& key, std::uint32_t replicas, const ServerCosts& costs);
 
+// How many writes a second reach the server of `writes` that come at random, where those that come
+// within `window` behind one that was sent are gathered and sent as one. A worker that gets w of
+// them sends one after each window in which another came, else with the next write: it sends every
+// window + e^(-w window) / w. REQUIRES window > 0, workers >= 1.
+double gathered_rate(double writes, Nanos window, std::uint32_t workers);
+
+// The writes that can be gathered (KeyUse::gatherable; all, where that is not known) are.
+Effect gathered_writes(const KeyTraffic& key, Nanos window, const ServerCosts& costs);
+
+// Of reads and writes together `rate` a second reach the server, the writes first; other reads get
+// the last copy. What reaches it as a read is a fill, of which no more are needed than with
+// coherent copies. REQUIRES rate >= writes.
+Effect unproven_reads(const KeyTraffic& key, double rate, Nanos lifetime, const ServerCosts& costs);
+
+// What is left for the server of the traffic, by what is in force: hits and gathered writes do not
+// reach it.
+KeyTraffic left_by(const KeyTraffic& key);
+
 // Of reads and writes alike only `rate` a second pass. The rest gets an error.
 Effect limit(const KeyTraffic& key, double rate, const ServerCosts& costs);
 

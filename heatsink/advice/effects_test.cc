@@ -94,6 +94,59 @@ TEST(Effects, ReplicasTakeTheirPartOfReads) {
   EXPECT_DOUBLE_EQ(replica_reads({.reads_rate = 900}, 2, kCosts).key_removed, 2.0 / 3);
 }
 
+TEST(Effects, GatheredWritesAreOneAWindow) {
+  EXPECT_NEAR(gathered_rate(3000, 2ms, 1), 500, 1);
+  EXPECT_NEAR(gathered_rate(3000, 2ms, 2), 984, 1);  // each worker gathers for itself
+  EXPECT_NEAR(gathered_rate(1, 2ms, 1), 1, 1e-3) << "a key that is written seldom pays nothing";
+  EXPECT_EQ(gathered_rate(0, 2ms, 1), 0);
+}
+
+TEST(Effects, GatheredRateIsWhatAPlayedOutCounterGets) {
+  std::mt19937_64 random(7);
+  for (const double writes : {100.0, 500.0, 5000.0}) {
+    std::exponential_distribution<double> gap(writes);
+    double until = -1;  // of the window
+    bool waiting = false;
+    double sent = 0;
+    for (double now = gap(random); now < 200; now += gap(random)) {
+      for (; until <= now && waiting; until += 0.002) {
+        ++sent;
+        waiting = false;
+      }
+      if (until > now) {
+        waiting = true;
+        continue;
+      }
+      ++sent;
+      until = now + 0.002;
+    }
+    EXPECT_NEAR(gathered_rate(writes, 2ms, 1), sent / 200, 0.03 * sent / 200) << writes;
+  }
+}
+
+TEST(Effects, OnlyWritesThatCanBeGatheredAreSpared) {
+  KeyTraffic key{.writes_rate = 3000};
+  EXPECT_NEAR(gathered_writes(key, 2ms, kCosts).key_removed, 0.833, 0.001);
+  key.use.gatherable = 0;
+  EXPECT_DOUBLE_EQ(gathered_writes(key, 2ms, kCosts).key_removed, 0);
+}
+
+TEST(Effects, OfUnprovenReadsTheLimitReachesTheServer) {
+  const KeyTraffic key{.reads_rate = 9000, .writes_rate = 500};
+  const double coherent = coherent_copies(key, 10s, kCosts).key_removed;
+  const double limited = unproven_reads(key, 600, 10s, kCosts).key_removed;
+  EXPECT_GT(limited, coherent);
+  EXPECT_NEAR(limited, 1 - (100 * (8 + 5) + 500) / 9500.0, 0.01);
+}
+
+TEST(Effects, WhatIsLeftIsWithoutHitsAndGatheredWrites) {
+  KeyTraffic key{.reads_rate = 1000, .writes_rate = 3000};
+  EXPECT_EQ(left_by(key).reads_rate, 1000);
+  key.in_force = {.hit_ratio = 0.75, .coalesce = 2ms};
+  EXPECT_DOUBLE_EQ(left_by(key).reads_rate, 250);
+  EXPECT_NEAR(left_by(key).writes_rate, 500, 1);
+}
+
 TEST(Effects, ALimitLetsItsRatePass) {
   EXPECT_DOUBLE_EQ(limit({.reads_rate = 9000, .writes_rate = 1000}, 2500, kCosts).key_removed,
                    0.75);

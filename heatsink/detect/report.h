@@ -25,6 +25,10 @@ struct KeyReport {
   std::string limit{};      // "5000/s per key, ...", by its rule or because it is so hot; "": none
   double limited_rate = 0;  // commands on it per second that are refused, made to wait, or answered
                             // from a copy that may be stale
+  bool warmed = false;      // kept hot by an order
+  Nanos coalesce{0};        // its writes are gathered for so long; 0: they are not
+  Nanos stale_while_error{
+      0};  // its copy is served so long past its proof in an outage; 0: it is not
 };
 
 // Rates are per second over the window. A plain value, made by whoever watches (the proxy), read by

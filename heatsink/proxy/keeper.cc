@@ -81,6 +81,7 @@ Keeper::Keeper(SharedState& shared)
       merged_(shared.rules.measures().size()),
       selector_(selector_options(shared.options, shared.rules)),
       automatic_(shared.options.automatic_qps, Limits::kAutomaticMax),
+      coalescing_windows_(coalescing_windows(shared.options)),
       events_(quiet_sentence(shared.options)),
       started_at_(BootClock::now()),
       timers_(loop_, kRestPeriod),
@@ -430,7 +431,12 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   detect::KeyReport key;
   key.verdict = verdict;
   shared_.shown.hide(key.verdict.count);
-  const cache::Terms& terms = shared_.terms_of(verdict.count.key, !verdict.count.key_truncated);
+  const std::size_t rule =
+      shared_.rules.place_of(shared_.rules.of(verdict.count.key, !verdict.count.key_truncated));
+  const cache::Terms& terms = shared_.terms[rule];
+  key.warmed = warmer_.holds(verdict.count.hash);
+  if (!coalescing_windows_.empty()) key.coalesce = coalescing_windows_[rule];
+  key.stale_while_error = terms.stale_while_error;
   const bool off = !shared_.options.cache_enabled || terms.level == cache::Level::kOff;
   key.level = to_string(off ? cache::Level::kOff : terms.level);
   if (!off && terms.level != cache::Level::kTtl) key.max_staleness = terms.max_staleness;

@@ -15,6 +15,7 @@
 #include "heatsink/proxy/access_probe.h"
 #include "heatsink/proxy/auditor.h"
 #include "heatsink/proxy/automatic_limits.h"
+#include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
@@ -153,6 +154,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   std::vector<detect::Summary> merged_;                  // by measure
   detect::Selector selector_;
   AutomaticLimits automatic_;
+  const std::vector<Nanos> coalescing_windows_;  // by the rules' places; empty: none gathers
   EventLog events_;
   const TimePoint started_at_;
   PacedTimers timers_;

@@ -10,6 +10,7 @@ import pty
 import re
 import struct
 import subprocess
+import tempfile
 import termios
 import unittest
 
@@ -258,7 +259,28 @@ class Explained(TopTest):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertRegex(run.stdout, r"^key +motd \(db 0\)\nstate +hot")
         self.assertRegex(run.stdout, r"\ncommands +GET \d")
-        self.assertRegex(run.stdout, r"\nhelps +local copies: takes off \d")
+        self.assertRegex(run.stdout, r"\n(helps|done) +local copies: .*takes\s+off\s+\d")
+
+    def test_a_counter_is_advised_to_be_gathered_in_lines_that_the_proxy_takes(self):
+        client = self.to_proxy()
+
+        def advised():
+            for _ in range(2000):
+                client.send("INCR", "counter:visits")
+            client.read_many(2000)
+            rows = json.loads(self.explain("counter:visits", "--json").stdout)["rows"]
+            remedies = rows[0]["advice"]["remedies"] if rows else []
+            found = [each for each in remedies if each["relief"] == "gathered writes"]
+            return found if found and found[0]["helps"] else None
+
+        (gathered,) = until(advised, PATIENCE_S, "advice on the counter")
+        self.assertFalse(gathered["done"])
+        self.assertIn("    coalesce: 2ms", gathered["lines"])
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("\n".join(gathered["lines"]) + "\n")
+            file.flush()
+            checked = self.run_verb("config", "check", file.name)
+        self.assertEqual((checked.returncode, checked.stdout), (0, "ok\n"), checked.stderr)
 
     def test_the_name_as_it_is_shown(self):
         run = self.explain(SHOWN_HOSTILE, "--json")
@@ -266,7 +288,9 @@ class Explained(TopTest):
         answer = json.loads(run.stdout)
         self.assertTrue(answer["listed"])
         self.assertEqual(answer["key"], SHOWN_HOSTILE)
-        self.assertTrue(answer["rows"][0]["advice"]["remedies"][0]["helps"])
+        first = answer["rows"][0]["advice"]["remedies"][0]
+        self.assertEqual(first["relief"], "local copies")
+        self.assertTrue(first["helps"] or first["done"])
 
     def test_what_the_server_says_of_its_value(self):
         run = self.explain("motd")

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "heatsink/advice/remedies.h"
+
+namespace heatsink::advice {
+namespace {
+
+// From this part of a key's accesses on one client is told from the crowd.
+constexpr double kOneClient = 0.5;
+// A key with less of its node's requests is not what makes the node busy.
+constexpr double kSmallPart = 0.1;
+// What a limit leaves for reads beside the writes, which are never held back by it then.
+constexpr double kReadsPart = 0.1;
+constexpr double kWritesRoom = 2;
+
+double rate_of_all(const KeyTraffic& key) { return key.reads_rate + key.writes_rate; }
+
+Remedy limited_now(Relief relief, const InForce& now) {
+  return {.relief = relief,
+          .effect = {},
+          .done = true,
+          .text = fmt::format("it has one: {}; {:.0f} commands a second are held back", now.limit,
+                              now.limited_rate)};
+}
+
+bool is_per_client(const InForce& now) { return now.limit.find("per client") != std::string::npos; }
+bool is_stale(const InForce& now) { return now.limit.find("stale") != std::string::npos; }
+
+// Whole hundreds of what is more than a thousand, and so on: a limit is a round number.
+double rounded_up(double rate) {
+  if (rate <= 10) return std::max(std::ceil(rate), 1.0);
+  const double step = std::pow(10, std::floor(std::log10(rate)) - 1);
+  return std::ceil(rate / step) * step;
+}
+
+}  // namespace
+
+Remedy consider_stale_reads(const Case& of) {
+  const KeyTraffic& left = of.left;
+  if (is_stale(of.key.in_force)) return limited_now(Relief::kStaleReads, of.key.in_force);
+  if (const std::string why = why_no_copies(of); !why.empty())
+    return no_use(Relief::kStaleReads, why);
+  if (left.writes_rate <= 0) return no_use(Relief::kStaleReads, "copies of it are not out of date");
+  const double rate = rounded_up(kWritesRoom * left.writes_rate + kReadsPart * left.reads_rate);
+  if (rate >= rate_of_all(left))
+    return no_use(Relief::kStaleReads,
+                  fmt::format("it is written too often for its reads: a limit that lets its {:.0f} "
+                              "writes a second through holds nothing back",
+                              left.writes_rate));
+  // What is not hot has no copy to give.
+  const double hot = std::max(std::floor(rate_of_all(of.key) / 10), 1.0);
+  return remedy(Relief::kStaleReads,
+                unproven_reads(left, rate, of.options.lifetime, of.options.costs),
+                fmt::format("at {:g}/s, other reads get the last copy, up to {} old: leaves level "
+                            "key",
+                            rate, format_duration(10 * of.options.max_staleness)),
+                rule_lines(of.place, {"window: 1s", fmt::format("hot-qps: {:.0f}", hot),
+                                      fmt::format("limit: {{rate: {:g}/s, over: stale}}", rate)}));
+}
+
+Remedy consider_limit(const Case& of) {
+  if (!of.key.in_force.limit.empty() && !is_per_client(of.key.in_force) &&
+      !is_stale(of.key.in_force))
+    return limited_now(Relief::kLimit, of.key.in_force);
+  const double all = rate_of_all(of.left);
+  const double rate = of.options.limit_rate;
+  if (all <= rate) return no_use(Relief::kLimit, fmt::format("it is below {:g}/s", rate));
+  return remedy(Relief::kLimit, limit(of.left, rate, of.options.costs),
+                fmt::format("at {:g}/s, {:.0f} requests a second are refused, or with over: delay "
+                            "wait",
+                            rate, all - rate),
+                rule_lines(of.place, {fmt::format("limit: {{rate: {:g}/s, over: reject}}", rate)}));
+}
+
+Remedy consider_client_limit(const Case& of) {
+  const KeyUse& use = of.key.use;
+  if (is_per_client(of.key.in_force)) return limited_now(Relief::kClientLimit, of.key.in_force);
+  if (use.first_client <= 0)
+    return no_use(Relief::kClientLimit, "who asks for it is not known here");
+  if (use.first_client < kOneClient || use.clients < 2)
+    return no_use(
+        Relief::kClientLimit,
+        fmt::format("no client stands out: the busiest has {} of its accesses{}",
+                    percent(use.first_client), use.clients < 2 ? ", as the only one" : ""));
+  const double all = rate_of_all(of.left);
+  const double rate = rounded_up(2 * use.second_client * all);
+  const double over = std::max(use.first_client * all - rate, 0.0);
+  return remedy(
+      Relief::kClientLimit, limit(of.left, all - over, of.options.costs),
+      fmt::format("at {:g}/s for each, twice what the second busiest has: {:.0f} requests a second "
+                  "of the busiest ({} of all) are refused",
+                  rate, over, percent(use.first_client)),
+      rule_lines(of.place, {fmt::format("limit: {{rate: {:g}/s, per: client}}", rate)}));
+}
+
+Remedy consider_slots(const Case& of) {
+  if (of.key.masters <= 1)
+    return no_use(Relief::kSlots, "there is one master: there is no other node to move to");
+  const double part = of.key.node_rate > 0 ? rate_of_all(of.left) / of.key.node_rate : 1;
+  if (of.key.node_rate <= 0 || part >= kSmallPart)
+    return no_use(Relief::kSlots, "moves its load to another node, and takes nothing off");
+  Remedy out = no_use(
+      Relief::kSlots,
+      fmt::format("it has {} of its node's requests: if the node is too busy, look at its slots",
+                  percent(part)));
+  out.lines = {fmt::format("heatsink top {} --source slots", server_url(of.place))};
+  return out;
+}
+
+}  // namespace heatsink::advice

@@ -8,6 +8,7 @@
 #include "heatsink/detect/access_log.h"     // IWYU pragma: export
 #include "heatsink/detect/distinct_keys.h"  // IWYU pragma: export
 #include "heatsink/detect/event.h"          // IWYU pragma: export
+#include "heatsink/detect/heartbeat_key.h"  // IWYU pragma: export
 #include "heatsink/detect/inspection.h"     // IWYU pragma: export
 #include "heatsink/detect/key_pattern.h"    // IWYU pragma: export
 #include "heatsink/detect/key_template.h"   // IWYU pragma: export

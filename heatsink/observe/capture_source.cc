@@ -67,7 +67,16 @@ void CaptureSource::take(const capture::CapturedCommand& command) {
   const TimePoint at = std::min(moment(command.at_ns), now_ + kClockSet);
   if (!started_at_ || at < *started_at_ || std::ranges::any_of(own_, is_it)) return;
   seen_ = std::max(seen_, at);
-  tally_.take(command, seen_);
+  if (!is_heartbeat(command)) tally_.take(command, seen_);
+}
+
+// The text of an address is made for two commands only.
+bool CaptureSource::is_heartbeat(const capture::CapturedCommand& command) {
+  if (command.command == nullptr) return false;
+  const std::string_view name = command.command->name;
+  if (name != "hello" && name != "exists") return false;
+  const std::string_view key = command.keys.size() == 1 ? command.keys[0].name : "";
+  return others_own_.is_own(command.client.text(), name, key);
 }
 
 void CaptureSource::drain() {

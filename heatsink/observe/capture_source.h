@@ -13,6 +13,7 @@
 #include "heatsink/capture/capture.h"
 #include "heatsink/observe/capture_loss.h"
 #include "heatsink/observe/capture_tally.h"
+#include "heatsink/observe/own_traffic.h"
 #include "heatsink/observe/rows.h"
 #include "heatsink/observe/source.h"
 
@@ -61,6 +62,7 @@ class CaptureSource final : public Source {
   void follow_wall_clock(std::int64_t wall_ns);
   TimePoint moment(std::int64_t wall_ns) const { return TimePoint(Nanos(wall_ns) + wall_to_ours_); }
   void take(const capture::CapturedCommand& command);
+  bool is_heartbeat(const capture::CapturedCommand& command);
   void drain();
   void look();  // about every second
   void fail(std::string why);
@@ -73,6 +75,7 @@ class CaptureSource final : public Source {
   CaptureTally tally_;
   CaptureLoss loss_{CaptureTally::kWindow};
   std::deque<OwnEnd> own_;
+  OwnTraffic others_own_;  // of proxies and the library, in other processes
   std::unique_ptr<capture::CaptureFeed> feed_;
   capture::CaptureCounters counters_;
   TimePoint now_{};

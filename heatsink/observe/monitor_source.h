@@ -39,6 +39,7 @@ class MonitorSource final : public Source {
 
   std::span<Conversation* const> conversations() override { return conversations_; }
   void tick(TimePoint now) override;
+  void own_connection(const std::string& local) override { stream_.add_own(local); }
   Observation observe(TimePoint now) override;
 
  private:

@@ -49,7 +49,7 @@ void MonitorStream::close() {
 }
 
 void MonitorStream::start_window(TimePoint now) {
-  window_ = std::make_unique<MonitorWindow>(resp::CommandTable::built_in(), names_, seed_);
+  window_ = std::make_unique<MonitorWindow>(resp::CommandTable::built_in(), names_, own_, seed_);
   begun_at_ = heard_at_ = now;
   begun_ns_ = 0;
 }

@@ -46,6 +46,9 @@ class MonitorStream final : public Conversation {
   void close();
   bool is_closed() const { return state_ == State::kClosed; }
 
+  // This process asks the server from there: it is not counted.
+  void add_own(const std::string& address) { own_.add(address); }
+
   // Of this window. Bytes that came, without looking at them.
   std::uint64_t bytes() const { return bytes_; }
   // Why the connection was lost, or MONITOR refused; nothing: it was not. Cleared by open().
@@ -67,6 +70,7 @@ class MonitorStream final : public Conversation {
   Login login_;
   std::uint64_t seed_;
   MonitorNames names_;
+  OwnTraffic own_;
   State state_ = State::kClosed;
   std::size_t greetings_left_ = 0;
   std::unique_ptr<MonitorWindow> window_;

@@ -64,8 +64,12 @@ std::string MonitorNames::client(std::uint32_t number) const {
 }
 
 MonitorWindow::MonitorWindow(const resp::CommandTable& commands, MonitorNames& names,
-                             std::uint64_t seed)
-    : commands_(commands), names_(names), seed_(seed), recorder_(window_options(names, seed)) {}
+                             OwnTraffic& own, std::uint64_t seed)
+    : commands_(commands),
+      names_(names),
+      own_(own),
+      seed_(seed),
+      recorder_(window_options(names, seed)) {}
 
 void MonitorWindow::take(std::string_view line, bool cut) {
   const auto head = resp::parse_monitor_head(line);
@@ -91,6 +95,8 @@ void MonitorWindow::record(const resp::MonitorHead& head) {
   const resp::Command* command = commands_.find(args_);
   if (command == nullptr || runs_script(command->name)) return;
   (void)resp::find_keys(*command, args_, keys_);
+  const std::string_view only_key = keys_.size() == 1 ? args_[keys_[0].arg] : std::string_view();
+  if (own_.is_own(head.client, command->name, only_key)) return;
   for (const resp::KeyRef& key : keys_) {
     detect::Access access;
     access.key = args_[key.arg];

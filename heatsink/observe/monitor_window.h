@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heatsink/detect/detect.h"
+#include "heatsink/observe/own_traffic.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::observe {
@@ -34,13 +35,14 @@ class MonitorNames final : public detect::TallyNames {
 };
 
 // Takes lines and counts the accesses in them, in fixed memory. A script's own calls are counted;
-// its EVAL is not, which names the same keys again. One thread.
+// its EVAL is not, which names the same keys again, nor what heatsink itself asks. One thread.
 class MonitorWindow {
  public:
   static constexpr std::size_t kRecorderBytes = 1'000'000;  // about 4000 keys
   static constexpr std::size_t kKeysMax = 500;              // kept of a window
 
-  MonitorWindow(const resp::CommandTable& commands, MonitorNames& names, std::uint64_t seed);
+  MonitorWindow(const resp::CommandTable& commands, MonitorNames& names, OwnTraffic& own,
+                std::uint64_t seed);
 
   // A line without '+' and end; with `cut` it is only the beginning of one.
   void take(std::string_view line, bool cut);
@@ -65,6 +67,7 @@ class MonitorWindow {
 
   const resp::CommandTable& commands_;
   MonitorNames& names_;
+  OwnTraffic& own_;
   std::uint64_t seed_;
   detect::Recorder recorder_;
   std::string mark_;

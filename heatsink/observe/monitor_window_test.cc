@@ -25,7 +25,8 @@ class MonitorWindowTest : public testing::Test {
   }
 
   MonitorNames names_;
-  MonitorWindow window_{resp::CommandTable::built_in(), names_, 1};
+  OwnTraffic own_;
+  MonitorWindow window_{resp::CommandTable::built_in(), names_, own_, 1};
 };
 
 TEST_F(MonitorWindowTest, CountsReadsAndWritesByDatabase) {
@@ -43,6 +44,17 @@ TEST_F(MonitorWindowTest, KnowsTheKeysOfEveryCommand) {
   take(R"("ping")");
   take(R"("no-such-command" "x")");
   EXPECT_THAT(keys(), testing::UnorderedElementsAre("0/a 1+1", "0/b 1+0"));
+}
+
+TEST_F(MonitorWindowTest, WhatHeatsinkAsksItselfIsNoTraffic) {
+  own_.add("127.0.0.1:7");
+  take(R"("memory" "usage" "k")", "0 127.0.0.1:7");
+  take(R"("exists" "heatsink:heartbeat")", "0 10.0.0.9:1");
+  for (int i = 0; i < 3; ++i) take(R"("hello" "3")", "0 10.0.0.9:2");
+  take(R"("exists" "app:proof")", "0 10.0.0.9:2");
+  take(R"("get" "k")");
+  EXPECT_THAT(keys(), ElementsAre("0/k 1+0"));
+  EXPECT_EQ(window_.summarize().requests, 1u);
 }
 
 TEST_F(MonitorWindowTest, OfAScriptItsCallsCount) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "heatsink/detect/heartbeat_key.h"
 #include "heatsink/observe/server_info.h"
 
 namespace heatsink::observe {
@@ -122,6 +123,7 @@ void SlotsSource::ask_counters(const std::vector<resp::Value>& keys, TimePoint n
 std::vector<KeyRow> SlotsSource::listed_rows() const {
   std::vector<KeyRow> rows;
   for (const Listed& listed : listed_) {
+    if (detect::is_heartbeat_key(listed.key)) continue;
     KeyRow row;
     row.count.key = listed.key.substr(0, detect::kKeyBytesMax);
     row.count.key_truncated = listed.key.size() > detect::kKeyBytesMax;

@@ -31,6 +31,7 @@ class SlotsSource final : public Source {
 
   std::span<Conversation* const> conversations() override { return conversations_; }
   void tick(TimePoint now) override;
+  void own_connection(const std::string& local) override { monitor_.own_connection(local); }
   Observation observe(TimePoint now) override;
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heatsink/base/hash_inline.h"
+#include "heatsink/detect/heartbeat_key.h"
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
@@ -204,14 +205,18 @@ void Session::note_keys(const Call& call, Pending& pending) {
     const NameHash name = name_hash(call, ref.arg);
     const KeyHash hash = in_db(name, db_);
     in_flight_names_.set(name.value % in_flight_names_.size());
-    worker_.record({.hash = hash,
-                    .key = key,
-                    .db = db_,
-                    .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
-                    .local_hit = false,
-                    .bytes = ref.write ? written : worker_.last_reply_bytes(hash),
-                    .command = facts.number,
-                    .client = address_});
+    // A tracking connection of another proxy, or of the library, may come through this one.
+    const bool is_heartbeat = server_knows_best_ && detect::is_heartbeat_key(key);
+    if (!is_heartbeat) {
+      worker_.record({.hash = hash,
+                      .key = key,
+                      .db = db_,
+                      .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
+                      .local_hit = false,
+                      .bytes = ref.write ? written : worker_.last_reply_bytes(hash),
+                      .command = facts.number,
+                      .client = address_});
+    }
     if (queued && transaction_.size() >= kTransactionKeysMax) {
       transaction_unknown_ = true;
     } else {

@@ -8,7 +8,7 @@ import unittest
 
 from stage import ONCE, PATIENT, Load, Watching, once, top
 
-from harness import PATIENCE_S, Redis, ValueClient, need_programs, until
+from harness import PATIENCE_S, Proxy, Redis, ValueClient, need_programs, until
 
 
 class Monitor(unittest.TestCase):
@@ -98,6 +98,26 @@ class Monitor(unittest.TestCase):
         done = top(listener.getsockname()[1], "--once", "--for", "2s")
         self.assertEqual(done.returncode, 1)
         self.assertIn("does not speak RESP", done.stderr)
+
+    def test_own_traffic_is_never_listed(self):
+        """Neither heartbeats, whatever their key is called, nor what top itself asks."""
+        for options in ({}, {"cache.heartbeat-key": "app:proof"}):
+            proxy = Proxy(self.redis, options)
+            self.addCleanup(proxy.stop)
+        with (
+            Watching(f"127.0.0.1:{self.redis.port}", *PATIENT, source="monitor") as watching,
+            ValueClient(self.redis.port) as client,
+        ):
+
+            def all_seen():
+                client("GET", "the:only:key")
+                last = watching.answers[-1]
+                return last["sources"][0]["state"] == "running" and last["keys"]
+
+            until(all_seen, 3 * PATIENCE_S, "a key on a node that is nearly idle")
+            names = {key["name"] for answer in watching.answers for key in answer["keys"]}
+            self.assertEqual(names, {"the:only:key"})
+            self.assertIn("a tenth of its node's accesses", watching.answers[-1]["hot_means"])
 
     def test_a_server_that_goes_away_leaves_what_was_seen(self):
         url = f"redis://127.0.0.1:{self.redis.port}"

@@ -152,6 +152,7 @@ std::optional<std::uint16_t> slot_of(const KeyView& key) {
 std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
   std::vector<Fact> out{{"state", state_text(key)}};
   if (!key.reason.empty()) out.push_back({"why", key.reason});
+  if (key.rule.empty() && !view.hot_means.empty()) out.push_back({"hot is", view.hot_means});
   if (!key.rule.empty()) out.push_back({"rule", fmt::format("{} ({})", key.rule, key.dimension)});
   out.push_back({"rate", rate_words(key)});
   out.push_back({"reads", reads_text(key)});

@@ -144,6 +144,14 @@ void add_choices(Row& row, const TopModel& model, const TopRows& rows) {
             kGood);
 }
 
+// In a few words what "hot" means here; all of it is on the page of a key.
+std::string threshold_text(const HotkeysView& view) {
+  if (!view.sources.empty())
+    return view.sources.front().name == "lfu" ? " (a full counter)" : " (a tenth and more)";
+  if (std::isnan(view.node.hot) || view.node.dimension != "requests") return "";
+  return fmt::format(" ({:g}/s and more)", view.node.hot);
+}
+
 void draw_section(Screen& screen, const TopModel& model, const TopRows& rows) {
   const HotkeysView& view = *model.view;
   const std::size_t hot = count_of(view, "hot"), write_hot = count_of(view, "write-hot");
@@ -152,7 +160,9 @@ void draw_section(Screen& screen, const TopModel& model, const TopRows& rows) {
     return;
   }
   Row row(screen, 6);
-  row.add(fmt::format("hot {}, write-hot {}, warm {}", hot, write_hot, count_of(view, "warm")), "");
+  row.add(fmt::format("hot {}{}, write-hot {}, warm {}", hot, threshold_text(view), write_hot,
+                      count_of(view, "warm")),
+          "");
   add_choices(row, model, rows);
   row.add("", fmt::format("per second over {}", tui::age_text(view.window)), kDim);
 }

@@ -314,6 +314,7 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   members.read("window_seconds", view.window);
   members.read("uptime_seconds", view.uptime);
   members.read("headline", view.headline);
+  if (members.has("hot_means")) members.read("hot_means", view.hot_means);
   if (const auto* node = members.find("node", "an object", json::kind::object)) {
     view.node = read_node(Members(node->get_object(), error));
   }

@@ -113,8 +113,9 @@ struct SourceView {
 struct HotkeysView {
   Nanos window{};
   Nanos uptime{};
-  std::string headline;  // "nothing is hot: ...", "2 keys are hot"
-  NodeView node;         // all that the source sees, together
+  std::string hot_means;  // "what has at least 3000/s (detection.hot-qps)"; "": not told
+  std::string headline;   // "nothing is hot: ...", "2 keys are hot"
+  NodeView node;          // all that the source sees, together
   bool cluster = false;
   std::vector<NodeView> nodes;  // each, where there are several; empty: `node` is the one
   std::vector<SlotView> slots;  // where the source counts by slot; empty: they follow from the keys

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/admin/hotkeys_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -56,16 +58,31 @@ json::array tally_array(const std::vector<detect::Tally>& tallies) {
   return out;
 }
 
-// What a person wants to know first, in a sentence.
-std::string headline(const detect::Report& report) {
-  if (report.hot_keys == 0 && report.write_hot_keys == 0)
-    return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax);
+// A key may have most of what little there is: that is worth a word, whatever the thresholds are.
+std::string busiest(const detect::Report& report) {
+  constexpr double kLargeShare = 0.1;
+  if (report.keys.empty() || !(report.keys.front().verdict.share >= kLargeShare)) return "";
+  const detect::Verdict& key = report.keys.front().verdict;
+  constexpr std::size_t kNameBytesMax = 64;
+  return fmt::format("; the busiest, {}, has {:.1f} % of the accesses",
+                     printable(key.count.key, kNameBytesMax), 100 * key.share);
+}
+
+std::string counts(const detect::Report& report) {
   const auto keys = [](std::uint64_t count, const char* what) {
     return std::to_string(count) + (count == 1 ? " key is " : " keys are ") + what;
   };
   if (report.write_hot_keys == 0) return keys(report.hot_keys, "hot");
   if (report.hot_keys == 0) return keys(report.write_hot_keys, "write-hot");
   return keys(report.hot_keys, "hot") + ", " + keys(report.write_hot_keys, "write-hot");
+}
+
+// What a person wants to know first, in a sentence.
+std::string headline(const detect::Report& report) {
+  if (report.hot_keys == 0 && report.write_hot_keys == 0)
+    return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
+  if (report.hot_means.empty()) return counts(report);
+  return counts(report) + ": hot is " + one_line(report.hot_means, detect::kKeyBytesMax);
 }
 
 json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wall_at) {
@@ -121,6 +138,7 @@ json::object hotkeys_object(const detect::Report& report, WallTime wall_at) {
   out["uptime_seconds"] = seconds(report.uptime);
   out["nothing_hot"] = report.hot_keys == 0 && report.write_hot_keys == 0;
   out["headline"] = headline(report);
+  out["hot_means"] = one_line(report.hot_means, detect::kKeyBytesMax);
   out["node"] = node_object(report);
   out["keys"] = std::move(keys);
   return out;

@@ -75,6 +75,10 @@ TEST(HotkeysJson, TellsWhatAKeyThatIsNotListedCanHave) {
 TEST(HotkeysJson, HeadlineSaysWhatThereIs) {
   detect::Report report = sample_report();
   const auto parsed = [&] { return json::parse(hotkeys_json(report, kWallAt)); };
+  EXPECT_EQ(parsed().at("headline").as_string(),
+            "1 key is hot: hot is what has at least 3000/s (detection.hot-qps)");
+  EXPECT_EQ(parsed().at("hot_means").as_string(), "what has at least 3000/s (detection.hot-qps)");
+  report.hot_means.clear();
   EXPECT_EQ(parsed().at("headline").as_string(), "1 key is hot");
   EXPECT_EQ(parsed().at("nothing_hot"), false);
   report.write_hot_keys = 2;
@@ -93,6 +97,19 @@ TEST(HotkeysJson, NothingHotIsSaidPlainly) {
   EXPECT_EQ(parsed.at("nothing_hot"), true);
   EXPECT_EQ(parsed.at("headline").as_string(),
             "nothing is hot: no key reaches 3000/s (detection.hot-qps)");
+}
+
+TEST(HotkeysJson, AKeyWithMostOfALittleTrafficIsNamed) {
+  detect::Report report = sample_report();
+  report.hot_keys = 0;
+  const auto told = [&] {
+    return std::string(json::parse(hotkeys_json(report, kWallAt)).at("headline").as_string());
+  };
+  EXPECT_EQ(told(), "nothing is hot: no key reaches 3000/s (detection.hot-qps)");
+  report.keys[0].verdict.share = 0.486;
+  EXPECT_EQ(told(),
+            "nothing is hot: no key reaches 3000/s (detection.hot-qps); the busiest, "
+            "user:\\x00\\xff, has 48.6 % of the accesses");
 }
 
 TEST(HotkeysJson, OddReportsStayValid) {

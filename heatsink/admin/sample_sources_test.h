@@ -22,6 +22,8 @@ inline detect::Report sample_report() {
   report.hot = 3000;
   report.warm = 500;
   report.rules = 2;
+  report.workers = 4;
+  report.hot_means = "what has at least 3000/s (detection.hot-qps)";
   report.quiet = "no key reaches 3000/s (detection.hot-qps)";
   report.hot_keys = 1;
   report.cached_bytes = 64;

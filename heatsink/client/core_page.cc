@@ -91,6 +91,8 @@ detect::Report Core::page_report() const {
   report.offload = report.requests_rate > 0 ? report.hits_rate / report.requests_rate : 0;
   report.hot = options_.hot_qps;
   report.warm = options_.warm_qps;
+  report.hot_means =
+      fmt::format("what has at least {}/s in this process (detection.hot-qps)", options_.hot_qps);
   report.quiet = fmt::format("no key reaches {}/s (detection.hot-qps)", options_.hot_qps);
   report.cached_entries = now.copies;
   report.cached_bytes = now.copies_bytes;

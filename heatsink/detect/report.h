@@ -51,7 +51,10 @@ struct Report {
   Dimension dimension = Dimension::kRequests;
   double hot = 0;
   double warm = 0;
-  std::uint64_t rules = 0;  // for some keys
+  std::uint64_t rules = 0;    // for some keys
+  std::uint64_t workers = 0;  // threads that serve clients; 0: not known, or there are none
+  bool redacted = false;      // what is shown of a key's name is a hash of it
+  std::string hot_means;      // "what has at least 3000/s (detection.hot-qps)"; "": not told
   std::string
       quiet;  // what it means that nothing is hot: "no key reaches 3000/s (detection.hot-qps)"
   bool sampled = false;  // Summary::sampled

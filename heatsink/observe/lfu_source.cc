@@ -307,6 +307,8 @@ Observation LfuSource::observe(TimePoint now) {
   }
   out.report =
       make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
+  out.report.hot_means =
+      "what has a full counter (255); a proxy goes by the rate, 3000/s (detection.hot-qps)";
   out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
   out.report.upstream_up = dialogue_.is_up() || state_ == SourceState::kFinished;
   out.report.absent_max = absent_max();

@@ -89,6 +89,9 @@ detect::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::
   report.sampled = true;
   report.hot = kHotShare * totals.requests_rate;
   report.warm = kWarmShare * totals.requests_rate;
+  report.hot_means =
+      "what has a tenth of its node's accesses; a proxy goes by the rate, 3000/s "
+      "(detection.hot-qps)";
   report.quiet = "no key is proven to have a tenth of the accesses";
   for (KeyRow& row : rows) report.keys.push_back(report_of(std::move(row), totals, window, now));
   for (const detect::KeyReport& key : report.keys) {

@@ -408,6 +408,9 @@ detect::Report Keeper::make_report() {
   report.hot = base.hot;
   report.warm = base.warm;
   report.rules = shared_.options.rules.size();
+  report.workers = static_cast<std::uint64_t>(shared_.options.workers);
+  report.redacted = shared_.shown.redacts();
+  report.hot_means = hot_definition(shared_.options);
   report.quiet = events_.quiet();
   report.sampled = std::any_of(merged_.begin(), merged_.end(),
                                [](const detect::Summary& merged) { return merged.sampled; });

@@ -210,11 +210,13 @@ std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detec
   return floors;
 }
 
-std::string quiet_sentence(const ProxyOptions& options) {
+namespace {
+
+// "3000/s (detection.hot-qps) or the threshold of its rule (2 rules)"
+std::string threshold_words(const ProxyOptions& options) {
   const bool bytes = measure_of(options).dimension == Dimension::kBytes;
-  const std::string threshold = bytes ? format_bytes(options.hot_bytes) + "/s (detection.hot-bytes)"
-                                      : rate_text(options.hot_qps) + "/s (detection.hot-qps)";
-  std::string out = "no key reaches " + threshold;
+  std::string out = bytes ? format_bytes(options.hot_bytes) + "/s (detection.hot-bytes)"
+                          : rate_text(options.hot_qps) + "/s (detection.hot-qps)";
   if (options.hot_share.part > 0)
     out += " or " + format_share(options.hot_share) + " of the traffic (detection.hot-share)";
   const std::size_t rules = options.rules.size();
@@ -222,6 +224,16 @@ std::string quiet_sentence(const ProxyOptions& options) {
     out += " or the threshold of its rule (" + std::to_string(rules) +
            (rules == 1 ? " rule)" : " rules)");
   return out;
+}
+
+}  // namespace
+
+std::string quiet_sentence(const ProxyOptions& options) {
+  return "no key reaches " + threshold_words(options);
+}
+
+std::string hot_definition(const ProxyOptions& options) {
+  return "what has at least " + threshold_words(options);
 }
 
 }  // namespace heatsink::proxy

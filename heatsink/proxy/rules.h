@@ -43,5 +43,7 @@ std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detec
 // "no key reaches 3000/s (detection.hot-qps) or the threshold of its rule (2 rules)": what it means
 // that nothing is hot.
 std::string quiet_sentence(const ProxyOptions& options);
+// "what has at least 3000/s (detection.hot-qps) or what its rule says (2 rules)"
+std::string hot_definition(const ProxyOptions& options);
 
 }  // namespace heatsink::proxy

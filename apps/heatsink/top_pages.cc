@@ -11,8 +11,8 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::array<std::string_view, 23> kHelp{
-    "RATE/s    what its rule counts, per second over the window: accesses, or bytes (B);",
-    "          the truth is within ERR of it",
+    "RATE/s    what its rule counts, per second over the window: accesses, or bytes",
+    "          (B); the truth is within ERR of it",
     "TREND     its rate in the last answers, on the scale of the highest remembered",
     "SHARE     of all accesses the node sees",
     "RD/s WR/s reads and writes of the key, per second",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 23> kHelp{
     "/       filter: a name or pattern (user:*), db=0, command=GET, client=10.0.,",
     "        verdict=hot, node=10.0.; bytes as they are shown (\\x00)",
     "t       templates: names that differ only in numbers and ids are one row",
-    "n nodes   l slots   i whence the numbers are, and at what price   h, ? this page",
+    "n nodes   l slots   i where the numbers come from   h, ? this page",
     "p, space   pause; the numbers stand still, a recording goes on",
     "q, Ctrl-C  quit",
     "",

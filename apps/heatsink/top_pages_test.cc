@@ -173,6 +173,13 @@ helps     gathered writes: takes off 57.2 % of its load on the server (6.8 % of
 )");
 }
 
+TEST(TopPages, TheHelpFitsInEightyColumns) {
+  const tui::Screen wide = draw_help_page(200);
+  for (int row = 0; row < wide.size().height; ++row)
+    for (int column = 80; column < 200; ++column)
+      ASSERT_EQ(wide.at(column, row).glyph, " ") << "line " << row;
+}
+
 TEST(TopPages, WhatDoesNotFitIsScrolledTo) {
   TopModel model = on_key(detailed_answer());
   model.choices.scroll = 4;

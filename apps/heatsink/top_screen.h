@@ -19,7 +19,7 @@ tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now);
 std::string frame_text(const TopModel& model, TimePoint now);
 
 // One paragraph for after the end: how long, which keys were hot, how much load was taken off.
-// Lines of at most 100 columns.
-std::string summary_text(const TopModel& model, Nanos watched);
+// Lines of at most `columns`, and of 100.
+std::string summary_text(const TopModel& model, Nanos watched, int columns = 100);
 
 }  // namespace heatsink::app

@@ -317,6 +317,30 @@ TEST(TopSummary, NamesTheKeysAndTheLoadTakenOff) {
       "10.5k/s of 21.8k/s were answered locally: 48.3 % of the load was taken off the server.\n");
 }
 
+TEST(TopScreen, WhatIsCalledHotIsSaidInAWord) {
+  HotkeysView view = sample_answer();
+  view.node.dimension = "requests";
+  view.node.hot = 3000;
+  TopModel model("127.0.0.1:6390", seconds(1));
+  model.answered(view);
+  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(),
+              HasSubstr("hot 3 (3000/s and more), write-hot 1, warm 1   by rate"));
+  view.sources = {{.name = "monitor", .state = "running"}};
+  model.answered(view);
+  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(), HasSubstr("hot 3 (a tenth and more), "));
+}
+
+TEST(TopSummary, IsNoWiderThanTheTerminal) {
+  for (const int columns : {40, 60, 80}) {
+    const std::string text = summary_text(busy(), seconds(30), columns);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      EXPECT_LE(tui::display_width(text.substr(at, end - at)), columns) << text;
+      at = end + 1;
+    }
+  }
+}
+
 TEST(TopSummary, OfAnObservedServerNoLoadIsTakenOff) {
   TopModel model = busy();
   model.observed = true;

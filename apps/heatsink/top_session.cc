@@ -28,6 +28,7 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr int kColumnsOfText = 100;
 constexpr std::size_t kFrameRowsMax = 20;  // unless a limit is asked for
 
 bool chooses(const RowChoices& rows) {
@@ -66,10 +67,10 @@ class TopSession {
     draw();
     poll();
     io_.run();
+    const int columns = terminal_ ? terminal_->size().width : kColumnsOfText;
     terminal_.reset();
-    if (!options_.once && !for_programs()) {
-      std::cout << summary_text(model_, BootClock::now() - started_) << std::flush;
-    }
+    if (!options_.once && !for_programs())
+      std::cout << summary_text(model_, BootClock::now() - started_, columns) << std::flush;
     if (ended_early())
       std::cerr << "heatsink top: it ended early: " << tui::safe_text(answers_->failure())
                 << std::endl;

@@ -17,7 +17,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::size_t kKeysNamed = 5;
-constexpr int kColumnsMax = 100;
+constexpr int kColumnsMax = 100;  // lines that are longer are hard to read
 constexpr int kNameColumnsMax = 60;
 
 using Named = std::pair<std::string, TopModel::HotKey>;
@@ -29,11 +29,12 @@ std::vector<Named> busiest(const TopModel& model) {
   return out;
 }
 
-std::string cut(const std::string& name) {
-  return tui::fit(name, std::min(tui::display_width(name), kNameColumnsMax));
+std::string cut(const std::string& name, int columns) {
+  const int most = std::min(kNameColumnsMax, columns);
+  return tui::fit(name, std::min(tui::display_width(name), most));
 }
 
-std::string hot_sentence(const TopModel& model) {
+std::string hot_sentence(const TopModel& model, int columns) {
   const std::vector<Named> keys = busiest(model);
   if (keys.empty()) return "Nothing was hot.";
   std::string out =
@@ -41,8 +42,8 @@ std::string hot_sentence(const TopModel& model) {
   const std::size_t named = std::min(keys.size(), kKeysNamed);
   for (std::size_t i = 0; i < named; ++i) {
     const auto& [name, key] = keys[i];
-    out += fmt::format("{}{} ({}{})", i == 0 ? "" : ", ", cut(name), tui::rate_text(key.rate_max),
-                       key.write_hot ? ", write-hot" : "");
+    out += fmt::format("{}{} ({}{})", i == 0 ? "" : ", ", cut(name, columns),
+                       tui::rate_text(key.rate_max), key.write_hot ? ", write-hot" : "");
   }
   if (named < keys.size()) out += fmt::format(" and {} more", keys.size() - named);
   return out + ".";
@@ -60,24 +61,27 @@ std::string load_sentence(const TopModel& model) {
       tui::percent_text(offload));
 }
 
-std::string paragraph(const std::string& text) {
+std::string paragraph(const std::string& text, int columns) {
   std::string out;
-  for (const std::string& line : wrapped(text, kColumnsMax)) out += line + "\n";
+  for (const std::string& line : wrapped(text, columns)) out += line + "\n";
   return out;
 }
 
 }  // namespace
 
-std::string summary_text(const TopModel& model, Nanos watched) {
+std::string summary_text(const TopModel& model, Nanos watched, int columns) {
+  columns = std::clamp(columns, 1, kColumnsMax);
   const std::string age = tui::age_text(watched);
   if (model.answers == 0) {
     return paragraph(
         fmt::format("heatsink top: no answer from {} in {}: {}", model.asked(), age,
-                    model.problem.empty() ? "ended too early" : tui::safe_text(model.problem)));
+                    model.problem.empty() ? "ended too early" : tui::safe_text(model.problem)),
+        columns);
   }
   return paragraph(fmt::format("heatsink top: watched {} for {}. {} {}",
-                               tui::safe_text(model.view->node.upstream), age, hot_sentence(model),
-                               load_sentence(model)));
+                               tui::safe_text(model.view->node.upstream), age,
+                               hot_sentence(model, columns), load_sentence(model)),
+                   columns);
 }
 
 }  // namespace heatsink::app

@@ -49,6 +49,7 @@ json::object advice_object(const KeyView& key, const HotkeysView& view) {
 
 void add_value(json::object& out, const KeyView& key) {
   out["value_bytes"] = key.value_bytes ? json::value(key.value_bytes->count) : nullptr;
+  out["memory_bytes"] = key.memory_bytes ? json::value(key.memory_bytes->count) : nullptr;
   out["type"] = key.type.empty() ? json::value() : json::value(key.type);
   out["encoding"] = key.encoding.empty() ? json::value() : json::value(key.encoding);
   out["ttl_seconds"] =

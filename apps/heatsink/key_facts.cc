@@ -59,8 +59,10 @@ std::string value_text(const KeyView& key) {
   std::vector<std::string> parts;
   if (key.value_bytes)
     parts.push_back(
-        (key.type.empty() || key.type == "none" ? "its longest reply had " : "it has ") +
+        (key.type.empty() || key.type != "string" ? "its longest reply had " : "it has ") +
         size_text(*key.value_bytes));
+  if (key.memory_bytes)
+    parts.push_back("takes " + size_text(*key.memory_bytes) + " of the server's memory");
   if (!key.type.empty()) parts.push_back("type " + key.type);
   if (!key.encoding.empty()) parts.push_back("encoding " + key.encoding);
   if (key.ttl) parts.push_back("expires in " + age_text(*key.ttl));

@@ -60,11 +60,16 @@ TEST(KeyFacts, ValueAsFarAsItIsTold) {
   KeyView& key = view.keys[0];
   key.value_bytes = Bytes{118};
   EXPECT_EQ(text_of(key_facts(key, view), "value"), "its longest reply had 118 B");
+  key.memory_bytes = Bytes{184};
   key.type = "hash";
   key.encoding = "listpack";
   key.ttl = std::chrono::seconds(72);
   EXPECT_EQ(text_of(key_facts(key, view), "value"),
-            "it has 118 B, type hash, encoding listpack, expires in 1m12s");
+            "its longest reply had 118 B, takes 184 B of the server's memory, type hash, "
+            "encoding listpack, expires in 1m12s");
+  key.type = "string";
+  EXPECT_THAT(text_of(key_facts(key, view), "value"),
+              HasSubstr("it has 118 B, takes 184 B of the server's memory"));
 }
 
 TEST(KeyFacts, ALimitIsToldWhereThereIsOne) {

@@ -21,8 +21,9 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kProblemBytesMax = 1024;
-constexpr std::array<const char*, 6> kOfValue = {"type",        "encoding",      "value_bytes",
-                                                 "ttl_seconds", "never_expires", "value_problem"};
+constexpr std::array<const char*, 7> kOfValue = {"type",         "encoding",    "value_bytes",
+                                                 "memory_bytes", "ttl_seconds", "never_expires",
+                                                 "value_problem"};
 
 // Whoever answers there may answer anything.
 std::optional<json::value> parsed(std::string_view text) {

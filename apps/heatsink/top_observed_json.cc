@@ -61,6 +61,7 @@ void add_details(const observe::KeyDetails& details, json::object& key) {
   if (!details.type.empty()) key["type"] = printable(details.type);
   if (!details.encoding.empty()) key["encoding"] = printable(details.encoding);
   if (details.value_bytes) key["value_bytes"] = *details.value_bytes;
+  if (details.memory_bytes) key["memory_bytes"] = *details.memory_bytes;
   if (details.ttl) key["ttl_seconds"] = std::chrono::duration<double>(*details.ttl).count();
   if (details.never_expires) key["never_expires"] = true;
 }

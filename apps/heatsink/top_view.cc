@@ -201,6 +201,7 @@ void read_optional(Members& members, KeyView& key) {
     members.read("stale_while_error_seconds", key.stale_while_error);
   if (members.has("reply_bytes")) members.read("reply_bytes", key.value_bytes.emplace().count);
   if (members.has("value_bytes")) members.read("value_bytes", key.value_bytes.emplace().count);
+  if (members.has("memory_bytes")) members.read("memory_bytes", key.memory_bytes.emplace().count);
   if (members.has("type")) members.read("type", key.type);
   if (members.has("encoding")) members.read("encoding", key.encoding);
   if (members.has("ttl_seconds")) members.read("ttl_seconds", key.ttl.emplace());

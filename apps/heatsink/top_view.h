@@ -63,6 +63,7 @@ struct KeyView {
   std::optional<Nanos> latency_mean, latency_p99;  // of the commands with it, as captured
   double bytes_rate = kUnknown;                    // of requests and replies
   std::optional<Bytes> value_bytes;   // size of its value, or of the longest reply seen
+  std::optional<Bytes> memory_bytes;  // what the server needs for it
   std::string type, encoding;         // "hash", "listpack"; "": not told
   std::optional<Nanos> ttl;           // until it expires
   bool never_expires = false;         // it has no TTL; neither of both: not told

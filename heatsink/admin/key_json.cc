@@ -22,6 +22,7 @@ void add_value(const detect::KeyInspection& told, json::object& row) {
   if (!told.type.empty()) row["type"] = printable(told.type);
   if (!told.encoding.empty()) row["encoding"] = printable(told.encoding);
   if (told.value_bytes) row["value_bytes"] = told.value_bytes->count;
+  if (told.memory_bytes) row["memory_bytes"] = told.memory_bytes->count;
   if (told.ttl) row["ttl_seconds"] = seconds(*told.ttl);
   if (told.never_expires) row["never_expires"] = true;
   row["value_problem"] = one_line(told.problem, kProblemBytesMax);

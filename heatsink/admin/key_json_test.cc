@@ -31,6 +31,7 @@ TEST(KeyJson, HasTheRowOfHotkeysAndWhatTheServerTells) {
   EXPECT_EQ(row.at("type").as_string(), "hash");
   EXPECT_EQ(row.at("encoding").as_string(), "listpack");
   EXPECT_EQ(row.at("value_bytes").as_int64(), 120);
+  EXPECT_EQ(row.at("memory_bytes").as_int64(), 184);
   EXPECT_EQ(row.at("ttl_seconds").as_double(), 1.5);
   EXPECT_FALSE(row.as_object().contains("never_expires"));
   EXPECT_EQ(row.at("value_problem").as_string(), "the server says: NOPERM");
@@ -41,11 +42,12 @@ TEST(KeyJson, WhatIsNotToldHasNoMember) {
   detect::KeyInspection told = sample_inspection("a", 0);
   told.type = told.encoding = "";
   told.value_bytes.reset();
+  told.memory_bytes.reset();
   told.ttl.reset();
   told.never_expires = true;
   const json::value out = parsed(told);
   const json::object& row = out.at("keys").at(0).as_object();
-  for (const char* member : {"type", "encoding", "value_bytes", "ttl_seconds"})
+  for (const char* member : {"type", "encoding", "value_bytes", "memory_bytes", "ttl_seconds"})
     EXPECT_FALSE(row.contains(member)) << member;
   EXPECT_TRUE(row.at("never_expires").as_bool());
 }

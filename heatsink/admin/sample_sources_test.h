@@ -72,6 +72,7 @@ inline detect::KeyInspection sample_inspection(const std::string& name, std::uin
   told.type = "hash";
   told.encoding = "listpack";
   told.value_bytes = Bytes{120};
+  told.memory_bytes = Bytes{184};
   told.ttl = Millis(1500);
   told.problem = "the server says: NOPERM";
   told.events = std::vector<detect::Event>(2);

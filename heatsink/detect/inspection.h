@@ -19,9 +19,10 @@ struct KeyInspection {
   // The node as in any report, and of its keys this one alone: if it is neither hot nor warm as
   // kCold, with the bounds of what is counted. No row: `problem` says why.
   Report report;
-  std::vector<Event> events;   // of this key, oldest first
-  std::string type, encoding;  // "hash", "listpack"; type "none": there is no such key
-  std::optional<Bytes> value_bytes;
+  std::vector<Event> events;          // of this key, oldest first
+  std::string type, encoding;         // "hash", "listpack"; type "none": there is no such key
+  std::optional<Bytes> value_bytes;   // of a string
+  std::optional<Bytes> memory_bytes;  // what the server needs for it
   std::optional<Nanos> ttl;
   bool never_expires = false;
   std::string problem;  // why (some of) the value is not told; ""

@@ -39,7 +39,7 @@ TEST_F(DetailsReaderTest, TellsWhatTheServerTells) {
   ASSERT_NE(details, nullptr);
   EXPECT_EQ(details->type, "hash");
   EXPECT_EQ(details->encoding, "listpack");
-  EXPECT_EQ(details->value_bytes, 120u);
+  EXPECT_EQ(details->memory_bytes, 120u);
   EXPECT_EQ(details->ttl, std::chrono::seconds(5));
   EXPECT_FALSE(details->never_expires);
 }

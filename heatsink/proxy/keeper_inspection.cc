@@ -16,6 +16,7 @@ void put_facts(const redis::ValueFacts& facts, detect::KeyInspection& out) {
   out.type = facts.type;
   out.encoding = facts.encoding;
   if (facts.value_bytes) out.value_bytes = Bytes{*facts.value_bytes};
+  if (facts.memory_bytes) out.memory_bytes = Bytes{*facts.memory_bytes};
   out.ttl = facts.ttl;
   out.never_expires = facts.never_expires;
 }

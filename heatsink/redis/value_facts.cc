@@ -15,10 +15,10 @@ bool is_about_the_key(std::string_view error) {
   return error.starts_with("WRONGTYPE") || error.find("no such key") != std::string_view::npos;
 }
 
-// The first answer counts: MEMORY USAGE, or STRLEN behind it.
-void put_bytes(const Value& reply, ValueFacts& out) {
-  if (!out.value_bytes && reply.type == Value::Type::kInteger && reply.integer > 0)
-    out.value_bytes = static_cast<std::uint64_t>(reply.integer);
+// A length of 0 is that of a key that is not there, or of an empty string: nothing to tell.
+void put_bytes(const Value& reply, std::optional<std::uint64_t>& out) {
+  if (reply.type == Value::Type::kInteger && reply.integer > 0)
+    out = static_cast<std::uint64_t>(reply.integer);
 }
 
 void put_ttl(const Value& reply, ValueFacts& out) {
@@ -57,8 +57,9 @@ void take_value_reply(std::size_t question, const Value& reply, ValueFacts& fact
       facts.encoding = reply.text;
       return;
     case kMemory:
+      return put_bytes(reply, facts.memory_bytes);
     case kLength:
-      return put_bytes(reply, facts);
+      return put_bytes(reply, facts.value_bytes);
     case kTtl:
       return put_ttl(reply, facts);
     default:

@@ -19,7 +19,9 @@ namespace heatsink::redis {
 // Plain value. What was not told is empty: it may be forbidden, or the server too old.
 struct ValueFacts {
   std::string type, encoding;  // "hash", "listpack"; type "none": there is no such key
-  std::optional<std::uint64_t> value_bytes;  // with the key's overhead: MEMORY USAGE; else STRLEN
+  std::optional<std::uint64_t> value_bytes;  // STRLEN; of nothing else is it known
+  std::optional<std::uint64_t>
+      memory_bytes;  // MEMORY USAGE: with the key and the server's overhead
   std::optional<Nanos> ttl;
   bool never_expires = false;  // it is there, and has no TTL
   std::string refusal;         // the first error that is about us, not about the key; ""

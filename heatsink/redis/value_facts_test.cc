@@ -32,16 +32,18 @@ TEST(ValueFacts, AreTakenFromTheReplies) {
       told({"+OK\r\n", "+string\r\n", "$6\r\nembstr\r\n", ":72\r\n", ":5\r\n", ":1500\r\n"});
   EXPECT_EQ(facts.type, "string");
   EXPECT_EQ(facts.encoding, "embstr");
-  EXPECT_EQ(facts.value_bytes, 72U);
+  EXPECT_EQ(facts.value_bytes, 5U);
+  EXPECT_EQ(facts.memory_bytes, 72U);
   EXPECT_EQ(facts.ttl, Nanos(Millis(1500)));
   EXPECT_FALSE(facts.never_expires);
   EXPECT_EQ(facts.refusal, "");
 }
 
-TEST(ValueFacts, WithoutMemoryUsageALengthDoes) {
+TEST(ValueFacts, WithoutMemoryUsageThereIsTheLength) {
   const ValueFacts facts = told(
       {"+OK\r\n", "+string\r\n", "$3\r\nraw\r\n", "-NOPERM no memory\r\n", ":5\r\n", ":-1\r\n"});
   EXPECT_EQ(facts.value_bytes, 5U);
+  EXPECT_EQ(facts.memory_bytes, std::nullopt);
   EXPECT_TRUE(facts.never_expires);
   EXPECT_EQ(facts.refusal, "NOPERM no memory");
 }
@@ -59,7 +61,8 @@ TEST(ValueFacts, AKeyThatIsNotThereIsNoRefusal) {
 TEST(ValueFacts, OfAHashTheLengthIsNotTold) {
   const ValueFacts facts = told({"+OK\r\n", "+hash\r\n", "$8\r\nlistpack\r\n", ":120\r\n",
                                  "-WRONGTYPE no string\r\n", ":-1\r\n"});
-  EXPECT_EQ(facts.value_bytes, 120U);
+  EXPECT_EQ(facts.value_bytes, std::nullopt);
+  EXPECT_EQ(facts.memory_bytes, 120U);
   EXPECT_EQ(facts.refusal, "");
 }
 

@@ -129,7 +129,7 @@ TEST(SelectorRules, EveryChangeOfTemperatureIsNoticed) {
   EXPECT_THAT(noticed(selector.update(window_of(seconds(0), {{"a", 600}, {"w", 3000, 3000}}))),
               ElementsAre("w cold > write-hot", "a cold > warm"));
   EXPECT_THAT(selector.update(window_of(seconds(1), {{"a", 700}, {"w", 3000, 3001}})), IsEmpty());
-  const auto changes = selector.update(window_of(seconds(2), {{"a", 300}, {"w", 1000, 1000}}));
+  const auto changes = selector.update(window_of(seconds(10), {{"a", 300}, {"w", 1000, 1000}}));
   EXPECT_THAT(noticed(changes), ElementsAre("a warm > cold", "w write-hot > warm"));
   EXPECT_EQ(changes[0].verdict.reason, "at most 300/s < warm-qps 500");
 }

@@ -133,8 +133,23 @@ TEST(Selector, WriteHotIsNotPromotedAndDoesNotFlap) {
   EXPECT_THAT(told(selector.update(window_of(seconds(44), {{"a", 6000, 300}}))), ElementsAre("+a"));
   // A write-hot key that cools down was never promoted: no change.
   selector.update(window_of(seconds(45), {{"a", 1000, 9000}}));
-  EXPECT_THAT(told(selector.update(window_of(seconds(46), {{"a", 10}}))), IsEmpty());
+  EXPECT_THAT(told(selector.update(window_of(seconds(55), {{"a", 10}}))), IsEmpty());
   EXPECT_THAT(selector.verdicts(), IsEmpty());
+}
+
+// Each turn would be a line in the log and an event.
+TEST(Selector, AKeyNearItsThresholdDoesNotTurnWarmAndWriteHotByTurns) {
+  Selector selector({});
+  std::size_t changes = 0;
+  for (int second = 0; second < 100; ++second) {
+    const bool is_above = second % 2 == 0;
+    changes +=
+        selector
+            .update(window_of(seconds(second),
+                              {{"a", is_above ? 1000.0 : 700.0, is_above ? 2100.0 : 1600.0}}))
+            .size();
+  }
+  EXPECT_LE(changes, 20U) << "one each minimum-residence, of 10 s";
 }
 
 TEST(Selector, OnlyTheTopNAreHot) {

@@ -102,7 +102,7 @@ int run_explain(int argc, char** argv) {
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   auto observed = observed_server(server);
   if (!observed) {
-    std::cerr << argv[0] << ": " << printable(observed.error().message) << "\n";
+    std::cerr << argv[0] << ": " << one_line(observed.error().message) << "\n";
     return kMisused;
   }
   options.server = std::move(observed).value();

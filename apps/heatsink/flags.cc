@@ -18,7 +18,7 @@ std::optional<int> parse_flags(CLI::App& app, int argc, char** argv) {
     app.exit(asked_for_help);
     return kDone;
   } catch (const CLI::ParseError& e) {
-    std::cerr << argv[0] << ": " << printable(e.what()) << " ('" << argv[0]
+    std::cerr << argv[0] << ": " << one_line(e.what()) << " ('" << argv[0]
               << " --help' lists the flags)\n";
     return kMisused;
   }

@@ -44,6 +44,10 @@ TEST(Flags, WhatIsWrittenWronglyIsMisuse) {
       {{"stats", server, "--window", "0s"}, "must be above 0"},
       {{"warm", "k", "--for", "1m", "--rate", "nan"}, "--rate: 'nan' is not within"},
       {{"warm", "k", "--until", "25:00"}, "'25:00'"},
+      {{"warm", "k", "--for", "200h"}, "--for: 200h is too long: 168h at most"},
+      {{"warm", "--pattern", "a[b", "--for", "1m"},
+       "close it with ], or write \\[ for a plain one"},
+      {{"top", "http://db7"}, "a server is written host[:port]"},
   };
   for (const Misuse& each : all) {
     const Outcome outcome = run_verb(each.words[0], {each.words.begin() + 1, each.words.end()});

@@ -117,7 +117,7 @@ int run_load_session(const LoadOptions& options, const net::RedisUrl& url, Nanos
                      bool quiet) {
   auto addresses = net::resolve_server(url);
   if (!addresses) {
-    std::cerr << "heatsink load: " << printable(addresses.error().message) << "\n";
+    std::cerr << "heatsink load: " << one_line(addresses.error().message) << "\n";
     return kFailed;
   }
   const LoadTarget target{url, std::move(addresses).value()};

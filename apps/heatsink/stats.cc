@@ -156,7 +156,7 @@ int run_stats(int argc, char** argv) {
   set_log_level(LogLevel::kOff);  // what goes wrong is said once, by us
   auto opened = open(server, options.timeout);
   if (!opened.ok()) {
-    std::cerr << argv[0] << ": " << printable(opened.error().message) << "\n";
+    std::cerr << argv[0] << ": " << one_line(opened.error().message) << "\n";
     return kMisused;
   }
   return show(**opened, options);

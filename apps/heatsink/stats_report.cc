@@ -69,7 +69,7 @@ std::string warning(const StatisticReading& reading) {
   if (reading.shards_missing == 0) return "";
   return fmt::format("{} of {} parts could not be read, their numbers are missing: {}\n",
                      reading.shards_missing, distributed::kStatisticShards,
-                     printable(reading.problem));
+                     one_line(reading.problem));
 }
 
 }  // namespace

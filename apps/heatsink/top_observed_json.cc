@@ -15,8 +15,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kSentenceBytesMax = 1024;
-
 std::string_view to_string(observe::SourceState state) {
   switch (state) {
     case observe::SourceState::kStarting:

@@ -20,6 +20,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::size_t kKeysMax = 100'000;
+constexpr Nanos kLastsMax = std::chrono::hours(168);  // the proxy refuses more
 
 struct WarmFlags {
   WarmRun run;
@@ -88,6 +89,10 @@ Status add_file(const std::string& path, std::vector<std::string>& keys) {
 
 Status set_time(WarmFlags& flags) {
   if (flags.until.empty()) {
+    if (flags.run.lasts > kLastsMax)
+      return Error{ErrorCode::kOutOfRange, "--for: " + format_duration(flags.run.lasts) +
+                                               " is too long: " + format_duration(kLastsMax) +
+                                               " at most"};
     if (flags.run.lasts >= std::chrono::seconds(1)) return Unit{};
     return Error{ErrorCode::kInvalidArgument,
                  "for how long? --for 30m, or --until 20:30 (a second at least)"};
@@ -136,7 +141,7 @@ int run_warm(int argc, char** argv) {
   add_flags(app, flags);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   if (const Status completed = complete(flags); !completed.ok()) {
-    std::cerr << argv[0] << ": " << printable(completed.error().message) << "\n";
+    std::cerr << argv[0] << ": " << one_line(completed.error().message) << "\n";
     return kMisused;
   }
   return run_warm(flags.run);

@@ -93,7 +93,7 @@ int run_warm(const WarmRun& run) {
   const bool lists = run.what == WarmRun::What::kList;
   const Result<std::vector<WarmRow>> rows = rows_for(run);
   if (!rows.ok()) {
-    std::cerr << "heatsink warm: " << run.admin.text() << ": " << printable(rows.error().message)
+    std::cerr << "heatsink warm: " << run.admin.text() << ": " << one_line(rows.error().message)
               << "\n";
     return kFailed;
   }

@@ -87,7 +87,7 @@ int tell(const WarmRun& run, const WarmSearchRow& search, const std::vector<Warm
 }
 
 int fail(const WarmRun& run, const std::string& why) {
-  std::cerr << "heatsink warm: " << run.admin.text() << ": " << printable(why) << "\n";
+  std::cerr << "heatsink warm: " << run.admin.text() << ": " << one_line(why) << "\n";
   return kFailed;
 }
 

@@ -19,7 +19,8 @@ std::string printable(std::string_view bytes, std::size_t bytes_max = kPrintable
 
 // The same for a whole sentence: backslashes and quotes stay as they are, so a name in it that went
 // through printable() is not escaped twice.
-std::string one_line(std::string_view text, std::size_t bytes_max);
+inline constexpr std::size_t kSentenceBytesMax = 1024;
+std::string one_line(std::string_view text, std::size_t bytes_max = kSentenceBytesMax);
 
 // The bytes that printable() showed so, if it did not cut them. A backslash that begins none of its
 // escapes stands for itself, so a plain name may be typed as it is.

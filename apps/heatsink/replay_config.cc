@@ -13,6 +13,7 @@ std::string report_config(const ReplayReport& report) {
   const replay::Setting& setting = advice.chosen.setting;
   std::string out =
       fmt::format("# Recommended by 'heatsink replay' for {}.\n", printable(report.source));
+  if (!advice.caching) out += "# " + no_caching_sentence(report) + "\n";
   for (const replay::Reason& reason : advice.reasons)
     out += fmt::format("# {} {}: {}\n", reason.question, reason.answer, reason.why);
   const std::size_t entries = std::min<std::size_t>(setting.capacity.entries_max, 4096);

@@ -58,7 +58,7 @@ std::string summary(const ReplayReport& report) {
       report.trace.facts.timed ? "by its timestamps" : "at the stated rate");
   out += "<h2>Recommendation</h2>\n";
   if (!report.recommendation.caching)
-    out += "<p><strong>Leave caching off for this traffic.</strong></p>\n";
+    out += "<p><strong>" + no_caching_sentence(report) + "</strong></p>\n";
   out += "<dl>\n";
   for (const replay::Reason& reason : report.recommendation.reasons)
     out += fmt::format("<dt>{} <strong>{}</strong></dt><dd>{}</dd>\n", escaped(reason.question),

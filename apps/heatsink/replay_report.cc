@@ -59,6 +59,13 @@ std::string memory_title(const ReplayReport& report) {
   return report.facts.sized < report.trace.accesses.size() ? "memory est." : "memory";
 }
 
+std::string no_caching_sentence(const ReplayReport& report) {
+  if (report.recommendation.caching) return "";
+  return report.trace.facts.behind_proxy
+             ? "No advice: what a heatsink answers from its copies is missing in this trace."
+             : "Leave caching off for this traffic.";
+}
+
 std::string missed_sentence(const ReplayReport& report) {
   if (!report.accuracy || report.accuracy->named_truly == report.accuracy->truly) return "";
   const replay::Accuracy& accuracy = *report.accuracy;
@@ -98,6 +105,12 @@ std::vector<std::string> caveats(const ReplayReport& report) {
                     "others, so memory is an estimate (--value-size).",
                     report.facts.sized == 0 ? "no" : std::to_string(report.facts.sized),
                     format_bytes(report.rules.value_bytes_assumed)));
+  }
+  if (report.trace.facts.behind_proxy) {
+    out.emplace_back(
+        "WARNING: this was recorded at a server with a heatsink in front. What that answers from "
+        "its copies is not in the trace: hot keys look cold in it. MONITOR through the proxy shows "
+        "no more. Record at the proxy instead: heatsink top --record, or packets of its port.");
   }
   if (report.trace.facts.is_recording) {
     out.push_back(

@@ -39,6 +39,9 @@ bool knows_bytes(const ReplayReport& report);
 // "memory", or that it is an estimate.
 std::string memory_title(const ReplayReport& report);
 
+// What there is to say instead of a recommendation to cache; "" if there is one.
+std::string no_caching_sentence(const ReplayReport& report);
+
 // Why the detector missed what it missed, with the figures; empty when it missed nothing.
 std::string missed_sentence(const ReplayReport& report);
 

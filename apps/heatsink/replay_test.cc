@@ -122,6 +122,27 @@ TEST_F(ReplayVerb, NothingHotIsSaidAndConfigured) {
   EXPECT_EQ(run_verb("config", {"check", config}).out, "ok\n");
 }
 
+TEST_F(ReplayVerb, ATraceFromBehindAProxyIsNoReasonToLeaveCachingOff) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) {
+    text += std::to_string(1'000'000 + i / 1000) + "." + std::to_string(i % 1000 + 1000).substr(1) +
+            "000 [0 10.0.0.1:5] \"GET\" \"k" + std::to_string(i) + "\"\n";
+  }
+  const std::string beat = "1000020.000000 [0 10.0.0.9:1] \"EXISTS\" \"heatsink:heartbeat\"\n";
+  const Outcome direct = run_verb("replay", {file("direct.txt", text)});
+  EXPECT_THAT(direct.out, HasSubstr("Leave caching off"));
+  EXPECT_THAT(direct.out, Not(HasSubstr("WARNING")));
+  const std::string config = path("c.yaml");
+  const Outcome behind =
+      run_verb("replay", {file("behind.txt", text + beat), "--write-config", config});
+  ASSERT_EQ(behind.code, kDone) << behind.err;
+  EXPECT_THAT(behind.out, HasSubstr("No advice"));
+  EXPECT_THAT(behind.out, HasSubstr("WARNING: this was recorded at a server with a heatsink"));
+  EXPECT_THAT(behind.out, Not(HasSubstr("Leave caching off")));
+  EXPECT_THAT(behind.out, HasSubstr("20000 requests")) << "the heartbeat is none";
+  EXPECT_THAT(content(config), HasSubstr("# No advice"));
+}
+
 TEST_F(ReplayVerb, WithoutSizesNothingIsSaidOfBytes) {
   std::string text = "t_ms,key,op\n";
   for (int i = 0; i < 40'000; ++i) {

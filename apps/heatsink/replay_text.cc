@@ -71,7 +71,7 @@ std::string trace_text(const ReplayReport& report) {
 std::string recommendation_text(const ReplayReport& report) {
   const replay::Recommendation& advice = report.recommendation;
   std::string out = heading("Recommendation");
-  if (!advice.caching) out += "Leave caching off for this traffic.\n";
+  if (!advice.caching) out += no_caching_sentence(report) + "\n";
   for (const replay::Reason& reason : advice.reasons) {
     out += wrapped(fmt::format("{} {}", reason.question, reason.answer));
     out += wrapped(reason.why, 2, 2);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/detect/heartbeat_key.h"
 #include "heatsink/replay/line_reader.h"
 #include "heatsink/replay/operation.h"
 #include "heatsink/resp/resp.h"
@@ -39,6 +40,10 @@ class MonitorReader final : public LineReader {
     keys_.clear();
     if (command != nullptr) (void)resp::find_keys(*command, arguments_, keys_);
     if (keys_.empty()) ++out.facts().keyless;
+    if (is_heartbeat(command)) {
+      out.facts().behind_proxy = true;
+      return;
+    }
     const bool is_get = command != nullptr && is_copied_read(command->name);
     for (const resp::KeyRef& key : keys_) {
       RawAccess access{arguments_[key.arg], head.db, head.at_ns, Operation::kRead, {}};
@@ -46,6 +51,11 @@ class MonitorReader final : public LineReader {
       if (is_get) access.operation = Operation::kGet;
       if (!out.add(access)) return;
     }
+  }
+
+  bool is_heartbeat(const resp::Command* command) const {
+    return keys_.size() == 1 && command->name == "exists" &&
+           detect::is_heartbeat_key(arguments_[keys_[0].arg]);
   }
 
   resp::CommandTable commands_ = resp::CommandTable::built_in();

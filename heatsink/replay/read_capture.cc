@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heatsink/capture/capture.h"
+#include "heatsink/detect/heartbeat_key.h"
 #include "heatsink/replay/operation.h"
 #include "heatsink/replay/read_trace.h"
 
@@ -23,6 +24,10 @@ class CaptureReader {
   void take(const capture::CapturedCommand& command) {
     if (command.keys.empty()) ++builder_.facts().keyless;
     last_ns_ = std::max(last_ns_, command.at_ns);
+    if (is_heartbeat(command)) {
+      builder_.facts().behind_proxy = true;
+      return;
+    }
     const bool is_get = command.command != nullptr && is_copied_read(command.command->name);
     for (const capture::CapturedKey& key : command.keys) {
       RawAccess access{key.name, command.db, last_ns_, Operation::kRead, {}};
@@ -37,6 +42,11 @@ class CaptureReader {
   TraceBuilder& builder() { return builder_; }
 
  private:
+  static bool is_heartbeat(const capture::CapturedCommand& command) {
+    return command.keys.size() == 1 && command.command != nullptr &&
+           command.command->name == "exists" && detect::is_heartbeat_key(command.keys[0].name);
+  }
+
   TraceBuilder builder_;
   std::int64_t last_ns_ = 0;
 };

@@ -97,6 +97,7 @@ struct ReadingFacts {
   std::uint64_t times_back = 0;           // timestamps before the one before: taken as equal to it
   bool full = false;                      // the memory limit ended the reading
   bool timed = false;                     // by the trace's own timestamps, not at a stated rate
+  bool behind_proxy = false;              // a heatsink's heartbeats are in it: hits are not
   bool is_recording = false;              // accesses are reconstructed from rates
   std::vector<std::string> caveats = {};  // sentences about what its source did not tell
 };

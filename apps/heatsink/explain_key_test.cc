@@ -46,14 +46,14 @@ helps     gathered writes: takes off 57.2 % of its load on the server (4.8 % of 
 helps     copies by age: takes off 28.6 % of its load on the server (2.4 % of the node's requests);
           kept for 10s: 330 B and the value in each holder; up to 10s stale; code
             #include <heatsink/client.h>
-            const auto options = heatsink::ClientOptions().with("cache.expire-after-write", "10s").value();
-            heatsink::Client client(options);
+            auto config = heatsink::ClientOptions().with("cache.expire-after-write", "10s").value();
+            heatsink::Client client(config);
             client.get("counter:visits", load);
 helps     copies by age: takes off 28.5 % of its load on the server (2.4 % of the node's requests);
           kept for 1s: 330 B and the value in each holder; up to 1s stale; code
             #include <heatsink/client.h>
-            const auto options = heatsink::ClientOptions().with("cache.expire-after-write", "1s").value();
-            heatsink::Client client(options);
+            auto config = heatsink::ClientOptions().with("cache.expire-after-write", "1s").value();
+            heatsink::Client client(config);
             client.get("counter:visits", load);
 helps     a limit: takes off 14.3 % of its load on the server (1.2 % of the node's requests); at
           3000/s, 500 requests a second are refused, or with over: delay wait

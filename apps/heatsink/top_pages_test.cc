@@ -87,7 +87,7 @@ helps     copies by age: takes off 50.0 % of its load on the server (0.5 % of
           the node's requests); kept for 10s: 448 B in each of 2 processes; up
           to 10s stale; code
             #include <heatsink/client.h>
-            const auto options = heatsink::ClientOptions().with("cache.expire-af
+            auto config = heatsink::ClientOptions().with("cache.expire-after-wri
  q quit  h help  p pause  Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots
 )");
 }
@@ -115,14 +115,14 @@ done      local copies: answer 99.0 % of its reads, which takes off 98.0 % of it
 helps     copies by age: takes off 50.0 % of its load on the server (0.5 % of the node's requests); kept for 10s: 448 B
           in each of 2 processes; up to 10s stale; code
             #include <heatsink/client.h>
-            const auto options = heatsink::ClientOptions().with("cache.expire-after-write", "10s").value();
-            heatsink::Client client(options);
+            auto config = heatsink::ClientOptions().with("cache.expire-after-write", "10s").value();
+            heatsink::Client client(config);
             client.get("product:1000:price", load);
 helps     copies by age: takes off 49.5 % of its load on the server (0.5 % of the node's requests); kept for 1s: 448 B
           in each of 2 processes; up to 1s stale; code
             #include <heatsink/client.h>
-            const auto options = heatsink::ClientOptions().with("cache.expire-after-write", "1s").value();
-            heatsink::Client client(options);
+            auto config = heatsink::ClientOptions().with("cache.expire-after-write", "1s").value();
+            heatsink::Client client(config);
             client.get("product:1000:price", load);
 no use    gathered writes: takes off 3.6 % of its load on the server (0.0 % of the node's requests); 195 of 210 writes a
           second reach the server; each up to 2ms later

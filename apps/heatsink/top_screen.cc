@@ -144,12 +144,12 @@ void add_choices(Row& row, const TopModel& model, const TopRows& rows) {
             kGood);
 }
 
-// In a few words what "hot" means here; all of it is on the page of a key.
-std::string threshold_text(const HotkeysView& view) {
+// In a word what "hot" means here; all of it is on the page of a key.
+void add_threshold(Row& row, const HotkeysView& view) {
   if (!view.sources.empty())
-    return view.sources.front().name == "lfu" ? " (a full counter)" : " (a tenth and more)";
-  if (std::isnan(view.node.hot) || view.node.dimension != "requests") return "";
-  return fmt::format(" ({:g}/s and more)", view.node.hot);
+    row.add("hot from", view.sources.front().name == "lfu" ? "counter 255" : "10 %", kDim);
+  else if (!std::isnan(view.node.hot) && view.node.dimension == "requests")
+    row.add("hot from", fmt::format("{:g}/s", view.node.hot), kDim);
 }
 
 void draw_section(Screen& screen, const TopModel& model, const TopRows& rows) {
@@ -160,10 +160,9 @@ void draw_section(Screen& screen, const TopModel& model, const TopRows& rows) {
     return;
   }
   Row row(screen, 6);
-  row.add(fmt::format("hot {}{}, write-hot {}, warm {}", hot, threshold_text(view), write_hot,
-                      count_of(view, "warm")),
-          "");
+  row.add(fmt::format("hot {}, write-hot {}, warm {}", hot, write_hot, count_of(view, "warm")), "");
   add_choices(row, model, rows);
+  add_threshold(row, view);
   row.add("", fmt::format("per second over {}", tui::age_text(view.window)), kDim);
 }
 

@@ -324,10 +324,12 @@ TEST(TopScreen, WhatIsCalledHotIsSaidInAWord) {
   TopModel model("127.0.0.1:6390", seconds(1));
   model.answered(view);
   EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(),
-              HasSubstr("hot 3 (3000/s and more), write-hot 1, warm 1   by rate"));
-  view.sources = {{.name = "monitor", .state = "running"}};
+              HasSubstr("by rate ▼   hot from 3000/s   per second over 10s\n"));
+  view.sources.emplace_back();
+  view.sources[0].name = "monitor";
+  view.sources[0].state = "running";
   model.answered(view);
-  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(), HasSubstr("hot 3 (a tenth and more), "));
+  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(), HasSubstr("   hot from 10 %   "));
 }
 
 TEST(TopSummary, IsNoWiderThanTheTerminal) {

@@ -71,12 +71,11 @@ KeyTraffic in_each_process(const Case& of) {
 Lines lines_for_library(const Case& of, const char* option, const std::string& value,
                         const char* loader) {
   const auto name = of.place.name ? quoted(*of.place.name) : std::nullopt;
-  return {
-      "#include <heatsink/client.h>",
-      fmt::format("const auto options = heatsink::ClientOptions().with(\"{}\", \"{}\").value();",
-                  option, value),
-      "heatsink::Client client(options);",
-      fmt::format("client.get({}{});", name.value_or("key"), loader)};
+  return {"#include <heatsink/client.h>",
+          fmt::format("auto config = heatsink::ClientOptions().with(\"{}\", \"{}\").value();",
+                      option, value),
+          "heatsink::Client client(config);",
+          fmt::format("client.get({}{});", name.value_or("key"), loader)};
 }
 
 }  // namespace

@@ -261,27 +261,6 @@ class Explained(TopTest):
         self.assertRegex(run.stdout, r"\ncommands +GET \d")
         self.assertRegex(run.stdout, r"\n(helps|done) +local copies: .*takes\s+off\s+\d")
 
-    def test_a_counter_is_advised_to_be_gathered_in_lines_that_the_proxy_takes(self):
-        client = self.to_proxy()
-
-        def advised():
-            for _ in range(2000):
-                client.send("INCR", "counter:visits")
-            client.read_many(2000)
-            rows = json.loads(self.explain("counter:visits", "--json").stdout)["rows"]
-            remedies = rows[0]["advice"]["remedies"] if rows else []
-            found = [each for each in remedies if each["relief"] == "gathered writes"]
-            return found if found and found[0]["helps"] else None
-
-        (gathered,) = until(advised, PATIENCE_S, "advice on the counter")
-        self.assertFalse(gathered["done"])
-        self.assertIn("    coalesce: 2ms", gathered["lines"])
-        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-            file.write("\n".join(gathered["lines"]) + "\n")
-            file.flush()
-            checked = self.run_verb("config", "check", file.name)
-        self.assertEqual((checked.returncode, checked.stdout), (0, "ok\n"), checked.stderr)
-
     def test_the_name_as_it_is_shown(self):
         run = self.explain(SHOWN_HOSTILE, "--json")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
@@ -310,6 +289,29 @@ class Explained(TopTest):
         run = self.run_verb("explain", "--admin", "127.0.0.1:1", "motd")
         self.assertEqual((run.returncode, run.stdout), (1, ""))
         self.assertIn("no answer from http://127.0.0.1:1", run.stderr)
+
+
+class ExplainedCounter(TopTest):
+    def test_a_counter_is_advised_to_be_gathered_in_lines_that_the_proxy_takes(self):
+        client = self.to_proxy()
+
+        def advised():
+            for _ in range(2000):
+                client.send("INCR", "counter:visits")
+            client.read_many(2000)
+            rows = json.loads(self.explain("counter:visits", "--json").stdout)["rows"]
+            remedies = rows[0]["advice"]["remedies"] if rows else []
+            found = [each for each in remedies if each["relief"] == "gathered writes"]
+            return found if found and found[0]["helps"] else None
+
+        (gathered,) = until(advised, PATIENCE_S, "advice on the counter")
+        self.assertFalse(gathered["done"])
+        self.assertIn("    coalesce: 2ms", gathered["lines"])
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("\n".join(gathered["lines"]) + "\n")
+            file.flush()
+            checked = self.run_verb("config", "check", file.name)
+        self.assertEqual((checked.returncode, checked.stdout), (0, "ok\n"), checked.stderr)
 
 
 class ExplainedInSeveralDatabases(TopTest):

@@ -158,7 +158,10 @@ HEATSINK_API int heatsink_is_hot(heatsink_client* client, const char* key,
                                  size_t key_size);  // 1, 0
 // Counts an access that goes another way.
 HEATSINK_API int heatsink_record(heatsink_client* client, const char* key, size_t key_size);
-// Hot for so long, whatever its traffic, and loaded now. HEATSINK_REFUSED: no room.
+// Hot for so long, whatever its traffic. The client's own threads load it, after this has returned;
+// without the option refresh.enabled this call does, before it returns. A heatsink_get() that comes
+// while that load is under way joins it; one that comes before loads the key itself, and the
+// client's threads leave it out. HEATSINK_REFUSED: no room.
 HEATSINK_API int heatsink_warm(heatsink_client* client, const char* key, size_t key_size,
                                const heatsink_loader* loader, uint64_t for_ms);
 

@@ -327,6 +327,52 @@ static void test_threads(void) {
   heatsink_free(client);
 }
 
+// Answers when it may.
+typedef struct held_source {
+  int loads, may_answer;
+} held_source;
+
+static int load_held(void* user, const char* key, size_t key_size, heatsink_reply* reply) {
+  static const struct timespec kPause = {0, 1000000};
+  held_source* from = user;
+  (void)key, (void)key_size;
+  __atomic_add_fetch(&from->loads, 1, __ATOMIC_RELAXED);
+  while (!__atomic_load_n(&from->may_answer, __ATOMIC_ACQUIRE)) nanosleep(&kPause, NULL);
+  return heatsink_reply_value(reply, "a value", 7);
+}
+
+static void* read_once(void* argument) {
+  const reader* self = argument;
+  expect_read(self->client, self->loader, "a value", 0);
+  return NULL;
+}
+
+static void test_warm_is_joined(void) {
+  enum { kReaders = 8 };
+  static const struct timespec kPause = {0, 1000000};
+  held_source from = {0, 0};
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_options_set(options, "cache.wait-timeout", "10m") == HEATSINK_OK);
+  reader all = {NULL, heatsink_loader_new(load_held, &from, NULL)};
+  EXPECT(heatsink_open(options, &all.client) == HEATSINK_OK);
+  heatsink_options_free(options);
+  EXPECT(heatsink_warm(all.client, KEY, all.loader, 60000) == HEATSINK_OK);
+  while (__atomic_load_n(&from.loads, __ATOMIC_RELAXED) == 0) nanosleep(&kPause, NULL);
+  pthread_t threads[kReaders];
+  for (int i = 0; i < kReaders; ++i)
+    EXPECT(pthread_create(&threads[i], NULL, read_once, &all) == 0);
+  heatsink_stats_values now = {0};
+  while (now.waits + now.loads < kReaders) {
+    EXPECT(heatsink_stats(all.client, &now, sizeof(now)) == HEATSINK_OK);
+    nanosleep(&kPause, NULL);
+  }
+  __atomic_store_n(&from.may_answer, 1, __ATOMIC_RELEASE);
+  for (int i = 0; i < kReaders; ++i) EXPECT(pthread_join(threads[i], NULL) == 0);
+  EXPECT(now.waits == kReaders && from.loads == 1);
+  heatsink_loader_free(all.loader);
+  heatsink_free(all.client);
+}
+
 static void test_after_close(void) {
   source from = {"a value", NULL, 0, 0, 0};
   heatsink_client* client = open_quiet();
@@ -540,6 +586,7 @@ int main(int count, char** words) {
                {"failures", test_failures},
                {"hot", test_hot},
                {"threads", test_threads},
+               {"warm_is_joined", test_warm_is_joined},
                {"after_close", test_after_close},
                {"tells", test_tells},
                {"server", test_server},

@@ -122,8 +122,11 @@ class Client {
   // Counts an access that goes another way.
   void record(std::string_view key) const noexcept { engine_.record(key); }
 
-  // These keys are hot for so long, whatever their traffic, and loaded now: in the background, or
-  // here without refresh.enabled. Returns those for which cache.maximum-size has no room.
+  // These keys are hot for so long, whatever their traffic, and are loaded: by the threads of
+  // refresh.threads, after this has returned; without refresh.enabled here, before it returns. A
+  // get() that comes while such a load is under way joins it; one that comes before loads the key
+  // itself, and the background leaves that key out. Returns those for which cache.maximum-size has
+  // no room.
   template <Loader<V> L>
   std::vector<std::string> warm(std::span<const std::string> keys, const L& loader,
                                 Nanos for_so_long = std::chrono::minutes(10)) const {

@@ -86,6 +86,7 @@ Core::Core(const ClientOptions& options)
       hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
             .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
       flights_(static_cast<std::size_t>(options.maximum_waiters)),
+      flights_are_of_(process_),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
                         .time_since_epoch()
                         .count()),
@@ -131,25 +132,31 @@ double Core::random() {
 
 // ---- loading
 
-// Who has joined a flight whose value had ended by then wants a later one.
 SharedBox Core::load(KeyHash hash, const Load& load) {
+  return load_since(hash, load, TimePoint::min());
+}
+
+// Who has joined a flight whose value had ended by then wants a later one.
+SharedBox Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
+  const pid_t process = getpid();
+  if (flights_are_of_.exchange(process) != process) flights_.abandon();
   const TimePoint wanted_at = BootClock::now();
   TimePoint not_before = fences_.fence(name_of(hash));
   for (;;) {
     std::shared_ptr<Flight> flight;
-    SharedBox box = load_or_wait(hash, load, not_before, flight);
+    SharedBox box = load_or_wait(hash, load, since, not_before, flight);
     if (wanted_at < flight->value_ends) return box;
     not_before = std::max(fences_.fence(name_of(hash)), wanted_at);
   }
 }
 
-SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint not_before,
+SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint since, TimePoint not_before,
                              std::shared_ptr<Flight>& flight) {
   const Flights::Seat seat = flights_.board(hash, BootClock::now(), not_before);
   flight = seat.flight;
   switch (seat.role) {
     case Flights::Role::kLeads:
-      return lead(hash, seat.flight, load);
+      return land_copy(hash, flight, since) ? flight->box : lead(hash, flight, load);
     case Flights::Role::kRefused:
       count(counters_.refusals);
       throw LoadRefused("as many callers as cache.maximum-waiters wait for this key's load");
@@ -157,38 +164,60 @@ SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint not_befor
       break;
   }
   count(counters_.waits);
-  if (!flights_.wait(*seat.flight, options_.wait_timeout)) {
+  if (!flights_.wait(*flight, options_.wait_timeout)) {
     count(counters_.refusals);
-    throw LoadRefused(
-        "another caller's load of this key has taken longer than "
-        "cache.wait-timeout");
+    throw LoadRefused("another load of this key has taken longer than cache.wait-timeout");
   }
-  if (seat.flight->error != nullptr) std::rethrow_exception(seat.flight->error);
-  return seat.flight->box;
+  return brought_by(*flight);
+}
+
+SharedBox Core::brought_by(const Flight& flight) {
+  if (flight.box == nullptr) std::rethrow_exception(flight.error);
+  if (flight.error != nullptr) count(counters_.stale_served);
+  return flight.box;
+}
+
+// Between a look that found no copy and the flight that this caller leads now, another may have
+// landed. Its copy is looked at as a hit looks, and after the flight has begun: who joins asks for
+// one that no fence is later than, and a fence makes the copy go.
+bool Core::land_copy(KeyHash hash, const std::shared_ptr<Flight>& flight, TimePoint since) {
+  const TimePoint now = BootClock::now();
+  const TimePoint served_until = this->served_until();  // before the copy
+  SharedBox box = hot_.copy(hash);
+  if (box == nullptr || box->loaded_at < since) return false;
+  const TimePoint ends = std::min(box->expires_at, served_until);
+  if (now >= ends) return false;
+  flight->value_ends = ends;
+  flights_.land(hash, flight, std::move(box), nullptr);
+  return true;
+}
+
+// True: there is a copy now.
+bool Core::fly(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
+  SharedBox box;
+  std::exception_ptr error;
+  bool is_kept = false;
+  try {
+    const Watch watched = watch(hash, flight->sent_at);  // before the load, or a change is missed
+    std::shared_ptr<Box> fresh = load();
+    flight->value_ends = watched.deadline;
+    set_times(*fresh, flight->sent_at, BootClock::now(), watched.deadline);
+    is_kept = keep(hash, watched, fresh);
+    box = std::move(fresh);
+  } catch (...) {
+    error = std::current_exception();
+    box = stale_instead(hash);
+  }
+  flights_.land(hash, flight, std::move(box), std::move(error));
+  return is_kept;
 }
 
 SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
   count(counters_.loads);
-  SharedBox box;
-  Watch watched;
-  try {
-    watched = watch(hash, flight->sent_at);  // before it is loaded, or a change is missed
-    std::shared_ptr<Box> fresh = load();
-    flight->value_ends = watched.deadline;
-    set_times(*fresh, flight->sent_at, BootClock::now(), watched.deadline);
-    box = std::move(fresh);
-  } catch (...) {
-    count(counters_.load_failures);
-    box = stale_instead(hash);
-    flights_.land(hash, flight, box, box == nullptr ? std::current_exception() : nullptr);
-    if (box == nullptr) throw;
-    count(counters_.stale_served);
-    return box;
-  }
-  if (keep(hash, watched, box, true) && options_.refresh_enabled)
-    refresh_later(hash, load, box->loaded_at);
-  flights_.land(hash, flight, box, nullptr);
-  return box;
+  const bool is_kept = fly(hash, flight, load);
+  if (flight->error != nullptr) count(counters_.load_failures);
+  if (is_kept && options_.refresh_enabled) refresh_later(hash, load, flight->box->loaded_at);
+  return brought_by(*flight);
 }
 
 // Null: none that is young enough.
@@ -202,15 +231,16 @@ SharedBox Core::stale_instead(KeyHash hash) const {
 
 // A load that began before a write of the key had ended may have seen less than the write. With a
 // server, what one load has shown must not come to an end by another that began before: whatever
-// was shown raises the fence, and a copy that is not as young as it goes.
-bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box, bool is_shown) {
+// was shown raises the fence, and a copy that is not as young as it goes. A load in the background
+// counts as shown: somebody may have joined it, or will before it lands.
+bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box) {
   const NameHash name = name_of(hash);
   const std::lock_guard lock(keeping_);
   const bool may = options_.cache_enabled && !is_closed_ && watch.is_tracked &&
                    !fences_.write_in_flight(name) &&
                    watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
   const bool is_kept = may && hot_.put(hash, box);
-  if (server_ != nullptr && (is_kept || is_shown)) {
+  if (server_ != nullptr) {
     fences_.raise(name, BootClock::now());
     if (!is_kept) hot_.drop(hash);
   }

@@ -79,8 +79,9 @@ class Core final : private ServerNews {
   // Of a key that is hot and has no copy that may be served: loads it, or waits for another who
   // does. Throws what the load throws, or LoadRefused.
   SharedBox load(KeyHash hash, const Load& load);
-  // Likewise, in the background. REQUIRES refresh.enabled.
-  void load_soon(KeyHash hash, Load load);
+  // Loads it, unless a load that began since `wanted_at` has: in the background, or here without
+  // refresh.enabled, where it throws likewise. Whoever wants the key meanwhile joins that load.
+  void load_ahead(KeyHash hash, Load load, TimePoint wanted_at);
   // A reader saw a copy that is due early.
   void ask_refresh(KeyHash hash);
 
@@ -123,10 +124,16 @@ class Core final : private ServerNews {
         invalidations{0}, flushes{0};
   };
 
+  // What a load may give instead of asking the source: a copy that was loaded since then.
+  SharedBox load_since(KeyHash hash, const Load& load, TimePoint since);
   // `flight`: that which it led, or has waited for.
-  SharedBox load_or_wait(KeyHash hash, const Load& load, TimePoint not_before,
+  SharedBox load_or_wait(KeyHash hash, const Load& load, TimePoint since, TimePoint not_before,
                          std::shared_ptr<Flight>& flight);
+  // The leader's part. They hand what comes of it to all who wait.
+  bool land_copy(KeyHash hash, const std::shared_ptr<Flight>& flight, TimePoint since);
+  bool fly(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
   SharedBox lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
+  SharedBox brought_by(const Flight& flight);  // REQUIRES that it has landed
   SharedBox stale_instead(KeyHash hash) const;
   static void count(std::atomic<std::uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -135,7 +142,7 @@ class Core final : private ServerNews {
 
   using Watch = ServerLink::Watch;
   Watch watch(KeyHash hash, TimePoint now);
-  bool keep(KeyHash hash, const Watch& watch, const SharedBox& box, bool is_shown);
+  bool keep(KeyHash hash, const Watch& watch, const SharedBox& box);
   void set_times(Box& box, TimePoint sent_at, TimePoint loaded_at,
                  TimePoint deadline = TimePoint::max());
   void make_hot(std::string_view key, KeyHash hash);
@@ -167,6 +174,7 @@ class Core final : private ServerNews {
   void refresh_later(KeyHash hash, Load load, TimePoint loaded_at);
   void run_refresher();
   void refresh(const RefreshSchedule::Job& job);
+  void refresh_failed(KeyHash hash);
 
   const ClientOptions options_;
   const pid_t process_;
@@ -179,6 +187,7 @@ class Core final : private ServerNews {
   HotKeys hot_;
   cache::Fences fences_;
   Flights flights_;
+  std::atomic<pid_t> flights_are_of_;  // that process's threads lead them
   Counters counters_;
   std::mutex keeping_;  // so that nothing is kept that a write has overtaken
   TimePoint all_changed_at_ = TimePoint::min();  // guarded by keeping_

@@ -11,9 +11,14 @@ void Core::ask_refresh(KeyHash hash) {
   if (schedule_.hurry(hash, BootClock::now())) schedule_changed_.notify_one();
 }
 
-void Core::load_soon(KeyHash hash, Load load) {
+void Core::load_ahead(KeyHash hash, Load load, TimePoint wanted_at) {
+  if (!options_.refresh_enabled) {
+    load_since(hash, load, wanted_at);
+    return;
+  }
   refresh_later(hash, std::move(load), BootClock::now());
-  ask_refresh(hash);
+  const std::lock_guard lock(schedule_mutex_);
+  if (schedule_.hurry(hash, wanted_at)) schedule_changed_.notify_one();
 }
 
 void Core::refresh_later(KeyHash hash, Load load, TimePoint loaded_at) {
@@ -40,30 +45,38 @@ void Core::run_refresher() {
   }
 }
 
+// Where a caller loads the key already, or has since it was due, nothing is left to do.
 void Core::refresh(const RefreshSchedule::Job& job) {
-  const TimePoint sent_at = BootClock::now();
-  try {
-    const Watch watched = watch(job.hash, sent_at);
-    const std::shared_ptr<Box> box = job.load();
-    set_times(*box, sent_at, BootClock::now(), watched.deadline);
-    keep(job.hash, watched, box, false);
-  } catch (...) {
-    count(counters_.refresh_failures);
-    const double chance = random();
-    bool is_dropped = false;
-    {
-      const std::lock_guard lock(schedule_mutex_);
-      is_dropped = schedule_.failed(job.hash, BootClock::now(), chance);
+  const TimePoint not_before = fences_.fence(name_of(job.hash));
+  const auto flight = flights_.lead(job.hash, BootClock::now(), not_before);
+  const bool is_skipped = flight == nullptr || land_copy(job.hash, flight, job.due);
+  if (!is_skipped) {
+    fly(job.hash, flight, job.load);
+    if (flight->error != nullptr) {
+      refresh_failed(job.hash);
+      return;
     }
-    if (!is_dropped) return;
-    count(counters_.refresh_drops);
-    if (options_.stale_while_error == Nanos(0)) hot_.drop(job.hash);
-    return;
+    count(counters_.refreshes);
   }
-  count(counters_.refreshes);
   const double chance = random();
   const std::lock_guard lock(schedule_mutex_);
-  schedule_.succeeded(job.hash, BootClock::now(), chance);
+  if (is_skipped)
+    schedule_.skipped(job.hash, BootClock::now(), chance);
+  else
+    schedule_.succeeded(job.hash, BootClock::now(), chance);
+}
+
+void Core::refresh_failed(KeyHash hash) {
+  count(counters_.refresh_failures);
+  const double chance = random();
+  bool is_dropped = false;
+  {
+    const std::lock_guard lock(schedule_mutex_);
+    is_dropped = schedule_.failed(hash, BootClock::now(), chance);
+  }
+  if (!is_dropped) return;
+  count(counters_.refresh_drops);
+  if (options_.stale_while_error == Nanos(0)) hot_.drop(hash);
 }
 
 }  // namespace heatsink::client

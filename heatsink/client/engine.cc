@@ -82,11 +82,9 @@ bool Engine::is_hot(std::string_view key) const { return core_->is_hot(core_->ha
 
 bool Engine::warm(std::string_view key, Nanos for_so_long, Load load) const {
   const KeyHash hash = core_->hash(key);
-  if (!core_->warm(key, hash, BootClock::now() + for_so_long)) return false;
-  if (options().refresh_enabled)
-    core_->load_soon(hash, std::move(load));
-  else
-    core_->load(hash, load);
+  const TimePoint now = BootClock::now();  // a reader's load may begin before ours
+  if (!core_->warm(key, hash, now + for_so_long)) return false;
+  core_->load_ahead(hash, std::move(load), now);
   return true;
 }
 

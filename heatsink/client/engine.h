@@ -70,8 +70,8 @@ class Engine {
   void remove(std::string_view key) const;
 
   bool is_hot(std::string_view key) const;
-  // Hot for so long, whatever detection says, and loaded: in the background, or here without
-  // refresh.enabled. False: as many keys as cache.maximum-size are hot.
+  // Hot for so long, whatever detection says, and loaded as Client::warm() says. False: as many
+  // keys as cache.maximum-size are hot.
   bool warm(std::string_view key, Nanos for_so_long, Load load) const;
 
   std::vector<HotKeyInfo> top(std::size_t n) const;

@@ -5,16 +5,25 @@
 
 namespace heatsink::client {
 
+std::shared_ptr<Flight> Flights::take_off(std::shared_ptr<Flight>& latest, TimePoint now,
+                                          TimePoint not_before) {
+  if (latest != nullptr && latest->sent_at > not_before) return nullptr;
+  latest = std::make_shared<Flight>(now);
+  return latest;
+}
+
 Flights::Seat Flights::board(KeyHash hash, TimePoint now, TimePoint not_before) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<Flight>& latest = under_way_[hash];
-  if (latest == nullptr || latest->sent_at <= not_before) {
-    latest = std::make_shared<Flight>(now);
-    return {Role::kLeads, latest};
-  }
+  if (auto own = take_off(latest, now, not_before)) return {Role::kLeads, std::move(own)};
   if (latest->waiters >= waiters_max_) return {Role::kRefused, nullptr};
   ++latest->waiters;
   return {Role::kWaits, latest};
+}
+
+std::shared_ptr<Flight> Flights::lead(KeyHash hash, TimePoint now, TimePoint not_before) {
+  const std::lock_guard lock(mutex_);
+  return take_off(under_way_[hash], now, not_before);
 }
 
 void Flights::land(KeyHash hash, const std::shared_ptr<Flight>& flight, SharedBox box,
@@ -35,6 +44,11 @@ bool Flights::wait(Flight& flight, Nanos at_most) {
   const bool in_time = flight.has_landed.wait_for(lock, at_most, [&] { return flight.is_over; });
   --flight.waiters;
   return in_time;
+}
+
+void Flights::abandon() {
+  const std::lock_guard lock(mutex_);
+  under_way_.clear();
 }
 
 }  // namespace heatsink::client

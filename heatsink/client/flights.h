@@ -16,7 +16,7 @@
 namespace heatsink::client {
 
 // A load under way. Whoever holds one may look at sent_at; its leader sets value_ends before it
-// lands, and who has waited may look at it then. The rest is Flights'.
+// lands, and who has waited may look at it then, and at box and error. The rest is Flights'.
 struct Flight {
   explicit Flight(TimePoint at) : sent_at(at) {}
   const TimePoint sent_at;
@@ -43,6 +43,8 @@ class Flights {
   // The leader loads, and must land() whatever happens. A flight sent at or before `not_before` may
   // bring what is known to be old, so nobody joins it any more: the next in line leads another.
   Seat board(KeyHash hash, TimePoint now, TimePoint not_before);
+  // The same for a load that nobody waits for yet: null if there is one that board() would join.
+  std::shared_ptr<Flight> lead(KeyHash hash, TimePoint now, TimePoint not_before);
 
   // Hands box or error to all who wait.
   void land(KeyHash hash, const std::shared_ptr<Flight>& flight, SharedBox box,
@@ -51,10 +53,17 @@ class Flights {
   // REQUIRES Role::kWaits. False: it has not landed in time.
   bool wait(Flight& flight, Nanos at_most);
 
+  // In a child that was forked: the threads that lead are the parent's, and nothing lands here.
+  void abandon();
+
  private:
   struct HashOfHash {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
   };
+
+  // Under mutex_. Null: `latest` can be joined.
+  static std::shared_ptr<Flight> take_off(std::shared_ptr<Flight>& latest, TimePoint now,
+                                          TimePoint not_before);
 
   const std::size_t waiters_max_;
   std::mutex mutex_;

@@ -64,5 +64,24 @@ TEST(Flights, NobodyJoinsOneThatAWriteHasOvertaken) {
   flights.land(kKey, fresh.flight, nullptr, nullptr);
 }
 
+TEST(Flights, ALoadThatNobodyWaitsForIsOneToo) {
+  Flights flights(10);
+  const auto led = flights.lead(kKey, kStart, kNever);
+  ASSERT_NE(led, nullptr);
+  EXPECT_EQ(flights.lead(kKey, kStart + Nanos(1), kNever), nullptr) << "it is under way";
+  const Flights::Seat waiter = flights.board(kKey, kStart + Nanos(1), kNever);
+  ASSERT_EQ(waiter.role, Flights::Role::kWaits);
+  EXPECT_EQ(waiter.flight, led);
+  EXPECT_NE(flights.lead(kKey, kStart + Nanos(2), kStart), nullptr) << "a write has overtaken it";
+  flights.land(kKey, led, nullptr, nullptr);
+}
+
+TEST(Flights, AChildThatWasForkedWaitsForNoneOfItsParents) {
+  Flights flights(10);
+  const auto led = flights.lead(kKey, kStart, kNever);
+  flights.abandon();
+  EXPECT_EQ(flights.board(kKey, kStart + Nanos(1), kNever).role, Flights::Role::kLeads);
+}
+
 }  // namespace
 }  // namespace heatsink::client

@@ -43,11 +43,12 @@ bool RefreshSchedule::hurry(KeyHash hash, TimePoint now) {
 
 std::optional<RefreshSchedule::Job> RefreshSchedule::next(TimePoint now) {
   if (waiting_.empty() || waiting_.begin()->first > now) return std::nullopt;
-  const KeyHash hash{waiting_.begin()->second};
+  const auto [due, value] = *waiting_.begin();
+  const KeyHash hash{value};
   waiting_.erase(waiting_.begin());
   Key& key = keys_.at(hash);
   key.is_under_way = true;
-  return Job{hash, key.load};
+  return Job{hash, key.load, due};
 }
 
 std::optional<TimePoint> RefreshSchedule::due_at() const {
@@ -60,6 +61,11 @@ void RefreshSchedule::succeeded(KeyHash hash, TimePoint now, double random) {
   if (at == keys_.end() || !at->second.is_under_way) return;
   at->second.failures = 0;
   wait(*at, after(now, options_, random));
+}
+
+void RefreshSchedule::skipped(KeyHash hash, TimePoint now, double random) {
+  const auto at = keys_.find(hash);
+  if (at != keys_.end() && at->second.is_under_way) wait(*at, after(now, options_, random));
 }
 
 bool RefreshSchedule::failed(KeyHash hash, TimePoint now, double random) {

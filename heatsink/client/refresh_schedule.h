@@ -35,21 +35,24 @@ class RefreshSchedule {
   // The key was loaded at `now`, with this loader; a success, if it was known.
   void loaded(KeyHash hash, Load load, TimePoint now, double random);
   void forget(KeyHash hash);
-  // It is wanted at once; false: nobody knows how to load it, or it is under way.
+  // It is due, since `now`; false: nobody knows how to load it, or it is under way.
   bool hurry(KeyHash hash, TimePoint now);
 
   struct Job {
     KeyHash hash;
     Load load;
+    TimePoint due;  // a load that began since then is as good
   };
   // One that is due, now under way.
   std::optional<Job> next(TimePoint now);
   std::optional<TimePoint> due_at() const;  // none: nothing to wait for
 
   // How a job ended; REQUIRES that next() gave it. Of a key forgotten meanwhile: nothing. failed()
-  // is true when it was once too often: the key is forgotten, and its copy is to go.
+  // is true when it was once too often: the key is forgotten, and its copy is to go. skipped(): a
+  // caller has loaded the key, or is about to; whether that works is no matter of the schedule's.
   void succeeded(KeyHash hash, TimePoint now, double random);
   bool failed(KeyHash hash, TimePoint now, double random);
+  void skipped(KeyHash hash, TimePoint now, double random);
 
   std::size_t size() const { return keys_.size(); }
 

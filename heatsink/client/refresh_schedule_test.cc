@@ -78,6 +78,33 @@ TEST(RefreshSchedule, AFailingKeyIsDroppedAfterSoManyInARow) {
   EXPECT_EQ(schedule.due_at(), std::nullopt);
 }
 
+TEST(RefreshSchedule, AJobSaysSinceWhenItIsDue) {
+  RefreshSchedule schedule(options());
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
+  EXPECT_EQ(schedule.next(kStart + kInterval * 2)->due, kStart + kInterval);
+  schedule.loaded(kB, load_of_nothing(), kStart, 0);
+  EXPECT_TRUE(schedule.hurry(kB, kStart - Nanos(1))) << "wanted before anybody could say how";
+  EXPECT_EQ(schedule.next(kStart)->due, kStart - Nanos(1));
+}
+
+// A caller loads the key: nobody knows yet how that ends.
+TEST(RefreshSchedule, AKeyThatIsSkippedIsDueAgainAndKeepsItsFailures) {
+  RefreshSchedule schedule(options());
+  schedule.loaded(kA, load_of_nothing(), kStart, 0);
+  TimePoint now = kStart;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(schedule.next(now += kInterval));
+    EXPECT_FALSE(schedule.failed(kA, now, 0));
+  }
+  ASSERT_TRUE(schedule.next(now += kInterval));
+  schedule.skipped(kA, now, 0);
+  EXPECT_EQ(schedule.due_at(), now + kInterval);
+  ASSERT_TRUE(schedule.next(now += kInterval));
+  EXPECT_TRUE(schedule.failed(kA, now, 0)) << "the third in a row";
+  schedule.skipped(kA, now, 0);
+  EXPECT_EQ(schedule.size(), 0U) << "it is forgotten";
+}
+
 TEST(RefreshSchedule, AFailingKeyDoesNotHoldUpOthers) {
   RefreshSchedule schedule(options());
   schedule.loaded(kA, load_of_nothing(), kStart, 0);

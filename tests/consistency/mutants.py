@@ -65,9 +65,9 @@ PING = [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
          'Value::Type::kInteger && reply.type != Value::Type::kSimple)\n'
          '    return server_said("the heartbeat')]  # fmt: skip
 
-WATCHED = "    watched = watch(hash, flight->sent_at);"
+WATCHED = "    const Watch watched = watch(hash, flight->sent_at);"
 LOADED = "    std::shared_ptr<Box> fresh = load();\n"
-TRACKED_AFTER = [(CORE, f"{WATCHED}  // before it is loaded, or a change is missed\n{LOADED}",
+TRACKED_AFTER = [(CORE, f"{WATCHED}  // before the load, or a change is missed\n{LOADED}",
                   f"{LOADED}{WATCHED}\n")]  # fmt: skip
 
 MUTANTS = [

@@ -49,6 +49,28 @@ def test_cold_and_hot(client, source):
     run(play())
 
 
+def test_who_awaits_a_warmed_key_joins_its_load(source):
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def warming(key):
+        is_asked.set()
+        assert may_answer.wait(PATIENCE_S * 10)
+        return "warmed"
+
+    async def play():
+        async with heatsink.Client(detection_enabled=False, wait_timeout="10m") as client:
+            client.warm(["a"], warming)
+            assert await asyncio.to_thread(is_asked.wait, PATIENCE_S * 10)
+            readers = [asyncio.create_task(client.aget("a", source.awaited)) for _ in range(8)]
+            seen = lambda: client.stats().waits + client.stats().loads  # noqa: E731
+            await asyncio.to_thread(until, seen, PATIENCE_S, "a read waits or loads")
+            may_answer.set()
+            assert await asyncio.gather(*readers) == ["warmed"] * 8
+            assert source.keys == []
+
+    run(play())
+
+
 def test_loads_run_on_the_loop_and_are_shared(client):
     async def play():
         hot(client)

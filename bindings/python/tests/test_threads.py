@@ -46,6 +46,19 @@ def test_a_load_is_shared(client):
     assert len(gate.source.keys) == 1
 
 
+def test_who_reads_a_warmed_key_joins_its_load():
+    gate = Gate("a value")
+    with heatsink.Client(detection_enabled=False, wait_timeout="10m") as client:
+        client.warm(["a"], gate)
+        assert gate.is_asked.wait(PATIENCE_S * 10)
+        with ThreadPoolExecutor(8) as pool:
+            readers = [pool.submit(client.get, "a", gate) for _ in range(8)]
+            until(lambda: client.stats().waits + client.stats().loads == 8, PATIENCE_S)
+            gate.may_answer.set()
+        assert {reader.result() for reader in readers} == {"a value"}
+        assert client.stats().waits == 8 and len(gate.source.keys) == 1
+
+
 class Lost(Exception):
     pass
 

@@ -91,7 +91,11 @@ class Client(_native.Client, Closing):
         loader: Callable[[K], object],
         duration: datetime.timedelta = datetime.timedelta(minutes=10),
     ) -> list[K]:
-        """These keys are hot for so long, whatever their traffic, and loaded now in the background.
+        """These keys are hot for so long, whatever their traffic, and loaded in the background.
+
+        Without refresh_enabled they are loaded here, before this returns. A read that comes while
+        such a load is under way joins it; one that comes before loads the key itself, and the
+        background leaves that key out.
 
         Gives those for which cache.maximum-size has no room.
         """

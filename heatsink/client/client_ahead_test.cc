@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads in the background are loads that readers join: no key is loaded twice at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "heatsink/client/core.h"
+#include "heatsink/client/stage_for_test.h"
+
+namespace heatsink::client {
+namespace {
+
+using ::testing::IsEmpty;
+using Readers = std::vector<std::future<std::string>>;
+
+ClientOptions patient() {
+  ClientOptions options;
+  options.wait_timeout = kPatience;
+  return options;
+}
+
+// A stage whose source answers when it may.
+struct HeldStage : Stage {
+  explicit HeldStage(const ClientOptions& options = patient()) : Stage(options) {
+    source.write("a", "1");
+    source.before_answer = [go = go] { go.wait(); };
+  }
+  ~HeldStage() { answer(); }
+
+  void answer() {
+    if (!has_answered) may_answer.set_value();
+    has_answered = true;
+  }
+  void warm(const std::string& key) {
+    const std::vector<std::string> keys = {key};
+    EXPECT_THAT(client.warm(keys, source.loader()), IsEmpty());
+  }
+  // Once their load is under way, or they wait for one.
+  Readers read_by(int count) {
+    const std::uint64_t before = asked();
+    Readers readers;
+    for (int i = 0; i < count; ++i)
+      readers.push_back(std::async(std::launch::async, [this] { return get("a"); }));
+    EXPECT_TRUE(eventually([&] { return asked() == before + static_cast<std::uint64_t>(count); }));
+    return readers;
+  }
+  std::uint64_t asked() const {
+    const Stats now = client.stats();
+    return now.loads + now.waits;
+  }
+
+  std::promise<void> may_answer;
+  std::shared_future<void> go = may_answer.get_future().share();
+  bool has_answered = false;
+};
+
+TEST(ClientAhead, WhoReadsAWarmedKeyJoinsItsLoad) {
+  HeldStage stage;
+  stage.warm("a");
+  ASSERT_TRUE(eventually([&] { return stage.source.reads == 1; }));
+  Readers readers = stage.read_by(8);
+  stage.answer();
+  for (auto& reader : readers) EXPECT_EQ(reader.get(), "1");
+  EXPECT_EQ(stage.source.reads, 1);
+  EXPECT_EQ(stage.client.stats().waits, 8U);
+}
+
+// All refreshers are busy: a reader does not wait until one of them comes to it.
+TEST(ClientAhead, AWarmedKeyThatAReaderLoadsIsNotLoadedAgain) {
+  ClientOptions options = patient();
+  options.refresh_threads = 1;
+  std::promise<void> may_go_on;
+  const std::shared_future<void> go_on = may_go_on.get_future().share();
+  std::atomic<int> busy{0}, last{0};
+  HeldStage stage(options);
+  const auto held = [&](const std::string&) {
+    ++busy;
+    go_on.wait();
+    return std::optional<std::string>("1");
+  };
+  const auto told = [&](const std::string&) {
+    ++last;
+    return std::optional<std::string>("1");
+  };
+  const std::vector<std::string> before = {"before"}, after = {"after"};
+  ASSERT_THAT(stage.client.warm(before, held), IsEmpty());
+  ASSERT_TRUE(eventually([&] { return busy == 1; }));
+  stage.warm("a");
+  Readers readers = stage.read_by(1);
+  ASSERT_THAT(stage.client.warm(after, told), IsEmpty());
+  may_go_on.set_value();
+  EXPECT_TRUE(eventually([&] { return last == 1; })) << "that of a was due before";
+  EXPECT_EQ(stage.source.reads, 1);
+  stage.answer();
+  EXPECT_EQ(readers[0].get(), "1");
+}
+
+TEST(ClientAhead, WhatAReaderHasLoadedSinceIsNotLoadedAgain) {
+  ClientOptions options = patient();
+  options.refresh_threads = 1;
+  std::promise<void> may_go_on;
+  const std::shared_future<void> go_on = may_go_on.get_future().share();
+  std::atomic<int> busy{0}, last{0};
+  Stage stage(options);
+  stage.source.write("a", "1");
+  const auto held = [&](const std::string&) {
+    ++busy;
+    go_on.wait();
+    return std::optional<std::string>("1");
+  };
+  const auto told = [&](const std::string&) {
+    ++last;
+    return std::optional<std::string>("1");
+  };
+  const std::vector<std::string> before = {"before"}, keys = {"a"}, after = {"after"};
+  ASSERT_THAT(stage.client.warm(before, held), IsEmpty());
+  ASSERT_TRUE(eventually([&] { return busy == 1; }));
+  ASSERT_THAT(stage.client.warm(keys, stage.source.loader()), IsEmpty());
+  EXPECT_EQ(stage.get("a"), "1");
+  ASSERT_THAT(stage.client.warm(after, told), IsEmpty());
+  may_go_on.set_value();
+  EXPECT_TRUE(eventually([&] { return last == 1; }));
+  EXPECT_EQ(stage.source.reads, 1);
+  EXPECT_TRUE(stage.client.peek("a"));
+}
+
+TEST(ClientAhead, WhoReadsWhileACopyThatHasEndedIsRefreshedJoinsThat) {
+  ClientOptions options = patient();
+  options.expire_after_write = Millis(40);  // refreshed after 30
+  HeldStage stage(options);
+  stage.source.before_answer = [&source = stage.source, go = stage.go] {
+    if (source.reads > 1) go.wait();
+  };
+  stage.warm("a");
+  ASSERT_TRUE(eventually([&] { return stage.source.reads == 2 && !stage.client.peek("a"); }));
+  Readers readers = stage.read_by(3);
+  stage.answer();
+  for (auto& reader : readers) EXPECT_EQ(reader.get(), "1");
+  EXPECT_EQ(stage.client.stats().loads, 0U);
+}
+
+TEST(ClientAhead, WhoJoinsALoadThatFailsGetsItsError) {
+  HeldStage stage;
+  stage.source.is_down = true;
+  stage.warm("a");
+  ASSERT_TRUE(eventually([&] { return stage.source.reads == 1; }));
+  Readers readers = stage.read_by(3);
+  stage.answer();
+  for (auto& reader : readers) EXPECT_THROW(reader.get(), std::runtime_error);
+  EXPECT_EQ(stage.source.reads, 1);
+  stage.source.is_down = false;
+  EXPECT_EQ(stage.get("a"), "1");
+}
+
+// Or the old copy, where that is asked for.
+TEST(ClientAhead, WhoJoinsALoadThatFailsGetsAStaleCopyIfAsked) {
+  ClientOptions options = patient();
+  options.expire_after_write = Millis(40);
+  options.stale_while_error = std::chrono::hours(1);
+  HeldStage stage(options);
+  stage.source.before_answer = [&source = stage.source, go = stage.go] {
+    if (source.reads <= 1) return;
+    go.wait();
+    throw std::runtime_error("the source is down");
+  };
+  stage.warm("a");
+  ASSERT_TRUE(eventually([&] { return stage.source.reads == 2 && !stage.client.peek("a"); }));
+  Readers readers = stage.read_by(2);
+  stage.answer();
+  for (auto& reader : readers) EXPECT_EQ(reader.get(), "1");
+  EXPECT_GE(stage.client.stats().stale_served, 2U);
+}
+
+// Who found no copy, and asks when another's load has landed.
+TEST(ClientAhead, WhatHasBeenLoadedMeanwhileIsTaken) {
+  int loads = 0;
+  Core core(quiet());
+  const KeyHash hash = core.hash("a");
+  const Load load = [&] {
+    ++loads;
+    return std::make_shared<BoxOf<std::string>>("1");
+  };
+  ASSERT_TRUE(core.warm("a", hash, TimePoint::max()));
+  const SharedBox first = core.load(hash, load);
+  EXPECT_EQ(core.load(hash, load), first);
+  EXPECT_EQ(loads, 1);
+  core.load_ahead(hash, load, BootClock::now());
+  EXPECT_EQ(loads, 2) << "the copy is older than the wish";
+  core.invalidate(hash);
+  core.load(hash, load);
+  EXPECT_EQ(loads, 3);
+}
+
+TEST(ClientAhead, AForkedChildWaitsForNoLoadOfItsParents) {
+  HeldStage stage;
+  stage.warm("a");
+  ASSERT_TRUE(eventually([&] { return stage.source.reads == 1; }));
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto mine = [](const std::string&) { return std::optional<std::string>("mine"); };
+    bool is_right = false;
+    try {
+      is_right = stage.client.get("a", mine).value() == "mine";
+    } catch (const LoadRefused&) {
+    }
+    _exit(is_right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace heatsink::client

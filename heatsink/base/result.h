@@ -26,6 +26,9 @@ struct Error {
   std::string message;
 };
 
+// Says the error on stderr and aborts: what the caller took for certain is not so.
+[[noreturn]] void end_without_value(const Error& error) noexcept;
+
 // An expected failure is a value of this type; a broken invariant asserts; "need more bytes" is
 // neither and has a status of its own where it occurs. Not thread-safe, like the T it holds.
 template <class T>
@@ -37,18 +40,18 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // REQUIRES: ok().
+  // REQUIRES: ok(). Else the process ends and says what the error is, in every build.
   T& value() & {
-    assert(ok());
-    return std::get<0>(state_);
+    require_value();
+    return *std::get_if<0>(&state_);
   }
   const T& value() const& {
-    assert(ok());
-    return std::get<0>(state_);
+    require_value();
+    return *std::get_if<0>(&state_);
   }
   T&& value() && {
-    assert(ok());
-    return std::get<0>(std::move(state_));
+    require_value();
+    return std::move(*std::get_if<0>(&state_));
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -62,6 +65,11 @@ class [[nodiscard]] Result {
   }
 
  private:
+  void require_value() const {
+    if (!ok()) [[unlikely]]
+      end_without_value(error());
+  }
+
   std::variant<T, Error> state_;
 };
 

@@ -69,6 +69,12 @@ TEST(ClientOptions, AreSetOverWhatTheyAre) {
   EXPECT_THAT(wrong.error().message, HasSubstr("default 3000"));
 }
 
+// As documentation writes it, for options that are known to be right.
+TEST(ClientOptionsDeathTest, AWrongNameIsToldWhereOptionsAreTakenUnseen) {
+  EXPECT_DEATH(static_cast<void>(*ClientOptions{}.with("detection.hotqps", "500")),
+               "there is no option 'detection.hotqps'.*detection.hot-qps");
+}
+
 TEST(ClientOptions, AreReadFromTheEnvironment) {
   const std::array<const char*, 4> environment = {"PATH=/bin", "HEATSINK_DETECTION_HOT_QPS=700",
                                                   "HEATSINK_REFRESH_MAX_FAILURES=5", nullptr};

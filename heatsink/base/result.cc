@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/base/result.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace heatsink {
+
+void end_without_value(const Error& error) noexcept {
+  std::fprintf(stderr, "heatsink: a value was taken where there is an error: %s\n",
+               error.message.c_str());
+  std::abort();
+}
+
+}  // namespace heatsink

@@ -65,6 +65,9 @@ void check_upstream(ConfigFaults& faults, const proxy::ProxyOptions& options) {
   require(
       faults, !upstream.ok() || upstream->db == 0,
       "upstream.url: leave out the database: the proxy carries all of them, clients SELECT theirs");
+  require(faults,
+          !upstream.ok() || upstream->password.empty() || options.upstream_password_file.empty(),
+          "upstream.password-file: upstream.url has a password, too: give one of them");
   require(faults, !upstream.ok() || upstream->password != net::kHiddenPassword,
           "upstream.url: *** only stands for the password in what 'heatsink config print' writes: "
           "put the password itself there");

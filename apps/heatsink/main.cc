@@ -2,8 +2,11 @@
 // heatsink VERB [flags]
 #include <iostream>
 
+#include "apps/heatsink/command_line.h"
 #include "apps/heatsink/verbs.h"
 
 int main(int argc, char** argv) {
-  return heatsink::app::dispatch(heatsink::app::verbs(), argc, argv, std::cout, std::cerr);
+  heatsink::app::CommandLine line(argc, argv);
+  return heatsink::app::dispatch(heatsink::app::verbs(), line.count(), line.words(), std::cout,
+                                 std::cerr);
 }

@@ -11,6 +11,7 @@
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/end_within.h"
 #include "apps/heatsink/metrics.h"
+#include "apps/heatsink/password.h"
 #include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
@@ -152,8 +153,9 @@ int run_proxy(int argc, char** argv) {
       "Address that clients connect to, host:port or unix:/path (default 127.0.0.1:6380)");
   app.add_option(
       "--upstream", flags.upstream,
-      "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path "
-      "(default redis://127.0.0.1:6379)");
+      "The server: redis://[user@]host[:port], rediss:// for TLS, or unix:///path (default "
+      "redis://127.0.0.1:6379); its password: --set upstream.password-file=FILE, or "
+      "HEATSINK_UPSTREAM_PASSWORD");
   app.add_option("--admin", flags.admin,
                  "Address of the admin API, host:port, or off (default 127.0.0.1:6390)");
   app.add_option("--workers", flags.workers,
@@ -165,6 +167,7 @@ int run_proxy(int argc, char** argv) {
   const ConfigFaults faults = configure(flags, options);
   print_faults(faults, "heatsink proxy", std::cerr);
   if (!faults.empty()) return kMisused;
+  if (const Status taken = take_password(options); !taken.ok()) return fail(taken.error());
 
   set_log_level(*parse_log_level(options.log_level));
   if (const Status opened = set_log_output(options.log_file, log_format_of(options)); !opened.ok())

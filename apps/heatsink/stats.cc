@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/heatsink/flags.h"
+#include "apps/heatsink/password.h"
 #include "apps/heatsink/stats_report.h"
 #include "apps/heatsink/top_server_flags.h"
 #include "apps/heatsink/typed_flag.h"
@@ -86,28 +87,13 @@ int show(distributed::Server& server, const StatsOptions& options) {
   }
 }
 
-// The URL as it was given, with the password that a file or the environment has.
-std::string with_password(const std::string& given, const net::RedisUrl& parsed) {
-  const std::string url = net::with_scheme(given);
-  if (parsed.password.empty() || !net::parse_redis_url(url)->password.empty()) return url;
-  constexpr const char* kHex = "0123456789ABCDEF";
-  std::string password = ":";
-  for (const char c : parsed.password) {
-    const auto byte = static_cast<unsigned char>(c);
-    password += {'%', kHex[byte >> 4U], kHex[byte & 0xFU]};
-  }
-  const std::size_t begin = url.find("://") + 3;
-  const std::size_t end = parsed.user.empty() ? std::string::npos : url.find('@', begin);
-  if (end != std::string::npos) return url.substr(0, end) + password + url.substr(end);
-  const std::size_t rest = url[begin] == '@' ? begin + 1 : begin;
-  return url.substr(0, begin) + password + "@" + url.substr(rest);
-}
-
 Result<std::unique_ptr<distributed::Server>> open(const ServerFlags& flags, Nanos timeout) {
   const auto server = observed_server(flags);
   if (!server.ok()) return server.error();
   distributed::ServerOptions options;
-  options.url = with_password(flags.url, *(*server)->url);
+  const std::string url = net::with_scheme(flags.url);
+  const bool has_one = !net::parse_redis_url(url)->password.empty();
+  options.url = has_one ? url : with_password(url, (*server)->url->password);
   options.tls_ca = flags.tls_ca_file;
   options.connect_timeout = options.response_timeout = timeout;
   options.client_name = "heatsink-stats";

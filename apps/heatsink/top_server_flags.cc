@@ -4,11 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <utility>
 
+#include "apps/heatsink/password.h"
 #include "apps/heatsink/typed_flag.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/base/secret_file.h"
 #include "heatsink/observe/observe.h"
 
 namespace heatsink::app {
@@ -17,7 +18,6 @@ namespace {
 constexpr std::string_view kProxy = "proxy";
 constexpr std::string_view kCapture = "capture";
 constexpr std::string_view kAuto = "auto";
-constexpr std::size_t kPasswordBytesMax = 4096;
 constexpr std::size_t kSourcesMax = 8;
 
 std::string names_of_sources() {
@@ -26,22 +26,14 @@ std::string names_of_sources() {
   return out;
 }
 
-Result<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line) || line.empty())
-    return Error{ErrorCode::kUnavailable,
-                 "--password-file: there is no password in " + printable(path)};
-  if (line.ends_with('\r')) line.pop_back();
-  if (line.size() > kPasswordBytesMax)
-    return Error{ErrorCode::kOutOfRange, "--password-file: the password is too long"};
-  return line;
-}
-
 Result<std::string> password_of(const ServerFlags& flags, const net::RedisUrl& url) {
   if (!url.password.empty()) return url.password;
-  if (!flags.password_file.empty()) return first_line(flags.password_file);
-  const char* environment = std::getenv("REDISCLI_AUTH");  // NOLINT(concurrency-mt-unsafe)
+  if (!flags.password_file.empty()) {
+    Result<std::string> password = read_password_file(flags.password_file);
+    if (password.ok()) return password;
+    return Error{password.error().code, "--password-file: " + password.error().message};
+  }
+  const char* environment = std::getenv(kCliVariable);  // NOLINT(concurrency-mt-unsafe)
   return std::string(environment == nullptr ? "" : environment);
 }
 

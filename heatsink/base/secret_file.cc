@@ -37,6 +37,26 @@ Result<std::string> read_secret_file(const std::string& path) {
   return Error{good.error().code, named + ": " + good.error().message};
 }
 
+Result<std::string> read_password_file(const std::string& path) {
+  const std::string named = "'" + printable(path) + "'";
+  std::ifstream file(path, std::ios::binary);
+  std::string line(kPasswordBytesMax + 3, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  if (file.bad() || (file.fail() && !file.eof()))
+    return Error{ErrorCode::kUnavailable,
+                 named + " cannot be read: check that it is there and who may read it"};
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  line.resize(std::min(line.find('\n'), line.size()));
+  if (line.ends_with('\r')) line.pop_back();
+  if (line.empty())
+    return Error{ErrorCode::kInvalidArgument, named + " has no password on its first line"};
+  if (line.size() > kPasswordBytesMax || line.find('\0') != std::string::npos)
+    return Error{ErrorCode::kInvalidArgument, named + ": a password is a line of at most " +
+                                                  std::to_string(kPasswordBytesMax) +
+                                                  " bytes without null"};
+  return line;
+}
+
 bool same_secret(std::string_view given, std::string_view secret) {
   // volatile: an optimiser that saw that the answer is known could leave the loop early.
   volatile unsigned char difference = given.size() == secret.size() ? 0 : 1;

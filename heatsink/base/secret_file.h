@@ -21,6 +21,11 @@ Status check_secret(std::string_view secret);
 // it cannot be read, those of check_secret().
 Result<std::string> read_secret_file(const std::string& path);
 
+// The password of a server: the first line of a file, without its end, of 1 to kPasswordBytesMax
+// bytes of any kind but null. Errors name the file.
+inline constexpr std::size_t kPasswordBytesMax = 4096;
+Result<std::string> read_password_file(const std::string& path);
+
 // Takes equally long wherever they differ; tells only their lengths.
 bool same_secret(std::string_view given, std::string_view secret);
 

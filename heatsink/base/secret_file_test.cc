@@ -38,6 +38,26 @@ TEST(SecretFile, AMissingFileIsNamed) {
   EXPECT_FALSE(read_secret_file("/").ok());
 }
 
+TEST(PasswordFile, TheFirstLineWhateverItIs) {
+  for (const char* rest : {"", "\n", "\r\n", "\nmore\n"})
+    EXPECT_EQ(*read_password_file(file_with("pw with ü" + std::string(rest))), "pw with ü");
+  EXPECT_EQ(read_password_file(file_with(std::string(kPasswordBytesMax, 'h') + "\r\n"))->size(),
+            kPasswordBytesMax);
+}
+
+TEST(PasswordFile, WhatIsNoneIsRefusedAndNotRepeated) {
+  for (const std::string& bad :
+       {std::string(), std::string("\nhush"), std::string("\r\n"),
+        std::string(kPasswordBytesMax + 1, 'h'), std::string("hush\0hush", 9)}) {
+    const Result<std::string> password = read_password_file(file_with(bad));
+    ASSERT_FALSE(password.ok());
+    EXPECT_NE(password.error().message.find("heatsink-secret"), std::string::npos);
+    EXPECT_EQ(password.error().message.find("hush"), std::string::npos);
+  }
+  EXPECT_FALSE(read_password_file("/nowhere/password").ok());
+  EXPECT_FALSE(read_password_file("/").ok());
+}
+
 TEST(SameSecret, OnlyTheSameBytes) {
   EXPECT_TRUE(same_secret("abc", "abc"));
   for (const char* other : {"", "ab", "abd", "xbc", "abcabc", "abca"})

@@ -81,6 +81,9 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({"upstream.url", &upstream,
            "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path."});
+  set.add({"upstream.password-file", &upstream_password_file,
+           "The file whose first line is the server's password; without it, and without one in the "
+           "URL, it is that of the environment, HEATSINK_UPSTREAM_PASSWORD."});
   set.add(
       {"upstream.tls-ca", &upstream_tls_ca,
        "File of the authorities (PEM) that sign the server's certificate; without it those that "

@@ -53,7 +53,10 @@ def free_port():
 class Process:
     """One child, its output kept for the report of a failure."""
 
-    def __init__(self, command, descriptors_max=None, stderr=subprocess.STDOUT, preload=None):
+    def __init__(
+        self, command, descriptors_max=None, stderr=subprocess.STDOUT, preload=None,
+        environment=None,
+    ):  # fmt: skip
         def limit():
             if descriptors_max is not None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors_max, descriptors_max))
@@ -65,7 +68,7 @@ class Process:
             stderr=stderr,
             text=True,
             errors="replace",
-            env=os.environ | ({"LD_PRELOAD": preload} if preload else {}),
+            env=os.environ | ({"LD_PRELOAD": preload} if preload else {}) | (environment or {}),
             preexec_fn=limit,
         )
         self.reader = threading.Thread(target=self._read, daemon=True)

@@ -25,12 +25,12 @@ HOT = {
 class Door:
     """`heatsink proxy` with exactly these options; `lines()` is what it has written."""
 
-    def __init__(self, upstream, **options):
+    def __init__(self, upstream, environment=None, **options):
         command = [HEATSINK, "proxy", "--upstream", upstream]
         given = {"proxy.listen": "127.0.0.1:0", "admin.listen": "127.0.0.1:0", "proxy.workers": 2}
         for name, value in {**given, **options}.items():
             command += ["--set", f"{name}={value}"]
-        self.process = Process(command)
+        self.process = Process(command, environment=environment)
         try:
             until(self._decided, PATIENCE_S, "heatsink proxy ready")
         except AssertionError:
@@ -127,8 +127,9 @@ class DoorTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="hs-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def open(self, upstream, **options):
-        door = Door(upstream, **{name.replace("__", "."): v for name, v in options.items()})
+    def open(self, upstream, environment=None, **options):
+        given = {name.replace("__", "."): value for name, value in options.items()}
+        door = Door(upstream, environment, **given)
         self.addCleanup(door.stop)
         return door
 

@@ -71,6 +71,7 @@ Keeper::Keeper(SharedState& shared)
       plans_(shared.options.warming),
       link_(loop_, shared.place, tracker_, shared.link_options(), "no local copies"),
       access_(loop_, shared),
+      rights_(loop_, shared),
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       reader_(reader_options(shared), auditor_),
@@ -113,6 +114,7 @@ void Keeper::run() {
   if (shared_.options.detection_enabled) timers_.every(shared_.options.tick, [this] { judge(); });
   timers_.every(Toucher::kInterval, [this] {
     toucher_.round(BootClock::now());
+    rights_.tick(BootClock::now());
     link_.flush();
   });
   timers_.every(shared_.options.refresh_interval, [this] { refresh(); });
@@ -248,11 +250,17 @@ void Keeper::release(const BarrierRequest& waited) {
 
 void Keeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
+  if (!facts.version.empty()) rights_.check(facts.cluster, BootClock::now());  // it has let us in
   if (!facts.commands) return;
   shared_.contacts.fetch_add(1);
   for (Worker* worker : workers_) {
     worker->post([worker, commands = facts.commands] { worker->set_commands(commands); });
   }
+}
+
+void Keeper::rights_changed() {
+  access_.check({});
+  rights_.check_again(BootClock::now());
 }
 
 // If the tracker is told of its user's rights and that is also who a client is that has said
@@ -395,7 +403,7 @@ detect::Report Keeper::make_report() {
   report.window = shared_.options.window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();
-  report.upstream_up = link_.problem().empty();
+  report.upstream_up = link_.problem().empty() || is_refused_a_right();
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);
@@ -472,7 +480,14 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
 
 std::string Keeper::coherence() const {
   if (!shared_.options.cache_enabled) return "off (cache.enabled is false)";
-  return link_.problem().empty() ? filler_.state() : link_.problem();
+  if (link_.problem().empty()) return filler_.state();
+  const std::string rights = is_refused_a_right() ? rights_.against_copies() : "";
+  return link_.problem() + (rights.empty() ? "" : "; " + rights);
+}
+
+// Such a server is there, and serves clients as before: only copies need the right.
+bool Keeper::is_refused_a_right() const {
+  return link_.problem().find("NOPERM") != std::string::npos;
 }
 
 }  // namespace heatsink::proxy

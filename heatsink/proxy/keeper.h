@@ -23,6 +23,7 @@
 #include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/pattern_searches.h"
 #include "heatsink/proxy/refresher.h"
+#include "heatsink/proxy/rights_check.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/toucher.h"
 #include "heatsink/proxy/warm_plans.h"
@@ -78,7 +79,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override;
   void release(const BarrierRequest& waited) override;
   void learn(const redis::ServerFacts& facts) override;
-  void rights_changed() override { access_.check({}); }
+  void rights_changed() override;
   void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
   void lease_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
@@ -104,6 +105,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   std::size_t hot_keys() const;  // hot and write-hot ones, and what is only warmed
   double accesses_rate(const detect::Verdict& verdict) const;
   std::string coherence() const;
+  bool is_refused_a_right() const;
 
   // keeper_inspection.cc
   detect::Report report_of_one(const std::string& name, std::uint32_t db);
@@ -143,6 +145,7 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   std::vector<std::shared_ptr<WarmWaiter>> warm_waiters_;
   redis::Link link_;
   AccessProbe access_;
+  RightsCheck rights_;
   KeyInspector inspector_;
   Auditor auditor_;
   redis::Tracker reader_;  // the auditor's

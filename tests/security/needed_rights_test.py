@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the proxy's own user must be allowed, and that the log says what it is not, line by line."""
+
+import json
+import pathlib
+import subprocess
+import unittest
+
+from harness import PATIENCE_S, Redis, until
+from stage import HOT, DoorTest, tcp
+
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/security.md"
+KEY = "the server's user 'app' may not read the heartbeat's key 'heatsink:heartbeat'"
+
+
+class NeededRights(DoorTest):
+    def setUp(self):
+        super().setUp()
+        self.redis = Redis()
+        self.addCleanup(self.redis.stop)
+        self.admin = self.keep(tcp(self.redis.port))
+
+    def user(self, *rules):
+        self.assertEqual(self.admin.ask("ACL", "SETUSER", "app", "on", ">pw", *rules), b"+OK\r\n")
+
+    def start(self, **options):
+        return self.open(f"redis://app:pw@127.0.0.1:{self.redis.port}", **HOT, **options)
+
+    def coherence(self, door):
+        command = ["curl", "-s", f"http://{door.admin}/api/hotkeys"]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return json.loads(text)["node"]["coherence"]
+
+    def client(self, door):
+        client = self.keep(tcp(door.port))
+        self.assertEqual(client.ask("AUTH", "app", "pw"), b"+OK\r\n")
+        return client
+
+    def get_copies(self, door):
+        until(lambda: self.coherence(door) == "up", PATIENCE_S, "coherence up")
+        client = self.client(door)
+        self.assertEqual(client.ask("SET", "app:1", "v"), b"+OK\r\n")
+        self.served_locally(door, client, "app:1")
+
+    def test_a_user_without_the_heartbeats_key(self):
+        self.user("~app:*", "+@all")
+        door = self.start()
+        door.says(KEY + ": no local copies; grant it: ACL SETUSER app ~heatsink:heartbeat, or set ")
+        self.assertNotIn("not reachable", door.output())
+        until(lambda: KEY in self.coherence(door), PATIENCE_S, "the reason in the API")
+        client = self.client(door)
+        self.assertEqual(client.ask("SET", "app:1", "v"), b"+OK\r\n")
+        self.assertEqual(client.ask("GET", "app:1"), b"$1\r\nv\r\n")
+        health = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}"]
+        status = subprocess.run(
+            [*health, f"http://{door.admin}/healthz"], capture_output=True, text=True, check=True
+        ).stdout
+        self.assertEqual(status, "200", "it serves clients")
+        self.user("~heatsink:heartbeat")  # as the log says
+        self.get_copies(door)
+        door.says("the server's user may do all that the proxy asks for")
+
+    def test_or_with_a_heartbeat_key_that_it_may_read(self):
+        self.user("~app:*", "+@all")
+        door = self.start(**{"cache.heartbeat-key": "app:heartbeat"})
+        self.get_copies(door)
+        self.assertNotIn("may not", door.output())
+
+    def test_a_line_for_each_command(self):
+        self.user("~*", "+@all", "-getrange", "-client|tracking")
+        door = self.start()
+        door.says("the server's user 'app' may not run CLIENT TRACKING: no local copies; grant it:")
+        door.says("'app' may not run GETRANGE: no local copies of strings; grant it: ACL SETUSER")
+        lines = [line for line in door.output().splitlines() if "may not run" in line]
+        self.assertEqual(len(lines), 2, lines)
+        self.user("+client|tracking", "+getrange")
+        self.get_copies(door)
+
+    def test_what_the_guide_says_is_enough(self):
+        with open(GUIDE, encoding="utf-8") as guide:
+            (line,) = [line for line in guide if line.startswith("ACL SETUSER heatsink ")]
+        rules = line.split()[4:]
+        self.user(*rules, "~app:*", "+@read", "+@write")
+        door = self.start()
+        self.get_copies(door)
+        self.assertNotIn("may not", door.output())
+
+
+if __name__ == "__main__":
+    unittest.main()

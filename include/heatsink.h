@@ -170,6 +170,11 @@ HEATSINK_API int heatsink_warm(heatsink_client* client, const char* key, size_t 
 
 HEATSINK_API int heatsink_server_get(heatsink_client* client, const char* key, size_t key_size,
                                      heatsink_value* value);
+// Asks the server whether there is a copy or not, and keeps none: for loaders that make something
+// of what it has. Calls back with the value before it returns; HEATSINK_NONE: there is no such key.
+HEATSINK_API int heatsink_server_fetch(heatsink_client* client, const char* key, size_t key_size,
+                                       void (*tell)(void* user, const char* value, size_t size),
+                                       void* user);
 // `ttl_ms`: it ends by itself after so long; 0: it does not.
 HEATSINK_API int heatsink_server_set(heatsink_client* client, const char* key, size_t key_size,
                                      const char* value, size_t value_size, uint64_t ttl_ms);

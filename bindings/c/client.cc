@@ -209,6 +209,17 @@ int heatsink_server_get(heatsink_client* client, const char* key, size_t key_siz
                   [](const Client<>& cache, std::string_view name) { return cache.get(name); });
 }
 
+int heatsink_server_fetch(heatsink_client* client, const char* key, size_t key_size,
+                          void (*tell)(void* user, const char* value, size_t size), void* user) {
+  if (tell == nullptr) return missing_argument();
+  return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
+    const std::optional<std::string> value = cache.fetch(name);
+    if (!value) return int{HEATSINK_NONE};
+    tell(user, value->data(), value->size());
+    return int{HEATSINK_OK};
+  });
+}
+
 int heatsink_server_set(heatsink_client* client, const char* key, size_t key_size,
                         const char* value, size_t value_size, uint64_t ttl_ms) {
   if (value == nullptr && value_size != 0) return missing_argument();

@@ -546,6 +546,11 @@ static void test_local_limiter(void) {
   heatsink_local_limiter_free(limiter);
 }
 
+static void find_value(void* user, const char* value, size_t size) {
+  (void)user, (void)value, (void)size;
+  EXPECT(!"there is a value");
+}
+
 static void test_server(void) {
   heatsink_value value = HEATSINK_NO_VALUE;
   heatsink_client* client = open_quiet();
@@ -561,6 +566,8 @@ static void test_server(void) {
   EXPECT(heatsink_server_state(client) == HEATSINK_FAILED);
   EXPECT(heatsink_server_get(client, KEY, &value) == HEATSINK_FAILED);
   EXPECT(strstr(heatsink_last_error(), "cannot be reached") != NULL);
+  EXPECT(heatsink_server_fetch(client, KEY, find_value, NULL) == HEATSINK_FAILED);
+  EXPECT(heatsink_server_fetch(client, KEY, NULL, NULL) == HEATSINK_INVALID);
   EXPECT(heatsink_server_set(client, KEY, "1", 1, 0) == HEATSINK_FAILED);
   EXPECT(heatsink_server_del(client, KEY) == HEATSINK_FAILED);
   EXPECT(heatsink_server_set(client, KEY, NULL, 1, 0) == HEATSINK_INVALID);

@@ -94,6 +94,7 @@ setup(
             "heatsink._native",
             [os.path.relpath(path, HERE) for path in sorted(HERE.glob("native/*.cc"))],
             include_dirs=[str(ROOT), str(ROOT / "include")],
+            define_macros=[("HEATSINK_PYTHON_VERSION", f'"{version()}"')],
             py_limited_api=True,
             extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden"],
             # RPATH and not RUNPATH: it must hold for what the libraries beside it link, too.

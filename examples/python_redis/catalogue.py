@@ -10,9 +10,10 @@ import heatsink
 server = redis.Redis.from_url(sys.argv[1], decode_responses=True)
 # The same client, but GET and MGET of hot keys are no round trip. Thresholds lower than a service
 # would have them: this is one reader.
-shop = heatsink.wrap(server, hot_qps=100, warm_qps=20)
+cache = heatsink.Client(hot_qps=100, warm_qps=20)
+shop = heatsink.wrap(server, cache)
 
-with shop.heatsink as cache:
+with cache:
     while not cache.is_hot("product:1"):
         shop.get("product:1")
     shop.get("product:1")
@@ -20,8 +21,8 @@ with shop.heatsink as cache:
     for _ in range(1000):
         price = shop.get("product:1")
     now_asked = server.info("commandstats")["cmdstat_get"]["calls"]
-    print(f"product:1 costs {price}")
+    print("product:1 costs", price)
     print(f"{1000 - (now_asked - asked)} of 1000 reads asked nobody")
 
     shop.incrby("product:1", 10)  # a write through the same client is seen at once
-    print(f"product:1 costs {shop.get('product:1')}")
+    print("product:1 costs", shop.get("product:1"))

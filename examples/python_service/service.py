@@ -23,7 +23,8 @@ app = FastAPI()
 @cache.cached(key="product:{product_id}")
 async def load_product(product_id: str) -> dict[str, Any] | None:
     """Awaited on the event loop, and called again in the background while the product is hot."""
-    return await server.hgetall(f"product:{product_id}") or None
+    fields: dict[Any, Any] = await server.hgetall(f"product:{product_id}")
+    return fields or None
 
 
 @app.get("/products/{product_id}")
@@ -36,8 +37,9 @@ async def read_product(product_id: str) -> dict[str, Any]:
 
 @app.put("/products/{product_id}")
 async def write_product(product_id: str, product: dict[str, str]) -> None:
+    fields: dict[Any, Any] = dict(product)
     try:
-        await server.hset(f"product:{product_id}", mapping=product)
+        await server.hset(f"product:{product_id}", mapping=fields)
     finally:
         load_product.invalidate(product_id)  # also when nobody knows whether it was written
 

@@ -73,6 +73,12 @@ class Client {
   Local<V> get(std::string_view key) const requires std::same_as<V, std::string> {
     return get(key, engine_.source());
   }
+  // The same without a look at copies, counted by nobody, and nothing is kept: for loaders that
+  // make something of what the server has.
+  std::optional<std::string> fetch(
+      std::string_view key) const requires std::same_as<V, std::string> {
+    return engine_.source()(std::string(key));
+  }
   // The local copy if there is one; counts nothing and asks nobody.
   Local<V> peek(std::string_view key) const {
     return Local<V>(engine_, key, typename Local<V>::Peek{});

@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <new>
+#include <string>
 
 #include "bindings/python/native/client.h"
 #include "bindings/python/native/errors.h"
@@ -39,6 +40,25 @@ int call_loader(void* user, const char* key, std::size_t key_size, heatsink_repl
 }
 
 void bury_source(void* user) { Dead::bury(static_cast<Source*>(user)); }
+
+struct Found {
+  heatsink_reply* reply;
+  int code;
+};
+
+void take_found(void* user, const char* value, std::size_t size) {
+  auto& found = *static_cast<Found*>(user);
+  const std::string stored = Codec::stored_bytes({value, size});
+  found.code = heatsink_reply_value(found.reply, stored.data(), stored.size());
+}
+
+int ask_server(void* user, const char* key, std::size_t key_size, heatsink_reply* reply) {
+  auto* const client = static_cast<heatsink_client*>(user);
+  Found found = {reply, HEATSINK_OK};
+  const int code = heatsink_server_fetch(client, key, key_size, take_found, &found);
+  if (code < 0) heatsink_reply_error(reply, heatsink_last_error());
+  return code == HEATSINK_OK ? found.code : code;
+}
 
 int call_write(const Write& write, heatsink_reply* reply) {
   return in_python([&]() -> int {
@@ -94,6 +114,12 @@ heatsink_loader* new_loader(PyObject* loader, const Codec& codec, bool key_is_te
     delete source;
     PyErr_NoMemory();
   }
+  return handle;
+}
+
+heatsink_loader* new_server_loader(heatsink_client* client) {
+  heatsink_loader* const handle = heatsink_loader_new(ask_server, client, nullptr);
+  if (handle == nullptr) PyErr_NoMemory();
   return handle;
 }
 

@@ -33,6 +33,11 @@ void release_after_fork();
 // The library keeps what it needs of it.
 heatsink_loader* new_loader(PyObject* loader, const Codec& codec, bool key_is_text);
 
+// The same for a loader that asks the server of server.url by the client's own connection, which
+// takes no GIL. What it finds is bytes. The client must outlive what the library keeps of it, as it
+// does what it keeps itself.
+heatsink_loader* new_server_loader(heatsink_client* client);
+
 // A write to the source: `user` is one of these, in the thread that called the library.
 struct Write {
   PyObject* function;

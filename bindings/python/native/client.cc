@@ -18,6 +18,16 @@ bool takes(Py_ssize_t count, Py_ssize_t wanted) {
   return false;
 }
 
+// Null: an exception is set.
+heatsink_loader* loader_for(const ClientState& state, heatsink_client* client, const Key& key,
+                            PyObject* loader) {
+  if (loader != Py_None) return new_loader(loader, state.codec, key.is_text);
+  if (state.has_server) return new_server_loader(client);
+  PyErr_SetString(PyExc_TypeError,
+                  "a loader is needed, or a Client with server_url=\"redis://...\"");
+  return nullptr;
+}
+
 // What a read found, as an object; what is held is released. Call only for codes >= 0.
 PyObject* found(const ClientState& state, int code, heatsink_value& value) {
   if (code == HEATSINK_NONE) Py_RETURN_NONE;
@@ -34,9 +44,9 @@ PyObject* found(const ClientState& state, int code, heatsink_value& value) {
       .release();
 }
 
-// The part of a read that may wait.
+// The part of a read that may wait. None for a loader: the server is asked.
 PyObject* load_key(ClientState& state, heatsink_client* client, const Key& key, PyObject* loader) {
-  heatsink_loader* const handle = new_loader(loader, state.codec, key.is_text);
+  heatsink_loader* const handle = loader_for(state, client, key, loader);
   if (handle == nullptr) return nullptr;
   heatsink_value value = HEATSINK_NO_VALUE;
   Call call;
@@ -48,18 +58,18 @@ PyObject* load_key(ClientState& state, heatsink_client* client, const Key& key, 
   return result;
 }
 
-// get(key, loader). A hit neither waits nor gives up the GIL.
+// get(key, loader=None). A hit neither waits nor gives up the GIL.
 PyObject* client_get(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
-  if (client == nullptr || !takes(count, 2)) return nullptr;
+  if (client == nullptr || (count != 1 && !takes(count, 2))) return nullptr;
   const Key key(arguments[0]);
   if (!key) return nullptr;
   heatsink_value value = HEATSINK_NO_VALUE;
   const int code = heatsink_read(client, key.data, key.size, &value);
   if (code < 0) return Call().raise(code);
   if (value.is_hit != 0) return found(state, code, value);
-  return load_key(state, client, key, arguments[1]);
+  return load_key(state, client, key, count == 1 ? Py_None : arguments[1]);
 }
 
 // _read(key, default): the first step of get; the default where there is no copy.
@@ -138,6 +148,37 @@ PyObject* client_remove(PyObject* self, Arguments arguments, Py_ssize_t count) {
   return none_unless(heatsink_del(client, key.data, key.size, call_remove, &write), call);
 }
 
+// _server_set(key, value, milliseconds); 0: it stays.
+PyObject* client_server_set(PyObject* self, Arguments arguments, Py_ssize_t count) {
+  ClientState& state = state_of(self);
+  heatsink_client* const client = state.handle();
+  if (client == nullptr || !takes(count, 3)) return nullptr;
+  const Key key(arguments[0]);
+  const unsigned long long ms = key ? PyLong_AsUnsignedLongLong(arguments[2]) : 0;
+  if (!key || PyErr_Occurred() != nullptr) return nullptr;
+  const Ref stored = state.codec.stored(arguments[1]);
+  if (!stored) return nullptr;
+  const std::string_view value =
+      Codec::plain({PyBytes_AsString(stored.get()), size_of(PyBytes_Size(stored.get()))});
+  Call call;
+  return none_unless(without_python([&] {
+                       return heatsink_server_set(client, key.data, key.size, value.data(),
+                                                  value.size(), ms);
+                     }),
+                     call);
+}
+
+// _server_delete(key)
+PyObject* client_server_delete(PyObject* self, PyObject* name) {
+  heatsink_client* const client = state_of(self).handle();
+  if (client == nullptr) return nullptr;
+  const Key key(name);
+  if (!key) return nullptr;
+  Call call;
+  return none_unless(
+      without_python([&] { return heatsink_server_del(client, key.data, key.size); }), call);
+}
+
 // update(key, value)
 PyObject* client_update(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
@@ -175,7 +216,7 @@ PyObject* client_is_hot(PyObject* self, PyObject* name) {
   return code < 0 ? Call().raise(code) : PyBool_FromLong(code);
 }
 
-// _warm(key, loader, milliseconds): False: there is no room.
+// _warm(key, loader, milliseconds): False: there is no room. No loader (None): asks the server.
 PyObject* client_warm(PyObject* self, Arguments arguments, Py_ssize_t count) {
   ClientState& state = state_of(self);
   heatsink_client* const client = state.handle();
@@ -183,7 +224,7 @@ PyObject* client_warm(PyObject* self, Arguments arguments, Py_ssize_t count) {
   const Key key(arguments[0]);
   const unsigned long long ms = key ? PyLong_AsUnsignedLongLong(arguments[2]) : 0;
   if (!key || PyErr_Occurred() != nullptr) return nullptr;
-  heatsink_loader* const handle = new_loader(arguments[1], state.codec, key.is_text);
+  heatsink_loader* const handle = loader_for(state, client, key, arguments[1]);
   if (handle == nullptr) return nullptr;
   Call call;
   const int code =
@@ -264,13 +305,16 @@ void client_destroy(PyObject* self) {
 }
 
 PyMethodDef client_methods[] = {
-    {"get", method(client_get), METH_FASTCALL, "get(key, loader)"},
+    {"get", method(client_get), METH_FASTCALL, "get(key, loader=None)"},
     {"_read", method(client_read), METH_FASTCALL, "_read(key, default)"},
     {"_load", method(client_load), METH_FASTCALL, "_load(key, loader)"},
     {"peek", method(client_peek), METH_O, "peek(key)"},
     {"_fresh", method(client_fresh), METH_O, "_fresh(value)"},
     {"set", method(client_set), METH_FASTCALL, "set(key, value, store)"},
     {"delete", method(client_remove), METH_FASTCALL, "delete(key, remove)"},
+    {"_server_set", method(client_server_set), METH_FASTCALL,
+     "_server_set(key, value, milliseconds)"},
+    {"_server_delete", method(client_server_delete), METH_O, "_server_delete(key)"},
     {"update", method(client_update), METH_FASTCALL, "update(key, value)"},
     {"invalidate", method(with_key<heatsink_invalidate>), METH_O, "invalidate(key)"},
     {"record", method(with_key<heatsink_record>), METH_O, "record(key)"},

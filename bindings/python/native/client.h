@@ -30,6 +30,7 @@ struct ClientState {
   Ref listeners, reporters;
   unsigned opened_in = 0;
   bool is_closed = false;
+  bool has_server = false;  // server.url is set
 
  private:
   bool is_lost() const { return opened_in != fork_count && !is_closed; }

@@ -75,6 +75,12 @@ Ref Codec::stored(PyObject* value) const {
   return {};
 }
 
+std::string Codec::stored_bytes(std::string_view plain) {
+  std::string stored(1, kBytes);
+  stored += plain;
+  return stored;
+}
+
 Ref Codec::value(const char* stored, std::size_t size) const {
   const auto length = static_cast<Py_ssize_t>(size) - 1;
   Ref plain(*stored == kText ? PyUnicode_DecodeUTF8(stored + 1, length, kErrors)

@@ -2,6 +2,9 @@
 // Keys and values between Python and the bytes of the library.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "bindings/python/native/python_api.h"
 
 namespace heatsink::python {
@@ -30,6 +33,10 @@ struct Codec {
   // As the library keeps it: a byte for the kind, then the value. Null and an exception on failure.
   Ref stored(PyObject* value) const;
   Ref value(const char* stored, std::size_t size) const;
+  // What a source outside of Python has of such a value: `stored` without its kind; and back, where
+  // it is bytes.
+  static std::string_view plain(std::string_view stored) { return stored.substr(1); }
+  static std::string stored_bytes(std::string_view plain);
   Codec shared() const { return {Ref::to(encode.get()), Ref::to(decode.get())}; }
 };
 

@@ -53,13 +53,14 @@ PyObject* raise_object(PyObject* exception) {
   return nullptr;
 }
 
-// The load of somebody else has failed.
+// The load of somebody else has failed, or the server: what a loader of Python's has raised has a
+// number.
 PyObject* raise_shared() {
   const char* const text = heatsink_last_error();
   unsigned long long number = 0;
   int told_at = 0;
   if (std::sscanf(text, "#%llu %n", &number, &told_at) != 1 || told_at == 0) {
-    PyErr_SetString(exceptions.load_failed, text);
+    PyErr_SetString(exceptions.server_error, text);
     return nullptr;
   }
   const Remembered& place = remembered[number % remembered.size()];
@@ -101,7 +102,7 @@ int failed(heatsink_reply* reply) {
   const Ref message(text ? PyUnicode_FromFormat("#%llu %U", number, text.get()) : nullptr);
   const char* told = message ? PyUnicode_AsUTF8AndSize(message.get(), nullptr) : nullptr;
   if (told == nullptr) PyErr_Clear();
-  heatsink_reply_error(reply, told != nullptr ? told : "the loader raised");
+  heatsink_reply_error(reply, told != nullptr ? told : "#0 the loader raised");
   if (Call* const call = Call::innermost_) call->raised_ = std::move(exception);
   return HEATSINK_FAILED;
 }

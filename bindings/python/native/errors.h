@@ -13,6 +13,7 @@ struct Exceptions {
   PyObject* error = nullptr;
   PyObject* load_refused = nullptr;
   PyObject* load_failed = nullptr;
+  PyObject* server_error = nullptr;
 };
 inline Exceptions exceptions;
 

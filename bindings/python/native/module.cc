@@ -33,7 +33,13 @@ bool add_exceptions(PyObject* module) {
       "heatsink.LoadFailed",
       "Another caller's load, which this one waited for, raised what cannot be copied.",
       exceptions.error, nullptr);
+  exceptions.server_error = PyErr_NewExceptionWithDoc(
+      "heatsink.ServerError",
+      "The server of server_url says no, cannot be reached, or has not answered: after a write "
+      "nobody knows then whether it was executed.",
+      exceptions.error, nullptr);
   return add(module, "Error", exceptions.error) &&
+         add(module, "ServerError", exceptions.server_error) &&
          add(module, "LoadRefused", exceptions.load_refused) &&
          add(module, "LoadFailed", exceptions.load_failed);
 }
@@ -72,7 +78,8 @@ PyMODINIT_FUNC PyInit__native() {
   if (!rate_limiter || !add(module.get(), "Client", client.get()) ||
       !add(module.get(), "WindowStats", stats.get()) ||
       !add(module.get(), "Limiter", limiter.get()) ||
-      !add(module.get(), "RateLimiter", rate_limiter.get()) || !add_exceptions(module.get()))
+      !add(module.get(), "RateLimiter", rate_limiter.get()) || !add_exceptions(module.get()) ||
+      PyModule_AddStringConstant(module.get(), "version", HEATSINK_PYTHON_VERSION) != 0)
     return nullptr;
   if (pthread_atfork(hold_for_fork, release_after_fork, count_fork) != 0) return PyErr_NoMemory();
   return module.release();

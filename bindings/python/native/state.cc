@@ -51,6 +51,7 @@ PyObject* ClientState::open() {
   const int code = heatsink_open(options, &opened);
   if (code != HEATSINK_OK) return Call().raise(code);
   client = opened;
+  has_server = heatsink_server_state(client) != HEATSINK_NONE;
   opened_in = fork_count;
   Py_RETURN_NONE;
 }

@@ -76,8 +76,10 @@ def test_other_values_need_a_codec(client):
                 client.warm(["a"], Source({}))
     with pytest.raises(TypeError):
         client.set("a", 1, lambda *_: None)
-    with pytest.raises(TypeError, match="2 positional arguments"):
+    with pytest.raises(TypeError, match="a loader is needed, or a Client with server_url="):
         client.get("a")
+    with pytest.raises(TypeError, match="2 positional arguments"):
+        client.get("a", Source(), Source())
     with pytest.raises(TypeError, match="a loader must be callable"):
         client.get("a", "b")
 

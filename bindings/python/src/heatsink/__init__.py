@@ -3,7 +3,8 @@
 
 from heatsink._client import Client
 from heatsink._limiter import Decision, Limiter
-from heatsink._native import Error, LoadFailed, LoadRefused
+from heatsink._native import Error, LoadFailed, LoadRefused, ServerError
+from heatsink._native import version as __version__
 from heatsink._options import Option, options
 from heatsink._rate_limiter import LimiterCounts, RateLimiter, Verdict
 from heatsink._redis import wrap
@@ -22,11 +23,13 @@ __all__ = [
     "LoadRefused",
     "Option",
     "RateLimiter",
+    "ServerError",
     "Stats",
     "Verdict",
     "WindowCounts",
     "WindowReading",
     "WindowStats",
+    "__version__",
     "options",
     "wrap",
 ]

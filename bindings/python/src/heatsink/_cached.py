@@ -5,7 +5,7 @@ import functools
 import inspect
 import string
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     from heatsink._client import Client
@@ -26,16 +26,28 @@ class Cached(Protocol[P, R_co]):
     def invalidate(self, *args: P.args, **kwargs: P.kwargs) -> None:
         """What the function would load for these arguments has been written: the copy goes."""
 
+    # In a class it becomes a method, as the function would. Of its parameters without `self` mypy
+    # 1.0 could make nothing (Concatenate in the type of self): they are not checked there.
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> "Cached[P, R_co]": ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None, /) -> Callable[..., R_co]: ...
 
-def cached(
-    client: "Client", key: str | Callable[P, str | bytes]
-) -> Callable[[Callable[P, R]], Cached[P, R]]:
+
+class Decorator(Protocol):
+    """Makes a Cached of any function: the template of its key says nothing of its parameters."""
+
+    def __call__(self, function: Callable[P, R], /) -> Cached[P, R]: ...
+
+
+def cached(client: "Client", key: str | Callable[..., str | bytes]) -> Decorator:
     """Client.cached()."""
 
-    def decorate(function: Callable[P, R]) -> Cached[P, R]:
+    def decorate(function: Callable[P, R], /) -> Cached[P, R]:
+        key_of: Callable[..., str | bytes]
         key_of = _by_template(key, function) if isinstance(key, str) else key
         serve: Any = _awaitable if inspect.iscoroutinefunction(function) else _plain
-        served = functools.wraps(function)(serve(client, key_of, function))
+        served: Any = functools.wraps(function)(serve(client, key_of, function))
 
         def invalidate(*args: P.args, **kwargs: P.kwargs) -> None:
             client.invalidate(key_of(*args, **kwargs))
@@ -47,14 +59,14 @@ def cached(
     return decorate
 
 
-def _plain(client: "Client", key_of: Callable[..., str], function: Callable[..., Any]) -> Any:
+def _plain(client: "Client", key_of: Callable[..., Any], function: Callable[..., Any]) -> Any:
     def served(*args: Any, **kwargs: Any) -> Any:
         return client.get(key_of(*args, **kwargs), lambda _: function(*args, **kwargs))
 
     return served
 
 
-def _awaitable(client: "Client", key_of: Callable[..., str], function: Callable[..., Any]) -> Any:
+def _awaitable(client: "Client", key_of: Callable[..., Any], function: Callable[..., Any]) -> Any:
     async def served(*args: Any, **kwargs: Any) -> Any:
         async def load(_: str) -> Any:
             return await function(*args, **kwargs)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Client."""
 
+import asyncio
 import datetime
 import os
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from heatsink import _arguments, _native
 from heatsink._awaiting import Flights
-from heatsink._cached import Cached, cached
+from heatsink._cached import Cached, Decorator, cached
 from heatsink._closing import Closing, live
 from heatsink._options import Setting, yaml_of
 from heatsink._told import HotEvent, HotKey, Stats
@@ -34,6 +35,10 @@ class Client(_native.Client, Closing):
 
     Keys are str or bytes; the same text as either is one key. Values are str, bytes, or, with
     `encode` and `decode`, what those make of them (json.dumps, json.loads); None: no such key.
+
+    With `server_url` no loader is needed: get("a"), set("a", b"1"), delete("a") and warm(["a"]) ask
+    that server. What it has is bytes, for `decode` too. heatsink.ServerError: it says no, or cannot
+    be asked.
     """
 
     def __init__(
@@ -63,21 +68,32 @@ class Client(_native.Client, Closing):
 
     # ---- reads; get() and peek() are native
 
-    async def aget(self, key: K, loader: Callable[[K], Awaitable[T | None]]) -> T | None:
+    @overload
+    async def aget(self, key: str | bytes, /) -> Any: ...
+    @overload
+    async def aget(self, key: K, loader: Callable[[K], Awaitable[T | None]]) -> T | None: ...
+    async def aget(self, key: Any, loader: Callable[[Any], Awaitable[Any]] | None = None) -> Any:
         """get() for an event loop, which never waits: `loader` is awaited on it.
 
-        Also the refreshes in the background run on the loop, for as long as it does.
+        Also the refreshes in the background run on the loop, for as long as it does. Without a
+        loader a thread waits for the server.
         """
         value = self._read(key, _MISSING)
         if value is not _MISSING:
-            return value  # type: ignore[return-value]
+            return value
+        if loader is None:
+            return await asyncio.to_thread(self._load, key, None)
         if not self.is_hot(key):
             return self._fresh(await loader(key))
         return await self._flights.load(key, loader)
 
+    @overload
+    def cached(self, key: str) -> Decorator: ...
+    @overload
     def cached(
-        self, key: str | Callable[P, str | bytes]
-    ) -> Callable[[Callable[P, R]], Cached[P, R]]:
+        self, key: Callable[P, str | bytes]
+    ) -> Callable[[Callable[P, R]], Cached[P, R]]: ...
+    def cached(self, key: str | Callable[..., str | bytes]) -> Any:
         """Decorates a function, or a coroutine function, that loads one key.
 
         `key` names it: by a text with the parameters in braces ("user:{id}"), or by a function of
@@ -88,14 +104,14 @@ class Client(_native.Client, Closing):
     def warm(
         self,
         keys: Iterable[K],
-        loader: Callable[[K], object],
+        loader: Callable[[K], object] | None = None,
         duration: datetime.timedelta = datetime.timedelta(minutes=10),
     ) -> list[K]:
         """These keys are hot for so long, whatever their traffic, and loaded in the background.
 
         Without refresh_enabled they are loaded here, before this returns. A read that comes while
         such a load is under way joins it; one that comes before loads the key itself, and the
-        background leaves that key out.
+        background leaves that key out. Without a loader the server of server_url is asked.
 
         Gives those for which cache.maximum-size has no room.
         """
@@ -105,21 +121,39 @@ class Client(_native.Client, Closing):
 
     # ---- writes
 
-    def set(self, key: K, value: T, store: Callable[[K, T], object], /) -> None:
+    def set(
+        self,
+        key: K,
+        value: T,
+        store: Callable[[K, T], object] | None = None,
+        /,
+        *,
+        ttl: datetime.timedelta | None = None,
+    ) -> None:
         """Writes to the source by store(key, value), then to the copy.
 
         If that raises, nobody knows what the source holds: the copy goes, and the exception is
-        passed on.
+        passed on. Without `store` it is written to the server of server_url, by SET, where it
+        stays for so long as `ttl` says, or for ever.
         """
+        if store is not None and ttl is not None:
+            raise TypeError("ttl is for the server of server_url: store(key, value) has its own")
+        lasts = 0 if ttl is None else max(_arguments.milliseconds("ttl", ttl), 1)
         try:
-            super().set(key, value, store)
+            if store is None:
+                self._server_set(key, value, lasts)
+            else:
+                super().set(key, value, store)
         finally:
             self._flights.forget(key)
 
-    def delete(self, key: K, remove: Callable[[K], object], /) -> None:
-        """Likewise, by remove(key)."""
+    def delete(self, key: K, remove: Callable[[K], object] | None = None, /) -> None:
+        """Likewise, by remove(key); without it by DEL on the server of server_url."""
         try:
-            super().delete(key, remove)
+            if remove is None:
+                self._server_delete(key)
+            else:
+                super().delete(key, remove)
         finally:
             self._flights.forget(key)
 

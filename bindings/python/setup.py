@@ -5,16 +5,22 @@ libheatsink.so is built by CMake, or is that of the build folder that HEATSINK_B
 links that is not on every Linux goes along, with its licence. Nothing is fetched.
 """
 
+import atexit
 import os
 import pathlib
 import platform
 import re
 import shutil
 import subprocess
+import tempfile
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from wheel.bdist_wheel import bdist_wheel
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel  # setuptools 70.1 and later
+except ImportError:
+    from wheel.bdist_wheel import bdist_wheel
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -25,8 +31,30 @@ SYSTEM = re.compile(
 )
 
 
+# What is built on the way: never beside the sources, which may not be ours to write to.
+SCRATCH = tempfile.mkdtemp(prefix="heatsink-wheel.")
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
+
+
 def run(*command: str | pathlib.Path) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def build_library(build: pathlib.Path) -> None:
+    if shutil.which("cmake") is None:
+        raise SystemExit("heatsink: cmake is needed; what else is: deploy/debian-packages.txt")
+    generator = ("-G", "Ninja") if shutil.which("ninja") else ()
+    flags = ("-DCMAKE_BUILD_TYPE=Release", "-DHEATSINK_APPS=OFF", "-DHEATSINK_TESTS=OFF")
+    try:
+        run("cmake", *generator, "-S", ROOT, "-B", build, *flags)
+        # With a number: without one make starts everything at once.
+        jobs = str(os.cpu_count() or 1)
+        run("cmake", "--build", build, "--target", "heatsink_c", "--parallel", jobs)
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(
+            "heatsink: libheatsink.so cannot be built (see above); the libraries that it needs are "
+            f"in deploy/debian-packages.txt: {error}"
+        ) from None
 
 
 def version() -> str:
@@ -65,13 +93,20 @@ class BuildWithLibrary(build_ext):
             extension.extra_objects = [str(folder / "libheatsink.so.1")]
         super().run()
 
+    def build_extensions(self) -> None:
+        # Python's own compiler may be none of this machine: of a Python that was built elsewhere.
+        if shutil.which(self.compiler.compiler_so[0]) is None:
+            cxx = os.environ.get("CXX", "c++")
+            self.compiler.set_executables(
+                compiler_so=[cxx, "-fPIC"], compiler_cxx=[cxx], linker_so=[cxx, "-shared"]
+            )
+        super().build_extensions()
+
     def built_library(self) -> pathlib.Path:
         build = os.environ.get("HEATSINK_BUILD")
         if build is None:
             build = pathlib.Path(self.build_temp, "library").resolve()
-            flags = ("-DCMAKE_BUILD_TYPE=Release", "-DHEATSINK_APPS=OFF")
-            run("cmake", "-S", ROOT, "-B", build, *flags)
-            run("cmake", "--build", build, "--target", "heatsink_c", "--parallel")
+            build_library(build)
         return pathlib.Path(build, "bindings/c/libheatsink.so.1").resolve(strict=True)
 
 
@@ -103,4 +138,5 @@ setup(
         )
     ],
     cmdclass={"build_ext": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+    options={"build": {"build_base": SCRATCH}, "egg_info": {"egg_base": SCRATCH}},
 )

@@ -88,12 +88,13 @@ Judgement judge_hot(const Rule& rule, const Standing& standing, const Evidence& 
 
 Judgement judge_write_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
                           TimePoint at, bool has_stayed) {
+  const bool is_cool_now = is_cool(rule, evidence);
+  if (!evidence.is_listed || (is_cool_now && has_stayed)) {
+    return warm_or_cold(rule, standing, evidence);
+  }
   // A key near its threshold does not turn warm and write-hot again with each judgement: it stays
   // as long as a hot one does.
-  if (is_cool(rule, evidence)) {
-    return has_stayed ? warm_or_cold(rule, standing, evidence)
-                      : Judgement{Temperature::kWriteHot, standing.cause};
-  }
+  if (is_cool_now) return {Temperature::kWriteHot, standing.cause};
   // Against flapping it must be read more than the ratio asks: a little more after its residence,
   // clearly more before. So writes with which a key began do not count against it for long.
   const double factor = has_stayed && rule.demote_ratio > 0

@@ -228,6 +228,13 @@ class Messages(ProxyTest):
         server = self.to_server()
         until(lambda: b"cmd=monitor" not in server.ask("CLIENT", "LIST"), what="MONITOR ended")
 
+    def test_a_silenced_stream(self):
+        client, server = self.to_proxy(), self.to_server()
+        client.send_raw(encode("CLIENT", "REPLY", "OFF") + encode("MONITOR"))
+        until(lambda: b"cmd=monitor" in server.ask("CLIENT", "LIST"), what="MONITOR")
+        server.ask("ECHO", "unheard")
+        self.assertEqual(client.ask("RESET"), b"+RESET\r\n")
+
 
 class Tracking(ProxyTest):
     PROXY_OPTIONS = HOT

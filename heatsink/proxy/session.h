@@ -383,8 +383,8 @@ class Session final : public net::FdHandler {
   bool is_answered() const;
 
   // session_replies.cc
-  void settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
-                    std::string_view error);
+  bool settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
+                    std::string_view kept);
   void cut_off_if_deaf();
   void emit(std::string_view wire);
   void put_out(std::string_view bytes);
@@ -435,9 +435,9 @@ class Session final : public net::FdHandler {
   std::unique_ptr<Upstream> private_;
   bool pinned_ = false;
   bool introduced_ = false;  // the private connection bears the client's name
-  std::string no_lane_;     // the answer to the request that has just found none
-  std::string db_error_;    // the server's, for the command that waits for its database
-  std::string lane_error_;  // why the private connection failed, for the command that waits for it
+  std::string no_lane_;      // the answer to the request that has just found none
+  std::string db_error_;     // the server's, for the command that waits for its database
+  std::string lane_error_;   // why the private connection failed, for the command that waits for it
 
   std::deque<std::pair<std::uint64_t, std::string>>
       queued_hits_;  // {replies that come first, bytes}

@@ -87,7 +87,7 @@ void Session::take_requests(std::string_view bytes) {
 
 // The client waits from now on, unless it did before; half a request is nothing to wait for.
 void Session::note_waiting(std::size_t consumed, TimePoint now) {
-  const bool waits_by_nature = blocking_ || mode_ != Mode::kNormal || subscribed();
+  const bool waits_by_nature = wait_ != nullptr || mode_ != Mode::kNormal || subscribed();
   if (waits_by_nature) waits_since_ = {};
   if (waits_by_nature || waits_since_ != TimePoint{}) return;
   if (consumed > 0 || stall_ != Stall::kNone) waits_since_ = now;

@@ -105,14 +105,15 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
     return;
   }
   within_memory([&] {
-    settle_state(pending, ok, reply, error);
+    if (!settle_state(pending, ok, reply, kept)) return;
     release_queued_hits();
     after_reply();
   });
 }
 
-void Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
-                           std::string_view error) {
+// False: what the client gets is decided later, or it has left.
+bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
+                           std::string_view kept) {
   switch (pending.kind) {
     case PendingKind::kSelect:
       if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
@@ -152,17 +153,18 @@ void Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
     case PendingKind::kWaiting:
       if (std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
           wait && wait->keeps_reply() && !settle_kept(std::move(wait), kept))
-        return;
+        return false;
       break;
     case PendingKind::kUnblock:
       unblock_answered(kept);
       break;
     case PendingKind::kPutBack:
       put_back_answered(ok, kept);
-      return;
+      return false;
     default:
       break;
   }
+  return true;
 }
 
 void Session::subscription_done(bool ok) {

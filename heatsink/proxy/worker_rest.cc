@@ -24,8 +24,9 @@ void Worker::measure_memory() {
 // Of what a tick looks after.
 bool Worker::has_work() const {
   return !quiet_ || !sessions_.empty() ||
-         std::any_of(lanes_.begin(), lanes_.end(),
-                     [](const Lane& lane) { return lane.upstream && !lane.upstream->owes_nothing(); });
+         std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) {
+           return lane.upstream && !lane.upstream->owes_nothing();
+         });
 }
 
 void Worker::rest() {

@@ -22,6 +22,8 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/admission.h"
+#include "heatsink/proxy/call.h"
+#include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/fill_waiters.h"
@@ -47,7 +49,7 @@ class Worker;
 // command for the other waits (Stall::kDrain), so that effects and replies keep the client's order.
 // Local hits behind commands in flight are queued until the replies before them have been handed
 // on.
-class Session final : public net::FdHandler {
+class Session final : public net::FdHandler, private ClientState {
  public:
   Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
   ~Session();
@@ -55,13 +57,8 @@ class Session final : public net::FdHandler {
 
   std::uint64_t id() const { return id_; }
   bool closed() const { return closed_; }
-  // Messages may come now: the server has confirmed a subscription, and not yet its end.
-  bool hears_messages() const { return hears_messages_; }
-  // It wants messages (also while the last UNSUBSCRIBE is on its way).
-  bool subscribed() const {
-    return !channels_.empty() || !patterns_.empty() || !shard_channels_.empty() ||
-           !subscribing_.empty();
-  }
+  using ClientState::hears_messages;
+  using ClientState::subscribed;
 
   // Input and output (session_io.cc).
   void start();  // REQUIRES that its worker owns it
@@ -139,30 +136,8 @@ class Session final : public net::FdHandler {
     kDiscarding,  // the rest of a big request that was refused
     kRaw,         // MONITOR, SYNC: the upstream says what it wants, when it wants
   };
-  enum class User : std::uint8_t { kNobody, kShared, kOther };
 
-  static constexpr CommandFacts kUnknownCommand{};
   static constexpr Nanos kLastWords = Millis(100);  // of a stream whose client has left
-
-  // One request being looked at.
-  struct Call {
-    const std::vector<std::string_view>& args;
-    std::string_view raw;
-    TimePoint now;                           // read after the request was
-    const resp::Command* command = nullptr;  // null: unknown
-    const CommandFacts* facts = &kUnknownCommand;
-    Route route = Route::kPinned;             // facts->route, or where an error is to come from
-    bool is_last = false;                     // nothing of the client's has come behind it
-    std::optional<NameHash> first_name = {};  // of the first argument, once it was asked for
-
-    bool has_right_arity() const {  // REQUIRES command
-      const auto count = static_cast<std::int64_t>(args.size());
-      return command->arity >= 0 ? count == command->arity : count >= -command->arity;
-    }
-    cache::Read read() const {  // REQUIRES facts->local and a key
-      return {facts->local->number, std::span(args).subspan(2)};
-    }
-  };
 
   // A key of a read that may be served locally.
   struct LocalKey {
@@ -238,7 +213,6 @@ class Session final : public net::FdHandler {
   Step begin_failed_transaction(std::string&& why);
   void forget_transaction();
   void queue_subscription(const Call& call);
-  bool transaction_failed() const { return !transaction_refusal_.empty(); }
 
   // session_debugger.cc
   Step run_script_debug(const Call& call);
@@ -458,21 +432,6 @@ class Session final : public net::FdHandler {
   ReadHash reply_of_;  // of the request being forwarded, if its reply's length is worth knowing
   // Names (by hash) that commands in flight touch: not served locally until those are answered.
   std::bitset<512> in_flight_names_;
-
-  // What the server would keep.
-  resp::Protocol protocol_ = resp::Protocol::kResp2;
-  User user_ = User::kShared;
-  std::uint64_t user_hash_ = 0;  // of kOther: of his name
-  std::string auth_user_;        // of the AUTH in flight
-  std::string auth_name_;
-  std::string name_;
-  std::string library_name_, library_version_;  // CLIENT SETINFO
-  std::uint32_t db_ = 0;
-  bool in_multi_ = false;
-  bool watching_ = false;
-  bool watch_refused_ = false;  // by the proxy: what should have been guarded must not be executed
-  // Why the server knows nothing of the transaction: each of its commands is answered with that.
-  std::string transaction_refusal_;
   std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
   struct Offered {
     std::unique_ptr<Wait> wait;
@@ -480,27 +439,6 @@ class Session final : public net::FdHandler {
   };
   std::unique_ptr<Offered> offered_;
   std::uint32_t putting_back_ = 0;  // requests in flight
-  bool server_knows_best_ =
-      false;  // its own tracking, or state changed inside a transaction: no local reads
-  bool reply_off_ = false;
-  bool reply_skip_ = false;
-  TouchedKeys transaction_;
-  bool transaction_unknown_ = false;
-  bool transaction_flush_ = false;
-  bool transaction_changes_access_ = false;
-  bool transaction_names_ = false;  // it has a CLIENT SETNAME
-  bool name_owed_ = false;          // introduce() when the transaction is over
-  std::vector<QueuedSubscription> transaction_channels_;
-  enum class Debugger : std::uint8_t {
-    kOff,
-    kRefused,  // the client was told so, but may have sent the script already
-    kNext,     // the next EVAL begins its session
-    kBegins,   // nothing has come from it yet
-    kRuns,
-  } debugger_ = Debugger::kOff;
-  bool hears_messages_ = false;
-  Channels channels_, patterns_, shard_channels_;
-  std::deque<Subscribing> subscribing_;
 };
 
 }  // namespace heatsink::proxy

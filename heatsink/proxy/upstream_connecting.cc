@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a connection to the server begins: TCP, TLS, login.
+#include <string>
+#include <utility>
+
+#include "heatsink/proxy/upstream.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+
+void Upstream::connect() {
+  worker_.count().add(Count::kUpstreamConnects);
+  std::string reason = "its name has no address";
+  const net::TlsContext tls = worker_.shared().place.tls();
+  for (const net::ResolvedAddress& address : worker_.shared().place.addresses()) {
+    Result<net::Stream> started = net::Stream::connect(address, tls);
+    if (!started.ok()) {
+      reason = started.error().message;
+      continue;
+    }
+    socket_ = std::move(started).value();
+    const Status added = worker_.loop().add(socket_.fd(), net::Interest::kReadWrite, *this);
+    if (added.ok()) {
+      writing_ = true;
+      connect_timer_ = worker_.loop().call_after(worker_.shared().options.connect_timeout,
+                                                 [this] { fail(socket_.too_slow()); });
+      return;
+    }
+    reason = added.error().message;
+    socket_.close();
+  }
+  connect_timer_ = worker_.loop().call_after(Nanos(0), [this, reason] { fail(reason); });
+}
+
+// RESP2 says AUTH and HELLO apart, so that a server that knows no HELLO (before 6) still serves.
+void Upstream::start_handshake() {
+  state_ = State::kHandshake;
+  if (login_ == Login::kNone) {
+    finish_handshake(true);
+    return;
+  }
+  const redis::Credentials& credentials = worker_.shared().credentials;
+  auto ask = [this] {
+    Pending pending;
+    pending.kind = PendingKind::kHandshake;
+    pending_.push_back(std::move(pending));
+  };
+  if (protocol_ == resp::Protocol::kResp3) {
+    redis::append_hello(output_, protocol_, credentials, "heatsink");
+    ask();
+  } else {
+    if (!credentials.user.empty()) {
+      resp::append_request(output_, {"AUTH", credentials.user, credentials.password});
+    } else {
+      resp::append_request(output_, {"AUTH", credentials.password});
+    }
+    if (credentials.given()) {
+      ask();
+    } else {
+      output_.clear();
+    }
+    redis::append_hello(output_, protocol_, {}, "heatsink");
+    ask();
+  }
+  flush();
+}
+
+void Upstream::finish_handshake(bool ok) {
+  const bool hello_unknown = captured_.starts_with("-ERR unknown command");
+  if (!ok && !(hello_unknown && protocol_ == resp::Protocol::kResp2)) {
+    refused_ = true;
+    fail("it refuses the proxy's login: " + captured_.substr(1, captured_.find('\r') - 1));
+    return;
+  }
+  if (!pending_.empty()) return;
+  if (ok) hello_reply_ = captured_;
+  worker_.loop().cancel(std::exchange(connect_timer_, 0));
+  state_ = State::kReady;
+  was_ready_ = true;
+  worker_.upstream_ready(*this);
+}
+
+// A server that is busy accepts (its kernel does), and takes as long to answer as it would for any
+// command: only connecting is bounded by the connect time-out.
+void Upstream::await_login() {
+  accepted_ = true;
+  worker_.loop().cancel(connect_timer_);
+  const Nanos limit = worker_.shared().options.response_timeout;
+  connect_timer_ = worker_.loop().call_after(limit, [this, limit] {
+    fail(state_ == State::kConnecting
+             ? socket_.too_slow()
+             : "it has accepted the connection, and not answered for " + format_duration(limit));
+  });
+}
+
+void Upstream::go_on_connecting() {
+  const Result<net::Interest> step = socket_.open();
+  if (!step.ok()) {
+    fail(step.error().message);
+    return;
+  }
+  if (!accepted_ && socket_.is_connected()) await_login();
+  if (*step == net::Interest::kNone) {
+    start_handshake();
+  } else {
+    worker_.loop().change(socket_.fd(), *step);
+  }
+}
+
+}  // namespace heatsink::proxy

@@ -10,7 +10,8 @@ namespace heatsink {
 namespace {
 
 std::string file_with(const std::string& content) {
-  std::string path = ::testing::TempDir() + "heatsink-secret";
+  const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string path = ::testing::TempDir() + "heatsink-secret-" + test;
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }

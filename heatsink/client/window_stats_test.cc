@@ -80,7 +80,7 @@ TEST_F(WindowStatsTest, CloseDeliversAndEnds) {
 TEST(WindowStats, NeedsAServer) {
   EXPECT_THROW(WindowStats(ClientOptions{}), std::invalid_argument);
   ClientOptions wrong;
-  wrong.server_url = "nonsense";
+  wrong.server_url = "http://nonsense";
   EXPECT_THROW(WindowStats{wrong}, std::invalid_argument);
 }
 

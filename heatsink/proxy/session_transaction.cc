@@ -53,6 +53,7 @@ Session::Step Session::run_unwatch(const Call& call) {
 }
 
 Session::Step Session::begin_failed_transaction(std::string&& why) {
+  if (closing_) return Step::kDone;  // upstream.on-down
   if (in_flight() > 0) return stall(Stall::kDrain);
   in_multi_ = true;
   transaction_refusal_ = std::move(why);

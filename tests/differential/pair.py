@@ -153,6 +153,9 @@ class Pair:
         may_wait = any("alone" in command.flags for command in step.commands)
         if not (self.stalled or may_wait):
             return
+        # A script that has been killed runs for a moment longer.
+        until(lambda: self.direct.blocked() == self.through.blocked(), PATIENCE_S,
+              "as many connections wait on both sides")  # fmt: skip
         waiting = self.direct.blocked()
         self.stalled -= {i for i in self.stalled if any(r[:1] != b">" for r in heard[i])}
         if waiting > len(self.stalled):

@@ -111,7 +111,7 @@ class StatsVerb(ProxyTest):
     def test_misuse(self):
         for arguments, said in (
             ((), "SERVER is required"),
-            (("nonsense",), "redis://"),
+            (("http://nonsense",), "redis://"),
             ((self.url, "a", "--window", "5"), "write a number and us"),
             ((self.url, "a", "--window", "0s"), "must be above 0"),
             ((self.url, "--every", "1ms"), "10ms or more"),

@@ -35,7 +35,7 @@ void Answers::stop() {
   question_thread_.stop();
 }
 
-void Answers::ask(const Request& request, Deliver deliver) {
+void Answers::ask(const Request& request, const Deliver& deliver) {
   if (const std::optional<Answer> refused = refusal(request, token_)) return deliver(*refused);
   switch (pace(request)) {
     case Pace::kAtOnce:

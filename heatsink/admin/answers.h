@@ -27,7 +27,7 @@ class Answers {
 
   // Tells the answer, in this call or a later turn of `io`. What `request` views must stay until
   // then.
-  void ask(const Request& request, Deliver deliver);
+  void ask(const Request& request, const Deliver& deliver);
 
  private:
   void make(Pace of, SharedAnswer& shared);

@@ -30,7 +30,7 @@ std::string without_password(std::string_view word) {
 void overwrite(char* place, const std::string& text) {
   const std::size_t size = std::strlen(place);
   std::memset(place, 0, size);
-  std::memcpy(place, text.data(), std::min(size, text.size()));
+  std::copy_n(text.data(), std::min(size, text.size()), place);
 }
 
 // The C library puts the copy elsewhere: what the process began with is what is shown.

@@ -26,7 +26,7 @@ namespace {
 
 constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server to answer
 constexpr Millis kEndWithin(5000);     // after SIGINT or SIGTERM, whatever the server does
-constexpr Millis kReader(1000);        // how long whoever reads our output may read nothing of it
+constexpr Millis kReader(1000);        // for a reader of our output that reads nothing
 constexpr Millis kLastLines(500);      // at the end, for the log to be written
 
 struct ProxyFlags {

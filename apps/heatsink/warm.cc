@@ -20,7 +20,6 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::size_t kKeysMax = 100'000;
-constexpr Nanos kLastsMax = std::chrono::hours(168);  // the proxy refuses more
 
 struct WarmFlags {
   WarmRun run;
@@ -89,10 +88,10 @@ Status add_file(const std::string& path, std::vector<std::string>& keys) {
 
 Status set_time(WarmFlags& flags) {
   if (flags.until.empty()) {
-    if (flags.run.lasts > kLastsMax)
-      return Error{ErrorCode::kOutOfRange, "--for: " + format_duration(flags.run.lasts) +
-                                               " is too long: " + format_duration(kLastsMax) +
-                                               " at most"};
+    if (flags.run.lasts > detect::WarmOrder::kLastsMax)
+      return Error{ErrorCode::kOutOfRange,
+                   "--for: " + format_duration(flags.run.lasts) + " is too long: " +
+                       format_duration(detect::WarmOrder::kLastsMax) + " at most"};
     if (flags.run.lasts >= std::chrono::seconds(1)) return Unit{};
     return Error{ErrorCode::kInvalidArgument,
                  "for how long? --for 30m, or --until 20:30 (a second at least)"};

@@ -68,7 +68,7 @@ Result<std::vector<detect::WarmKey>> keys_in(const json::object& order) {
 Result<Nanos> time_in(const json::object& order) {
   const json::value* time = order.if_contains("for_seconds");
   const double seconds = time != nullptr && time->is_number() ? time->to_number<double>() : 0;
-  const double most = std::chrono::duration<double>(kWarmingMax).count();
+  const double most = std::chrono::duration<double>(detect::WarmOrder::kLastsMax).count();
   if (!std::isfinite(seconds) || seconds < 1 || seconds > most)
     return wrong("\"for_seconds\" must be 1 .. " + std::to_string(static_cast<int>(most)));
   return Nanos(static_cast<std::int64_t>(seconds * 1e9));

@@ -12,8 +12,6 @@
 
 namespace heatsink::admin {
 
-inline constexpr Nanos kWarmingMax = std::chrono::hours(24 * 7);
-
 // {"keys": ["a", {"name_base64": "/w==", "db": 3}], "for_seconds": 1800}, or instead of keys
 // "pattern" or "pattern_base64", with "db", "limit", "concurrency" and "rate". `ends`: without the
 // time; or {"search": 7}. An error says what is wrong, and where.

@@ -36,6 +36,17 @@ double fills(const KeyTraffic& key, double ends) {
   return holders(key) / (1 / ends + 1 / reads);
 }
 
+// Copies that are filled so often and end so often, per second. Of a write that ends one, the
+// server tells its holder.
+Effect kept_copies(const KeyTraffic& key, double filled, double ends, const ServerCosts& costs) {
+  const double pushed = filled * key.writes_rate / ends;
+  const double time =
+      filled * costs.fill_us + pushed * costs.push_us + key.writes_rate * costs.write_us;
+  Effect result = effect(key, costs, time, key.reads_rate - filled);
+  result.memory = size_of_copy(key);
+  return result;
+}
+
 }  // namespace
 
 double server_time(const KeyTraffic& key, const ServerCosts& costs) {
@@ -45,13 +56,7 @@ double server_time(const KeyTraffic& key, const ServerCosts& costs) {
 Effect coherent_copies(const KeyTraffic& key, Nanos lifetime, const ServerCosts& costs) {
   assert(lifetime > Nanos(0));
   const double ends = key.writes_rate + 1 / seconds(lifetime);
-  const double filled = fills(key, ends);
-  const double pushed = filled * key.writes_rate / ends;
-  const double time =
-      filled * costs.fill_us + pushed * costs.push_us + key.writes_rate * costs.write_us;
-  Effect result = effect(key, costs, time, key.reads_rate - filled);
-  result.memory = size_of_copy(key);
-  return result;
+  return kept_copies(key, fills(key, ends), ends, costs);
 }
 
 Effect aging_copies(const KeyTraffic& key, Nanos lifetime, const ServerCosts& costs) {
@@ -96,13 +101,7 @@ Effect unproven_reads(const KeyTraffic& key, double rate, Nanos lifetime,
                       const ServerCosts& costs) {
   assert(rate >= key.writes_rate);
   const double ends = key.writes_rate + 1 / seconds(lifetime);
-  const double filled = std::min(fills(key, ends), rate - key.writes_rate);
-  const double pushed = filled * key.writes_rate / ends;
-  const double time =
-      filled * costs.fill_us + pushed * costs.push_us + key.writes_rate * costs.write_us;
-  Effect result = effect(key, costs, time, key.reads_rate - filled);
-  result.memory = size_of_copy(key);
-  return result;
+  return kept_copies(key, std::min(fills(key, ends), rate - key.writes_rate), ends, costs);
 }
 
 KeyTraffic left_by(const KeyTraffic& key) {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <system_error>
+
+#include "heatsink/base/file_text.h"
 
 namespace heatsink {
 namespace {
@@ -16,13 +16,8 @@ namespace {
 // A v1 group without a limit says a number near 2^63.
 constexpr std::uint64_t kNoLimitFrom = std::uint64_t{1} << 60;
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 std::uint64_t number_in(const std::string& path) {
-  const std::string text = text_of(path);
+  const std::string text = file_text(path);
   std::uint64_t number = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   return fault == std::errc{} && number < kNoLimitFrom ? number : 0;  // "max" is no number
@@ -84,7 +79,7 @@ std::uint64_t control_group_limit(const std::string& root, std::string_view memb
 
 MemoryLimits memory_limits() {
   return {.machine = machine_memory(),
-          .control_group = control_group_limit("/sys/fs/cgroup", text_of("/proc/self/cgroup")),
+          .control_group = control_group_limit("/sys/fs/cgroup", file_text("/proc/self/cgroup")),
           .address_space = address_space_left()};
 }
 

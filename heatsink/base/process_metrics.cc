@@ -6,11 +6,12 @@
 
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include "heatsink/base/file_text.h"
 
 namespace heatsink {
 namespace {
@@ -27,14 +28,9 @@ constexpr MetricRow kOpen{"process_open_fds", MetricKind::kGauge, "Open file des
 constexpr MetricRow kOpenMax{"process_max_fds", MetricKind::kGauge,
                              "File descriptors that the process may have open (ulimit -n)."};
 
-std::string content(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 // When the machine was started, in seconds since 1970; 0: not known.
 double boot_time() {
-  const std::string text = content("/proc/stat");
+  const std::string text = file_text("/proc/stat");
   constexpr std::string_view kName = "\nbtime ";
   const std::size_t at = text.find(kName);
   std::uint64_t seconds = 0;
@@ -71,13 +67,13 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
 }
 
 std::uint64_t resident_bytes() {
-  const std::optional<ProcessStat> stat = parse_process_stat(content("/proc/self/stat"));
+  const std::optional<ProcessStat> stat = parse_process_stat(file_text("/proc/self/stat"));
   return stat ? stat->resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
 MetricSamples process_samples() {
   MetricSamples samples;
-  if (const std::optional<ProcessStat> stat = parse_process_stat(content("/proc/self/stat"))) {
+  if (const std::optional<ProcessStat> stat = parse_process_stat(file_text("/proc/self/stat"))) {
     const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
     samples.push_back({&kCpu, static_cast<double>(stat->cpu_ticks) / ticks});

@@ -38,6 +38,7 @@ std::string pattern_fault(std::string_view glob);
 // Keys, or a pattern; what is to end may also be a search.
 struct WarmOrder {
   static constexpr std::size_t kKeysMax = 1000;
+  static constexpr Nanos kLastsMax = std::chrono::hours(24 * 7);
 
   std::vector<WarmKey> keys;
   Nanos lasts{0};

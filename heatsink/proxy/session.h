@@ -75,8 +75,7 @@ class Session final : public net::FdHandler, private ClientState {
   void end_wait();    // likewise of a command that waits (session_waiting.cc)
   std::size_t memory_bytes() const {
     const std::size_t connection = private_ ? private_->memory_bytes() : 0;
-    return sizeof(*this) + input_.capacity() + output_.capacity() + queued_bytes_ + parts_bytes_ +
-           connection;
+    return sizeof(*this) + buffer_bytes() + connection;
   }
 
   // Called by its upstream connections (session_replies.cc).
@@ -155,6 +154,10 @@ class Session final : public net::FdHandler, private ClientState {
     bool request = false;
     bool sent = false;
   };
+
+  std::size_t buffer_bytes() const {
+    return input_.capacity() + output_.capacity() + queued_bytes_ + parts_bytes_;
+  }
 
   // session_io.cc
   void take_input(std::string_view bytes);

@@ -10,8 +10,7 @@ namespace heatsink::proxy {
 
 void Session::note_memory() {
   if (closed_) return;
-  const std::uint64_t bytes = output_.capacity() + input_.capacity() + parts_bytes_ + queued_bytes_;
-  if (memory_.note(bytes) && worker_.shared().memory.is_exhausted()) worker_.shed_later();
+  if (memory_.note(buffer_bytes()) && worker_.shared().memory.is_exhausted()) worker_.shed_later();
 }
 
 // Of proxy.client-output-limit this part, and a fair share while memory is short: then it is its

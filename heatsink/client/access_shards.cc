@@ -60,7 +60,7 @@ bool AccessShards::Shards::with_any(std::size_t first, Use use) {
 // A thread that ends leaves nothing uncounted.
 AccessShards::Log::~Log() {
   const std::shared_ptr<Shards> alive = shards.lock();
-  if (alive == nullptr || accesses.size() == 0) return;
+  if (alive == nullptr || alive->are_abandoned || accesses.size() == 0) return;
   alive->with_any(home, [&](Shard& shard) { return shard.recorder.take(accesses, began_at); });
 }
 

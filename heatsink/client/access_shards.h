@@ -2,6 +2,7 @@
 // Counts the accesses of any number of threads in fixed memory, and never makes one wait.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,6 +48,10 @@ class AccessShards {
 
   std::size_t memory_bytes() const;  // of the shards
 
+  // In a forked child: a thread that has gone may have a shard's lock. What its threads that end
+  // have not counted yet is forgotten. REQUIRES that nothing is recorded any more.
+  void abandon() noexcept { shards_->are_abandoned = true; }
+
  private:
   struct alignas(64) Shard {
     explicit Shard(const detect::RecorderOptions& options) : recorder(options) {}
@@ -57,6 +62,7 @@ class AccessShards {
   // The shards, which logs of threads that still run may outlive.
   struct Shards {
     std::vector<std::unique_ptr<Shard>> all;
+    std::atomic<bool> are_abandoned{false};
     // Calls `use` with a shard that no other thread uses meanwhile.
     template <class Use>
     bool with_any(std::size_t first, Use use);

@@ -2,8 +2,6 @@
 // Loads in the background are loads that readers join: no key is loaded twice at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
@@ -197,25 +195,6 @@ TEST(ClientAhead, WhatHasBeenLoadedMeanwhileIsTaken) {
   core.invalidate(hash);
   core.load(hash, load);
   EXPECT_EQ(loads, 3);
-}
-
-TEST(ClientAhead, AForkedChildWaitsForNoLoadOfItsParents) {
-  HeldStage stage;
-  stage.warm("a");
-  ASSERT_TRUE(eventually([&] { return stage.source.reads == 1; }));
-  const pid_t child = fork();
-  if (child == 0) {
-    const auto mine = [](const std::string&) { return std::optional<std::string>("mine"); };
-    bool is_right = false;
-    try {
-      is_right = stage.client.get("a", mine).value() == "mine";
-    } catch (const LoadRefused&) {
-    }
-    _exit(is_right ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

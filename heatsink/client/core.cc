@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/client/core.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -78,7 +76,6 @@ RefreshOptions refresh_options(const ClientOptions& options) {
 
 Core::Core(const ClientOptions& options)
     : options_(options),
-      process_(getpid()),
       seed_(draw_seed()),
       rules_(rules_of(options)),
       is_counting_(options.detection_enabled),
@@ -86,7 +83,6 @@ Core::Core(const ClientOptions& options)
       hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
             .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
       flights_(static_cast<std::size_t>(options.maximum_waiters)),
-      flights_are_of_(process_),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
                         .time_since_epoch()
                         .count()),
@@ -106,10 +102,15 @@ Core::Core(const ClientOptions& options)
 
 Core::~Core() { close(); }
 
-bool Core::is_of_this_process() const { return getpid() == process_; }
+void Core::enter_forked_child() noexcept {
+  is_in_forked_child_ = true;
+  is_counting_ = false;
+  shards_.abandon();
+  served_until_ = TimePoint::min().time_since_epoch().count();
+}
 
 void Core::close() {
-  if (!is_of_this_process()) return;
+  if (is_in_forked_child_) return;
   const std::lock_guard once(closing_);
   {
     const std::scoped_lock lock(keeper_mutex_, schedule_mutex_);
@@ -138,8 +139,7 @@ SharedBox Core::load(KeyHash hash, const Load& load) {
 
 // Who has joined a flight whose value had ended by then wants a later one.
 SharedBox Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
-  const pid_t process = getpid();
-  if (flights_are_of_.exchange(process) != process) flights_.abandon();
+  if (is_in_forked_child_) return load();
   const TimePoint wanted_at = BootClock::now();
   TimePoint not_before = fences_.fence(name_of(hash));
   for (;;) {
@@ -257,6 +257,7 @@ void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at, TimePoint
 // ---- writing
 
 Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
+  if (is_in_forked_child_) return {hash, TimePoint::min()};
   record({.hash = hash, .key = key, .kind = detect::AccessKind::kWrite}, clock_.now());
   const std::lock_guard lock(keeping_);
   const bool is_alone = !fences_.write_in_flight(name_of(hash));
@@ -266,6 +267,7 @@ Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
 }
 
 void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
+  if (is_in_forked_child_) return;
   const NameHash name = name_of(write.hash);
   const std::lock_guard lock(keeping_);
   const TimePoint now = BootClock::now();
@@ -282,12 +284,14 @@ void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
 }
 
 void Core::invalidate(KeyHash hash) {
+  if (is_in_forked_child_) return;
   const std::lock_guard lock(keeping_);
   fences_.raise(name_of(hash), BootClock::now());
   hot_.drop(hash);
 }
 
 bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
+  if (is_in_forked_child_) return false;
   const std::lock_guard lock(told_);
   if (!hot_.has(hash)) {
     if (hot_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;

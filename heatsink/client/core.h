@@ -2,8 +2,6 @@
 // A Client without the type of its values: who is hot, whose copy is served, who loads.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -30,6 +28,7 @@
 #include "heatsink/client/flights.h"
 #include "heatsink/client/hit_clock.h"
 #include "heatsink/client/hot_keys.h"
+#include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/refresh_schedule.h"
 #include "heatsink/client/server_link.h"
@@ -46,6 +45,10 @@ namespace heatsink::client {
 
 // Any thread may call anything. Loaders and callbacks run without a lock. One thread counts and
 // judges (the keeper), refresh.threads load in the background.
+//
+// A forked child has none of these threads, and one of them may have held any lock. So there no
+// copy is served, a load asks the source, nothing else does anything or takes a lock, and a Core
+// may not be destroyed.
 class Core final : private ServerNews {
  public:
   explicit Core(const ClientOptions& options);  // throws as ServerLink does, and start_page()
@@ -68,7 +71,7 @@ class Core final : private ServerNews {
     return hot_.find(hash, key);
   }
   void record(const detect::Access& access, TimePoint now) noexcept {
-    if (is_counting_ && shards_.record(access, now)) [[unlikely]]
+    if (is_counting_.load(std::memory_order_relaxed) && shards_.record(access, now)) [[unlikely]]
       wake_keeper();
   }
 
@@ -101,11 +104,11 @@ class Core final : private ServerNews {
   void store(std::string_view key, std::string_view value, std::optional<Millis> ttl);
   void remove(std::string_view key);
 
-  // A child that was forked has none of the threads: it may not even be destroyed there.
-  bool is_of_this_process() const;
+  bool is_in_forked_child() const { return is_in_forked_child_; }
 
-  bool is_hot(KeyHash hash) const { return hot_.has(hash); }
-  // Hot until then, whatever detection says. False: as many keys as cache.maximum-size are hot.
+  bool is_hot(KeyHash hash) const { return !is_in_forked_child_ && hot_.has(hash); }
+  // Hot until then, whatever detection says. False: as many keys as cache.maximum-size are hot, or
+  // this is a forked child.
   bool warm(std::string_view key, KeyHash hash, TimePoint until);
 
   // ---- for people
@@ -147,6 +150,7 @@ class Core final : private ServerNews {
                  TimePoint deadline = TimePoint::max());
   void make_hot(std::string_view key, KeyHash hash);
   ServerLink& server();
+  void enter_forked_child() noexcept;
 
   void on_changed(std::string_view key) override;
   void on_all_changed() override;
@@ -177,22 +181,21 @@ class Core final : private ServerNews {
   void refresh_failed(KeyHash hash);
 
   const ClientOptions options_;
-  const pid_t process_;
   const TimePoint started_at_ = BootClock::now();
   const std::uint64_t seed_;
   const detect::RuleSet rules_;
-  bool is_counting_;
+  std::atomic<bool> is_counting_;
   HitClock clock_;
   AccessShards shards_;
   HotKeys hot_;
   cache::Fences fences_;
   Flights flights_;
-  std::atomic<pid_t> flights_are_of_;  // that process's threads lead them
   Counters counters_;
   std::mutex keeping_;  // so that nothing is kept that a write has overtaken
   TimePoint all_changed_at_ = TimePoint::min();  // guarded by keeping_
   std::atomic<std::int64_t> served_until_;
 
+  std::atomic<bool> is_in_forked_child_{false};
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_urgent_{false};
   std::mutex keeper_mutex_;
@@ -218,6 +221,8 @@ class Core final : private ServerNews {
   std::unique_ptr<admin::Server> page_;  // null: admin.listen is off, or another has the port
   std::mutex closing_;
   std::vector<std::thread> threads_;
+
+  const OnFork on_fork_{[this] { enter_forked_child(); }};  // last: all else stands by then
 };
 
 }  // namespace heatsink::client

@@ -14,7 +14,7 @@ void expect_done(const resp::Value& reply) {
 }  // namespace
 
 ServerLink& Core::server() {
-  if (!is_of_this_process())
+  if (is_in_forked_child_)
     throw ServerUnavailable("this process was forked: make the client after fork()");
   if (server_ == nullptr) throw ServerUnavailable("no server.url is set: give a loader");
   return *server_;
@@ -24,14 +24,13 @@ ServerLink& Core::server() {
 // nobody tells; the load counts from when it began.
 Core::Watch Core::watch(KeyHash hash, TimePoint now) {
   if (server_ == nullptr) return {.is_tracked = true, .tracked_at = now};
-  if (!is_of_this_process()) return {};
   const std::string name = hot_.name(hash);
   return name.empty() ? Watch{} : server_->watch(name);
 }
 
 // A fill that did not see it yet ends with this.
 void Core::passed(KeyHash hash) {
-  if (server_ == nullptr || !hot_.has(hash)) return;
+  if (server_ == nullptr || is_in_forked_child_ || !hot_.has(hash)) return;
   const std::lock_guard lock(keeping_);
   fences_.raise(name_of(hash), BootClock::now());
   hot_.drop(hash);

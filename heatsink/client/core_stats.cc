@@ -83,6 +83,7 @@ void Core::look_at_counts(TimePoint now) {
 
 Stats Core::stats() const {
   Stats stats;
+  if (is_in_forked_child_) return stats;
   const AccessShards::Traffic traffic = shards_.traffic(clock_.now());
   static_cast<Counts&>(stats) = counts(traffic);
   stats.distinct_keys = traffic.distinct_keys;
@@ -102,6 +103,7 @@ Stats Core::stats() const {
 }
 
 std::vector<HotKeyInfo> Core::top(std::size_t n) const {
+  if (is_in_forked_child_) return {};
   const std::lock_guard lock(told_);
   const auto& verdicts = selector_.verdicts();
   std::vector<HotKeyInfo> keys;
@@ -111,11 +113,13 @@ std::vector<HotKeyInfo> Core::top(std::size_t n) const {
 }
 
 void Core::on_hot(std::function<void(const HotEvent&)> callback) {
+  if (is_in_forked_child_) return;
   const std::lock_guard lock(told_);
   callbacks_.push_back(std::move(callback));
 }
 
 void Core::on_report(std::function<void(const Stats&)> callback) {
+  if (is_in_forked_child_) return;
   const std::lock_guard lock(told_);
   report_callbacks_.push_back(std::move(callback));
 }

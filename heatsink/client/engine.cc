@@ -26,11 +26,11 @@ inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePo
 
 }  // namespace
 
-// In a forked child the Core has no threads, and what its server's sockets are told there the
-// parent's server hears: it is left where it is.
+// In a forked child the Core is left where it is: it has no threads there, and what its sockets
+// are told the parent's server would hear.
 Engine::Engine(const ClientOptions& options)
     : core_(new Core(options), [](Core* core) {
-        if (core->is_of_this_process()) delete core;
+        if (!core->is_in_forked_child()) delete core;
       }) {}
 
 const ClientOptions& Engine::options() const { return core_->options(); }

@@ -46,9 +46,4 @@ bool Flights::wait(Flight& flight, Nanos at_most) {
   return in_time;
 }
 
-void Flights::abandon() {
-  const std::lock_guard lock(mutex_);
-  under_way_.clear();
-}
-
 }  // namespace heatsink::client

@@ -53,9 +53,6 @@ class Flights {
   // REQUIRES Role::kWaits. False: it has not landed in time.
   bool wait(Flight& flight, Nanos at_most);
 
-  // In a child that was forked: the threads that lead are the parent's, and nothing lands here.
-  void abandon();
-
  private:
   struct HashOfHash {
     std::size_t operator()(KeyHash hash) const { return hash.value; }

@@ -76,12 +76,5 @@ TEST(Flights, ALoadThatNobodyWaitsForIsOneToo) {
   flights.land(kKey, led, nullptr, nullptr);
 }
 
-TEST(Flights, AChildThatWasForkedWaitsForNoneOfItsParents) {
-  Flights flights(10);
-  const auto led = flights.lead(kKey, kStart, kNever);
-  flights.abandon();
-  EXPECT_EQ(flights.board(kKey, kStart + Nanos(1), kNever).role, Flights::Role::kLeads);
-}
-
 }  // namespace
 }  // namespace heatsink::client

@@ -80,7 +80,7 @@ class _Copies:
         self._kept.add(key.encode() if isinstance(key, str) else key)
 
     def written(self, words: Iterable[Any]) -> None:
-        """Call it after a command has ended, successfully or not: drops the copies it may change."""
+        """Call it after a command has ended, even with an error: drops the copies it may change."""
         name, *arguments = words
         command = str(name).upper().split(" ")[0]
         if command in _READS:

@@ -83,7 +83,7 @@ class Flights:
                 del self._flights[place]
 
     def close(self) -> None:
-        """Cancels all awaited loads, and refuses new ones."""
+        """Cancels all awaited loads. Later loads are awaited, but not shared or kept."""
         with self._lock:
             self._is_closed = True
             awaited = list(self._awaited)

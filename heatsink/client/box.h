@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One local copy: a value, or the knowledge that there is none, and how long it may be served.
+// One local copy: a value, or that the key does not exist, and how long it may be served.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace heatsink::client {
 
-// What is kept of any copy, whatever its type. Immutable once it is shown to readers, but for the
-// one mark that they set.
+// The part of a copy that does not depend on its type. Immutable once readers can see it, except
+// for the mark of claim_refresh().
 class Box {
  public:
   Box() = default;
@@ -22,13 +22,13 @@ class Box {
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
 
-  std::size_t bytes = sizeof(Box);  // of memory, all in all
+  std::size_t bytes = sizeof(Box);  // memory in total
   bool missing = false;             // the loader said that the key does not exist
   TimePoint loaded_at{};            // when its load began
-  TimePoint expires_at{};           // served before this only
-  TimePoint refresh_at{};           // the first reader from then on asks for a new one
+  TimePoint expires_at{};           // served only before this
+  TimePoint refresh_at{};           // the first reader after this asks for a new copy
 
-  // True for one caller: it is the one who asks for a new one.
+  // True for exactly one caller, which then asks for a new copy.
   bool claim_refresh() const noexcept {
     return !is_claimed_.load(std::memory_order_relaxed) &&
            !is_claimed_.exchange(true, std::memory_order_relaxed);
@@ -40,7 +40,7 @@ class Box {
 
 using SharedBox = std::shared_ptr<const Box>;
 
-// Fetches the value anew; throws what the caller's loader throws.
+// Loads the value again; throws what the caller's loader throws.
 using Load = std::function<std::shared_ptr<Box>()>;
 
 template <class V>
@@ -52,7 +52,7 @@ class BoxOf final : public Box {
   const V value;
 };
 
-// A box without a value: REQUIRES to be marked as missing.
+// A box for a key that does not exist; `missing` is set.
 class EmptyBox final : public Box {
  public:
   EmptyBox() { missing = true; }

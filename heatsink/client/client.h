@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// client: local reads of hot keys inside the process. The loader says where values come from; a
-// hit costs nanoseconds. Start with Client below, then options.h; window_stats.h has what all
-// processes measure together. Functions of the room distributed take their server from
-// server_options.h; metrics.h has the rows of the metrics.
+// client: local reads of hot keys inside the process. The application's loader fetches values; a
+// hit costs nanoseconds. Start with Client below, then options.h. window_stats.h has the statistics
+// that all processes share. server_options.h builds the server options for the module distributed;
+// metrics.h has the rows of the metrics.
 #pragma once
 
 #include <concepts>
@@ -26,66 +26,71 @@
 
 namespace heatsink::client {
 
-// Fetches the value of a key from wherever it is; an empty optional: there is none. It may throw.
-// Copies of it are kept and called in the background, so what it refers to must outlive the Client.
+// Fetches the value of a key from the source; an empty optional means that there is none. It may
+// throw. The Client keeps copies of it and calls them in the background, so everything that it
+// refers to must outlive the Client.
 template <class L, class V>
 concept Loader = std::copy_constructible<std::decay_t<L>> &&
     std::is_invocable_r_v<std::optional<V>, L&, const std::string&>;
 
-// Counts every access, and keeps local copies of the keys that are hot; cold keys go to the loader
-// and are counted, nothing else. A copy is served for cache.expire-after-write after its load began
-// and refreshed before; a write through this object replaces it (level `ttl`: writes by others are
-// seen at the next refresh). With server.url keys are keys of that server, which tells of every
-// change: level `key`, linearizable per key for all who read and write through this object, and
-// never older than cache.max-staleness (docs/guides/consistency.md). Any loader that reads that key
-// there will do; it is called after the server has begun to track the key.
+// Counts every access and keeps local copies of hot keys. Reads of cold keys call the loader and
+// are only counted.
 //
-// Thread-safe; cheap to copy, and copies share everything. What a thread is reading survives the
-// last copy of the Client. A hit takes no lock and allocates nothing. Not to be used in destructors
-// of thread_local objects.
+// Without server.url (level `ttl`): a copy is served until cache.expire-after-write after its load
+// began, and is refreshed before that. A write through this object replaces the copy. Writes by
+// others are visible at the next refresh.
+//
+// With server.url (level `key`): keys are keys of that server, which notifies the Client of every
+// change. Reads and writes through this object are linearizable per key, and a copy is never older
+// than cache.max-staleness (docs/guides/consistency.md). Any loader that reads the same key on that
+// server may be used; the Client calls it after the server has begun to track the key.
+//
+// Thread-safe. Cheap to copy; copies share everything. A value that a thread is reading outlives
+// the last copy of the Client. A hit takes no lock and allocates nothing. Do not use a Client in
+// destructors of thread_local objects.
 template <class V = std::string>
 class Client {
  public:
-  // Throws std::invalid_argument where server.url, admin.listen, or a file that an option names, is
-  // of no use. That the server is not there is no error: it is looked for in the background. Nor is
-  // it that another process has the port of admin.listen: this one has no page then.
+  // Throws std::invalid_argument if server.url, admin.listen or a file that an option names cannot
+  // be used. A server that is down is not an error: the Client connects in the background. A port
+  // of admin.listen that another process has is not an error either: then this Client has no page.
   explicit Client(const ClientOptions& options = {}) : engine_(options) {}
 
-  // The local copy, or what the loader says. Throws what the loader throws; LoadRefused if the key
-  // is hot and too many wait for its one load.
+  // Returns the local copy, or calls the loader. Throws what the loader throws. Throws LoadRefused
+  // if the key is hot and too many callers wait for its load, or this one waited too long.
   template <Loader<V> L>
   Local<V> get(std::string_view key, L&& loader) const {
     return Local<V>(engine_, key, loader);
   }
-  // get() in two steps, for callers that must not wait where they read: those with an event loop,
-  // or with a lock of their own that the loader needs, too. First the local copy, counted as a
-  // read; nobody is asked.
+  // get() in two steps, for callers that must not wait where they read: an event loop, or an
+  // interpreter with a lock that the loader needs, too. Step 1 looks for the local copy and counts
+  // the read; it asks no source.
   Local<V> read(std::string_view key) const {
     return Local<V>(engine_, key, typename Local<V>::Read{});
   }
-  // Then, if that was no hit, the rest of get().
+  // Step 2, if step 1 was not a hit: the rest of get().
   template <Loader<V> L>
   Local<V> load(std::string_view key, L&& loader) const {
     return Local<V>(engine_, key, loader, typename Local<V>::Counted{});
   }
-  // Of the server of server.url, by the Client's own connection: GET. Throws ServerError,
-  // ServerUnavailable, or LoadRefused as above.
+  // The local copy, or GET on the server of server.url by the Client's own connection. Throws
+  // ServerError, ServerUnavailable, or LoadRefused as above.
   Local<V> get(std::string_view key) const requires std::same_as<V, std::string> {
     return get(key, engine_.source());
   }
-  // The same without a look at copies, counted by nobody, and nothing is kept: for loaders that
-  // make something of what the server has.
+  // Asks the server even if there is a copy; counts nothing and keeps nothing. For loaders that
+  // convert the server's value.
   std::optional<std::string> fetch(
       std::string_view key) const requires std::same_as<V, std::string> {
     return engine_.source()(std::string(key));
   }
-  // The local copy if there is one; counts nothing and asks nobody.
+  // The local copy if there is one. Counts nothing and asks no source.
   Local<V> peek(std::string_view key) const {
     return Local<V>(engine_, key, typename Local<V>::Peek{});
   }
 
-  // Writes to the source by `store(key, value)`, then to the local copy. If `store` throws, nobody
-  // knows what the source holds: the copy goes, and the exception is passed on.
+  // Calls `store(key, value)` to write to the source, then replaces the local copy. If `store`
+  // throws, the source's value is unknown: the copy is dropped and the exception passed on.
   template <std::invocable<const std::string&, const V&> S>
   void set(std::string_view key, V value, S&& store) const {
     write(key, [&](const std::string& name) {
@@ -93,7 +98,7 @@ class Client {
       return std::make_shared<BoxOf<V>>(std::move(value));
     });
   }
-  // The same for a deletion, by `remove(key)`.
+  // The same for a deletion, with `remove(key)`.
   template <std::invocable<const std::string&> R>
   void del(std::string_view key, R&& remove) const {
     write(key, [&](const std::string& name) {
@@ -101,8 +106,8 @@ class Client {
       return std::make_shared<EmptyBox>();
     });
   }
-  // On the server of server.url: SET, with PX if it is to end by itself, and DEL.
-  // ServerUnavailable: nobody knows whether it has been written, or will be.
+  // On the server of server.url: SET, with PX if `ttl` is given, and DEL. After ServerUnavailable
+  // it is unknown whether the server has executed the write, or will.
   void set(std::string_view key, std::string_view value,
            std::optional<Millis> ttl = std::nullopt) const requires std::same_as<V, std::string> {
     write(key, [&](const std::string& name) {
@@ -116,8 +121,8 @@ class Client {
       return std::shared_ptr<Box>();
     });
   }
-  // The source has been written already, by whoever: the copy is this from now on / goes. With
-  // server.url both make it go.
+  // Call one of these after the source has been written in another way. update() replaces the copy,
+  // invalidate() drops it. With server.url both drop it.
   void update(std::string_view key, V value) const {
     const Engine::Write write = engine_.begin_write(key);
     engine_.end_write(write, std::make_shared<BoxOf<V>>(std::move(value)));
@@ -125,14 +130,14 @@ class Client {
   void invalidate(std::string_view key) const { engine_.invalidate(key); }
 
   bool is_hot(std::string_view key) const { return engine_.is_hot(key); }
-  // Counts an access that goes another way.
+  // Counts an access that does not go through this Client.
   void record(std::string_view key) const noexcept { engine_.record(key); }
 
-  // These keys are hot for so long, whatever their traffic, and are loaded: by the threads of
-  // refresh.threads, after this has returned; without refresh.enabled here, before it returns. A
-  // get() that comes while such a load is under way joins it; one that comes before loads the key
-  // itself, and the background leaves that key out. Returns those for which cache.maximum-size has
-  // no room.
+  // Makes these keys hot for `for_so_long`, whatever their traffic, and loads them. The threads of
+  // refresh.threads load them after this call has returned; if refresh.enabled is false, this call
+  // loads them. A get() that comes while such a load is under way waits for it. One that comes
+  // earlier loads the key itself, and the background skips that key. Returns the keys for which
+  // cache.maximum-size has no room.
   template <Loader<V> L>
   std::vector<std::string> warm(std::span<const std::string> keys, const L& loader,
                                 Nanos for_so_long = std::chrono::minutes(10)) const {
@@ -142,7 +147,7 @@ class Client {
     return refused;
   }
 
-  // Likewise, from the server of server.url.
+  // The same, from the server of server.url.
   std::vector<std::string> warm(
       std::span<const std::string> keys,
       Nanos for_so_long = std::chrono::minutes(10)) const requires std::same_as<V, std::string> {
@@ -152,26 +157,27 @@ class Client {
   // The busiest keys, busiest first: hot, write-hot and warm ones.
   std::vector<HotKeyInfo> top(std::size_t n = 100) const { return engine_.top(n); }
   Stats stats() const { return engine_.stats(); }
-  // The same in the text format that Prometheus scrapes, for a page that the application serves as
-  // "text/plain; version=0.0.4". By the proxy's names; no key is named.
+  // stats() in the text format of Prometheus, for a page that the application serves as
+  // "text/plain; version=0.0.4". It has the proxy's metric names and names no key.
   std::string metrics_text() const { return engine_.metrics_text(); }
-  // Called when a key becomes hot, and when it is hot no longer, by a thread of the Client's: it
-  // must not wait for long, and not call close(). All callbacks get all events.
+  // A thread of the Client calls `callback` when a key becomes hot and when it is no longer hot.
+  // The callback must not wait for long and must not call close(). All callbacks get all events.
   void on_hot(std::function<void(const HotEvent&)> callback) const {
     engine_.on_hot(std::move(callback));
   }
 
-  // Called each report.interval, whatever report.enabled says; likewise.
+  // A thread of the Client calls `callback` every report.interval, even if report.enabled is false.
+  // The callback must not wait for long and must not call close().
   void on_report(std::function<void(const Stats&)> callback) const {
     engine_.on_report(std::move(callback));
   }
 
-  // Nothing is kept or refreshed any more; get() goes to the loader. Waits for loads that are under
-  // way in the background. The last copy of the Client does it, too.
+  // From now on the Client keeps and refreshes nothing, and get() calls the loader. Waits for loads
+  // that are under way in the background. The destructor of the last copy calls it, too.
   void close() const { engine_.close(); }
 
  private:
-  // `change` writes to the source and returns what the copy is then.
+  // `change` writes to the source and returns the new copy.
   template <class Change>
   void write(std::string_view key, Change change) const {
     const Engine::Write write = engine_.begin_write(key);

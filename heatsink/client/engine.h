@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Client that is compiled into the library: everything that does not know the type of
-// the values.
+// The part of a Client that is compiled into the library: everything that does not depend on the
+// type of the values.
 #pragma once
 
 #include <cstddef>
@@ -19,35 +19,36 @@
 
 namespace heatsink::client {
 
-class Core;  // who does it all; its header is not installed
+class Core;  // the implementation; its header is not installed
 
 // For Client and Local, not for applications. A handle: copies share one Core. Thread-safe.
 //
-// A hit is one call of read(), and one that unpins. So no application depends on how keys are
-// hashed, found and counted.
+// A hit is one call of read() and one call that unpins. So no application is compiled against how
+// keys are hashed, found and counted.
 class Engine {
  public:
   explicit Engine(const ClientOptions& options);
 
   const ClientOptions& options() const;
 
-  // What is here of a key.
+  // What this process has of a key.
   struct Sight {
     const Box* box;  // null: no copy that may be served
     bool is_hot;
   };
-  // No lock, no allocation. read() counts the access. Where there is a box the thread is pinned
-  // now: a cache::Pin has to adopt that, and the box is valid until its end.
+  // No lock, no allocation. read() counts the access. If there is a box, the thread is pinned now:
+  // a cache::Pin must adopt that pin, and the box is valid until the Pin ends.
   Sight read(std::string_view key) const noexcept;
   Sight peek(std::string_view key) const noexcept;
   void record(std::string_view key) const noexcept;
 
-  // Of a key that is hot and has no copy that may be served: loads it, or waits for another who
-  // does. Throws what the load throws, or LoadRefused.
+  // For a hot key without a copy that may be served: loads it, or waits for the load of another
+  // caller. Throws what the load throws, or LoadRefused.
   SharedBox load(std::string_view key, const Load& load) const;
 
-  // A write of the key: `begin` before the source is written, and exactly one end after it. The
-  // copy becomes `box` if it is certain that nothing was written in between, else it goes.
+  // A write of the key: call begin_write() before the source is written, and end_write() exactly
+  // once after it. `box` becomes the copy if certainly nothing else was written in between; else
+  // the copy is dropped.
   struct Write {
     KeyHash hash;
     TimePoint began_at;
@@ -56,13 +57,13 @@ class Engine {
   void end_write(const Write& write, std::shared_ptr<Box> box) const;
   void invalidate(std::string_view key) const;
 
-  // What a load of a key that was not hot has brought is about to be shown.
+  // The value that a load of a cold key has returned is about to be returned to the caller.
   void passed(std::string_view key) const;
 
-  // The server of server.url, by the client's own connection. They throw ServerError and
-  // ServerUnavailable. A write is to be between begin_write() and end_write().
+  // Calls to the server of server.url, on the client's own connection. They throw ServerError and
+  // ServerUnavailable. A write must be between begin_write() and end_write().
   struct Source {
-    Core* core;  // is not owned: what is kept of loads, the Core itself keeps
+    Core* core;  // not owned: the Core keeps the loads that hold it
     std::optional<std::string> operator()(const std::string& key) const;
   };
   Source source() const { return {core_.get()}; }
@@ -70,8 +71,8 @@ class Engine {
   void remove(std::string_view key) const;
 
   bool is_hot(std::string_view key) const;
-  // Hot for so long, whatever detection says, and loaded as Client::warm() says. False: as many
-  // keys as cache.maximum-size are hot.
+  // Makes the key hot for `for_so_long`, whatever detection says, and loads it as Client::warm()
+  // describes. False: cache.maximum-size keys are hot already.
   bool warm(std::string_view key, Nanos for_so_long, Load load) const;
 
   std::vector<HotKeyInfo> top(std::size_t n) const;

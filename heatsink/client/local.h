@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a read gives: a look at the local copy, or the value that was loaded.
+// The result of a read: a view of the local copy, or the value that was loaded.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace heatsink::client {
 
-// The loader of one key, to be kept: with copies of both.
+// A loader for one key that can be kept: it holds copies of the loader and of the key.
 template <class V, class L>
 Load load_of(const L& loader, std::string_view key) {
   return [loader, key = std::string(key)]() mutable -> std::shared_ptr<Box> {
@@ -24,10 +24,10 @@ Load load_of(const L& loader, std::string_view key) {
   };
 }
 
-// Points at the value; null if the key does not exist in the source. A hit copies nothing: the copy
-// stays where it is, and as it is, for as long as this lives, whatever happens to the key or to the
-// Client meanwhile. Not to be handed to another thread, and not to be kept: while a thread has one,
-// no copy that was replaced is freed. value() makes a copy that may be kept.
+// Points at the value; null if the key does not exist in the source. A hit copies nothing: the
+// local copy stays in place and unchanged for as long as this object lives, whatever happens to the
+// key or the Client meanwhile. Do not pass it to another thread, and release it soon: while a
+// thread holds one, no replaced copy is freed. value() makes a copy that may be kept.
 template <class V>
 class [[nodiscard]] Local {
  public:
@@ -38,12 +38,12 @@ class [[nodiscard]] Local {
   // REQUIRES: the key exists.
   const V& operator*() const { return *value_; }
   const V* operator->() const { return value_; }
-  // A copy of the value; none if the key does not exist.
+  // A copy of the value; empty if the key does not exist.
   std::optional<V> value() const {
     return value_ != nullptr ? std::optional<V>(*value_) : std::nullopt;
   }
 
-  // It came from the local copy: also of a key that does not exist.
+  // True if it came from the local copy, which may also say that the key does not exist.
   bool is_hit() const { return pin_.has_value(); }
 
  private:
@@ -54,7 +54,7 @@ class [[nodiscard]] Local {
   struct Read {};
   struct Counted {};
 
-  // Counted; `loader` is asked for what is not here.
+  // Counts the read; calls `loader` if there is no copy.
   template <class L>
   Local(const Engine& engine, std::string_view key, L& loader) {
     const Engine::Sight sight = engine.read(key);
@@ -63,7 +63,7 @@ class [[nodiscard]] Local {
     else
       ask(engine, key, sight, loader);
   }
-  // Likewise, where the read has been counted.
+  // The same, where the read has been counted already.
   template <class L>
   Local(const Engine& engine, std::string_view key, L& loader, Counted) {
     const Engine::Sight sight = engine.peek(key);
@@ -72,11 +72,11 @@ class [[nodiscard]] Local {
     else
       ask(engine, key, sight, loader);
   }
-  // Counted, and nobody is asked.
+  // Counts the read and asks no source.
   Local(const Engine& engine, std::string_view key, Read) {
     if (const Box* const box = engine.read(key).box; box != nullptr) hit(*box);
   }
-  // Not counted, and nobody is asked.
+  // Counts nothing and asks no source.
   Local(const Engine& engine, std::string_view key, Peek) {
     if (const Box* const box = engine.peek(key).box; box != nullptr) hit(*box);
   }

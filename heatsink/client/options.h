@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be set for a Client, from code, YAML or the environment.
+// All options of a Client, and how they are read from code, YAML or the environment.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@ class OptionSet;
 
 namespace heatsink::client {
 
-// Plain values with the defaults; the rows with bounds are in options.cc.
+// Plain values with their defaults. Names, bounds and meanings are in options.cc and in
+// docs/reference/library-options.md.
 struct ClientOptions {
-  // server.*; an empty URL: there is none, and copies are of level `ttl`
+  // server.*; an empty URL means no server, and copies of level `ttl`
   std::string server_url;
   std::string server_tls_ca, server_tls_cert, server_tls_key, server_tls_server_name;
   bool server_tls_verify = true;
@@ -67,7 +68,7 @@ struct ClientOptions {
   double early_refresh = 1;
   Nanos stale_while_error{0};
 
-  // statistics.*: of WindowStats (window_stats.h)
+  // statistics.*: for WindowStats (window_stats.h)
   Nanos statistics_length = std::chrono::seconds(60);
   Nanos statistics_flush_interval = Millis(100);
   Nanos statistics_hold = std::chrono::seconds(10);
@@ -82,18 +83,18 @@ struct ClientOptions {
   Nanos report_interval = std::chrono::seconds(60);
 
   void describe(OptionSet& set);
-  // What the bounds of single options cannot say, in a sentence that names the options.
+  // Checks what the bounds of single options cannot check. The error names the options.
   Status check() const;
 
-  // The error has every fault that was found, a line each. All or nothing.
+  // All or nothing: the error lists every fault that was found, one per line.
   static Result<ClientOptions> from_yaml(std::string_view text, std::string_view name = "yaml");
   static Result<ClientOptions> from_file(const std::string& path);
   // "HEATSINK_DETECTION_HOT_QPS=500" sets detection.hot-qps. A variable that begins with HEATSINK_
-  // and the name of a group, and names no option, is an error. `environment`: as ::environ.
+  // and the name of a group but names no option is an error. `environment` is like ::environ.
   static Result<ClientOptions> from_environment(const char* const* environment);
   static Result<ClientOptions> from_environment();
 
-  // Likewise, over what these options are; `with` sets one ("detection.hot-qps", "500").
+  // The same, starting from these options; `with` sets one ("detection.hot-qps", "500").
   Result<ClientOptions> with(std::string_view name, std::string_view value) const;
   Result<ClientOptions> with_yaml(std::string_view text, std::string_view name) const;
   Result<ClientOptions> with_file(const std::string& path) const;

@@ -8,8 +8,8 @@
 
 namespace heatsink::client {
 
-// What sizeof does not see is added for strings and for vectors of plain values. Specialize it for
-// types that own more memory than that:
+// Counts sizeof, and for strings and vectors of plain values also the memory that they own.
+// Specialize it for types that own more memory than that:
 //
 //   template <> struct heatsink::client::SizeOf<Product> {
 //     static std::size_t bytes(const Product& p) { return sizeof(p) + p.description.size(); }

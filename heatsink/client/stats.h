@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Client tells of itself, as plain values.
+// The statistics of a Client, as plain values.
 #pragma once
 
 #include <cstdint>
@@ -10,50 +10,50 @@
 
 namespace heatsink::client {
 
-// What a Client has done. Accesses are counted up to a tenth of a second late.
+// How often a Client has done what. Accesses are counted up to 0.1 s late.
 struct Counts {
   std::uint64_t reads = 0;  // hits among them
   std::uint64_t writes = 0;
   std::uint64_t hits = 0;  // served from a local copy
   std::uint64_t promotions = 0;
   std::uint64_t demotions = 0;
-  std::uint64_t loads = 0;  // in a caller's thread, of hot keys without a copy
+  std::uint64_t loads = 0;  // of hot keys without a copy, in a caller's thread
   std::uint64_t load_failures = 0;
-  std::uint64_t waits = 0;      // callers who shared another's load
+  std::uint64_t waits = 0;      // callers that waited for another caller's load
   std::uint64_t refusals = 0;   // LoadRefused
-  std::uint64_t refreshes = 0;  // in the background, that succeeded
+  std::uint64_t refreshes = 0;  // successful loads in the background
   std::uint64_t refresh_failures = 0;
-  std::uint64_t refresh_drops = 0;  // keys that failed too often in a row
-  std::uint64_t stale_served = 0;   // copies past their end, because their load failed
+  std::uint64_t refresh_drops = 0;  // keys whose refresh failed too often in a row
+  std::uint64_t stale_served = 0;   // expired copies served because their load failed
   std::uint64_t no_room = 0;        // values not kept: cache.maximum-bytes, cache.maximum-nil
   // With a server:
-  std::uint64_t invalidations = 0;  // names that the server has told of
-  std::uint64_t flushes = 0;        // how often all copies went: FLUSHALL, or the server was lost
+  std::uint64_t invalidations = 0;  // changed keys that the server has notified
+  std::uint64_t flushes = 0;        // how often all copies were dropped: FLUSHALL, server lost
 };
 
-// Its own counts are totals since the Client was made.
+// The counts of the base class are totals since the Client was made.
 struct Stats : Counts {
   // Over detection.window, as of the last tick.
   double reads_per_second = 0;
   double writes_per_second = 0;
-  double hit_ratio = 0;      // hits of all reads, 0 .. 1
-  double hot_share = 0;      // accesses of hot keys of all accesses, 0 .. 1
-  double distinct_keys = 0;  // that were accessed; standard error 3.3 %
+  double hit_ratio = 0;      // hits among all reads, 0 .. 1
+  double hot_share = 0;      // accesses of hot keys among all accesses, 0 .. 1
+  double distinct_keys = 0;  // keys that were accessed; standard error 3.3 %
   double distinct_keys_per_second = 0;
-  // The counts of the last window alone, give or take a tenth of it.
+  // The counts of the last window alone, to a tenth of the window.
   Counts in_window;
 
   std::uint64_t hot_keys = 0;  // now
   std::uint64_t copies = 0;
-  std::uint64_t copies_bytes = 0;  // with their names, as SizeOf tells (size_of.h)
+  std::uint64_t copies_bytes = 0;  // with their names, as SizeOf counts (size_of.h)
 
-  // What is promised of copies: "ttl", or with a server "key" (docs/guides/consistency.md).
+  // Consistency level of the copies: "ttl", or with a server "key" (docs/guides/consistency.md).
   std::string level = "ttl";
-  // With a server: why there are no copies now; "": there may be.
+  // With a server: why there are no copies now; "": all is well.
   std::string server_problem;
 };
 
-// A key as detection sees it. Rates are per second; the truth lies within [rate_low, rate_high].
+// A key as detection sees it. Rates are per second; the true rate lies in [rate_low, rate_high].
 struct HotKeyInfo {
   std::string key;
   std::string temperature;  // "hot", "write-hot", "warm"
@@ -64,7 +64,7 @@ struct HotKeyInfo {
   std::string reason;
 };
 
-// A key became hot, or is hot no longer.
+// A key became hot, or is no longer hot.
 struct HotEvent {
   std::string key;
   bool is_hot = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics over a sliding window of what any number of processes add: count, sum, mean, extremes
-// and quantiles, kept by the server of server.url.
+// Count, sum, mean, minimum, maximum and quantiles of the numbers that any number of processes add,
+// over a sliding window that the server of server.url keeps.
 #pragma once
 
 #include <cstdint>
@@ -18,50 +18,49 @@ namespace heatsink::client {
 
 __extension__ using WindowSum = __int128;  // exact: 2^64 numbers of 63 bits fit
 
-// What all processes have added, over the last so long. Count, sum and extremes are exact,
-// quantiles to 1.6 % of the number.
+// The statistics of all processes over the last `covered`. Count, sum, minimum and maximum are
+// exact; quantiles are off by at most 1.6 % of the number.
 struct WindowReading {
   std::uint64_t count = 0;
   WindowSum sum = 0;
-  double mean = 0;                // 0 of none
-  std::int64_t min = 0, max = 0;  // 0 of none
+  double mean = 0;                // 0 if there are no numbers
+  std::int64_t min = 0, max = 0;  // 0 if there are no numbers
   std::int64_t p50 = 0, p90 = 0, p99 = 0, p999 = 0;
-  Millis covered{0};  // how far back it reaches: what was asked for, or up to a slot less
-  Millis slot{0};     // in steps of which the window moves
-  Millis length{0};   // for which the server keeps it
-  // Parts of the statistic, of 4, that could not be read, and why; what was written there is
-  // missing.
+  Millis covered{0};  // the time that is covered: as asked for, or up to a slot less
+  Millis slot{0};     // the step in which the window moves
+  Millis length{0};   // how long the server keeps the numbers
+  // Of 4 parts of the statistic, how many could not be read, and why. Their numbers are missing.
   std::uint32_t shards_missing = 0;
   std::string problem;
 };
 
-// Numbers since it was made; refused: calls.
+// How many numbers, since the WindowStats was made; `refused` counts calls.
 struct WindowCounts {
   std::uint64_t delivered = 0;
-  std::uint64_t dropped = 0;    // held for statistics.hold, and the server was not there
-  std::uint64_t uncertain = 0;  // likewise, but it may have counted them: it never answered
-  std::uint64_t refused = 0;    // a name too many, or one too long
+  std::uint64_t dropped = 0;    // the server was away for longer than statistics.hold
+  std::uint64_t uncertain = 0;  // the same, but the server may have counted them
+  std::uint64_t refused = 0;    // one name too many, or a name too long
   std::uint64_t resent = 0;     // flushes; none of them counts twice
   std::uint64_t names = 0;      // now
 };
 
-// What is added is summed here and flushed every statistics.flush-interval: exactly once, however
-// often a flush has to be sent again. If the process dies, it takes an interval's numbers along.
-// The server's clock says when they were.
+// Sums the added numbers in the process and flushes them every statistics.flush-interval. Each
+// number counts exactly once, however often a flush has to be sent again. If the process dies, the
+// numbers of one interval are lost. A number's time is the server's clock when its flush arrives.
 //
-// Thread-safe; cheap to copy, and copies share everything. Adding never waits for the server. Not
-// to be used by a child that this process has forked, nor in destructors of thread_local objects.
+// Thread-safe. Cheap to copy; copies share everything. Adding never waits for the server. Do not
+// use it in a forked child, or in destructors of thread_local objects.
 class WindowStats {
  public:
-  // Throws std::invalid_argument: server.url is not set, or is of no use, or a file of
-  // server.tls-*. Whether the server is there does not matter.
+  // Throws std::invalid_argument if server.url is not set, or if it or a file of server.tls-*
+  // cannot be used. A server that is down is not an error.
   explicit WindowStats(const ClientOptions& options);
 
-  // About 10 ns, of names longer than 32 bytes 16. Names are any bytes, 512 at most. False: it is
-  // one name more than statistics.maximum-names, or too long.
+  // Takes about 9 ns, with names longer than 32 bytes 16 ns. Names are any bytes, at most 512.
+  // False: one name more than statistics.maximum-names, or a name that is too long.
   bool add(std::string_view name, std::int64_t value) const noexcept;
 
-  // For who adds to one statistic again and again: about 5 ns. Must not outlive the WindowStats.
+  // One statistic, looked up once: adding takes about 5 ns. Must not outlive the WindowStats.
   class Series {
    public:
     void add(std::int64_t value) const noexcept;
@@ -74,23 +73,24 @@ class WindowStats {
   };
   std::optional<Series> series(std::string_view name) const noexcept;
 
-  // Over the last `window`; of more than statistics.length there is nothing. Asks the server: it
-  // knows what was flushed. Nothing: nobody has written it within its length. Throws ServerError,
+  // Reads the last `window`, at most statistics.length, from the server, which has all flushed
+  // numbers. Empty: no process has written this name within its length. Throws ServerError,
   // ServerUnavailable.
   std::optional<WindowReading> read(std::string_view name,
                                     Nanos window = std::chrono::hours(24)) const;
-  // The names that fit a glob ("api:*"); of a cluster those that one node knows. Throws likewise.
+  // The names that match a glob ("api:*"); in a cluster, those that one node has. Throws as read().
   std::vector<std::string> list(std::string_view pattern = "*") const;
 
-  // Waits until what was added before is delivered; throws ServerUnavailable if it is not in time.
+  // Waits until all numbers added before are delivered; throws ServerUnavailable if they are not in
+  // time.
   void flush(Nanos patience = std::chrono::seconds(5)) const;
 
   WindowCounts counts() const;
-  // Why the last flush failed; "": it did not.
+  // Why the last flush failed; "": it succeeded.
   std::string problem() const;
 
-  // Flushes once more, for a second at most. What is added later goes nowhere. The last copy of the
-  // WindowStats does it, too.
+  // Flushes once more, for at most 1 s. Numbers that are added later are discarded. The destructor
+  // of the last copy calls it, too.
   void close() const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace heatsink::distributed {
 
-// Owns all it says. The keys are all that the function touches, and of one slot.
+// Owns its data. `keys` are all keys that the function touches; they lie in one slot.
 struct FunctionCall {
   const ServerFunction* function = nullptr;
   std::vector<std::string> keys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of something may happen in all processes together.
+// RateLimiter: one limit for all processes together, kept on a Redis or Valkey server.
 #pragma once
 
 #include <cstddef>
@@ -21,92 +21,94 @@ struct LimitState;
 enum class OnFailure : std::uint8_t { kAllow, kRefuse };
 
 struct RateLimiterOptions {
-  // Limits of one name share what is kept on the server, as "heatsink:limit:ALGORITHM:NAME:KEY":
-  // the same in all processes, as are the numbers below. At most kNameBytesMax.
+  // Limits with the same name share their state on the server, under
+  // "heatsink:limit:ALGORITHM:NAME:KEY". All processes must set the same name and the same numbers
+  // below. At most kNameBytesMax.
   std::string name = "default";
   // Algorithm (kTokenBucket or kSlidingWindow), rate, burst, slots.
   limit::LimiterOptions limit{};
-  // Of the burst (of the window's count) that this process may hold paid for and unspent, of one
-  // key. 0: none, and the server is asked each time. Above, up to 1: most asks are answered here.
+  // Share of the burst (of the window's count) that this process may hold per key: paid for and
+  // unspent. 0: no leases, each decision asks the server. Up to 1: this process answers most calls.
   double lease_share = 0;
-  Nanos lease_lasts = Millis(200);  // 10 ms .. 1 min; an unspent token is worth nothing after it
-  // The server cannot be reached, has an error, or does not answer in time: what passes then is
-  // everything, uncounted, or nothing.
+  Nanos lease_lasts = Millis(200);  // 10 ms .. 1 min; an unspent token expires after this time
+  // What to do if the server cannot be reached, replies with an error, or does not answer in time:
+  // allow everything, uncounted, or nothing.
   OnFailure on_failure = OnFailure::kAllow;
-  Nanos patience = Millis(100);   // that a caller waits for the server, unless he says otherwise
-  std::size_t keys_max = 10'000;  // that this process remembers something of
+  Nanos patience = Millis(100);   // how long a call without a deadline waits for the server
+  std::size_t keys_max = 10'000;  // keys whose leases and refusals this process remembers
 };
 inline constexpr std::size_t kNameBytesMax = 100;
-inline constexpr std::size_t kLimitKeyBytesMax = 1024;  // a longer key is a failure
+inline constexpr std::size_t kLimitKeyBytesMax = 1024;  // a longer key: on_failure decides
 
-// Why it is allowed, or refused.
+// What a decision is based on.
 enum class Basis : std::uint8_t {
-  kServer,   // the server said so
-  kLease,    // it was paid for before
-  kDenial,   // the server had said so, and cannot have changed its mind
-  kFailure,  // on_failure
+  kServer,   // the server decided
+  kLease,    // paid for earlier
+  kDenial,   // an earlier refusal still holds, or n is more than the limit can ever allow
+  kFailure,  // the server did not answer: on_failure decided
 };
 std::string_view to_string(Basis basis);  // "server", "lease", "denial", "failure"
 
 struct Verdict {
   bool allowed = false;
   Basis basis = Basis::kServer;
-  // Refused: worth asking again after so long; limit::kNever: not with that n.
+  // Refused: ask again after this time; limit::kNever: never with that n.
   Nanos retry_after{0};
-  std::uint64_t remaining = 0;  // kServer: of all; kLease: of what is held here
+  std::uint64_t remaining = 0;  // kServer: of the limit; kLease: of this process's lease
 };
 
 struct RateLimiterCounts {
-  std::uint64_t asked = 0;          // asks that the server has answered
-  std::uint64_t by_lease = 0;       // allowed without it
-  std::uint64_t by_denial = 0;      // refused without it
-  std::uint64_t allowed = 0;        // of asked
-  std::uint64_t refused = 0;        // of asked
-  std::uint64_t failures = 0;       // asks that on_failure has answered
-  std::uint64_t leased_tokens = 0;  // paid for to be spent later
-  std::uint64_t lapsed_tokens = 0;  // of these: not spent in time
+  std::uint64_t asked = 0;          // questions that the server has answered
+  std::uint64_t by_lease = 0;       // allowed without asking the server
+  std::uint64_t by_denial = 0;      // refused without asking the server
+  std::uint64_t allowed = 0;        // of `asked`
+  std::uint64_t refused = 0;        // of `asked`
+  std::uint64_t failures = 0;       // decisions by on_failure
+  std::uint64_t leased_tokens = 0;  // paid for, to be spent later
+  std::uint64_t lapsed_tokens = 0;  // of leased_tokens: not spent in time
 };
 
-// What is promised (docs/design/distributed.md has the reasons):
-// * All processes together never spend more than the server has granted, and that is the limit's
-//   own bound: token bucket: in any time T burst + T x rate; window: its count in any window. With
-//   leases what was granted before T and not yet spent comes on top: processes x lease_share x
-//   burst at most. In total, from the beginning on, never more than without leases.
-// * Less by what lapses: leased tokens that their process did not spend within lease_lasts.
-// * A server that loses its memory (restarted without persistence) begins anew: one burst more.
-// * on_failure kAllow: what passes during a failure is on top of all that.
+// Promises (reasons: docs/design/distributed.md):
+// * All processes together never spend more than the server has granted. That is at most burst +
+//   T x rate in any time T for a token bucket, and the count in any window for a sliding window.
+//   With leases, tokens that were granted before T and spent in it are on top: at most processes x
+//   lease_share x burst. In total, from the start on, never more than without leases.
+// * With leases it may be less: tokens that a process did not spend within lease_lasts lapse.
+// * A server that loses its data (restarted without persistence) starts anew: one burst more.
+// * With on_failure kAllow, everything that passes during a failure is on top.
 //
-// Thread-safe; copies of a handle share all. An ask that is answered here takes no lock by a
-// handle, and one of 16 by a key; an ask of the server a round trip.
+// Thread-safe; copies of a handle share everything. A call that is answered locally takes no lock
+// through a handle, and one of 16 locks through a key. A call that asks the server costs a round
+// trip.
 class RateLimiter {
   class Core;
 
  public:
   using Done = std::function<void(const Verdict&)>;
 
-  // Error: an option that cannot be, with its bounds.
+  // Fails if an option is out of bounds; the error has the bounds.
   static Result<std::unique_ptr<RateLimiter>> make(std::shared_ptr<Server> server,
                                                    const RateLimiterOptions& options);
   ~RateLimiter();
   RateLimiter(const RateLimiter&) = delete;
 
-  // The limit of one key. May outlive the limiter, and keeps its server open: not to be destroyed
-  // by a `done`.
+  // The limit of one key. May outlive the limiter, and keeps its server open. Do not destroy it in
+  // a `done`.
   class Handle {
    public:
-    // All n or none; n = 0 takes nothing and tells what remains. Blocks for a round trip at most,
-    // and not past `deadline` (by default the patience from now).
+    // Takes all n or none; n = 0 takes nothing and returns what remains. Blocks for at most one
+    // round trip, and not past `deadline` (default: now + patience).
     Verdict try_acquire(std::uint64_t n = 1) const;
     Verdict try_acquire(std::uint64_t n, TimePoint deadline) const;
-    // Waits for its turn, too: asks again after retry_after, as long as that is before `deadline`.
+    // Also waits for its turn: asks again after retry_after, as long as that is before `deadline`.
     Verdict acquire(std::uint64_t n, TimePoint deadline) const;
-    // Does not block. `done` is called exactly once: by this call if no server is needed, or by the
-    // server's thread, which it must not hold up.
+    // Does not block. `done` is called exactly once: by this call if the server is not needed, else
+    // by the server's thread. `done` must not block that thread.
     void try_acquire(std::uint64_t n, TimePoint deadline, Done done) const;
 
    private:
     friend class RateLimiter;
-    std::shared_ptr<Server> server_;  // by whoever calls: what the server calls keeps only the rest
+    std::shared_ptr<Server> server_;  // kept by callers only; callbacks keep only the rest
     std::shared_ptr<Core> core_;
     std::shared_ptr<LimitState> state_;
   };
@@ -118,7 +120,7 @@ class RateLimiter {
 
   const std::string& name() const;
   RateLimiterCounts counts() const;
-  // Why the last ask failed; "": the server has answered since.
+  // Why the last question failed; "": the server has answered since.
   std::string problem() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rate limiters have done, as metrics.
+// The metrics of rate limiters.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ struct MetricRow;
 
 namespace heatsink::distributed {
 
-// One page for all of a program's limiters, each by its name, in the text format that Prometheus
-// scrapes (version 0.0.4). No key is named. Limiters of one name in one process are told apart by
-// nobody: give them one page each, or share the limiter.
+// One page for all limiters of a program, each under its name, in the text format of Prometheus
+// (version 0.0.4). It names no key. Two limiters with the same name in one process cannot be told
+// apart: give each its own page, or share one limiter.
 std::string metrics_text(std::span<const RateLimiter* const> limiters);
 
 std::vector<const MetricRow*> limiter_metric_rows();  // for the reference page

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// May this happen now? One question for four algorithms.
+// Decides whether something may happen now: one interface for four limit algorithms.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,21 @@ namespace heatsink::limit {
 
 struct Decision {
   bool allowed = false;
-  // Allowed, but not yet: its turn comes after so long (the leaky bucket, and a token bucket with
-  // patience; the others: 0).
+  // Allowed, but only after this time: the caller waits. Only the leaky bucket and a token bucket
+  // with patience set it; the others have 0.
   Nanos wait{0};
-  // Refused: after so long it would be allowed if nobody else came. kNever: more than there can
-  // ever be at once.
+  // Refused: it would be allowed after this time if no other call came. kNever: n is more than the
+  // limit can ever allow at once.
   Nanos retry_after{0};
-  std::uint64_t remaining = 0;  // so many more would be allowed at this moment
+  std::uint64_t remaining = 0;  // how many more would be allowed now
 };
 inline constexpr Nanos kNever = Nanos::max();
 
-// Lock-free and allocation-free; any number of threads, which may disagree about `now` by the time
-// between reading a clock and asking. A clock that stands still gives nothing new. One that is set
-// back counts as standing still for kStandstill; further back, it goes on from there with
-// nothing free (the sliding window: anew). About 10 ns, the sliding window 15 (bench_limit).
+// A limit inside this process. Lock-free and allocation-free; a call takes about 10 ns, with the
+// sliding window 15 ns (bench_limit). Any number of threads may call. Their `now` may differ by the
+// time between reading the clock and calling. While the clock stands still, nothing new is allowed.
+// A clock that is set back by at most kStandstill counts as standing still. If it is set back
+// further, the limit goes on from there with nothing free; the sliding window starts anew.
 class Limiter {
  public:
   static constexpr Nanos kStandstill = std::chrono::seconds(1);
@@ -37,14 +38,15 @@ class Limiter {
   Limiter() = default;
   Limiter(const Limiter&) = delete;
 
-  // All n or none. n = 0 takes nothing and is allowed; it tells what remains.
+  // Takes all n or none. n = 0 takes nothing and is allowed; the decision has what remains.
   virtual Decision try_acquire(std::uint64_t n, TimePoint now) noexcept = 0;
 
-  // n of what was allowed at `taken_at`, and not used: as if they had never been asked for. Soon
-  // after: what has become free meanwhile is not taken back, so that a bucket which was full again
+  // Gives back n that were allowed at `taken_at` and not used, as if they had never been taken.
+  // Call it soon: what has become free meanwhile is not taken back, so a bucket that was full again
   // in between holds up to n more than its burst.
   virtual void give_back(std::uint64_t n, TimePoint taken_at) noexcept = 0;
-  // Becomes as it was when it was made. Who asks at the same time is asked for by one or the other.
+  // Resets the limiter to its state after construction. A call at the same time counts before or
+  // after the reset.
   virtual void forget() noexcept = 0;
 };
 
@@ -59,16 +61,16 @@ inline constexpr std::uint64_t kSlidingCountMax = (std::uint64_t{1} << 31U) - 1;
 struct LimiterOptions {
   Algorithm algorithm = Algorithm::kTokenBucket;
   Rate rate{.count = 1000, .per = std::chrono::seconds(1)};  // the windows: rate.count in rate.per
-  // The token bucket: so many at once; the leaky one: so many in its queue. 0: what the rate gives
-  // in a second, at least 1. Windows have none but their count.
+  // Token bucket: how many are allowed at once. Leaky bucket: the length of its queue. 0: what the
+  // rate gives in a second, at least 1. Windows have no burst but their count.
   std::uint64_t burst = 0;
   std::uint32_t slots = 10;  // of the sliding window
-  // Of the token bucket: what finds it empty and would be allowed within so long is allowed now,
-  // and waits for its turn, first come, first served. 0: it is refused.
+  // Token bucket: a call that finds it empty and would be allowed within this time is allowed now
+  // and waits for its turn, first come, first served. 0: such a call is refused.
   Nanos patience{0};
 };
 
-// Error: an option that cannot be, with its bounds.
+// Fails if an option is out of bounds; the error has the bounds.
 Result<std::unique_ptr<Limiter>> make_limiter(const LimiterOptions& options);
 
 }  // namespace heatsink::limit

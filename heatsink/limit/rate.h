@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often: a count per time, kept as the two numbers it was given as, so that 1/3 s stays that.
+// A rate: a count per time. It keeps both numbers as given, so 1/3s stays exact.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ inline constexpr Nanos kPerMax = std::chrono::hours(24);
 
 // "5000/s", "100/10s", "1/h": at least 1 per day, at most kPerSecondMax.
 Result<Rate> parse_rate(std::string_view text);
-std::string format_rate(const Rate& rate);  // reads back the same
+std::string format_rate(const Rate& rate);  // parse_rate() gives the same rate back
 
-// Why it is none: a sentence that names the bound. OK otherwise.
+// OK, or an error that names the bound that the rate breaks.
 Status check_rate(const Rate& rate);
 
 }  // namespace heatsink::limit

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a C++ application includes: heatsink::Client, and what its functions take and give.
+// Include this to use heatsink::Client and heatsink::WindowStats from C++, with the types that
+// their functions take and return. Guide: docs/guides/library.md.
 #pragma once
 
 #include "heatsink/client/client.h"        // IWYU pragma: export

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a C++ application includes to limit what it does: by itself (make_limiter), or together with
-// all other processes, through Redis (RateLimiter).
+// Include this to limit how often something happens: in this process (make_limiter), or in all
+// processes together through a Redis or Valkey server (RateLimiter). Guides: docs/guides/limits.md,
+// docs/guides/distributed-limits.md.
 #pragma once
 
 #include "heatsink/distributed/rate_limiter.h"          // IWYU pragma: export

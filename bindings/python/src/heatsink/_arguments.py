@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments checked by their names: native code knows them by their places alone."""
+"""Checks arguments and names them in errors: native code knows them by position only."""
 
 import datetime
 import operator
@@ -17,7 +17,7 @@ def _wrong(name: str, what: str, value: object) -> TypeError:
 
 
 def text(name: str, value: object, like: str) -> str:
-    """`like`: an example, as it would be written."""
+    """Checks a text. `like` is an example for the error text."""
     if not isinstance(value, str):
         raise _wrong(name, f"a text like {like!r}", value)
     if "\0" in value:
@@ -26,18 +26,18 @@ def text(name: str, value: object, like: str) -> str:
 
 
 def optional_text(name: str, value: object, like: str) -> str | None:
-    """None stays that."""
+    """As text(); None stays None."""
     return None if value is None else text(name, value, like)
 
 
 def rate(value: object) -> str:
-    """A number alone says nothing of the time."""
+    """Checks a rate, which is a text: a number alone has no time."""
     like = f"{value}/s" if isinstance(value, int) else "100/s"
     return text("rate", value, like)
 
 
 def count(name: str, value: Any, most: int = 2**64 - 1) -> int:
-    """A whole number, also one of another library."""
+    """Checks a whole number, also of another library's type."""
     try:
         whole = operator.index(value)
     except TypeError:
@@ -48,21 +48,21 @@ def count(name: str, value: Any, most: int = 2**64 - 1) -> int:
 
 
 def number(name: str, value: object) -> float:
-    """A whole one, too."""
+    """Checks a number, whole or not."""
     if not isinstance(value, int | float):
         raise _wrong(name, "a number", value)
     return float(value)
 
 
 def duration(name: str, value: object) -> datetime.timedelta:
-    """A number alone says nothing of its unit."""
+    """Checks a timedelta: a number alone has no unit."""
     if not isinstance(value, datetime.timedelta):
         raise _wrong(name, "a datetime.timedelta", value)
     return value
 
 
 def milliseconds(name: str, value: object) -> int:
-    """Of a duration, rounded up."""
+    """The milliseconds of a duration, rounded up."""
     of = duration(name, value)
     if of < _NOTHING:
         raise ValueError(f"{name} cannot be negative: {of}")
@@ -70,7 +70,7 @@ def milliseconds(name: str, value: object) -> int:
 
 
 def path(name: str, value: Any) -> str | None:
-    """None stays that."""
+    """Checks a path; None stays None."""
     if value is None:
         return None
     try:
@@ -80,7 +80,7 @@ def path(name: str, value: Any) -> str | None:
 
 
 def function(name: str, value: Any) -> Callable[..., Any] | None:
-    """None stays that."""
+    """Checks a function; None stays None."""
     if value is not None and not callable(value):
         raise _wrong(name, "a function", value)
     called: Callable[..., Any] | None = value

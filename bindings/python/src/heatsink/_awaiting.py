@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads that are awaited.
+"""Loads that are awaited on an event loop.
 
-The library knows threads only: it calls a loader, and who shares the load waits. So a load of a hot
-key runs in a thread of its own, which hands the coroutine to the loop and waits in its stead. That
-costs some 100 us, once for each load and not for each read: hits and cold keys never come here.
+The library works with threads: it calls a loader, and callers that share the load block. So a load
+of a hot key runs in a separate thread. That thread passes the coroutine to the loop and waits for
+it. This costs about 100 us per load, not per read: hits and cold keys never come here.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ from heatsink import _native
 K = TypeVar("K", str, bytes)
 T = TypeVar("T")
 
-THREADS_MAX = 64  # loads of hot keys at once; one more is not shared, and keeps nothing
-LOAD_S_MAX = 60.0  # of one that is awaited: its loop may have stopped
+THREADS_MAX = 64  # loads of hot keys at once; one more is not shared and keeps no copy
+LOAD_S_MAX = 60.0  # how long a thread waits for one load: the loop may have stopped
 
 
 class _Flight:
-    """A load under way, for all who await it on one loop; used on that loop alone."""
+    """A load under way, shared by its waiters on one loop. Used on that loop only."""
 
     future: asyncio.Future[Any]
-    waiters = 0  # beside the one who began it
+    waiters = 0  # not counting the one that began the load
 
 
 class Flights:
-    """The loads of one Client that are awaited. Thread-safe."""
+    """The awaited loads of one Client. Thread-safe."""
 
     def __init__(self, client: _native.Client) -> None:
         self._client = weakref.ref(client)
@@ -41,13 +41,13 @@ class Flights:
         self._flights: dict[tuple[bytes, asyncio.AbstractEventLoop], _Flight] = {}
         self._awaited: set[Future[Any]] = set()
         self._threads = 0
-        # As it is set here: rows are made to list defaults, and are called so.
+        # The value that is set for this Client: _options() returns it under the name "default".
         values = {row["name"]: row["default"] for row in client._options()}
         self._waiters_max = int(values["cache.maximum-waiters"])
         self._is_closed = False
 
     async def load(self, key: K, loader: Callable[[K], Awaitable[T | None]]) -> T | None:
-        """The second step of a read."""
+        """Loads the value: the second step of a read."""
         loop = asyncio.get_running_loop()
         value: T | None
         flight = self._flights.get((_bytes(key), loop))
@@ -57,12 +57,12 @@ class Flights:
         flight = self._start(key, loader, loop)
         if flight is None:
             return await loader(key)
-        # Who is cancelled leaves; the others go on waiting.
+        # If one waiter is cancelled, the others go on waiting.
         value = await asyncio.shield(flight.future)
         return value
 
     async def _wait(self, flight: _Flight) -> Any:
-        """For a load that another has begun. LoadRefused: too many do already."""
+        """Waits for a load that another caller began. LoadRefused: too many wait already."""
         if flight.waiters >= self._waiters_max:
             raise _native.LoadRefused(
                 "as many callers as cache.maximum-waiters wait for this key's load"
@@ -74,7 +74,7 @@ class Flights:
             flight.waiters -= 1
 
     def forget(self, key: str | bytes) -> None:
-        """The key was written: who reads from now on must not share a load that began before."""
+        """Call it after a write: later reads must not share a load that began before."""
         if not self._flights:
             return
         name = _bytes(key)
@@ -83,7 +83,7 @@ class Flights:
                 del self._flights[place]
 
     def close(self) -> None:
-        """What is awaited is cancelled, now and from now on."""
+        """Cancels all awaited loads. Later loads are awaited, but not shared or kept."""
         with self._lock:
             self._is_closed = True
             awaited = list(self._awaited)
@@ -96,7 +96,7 @@ class Flights:
     def _start(
         self, key: K, loader: Callable[[K], Awaitable[T | None]], loop: asyncio.AbstractEventLoop
     ) -> _Flight | None:
-        """None: as many as may are under way, or the Client is closed."""
+        """None: THREADS_MAX loads are under way, or the Client is closed."""
         client = self._client()
         place = (_bytes(key), loop)
         flight = _Flight()
@@ -126,7 +126,7 @@ class Flights:
     def _on_loop(
         self, loader: Callable[[K], Awaitable[T | None]], loop: asyncio.AbstractEventLoop
     ) -> Callable[[K], T | None]:
-        """A loader for threads; the library keeps it for refreshes."""
+        """Makes a loader for threads. The library keeps it for refreshes."""
 
         def load_by_loop(key: K) -> T | None:
             with self._lock:
@@ -148,13 +148,13 @@ class Flights:
 
 
 def _see(flight: "asyncio.Future[Any]") -> None:
-    """Its exception is seen, even if everybody who waited has left."""
+    """Retrieves the exception, so that asyncio does not log it if all waiters have left."""
     if not flight.cancelled():
         flight.exception()
 
 
 async def _coroutine(loader: Callable[[K], Awaitable[T]], key: K) -> T:
-    """Of any awaitable: run_coroutine_threadsafe() takes nothing else."""
+    """Makes a coroutine of any awaitable, because run_coroutine_threadsafe() needs one."""
     return await loader(key)
 
 

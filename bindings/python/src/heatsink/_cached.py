@@ -16,7 +16,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Cached(Protocol[P, R_co]):
-    """What the decorator makes of a function."""
+    """A decorated function."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
@@ -24,10 +24,10 @@ class Cached(Protocol[P, R_co]):
         """The key for these arguments."""
 
     def invalidate(self, *args: P.args, **kwargs: P.kwargs) -> None:
-        """What the function would load for these arguments has been written: the copy goes."""
+        """Drops the copy for these arguments. Call it after writing what the function loads."""
 
-    # In a class it becomes a method, as the function would. Of its parameters without `self` mypy
-    # 1.0 could make nothing (Concatenate in the type of self): they are not checked there.
+    # In a class it becomes a method, as a function does. The parameters of the method are not
+    # checked: mypy 1.0 cannot remove `self` from them (Concatenate in the type of self).
     @overload
     def __get__(self, instance: None, owner: type, /) -> "Cached[P, R_co]": ...
     @overload
@@ -35,13 +35,13 @@ class Cached(Protocol[P, R_co]):
 
 
 class Decorator(Protocol):
-    """Makes a Cached of any function: the template of its key says nothing of its parameters."""
+    """Decorates any function: a key template does not constrain the parameters' types."""
 
     def __call__(self, function: Callable[P, R], /) -> Cached[P, R]: ...
 
 
 def cached(client: "Client", key: str | Callable[..., str | bytes]) -> Decorator:
-    """Client.cached()."""
+    """Implements Client.cached()."""
 
     def decorate(function: Callable[P, R], /) -> Cached[P, R]:
         key_of: Callable[..., str | bytes]
@@ -77,7 +77,7 @@ def _awaitable(client: "Client", key_of: Callable[..., Any], function: Callable[
 
 
 def _by_template(template: str, function: Callable[..., Any]) -> Callable[..., str]:
-    """Fills in the template; Signature.bind() would cost more than the whole hit."""
+    """Makes keys from a template. Avoids Signature.bind(), which costs more than a hit."""
     signature = inspect.signature(function)
     names = tuple(signature.parameters)
     wanted = {
@@ -109,6 +109,6 @@ def _by_template(template: str, function: Callable[..., Any]) -> Callable[..., s
 
 
 def _bound(template: str, signature: inspect.Signature, /, *args: Any, **kwargs: Any) -> str:
-    given = signature.bind(*args, **kwargs)  # TypeError as the function itself would raise it
+    given = signature.bind(*args, **kwargs)  # raises the same TypeError as the function
     given.apply_defaults()
     return template.format_map(given.arguments)

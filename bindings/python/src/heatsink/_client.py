@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Client."""
+"""Client: counts accesses, keeps copies of hot keys, and calls loaders for all other keys."""
 
 import asyncio
 import datetime
@@ -23,22 +23,22 @@ _MISSING = object()
 
 
 class Client(_native.Client, Closing):
-    """Counts every access, and keeps local copies of the keys that are hot.
+    """Counts every access and keeps local copies of hot keys.
 
-    Cold keys go to the loader, each time. A copy is refreshed in the background; a write through
-    this object replaces it; a write by anybody else is seen at the next refresh, or, with
-    `server_url`, when the server tells of it.
+    Each read of a cold key calls the loader. A copy is refreshed in the background. A write through
+    this object replaces it. A write by others is visible at the next refresh, or, with
+    `server_url`, when the server's notice arrives.
 
-    Any thread may use it. A hit neither waits nor gives up the GIL. After fork() the child begins
-    anew with the same options. It ends with close(), or a `with` block: until then it keeps the
-    loaders of hot keys, and what they refer to.
+    Any thread may use it. A hit does not wait and does not release the GIL. After fork() the child
+    starts anew with the same options. Close it with close() or a `with` block; until then it keeps
+    the loaders of hot keys and everything that they refer to.
 
-    Keys are str or bytes; the same text as either is one key. Values are str, bytes, or, with
-    `encode` and `decode`, what those make of them (json.dumps, json.loads); None: no such key.
+    Keys are str or bytes; "a" and b"a" are the same key. Values are str or bytes. `encode` and
+    `decode` convert other types (json.dumps, json.loads). None means that there is no such key.
 
     With `server_url` no loader is needed: get("a"), set("a", b"1"), delete("a") and warm(["a"]) ask
-    that server. What it has is bytes, for `decode` too. heatsink.ServerError: it says no, or cannot
-    be asked.
+    that server. Its values are bytes; `decode` gets bytes, too. heatsink.ServerError: the server
+    replied with an error or cannot be reached.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class Client(_native.Client, Closing):
         decode: Callable[[Any], Any] | None = None,
         **options: Setting,
     ) -> None:
-        """Options come from a YAML file, from YAML, from HEATSINK_* of the environment, and from
-        keywords (hot_qps=500, or detection_hot_qps=500); later ones count more. heatsink.options()
-        lists them. ValueError names the option and its bounds.
+        """Options come from a YAML file, YAML text, HEATSINK_* of the environment, and keywords
+        (hot_qps=500, or detection_hot_qps=500). Later sources in this list override earlier ones.
+        heatsink.options() lists the options. ValueError names the option and its bounds.
         """
         super().__init__(
             _arguments.path("file", file),
@@ -73,10 +73,10 @@ class Client(_native.Client, Closing):
     @overload
     async def aget(self, key: K, loader: Callable[[K], Awaitable[T | None]]) -> T | None: ...
     async def aget(self, key: Any, loader: Callable[[Any], Awaitable[Any]] | None = None) -> Any:
-        """get() for an event loop, which never waits: `loader` is awaited on it.
+        """get() for an event loop: awaits `loader` on the loop and never blocks it.
 
-        Also the refreshes in the background run on the loop, for as long as it does. Without a
-        loader a thread waits for the server.
+        The refreshes in the background run on the loop, too, while the loop runs. Without a loader
+        a thread waits for the server.
         """
         value = self._read(key, _MISSING)
         if value is not _MISSING:
@@ -96,8 +96,8 @@ class Client(_native.Client, Closing):
     def cached(self, key: str | Callable[..., str | bytes]) -> Any:
         """Decorates a function, or a coroutine function, that loads one key.
 
-        `key` names it: by a text with the parameters in braces ("user:{id}"), or by a function of
-        the same arguments.
+        `key` is a template with parameter names in braces ("user:{id}"), or a function that takes
+        the same arguments and returns the key.
         """
         return cached(self, key)
 
@@ -107,13 +107,14 @@ class Client(_native.Client, Closing):
         loader: Callable[[K], object] | None = None,
         duration: datetime.timedelta = datetime.timedelta(minutes=10),
     ) -> list[K]:
-        """These keys are hot for so long, whatever their traffic, and loaded in the background.
+        """Makes these keys hot for `duration`, whatever their traffic, and loads them.
 
-        Without refresh_enabled they are loaded here, before this returns. A read that comes while
-        such a load is under way joins it; one that comes before loads the key itself, and the
-        background leaves that key out. Without a loader the server of server_url is asked.
+        The loads run in the background; if refresh_enabled is False, this call runs them. A read
+        that comes while such a load is under way waits for it. One that comes earlier loads the key
+        itself, and the background skips that key. Without a loader it asks the server of
+        server_url.
 
-        Gives those for which cache.maximum-size has no room.
+        Returns the keys for which cache.maximum-size has no room.
         """
         lasts = _arguments.duration("duration", duration)
         milliseconds = max(lasts // datetime.timedelta(milliseconds=1), 0)
@@ -130,11 +131,11 @@ class Client(_native.Client, Closing):
         *,
         ttl: datetime.timedelta | None = None,
     ) -> None:
-        """Writes to the source by store(key, value), then to the copy.
+        """Calls store(key, value) to write to the source, then replaces the copy.
 
-        If that raises, nobody knows what the source holds: the copy goes, and the exception is
-        passed on. Without `store` it is written to the server of server_url, by SET, where it
-        stays for so long as `ttl` says, or for ever.
+        If `store` raises, the source's value is unknown: the copy is dropped and the exception
+        passed on. Without `store`, SET writes the value to the server of server_url, where it
+        expires after `ttl`; without `ttl` it does not expire.
         """
         if store is not None and ttl is not None:
             raise TypeError("ttl is for the server of server_url: store(key, value) has its own")
@@ -148,7 +149,7 @@ class Client(_native.Client, Closing):
             self._flights.forget(key)
 
     def delete(self, key: K, remove: Callable[[K], object] | None = None, /) -> None:
-        """Likewise, by remove(key); without it by DEL on the server of server_url."""
+        """As set(), with remove(key); without it DEL on the server of server_url."""
         try:
             if remove is None:
                 self._server_delete(key)
@@ -158,10 +159,10 @@ class Client(_native.Client, Closing):
             self._flights.forget(key)
 
     def update(self, key: K, value: object, /) -> None:
-        """The source has been written already: the copy is this from now on; None: is no more.
+        """Replaces the copy after the source has been written; None: the key is gone.
 
-        Of two writers at once, the last to call this wins: where that may not be the last who
-        wrote, invalidate().
+        With two writers at once, the last call of update() wins. If that may not be the last write
+        of the source, call invalidate() instead.
         """
         if value is None:
             super().delete(key, _nothing)
@@ -170,25 +171,25 @@ class Client(_native.Client, Closing):
         self._flights.forget(key)
 
     def invalidate(self, key: str | bytes, /) -> None:
-        """The source has been written already: the copy goes."""
+        """Drops the copy after the source has been written."""
         super().invalidate(key)
         self._flights.forget(key)
 
-    # ---- what it tells
+    # ---- statistics and events
 
     def top(self, n: int = 100) -> list[HotKey]:
         """The busiest keys, busiest first: hot, write-hot and warm ones."""
         return [HotKey(**row) for row in self._top(n)]
 
     def stats(self) -> Stats:
-        """The state now."""
+        """The statistics now."""
         return Stats(**self._stats())
 
     def on_hot(self, callback: Callable[[HotEvent], object]) -> None:
-        """`callback` is called when a key becomes hot, and when it is hot no longer.
+        """Calls `callback` when a key becomes hot and when it is no longer hot.
 
-        By a thread of the library's, which must not wait for long. What it raises goes to
-        sys.unraisablehook.
+        A thread of the library calls it; the callback must not wait for long. Exceptions that it
+        raises go to sys.unraisablehook.
         """
 
         def tell(key: bytes, is_hot: bool, reason: str) -> None:
@@ -197,10 +198,10 @@ class Client(_native.Client, Closing):
         self._on_hot(tell)
 
     def on_report(self, callback: Callable[[Stats], object]) -> None:
-        """`callback` is called each report.interval, with what stats() would tell then.
+        """Calls `callback` with stats() every report.interval.
 
-        By a thread of the library's, which must not wait for long. What it raises goes to
-        sys.unraisablehook.
+        A thread of the library calls it; the callback must not wait for long. Exceptions that it
+        raises go to sys.unraisablehook.
         """
 
         def tell(row: dict[str, Any]) -> None:
@@ -208,20 +209,20 @@ class Client(_native.Client, Closing):
 
         self._on_report(tell)
 
-    # ---- the end
+    # ---- closing
 
     def close(self) -> None:
-        """Nothing is kept or refreshed any more, and reads go to the loader.
+        """From now on the Client keeps and refreshes nothing, and reads call the loader.
 
-        Waits for loads that are under way in the background; those that are awaited are cancelled,
-        so that an event loop may call this, too.
+        Waits for loads that are under way in the background. Awaited loads are cancelled, so an
+        event loop may call this, too.
         """
         self._flights.close()
         super().close()
 
 
 def _nothing(_key: object) -> None:
-    """The source needs no more of it."""
+    """Does nothing: the source has been written already."""
 
 
 def _after_fork() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has an end: close(), a `with` block, or the interpreter's."""
+"""Closes objects of the library: by close(), by a `with` block, or when the interpreter exits."""
 
 import asyncio
 import atexit
@@ -9,18 +9,18 @@ from typing import Self
 
 
 class Closing:
-    """Beside a type of the library's, whose close() comes before this one's."""
+    """A mixin beside a native type, whose close() overrides this one."""
 
     def close(self) -> None:
-        """May be called again."""
+        """May be called more than once."""
         raise NotImplementedError
 
     async def aclose(self) -> None:
-        """close(), without holding up the event loop."""
+        """close() without blocking the event loop."""
         await asyncio.to_thread(self.close)
 
     def _opened(self) -> None:
-        """From now on, so that the end of the interpreter closes it."""
+        """Registers the object, so that it is closed when the interpreter exits."""
         _live.add(self)
 
     def __enter__(self) -> Self:
@@ -50,13 +50,12 @@ _live: "weakref.WeakSet[Closing]" = weakref.WeakSet()
 
 
 def live() -> list[Closing]:
-    """Those that somebody still refers to, closed or not."""
+    """The objects that are still referenced, closed or not."""
     return list(_live)
 
 
 @atexit.register
 def _close_all() -> None:
-    """Threads of the library must not meet an interpreter that has gone, and what was added last is
-    delivered."""
+    """Stops the library's threads before the interpreter is gone, and delivers the last numbers."""
     for each in live():
         each.close()

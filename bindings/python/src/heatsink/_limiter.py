@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of something may happen in this process."""
+"""Limiter: a limit inside this process."""
 
 import asyncio
 import datetime
@@ -15,12 +15,12 @@ TIMEOUT = datetime.timedelta(seconds=10)
 
 @dataclass(frozen=True)
 class Decision:
-    """What a Limiter says. True where it allows."""
+    """The decision of a Limiter. True if it allows."""
 
     allowed: bool
-    wait: datetime.timedelta  # allowed, but its turn comes after so long
-    retry_after: datetime.timedelta | None  # refused: worth asking again then; None: never
-    remaining: int  # so many more would be allowed now
+    wait: datetime.timedelta  # allowed, but only after this time: the caller waits
+    retry_after: datetime.timedelta | None  # refused: ask again after this time; None: never
+    remaining: int  # how many more would be allowed now
 
     def __bool__(self) -> bool:
         return self.allowed
@@ -29,8 +29,8 @@ class Decision:
 class Limiter(_native.Limiter):
     """A limit inside this process: no server, no lock, no thread.
 
-    Any thread may ask. After fork() parent and child have one each, which go on from what had been
-    given away.
+    Any thread may call it. After fork() parent and child each have one; both continue from the
+    state at the fork.
     """
 
     def __init__(
@@ -42,11 +42,12 @@ class Limiter(_native.Limiter):
         slots: int = 10,
         patience: datetime.timedelta = NOTHING,
     ) -> None:
-        """`rate` as "100/s" or "200/60s"; `algorithm` also "fixed-window", "sliding-window",
-        "leaky-bucket"; `burst` of the buckets, 0: what the rate gives in a second; `slots` of the
-        sliding window. `patience` of the token bucket: who must wait for so long at most is
-        allowed, and told how long. ValueError says what cannot be, TypeError what is something
-        else: a rate is no number.
+        """`rate` is a text: "100/s" or "200/60s". `algorithm` is "token-bucket", "fixed-window",
+        "sliding-window" or "leaky-bucket". `burst` is for the buckets; 0 means what the rate gives
+        in a second. `slots` is for the sliding window. `patience` is for the token bucket: a call
+        that has to wait for at most this time is allowed, and `wait` says how long.
+
+        ValueError: a value is out of bounds. TypeError: a value has the wrong type.
         """
         super().__init__(
             _arguments.text("algorithm", algorithm, "token-bucket"),
@@ -57,12 +58,12 @@ class Limiter(_native.Limiter):
         )
 
     def try_acquire(self, n: int = 1) -> Decision:
-        """All `n` or none; 0 takes nothing and tells what remains. Never waits."""
+        """Takes all `n` or none; 0 takes nothing and returns what remains. Never waits."""
         allowed, wait, retry_after, remaining = self._try(n)
         return Decision(allowed, wait * MICROSECOND, duration(retry_after), remaining)
 
     def acquire(self, n: int = 1, timeout: datetime.timedelta = TIMEOUT) -> Decision:
-        """Waits for its turn. Refused: that will not be within `timeout`."""
+        """Waits for its turn. Returns a refusal if that does not come within `timeout`."""
         end = time.monotonic() + _arguments.duration("timeout", timeout).total_seconds()
         while True:
             decision = self.try_acquire(n)
@@ -85,12 +86,12 @@ class Limiter(_native.Limiter):
 
 
 def duration(microseconds: int | None) -> datetime.timedelta | None:
-    """None stays that."""
+    """Converts microseconds; None stays None."""
     return None if microseconds is None else microseconds * MICROSECOND
 
 
 def pause_before(end: float, retry_after: datetime.timedelta | None) -> datetime.timedelta | None:
-    """For which to wait before it is worth asking again; None: not before `end`."""
+    """How long to wait before asking again; None: not before `end`."""
     if retry_after is None or time.monotonic() + retry_after.total_seconds() > end:
         return None
     return retry_after

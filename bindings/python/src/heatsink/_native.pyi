@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of what is in C++ (native/)."""
+"""The types of the C++ extension (bindings/python/native/)."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, overload

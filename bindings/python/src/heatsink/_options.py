@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options as keywords. The library itself says which there are, and checks them."""
+"""Options as keywords. The library lists them and checks their values."""
 
 import datetime
 import difflib
@@ -18,7 +18,7 @@ Setting = Union[bool, int, float, str, datetime.timedelta]
 
 @dataclass(frozen=True)
 class Option:
-    """One option. Client takes it as detection_hot_qps, or as hot_qps where no other ends so."""
+    """One option. Client takes it as detection_hot_qps, or as hot_qps if that is unique."""
 
     name: str  # "detection.hot-qps"
     default: str
@@ -34,7 +34,7 @@ def options() -> tuple[Option, ...]:
 
 @functools.cache
 def _names() -> dict[str, str]:
-    """Keyword to name."""
+    """Maps keywords to option names."""
     short = Counter(option.name.split(".", 1)[1] for option in options())
     names = {}
     for option in options():
@@ -67,7 +67,7 @@ def _text(value: Setting) -> str:
 
 
 def yaml_of(keywords: Mapping[str, Setting]) -> str | None:
-    """All at once, because an option may be right only together with another. JSON is YAML."""
+    """YAML with all keywords at once: some options are valid only together. JSON is YAML."""
     groups: dict[str, dict[str, str]] = {}
     for keyword, value in keywords.items():
         group, last = _name_of(keyword).split(".", 1)

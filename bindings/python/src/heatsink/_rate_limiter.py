@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of something may happen in all processes together."""
+"""RateLimiter: one limit for all processes together."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from heatsink._closing import Closing
 from heatsink._limiter import TIMEOUT, duration, pause_before
 from heatsink._options import Setting, yaml_of
 
-_Row = tuple[bool, int, int | None, int]  # of _native
+_Row = tuple[bool, int, int | None, int]  # as _native returns it
 _BASES: tuple[Literal["server", "lease", "denial", "failure"], ...] = (
     "server",
     "lease",
@@ -26,14 +26,14 @@ _BASES: tuple[Literal["server", "lease", "denial", "failure"], ...] = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a RateLimiter says. True where it allows."""
+    """The decision of a RateLimiter. True if it allows."""
 
     allowed: bool
-    # The server said so; it was paid for before; the server had said so, and cannot have changed
-    # its mind; there was no answer of the server (on_failure).
+    # server: the server decided. lease: paid for earlier. denial: an earlier refusal still holds.
+    # failure: the server did not answer, so on_failure decided.
     basis: Literal["server", "lease", "denial", "failure"]
-    retry_after: datetime.timedelta | None  # refused: worth asking again then; None: never
-    remaining: int  # of all by the server, of what is held here by a lease
+    retry_after: datetime.timedelta | None  # refused: ask again after this time; None: never
+    remaining: int  # of the limit (server), or of this process's lease (lease)
 
     def __bool__(self) -> bool:
         return self.allowed
@@ -43,21 +43,21 @@ class Verdict:
 class LimiterCounts:
     """Numbers since the RateLimiter was made."""
 
-    asked: int  # asks that the server has answered
-    allowed: int  # of these
-    refused: int
-    by_lease: int  # allowed without it
-    by_denial: int  # refused without it
-    failures: int  # asks that on_failure has answered
-    leased_tokens: int  # paid for to be spent later
-    lapsed_tokens: int  # of these: not spent in time
+    asked: int  # questions that the server has answered
+    allowed: int  # of `asked`
+    refused: int  # of `asked`
+    by_lease: int  # allowed without asking the server
+    by_denial: int  # refused without asking the server
+    failures: int  # decisions by on_failure
+    leased_tokens: int  # paid for, to be spent later
+    lapsed_tokens: int  # of leased_tokens: not spent in time
 
 
 class RateLimiter(_native.RateLimiter, Closing):
-    """A limit that all processes share, kept by a Redis or Valkey server; each key has its own.
+    """A limit that all processes share, kept on a Redis or Valkey server. Each key has a limit.
 
-    Any thread may ask, and any event loop. After fork() the child begins anew, with a connection of
-    its own. It ends with close(), a `with` block, or the interpreter.
+    Any thread and any event loop may call it. After fork() the child starts anew, with a new
+    connection. Close it with close() or a `with` block; the interpreter's exit closes it, too.
     """
 
     def __init__(
@@ -77,12 +77,13 @@ class RateLimiter(_native.RateLimiter, Closing):
         environment: bool = False,
         **options: Setting,
     ) -> None:
-        """All processes that share `name` say the same numbers: docs/guides/distributed-limits.md
-        tells what they mean. `algorithm` is "token-bucket" or "sliding-window"; `patience` is how
-        long a call waits for the server, whose silence `on_failure` decides about.
+        """All processes that share `name` must pass the same numbers; their meaning is in
+        docs/guides/distributed-limits.md. `algorithm` is "token-bucket" or "sliding-window".
+        `patience` is how long a call waits for the server. If the server does not answer,
+        `on_failure` decides.
 
-        Options as those of Client: server_url is needed, and those of the group server count.
-        ValueError says what cannot be.
+        Takes the options of Client: server_url is needed, and the group server is used.
+        ValueError: a value is out of bounds.
         """
         if on_failure not in ("allow", "refuse"):
             raise ValueError(f"on_failure is 'allow' or 'refuse', not {on_failure!r}")
@@ -104,13 +105,15 @@ class RateLimiter(_native.RateLimiter, Closing):
         self._opened()
 
     def try_acquire(self, key: str | bytes, n: int = 1) -> Verdict:
-        """All `n` or none; 0 takes nothing and tells what remains. Waits for the server at most."""
+        """Takes all `n` or none; 0 takes nothing and returns what remains. Waits for the server,
+        but not for its turn.
+        """
         return _verdict(self._try(key, n))
 
     def acquire(
         self, key: str | bytes, n: int = 1, timeout: datetime.timedelta = TIMEOUT
     ) -> Verdict:
-        """Waits for its turn, too. Refused: that will not be within `timeout`."""
+        """Waits for its turn. Returns a refusal if that does not come within `timeout`."""
         end = time.monotonic() + _arguments.duration("timeout", timeout).total_seconds()
         while True:
             verdict = self.try_acquire(key, n)
@@ -120,7 +123,7 @@ class RateLimiter(_native.RateLimiter, Closing):
             time.sleep(pause.total_seconds())
 
     async def atry_acquire(self, key: str | bytes, n: int = 1) -> Verdict:
-        """try_acquire() for an event loop, which never waits. Cancelled: `n` may be spent."""
+        """try_acquire() for an event loop, without blocking it. If cancelled, `n` may be spent."""
         loop, thread = asyncio.get_running_loop(), threading.get_ident()
         answer: asyncio.Future[_Row] = loop.create_future()
 
@@ -132,7 +135,7 @@ class RateLimiter(_native.RateLimiter, Closing):
             if threading.get_ident() == thread:
                 tell(row)
                 return
-            with contextlib.suppress(RuntimeError):  # the loop has gone
+            with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(tell, row)
 
         self._ask(key, n, done)
@@ -141,7 +144,7 @@ class RateLimiter(_native.RateLimiter, Closing):
     async def aacquire(
         self, key: str | bytes, n: int = 1, timeout: datetime.timedelta = TIMEOUT
     ) -> Verdict:
-        """acquire() for an event loop."""
+        """acquire() for an event loop, without blocking it."""
         end = time.monotonic() + _arguments.duration("timeout", timeout).total_seconds()
         while True:
             verdict = await self.atry_acquire(key, n)
@@ -151,12 +154,12 @@ class RateLimiter(_native.RateLimiter, Closing):
             await asyncio.sleep(pause.total_seconds())
 
     def counts(self) -> LimiterCounts:
-        """What it has done."""
+        """How often it has decided what."""
         return LimiterCounts(**self._counts())
 
     def close(self) -> None:
-        """Who awaits an answer is given that of `on_failure`; calls of other threads end as they
-        would have; who asks later is told RuntimeError.
+        """Awaited calls get the decision of `on_failure`; blocking calls of other threads end
+        normally. Later calls raise RuntimeError.
         """
         self._close()
 
@@ -167,7 +170,7 @@ def _verdict(row: _Row) -> Verdict:
 
 
 def _pause_before(end: float, verdict: Verdict) -> datetime.timedelta | None:
-    """Who is allowed, or has no answer of the server, does not ask again."""
+    """None if there is nothing to ask again: it was allowed, or the server did not answer."""
     if verdict or verdict.basis == "failure":
         return None
     return pause_before(end, verdict.retry_after)

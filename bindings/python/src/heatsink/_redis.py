@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""redis-py with local reads: the same client, but GET and MGET of hot keys are no round trip."""
+"""redis-py with local reads: GET and MGET of hot keys cost no round trip."""
 
 import copy
 import functools
@@ -10,8 +10,8 @@ from heatsink._client import Client
 
 R = TypeVar("R")
 
-# They leave keys as they are. Of all others each argument that is the name of a copy makes it go:
-# so no table of commands has to be complete.
+# Commands that do not change keys. For any other command, each argument that names a copy drops
+# that copy. So this list need not be complete.
 _READS = frozenset(
     "BITCOUNT BITFIELD_RO BITPOS DUMP EXISTS EXPIRETIME GET GETBIT GETRANGE LCS MEMORY MGET OBJECT "
     "PEXPIRETIME PTTL STRLEN SUBSTR TOUCH TTL TYPE".split()
@@ -23,15 +23,17 @@ _MISSING = object()
 
 
 def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
-    """A copy of a redis.Redis or redis.asyncio.Redis that reads hot keys locally.
+    """Returns a copy of a redis.Redis or redis.asyncio.Redis that reads hot keys locally.
 
-    It is of the same class and has the same connections; what differs is level `ttl`: writes by
-    others are seen at the next refresh, or, with server_url, which names the same server and
-    database, when the server tells of them. Writes through it, also by pipelines and scripts with
-    declared keys, are seen at once. Its attribute `heatsink` is the Client: `client`, which is then
-    for these keys alone, or a new one with `options`.
+    The copy has the same class and the same connections. Its reads are of level `ttl`: writes by
+    others are visible at the next refresh. With server_url, the URL of the same server and
+    database, they are visible when the server's notice arrives. Writes through the copy are visible
+    at once, including pipelines and scripts with declared keys.
 
-    TypeError: a class that is neither, such as RedisCluster.
+    The attribute `heatsink` is the Client: `client`, which must then be used for these keys only,
+    or a new one with `options`.
+
+    TypeError: another class, such as RedisCluster.
     """
     import redis
     import redis.asyncio
@@ -56,7 +58,7 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
 
 
 class _Copies:
-    """Which keys may have copies, and whose commands make them go."""
+    """Which keys may have copies, and which commands drop them."""
 
     def __init__(self, redis_client: Any, client: Client) -> None:
         self._redis = redis_client
@@ -66,19 +68,19 @@ class _Copies:
         self._kept: set[bytes] = set()
 
     def key(self, name: Any) -> Any:
-        """A name as redis-py takes it: DataError for what it does not."""
+        """A key name in redis-py's encoding; DataError for types that redis-py rejects."""
         if isinstance(name, bytes) or (self._is_utf8 and isinstance(name, str)):
             return name
         return bytes(self._encoder.encode(name))
 
     def loading(self, key: str | bytes) -> None:
-        """Before the server is asked: so a command that comes later finds it."""
+        """Call it before the load, so that a later command finds the key."""
         if len(self._kept) >= _KEPT_MAX:
             self._kept = {name for name in set(self._kept) if self._client.is_hot(name)}
         self._kept.add(key.encode() if isinstance(key, str) else key)
 
     def written(self, words: Iterable[Any]) -> None:
-        """The command has ended, in whatever way."""
+        """Call it after a command has ended, even with an error: drops the copies it may change."""
         name, *arguments = words
         command = str(name).upper().split(" ")[0]
         if command in _READS:
@@ -91,12 +93,12 @@ class _Copies:
             self._client.invalidate(key)
 
     def value(self, written: Any) -> Any:
-        """What GET gives after this was SET."""
+        """The value that GET returns after SET of `written`."""
         encoded = self._encoder.encode(written)
         return self._encoder.decode(encoded)
 
     def local(self, names: tuple[Any, ...]) -> tuple[list[Any], list[int]]:
-        """The values that have copies, and the places of those that have none."""
+        """The values of the keys that have copies, and the positions of those that have none."""
         values = [self._client._read(self.key(name), _MISSING) for name in names]
         return values, [place for place, value in enumerate(values) if value is _MISSING]
 
@@ -107,7 +109,7 @@ def _may_be_key(argument: Any) -> bool:
 
 
 def _is_plain(words: tuple[Any, ...], options: dict[str, Any], count: int) -> bool:
-    """Newer versions of redis-py name the keys once more in an option."""
+    """True if there are no options; newer versions of redis-py repeat the keys in an option."""
     return len(words) == count and options.keys() <= {"keys"}
 
 
@@ -143,7 +145,7 @@ class _Reads(_Copies):
                     values[place] = self._client._load(key, self._load)
                     continue
             except redis.ResponseError:
-                pass  # no string: GET says so, and MGET does not
+                pass  # not a string: GET raises, MGET returns None
             cold.append(place)
         if cold:
             found = self._redis.execute_command("MGET", *(names[place] for place in cold))
@@ -192,7 +194,7 @@ class _AwaitedReads(_Copies):
                     values[place] = await load(key, self._load)
                     continue
             except redis.ResponseError:
-                pass  # no string: GET says so, and MGET does not
+                pass  # not a string: GET raises, MGET returns None
             cold.append(place)
         if cold:
             found = await self._redis.execute_command("MGET", *(names[place] for place in cold))
@@ -201,7 +203,7 @@ class _AwaitedReads(_Copies):
         return values
 
 
-# ---- the classes: their commands all end in one method, which is the one that is overridden
+# ---- the classes: all commands end in one method, which is overridden here
 
 
 @functools.cache
@@ -210,7 +212,7 @@ def _served(base: type) -> type:
         _reads: _Reads | None = None
 
         def execute_command(self, *words: Any, **options: Any) -> Any:
-            if self._reads is None:  # made by redis-py itself, as by client()
+            if self._reads is None:  # made by redis-py, as by client()
                 return super().execute_command(*words, **options)
             return self._reads.execute(words, options)
 

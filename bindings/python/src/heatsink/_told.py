@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Client tells, as plain values."""
+"""The statistics, hot keys and events of a Client, as plain values."""
 
 from dataclasses import dataclass
 
@@ -14,20 +14,20 @@ class Stats:
 
     reads_per_second: float
     writes_per_second: float
-    hit_ratio: float  # hits of all reads, 0 .. 1
-    hot_share: float  # accesses of hot keys of all accesses, 0 .. 1
+    hit_ratio: float  # hits among all reads, 0 .. 1
+    hot_share: float  # accesses of hot keys among all accesses, 0 .. 1
     hot_keys: int  # now
-    copies: int
+    copies: int  # now
     promotions: int  # totals, from here on
     demotions: int
-    loads: int  # of hot keys without a copy, for somebody who waited
+    loads: int  # of hot keys without a copy, for a caller that waited
     load_failures: int
-    waits: int  # callers who shared another's load
+    waits: int  # callers that waited for another caller's load
     refusals: int  # LoadRefused
-    refreshes: int  # in the background, that succeeded
+    refreshes: int  # successful loads in the background
     refresh_failures: int
-    refresh_drops: int  # keys that failed too often in a row
-    stale_served: int  # copies past their end, because their load failed
+    refresh_drops: int  # keys whose refresh failed too often in a row
+    stale_served: int  # expired copies served because their load failed
     copies_bytes: int  # now
     distinct_keys: float  # in the window; standard error 3.3 %
     distinct_keys_per_second: float
@@ -39,7 +39,7 @@ class Stats:
 
 @dataclass(frozen=True)
 class HotKey:
-    """A key as detection sees it; the true rate lies within [rate_low, rate_high]."""
+    """A key as detection sees it; the true rate is in [rate_low, rate_high]."""
 
     key: bytes
     temperature: str  # "hot", "write-hot", "warm"
@@ -53,13 +53,13 @@ class HotKey:
 
     @property
     def text(self) -> str:
-        """The key for people: what is no UTF-8 as \\x.."""
+        """The key as text; bytes that are not UTF-8 are shown as \\x.."""
         return _text(self.key)
 
 
 @dataclass(frozen=True)
 class HotEvent:
-    """A key became hot, or is hot no longer."""
+    """A key became hot, or is no longer hot."""
 
     key: bytes
     is_hot: bool
@@ -67,5 +67,5 @@ class HotEvent:
 
     @property
     def text(self) -> str:
-        """The key for people: what is no UTF-8 as \\x.."""
+        """The key as text; bytes that are not UTF-8 are shown as \\x.."""
         return _text(self.key)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics over a sliding window of what any number of processes add."""
+"""WindowStats: statistics over a sliding window of numbers that any number of processes add."""
 
 import datetime
 import os
@@ -14,9 +14,10 @@ _MILLISECOND = datetime.timedelta(milliseconds=1)
 
 @dataclass(frozen=True)
 class WindowReading:
-    """What all processes have added, over the last `covered`.
+    """The statistics of all processes over the last `covered`.
 
-    Count, sum, min and max are exact, quantiles to 1.6 % of the number; 0 of none.
+    Count, sum, min and max are exact; quantiles are off by at most 1.6 % of the number. Without
+    numbers all of them are 0.
     """
 
     count: int
@@ -28,32 +29,33 @@ class WindowReading:
     p90: int
     p99: int
     p999: int
-    covered: datetime.timedelta  # what was asked for, or up to a slot less
-    slot: datetime.timedelta  # in steps of which the window moves
-    length: datetime.timedelta  # for which the server keeps it
-    shards_missing: int  # of 4 parts those that could not be read: their numbers are missing
+    covered: datetime.timedelta  # as asked for, or up to a slot less
+    slot: datetime.timedelta  # the step in which the window moves
+    length: datetime.timedelta  # how long the server keeps the numbers
+    shards_missing: int  # of 4 parts, how many could not be read: their numbers are missing
 
 
 @dataclass(frozen=True)
 class WindowCounts:
-    """Numbers since the WindowStats was made."""
+    """How many numbers, since the WindowStats was made."""
 
     delivered: int
-    dropped: int  # held for statistics.hold, and the server was not there
-    uncertain: int  # likewise, but it may have counted them: it never answered
-    refused: int  # calls of add()
+    dropped: int  # the server was away for longer than statistics.hold
+    uncertain: int  # the same, but the server may have counted them: it never answered
+    refused: int  # calls of add(), not numbers
     resent: int  # flushes; none of them counts twice
     names: int  # now
 
 
 class WindowStats(_native.WindowStats, Closing):
-    """Count, sum, mean, extremes and quantiles of whole numbers, kept by the server.
+    """Count, sum, mean, minimum, maximum and quantiles of whole numbers, kept on the server.
 
-    add() takes nanoseconds and never waits: numbers are summed here and flushed ten times a second
-    (statistics_flush_interval), each exactly once, however often a flush must be sent again.
+    add() takes nanoseconds and never waits. The process sums the numbers and flushes them ten times
+    a second (statistics_flush_interval). Each number counts exactly once, however often a flush has
+    to be sent again.
 
-    Any thread may use it. After fork() the child begins anew. It ends with close(), a `with` block,
-    or the interpreter, and delivers what it has.
+    Any thread may use it. After fork() the child starts anew. Close it with close() or a `with`
+    block; the interpreter's exit closes it, too. Closing delivers the remaining numbers.
     """
 
     def __init__(
@@ -64,8 +66,8 @@ class WindowStats(_native.WindowStats, Closing):
         environment: bool = False,
         **options: Setting,
     ) -> None:
-        """Options as those of Client: server_url is needed, and those of the groups server and
-        statistics count (heatsink.options()). ValueError names the option and its bounds.
+        """Takes the options of Client: server_url is needed, and the groups server and statistics
+        are used (heatsink.options()). ValueError names the option and its bounds.
         """
         super().__init__(
             _arguments.path("file", file),
@@ -80,9 +82,9 @@ class WindowStats(_native.WindowStats, Closing):
         name: str | bytes,
         window: datetime.timedelta = datetime.timedelta(hours=24),
     ) -> WindowReading | None:
-        """Over the last `window`, or all that the server keeps; it knows what was flushed.
+        """Reads the last `window`, at most what the server keeps, of all flushed numbers.
 
-        None: nobody has written it within its length. heatsink.Error: the server.
+        None: no process has written this name within its length. heatsink.Error: the server failed.
         """
         milliseconds = max(-(-_arguments.duration("window", window) // _MILLISECOND), 1)
         row = self._read(name, milliseconds)
@@ -94,17 +96,17 @@ class WindowStats(_native.WindowStats, Closing):
         return WindowReading(sum=(high << 64) + low, **row)
 
     def names(self, pattern: str = "*") -> list[bytes]:
-        """The names that fit a glob, in order; of a cluster those that one node knows."""
+        """The names that match a glob, in order; in a cluster, those that one node has."""
         return self._list(pattern)
 
     def flush(self, patience: datetime.timedelta = datetime.timedelta(seconds=5)) -> None:
-        """Waits until what was added before is delivered; heatsink.Error: it is not, by then."""
+        """Waits until all numbers added before are delivered; heatsink.Error: not in time."""
         self._flush(max(_arguments.duration("patience", patience) // _MILLISECOND, 0))
 
     def counts(self) -> WindowCounts:
-        """What became of the numbers."""
+        """How many numbers were delivered, dropped and so on."""
         return WindowCounts(**self._counts())
 
     def close(self) -> None:
-        """Flushes once more, for a second at most; what is added later goes nowhere."""
+        """Flushes once more, for at most 1 s. Numbers that are added later are discarded."""
         self._close()

@@ -14,11 +14,12 @@ import rules_docs
 import rules_house
 import rules_tests
 import rules_text
+import rules_words
 from rule import RULES, findings_of, self_test
 from tree import tree_of
 
 # Imported for the rules that they register.
-assert rules_docs and rules_house and rules_tests and rules_text
+assert rules_docs and rules_house and rules_tests and rules_text and rules_words
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

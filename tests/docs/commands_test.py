@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of README, docs/start and the guides do what a reader would see: they succeed.
 
-Each page runs in a network of its own, where a redis-server listens on port 6379, in an empty
-folder. Its `sh` blocks run from top to bottom. A comment before a block says what it needs:
+Each page runs in its own network, where a redis-server listens on port 6379, in an empty folder.
+Its `sh` and `console` blocks run from top to bottom; the output that `console` blocks show is not
+compared. A comment before a block says what it needs:
 
     <!-- shell: not run: REASON -->        the block is left out
     <!-- shell: stays: HOST:PORT -->       it listens there, and ends with the page
     <!-- shell: exits: STATUS -->          instead of 0
+    <!-- shell: with: proxy -->            from here on one listens on 6380, its admin API on 6390
 """
 
 import os
@@ -21,7 +23,7 @@ from harness import private_network
 from harness.patience import PATIENCE_S, until
 from harness.processes import Process
 from harness.programs import HEATSINK
-from tidy.markdown import EXITS, NOT_RUN, STAYS, blocks_of
+from tidy.markdown import EXITS, NOT_RUN, SHELLS, STAYS, WITH, blocks_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [
@@ -31,6 +33,8 @@ PAGES = [
 ]
 FORBIDDEN = private_network.enter() if __name__ == "__main__" else "not started by itself"
 SERVER_PORT = 6379
+PROXY = "127.0.0.1:6380"
+PROXY_FLAGS = ("--listen", PROXY, "--upstream", f"redis://127.0.0.1:{SERVER_PORT}")
 LONGEST_S = 60
 
 
@@ -67,7 +71,7 @@ class Commands(unittest.TestCase):
         self.assertTrue(process.alive(), process.output())
 
     def run_page(self, page):
-        blocks = [block for block in blocks_of(page.read_text("utf-8")) if block.language == "sh"]
+        blocks = [block for block in blocks_of(page.read_text("utf-8")) if block.language in SHELLS]
         blocks = [block for block in blocks if block.asks(NOT_RUN) is None]
         if not blocks:
             return
@@ -78,7 +82,9 @@ class Commands(unittest.TestCase):
                 self.run_block(block)
 
     def run_block(self, block):
-        command = ["bash", "-euo", "pipefail", "-c", f"cd '{self.folder}'\n{block.text}"]
+        if block.asks(WITH):
+            self.start(["heatsink", "proxy", *PROXY_FLAGS, "--admin", "127.0.0.1:6390"], PROXY)
+        command = ["bash", "-euo", "pipefail", "-c", f"cd '{self.folder}'\n{block.commands()}"]
         if address := block.asks(STAYS):
             command[-1] = command[-1].replace("\nheatsink", "\nexec heatsink")  # so it gets SIGKILL
             self.start(command, address)
@@ -93,7 +99,7 @@ class Commands(unittest.TestCase):
             check=False,
             env=self.environment,
         )
-        self.assertEqual(done.returncode, int(block.asks(EXITS) or 0), block.text + done.stdout)
+        self.assertEqual(done.returncode, int(block.asks(EXITS) or 0), block.commands() + done.stdout)
 
 
 def add_test(page):

@@ -9,11 +9,17 @@ DIRECTIVE = re.compile(r"^\s*<!-- shell: (?P<text>.*?) -->\s*$")
 INLINE_CODE = re.compile(r"`[^`\n]*`")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
+# Blocks of commands: all lines are, or those behind a $ (the others are what they print).
+SHELLS = ("sh", "console")
+PROMPT = "$ "
+
 # Before a block: what its run needs. Each takes what stands behind the colon.
 NOT_RUN = "not run"  # why
 STAYS = "stays"  # the address at which it listens; it runs until the page ends
 EXITS = "exits"  # its exit status, if that is not 0
-DIRECTIVES = (NOT_RUN, STAYS, EXITS)
+WITH = "with"  # PROXY: from here on one listens on port 6380, its admin API on 6390
+PROXY = "proxy"
+DIRECTIVES = (NOT_RUN, STAYS, EXITS, WITH)
 
 
 @dataclasses.dataclass
@@ -26,6 +32,17 @@ class Block:
     def asks(self, directive):
         """What stands behind it; None if the block does not have it."""
         return dict(self.directives).get(directive)
+
+    def commands(self):
+        """What of it a shell runs."""
+        if self.language != "console":
+            return self.text
+        found, goes_on = [], False
+        for line in self.text.splitlines():
+            if goes_on or line.startswith(PROMPT):
+                found.append(line.removeprefix(PROMPT))
+                goes_on = line.endswith("\\")
+        return "\n".join(found) + "\n"
 
 
 def blocks_of(text):

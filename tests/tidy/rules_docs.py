@@ -74,19 +74,19 @@ def readme_names_the_rooms(tree):
             yield "README.md", f"the row of {room} must be: {row}"
 
 
-STILL = re.compile(r"```\n(Hot keys of .*?\n)```", re.DOTALL)
+STILL = re.compile(r"```text\n(Hot keys of .*?\n)```", re.DOTALL)
 PICTURE = "Hot keys of a\n1 key\n"
 
 
 @rule(
     kept_by={
-        "README.md": f"words\n```\n{PICTURE}```\n",
+        "README.md": f"words\n```text\n{PICTURE}```\n",
         "apps/heatsink/top_screen_test.cc": f'R"({PICTURE}\n q quit)"',
     },
     broken_by=[
         {"README.md": "words\n"},
-        {"README.md": "```\nHot keys of a\n1 other key\n```\n"},
-        {"docs/guides/top.md": "```\nHot keys of b\n```\n"},
+        {"README.md": "```text\nHot keys of a\n1 other key\n```\n"},
+        {"docs/guides/top.md": "```text\nHot keys of b\n```\n"},
     ],
 )
 def still_is_tested(tree):

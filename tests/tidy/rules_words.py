@@ -4,14 +4,13 @@
 import re
 
 from cpp_text import TOKEN
-from markdown import DIRECTIVES, EXITS, NOT_RUN, STAYS, blocks_of, prose_of
+from markdown import DIRECTIVES, EXITS, NOT_RUN, PROXY, SHELLS, STAYS, WITH, blocks_of, prose_of
 from rule import rule
 from tree import CPP
 
 PROSE_COLUMNS_MAX = 100
 TABLE_COLUMNS_MAX = 160
 REASON_WORDS = 3
-SHELL = "sh"
 
 # Turns that make a reader stop: no actor, or a word of ours for a thing that has a name.
 NOT_OURS = re.compile(
@@ -110,14 +109,14 @@ GUIDE = "Try it:\n\n<!-- shell: stays: 127.0.0.1:6380 -->\n```sh\nheatsink proxy
     ],
 )
 def blocks_say_what_they_are(tree):
-    """Each code block names its language; tests/docs runs those of `sh`, or they say why not."""
+    """Each code block names its language; tests/docs runs commands, or they say why not."""
     for path in tree.paths(".md"):
         blocks = blocks_of(tree.texts[path])
         for block in blocks:
             place = f"{path}:{block.line}"
             if not block.language:
-                yield place, "names no language: sh for commands, text for what they print"
-            if block.directives and block.language != SHELL:
+                yield place, "names no language: sh, console (commands behind $), text, ..."
+            if block.directives and block.language not in SHELLS:
                 yield place, "says how its commands run, and has none"
             for name, argument in block.directives:
                 if wrong := wrong_with(name, argument):
@@ -136,4 +135,6 @@ def wrong_with(name, argument):
         return "'exits' wants a number"
     if name == STAYS and not re.fullmatch(r"[\w.]+:\d+", argument):
         return "'stays' wants the address at which it listens, host:port"
+    if name == WITH and argument != PROXY:
+        return f"'with' wants: {PROXY}"
     return ""

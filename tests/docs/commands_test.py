@@ -99,7 +99,8 @@ class Commands(unittest.TestCase):
             check=False,
             env=self.environment,
         )
-        self.assertEqual(done.returncode, int(block.asks(EXITS) or 0), block.commands() + done.stdout)
+        said = block.commands() + done.stdout
+        self.assertEqual(done.returncode, int(block.asks(EXITS) or 0), said)
 
 
 def add_test(page):

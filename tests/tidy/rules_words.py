@@ -36,7 +36,7 @@ PRINTING = ("heatsink/", "apps/", "bindings/", "include/")
     ],
 )
 def document_width(tree):
-    """Documents wrap at 100 columns, rows of tables at 160, but for a link that cannot be broken."""
+    """Documents wrap at 100 columns, rows of tables at 160, except for a link."""
     for path in tree.paths(".md"):
         for number, line in enumerate(tree.lines(path), 1):
             most = TABLE_COLUMNS_MAX if line.startswith("|") else PROSE_COLUMNS_MAX

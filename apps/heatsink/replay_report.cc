@@ -30,10 +30,9 @@ void reading_caveats(const replay::ReadingFacts& facts, std::vector<std::string>
                               facts.bad_lines > facts.first_bad_lines.size() ? "; ..." : ""));
   }
   if (facts.times_back > 0) {
-    out.push_back(
-        fmt::format("{} timestamps were earlier than the one before; the replay uses the earlier "
-                    "line's time for them.",
-                    facts.times_back));
+    out.push_back(fmt::format(
+        "{} timestamps were earlier than the one before; the replay treats them as equal to it.",
+        facts.times_back));
   }
   if (facts.keyless > 0)
     out.push_back(fmt::format("{} commands without keys were skipped.", facts.keyless));
@@ -87,10 +86,9 @@ std::string missed_sentence(const ReplayReport& report) {
   const std::uint64_t missed = accuracy.truly - accuracy.named_truly;
   return fmt::format(
       "The detector missed {} hot keys, counted once per judgement. {} of them were hot only "
-      "because of earlier accesses: they had crossed the threshold, or burst, without proof at "
-      "that time. For {} the upper bound reached the threshold, but the proven rate did not: "
-      "accesses before the detector begins to follow a key prove nothing. This threshold needs "
-      "{:g} accesses in its window{}.",
+      "because of an earlier crossing or burst that was not proven at the time. For {} the upper "
+      "bound reached the threshold, but the proven rate did not: accesses before the detector "
+      "begins to follow a key prove nothing. This threshold needs {:g} accesses in its window{}.",
       missed, accuracy.lasting, accuracy.unproven, needed,
       needed < kFewAccesses
           ? ", so a few accesses decide: a higher threshold or a longer window leaves less doubt"

@@ -274,8 +274,8 @@ Status ClientOptions::check_server() const {
     return refuse("cache.heartbeat-interval must be at most half of cache.max-staleness");
   if (stale_while_error > Nanos(0)) {
     return refuse(
-        "refresh.stale-while-error cannot be combined with server.url, whose copies never outlive "
-        "cache.max-staleness: remove one of them");
+        "refresh.stale-while-error cannot be combined with server.url, because copies end when the "
+        "server proves nothing for cache.max-staleness: remove one of them");
   }
   return Unit{};
 }

@@ -57,7 +57,7 @@ std::string match_fault(const RuleOptions& rule) {
     return "match is missing: write match: with a key, a prefix as in user:*, or a glob";
   if (rule.match.size() > detect::kKeyBytesMax)
     return "match is longer than " + std::to_string(detect::kKeyBytesMax) +
-           " bytes, so it matches no key: shorten it";
+           " bytes, the longest key name that is kept: shorten it";
   return "";
 }
 

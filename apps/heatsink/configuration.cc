@@ -34,9 +34,10 @@ void require(ConfigFaults& faults, bool truth, std::string_view sentence) {
 
 void check_token(ConfigFaults& faults, const proxy::ProxyOptions& options) {
   require(faults, options.admin_token.empty() || options.admin_token_file.empty(),
-          "admin.token and admin.token-file: give one of them");
+          "admin.token and admin.token-file are both set: keep one of them");
   require(faults, options.admin_token != net::kHiddenPassword,
-          "admin.token: *** only stands for the token in what 'heatsink config print' writes");
+          "admin.token is '***', the mark with which 'heatsink config print' hides the token: "
+          "write the token, or set admin.token-file");
   if (!options.admin_token.empty())
     require_readable(faults, "admin.token", check_secret(options.admin_token));
 }
@@ -62,15 +63,15 @@ void check_upstream(ConfigFaults& faults, const proxy::ProxyOptions& options) {
       require(faults, false, fault);
   }
   require_readable(faults, "upstream.url", upstream);
-  require(
-      faults, !upstream.ok() || upstream->db == 0,
-      "upstream.url: leave out the database: the proxy carries all of them, clients SELECT theirs");
+  require(faults, !upstream.ok() || upstream->db == 0,
+          "upstream.url names a database: remove it; the proxy serves all databases, and each "
+          "client selects its own (SELECT)");
   require(faults,
           !upstream.ok() || upstream->password.empty() || options.upstream_password_file.empty(),
-          "upstream.password-file: upstream.url has a password, too: give one of them");
+          "upstream.password-file is set, and upstream.url has a password too: keep one of them");
   require(faults, !upstream.ok() || upstream->password != net::kHiddenPassword,
-          "upstream.url: *** only stands for the password in what 'heatsink config print' writes: "
-          "put the password itself there");
+          "upstream.url has the password '***', the mark with which 'heatsink config print' hides "
+          "it: write the password, or set upstream.password-file");
 }
 
 void check_rules(ConfigFaults& faults, const proxy::ProxyOptions& options,
@@ -136,12 +137,11 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet&
           "upstream.backoff-min must not be longer than upstream.backoff-max");
   require(faults, options.tick <= options.window,
           "detection.tick must not be longer than detection.window");
-  require(
-      faults, 2 * options.heartbeat_interval <= options.max_staleness,
-      "cache.heartbeat-interval must be at most half of cache.max-staleness: one lost proof would "
-      "stop local reads");
+  require(faults, 2 * options.heartbeat_interval <= options.max_staleness,
+          "cache.heartbeat-interval must be at most half of cache.max-staleness: otherwise one "
+          "lost heartbeat would stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
-          "cache.maximum-value-bytes must not be more than cache.maximum-bytes");
+          "cache.maximum-value-bytes must not be larger than cache.maximum-bytes");
   if (std::string fault = proxy::automatic_fault(options); !fault.empty())
     faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
   check_rules(faults, options, *rows.find_list("rules"));

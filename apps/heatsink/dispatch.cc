@@ -27,7 +27,7 @@ int refuse_unknown(std::string_view word, std::span<const Verb> verbs, std::ostr
   std::vector<std::string> names;
   for (const Verb& verb : verbs) names.emplace_back(verb.name);
   const std::string_view meant = nearest(word, names);
-  err << "heatsink: there is no verb '" << printable(word, 64) << "'";
+  err << "heatsink: unknown verb '" << printable(word, 64) << "'";
   if (!meant.empty()) err << ": did you mean '" << meant << "'?";
   err << " ('heatsink --help' lists them)\n";
   return kMisused;

@@ -58,9 +58,8 @@ TEST(Dispatch, NothingSaidShowsHelpAsAnError) {
 TEST(Dispatch, UnknownVerbGivesTheNearest) {
   const Outcome wrong = run({"heatsink", "tpo"});
   EXPECT_EQ(wrong.code, kMisused);
-  EXPECT_EQ(
-      wrong.err,
-      "heatsink: there is no verb 'tpo': did you mean 'top'? ('heatsink --help' lists them)\n");
+  EXPECT_EQ(wrong.err,
+            "heatsink: unknown verb 'tpo': did you mean 'top'? ('heatsink --help' lists them)\n");
   EXPECT_EQ(run({"heatsink", "--frobnicate"}).code, kMisused);
 }
 

@@ -17,7 +17,7 @@ namespace {
 // In a signal handler: system calls only.
 void give_up(int) {
   constexpr std::string_view kWords =
-      "heatsink: a part of it does not end (a look-up of a name, perhaps): ended without it\n";
+      "heatsink: one thread did not stop in time (perhaps a DNS lookup): exiting without it\n";
   write_within(STDERR_FILENO, kWords, Millis(0));
   _exit(kFailed);
 }

@@ -19,7 +19,7 @@ TEST(EndWithin, WhatDoesNotEndIsNotWaitedFor) {
         const EndWithin bound(Millis(5));
         while (true) pause();
       },
-      ::testing::ExitedWithCode(kFailed), "does not end");
+      ::testing::ExitedWithCode(kFailed), "did not stop in time");
 }
 
 TEST(EndWithin, AStandardErrorOutputThatNobodyReadsIsNotWaitedFor) {

@@ -49,7 +49,7 @@ Result<HotkeysView> ask(const ExplainOptions& options) {
     answers = http_answers(io, options.admin, options.token, kTimeout);
   }
   answers->look_closer(CloserLook{from_printable(options.key), options.db, true});
-  Result<HotkeysView> answer = Error{ErrorCode::kTimedOut, "no answer"};
+  Result<HotkeysView> answer = Error{ErrorCode::kTimedOut, "it did not answer"};
   answers->ask([&](const Result<std::string>& body) {
     if (body)
       answer = parse_hotkeys(*body);
@@ -66,7 +66,8 @@ int explain(const ExplainOptions& options) {
   if (!view) {
     std::cerr << "heatsink explain: no answer from " << tui::safe_text(options.asked()) << ": "
               << tui::safe_text(view.error().message)
-              << (options.server ? "\n" : " (is `heatsink proxy` running, with that --admin?)\n");
+              << (options.server ? "\n"
+                                 : " (is 'heatsink proxy' running, and is --admin its address?)\n");
     return kFailed;
   }
   const Question question{from_printable(options.key), options.db};

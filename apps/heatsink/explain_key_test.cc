@@ -35,63 +35,66 @@ writes    2.5k/s
 bytes     420kB/s
 commands  INCR 71.4 %, GET 28.6 %
 clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
-value     size, type and TTL are not told by this source
+value     this source does not report size, type and TTL
 place     127.0.0.1:6379
 
 helps     gathered writes: takes off 57.2 % of its load on the server (4.8 % of the node's
-          requests); 499 of 2500 writes a second reach the server; each up to 2ms later
+          requests); 499 of 2500 writes a second reach the server, each up to 2ms later
             rules:
               - match: "counter:visits"
                 coalesce: 2ms
 helps     copies by age: takes off 28.6 % of its load on the server (2.4 % of the node's requests);
-          kept for 10s: 330 B and the value in each holder; up to 10s stale; code
+          kept for 10s: 330 B plus the value in each process that holds a copy; up to 10s stale;
+          needs code
             #include <heatsink/client.h>
             auto config = heatsink::ClientOptions().with("cache.expire-after-write", "10s").value();
             heatsink::Client client(config);
             client.get("counter:visits", load);
 helps     copies by age: takes off 28.5 % of its load on the server (2.4 % of the node's requests);
-          kept for 1s: 330 B and the value in each holder; up to 1s stale; code
+          kept for 1s: 330 B plus the value in each process that holds a copy; up to 1s stale; needs
+          code
             #include <heatsink/client.h>
             auto config = heatsink::ClientOptions().with("cache.expire-after-write", "1s").value();
             heatsink::Client client(config);
             client.get("counter:visits", load);
 helps     a limit: takes off 14.3 % of its load on the server (1.2 % of the node's requests); at
-          3000/s, 500 requests a second are refused, or with over: delay wait
+          3000/s, 500 requests a second are refused (with over: delay they wait)
             rules:
               - match: "counter:visits"
                 limit: {rate: 3000/s, over: reject}
-no use    local copies: costs the server 59.9 % more than now; 330 B and the value in each holder; a
-          write by others is seen when the server tells, after 1s at most
-no use    warming: costs the server 59.9 % more than now; what local copies do, from now on, by
-          order
-no use    the library: costs the server 74.6 % more than now; a copy in each of 2 processes at
-          least, and no round trip; code
-no use    one read at expiry: no TTL is known of it, so no stampede at its end
-no use    stale-while-error: takes no load off: it keeps a hot key readable while the server is gone
-no use    a limit, rest stale: it is written too often for its reads: a limit that lets its 2500
-          writes a second through holds nothing back
-no use    a limit per client: takes off 0.0 % of its load on the server; at 2500/s for each, twice
-          what the second busiest has: 0 requests a second of the busiest (60.0 % of all) are
-          refused
-no use    leases: it is not the state of a limit across processes
-no use    window statistics: it is not used as a log of samples (ZADD and ZREMRANGEBYSCORE, LPUSH
-          and LTRIM)
-no use    replica reads: whether its node has replicas is not known here
-no use    splitting: there is one master: all copies would be on the same node
-no use    moving slots: there is one master: there is no other node to move to
+no use    local copies: costs the server 59.9 % more than now; 330 B plus the value in each process
+          that holds a copy; a write by another client is seen when its invalidation arrives, after
+          at most 1s
+no use    warming: costs the server 59.9 % more than now; the effect of local copies, from now on
+no use    the library: costs the server 74.6 % more than now; a copy in each of at least 2
+          processes, and no round trip; needs code
+no use    one read at expiry: no TTL is known for it, so there is no stampede when it ends
+no use    stale-while-error: takes no load off, but keeps a hot key readable while the server cannot
+          be reached
+no use    a limit, rest stale: too many writes for its reads: a limit that lets its 2500 writes a
+          second through holds nothing back
+no use    a limit per client: takes off 0.0 % of its load on the server; at 2500/s for each client,
+          twice the rate of the second busiest: 0 requests a second of the busiest (60.0 % of all)
+          are refused
+no use    leases: the key is not the state of a limit across processes
+no use    window statistics: the key is not a log of samples (ZADD and ZREMRANGEBYSCORE, LPUSH and
+          LTRIM)
+no use    replica reads: it is not known here whether its node has replicas
+no use    splitting: there is only one master, so all copies would be on the same node
+no use    moving slots: there is only one master, so no other node to move it to
 )");
 }
 
 TEST(Explain, OfAColdKeyWhatIsKnownAllTheSame) {
   HotkeysView view = judged_answer();
   KeyView cold = sample_key("counter:none", 3, "cold");
-  cold.reason = "at most 3/s, and warm is from 500/s on";
+  cold.reason = "at most 3/s; a key is warm from 500/s";
   cold.type = "hash";
   view.keys.push_back(cold);
   const Question question{"counter:none", std::nullopt};
   EXPECT_FALSE(is_listed(view, question));
   const std::string text = explain_text(view, question);
-  EXPECT_THAT(text, HasSubstr("state     it is not among the 5 keys"));
+  EXPECT_THAT(text, HasSubstr("state     not one of the 5 hot"));
   EXPECT_THAT(text, HasSubstr("why       at most 3/s"));
   EXPECT_THAT(text, HasSubstr("value     type hash\n"));
   const json::value out = json::parse(explain_json(view, question));
@@ -119,8 +122,8 @@ TEST(Explain, BytesOfANameAreExact) {
 TEST(Explain, WhatIsNotListedIsBounded) {
   EXPECT_EQ(explain_text(judged_answer(), {"user:77:profile", std::nullopt}),
             R"(key       user:77:profile
-state     it is not among the 5 keys that are hot, write-hot or warm at 127.0.0.1:6379: no more than
-          500/s is proven of it, unless a rule has other thresholds for it
+state     not one of the 5 hot, write-hot or warm keys at 127.0.0.1:6379: its proven rate is at most
+          500/s, unless a rule gives it other thresholds
 listed    user:1002:profile (db 0, 612/s)
 node      3 keys are hot, 1 key is write-hot
 )");
@@ -130,7 +133,7 @@ TEST(Explain, WithoutAThresholdNoNumberIsInvented) {
   HotkeysView view = judged_answer();
   view.node.warm = kUnknown;
   const std::string text = explain_text(view, {"nobody", std::nullopt});
-  EXPECT_THAT(text, HasSubstr("below the threshold of warm keys"));
+  EXPECT_THAT(text, HasSubstr("below the threshold for warm keys"));
   EXPECT_THAT(text, Not(HasSubstr("listed    ")));
 }
 

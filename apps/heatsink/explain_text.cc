@@ -30,18 +30,16 @@ std::string about(const KeyView& key, const HotkeysView& view) {
 }
 
 std::string what_absence_means(const HotkeysView& view) {
-  const std::string listed =
-      fmt::format("it is not among the {} keys that are hot, write-hot or warm at {}",
-                  listed_keys(view), view.node.upstream);
+  const std::string listed = fmt::format("not one of the {} hot, write-hot or warm keys at {}",
+                                         listed_keys(view), view.node.upstream);
   if (!std::isnan(view.node.absent_max))
-    return fmt::format("{}: it has at most {}", listed, tui::rate_text(view.node.absent_max));
+    return fmt::format("{}: its rate is at most {}", listed, tui::rate_text(view.node.absent_max));
   // An observed server's threshold is a part of what was seen: it says nothing of what was not.
-  if (!view.sources.empty()) return listed + "; what it has is not known";
+  if (!view.sources.empty()) return listed + "; its rate is not known";
   if (std::isnan(view.node.warm) || view.node.dimension != "requests")
-    return listed + ", so it is below the threshold of warm keys";
-  return fmt::format(
-      "{}: no more than {} is proven of it, unless a rule has other thresholds for it", listed,
-      tui::rate_text(view.node.warm));
+    return listed + ", so it is below the threshold for warm keys";
+  return fmt::format("{}: its proven rate is at most {}, unless a rule gives it other thresholds",
+                     listed, tui::rate_text(view.node.warm));
 }
 
 bool is_warm(const KeyView* row) { return row->verdict != "cold"; }

@@ -29,7 +29,7 @@ std::string state_text(const KeyView& key) {
   if (key.cached) {
     out += ", with a local copy";
     if (key.max_staleness)
-      out += fmt::format(" that is never staler than {}", format_duration(*key.max_staleness));
+      out += fmt::format(" at most {} stale", format_duration(*key.max_staleness));
     else if (!key.level.empty())
       out += fmt::format(" (level {})", key.level);
   } else if (!key.cache_note.empty()) {
@@ -50,7 +50,7 @@ std::string reads_text(const KeyView& key) {
   std::string out = rate_text(key.reads_rate);
   if (std::isnan(key.hits_rate) && std::isnan(key.misses_rate)) return out;
   if (std::isnan(key.hits_rate))
-    return out + fmt::format(": {} find no such key", rate_text(key.misses_rate));
+    return out + fmt::format(": {} find no key", rate_text(key.misses_rate));
   return out + fmt::format(": {} hits ({}), {} misses", rate_text(key.hits_rate),
                            percent_text(key.hit_ratio), rate_text(key.misses_rate));
 }
@@ -58,17 +58,16 @@ std::string reads_text(const KeyView& key) {
 std::string value_text(const KeyView& key) {
   std::vector<std::string> parts;
   if (key.value_bytes)
-    parts.push_back(
-        (key.type.empty() || key.type != "string" ? "its longest reply had " : "it has ") +
-        size_text(*key.value_bytes));
+    parts.push_back((key.type.empty() || key.type != "string" ? "longest reply " : "") +
+                    size_text(*key.value_bytes));
   if (key.memory_bytes)
-    parts.push_back("takes " + size_text(*key.memory_bytes) + " of the server's memory");
+    parts.push_back(size_text(*key.memory_bytes) + " of memory on the server");
   if (!key.type.empty()) parts.push_back("type " + key.type);
   if (!key.encoding.empty()) parts.push_back("encoding " + key.encoding);
   if (key.ttl) parts.push_back("expires in " + age_text(*key.ttl));
   if (key.never_expires) parts.emplace_back("no TTL");
-  if (!key.value_problem.empty()) parts.push_back("not all is told: " + key.value_problem);
-  if (parts.empty()) return "size, type and TTL are not told by this source";
+  if (!key.value_problem.empty()) parts.push_back("incomplete: " + key.value_problem);
+  if (parts.empty()) return "this source does not report size, type and TTL";
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
   return out;
@@ -76,7 +75,7 @@ std::string value_text(const KeyView& key) {
 
 std::string place_text(const KeyView& key, const HotkeysView& view) {
   if (!view.cluster) return view.node.upstream;
-  std::string out = key.node.empty() ? "a node that is not told" : key.node;
+  std::string out = key.node.empty() ? "unknown node" : key.node;
   if (const auto slot = slot_of(key)) out += fmt::format(", slot {}", *slot);
   return out;
 }
@@ -154,7 +153,7 @@ std::optional<std::uint16_t> slot_of(const KeyView& key) {
 std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
   std::vector<Fact> out{{"state", state_text(key)}};
   if (!key.reason.empty()) out.push_back({"why", key.reason});
-  if (key.rule.empty() && !view.hot_means.empty()) out.push_back({"hot is", view.hot_means});
+  if (key.rule.empty() && !view.hot_means.empty()) out.push_back({"hot means", view.hot_means});
   if (!key.rule.empty()) out.push_back({"rule", fmt::format("{} ({})", key.rule, key.dimension)});
   out.push_back({"rate", rate_words(key)});
   out.push_back({"reads", reads_text(key)});
@@ -163,7 +162,7 @@ std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
   if (key.latency_mean && key.latency_p99) {
     out.push_back(
         {"latency",
-         fmt::format("{} on average, 99 % within {}, from where it is captured",
+         fmt::format("mean {}, p99 {}, measured where the packets are captured",
                      tui::latency_text(*key.latency_mean), tui::latency_text(*key.latency_p99))});
   }
   const double all = accesses_in_window(key);
@@ -171,7 +170,7 @@ std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
   if (!key.clients.empty()) out.push_back({"clients", tallies_text(key.clients, all)});
   if (!key.limit.empty())
     out.push_back(
-        {"limit", fmt::format("{}; {} are held back", key.limit, rate_text(key.limited_rate))});
+        {"limit", fmt::format("{}; {} held back", key.limit, rate_text(key.limited_rate))});
   out.push_back({"value", value_text(key)});
   out.push_back({"place", place_text(key, view)});
   return out;

@@ -27,7 +27,7 @@ TEST(KeyFacts, SayWhatIsKnown) {
   EXPECT_EQ(text_of(facts, "reads"), "20.8k/s: 20.6k/s hits (99.0 %), 210/s misses");
   EXPECT_EQ(text_of(facts, "commands"), "GET 99.0 %, SET 1.0 %");
   EXPECT_EQ(text_of(facts, "place"), "127.0.0.1:6379");
-  EXPECT_EQ(text_of(facts, "value"), "size, type and TTL are not told by this source");
+  EXPECT_EQ(text_of(facts, "value"), "this source does not report size, type and TTL");
   EXPECT_EQ(text_of(facts, "rule"), "(not there)");
 }
 
@@ -59,17 +59,17 @@ TEST(KeyFacts, ValueAsFarAsItIsTold) {
   HotkeysView view = sample_answer();
   KeyView& key = view.keys[0];
   key.value_bytes = Bytes{118};
-  EXPECT_EQ(text_of(key_facts(key, view), "value"), "its longest reply had 118 B");
+  EXPECT_EQ(text_of(key_facts(key, view), "value"), "longest reply 118 B");
   key.memory_bytes = Bytes{184};
   key.type = "hash";
   key.encoding = "listpack";
   key.ttl = std::chrono::seconds(72);
   EXPECT_EQ(text_of(key_facts(key, view), "value"),
-            "its longest reply had 118 B, takes 184 B of the server's memory, type hash, "
-            "encoding listpack, expires in 1m12s");
+            "longest reply 118 B, 184 B of memory on the server, type hash, encoding listpack, "
+            "expires in 1m12s");
   key.type = "string";
   EXPECT_THAT(text_of(key_facts(key, view), "value"),
-              HasSubstr("it has 118 B, takes 184 B of the server's memory"));
+              HasSubstr("118 B, 184 B of memory on the server"));
 }
 
 TEST(KeyFacts, ALimitIsToldWhereThereIsOne) {
@@ -77,7 +77,7 @@ TEST(KeyFacts, ALimitIsToldWhereThereIsOne) {
   EXPECT_EQ(text_of(key_facts(view.keys[0], view), "limit"), "(not there)");
   view.keys[0].limit = "5/s per key";
   view.keys[0].limited_rate = 1200;
-  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "limit"), "5/s per key; 1.2k/s are held back");
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "limit"), "5/s per key; 1.2k/s held back");
 }
 
 TEST(KeyFacts, AShortWindowIsNotNone) {
@@ -115,14 +115,14 @@ TEST(KeyFacts, WhatIsNotKnownIsNotClaimed) {
   const HotkeysView view = sample_answer();
   bool said = false;
   for (const Fact& fact : advice_facts(view.keys[0], view))
-    said = said || fact.text == "replica reads: whether its node has replicas is not known here";
+    said = said || fact.text == "replica reads: it is not known here whether its node has replicas";
   EXPECT_TRUE(said);
 }
 
 TEST(KeyFacts, AdviceSaysWhatIsInForceAndNothingTwice) {
   const HotkeysView view = sample_answer();
   const std::vector<Fact> facts = advice_facts(view.keys[0], view);
-  EXPECT_THAT(text_of(facts, "done"), HasSubstr("local copies: answer 99.0 % of its reads"));
+  EXPECT_THAT(text_of(facts, "done"), HasSubstr("local copies: they answer 99.0 % of its reads"));
   EXPECT_EQ(text_of(facts, "advice"), "(not there)") << "the first that helps says it";
   EXPECT_THAT(text_of(advice_facts(view.keys[2], view), "done"), "(not there)");
 }
@@ -150,11 +150,12 @@ TEST(KeyFacts, ACounterIsAdvisedByItsCommands) {
 
 TEST(KeyFacts, WhatHotMeansIsSaid) {
   HotkeysView view = sample_answer();
-  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot is"), "(not there)");
-  view.hot_means = "what has at least 3000/s (detection.hot-qps)";
-  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot is"), view.hot_means);
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot means"), "(not there)");
+  view.hot_means = "at least 3000/s (detection.hot-qps)";
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot means"), view.hot_means);
   view.keys[0].rule = "product:*";
-  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot is"), "(not there)") << "its rule says it";
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "hot means"), "(not there)")
+      << "its rule says it";
 }
 
 TEST(KeyFacts, TheLimitIsTheNodesThreshold) {

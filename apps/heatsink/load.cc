@@ -34,7 +34,7 @@ void add_load_flags(CLI::App& app, LoadOptions& options) {
 Result<net::RedisUrl> parse_target(const std::string& text) {
   Result<net::RedisUrl> target = net::parse_redis_url(text);
   if (target.ok() && target->tls)  // never plain where TLS was asked for
-    return Error{ErrorCode::kUnsupported, "the load speaks no TLS; use redis:// or unix://"};
+    return Error{ErrorCode::kUnsupported, "'heatsink load' has no TLS: use redis:// or unix://"};
   return target;
 }
 

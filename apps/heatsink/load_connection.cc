@@ -126,7 +126,7 @@ bool LoadConnection::scan(std::string_view bytes) {
     reply_begun_ = true;
     const resp::ScanStep step = scanner_.feed(bytes);
     if (step.status == resp::ScanStatus::kError) {
-      fail("the server does not speak RESP");
+      fail("the server does not speak RESP: is this the port of a Redis or Valkey server?");
       return false;
     }
     if (is_error && error_text_.size() < kErrorBytesMax) {
@@ -151,7 +151,7 @@ bool LoadConnection::finish_reply(TimePoint now) {
     return true;
   }
   if (in_flight_.empty()) {
-    fail("the server sent a reply that nobody asked for");
+    fail("the server sent a reply without a request");
     return false;
   }
   failures_ = 0;
@@ -176,7 +176,7 @@ void LoadConnection::check_timeout(TimePoint now) {
   const bool waiting =
       state_ == State::kConnecting || state_ == State::kGreeting || !in_flight_.empty();
   if (state_ == State::kDown || !waiting || now - last_progress_ < kReplyTimeout) return;
-  fail(state_ == State::kConnecting ? "no connection within 5s" : "no reply within 5s");
+  fail(state_ == State::kConnecting ? "not connected within 5s" : "no reply within 5s");
 }
 
 void LoadConnection::fail(const std::string& why) {

@@ -162,7 +162,10 @@ TEST_F(LoadConnectionTest, WhatIsNotRespEndsTheConnection) {
   start(1);
   ASSERT_TRUE(hears(std::string(kGet)));
   server_.say("HTTP/1.1 400 Bad Request\r\n");
-  ASSERT_TRUE(becomes([&] { return tally_.errors.contains("the server does not speak RESP"); }));
+  ASSERT_TRUE(becomes([&] {
+    return tally_.errors.contains(
+        "the server does not speak RESP: is this the port of a Redis or Valkey server?");
+  }));
   EXPECT_EQ(reads_.losses, 1);
 }
 

@@ -50,10 +50,9 @@ std::string tally_text(const Tally& tally, Nanos elapsed) {
       tui::rate_text(per_second(tally.operations(), elapsed)), tally.reads, tally.writes,
       millis(tally.latency.quantile(0.5)), millis(tally.latency.quantile(0.99)),
       millis(tally.latency.max()));
-  if (tally.nils > 0) out += fmt::format("reads of a key that was not there: {}\n", tally.nils);
+  if (tally.nils > 0) out += fmt::format("reads of missing keys: {}\n", tally.nils);
   if (tally.given_up > 0) {
-    out +=
-        fmt::format("not sent, because the server was too slow for --rate: {}\n", tally.given_up);
+    out += fmt::format("not sent because the server was too slow for --rate: {}\n", tally.given_up);
   }
   return out + errors_text(tally);
 }

@@ -30,13 +30,10 @@ TEST(LoadReport, TheEndNamesEveryErrorAndEscapesIt) {
   tally.add_error("LOADING Redis is loading\x1b[2J");
   tally.add_error("connection refused", 12);
   EXPECT_EQ(tally_text(tally, seconds(10)),
-            "10000 operations in 10s (1.0k/s): 9900 reads, 100 writes\n"
-            "latency: p50 1.02 ms, p99 20.00 ms, max 20.00 ms\n"
-            "reads of a key that was not there: 3\n"
-            "not sent, because the server was too slow for --rate: 7\n"
-            "errors: 13\n"
-            "        12  connection refused\n"
-            "         1  LOADING Redis is loading\\x1b[2J\n");
+            "10000 operations in 10s (1.0k/s): 9900 reads, 100 writes\nlatency: p50 1.02 ms, p99 "
+            "20.00 ms, max 20.00 ms\nreads of missing keys: 3\nnot sent because the server was too "
+            "slow for --rate: 7\nerrors: 13\n        12  connection refused\n         1  LOADING "
+            "Redis is loading\\x1b[2J\n");
 }
 
 TEST(Tally, ErrorTextsAreBoundedAndNoneIsLost) {

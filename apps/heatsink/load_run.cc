@@ -58,7 +58,7 @@ class LoadSession {
     tally.merge(take());
     tell_preload(tally);
     if (ended_ || (preload_done() && tally.writes > 0)) return true;
-    std::cerr << "heatsink load: the keys could not be written; " << errors_text(tally);
+    std::cerr << "heatsink load: cannot write the keys; " << errors_text(tally);
     return false;
   }
 

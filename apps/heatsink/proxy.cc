@@ -124,7 +124,7 @@ void say_ready(const proxy::ProxyOptions& options, const proxy::Proxy& proxy,
       (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
       (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) + "\n";
   if (!write_within(STDOUT_FILENO, line, kReader))
-    log(LogLevel::kWarning, "nobody reads the standard output: " + line);
+    log(LogLevel::kWarning, "the standard output is not being read; the line was: " + line);
 }
 
 // The signal that ends it. SIGHUP only has the log's file opened and the certificates read again.
@@ -132,11 +132,13 @@ int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
   int signal = 0;
   while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
     if (const Status reopened = reopen_log(); !reopened.ok())
-      log(LogLevel::kError, "SIGHUP: the log stays where it was: " + reopened.error().message);
+      log(LogLevel::kError, "SIGHUP: cannot reopen the log, so the old file is still in use: " +
+                                reopened.error().message);
     const Status read = proxy.reload_tls();
     log(read.ok() ? LogLevel::kInfo : LogLevel::kError,
-        read.ok() ? "SIGHUP: certificates were read again"
-                  : "SIGHUP: certificates stay as they were: " + read.error().message);
+        read.ok() ? "SIGHUP: certificates reloaded"
+                  : "SIGHUP: cannot reload the certificates, so the old ones are still in use: " +
+                        read.error().message);
   }
   return signal;
 }
@@ -182,7 +184,8 @@ int run_proxy(int argc, char** argv) {
   say_ready(options, **proxy, admin->get());
 
   const int signal = wait_for_end(ending, **proxy);
-  log(LogLevel::kInfo, signal == SIGINT ? "interrupted: closing" : "terminated: closing");
+  log(LogLevel::kInfo,
+      signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down");
   const EndWithin bound(kEndWithin);
   admin->reset();
   proxy->reset();

@@ -25,7 +25,7 @@ Result<std::vector<T>> parse_list(const std::string& text, Parse parse_one) {
     if (!one) return one.error();
     if (std::find(out.begin(), out.end(), *one) == out.end()) out.push_back(std::move(*one));
     if (out.size() > kListMax)
-      return Error{ErrorCode::kOutOfRange, "at most 20 values can be tried"};
+      return Error{ErrorCode::kOutOfRange, "more than 20 values: give at most 20"};
     at = end + 1;
   }
   return out;
@@ -40,21 +40,23 @@ Result<double> parse_number(const std::string& text, double min, double max, con
 }
 
 Result<double> parse_qps(const std::string& text) {
-  return parse_number(text, 1, 1e9, "a threshold is a number of accesses per second, 1 or more");
+  return parse_number(text, 1, 1e9,
+                      "a threshold must be a number of accesses per second, from 1 to 1e9");
 }
 
 Result<double> parse_rate(const std::string& text) {
-  return parse_number(text, 1e-3, 1e9, "a rate is a number of accesses per second, up to 1e9");
+  return parse_number(text, 1e-3, 1e9,
+                      "a rate must be a number of accesses per second, from 0.001 to 1e9");
 }
 
 Result<double> parse_speed(const std::string& text) {
-  return parse_number(text, 1e-3, 1e3, "a speed is a factor between 0.001 and 1000");
+  return parse_number(text, 1e-3, 1e3, "a speed must be a factor from 0.001 to 1000");
 }
 
 Result<Nanos> parse_window(const std::string& text) {
   Result<Nanos> window = parse_duration(text);
   if (window.ok() && (*window < Millis(100) || *window > std::chrono::hours(1)))
-    return Error{ErrorCode::kOutOfRange, "a window is between 100ms and 1h"};
+    return Error{ErrorCode::kOutOfRange, "a window must be from 100ms to 1h"};
   return window;
 }
 
@@ -63,14 +65,14 @@ Result<replay::Capacity> parse_capacity(const std::string& text) {
   const bool plain = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   if (plain) {
     Result<double> entries =
-        parse_number(text, 1, 4096, "a capacity is 1 .. 4096 copies, or bytes as in 16mb");
+        parse_number(text, 1, 4096, "a capacity must be 1 to 4096 copies, or bytes as in 16mb");
     if (!entries) return entries.error();
     return replay::Capacity{static_cast<std::size_t>(*entries), replay::kNoByteLimit};
   }
   Result<Bytes> bytes = parse_bytes(text);
   if (!bytes || *bytes < kibibytes(64) || *bytes >= replay::kNoByteLimit) {
     return Error{ErrorCode::kInvalidArgument,
-                 "a capacity is 1 .. 4096 copies, or 64kb .. 64gb of bytes, as in 16mb"};
+                 "a capacity must be 1 to 4096 copies, or 64kb to 64gb of bytes, as in 16mb"};
   }
   return replay::Capacity{4096, *bytes};
 }
@@ -115,7 +117,7 @@ void add_bytes_flag(CLI::App& app, const std::string& name, Bytes& target, Bytes
       [min](const std::string& text) -> Result<Bytes> {
         Result<Bytes> bytes = parse_bytes(text);
         if (bytes && *bytes < min)
-          return Error{ErrorCode::kOutOfRange, "at least " + format_bytes(min)};
+          return Error{ErrorCode::kOutOfRange, "it must be at least " + format_bytes(min)};
         return bytes;
       },
       format_bytes(target), help)

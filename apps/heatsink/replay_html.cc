@@ -55,7 +55,7 @@ std::string summary(const ReplayReport& report) {
       escaped(printable(report.source)), escaped(report.trace.facts.format),
       report.trace.requests(), report.trace.keys.size(), tui::age_text(report.trace.duration()),
       tui::rate_text(report.facts.rate),
-      report.trace.facts.timed ? "by its timestamps" : "at the stated rate");
+      report.trace.facts.timed ? "by its timestamps" : "at the rate of --rate");
   out += "<h2>Recommendation</h2>\n";
   if (!report.recommendation.caching)
     out += "<p><strong>" + no_caching_sentence(report) + "</strong></p>\n";
@@ -88,7 +88,7 @@ Plot savings_plot(const ReplayReport& report) {
   const std::size_t window = report.chosen_window();
   Plot plot{"Savings against capacity, window " + format_duration(report.grid.windows[window]),
             bytes ? "bytes of copies (logarithmic)" : "copies (logarithmic)",
-            "requests taken off",
+            "requests saved",
             true,
             true,
             {}};
@@ -109,7 +109,7 @@ Plot savings_plot(const ReplayReport& report) {
 
 Plot share_plot(const replay::TraceFacts& facts) {
   Plot plot{"How unequal the keys are",
-            "the so many busiest keys (logarithmic)",
+            "number of busiest keys (logarithmic)",
             "share of all requests",
             true,
             true,
@@ -131,7 +131,7 @@ bool is_like_before(const ReplayReport& report, std::size_t place) {
 }
 
 std::string savings_table(const ReplayReport& report) {
-  std::string out = "<h2>Requests taken off the server, and what it costs</h2>\n<table>\n";
+  std::string out = "<h2>Requests taken off the server, and the cost</h2>\n<table>\n";
   const bool bytes = knows_bytes(report);
   std::vector<std::string> titles{"window", "hot-qps", "capacity", "requests"};
   if (bytes) titles.emplace_back("bytes");
@@ -155,11 +155,11 @@ std::string savings_table(const ReplayReport& report) {
            cell(std::to_string(saving.tally.promotions)) + "</tr>\n";
   }
   return out +
-         "</table>\n<p>Left out are settings under which no key was hot, and capacities with which "
-         "nothing changes any more. " +
+         "</table>\n<p>The table leaves out settings under which no key was hot, and capacities "
+         "that change nothing any more. " +
          fmt::format(
-             "(few): fewer than {:g} accesses make a key hot there, which is chance: never "
-             "recommended.</p>\n",
+             "(few): fewer than {:g} accesses make a key hot there. That can be chance, so it is "
+             "never recommended.</p>\n",
              replay::kLeastEvidence);
 }
 
@@ -203,7 +203,7 @@ std::string report_html(const ReplayReport& report) {
   out += figure(share_plot(report.facts)) + savings_table(report) + keys_table(report);
   if (report.accuracy) out += accuracy_lines(report, *report.accuracy);
   const std::vector<std::string> notes = caveats(report);
-  if (!notes.empty()) out += "<h2>To keep in mind</h2>\n<ul>\n";
+  if (!notes.empty()) out += "<h2>Notes</h2>\n<ul>\n";
   for (const std::string& note : notes) out += "<li>" + escaped(note) + "</li>\n";
   if (!notes.empty()) out += "</ul>\n";
   return out + "</body>\n</html>\n";

@@ -18,22 +18,24 @@ std::size_t place_of(const std::vector<T>& values, const T& wanted) {
 
 void reading_caveats(const replay::ReadingFacts& facts, std::vector<std::string>& out) {
   if (facts.full)
-    out.push_back("The trace did not fit into --memory: only its beginning was read.");
+    out.push_back(
+        "The trace does not fit into --memory: only its beginning was read. Raise --memory to read "
+        "more.");
   if (facts.bad_lines > 0) {
     std::string named;
     for (const replay::BadLine& bad : facts.first_bad_lines)
       named += fmt::format("{} line {}: {}", named.empty() ? "" : ";", bad.number, bad.why);
-    out.push_back(fmt::format("{} of {} lines could not be read and were left out:{}{}.",
+    out.push_back(fmt::format("{} of {} lines cannot be read and were skipped:{}{}.",
                               facts.bad_lines, facts.lines, named,
                               facts.bad_lines > facts.first_bad_lines.size() ? "; ..." : ""));
   }
   if (facts.times_back > 0) {
     out.push_back(fmt::format(
-        "{} timestamps were earlier than the one before them, and taken as equal to it.",
+        "{} timestamps were earlier than the one before; the replay treats them as equal to it.",
         facts.times_back));
   }
   if (facts.keyless > 0)
-    out.push_back(fmt::format("{} commands without keys were left out.", facts.keyless));
+    out.push_back(fmt::format("{} commands without keys were skipped.", facts.keyless));
   out.insert(out.end(), facts.caveats.begin(), facts.caveats.end());
 }
 
@@ -61,9 +63,9 @@ std::string memory_title(const ReplayReport& report) {
 
 std::string no_caching_sentence(const ReplayReport& report) {
   if (report.recommendation.caching) return "";
-  return report.trace.facts.behind_proxy
-             ? "No advice: what a heatsink answers from its copies is missing in this trace."
-             : "Leave caching off for this traffic.";
+  return report.trace.facts.behind_proxy ? "No recommendation: this trace does not contain the "
+                                           "reads that heatsink answered from local copies."
+                                         : "Leave caching off for this traffic.";
 }
 
 std::string missed_sentence(const ReplayReport& report) {
@@ -74,24 +76,22 @@ std::string missed_sentence(const ReplayReport& report) {
       [](const replay::HotMoment& moment) { return moment.truly >= replay::Accuracy::kKeysMax; });
   if (is_full) {
     return fmt::format(
-        "More keys were hot at once than the {} that there can be verdicts for: which of them are "
-        "named is chance, and precision and recall say little. A higher threshold (--hot-qps) "
-        "shows the detector.",
+        "More keys were hot at once than the detector can name ({}). Which of them it names is "
+        "chance, so precision and recall mean little here. Use a higher threshold (--hot-qps) to "
+        "test the detector.",
         replay::Accuracy::kKeysMax);
   }
   const detect::Rule& rule = report.judged.rule;
   const double needed = rule.hot * std::chrono::duration<double>(rule.measure.window).count();
   const std::uint64_t missed = accuracy.truly - accuracy.named_truly;
   return fmt::format(
-      "Not named were, counted at each judgement, {} hot keys. Of these {} were hot only from "
-      "before (a crossing, or a burst, that was not proven at the time), and of {} the bounds "
-      "reached "
-      "the threshold, but not what is proven: accesses from before the detector began to follow a "
-      "key are no proof. This threshold asks for {:g} "
-      "accesses in its window{}.",
+      "The detector missed {} hot keys, counted once per judgement. {} of them were hot only "
+      "because of an earlier crossing or burst that was not proven at the time. For {} the upper "
+      "bound reached the threshold, but the proven rate did not: accesses before the detector "
+      "begins to follow a key prove nothing. This threshold needs {:g} accesses in its window{}.",
       missed, accuracy.lasting, accuracy.unproven, needed,
       needed < kFewAccesses
-          ? ", so few of them decide: a higher threshold or a longer window leaves less in doubt"
+          ? ", so a few accesses decide: a higher threshold or a longer window leaves less doubt"
           : "");
 }
 
@@ -101,28 +101,29 @@ std::vector<std::string> caveats(const ReplayReport& report) {
   const std::uint64_t all = report.trace.accesses.size();
   if (report.facts.sized < all) {
     out.push_back(
-        fmt::format("The trace tells the size of {} values; {} were assumed for the "
-                    "others, so memory is an estimate (--value-size).",
+        fmt::format("The trace has the size of {} values. The others count as {} (--value-size), "
+                    "so memory is an estimate.",
                     report.facts.sized == 0 ? "no" : std::to_string(report.facts.sized),
                     format_bytes(report.rules.value_bytes_assumed)));
   }
   if (report.trace.facts.behind_proxy) {
     out.emplace_back(
-        "WARNING: this was recorded at a server with a heatsink in front. What that answers from "
-        "its copies is not in the trace: hot keys look cold in it. MONITOR through the proxy shows "
-        "no more. Record at the proxy instead: heatsink top --record, or packets of its port.");
+        "WARNING: this trace was recorded at a server behind heatsink. The reads that heatsink "
+        "answered from local copies are missing, so hot keys look cold. MONITOR through the proxy "
+        "shows no more. Record at the proxy instead: 'heatsink top --record', or capture packets "
+        "on the proxy's port.");
   }
   if (report.trace.facts.is_recording) {
     out.push_back(
-        "A recording of heatsink top knows rates of hot and warm keys, not single accesses: they "
-        "were spread evenly between two answers, and its reads taken as GETs. Bursts, keys below "
-        "warm-qps, and the detector's "
-        "accuracy cannot be seen in it, and thresholds under its warm-qps save more than is said.");
+        "A recording of 'heatsink top' has the rates of hot and warm keys, not single accesses. "
+        "The replay spreads accesses evenly between two answers and counts reads as GETs. It "
+        "cannot show bursts, keys below warm-qps, or the detector's accuracy. Thresholds below the "
+        "recording's warm-qps save more than the report says.");
   }
   if (report.facts.reads > 0) {
     out.push_back(fmt::format(
-        "{} reads are no {}: they make a key hot, but are counted as reaching the server. "
-        "What a proxy answers of them from copies comes on top.",
+        "{} reads are not {}: they help to make a key hot, but the report counts them as reaching "
+        "the server. If the proxy answers some of them from local copies, it saves more.",
         report.facts.reads, replay::kCopiedRead));
   }
   return out;

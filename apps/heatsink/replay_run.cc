@@ -40,13 +40,13 @@ replay::SavingsGrid grid_of(const ReplayOptions& options, const replay::Trace& t
 Status check_absent(const std::string& path, bool overwrite) {
   if (path.empty() || overwrite || access(path.c_str(), F_OK) != 0) return Unit{};
   return Error{ErrorCode::kInvalidArgument,
-               fmt::format("{} is there already: --force overwrites it", printable(path))};
+               fmt::format("{} already exists: use --force to overwrite it", printable(path))};
 }
 
 Status write_file(const std::string& path, const std::string& text, bool overwrite) {
   const auto fail = [&path] {
     return Error{ErrorCode::kUnavailable,
-                 fmt::format("{} cannot be written: {}", printable(path), std::strerror(errno))};
+                 fmt::format("cannot write {}: {}", printable(path), std::strerror(errno))};
   };
   const int mode = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
   const int fd = open(path.c_str(), mode, 0644);

@@ -117,7 +117,7 @@ TEST_F(ReplayVerb, NothingHotIsSaidAndConfigured) {
       run_verb("replay", {cold_trace(), "--rate", "1000", "--write-config", config});
   ASSERT_EQ(told.code, kDone) << told.err;
   EXPECT_THAT(told.out, HasSubstr("Leave caching off"));
-  EXPECT_THAT(told.out, HasSubstr("Nothing is hot"));
+  EXPECT_THAT(told.out, HasSubstr("No key was hot"));
   EXPECT_THAT(content(config), HasSubstr("enabled: false"));
   EXPECT_EQ(run_verb("config", {"check", config}).out, "ok\n");
 }
@@ -136,11 +136,12 @@ TEST_F(ReplayVerb, ATraceFromBehindAProxyIsNoReasonToLeaveCachingOff) {
   const Outcome behind =
       run_verb("replay", {file("behind.txt", text + beat), "--write-config", config});
   ASSERT_EQ(behind.code, kDone) << behind.err;
-  EXPECT_THAT(behind.out, HasSubstr("No advice"));
-  EXPECT_THAT(behind.out, HasSubstr("WARNING: this was recorded at a server with a heatsink"));
+  EXPECT_THAT(behind.out, HasSubstr("No recommendation"));
+  EXPECT_THAT(behind.out,
+              HasSubstr("WARNING: this trace was recorded at a server behind heatsink"));
   EXPECT_THAT(behind.out, Not(HasSubstr("Leave caching off")));
   EXPECT_THAT(behind.out, HasSubstr("20000 requests")) << "the heartbeat is none";
-  EXPECT_THAT(content(config), HasSubstr("# No advice"));
+  EXPECT_THAT(content(config), HasSubstr("# No recommendation"));
 }
 
 TEST_F(ReplayVerb, WithoutSizesNothingIsSaidOfBytes) {
@@ -153,7 +154,7 @@ TEST_F(ReplayVerb, WithoutSizesNothingIsSaidOfBytes) {
   const Outcome told = run_verb("replay", {trace});
   EXPECT_THAT(told.out, HasSubstr("memory est."));
   EXPECT_THAT(told.out, Not(HasSubstr("of the bytes")));
-  EXPECT_THAT(told.out, HasSubstr("4000 reads are no GET"));
+  EXPECT_THAT(told.out, HasSubstr("4000 reads are not GET"));
   EXPECT_THAT(run_verb("replay", {trace, "--json"}).out, Not(HasSubstr("bytes_ratio")));
   EXPECT_THAT(run_verb("replay", {hot_trace()}).out, HasSubstr("of the bytes"));
 }

@@ -51,14 +51,14 @@ std::string trace_text(const ReplayReport& report) {
       fmt::format("heatsink replay: {}: {}, {:.0f} requests to {} keys in {}, {} on average ({})",
                   printable(report.source), trace.facts.format, requests, trace.keys.size(),
                   tui::age_text(trace.duration()), tui::rate_text(facts.rate),
-                  trace.facts.timed ? "by its timestamps" : "at the stated rate"));
+                  trace.facts.timed ? "by its timestamps" : "at the rate of --rate"));
   const auto share = [requests](std::uint64_t count) {
     return tui::percent_text(static_cast<double>(count) / requests);
   };
   std::string line = fmt::format("{} {}, other reads {}, writes {}", replay::kCopiedRead,
                                  share(facts.gets), share(facts.reads), share(facts.writes));
   if (trace.unlisted > 0)
-    line += fmt::format("; of {} nothing is known but their number",
+    line += fmt::format("; for {} of the requests only their number is known",
                         tui::percent_text(trace.unlisted / requests));
   for (const std::uint64_t rank : {10ULL, 1000ULL}) {
     if (trace.keys.size() > rank)
@@ -79,14 +79,14 @@ std::string recommendation_text(const ReplayReport& report) {
   if (!advice.caching) return out;
   const Saving& chosen = advice.chosen;
   return out +
-         wrapped(fmt::format(
-             "So {} of the requests{} would not have reached the server, for at most {} copies of "
-             "{} together and {} refills.",
-             tui::percent_text(chosen.requests_ratio),
-             knows_bytes(report) ? " and " + tui::percent_text(chosen.bytes_ratio) + " of the bytes"
+         wrapped(fmt::format("With these settings {} of the requests{} would not have reached the "
+                             "server. The cost: at most {} copies of {} together, and {} refills.",
+                             tui::percent_text(chosen.requests_ratio),
+                             knows_bytes(report)
+                                 ? " and " + tui::percent_text(chosen.bytes_ratio) + " of the bytes"
                                  : "",
-             chosen.tally.entries_peak, tui::size_text(Bytes{chosen.tally.bytes_peak}),
-             chosen.tally.refills));
+                             chosen.tally.entries_peak,
+                             tui::size_text(Bytes{chosen.tally.bytes_peak}), chosen.tally.refills));
 }
 
 // Behind a row whose threshold asks for too little, and what it means.
@@ -97,7 +97,8 @@ std::string evidence_mark(const replay::Setting& setting) {
 std::string evidence_note(const std::string& table) {
   if (table.find(" few\n") == std::string::npos) return "";
   return fmt::format(
-      "few: fewer than {:g} accesses make a key hot there: chance, and never recommended.\n",
+      "few: fewer than {:g} accesses make a key hot there. That can be chance, so it is never "
+      "recommended.\n",
       replay::kLeastEvidence);
 }
 
@@ -125,7 +126,7 @@ std::string costs_table(const ReplayReport& report) {
   const replay::SavingsGrid& grid = report.grid;
   const std::size_t capacity = report.chosen_capacity();
   std::string out =
-      heading(fmt::format("What it costs, capacity {}", capacity_text(grid.capacities[capacity])));
+      heading(fmt::format("Cost, capacity {}", capacity_text(grid.capacities[capacity])));
   const bool bytes = knows_bytes(report);
   out +=
       fmt::format("{:>7}{:>10}{:>10}{}{:>12}{:>8}{:>9}{:>9}\n", "window", "hot-qps", "requests",
@@ -186,28 +187,27 @@ std::string accuracy_text(const ReplayReport& report) {
       fmt::format("The detector against exact counts, hot-qps {:g}, window {}",
                   report.judged.rule.hot, format_duration(report.judged.rule.measure.window)));
   if (accuracy.truly == 0 && accuracy.named == 0) {
-    out += "Nothing is hot: not one verdict, and none by exact counts.\n";
+    out += "No key was hot, by the detector or by exact counts.\n";
   } else {
-    out += wrapped(fmt::format(
-        "{} keys were hot, in {} memory, {} judgements. Precision {:.2f} %, recall {:.2f} % "
-        "against the same rules on exact counts.",
-        accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}), accuracy.judgements,
-        accuracy.precision() * 100, accuracy.recall() * 100));
+    out += wrapped(
+        fmt::format("{} keys were hot; the detector used {} of memory and made {} judgements. "
+                    "Precision {:.2f} %, recall {:.2f} % against the same rules on exact counts.",
+                    accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}),
+                    accuracy.judgements, accuracy.precision() * 100, accuracy.recall() * 100));
     if (const std::string why = missed_sentence(report); !why.empty()) out += wrapped(why);
-    out +=
-        wrapped(fmt::format("Time to detect, from the access that made a key hot: p50 {}, p99 {}, "
-                            "longest {}, looking at "
-                            "most every {}; {} keys cooled down before they were named.",
-                            millis(replay::quantile(accuracy.detection_ns, 0.5)),
-                            millis(replay::quantile(accuracy.detection_ns, 0.99)),
-                            millis(replay::quantile(accuracy.detection_ns, 1)),
-                            millis(accuracy.urgent_gap.count()), accuracy.missed));
+    out += wrapped(fmt::format(
+        "Time to detect, from the access that made a key hot: p50 {}, p99 {}, longest {}, with a "
+        "check at most every {}. {} keys cooled down before they were named.",
+        millis(replay::quantile(accuracy.detection_ns, 0.5)),
+        millis(replay::quantile(accuracy.detection_ns, 0.99)),
+        millis(replay::quantile(accuracy.detection_ns, 1)), millis(accuracy.urgent_gap.count()),
+        accuracy.missed));
   }
-  out += wrapped(fmt::format(
-      "The 100 busiest named: P@100 {:.2f} %, mean rate error {:.3f} %, true counts outside their "
-      "bounds: {} of {}.",
-      accuracy.top_precision() * 100, accuracy.rate_error() * 100, accuracy.bounds_broken,
-      accuracy.top_asked));
+  out +=
+      wrapped(fmt::format("The 100 busiest keys named: P@100 {:.2f} %, mean rate error {:.3f} %, "
+                          "true counts outside their bounds: {} of {}.",
+                          accuracy.top_precision() * 100, accuracy.rate_error() * 100,
+                          accuracy.bounds_broken, accuracy.top_asked));
   if (!accuracy.lives.empty()) out += "\n" + lives_table(report, accuracy);
   return out;
 }
@@ -219,7 +219,7 @@ std::string report_text(const ReplayReport& report) {
                     costs_table(report) + keys_text(report) + accuracy_text(report);
   const std::vector<std::string> notes = caveats(report);
   if (notes.empty()) return out;
-  out += heading("To keep in mind");
+  out += heading("Notes");
   for (const std::string& note : notes) out += wrapped("* " + note, 0, 2);
   return out;
 }

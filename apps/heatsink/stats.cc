@@ -63,13 +63,13 @@ Result<std::string> told(distributed::Server& server, const StatsOptions& option
   auto names = distributed::list_statistics(server, options.name, options.deadline());
   if (!names.ok()) return names.error();
   if (names->size() > kTableRowsMax)
-    return Error{ErrorCode::kOutOfRange, std::to_string(names->size()) +
-                                             " statistics fit, and 200 are shown at most: " +
-                                             "write a pattern that fits fewer"};
+    return Error{ErrorCode::kOutOfRange,
+                 std::to_string(names->size()) +
+                     " statistics match, and at most 200 are shown: " + "use a narrower pattern"};
   const auto all = read_all(server, options, *names);
   if (!all.ok()) return all.error();
   if (all->empty() && !options.json)
-    return Error{ErrorCode::kNotFound, "no statistic fits " + options.name};
+    return Error{ErrorCode::kNotFound, "no statistic matches " + options.name};
   return options.json ? stats_json(*all) : stats_table(*all);
 }
 
@@ -136,7 +136,8 @@ int run_stats(int argc, char** argv) {
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   if (options.name.empty()) options.name = "*";
   if (options.window <= Nanos(0) || options.every < Millis(10) || options.timeout <= Nanos(0)) {
-    std::cerr << argv[0] << ": --window and --timeout must be above 0, --every 10ms or more\n";
+    std::cerr << argv[0]
+              << ": --window and --timeout must be longer than 0, and --every at least 10ms\n";
     return kMisused;
   }
   set_log_level(LogLevel::kOff);  // what goes wrong is said once, by us

@@ -67,7 +67,7 @@ std::string decimal(stats::Sum value) {
 
 std::string warning(const StatisticReading& reading) {
   if (reading.shards_missing == 0) return "";
-  return fmt::format("{} of {} parts could not be read, their numbers are missing: {}\n",
+  return fmt::format("{} of {} parts could not be read, so their numbers are missing: {}\n",
                      reading.shards_missing, distributed::kStatisticShards,
                      one_line(reading.problem));
 }
@@ -77,7 +77,7 @@ std::string warning(const StatisticReading& reading) {
 std::string stats_text(const NamedReading& one) {
   const StatisticReading& reading = one.reading;
   const stats::Summary& all = reading.summary;
-  std::string out = fmt::format("{}: the last {:.3g} s, in steps of {}; kept for {}\n",
+  std::string out = fmt::format("{}: last {:.3g} s, in steps of {}; kept for {}\n",
                                 printable(one.name), in_seconds(reading.covered),
                                 format_duration(reading.slot), format_duration(reading.length));
   out += warning(reading);

@@ -20,15 +20,10 @@ NamedReading sample() {
 
 TEST(StatsReport, OneStatistic) {
   EXPECT_EQ(stats_text(sample()),
-            "checkout\\x1b: the last 20 s, in steps of 1s; kept for 1m\n"
-            "count                   40   2/s\n"
-            "sum                    820\n"
-            "mean                  20.5\n"
-            "min                      1\n"
-            "p50                     20\n"
-            "p90                     36\n"
-            "p99                     40\n"
-            "max                     40\n");
+            "checkout\\x1b: last 20 s, in steps of 1s; kept for 1m\ncount                   40   "
+            "2/s\nsum                    820\nmean                  20.5\nmin                      "
+            "1\np50                     20\np90                     36\np99                     "
+            "40\nmax                     40\n");
 }
 
 TEST(StatsReport, NoNumbersHaveNoQuantiles) {
@@ -43,7 +38,7 @@ TEST(StatsReport, WhatIsMissingIsSaid) {
   NamedReading one = sample();
   one.reading.shards_missing = 1;
   one.reading.problem = "the server said \"LOADING\"";
-  const char* said = "1 of 4 parts could not be read, their numbers are missing: the server";
+  const char* said = "1 of 4 parts could not be read, so their numbers are missing: the server";
   EXPECT_THAT(stats_text(one), HasSubstr(said));
   EXPECT_THAT(stats_table({one}), HasSubstr(said));
   EXPECT_THAT(stats_json(one), HasSubstr("\"shards_missing\":1"));

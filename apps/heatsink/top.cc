@@ -18,7 +18,7 @@ Result<Nanos> parse_interval(const std::string& text) {
   Result<Nanos> interval = parse_duration(text);
   if (!interval) return interval;
   if (*interval < Millis(100) || *interval > std::chrono::hours(1)) {
-    return Error{ErrorCode::kOutOfRange, "an interval is between 100ms and 1h"};
+    return Error{ErrorCode::kOutOfRange, "an interval must be from 100ms to 1h"};
   }
   return interval;
 }

@@ -13,10 +13,9 @@ namespace heatsink::app {
 namespace {
 
 Error wrong(const std::string& what) {
-  return {ErrorCode::kInvalidArgument,
-          what +
-              "; write a name, a pattern as in user:*, db=0, command=GET, client=10.0., "
-              "verdict=hot or node=10.0."};
+  return {ErrorCode::kInvalidArgument, what +
+                                           "; use a name, a pattern as in user:*, db=0, "
+                                           "command=GET, client=10.0., verdict=hot or node=10.0."};
 }
 
 // The pattern of what was typed: escapes of bytes become these bytes, which stand for themselves;
@@ -54,7 +53,7 @@ Status read_db(std::string_view text, KeyFilter& filter) {
   std::uint64_t db = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), db);
   if (error != std::errc{} || end != text.data() + text.size())
-    return wrong(fmt::format("db={} is no number", printable(text)));
+    return wrong(fmt::format("db={} is not a number", printable(text)));
   filter.db = db;
   return Unit{};
 }
@@ -75,7 +74,8 @@ Status read_word(std::string_view word, KeyFilter& filter) {
       return Unit{};
     }
   }
-  if (filter.name) return wrong(fmt::format("'{}' is a second name", printable(word)));
+  if (filter.name)
+    return wrong(fmt::format("'{}' is a second name, and a filter has only one", printable(word)));
   filter.name = name_pattern(word);
   return Unit{};
 }
@@ -99,7 +99,7 @@ bool KeyFilter::matches(const KeyView& key) const {
 
 Result<KeyFilter> parse_filter(std::string_view text) {
   if (text.size() > kFilterBytesMax)
-    return wrong(fmt::format("a filter has at most {} bytes", kFilterBytesMax));
+    return wrong(fmt::format("the filter is longer than {} bytes", kFilterBytesMax));
   KeyFilter filter;
   filter.text = text;
   while (true) {

@@ -23,11 +23,11 @@ using tcp = asio::ip::tcp;
 constexpr std::size_t kReasonBytesMax = 300;
 
 Error as_error(const beast::error_code& error) {
-  if (error == beast::error::timeout) return {ErrorCode::kTimedOut, "it took too long"};
-  if (error == http::error::body_limit) return {ErrorCode::kOutOfRange, "the answer is too big"};
+  if (error == beast::error::timeout) return {ErrorCode::kTimedOut, "it did not answer in time"};
+  if (error == http::error::body_limit) return {ErrorCode::kOutOfRange, "its answer is too large"};
   const bool is_http =
       error.category() == http::make_error_code(http::error::bad_version).category();
-  if (is_http) return {ErrorCode::kProtocol, "it does not speak HTTP: " + error.message()};
+  if (is_http) return {ErrorCode::kProtocol, "it does not answer in HTTP: " + error.message()};
   return {ErrorCode::kUnavailable, error.message()};
 }
 
@@ -90,15 +90,16 @@ class HttpExchange : public std::enable_shared_from_this<HttpExchange> {
     auto& response = parser_.get();
     if (response.result() == http::status::ok) return done_(std::move(response.body()));
     if (response.result() == http::status::unauthorized)
-      return done_(Error{ErrorCode::kPermission,
-                         "it wants its token (admin.token): give the file with --token-file"});
+      return done_(
+          Error{ErrorCode::kPermission,
+                "it needs its token (admin.token): give the file that has it with --token-file"});
     // Who only asks what is hot does not need the peer's text: the number says as much.
     const std::string number = "HTTP status " + std::to_string(response.result_int()) + ": ";
     const std::string reason = response.body().substr(0, response.body().find('\n'));
     const bool tells = tells_reasons_ && !reason.empty();
     done_(Error{ErrorCode::kUnavailable,
                 number + (tells ? reason.substr(0, kReasonBytesMax)
-                                : std::string("is that heatsink's admin port?"))});
+                                : std::string("is this heatsink's admin address?"))});
   }
 
   tcp::resolver resolver_;

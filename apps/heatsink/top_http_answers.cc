@@ -36,7 +36,8 @@ class HttpAnswers final : public TopAnswers {
     const auto go_on = [this, looks = std::move(looks), until, done = std::move(done)](
                            const std::string& told) { look_at(looks, told, until, done); };
     if (BootClock::now() >= until)
-      return go_on(with_no_closer_look(answer, "not asked: the others took too long", look));
+      return go_on(
+          with_no_closer_look(answer, "skipped: details of the other keys took too long", look));
     get(closer_path(look), [answer, look, go_on](const Result<std::string>& key) {
       go_on(key ? with_closer_look(answer, *key, look)
                 : with_no_closer_look(answer, key.error().message, look));

@@ -164,7 +164,7 @@ TEST(TopInput, AFilterThatIsNoneStaysToBeCorrected) {
   type(model, "db=x");
   press(model, tui::kEnter);
   EXPECT_EQ(model.choices.prompt, "db=x");
-  EXPECT_THAT(model.choices.prompt_problem, HasSubstr("db=x is no number"));
+  EXPECT_THAT(model.choices.prompt_problem, HasSubstr("db=x is not a number"));
   press(model, tui::kBackspace);
   press(model, '0');
   press(model, tui::kEnter);

@@ -45,7 +45,7 @@ tui::Screen draw_key_page(const TopModel& model, int width) {
   const KeyView& key = model.open_key->key;
   sheet.add("key", fmt::format("{} (db {})", shown_name(key), key.db), kBold);
   if (!model.open_key->listed)
-    sheet.add("", "not among the listed keys any more: below is what was told of it last", kBad);
+    sheet.add("", "no longer listed: below are its last known figures", kBad);
   for (const Fact& fact : key_facts(key, *model.view)) {
     sheet.add(fact.label, fact.text, style_of_label(fact.label, key));
     if (fact.label == "rate") add_history(sheet, model, key);

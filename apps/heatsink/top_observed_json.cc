@@ -125,7 +125,7 @@ void add_nodes(const observe::Picture& picture, json::object& out) {
 
 // That nothing is hot, and that there are no requests, is only known once something was seen.
 void withhold_verdict(const std::string& source, json::object& out) {
-  out["headline"] = "not known yet what is hot: " + source + " is starting";
+  out["headline"] = "hot keys are not known yet: " + source + " is starting";
   json::object& node = out["node"].as_object();
   for (const char* rate : {"requests_rate", "reads_rate", "writes_rate"}) node[rate] = nullptr;
 }

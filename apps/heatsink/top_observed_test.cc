@@ -64,7 +64,7 @@ TEST(TopObserved, BeforeAnythingWasSeenNoVerdictIsGiven) {
   begins.report = {};
   const auto view = parse_hotkeys(json_of({begins}));
   ASSERT_TRUE(view) << view.error().message;
-  EXPECT_EQ(view->headline, "not known yet what is hot: monitor is starting");
+  EXPECT_EQ(view->headline, "hot keys are not known yet: monitor is starting");
   EXPECT_TRUE(std::isnan(view->node.requests_rate));
   EXPECT_TRUE(view->only_begins());
 
@@ -77,7 +77,7 @@ TEST(TopObserved, BeforeAnythingWasSeenNoVerdictIsGiven) {
   begins.state = observe::SourceState::kRunning;
   model.answered(parse_hotkeys(json_of({begins})).value());
   EXPECT_THAT(frame_text(model, TimePoint(seconds(9))), HasSubstr("nothing is hot"));
-  EXPECT_THAT(summary_text(model, seconds(9)), HasSubstr("Nothing was hot"));
+  EXPECT_THAT(summary_text(model, seconds(9)), HasSubstr("No key was hot"));
 }
 
 TEST(TopObserved, TheIntervalOfTheRatesIsTold) {

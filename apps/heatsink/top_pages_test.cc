@@ -140,7 +140,7 @@ no use    stale-while-error: takes no load off: it keeps a hot key readable whil
 TEST(TopPages, AWriteHotKeyOfACluster) {
   HotkeysView view = cluster_answer();
   view.keys.erase(view.keys.begin(), view.keys.begin() + 2);
-  view.keys[0].cache_note = "it is written too often for its reads";
+  view.keys[0].cache_note = "it has too many writes for its reads";
   view.keys[0].type = "string";
   view.keys[0].encoding = "int";
   view.keys[0].value_bytes = Bytes{8};
@@ -193,7 +193,7 @@ TEST(TopPages, AKeyThatIsNoLongerListedSaysSo) {
   HotkeysView view = detailed_answer();
   view.keys.erase(view.keys.begin());
   model.answered(view);
-  EXPECT_THAT(picture(model), HasSubstr("not among the listed keys any more"));
+  EXPECT_THAT(picture(model), HasSubstr("no longer listed"));
 }
 
 TEST(TopPages, NodesIn80x24) {
@@ -250,8 +250,8 @@ NODE           REQ/s SHARE  RD/s WR/s KEYS IN KEYS BUSIEST KEY
 TEST(TopPages, WhatASourceCostsAndDoesNotSeeIsToldWhole) {
   HotkeysView view = sample_answer();
   view.sources = {{"lfu", "running", "SCAN and OBJECT FREQ of at most 10000 keys/s",
-                   "rates above 30/s all look alike; what was hot minutes ago still shows; reads "
-                   "and writes; clients",
+                   "differences between rates above 30/s; the last minutes (keys that were hot "
+                   "before still show); reads and writes; clients",
                    "no key had more than its upper bound (99 %)", "3 of 4 masters looked at", 0.4}};
   view.cross_check = {"product:1000:price: lfu says 30/s, slots 21.0k/s"};
   TopModel model = watched(view);
@@ -277,7 +277,7 @@ differ    product:1000:price: lfu says 30/s, slots 21.0k/s
 TEST(TopPages, OfAProxyTheSourceIsTheProxy) {
   TopModel model = watched(sample_answer());
   model.choices.page = Page::kSources;
-  EXPECT_THAT(picture(model, {80, 14}), HasSubstr("source    the proxy's or the library's own"));
+  EXPECT_THAT(picture(model, {80, 14}), HasSubstr("source    the proxy or the library itself"));
 }
 
 TEST(TopPages, SlotsFollowFromTheKeys) {
@@ -307,7 +307,7 @@ slots     what the 6 listed keys add up to, busiest first: keys that are not
 TEST(TopPages, SlotsOfAServerThatIsNoClusterSaySo) {
   TopModel model = watched(sample_answer());
   model.choices.page = Page::kSlots;
-  EXPECT_THAT(picture(model), HasSubstr("this server is no cluster"));
+  EXPECT_THAT(picture(model), HasSubstr("this server is not a cluster"));
 }
 
 TEST(TopPages, SlotsThatTheServerCounts) {

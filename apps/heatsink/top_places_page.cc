@@ -99,15 +99,15 @@ bool knows(const std::vector<SlotView>& slots, double SlotView::*figure) {
 
 std::string about_slots(const HotkeysView& view) {
   if (knows(view.slots, &SlotView::rate))
-    return "what the estimates of all scanned keys add up to, busiest first: to compare slots "
-           "by; one with many cold keys is told too high";
+    return "sums of the estimates of all scanned keys, busiest first. Use them to compare slots; a "
+           "slot with many cold keys is shown too high";
   if (!view.slots.empty())
-    return "counted by the servers, busiest first; CPU is the part of its node's";
-  std::string out = fmt::format(
-      "what the {} listed keys add up to, busiest first: keys that are not even warm are missing",
-      view.keys.size());
+    return "counted by the servers, busiest first; CPU is the share of its node's CPU time";
+  std::string out =
+      fmt::format("sums of the {} listed keys, busiest first; keys that are not warm are missing",
+                  view.keys.size());
   if (!view.cluster)
-    out += "; this server is no cluster, in one these would be the slots of its keys";
+    out += "; this server is not a cluster: these are the slots its keys would have in one";
   return out;
 }
 

@@ -41,7 +41,7 @@ struct Recording::State {
 
   Status write_all(std::string_view bytes) {
     if (file_bytes + bytes.size() > kFileBytesMax.count)
-      return failed(path, "the recording has reached 1 GiB and ends");
+      return failed(path, "the recording has reached 1 GiB, the limit, and stops");
     while (!bytes.empty()) {
       const ssize_t done = write(fd, bytes.data(), bytes.size());
       if (done < 0 && errno == EINTR) continue;

@@ -19,12 +19,17 @@ Result<std::string> read_resume_file(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::string();
   const auto size = std::filesystem::file_size(path, error);
-  if (error) return Error{ErrorCode::kUnavailable, "--resume: " + printable(path) + " is no file"};
+  if (error)
+    return Error{ErrorCode::kUnavailable,
+                 "--resume: " + printable(path) + " is not a regular file"};
   if (size > kFileBytesMax)
-    return Error{ErrorCode::kOutOfRange, "--resume: " + printable(path) + " is no kept scan"};
+    return Error{ErrorCode::kOutOfRange,
+                 "--resume: " + printable(path) +
+                     " is larger than 1 MiB, so it is not a saved scan: give another file"};
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    return Error{ErrorCode::kUnavailable, "--resume: " + printable(path) + " cannot be read"};
+    return Error{ErrorCode::kUnavailable,
+                 "--resume: " + printable(path) + " cannot be read: check its permissions"};
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 

@@ -45,7 +45,7 @@ KeyView start_of_sum(const std::vector<const KeyView*>& keys) {
   sum.dimension = hottest.dimension;
   sum.window = hottest.window;
   sum.verdict = hottest.verdict;
-  sum.reason = "its hottest: " + hottest.name + ": " + hottest.reason;
+  sum.reason = "hottest: " + hottest.name + ": " + hottest.reason;
   sum.level = hottest.level;
   sum.age = hottest.age;
   sum.bytes_rate = 0;

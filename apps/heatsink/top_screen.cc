@@ -179,7 +179,7 @@ void draw_problem(Screen& screen, const TopModel& model, int row, TimePoint now)
 void draw_coherence(Screen& screen, const TopModel& model, int row) {
   const std::string& coherence = model.view->node.coherence;
   if (coherence != "up" && !coherence.empty())
-    screen.put(0, row, "no local copies are served: " + coherence, kBad);
+    screen.put(0, row, "not serving local copies: " + coherence, kBad);
 }
 
 void draw_prompt(Screen& screen, const TopChoices& choices, int row) {
@@ -188,7 +188,7 @@ void draw_prompt(Screen& screen, const TopChoices& choices, int row) {
   // The end of what is typed stays in sight.
   const int hidden = std::max(0, tui::display_width(typed) - screen.size().width + 1);
   const int end = screen.put(-hidden, row, typed, kBold);
-  screen.put(end, row, "   Enter filters, Esc leaves it   user:* db=0 command=GET client=10.0.",
+  screen.put(end, row, "   Enter applies, Esc cancels   user:* db=0 command=GET client=10.0.",
              kDim);
 }
 
@@ -196,7 +196,7 @@ void draw_footer(Screen& screen, const TopModel& model) {
   const TopChoices& choices = model.choices;
   const int row = screen.size().height - 1;
   if (choices.prompt) return draw_prompt(screen, choices, row);
-  const std::string paused = choices.paused ? "PAUSED, p goes on" : "p pause";
+  const std::string paused = choices.paused ? "PAUSED, p resume" : "p pause";
   const std::string_view rest = choices.page == Page::kKeys
                                     ? "Enter open  / filter  s sort  t fold  n nodes  l slots"
                                     : "Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots";
@@ -210,14 +210,14 @@ void draw_waiting(Screen& screen, const TopModel& model) {
     return;
   }
   if (!model.observed)
-    screen.put(0, 4, "Is `heatsink proxy` running, with --admin " + model.admin + "?");
+    screen.put(0, 4, "Is 'heatsink proxy' running, with --admin " + model.admin + "?");
   screen.put(0, 5, fmt::format("Trying again every {}.", format_duration(model.interval)));
 }
 
 void draw_nothing_passes(Screen& screen, const TopModel& model) {
   if (model.view->keys.empty()) return;
   screen.put(0, kHeaderRows,
-             fmt::format("none of the {} listed keys passes the filter (Esc clears it)",
+             fmt::format("none of the {} listed keys matches the filter (Esc clears it)",
                          model.view->keys.size()));
 }
 

@@ -45,14 +45,15 @@ Result<std::vector<std::string>> split_sources(const std::string& text) {
     at = end + 1;
   }
   if (out.size() <= kSourcesMax) return out;
-  return Error{ErrorCode::kOutOfRange, "--source: at most 8 at once"};
+  return Error{ErrorCode::kOutOfRange, "--source: more than 8 sources: give at most 8"};
 }
 
 Status check_names(const std::vector<std::string>& sources) {
   for (const std::string& name : sources) {
     if (name == kProxy && sources.size() == 1) continue;
     if (name == kProxy)
-      return Error{ErrorCode::kInvalidArgument, "--source: proxy stands alone, without others"};
+      return Error{ErrorCode::kInvalidArgument,
+                   "--source: proxy cannot be combined with other sources: give it alone"};
     const Status known = observe::check_source_name(name);
     if (!known) return Error{known.error().code, "--source: " + known.error().message};
   }
@@ -68,12 +69,13 @@ Status check_sources(const ServerFlags& flags, const std::vector<std::string>& s
                              flags.replies != ServerFlags().replies;
   if (is_of_capture && !names(kCapture) && (!names(kAuto) || flags.url.empty()))
     return Error{ErrorCode::kInvalidArgument,
-                 "--interface, --port and --replies are for --source capture"};
+                 "--interface, --port and --replies need --source capture"};
   if (flags.url.empty() && flags.sources != kCapture && flags.sources != kProxy &&
       flags.sources != kAuto) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--source " + flags.sources +
-                     " needs a server: redis://host[:port]; only capture and proxy do without"};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "--source " + flags.sources +
+            " needs a server, as in redis://host[:port]; only capture and proxy work without one"};
   }
   return Unit{};
 }

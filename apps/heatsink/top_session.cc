@@ -72,7 +72,7 @@ class TopSession {
     if (!options_.once && !for_programs())
       std::cout << summary_text(model_, BootClock::now() - started_, columns) << std::flush;
     if (ended_early())
-      std::cerr << "heatsink top: it ended early: " << tui::safe_text(answers_->failure())
+      std::cerr << "heatsink top: ended early: " << tui::safe_text(answers_->failure())
                 << std::endl;
     if (!recording_problem_.empty())
       std::cerr << "heatsink top: --record: " << recording_problem_ << std::endl;

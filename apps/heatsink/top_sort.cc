@@ -52,10 +52,10 @@ Result<Order> parse_order(std::string_view text) {
   const std::string_view name = text.substr(reversed ? 1 : 0);
   const auto* found = std::ranges::find(kNames, name);
   if (found == kNames.end())
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("there is no order '{}': take one of {}, with '-' before it for the "
-                             "least first",
-                             printable(name), fmt::join(kNames, ", "))};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("unknown order '{}': use one of {}; put '-' before it to reverse the order",
+                    printable(name), fmt::join(kNames, ", "))};
   return Order{static_cast<SortBy>(found - kNames.begin()), reversed};
 }
 

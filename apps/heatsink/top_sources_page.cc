@@ -13,8 +13,8 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::string_view kOfAProxy =
-    "the proxy's or the library's own: every access passes there and is counted, between the "
-    "bounds of ERR; no command is sent to the server for it";
+    "the proxy or the library itself: it counts every access that passes through it, within the "
+    "bounds of ERR, and sends the server no command for this";
 
 std::string title_of(const SourceView& source) {
   std::string out = source.name + ", " + source.state;

@@ -36,7 +36,7 @@ std::string cut(const std::string& name, int columns) {
 
 std::string hot_sentence(const TopModel& model, int columns) {
   const std::vector<Named> keys = busiest(model);
-  if (keys.empty()) return "Nothing was hot.";
+  if (keys.empty()) return "No key was hot.";
   std::string out =
       fmt::format("{} {} hot: ", keys.size(), keys.size() == 1 ? "key was" : "keys were");
   const std::size_t named = std::min(keys.size(), kKeysNamed);
@@ -53,7 +53,7 @@ std::string hot_sentence(const TopModel& model, int columns) {
 std::string load_sentence(const TopModel& model) {
   const auto answers = static_cast<double>(model.answers);
   if (model.observed)
-    return fmt::format("It was asked {} on average.", tui::rate_text(model.requests_sum / answers));
+    return fmt::format("On average it received {}.", tui::rate_text(model.requests_sum / answers));
   const double offload = model.requests_sum > 0 ? model.hits_sum / model.requests_sum : 0;
   return fmt::format(
       "On average {} of {} were answered locally: {} of the load was taken off the server.",
@@ -73,10 +73,10 @@ std::string summary_text(const TopModel& model, Nanos watched, int columns) {
   columns = std::clamp(columns, 1, kColumnsMax);
   const std::string age = tui::age_text(watched);
   if (model.answers == 0) {
-    return paragraph(
-        fmt::format("heatsink top: no answer from {} in {}: {}", model.asked(), age,
-                    model.problem.empty() ? "ended too early" : tui::safe_text(model.problem)),
-        columns);
+    return paragraph(fmt::format("heatsink top: no answer from {} in {}: {}", model.asked(), age,
+                                 model.problem.empty() ? "stopped before the first answer"
+                                                       : tui::safe_text(model.problem)),
+                     columns);
   }
   return paragraph(fmt::format("heatsink top: watched {} for {}. {} {}",
                                tui::safe_text(model.view->node.upstream), age,

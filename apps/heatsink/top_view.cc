@@ -18,11 +18,11 @@ namespace {
 namespace json = boost::json;
 
 Error not_hotkeys(const std::string& what) {
-  return {ErrorCode::kProtocol, "the answer is not that of /api/hotkeys: " + what};
+  return {ErrorCode::kProtocol, "this is not an answer of /api/hotkeys: " + what};
 }
 
 Result<json::value> parse(std::string_view text) {
-  if (text.size() > kAnswerBytesMax) return not_hotkeys("it is too big");
+  if (text.size() > kAnswerBytesMax) return not_hotkeys("it is too large");
   json::parse_options options;
   options.max_depth = kAnswerDepthMax;
   json::error_code error;
@@ -68,7 +68,7 @@ class Members {
     double number = 0;
     read(name, number);
     const bool countable = number >= 0 && number < 0x1p63;
-    if (!countable) return fail(name, "a number from 0");
+    if (!countable) return fail(name, "a number, 0 or more");
     out = static_cast<std::uint64_t>(number);
   }
   // Seconds; held within 0 .. 100 years, so that no arithmetic on it overflows.
@@ -83,7 +83,7 @@ class Members {
  private:
   void fail(std::string_view name, std::string_view type) {
     if (error_) return;
-    error_ = not_hotkeys("\"" + std::string(name) + "\" should be " + std::string(type));
+    error_ = not_hotkeys("\"" + std::string(name) + "\" must be " + std::string(type));
   }
 
   const json::object& object_;
@@ -167,7 +167,7 @@ void read_tallies(Members& members, std::string_view name, std::vector<TallyView
   if (list == nullptr) return;
   for (const json::value& value : list->get_array()) {
     if (!value.is_object())
-      error = not_hotkeys("\"" + std::string(name) + "\" should hold objects");
+      error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
     if (error || out.size() == kTalliesShownMax) return;
     Members tally(value.get_object(), error);
     out.emplace_back();
@@ -185,7 +185,7 @@ void read_name(Members& members, KeyView& key, std::optional<Error>& error) {
   members.read("name_base64", encoded);
   members.read("name_truncated", key.name_truncated);
   std::optional<std::string> bytes = admin::from_base64(encoded);
-  if (!bytes && !error) error = not_hotkeys("\"name_base64\" should be base64");
+  if (!bytes && !error) error = not_hotkeys("\"name_base64\" must be base64");
   if (bytes) key.raw_name = *std::move(bytes);
 }
 
@@ -242,7 +242,7 @@ KeyView read_key(Members members, std::optional<Error>& error) {
 void read_keys(const json::array& keys, HotkeysView& view, std::optional<Error>& error) {
   if (keys.size() > kKeysShownMax) error = not_hotkeys("it has too many keys");
   for (const json::value& key : keys) {
-    if (!key.is_object()) error = not_hotkeys("\"keys\" should hold objects");
+    if (!key.is_object()) error = not_hotkeys("\"keys\" must hold objects");
     if (error) return;
     view.keys.push_back(read_key(Members(key.get_object(), error), error));
   }
@@ -278,7 +278,7 @@ void read_list(const json::object& document, std::string_view name, std::size_t 
   const json::value* list = document.if_contains(json::string_view(name.data(), name.size()));
   if (list == nullptr || !list->is_array()) return;
   for (const json::value& item : list->get_array()) {
-    if (!item.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" should hold objects");
+    if (!item.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
     if (error || out.size() == items_max) return;
     out.push_back(read(Members(item.get_object(), error)));
   }

@@ -35,7 +35,8 @@ inline CLI::Validator between(double min, double max) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = error == std::errc{} && end == text.data() + text.size();
-    return whole && value >= min && value <= max ? "" : "'" + text + "' is not within " + bounds;
+    return whole && value >= min && value <= max ? ""
+                                                 : "'" + text + "' is not a number in " + bounds;
   };
   return CLI::Validator(check, "in " + bounds);
 }

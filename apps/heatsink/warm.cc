@@ -70,8 +70,8 @@ Status read_keys(std::istream& lines, std::vector<std::string>& keys) {
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) continue;
     if (keys.size() >= kKeysMax) {
-      return Error{ErrorCode::kOutOfRange,
-                   "more than " + std::to_string(kKeysMax) + " keys: give them in parts"};
+      return Error{ErrorCode::kOutOfRange, "more than " + std::to_string(kKeysMax) +
+                                               " keys: split them into several commands"};
     }
     keys.push_back(std::move(line));
   }
@@ -82,7 +82,9 @@ Status add_file(const std::string& path, std::vector<std::string>& keys) {
   if (path.empty()) return Unit{};
   if (path == "-") return read_keys(std::cin, keys);
   std::ifstream file(path);
-  if (!file) return Error{ErrorCode::kUnavailable, "--file: " + path + " cannot be read"};
+  if (!file)
+    return Error{ErrorCode::kUnavailable,
+                 "--file: " + path + " cannot be read: check that it exists and its permissions"};
   return read_keys(file, keys);
 }
 
@@ -91,10 +93,10 @@ Status set_time(WarmFlags& flags) {
     if (flags.run.lasts > detect::WarmOrder::kLastsMax)
       return Error{ErrorCode::kOutOfRange,
                    "--for: " + format_duration(flags.run.lasts) + " is too long: " +
-                       format_duration(detect::WarmOrder::kLastsMax) + " at most"};
+                       format_duration(detect::WarmOrder::kLastsMax) + " is the longest"};
     if (flags.run.lasts >= std::chrono::seconds(1)) return Unit{};
     return Error{ErrorCode::kInvalidArgument,
-                 "for how long? --for 30m, or --until 20:30 (a second at least)"};
+                 "no duration: add --for 30m or --until 20:30 (at least 1s)"};
   }
   const auto now = std::chrono::system_clock::now();
   const Result<proxy::WallTime> until = proxy::next_time_of_day(flags.until, now);
@@ -108,7 +110,7 @@ Status choose_keys(WarmFlags& flags) {
   if (flags.run.pattern) {
     if (!flags.run.keys.empty()) {
       return Error{ErrorCode::kInvalidArgument,
-                   "--pattern, or keys: not both (two commands may overlap)"};
+                   "--pattern and keys cannot be combined: use two commands (they may overlap)"};
     }
     if (std::string fault = detect::pattern_fault(*flags.run.pattern); !fault.empty())
       return Error{ErrorCode::kInvalidArgument, "--pattern: " + fault};
@@ -116,7 +118,7 @@ Status choose_keys(WarmFlags& flags) {
   }
   if (!flags.run.keys.empty()) return Unit{};
   return Error{ErrorCode::kInvalidArgument,
-               "which keys? KEY..., --pattern GLOB or --file FILE; or --list"};
+               "no keys: give KEY..., --pattern GLOB or --file FILE; or use --list"};
 }
 
 Status complete(WarmFlags& flags) {

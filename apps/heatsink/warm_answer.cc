@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 8> kOutcomes = {
     "loaded", "missing", "no-string", "too-big", "refused", "loading", "ended", "not-warmed"};
 
 Error not_ours(const char* what) {
-  return {ErrorCode::kProtocol, std::string("it does not answer as heatsink does: ") + what};
+  return {ErrorCode::kProtocol, std::string("its answer is not one of heatsink's: ") + what};
 }
 
 std::optional<std::string> text_in(const json::object& object, const char* name) {
@@ -67,9 +67,9 @@ std::string line_of(const WarmRow& row) {
 Result<json::object> answer_in(std::string_view body) {
   json::error_code error;
   json::value parsed = json::parse({body.data(), body.size()}, error);
-  if (error || !parsed.is_object()) return not_ours("no JSON object");
+  if (error || !parsed.is_object()) return not_ours("it is not a JSON object");
   const auto problem = text_in(parsed.get_object(), "problem");
-  if (!problem) return not_ours("no problem");
+  if (!problem) return not_ours("\"problem\" is missing");
   if (!problem->empty()) return Error{ErrorCode::kUnavailable, *problem};
   return std::move(parsed.get_object());
 }
@@ -123,7 +123,7 @@ Result<WarmSearchRow> parse_warm_search(std::string_view body) {
   const json::value* list = answer->if_contains("searches");
   if (list == nullptr || !list->is_array() || list->get_array().size() != 1 ||
       !list->get_array()[0].is_object())
-    return not_ours("not one search");
+    return not_ours("it does not have exactly one search");
   const json::object& search = list->get_array()[0].get_object();
   WarmSearchRow row;
   const auto db = count_in(search, "db");
@@ -131,7 +131,7 @@ Result<WarmSearchRow> parse_warm_search(std::string_view body) {
   if (!read_counts(search, row) || !read_texts(search, row) ||
       !read_names(search, row.left_out_names) || !db || progress == nullptr ||
       !progress->is_number())
-    return not_ours("a search that is none");
+    return not_ours("its search is malformed");
   row.db = static_cast<std::uint32_t>(*db);
   row.progress = progress->to_number<double>();
   row.json = json::serialize(search);
@@ -140,7 +140,7 @@ Result<WarmSearchRow> parse_warm_search(std::string_view body) {
 
 std::string search_summary(const WarmSearchRow& search) {
   const std::string of = fmt::format("{} (db {})", tui::safe_text(search.pattern), search.db);
-  const std::string ended = search.state == "ended" ? "; the search has been ended" : "";
+  const std::string ended = search.state == "ended" ? "; the search was stopped" : "";
   if (search.found == 0) return "no key matches " + of + ended + "\n";
   std::string out = fmt::format("{} {} {}{}", search.found,
                                 search.found == 1 ? "key matches" : "keys match", of, ended);
@@ -157,11 +157,11 @@ Result<std::vector<WarmRow>> parse_warm_answer(std::string_view body) {
   const Result<json::object> answer = answer_in(body);
   if (!answer.ok()) return answer.error();
   const json::value* keys = answer->if_contains("keys");
-  if (keys == nullptr || !keys->is_array()) return not_ours("no keys");
+  if (keys == nullptr || !keys->is_array()) return not_ours("\"keys\" is missing");
   std::vector<WarmRow> rows;
   for (const json::value& each : keys->get_array()) {
     std::optional<WarmRow> row = row_in(each);
-    if (!row) return not_ours("a key that is none");
+    if (!row) return not_ours("one of its keys is malformed");
     rows.push_back(std::move(*row));
   }
   return rows;
@@ -178,12 +178,13 @@ std::string warm_summary(const std::vector<WarmRow>& rows) {
     if (++told > kTroubleMax) continue;
     out += line_of(row);
   }
-  if (told > kTroubleMax) out += fmt::format("  and {} more: --json\n", told - kTroubleMax);
+  if (told > kTroubleMax)
+    out += fmt::format("  and {} more (--json lists all)\n", told - kTroubleMax);
   return out;
 }
 
 std::string warm_table(const std::vector<WarmRow>& rows) {
-  if (rows.empty()) return "no key is warmed\n";
+  if (rows.empty()) return "no keys are being warmed\n";
   std::string out;
   for (const WarmRow& row : rows) {
     out += fmt::format("{}  {:<9}  db {}  {}{}\n", tui::safe_text(row.until),

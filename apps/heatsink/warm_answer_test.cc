@@ -65,7 +65,7 @@ TEST(WarmAnswer, ASearchThatFindsAllOrNothing) {
   search.found = search.warmed = 1;
   EXPECT_EQ(search_summary(search), "1 key matches a* (db 0)\n");
   search.state = "ended";
-  EXPECT_EQ(search_summary(search), "1 key matches a* (db 0); the search has been ended\n");
+  EXPECT_EQ(search_summary(search), "1 key matches a* (db 0); the search was stopped\n");
   search.state = "searching";
   EXPECT_FALSE(search.over());
 }

@@ -15,7 +15,7 @@ constexpr std::size_t kWarmAnswerBytesMax = 16 * 1024 * 1024;
 
 Result<std::string> ask_proxy(const WarmRun& run, const HttpQuestion& question) {
   boost::asio::io_context io;
-  Result<std::string> answer = Error{ErrorCode::kUnavailable, "no answer"};
+  Result<std::string> answer = Error{ErrorCode::kUnavailable, "it did not answer"};
   http_ask(io, run.admin, question, run.token, kWarmTimeout, kWarmAnswerBytesMax,
            [&answer](Result<std::string> told) { answer = std::move(told); });
   io.run();

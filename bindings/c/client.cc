@@ -32,8 +32,9 @@ LocalValue* held_by(heatsink_value* value) {
 int copy_out(const std::string& value, char* buffer, size_t capacity, size_t* size) {
   *size = value.size();
   if (value.size() > capacity)
-    return fail(HEATSINK_TOO_SMALL, "the value needs " + std::to_string(value.size()) +
-                                        " bytes, the buffer has " + std::to_string(capacity));
+    return fail(HEATSINK_TOO_SMALL, "the buffer is too small: the value needs " +
+                                        std::to_string(value.size()) +
+                                        " bytes, but the buffer has " + std::to_string(capacity));
   std::copy_n(value.data(), value.size(), buffer);
   return HEATSINK_OK;
 }
@@ -41,7 +42,8 @@ int copy_out(const std::string& value, char* buffer, size_t capacity, size_t* si
 // What a callback for a write said.
 void expect_written(int code, const heatsink_reply& reply) {
   if (code == HEATSINK_OK) return;
-  throw CallbackFailed(reply.error.empty() ? "the write failed and did not say why" : reply.error);
+  throw CallbackFailed(reply.error.empty() ? "the write failed without an error message"
+                                           : reply.error);
 }
 
 heatsink_stats_values values_of(const heatsink::client::Stats& now) {
@@ -91,7 +93,8 @@ template <class Look>
 int hold_one(heatsink_client* client, const char* key, size_t key_size, heatsink_value* value,
              Look look) noexcept {
   if (value == nullptr) return missing_argument();
-  if (value->is_held != 0) return fail(HEATSINK_INVALID, "release the value first");
+  if (value->is_held != 0)
+    return fail(HEATSINK_INVALID, "this heatsink_value still holds a value: release it first");
   value->is_hit = 0;
   return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
     const LocalValue* const local = new (value->held) LocalValue(look(cache, name));
@@ -285,13 +288,13 @@ int heatsink_warm(heatsink_client* client, const char* key, size_t key_size,
   return with_key(client, key, key_size, [&](const Client<>& cache, std::string_view name) {
     const std::vector<std::string> keys = {std::string(name)};
     if (cache.warm(keys, loader->load, duration_of_ms(for_ms)).empty()) return int{HEATSINK_OK};
-    return fail(HEATSINK_REFUSED, "as many keys as cache.maximum-size are hot");
+    return fail(HEATSINK_REFUSED, "cache.maximum-size keys are already hot");
   });
 }
 
 int heatsink_stats(heatsink_client* client, heatsink_stats_values* stats, size_t size) {
   if (client == nullptr || stats == nullptr) return missing_argument();
-  if (size == 0) return fail(HEATSINK_INVALID, "the size of the structure is 0");
+  if (size == 0) return fail(HEATSINK_INVALID, "the size of the structure must not be 0");
   return guarded([&] {
     const heatsink_stats_values values = values_of(client->client.stats());
     std::memset(stats, 0, size);

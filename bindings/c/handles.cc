@@ -19,7 +19,7 @@ int fail(int code, std::string_view message) noexcept {
 }
 
 int missing_argument() noexcept {
-  return fail(HEATSINK_INVALID, "a null pointer was given where something is needed");
+  return fail(HEATSINK_INVALID, "a required argument is a null pointer");
 }
 
 LoadCall::LoadCall(heatsink_load_fn load, void* user, void (*free_user)(void*)) : load_(load) {
@@ -44,9 +44,9 @@ std::optional<std::string> LoadCall::operator()(const std::string& key) const {
   const int code = load_(user_.get(), key.data(), key.size(), &reply);
   if (code == HEATSINK_NONE) return std::nullopt;
   if (code != HEATSINK_OK)
-    throw CallbackFailed(reply.error.empty() ? "the loader failed and did not say why"
+    throw CallbackFailed(reply.error.empty() ? "the loader failed without an error message"
                                              : reply.error);
-  if (!reply.value) throw CallbackFailed("the loader said HEATSINK_OK but gave no value");
+  if (!reply.value) throw CallbackFailed("the loader returned HEATSINK_OK but gave no value");
   return std::move(reply.value);
 }
 

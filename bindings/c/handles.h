@@ -59,7 +59,7 @@ constexpr std::chrono::milliseconds duration_of_ms(uint64_t ms) {
 // Into a structure of the caller's that may be older or newer.
 template <class Values>
 int give(const Values& values, void* to, std::size_t size) noexcept {
-  if (size == 0) return fail(HEATSINK_INVALID, "the size of the structure is 0");
+  if (size == 0) return fail(HEATSINK_INVALID, "the size of the structure must not be 0");
   std::memset(to, 0, size);
   std::memcpy(to, &values, std::min(size, sizeof(values)));
   return HEATSINK_OK;
@@ -81,7 +81,7 @@ int guarded(Call call) noexcept {
   } catch (const client::LoadRefused& error) {
     return fail(HEATSINK_REFUSED, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(HEATSINK_NO_MEMORY, "there is no memory left");
+    return fail(HEATSINK_NO_MEMORY, "out of memory");
   } catch (const std::exception& error) {
     return fail(HEATSINK_INTERNAL, error.what());
   }

@@ -27,8 +27,9 @@ limit::LimiterOptions limiter_options(const Limit& values) {
   if (values.algorithm != nullptr) {
     const auto algorithm = limit::algorithm_of(values.algorithm);
     if (!algorithm)
-      throw std::invalid_argument("there is no algorithm \"" + std::string(values.algorithm) +
-                                  "\": token-bucket, sliding-window, fixed-window, leaky-bucket");
+      throw std::invalid_argument(
+          "unknown algorithm \"" + std::string(values.algorithm) +
+          "\": use token-bucket, sliding-window, fixed-window or leaky-bucket");
     options.algorithm = *algorithm;
   }
   if (values.rate != nullptr) options.rate = given(limit::parse_rate(values.rate));

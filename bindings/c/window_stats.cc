@@ -65,9 +65,9 @@ int heatsink_stats_add(heatsink_window_stats* stats, const char* name, size_t na
                        int64_t value) {
   if (stats == nullptr || (name == nullptr && name_size != 0)) return missing_argument();
   if (stats->stats.add(text_of(name, name_size), value)) return HEATSINK_OK;
-  return fail(HEATSINK_REFUSED,
-              "as many names as statistics.maximum-names are in use, or this one is longer than "
-              "512 bytes");
+  return fail(
+      HEATSINK_REFUSED,
+      "statistics.maximum-names names are already in use, or this name is longer than 512 bytes");
 }
 
 int heatsink_stats_flush(heatsink_window_stats* stats, uint64_t patience_ms) {

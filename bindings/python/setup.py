@@ -42,7 +42,7 @@ def run(*command: str | pathlib.Path) -> str:
 
 def build_library(build: pathlib.Path) -> None:
     if shutil.which("cmake") is None:
-        raise SystemExit("heatsink: cmake is needed; what else is: deploy/debian-packages.txt")
+        raise SystemExit("heatsink: cmake is missing; deploy/debian-packages.txt lists what is needed")
     generator = ("-G", "Ninja") if shutil.which("ninja") else ()
     flags = ("-DCMAKE_BUILD_TYPE=Release", "-DHEATSINK_APPS=OFF", "-DHEATSINK_TESTS=OFF")
     try:
@@ -52,7 +52,7 @@ def build_library(build: pathlib.Path) -> None:
         run("cmake", "--build", build, "--target", "heatsink_c", "--parallel", jobs)
     except subprocess.CalledProcessError as error:
         raise SystemExit(
-            "heatsink: libheatsink.so cannot be built (see above); the libraries that it needs are "
+            "heatsink: cannot build libheatsink.so (see above); the libraries that it needs are "
             f"in deploy/debian-packages.txt: {error}"
         ) from None
 

@@ -9,7 +9,7 @@
 namespace heatsink::admin {
 namespace {
 
-const Answer kTooManyAsk{503, "too many ask for this at once: ask again later\n"};
+const Answer kTooManyAsk{503, "too many requests for this page at once: try again later\n"};
 
 Now moment() { return {BootClock::now(), std::chrono::system_clock::now()}; }
 

@@ -82,7 +82,7 @@ std::string headline(const detect::Report& report) {
   if (report.hot_keys == 0 && report.write_hot_keys == 0)
     return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
   if (report.hot_means.empty()) return counts(report);
-  return counts(report) + ": hot is " + one_line(report.hot_means, detect::kKeyBytesMax);
+  return counts(report) + "; hot means " + one_line(report.hot_means, detect::kKeyBytesMax);
 }
 
 json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wall_at) {

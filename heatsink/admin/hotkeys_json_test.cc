@@ -76,8 +76,8 @@ TEST(HotkeysJson, HeadlineSaysWhatThereIs) {
   detect::Report report = sample_report();
   const auto parsed = [&] { return json::parse(hotkeys_json(report, kWallAt)); };
   EXPECT_EQ(parsed().at("headline").as_string(),
-            "1 key is hot: hot is what has at least 3000/s (detection.hot-qps)");
-  EXPECT_EQ(parsed().at("hot_means").as_string(), "what has at least 3000/s (detection.hot-qps)");
+            "1 key is hot; hot means at least 3000/s (detection.hot-qps)");
+  EXPECT_EQ(parsed().at("hot_means").as_string(), "at least 3000/s (detection.hot-qps)");
   report.hot_means.clear();
   EXPECT_EQ(parsed().at("headline").as_string(), "1 key is hot");
   EXPECT_EQ(parsed().at("nothing_hot"), false);

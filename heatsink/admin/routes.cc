@@ -25,7 +25,7 @@ struct Asked {
 
 std::string path_list();
 
-const Answer kNotHere{404, "this process has nothing of the kind\n"};
+const Answer kNotHere{404, "this process does not offer this path\n"};
 
 Answer get_index(const Sources&, const Asked&) {
   return {200, "heatsink admin API\n\n" + path_list()};
@@ -69,9 +69,11 @@ std::optional<std::uint32_t> db_in(const std::string& text) {
 Answer get_key(const Sources& sources, const Asked& asked) {
   if (!sources.key) return kNotHere;
   const std::optional<std::string> name = query_value(asked.query, "name");
-  if (!name) return {400, "say which key: /api/key?name=NAME&db=0 (%XX for any byte)\n"};
+  if (!name)
+    return {400,
+            "the parameter name is missing: /api/key?name=NAME&db=0 (write other bytes as %XX)\n"};
   const std::optional<std::uint32_t> db = db_in(query_value(asked.query, "db").value_or("0"));
-  if (!db) return {400, "db: it must be a number of a database, as in db=0\n"};
+  if (!db) return {400, "db must be the number of a database, as in db=0\n"};
   const detect::KeyInspection told = sources.key(*name, *db);
   if (told.report.keys.empty()) return {503, told.problem + "\n"};
   const TimePoint boot = asked.now.boot;
@@ -85,10 +87,10 @@ unsigned status_of(ErrorCode code) {
 Answer get_statistic(const Sources& sources, const Asked& asked) {
   if (!sources.statistic) return kNotHere;
   const std::optional<std::string> key = query_value(asked.query, "key");
-  if (!key) return {400, "say which statistic: /api/stats?key=NAME&window=60s\n"};
+  if (!key) return {400, "the parameter key is missing: /api/stats?key=NAME&window=60s\n"};
   const Result<Nanos> window = parse_duration(query_value(asked.query, "window").value_or("60s"));
   if (!window.ok()) return {400, "window: " + window.error().message + "\n"};
-  if (*window <= Nanos(0)) return {400, "window: it must be above 0\n"};
+  if (*window <= Nanos(0)) return {400, "window must be longer than 0\n"};
   Result<std::string> json = sources.statistic(*key, *window);
   if (!json.ok()) return {status_of(json.error().code), json.error().message + "\n"};
   return {200, std::move(json).value(), "application/json"};
@@ -104,7 +106,7 @@ Answer get_warm(const Sources& sources, const Asked& asked) {
   if (!sources.warmed) return kNotHere;
   const std::optional<std::string> text = query_value(asked.query, "search");
   const std::optional<std::uint64_t> search = text ? number_in(*text) : 0;
-  if (!search) return {400, "search: write the number that the order was given\n"};
+  if (!search) return {400, "search must be the number of a search, from the answer to its POST\n"};
   return told(sources.warmed(*search), asked.now);
 }
 
@@ -135,15 +137,14 @@ constexpr std::array<Route, 9> kRoutes{{
     {"/", "this list", Pace::kAtOnce, get_index},
     {"/healthz", "200 \"ok\", or 503 and the reason", Pace::kHealth, get_health},
     {"/metrics", "Prometheus text format", Pace::kMetrics, get_metrics},
-    {"/api/hotkeys", "the hot keys with their evidence, and the node's totals, as JSON",
+    {"/api/hotkeys", "the hot keys with their evidence, and totals of the node, as JSON",
      Pace::kSlow, get_hotkeys},
-    {"/api/key", "all that is known of a key, as JSON: ?name=NAME&db=0", Pace::kSlow, get_key},
-    {"/api/events", "what became hot, and what ceased to be, as JSON", Pace::kSlow, get_events},
+    {"/api/key", "what is known of one key, as JSON: ?name=NAME&db=0", Pace::kSlow, get_key},
+    {"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow, get_events},
     {"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow, get_statistic},
-    {"/api/warm", "the keys that are kept hot by order, as JSON; POST: such an order", Pace::kSlow,
-     get_warm, post_warm},
-    {"/api/warm/end", "the same list; POST: keys that are to be warmed no longer", Pace::kSlow,
-     get_warm, post_warm_end},
+    {"/api/warm", "the warmed keys, as JSON; POST: warm keys", Pace::kSlow, get_warm, post_warm},
+    {"/api/warm/end", "the warmed keys, as JSON; POST: stop warming keys", Pace::kSlow, get_warm,
+     post_warm_end},
 }};
 
 std::string path_list() {
@@ -165,7 +166,7 @@ const Route* route_of(const Request& request) {
 
 Answer wrong_method(const Route& route) {
   const std::string_view allowed = route.post != nullptr ? kAllowedToOrder : kAllowedMethods;
-  Answer answer{405, "only " + std::string(allowed) + " here\n"};
+  Answer answer{405, "the method must be " + std::string(allowed) + "\n"};
   answer.allowed = allowed;
   return answer;
 }
@@ -174,10 +175,9 @@ Answer wrong_method(const Route& route) {
 
 std::optional<Answer> refusal(const Request& request, std::string_view token) {
   if (!token.empty() && !bears_token(request.authorization, token)) {
-    return Answer{
-        401,
-        "this needs the token of admin.token: send the header \"Authorization: Bearer TOKEN\", "
-        "or give its file to heatsink top --token-file\n"};
+    return Answer{401,
+                  "the token of admin.token is missing or wrong: send the header \"Authorization: "
+                  "Bearer TOKEN\", or use heatsink top --token-file FILE\n"};
   }
   if (!request.host && !request.host_optional) return Answer{400, "the Host header is missing\n"};
   // What a web page makes a browser ask bears no token: any name will do then.
@@ -187,7 +187,7 @@ std::optional<Answer> refusal(const Request& request, std::string_view token) {
                   "http://localhost\n"};
   }
   const Route* const route = route_of(request);
-  if (route == nullptr) return Answer{404, "nothing here; there is:\n\n" + path_list()};
+  if (route == nullptr) return Answer{404, "unknown path; these paths exist:\n\n" + path_list()};
   if (request.method == "GET" || request.method == "HEAD") return std::nullopt;
   if (request.method != "POST" || route->post == nullptr) return wrong_method(*route);
   // A web page can make a browser send a POST with a body of another type, without asking first.

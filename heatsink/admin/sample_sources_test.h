@@ -23,7 +23,7 @@ inline detect::Report sample_report() {
   report.warm = 500;
   report.rules = 2;
   report.workers = 4;
-  report.hot_means = "what has at least 3000/s (detection.hot-qps)";
+  report.hot_means = "at least 3000/s (detection.hot-qps)";
   report.quiet = "no key reaches 3000/s (detection.hot-qps)";
   report.hot_keys = 1;
   report.cached_bytes = 64;

@@ -37,17 +37,17 @@ Result<tcp::endpoint> endpoint_of(const net::HostPort& listen, bool has_token) {
   if (has_token)
     return Error{
         ErrorCode::kInvalidArgument,
-        what + ": the admin API is bound to an IP address, to localhost, or to all (:port)"};
+        what + ": the address must be an IP address, localhost, or :port for all interfaces"};
   return Error{ErrorCode::kPermission,
                what +
-                   ": without admin.token anybody there could ask: bind it to loopback "
-                   "(127.0.0.1, [::1] or localhost), or set a token"};
+                   ": without admin.token every host there could use the admin API: listen on "
+                   "loopback (127.0.0.1, [::1] or localhost), or set a token"};
 }
 
 Error listen_error(const net::HostPort& listen, const error_code& error) {
   std::string fix;
   if (error == asio::error::address_in_use)
-    fix = ": end the program that has it, or choose another port";
+    fix = ": stop the program that uses it, or choose another port";
   if (error == asio::error::access_denied) fix = ": choose a port above 1023";
   return {ErrorCode::kUnavailable,
           "cannot listen on " + listen.text() + " for the admin API: " + error.message() + fix};
@@ -126,7 +126,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Sour
     state->answers.start();
     state->thread = std::thread([io = &state->io] { io->run(); });
   } catch (const std::system_error& e) {
-    return Error{ErrorCode::kUnavailable, std::string("no thread for the admin API: ") + e.what()};
+    return Error{ErrorCode::kUnavailable,
+                 std::string("cannot start a thread for the admin API: ") + e.what()};
   }
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }

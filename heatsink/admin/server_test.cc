@@ -130,8 +130,10 @@ TEST(AdminServer, OnlyLoopbackIsListenedOn) {
     const auto server = Server::start({.listen = {host, 0}}, sample_sources());
     ASSERT_FALSE(server.ok()) << host;
     EXPECT_EQ(server.error().code, ErrorCode::kPermission);
-    EXPECT_THAT(server.error().message,
-                HasSubstr("without admin.token anybody there could ask: bind it to loopback"));
+    EXPECT_THAT(
+        server.error().message,
+        HasSubstr(
+            "without admin.token every host there could use the admin API: listen on loopback"));
   }
   EXPECT_EQ(start({.listen = {"localhost", 0}})->address().host, "127.0.0.1");
   EXPECT_NE(start({.listen = {"127.0.0.2", 0}})->address().port, 0);
@@ -142,10 +144,9 @@ TEST(AdminServer, TakenPortIsNamed) {
   const auto second = Server::start({.listen = first->address()}, sample_sources());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
-  EXPECT_EQ(second.error().message,
-            "cannot listen on " + first->address().text() +
-                " for the admin API: Address already in use: end the program that has it, or "
-                "choose another port");
+  EXPECT_EQ(second.error().message, "cannot listen on " + first->address().text() +
+                                        " for the admin API: Address already in use: stop the "
+                                        "program that uses it, or choose another port");
 }
 
 }  // namespace

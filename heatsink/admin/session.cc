@@ -104,13 +104,13 @@ void Session::on_body(beast::error_code error) {
 void Session::refuse(beast::error_code error) {
   if (error == http::error::end_of_stream) return;  // closed between two requests
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-    return respond({431, "the request header is larger than 8 KiB\n"}, false);
+    return respond({431, "the request headers are larger than 8 KiB\n"}, false);
   }
   if (error == http::error::body_limit)
-    return respond({413, "only a POST can have a body here, of 1 MiB at most\n"}, false);
+    return respond({413, "the body is too large: only POST may have one, of at most 1 MiB\n"},
+                   false);
   const bool malformed = error.category() == make_error_code(http::error::bad_method).category();
-  if (malformed)
-    return respond({400, "not a request of HTTP/1.1: " + error.message() + "\n"}, false);
+  if (malformed) return respond({400, "not an HTTP/1.1 request: " + error.message() + "\n"}, false);
   // The deadline passed or the connection broke: nobody is there to be told. The stream closes with
   // us.
 }

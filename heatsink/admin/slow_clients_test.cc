@@ -117,8 +117,9 @@ TEST(AdminSlowClients, AQuestionThatTakesLongHoldsUpNoStatusPage) {
     asking.back()->send(request("/api/stats?key=a"));
   }
   expect_status_pages(*server);
-  EXPECT_THAT(asking.back()->read_until_text("later\n"),
-              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("too many ask for this at once")));
+  EXPECT_THAT(
+      asking.back()->read_until_text("later\n"),
+      AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("too many requests for this page at once")));
   gate.open();
   EXPECT_THAT(asking.front()->read_until_text("{}"), StartsWith("HTTP/1.1 200 "));
 }

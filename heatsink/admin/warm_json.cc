@@ -48,17 +48,18 @@ std::optional<detect::WarmKey> key_in(const json::value& value) {
 Result<std::vector<detect::WarmKey>> keys_in(const json::object& order) {
   const json::value* keys = order.if_contains("keys");
   if (keys == nullptr || !keys->is_array() || keys->get_array().empty())
-    return wrong("\"keys\" must be a list of names");
+    return wrong("\"keys\" must be a list with at least one name");
   if (keys->get_array().size() > detect::WarmOrder::kKeysMax) {
-    return wrong("at most " + std::to_string(detect::WarmOrder::kKeysMax) +
-                 " keys at once: ask again with the others");
+    return wrong("\"keys\" has more than " + std::to_string(detect::WarmOrder::kKeysMax) +
+                 " keys: split them into several requests");
   }
   std::vector<detect::WarmKey> out;
   for (const json::value& each : keys->get_array()) {
     std::optional<detect::WarmKey> key = key_in(each);
     if (!key) {
-      return wrong("key " + std::to_string(out.size() + 1) +
-                   " of \"keys\": write \"name\", or {\"name_base64\": \"...\", \"db\": 0}");
+      return wrong(
+          "key " + std::to_string(out.size() + 1) +
+          " in \"keys\" is malformed: write \"name\", or {\"name_base64\": \"...\", \"db\": 0}");
     }
     out.push_back(std::move(*key));
   }
@@ -97,7 +98,10 @@ Result<std::string> glob_in(const json::object& order) {
     glob = std::string(text->get_string());
   if (text == nullptr && base64 != nullptr && base64->is_string())
     glob = from_base64(base64->get_string());
-  if (!glob) return wrong("write \"pattern\": \"product:*\", or \"pattern_base64\"");
+  if (!glob)
+    return wrong(
+        "the pattern is malformed: write \"pattern\": \"product:*\", or \"pattern_base64\", not "
+        "both");
   if (std::string fault = detect::pattern_fault(*glob); !fault.empty())
     return wrong(std::move(fault));
   return *std::move(glob);
@@ -137,10 +141,11 @@ Result<detect::WarmOrder> order_in(const json::object& object, bool ends) {
   order.ends = ends;
   const bool of_search = ends && object.contains("search");
   if (object.contains("keys") + has_pattern(object) + of_search > 1)
-    return wrong("one of \"keys\", \"pattern\" and \"search\", please");
+    return wrong("\"keys\", \"pattern\" and \"search\" cannot be combined: write one of them");
   if (of_search) {
     const auto search = count_in(object, "search", 0, 1, ~std::size_t{0} >> 1U);
-    if (!search) return wrong("\"search\" must be the number that the order was given");
+    if (!search)
+      return wrong("\"search\" must be the number of a search, from the answer to its POST");
     order.search = *search;
   } else if (has_pattern(object)) {
     Result<detect::WarmPattern> pattern = pattern_in(object);
@@ -198,7 +203,7 @@ Result<detect::WarmOrder> parse_warm_order(std::string_view body, bool ends) {
   json::error_code error;
   const json::value parsed = json::parse({body.data(), body.size()}, error, {}, options);
   if (error) return wrong("the body is not JSON: " + error.message());
-  if (!parsed.is_object()) return wrong("the body must be an object: {\"keys\": [...], ...}");
+  if (!parsed.is_object()) return wrong("the body must be a JSON object: {\"keys\": [...], ...}");
   Result<detect::WarmOrder> order = order_in(parsed.get_object(), ends);
   if (!order.ok() || ends) return order;
   const Result<Nanos> time = time_in(parsed.get_object());

@@ -69,7 +69,7 @@ TEST(WarmJson, OrAPattern) {
 }
 
 TEST(WarmJson, AWrongPatternIsTold) {
-  EXPECT_NE(fault(R"({"pattern": "a[b", "for_seconds": 9})").find("ends within ["),
+  EXPECT_NE(fault(R"({"pattern": "a[b", "for_seconds": 9})").find("has an open '['"),
             std::string::npos);
   EXPECT_NE(fault(R"({"pattern": "", "for_seconds": 9})").find("is empty"), std::string::npos);
   EXPECT_EQ(fault(R"({"pattern": "a*", "for_seconds": 9})"), "");

@@ -49,19 +49,19 @@ std::string headline(const KeyTraffic& key, const std::vector<Remedy>& remedies)
     return fmt::format("{}: {}", to_string(told.relief), told.text);
   const std::string why =
       writes_part(key) >= 0.5
-          ? fmt::format(
-                "write-hot: {} of its accesses are writes, which the server has to execute,",
-                percent(writes_part(key)))
+          ? fmt::format("write-hot: {} of its accesses are writes, which the server must execute,",
+                        percent(writes_part(key)))
           : fmt::format("{:.0f} reads and {:.0f} writes a second:", key.reads_rate,
                         key.writes_rate);
   if (helps) return why + " so only a limit helps: " + told.text;
-  return why + " none of these would take off a tenth of its load";
+  return why + " none of these would take off at least 10 % of its load";
 }
 
 }  // namespace
 
 Advice advise(const KeyTraffic& key, const AdviceOptions& options, const KeyPlace& place) {
-  if (key.reads_rate + key.writes_rate <= 0) return {.headline = "it has no traffic", .remedies{}};
+  if (key.reads_rate + key.writes_rate <= 0)
+    return {.headline = "the key has no traffic", .remedies{}};
   const Case of{.key = key, .left = left_by(key), .place = place, .options = options};
   std::vector<Remedy> remedies{consider_copies(of),  consider_gathering(of),
                                consider_warming(of), consider_library(of),

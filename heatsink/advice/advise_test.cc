@@ -31,8 +31,8 @@ TEST(Advise, AReadKeyIsToBeCopied) {
       advise({.reads_rate = 20'000, .writes_rate = 2, .node_rate = 60'000, .value = Bytes{512}});
   EXPECT_EQ(advice.headline,
             "local copies: takes off 99.9 % of its load on the server (33.3 % of the node's "
-            "requests); 842 B of memory; a write by others is seen when the server tells, after 1s "
-            "at most");
+            "requests); 842 B of memory; a write by another client is seen when its invalidation "
+            "arrives, after at most 1s");
   EXPECT_EQ(advice.remedies.front().relief, Relief::kCoherentCopies);
 }
 
@@ -82,7 +82,7 @@ TEST(Advise, AHotCounterIsGathered) {
 TEST(Advise, OnlyWhatCanBeGatheredCounts) {
   const Advice hash = advise({.writes_rate = 3000, .use = {.gatherable = 0}});
   EXPECT_FALSE(of(hash, Relief::kGatheredWrites).helps);
-  EXPECT_THAT(of(hash, Relief::kGatheredWrites).text, HasSubstr("none of SET, INCR"));
+  EXPECT_THAT(of(hash, Relief::kGatheredWrites).text, HasSubstr("not SET, INCR"));
   const Advice half = advise({.writes_rate = 3000, .use = {.gatherable = 0.5}});
   EXPECT_NEAR(of(half, Relief::kGatheredWrites).effect.key_removed, 0.34, 0.01);
   EXPECT_FALSE(of(advise({.reads_rate = 3000}), Relief::kGatheredWrites).helps);
@@ -147,10 +147,10 @@ TEST(Advise, WhatIsDoneIsSaidAsDone) {
     EXPECT_THAT(of(advice, relief).lines, IsEmpty()) << to_string(relief);
   }
   EXPECT_EQ(of(advice, Relief::kCoherentCopies).text,
-            "answer 99.0 % of its reads, which takes off 98.9 % of its load on the server (49.5 % "
-            "of the node's requests)");
+            "they answer 99.0 % of its reads, which takes off 98.9 % of its load on the server "
+            "(49.5 % of the node's requests)");
   EXPECT_THAT(advice.headline, HasSubstr("copies by age")) << "what else helps";
-  key.in_force.limit = "5/s per client, of what goes to the server; over it: reject";
+  key.in_force.limit = "5/s per client, counting commands that go to the server; over it: reject";
   EXPECT_TRUE(of(advise(key), Relief::kClientLimit).done);
   EXPECT_FALSE(of(advise(key), Relief::kLimit).done);
 }
@@ -213,24 +213,24 @@ TEST(Advise, AKeyBelowTheProxysThresholdNeedsARule) {
 TEST(Advise, SaysWhyThereCanBeNoCopies) {
   const Advice big = advise({.reads_rate = 5000, .value = mebibytes(1)});
   EXPECT_EQ(of(big, Relief::kCoherentCopies).text,
-            "its value has 1024.0 KiB, more than cache.maximum-value-bytes (256kb): make it "
+            "its value has 1024.0 KiB, more than cache.maximum-value-bytes (256kb): make the value "
             "smaller");
   const Advice odd = advise({.reads_rate = 5000, .reads_can_be_local = false});
-  EXPECT_THAT(of(odd, Relief::kCoherentCopies).text, HasSubstr("not among those served"));
+  EXPECT_THAT(of(odd, Relief::kCoherentCopies).text, HasSubstr("local copies do not serve"));
   EXPECT_TRUE(std::none_of(odd.remedies.begin(), odd.remedies.end(),
                            [](const Remedy& each) { return each.relief == Relief::kAgingCopies; }));
 }
 
 TEST(Advise, SaysWhyNodesDoNotHelp) {
   const Advice advice = advise({.reads_rate = 5000});
-  EXPECT_THAT(of(advice, Relief::kSplit).text, HasSubstr("there is one master"));
+  EXPECT_THAT(of(advice, Relief::kSplit).text, HasSubstr("there is only one master"));
   EXPECT_THAT(of(advice, Relief::kReplicaReads).text, HasSubstr("no replica"));
   const Advice unknown = advise({.reads_rate = 5000, .replicas = {}});
   EXPECT_THAT(of(unknown, Relief::kReplicaReads).text, HasSubstr("not known here"));
 }
 
 TEST(Advise, AKeyWithoutTrafficNeedsNothing) {
-  EXPECT_EQ(advise({}).headline, "it has no traffic");
+  EXPECT_EQ(advise({}).headline, "the key has no traffic");
   EXPECT_TRUE(advise({}).remedies.empty());
 }
 

@@ -69,7 +69,7 @@ Lines rule_lines(const KeyPlace& place, const Lines& settings) {
   if (!place.has_proxy) {
     out = {"# heatsink proxy --config heatsink.yaml", "upstream:", "  url: " + server_url(place)};
   } else if (!place.rule.empty()) {
-    out = {"# the rule that it has, with this added:"};
+    out = {"# its current rule, with this addition:"};
   }
   out.emplace_back("rules:");
   out.push_back("  - match: " + *match);

@@ -42,7 +42,7 @@ TEST(Lines, ARuleThatItHasGetsALineMore) {
   KeyPlace place = behind_proxy("views:1");
   place.rule = "views:*";
   EXPECT_THAT(rule_lines(place, {"coalesce: 2ms"}),
-              ElementsAre("# the rule that it has, with this added:", "rules:",
+              ElementsAre("# its current rule, with this addition:", "rules:",
                           "  - match: \"views:*\"", "    coalesce: 2ms"));
   place.rule = "views:1";
   EXPECT_EQ(rule_lines(place, {})[2], "  - match: \"views:1\"");

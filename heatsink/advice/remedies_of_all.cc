@@ -23,7 +23,7 @@ Remedy limited_now(Relief relief, const InForce& now) {
   return {.relief = relief,
           .effect = {},
           .done = true,
-          .text = fmt::format("it has one: {}; {:.0f} commands a second are held back", now.limit,
+          .text = fmt::format("in force: {}; it holds back {:.0f} commands a second", now.limit,
                               now.limited_rate)};
 }
 
@@ -44,19 +44,21 @@ Remedy consider_stale_reads(const Case& of) {
   if (is_stale(of.key.in_force)) return limited_now(Relief::kStaleReads, of.key.in_force);
   if (const std::string why = why_no_copies(of); !why.empty())
     return no_use(Relief::kStaleReads, why);
-  if (left.writes_rate <= 0) return no_use(Relief::kStaleReads, "copies of it are not out of date");
+  if (left.writes_rate <= 0)
+    return no_use(Relief::kStaleReads,
+                  "the key is not written, so its copies are never out of date");
   const double rate = rounded_up(kWritesRoom * left.writes_rate + kReadsPart * left.reads_rate);
   if (rate >= rate_of_all(left))
     return no_use(Relief::kStaleReads,
-                  fmt::format("it is written too often for its reads: a limit that lets its {:.0f} "
-                              "writes a second through holds nothing back",
+                  fmt::format("too many writes for its reads: a limit that lets its {:.0f} writes "
+                              "a second through holds nothing back",
                               left.writes_rate));
   // What is not hot has no copy to give.
   const double hot = std::max(std::floor(rate_of_all(of.key) / 10), 1.0);
   return remedy(Relief::kStaleReads,
                 unproven_reads(left, rate, of.options.lifetime, of.options.costs),
-                fmt::format("at {:g}/s, other reads get the last copy, up to {} old: leaves level "
-                            "key",
+                fmt::format("at {:g}/s, the other reads get the last copy, up to {} old, so level "
+                            "key no longer holds",
                             rate, format_duration(10 * of.options.max_staleness)),
                 rule_lines(of.place, {"window: 1s", fmt::format("hot-qps: {:.0f}", hot),
                                       fmt::format("limit: {{rate: {:g}/s, over: stale}}", rate)}));
@@ -68,45 +70,44 @@ Remedy consider_limit(const Case& of) {
     return limited_now(Relief::kLimit, of.key.in_force);
   const double all = rate_of_all(of.left);
   const double rate = of.options.limit_rate;
-  if (all <= rate) return no_use(Relief::kLimit, fmt::format("it is below {:g}/s", rate));
-  return remedy(Relief::kLimit, limit(of.left, rate, of.options.costs),
-                fmt::format("at {:g}/s, {:.0f} requests a second are refused, or with over: delay "
-                            "wait",
-                            rate, all - rate),
-                rule_lines(of.place, {fmt::format("limit: {{rate: {:g}/s, over: reject}}", rate)}));
+  if (all <= rate) return no_use(Relief::kLimit, fmt::format("its rate is below {:g}/s", rate));
+  return remedy(
+      Relief::kLimit, limit(of.left, rate, of.options.costs),
+      fmt::format("at {:g}/s, {:.0f} requests a second are refused (with over: delay they wait)",
+                  rate, all - rate),
+      rule_lines(of.place, {fmt::format("limit: {{rate: {:g}/s, over: reject}}", rate)}));
 }
 
 Remedy consider_client_limit(const Case& of) {
   const KeyUse& use = of.key.use;
   if (is_per_client(of.key.in_force)) return limited_now(Relief::kClientLimit, of.key.in_force);
-  if (use.first_client <= 0)
-    return no_use(Relief::kClientLimit, "who asks for it is not known here");
+  if (use.first_client <= 0) return no_use(Relief::kClientLimit, "its clients are not known here");
   if (use.first_client < kOneClient || use.clients < 2)
     return no_use(
         Relief::kClientLimit,
-        fmt::format("no client stands out: the busiest has {} of its accesses{}",
-                    percent(use.first_client), use.clients < 2 ? ", as the only one" : ""));
+        fmt::format("no client stands out: the busiest one makes {} of its accesses{}",
+                    percent(use.first_client), use.clients < 2 ? ", and there is no other" : ""));
   const double all = rate_of_all(of.left);
   const double rate = rounded_up(2 * use.second_client * all);
   const double over = std::max(use.first_client * all - rate, 0.0);
-  return remedy(
-      Relief::kClientLimit, limit(of.left, all - over, of.options.costs),
-      fmt::format("at {:g}/s for each, twice what the second busiest has: {:.0f} requests a second "
-                  "of the busiest ({} of all) are refused",
-                  rate, over, percent(use.first_client)),
-      rule_lines(of.place, {fmt::format("limit: {{rate: {:g}/s, per: client}}", rate)}));
+  return remedy(Relief::kClientLimit, limit(of.left, all - over, of.options.costs),
+                fmt::format("at {:g}/s for each client, twice the rate of the second busiest: "
+                            "{:.0f} requests a second of the busiest ({} of all) are refused",
+                            rate, over, percent(use.first_client)),
+                rule_lines(of.place, {fmt::format("limit: {{rate: {:g}/s, per: client}}", rate)}));
 }
 
 Remedy consider_slots(const Case& of) {
   if (of.key.masters <= 1)
-    return no_use(Relief::kSlots, "there is one master: there is no other node to move to");
+    return no_use(Relief::kSlots, "there is only one master, so no other node to move it to");
   const double part = of.key.node_rate > 0 ? rate_of_all(of.left) / of.key.node_rate : 1;
   if (of.key.node_rate <= 0 || part >= kSmallPart)
-    return no_use(Relief::kSlots, "moves its load to another node, and takes nothing off");
+    return no_use(Relief::kSlots, "moves its load to another node, but takes no load off");
   Remedy out = no_use(
       Relief::kSlots,
-      fmt::format("it has {} of its node's requests: if the node is too busy, look at its slots",
-                  percent(part)));
+      fmt::format(
+          "the key has {} of its node's requests: if the node is too busy, look at its slots",
+          percent(part)));
   out.lines = {fmt::format("heatsink top {} --source slots", server_url(of.place))};
   return out;
 }

@@ -15,7 +15,8 @@ std::string bytes(Bytes size) {
 }
 
 std::string in_each_holder(const Effect& effect, const KeyTraffic& key) {
-  if (!key.value) return fmt::format("{} and the value in each holder", bytes(effect.memory));
+  if (!key.value)
+    return fmt::format("{} plus the value in each process that holds a copy", bytes(effect.memory));
   return key.holders > 1
              ? fmt::format("{} in each of {} processes", bytes(effect.memory), key.holders)
              : bytes(effect.memory) + " of memory";
@@ -81,10 +82,10 @@ Lines lines_for_library(const Case& of, const char* option, const std::string& v
 }  // namespace
 
 std::string why_no_copies(const Case& of) {
-  if (!of.key.reads_can_be_local) return "its commands are not among those served from copies";
+  if (!of.key.reads_can_be_local) return "local copies do not serve the commands that read it";
   if (of.key.value && *of.key.value > of.options.value_bytes_max)
     return fmt::format(
-        "its value has {}, more than cache.maximum-value-bytes ({}): make it smaller",
+        "its value has {}, more than cache.maximum-value-bytes ({}): make the value smaller",
         bytes(*of.key.value), format_bytes(of.options.value_bytes_max));
   return "";
 }
@@ -95,7 +96,7 @@ Remedy consider_copies(const Case& of) {
     return {.relief = Relief::kCoherentCopies,
             .effect = effect,
             .done = true,
-            .text = fmt::format("answer {} of its reads, which {}",
+            .text = fmt::format("they answer {} of its reads, which {}",
                                 percent(of.key.in_force.hit_ratio), taken_off(effect))};
   }
   if (const std::string why = why_no_copies(of); !why.empty())
@@ -103,8 +104,9 @@ Remedy consider_copies(const Case& of) {
   const Effect effect = coherent_copies(of.left, of.options.lifetime, of.options.costs);
   return remedy(
       Relief::kCoherentCopies, effect,
-      fmt::format("{}; a write by others is seen when the server tells, after {} at most",
-                  in_each_holder(effect, of.key), format_duration(of.options.max_staleness)),
+      fmt::format(
+          "{}; a write by another client is seen when its invalidation arrives, after at most {}",
+          in_each_holder(effect, of.key), format_duration(of.options.max_staleness)),
       lines_for_copies(of));
 }
 
@@ -113,16 +115,16 @@ Remedy consider_warming(const Case& of) {
   Remedy out{.relief = Relief::kWarming, .effect = {}, .text = {}};
   out.done = of.key.in_force.warmed;
   if (out.done) {
-    out.text = "it is kept hot and loaded by an order";
+    out.text = "the key is being warmed: it stays hot and loaded";
     return out;
   }
   if (const std::string why = why_no_copies(of); !why.empty())
-    return no_use(Relief::kWarming, "without copies there is nothing to load: " + why);
+    return no_use(Relief::kWarming, "there is no copy to load: " + why);
   if (of.key.in_force.hit_ratio > 0) {
-    out.text = "takes off nothing more now; before the next rush it is loaded, and not let go";
+    out.text = "takes off nothing more now; before the next rush it loads the key and keeps it";
   } else {
     const Effect effect = coherent_copies(of.left, of.options.lifetime, of.options.costs);
-    out = remedy(Relief::kWarming, effect, "what local copies do, from now on, by order", {});
+    out = remedy(Relief::kWarming, effect, "the effect of local copies, from now on", {});
   }
   const bool is_a_loss = out.effect.key_removed < 0;
   if (of.place.has_proxy && !is_a_loss) out.lines = warm_lines(of.place);
@@ -133,10 +135,11 @@ Remedy consider_library(const Case& of) {
   if (const std::string why = why_no_copies(of); !why.empty()) return no_use(Relief::kLibrary, why);
   const KeyTraffic each = in_each_process(of);
   const std::string server = server_url(of.place);
-  Remedy out = remedy(
-      Relief::kLibrary, coherent_copies(each, of.options.lifetime, of.options.costs),
-      fmt::format("a copy in each of {} processes at least, and no round trip; code", each.holders),
-      lines_for_library(of, "server.url", server, ""));
+  Remedy out =
+      remedy(Relief::kLibrary, coherent_copies(each, of.options.lifetime, of.options.costs),
+             fmt::format("a copy in each of at least {} processes, and no round trip; needs code",
+                         each.holders),
+             lines_for_library(of, "server.url", server, ""));
   if (of.key.in_force.hit_ratio == 0 || out.effect.key_removed < kHelpful) return out;
   out.text += "; the proxy's copies take off as much";
   out.helps = false;
@@ -145,14 +148,15 @@ Remedy consider_library(const Case& of) {
 
 Remedy consider_expiry(const Case& of) {
   if (!of.key.ttl)
-    return no_use(Relief::kOneReadAtExpiry, "no TTL is known of it, so no stampede at its end");
+    return no_use(Relief::kOneReadAtExpiry,
+                  "no TTL is known for it, so there is no stampede when it ends");
   if (of.key.in_force.hit_ratio == 0)
     return no_use(Relief::kOneReadAtExpiry,
-                  "without a local copy each reader asks by itself when its TTL ends");
+                  "without a local copy every reader asks the server when its TTL ends");
   return {.relief = Relief::kOneReadAtExpiry,
           .effect = {},
           .done = true,
-          .text = "when its TTL ends one read reaches the server, however many wait"};
+          .text = "when its TTL ends, one read reaches the server, however many clients wait"};
 }
 
 Remedy consider_stale_while_error(const Case& of) {
@@ -161,11 +165,12 @@ Remedy consider_stale_while_error(const Case& of) {
     return {.relief = Relief::kStaleWhileError,
             .effect = {},
             .done = true,
-            .text = fmt::format("its copy is served for {} while the server is gone",
+            .text = fmt::format("its copy is served for {} while the server cannot be reached",
                                 format_duration(now))};
   }
-  Remedy out = no_use(Relief::kStaleWhileError,
-                      "takes no load off: it keeps a hot key readable while the server is gone");
+  Remedy out =
+      no_use(Relief::kStaleWhileError,
+             "takes no load off, but keeps a hot key readable while the server cannot be reached");
   if (of.key.in_force.hit_ratio == 0) return out;
   out.lines =
       rule_lines(of.place, {"stale-while-error: " + format_duration(of.options.stale_while_error)});
@@ -178,25 +183,27 @@ Remedy consider_copies_by_age(const Case& of, Nanos age) {
   const KeyTraffic each = in_each_process(of);
   const Effect effect = aging_copies(each, age, of.options.costs);
   return remedy(Relief::kAgingCopies, effect,
-                fmt::format("kept for {0}: {1}; up to {0} stale; code", format_duration(age),
+                fmt::format("kept for {0}: {1}; up to {0} stale; needs code", format_duration(age),
                             in_each_holder(effect, each)),
                 lines_for_library(of, "cache.expire-after-write", format_duration(age), ", load"));
 }
 
 Remedy consider_replicas(const Case& of) {
   if (!of.key.replicas)
-    return no_use(Relief::kReplicaReads, "whether its node has replicas is not known here");
+    return no_use(Relief::kReplicaReads, "it is not known here whether its node has replicas");
   if (*of.key.replicas == 0) return no_use(Relief::kReplicaReads, "its node has no replica");
   return remedy(
       Relief::kReplicaReads, replica_reads(of.left, *of.key.replicas, of.options.costs),
-      fmt::format("reads on {} replicas too, as stale as replication lags", *of.key.replicas),
+      fmt::format("reads go to {} replicas too, and are stale by the replication lag",
+                  *of.key.replicas),
       {"redis.RedisCluster.from_url(\"" + server_url(of.place) + "\", read_from_replicas=True)"});
 }
 
 Remedy consider_splitting(const Case& of) {
   const std::uint32_t copies = of.key.masters;
   if (copies <= 1)
-    return no_use(Relief::kSplit, "there is one master: all copies would be on the same node");
+    return no_use(Relief::kSplit,
+                  "there is only one master, so all copies would be on the same node");
   const auto name = of.place.name ? quoted(*of.place.name) : std::nullopt;
   Lines lines;
   if (name) {
@@ -205,7 +212,7 @@ Remedy consider_splitting(const Case& of) {
              "for name in names: r.set(name, value)         # a write"};
   }
   return remedy(Relief::kSplit, split(of.left, copies, of.options.costs),
-                fmt::format("in {0} copies, one a node: each write becomes {0}", copies),
+                fmt::format("{0} copies, one on each node: each write becomes {0} writes", copies),
                 std::move(lines));
 }
 

@@ -28,17 +28,17 @@ Remedy consider_gathering(const Case& of) {
     return {.relief = Relief::kGatheredWrites,
             .effect = effect,
             .done = true,
-            .text = fmt::format("its writes are gathered for {}, which {}",
+            .text = fmt::format("the proxy gathers its writes for {}, which {}",
                                 format_duration(now.coalesce), taken_off(effect))};
   }
-  if (of.key.writes_rate <= 0) return no_use(Relief::kGatheredWrites, "it is not written");
+  if (of.key.writes_rate <= 0) return no_use(Relief::kGatheredWrites, "the key is not written");
   if (of.key.use.gatherable && *of.key.use.gatherable <= 0)
-    return no_use(Relief::kGatheredWrites, "its writes are none of SET, INCR, DECR and their like");
+    return no_use(Relief::kGatheredWrites, "its writes are not SET, INCR, DECR or similar");
   const Nanos window = of.options.coalesce;
   const double gathered = of.key.writes_rate * of.key.use.gatherable.value_or(1);
   return remedy(
       Relief::kGatheredWrites, gathered_writes(of.left, window, of.options.costs),
-      fmt::format("{:.0f} of {:.0f} writes a second reach the server; each up to {} later{}",
+      fmt::format("{:.0f} of {:.0f} writes a second reach the server, each up to {} later{}",
                   of.key.writes_rate - gathered + gathered_rate(gathered, window, of.key.workers),
                   of.key.writes_rate, format_duration(window),
                   of.key.use.gatherable ? "" : ", if they are SET, INCR or DECR"),
@@ -47,22 +47,23 @@ Remedy consider_gathering(const Case& of) {
 
 Remedy consider_leases(const Case& of) {
   if (!of.key.use.is_limit_state)
-    return no_use(Relief::kLeases, "it is not the state of a limit across processes");
-  return by_process(of, Relief::kLeases,
-                    "each process takes its part of the limit ahead; up to a lease is lost",
-                    {"options.lease_share = 0.02;  // heatsink::RateLimiterOptions"});
+    return no_use(Relief::kLeases, "the key is not the state of a limit across processes");
+  return by_process(
+      of, Relief::kLeases,
+      "each process takes its part of the limit in advance, and can lose at most one lease",
+      {"options.lease_share = 0.02;  // heatsink::RateLimiterOptions"});
 }
 
 Remedy consider_window_statistics(const Case& of) {
   if (!of.key.use.is_sample_log)
-    return no_use(
-        Relief::kWindowStatistics,
-        "it is not used as a log of samples (ZADD and ZREMRANGEBYSCORE, LPUSH and LTRIM)");
+    return no_use(Relief::kWindowStatistics,
+                  "the key is not a log of samples (ZADD and ZREMRANGEBYSCORE, LPUSH and LTRIM)");
   const auto name = of.place.name ? quoted(*of.place.name) : std::nullopt;
   Lines lines{fmt::format("stats = heatsink.WindowStats(server_url=\"{}\")", server_url(of.place))};
   if (name) lines.push_back(fmt::format("stats.add({}, sample)", *name));
   return by_process(of, Relief::kWindowStatistics,
-                    "samples are summed in each process; p99 within 1.6 %; code", std::move(lines));
+                    "each process sums its samples; p99 within 1.6 %; needs code",
+                    std::move(lines));
 }
 
 }  // namespace heatsink::advice

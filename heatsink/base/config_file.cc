@@ -28,13 +28,13 @@ std::string system_reason(int error_number) {
 }
 
 Error unreadable(const std::string& path, int error_number) {
-  return {ErrorCode::kUnavailable, "cannot read the configuration '" + printable(path) +
+  return {ErrorCode::kUnavailable, "cannot read the configuration file '" + printable(path) +
                                        "': " + system_reason(error_number)};
 }
 
 std::string too_large() {
-  return "larger than " + format_bytes(Bytes{kConfigFileBytesMax}) +
-         ", the most a configuration may have: is this the right file?";
+  return "the file is larger than " + format_bytes(Bytes{kConfigFileBytesMax}) +
+         ", the limit for a configuration: is this the right file?";
 }
 
 // One byte past the limit is read, so that apply_config_text() sees that it is too large.
@@ -63,9 +63,9 @@ bool has_forbidden_characters(std::string_view text, ConfigReader& reader) {
   });
   if (forbidden == text.end()) return false;
   const auto line = 1 + std::count(text.begin(), forbidden, '\n');
-  reader.fault(static_cast<int>(line), "the control character '" +
-                                           printable({forbidden, forbidden + 1}) +
-                                           "' cannot stand in YAML: is this a text file in UTF-8?");
+  reader.fault(static_cast<int>(line),
+               "the control character '" + printable({forbidden, forbidden + 1}) +
+                   "' is not allowed in YAML: is this a text file in UTF-8?");
   return true;
 }
 
@@ -74,16 +74,14 @@ void parse(std::string_view text, ConfigReader& reader) {
   try {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(reader)) return;
-    if (parser)
-      reader.fault(
-          0, "the text goes on after the end of the options: keep one document, without '---'");
+    if (parser) reader.fault(0, "there is a second YAML document: keep one, and remove '---'");
   } catch (const YAML::DeepRecursion& e) {
-    reader.fault(e.mark.line + 1, "nested too deeply");
+    reader.fault(e.mark.line + 1, "options are nested too deeply: write 'name: value' lines");
   } catch (const YAML::Exception& e) {  // the base of all that this library throws
     const int line = e.mark.is_null() ? 0 : e.mark.line + 1;
-    reader.fault(line, "not YAML: " + printable(e.msg) + " (column " +
-                           std::to_string(e.mark.column + 1) +
-                           "): check the indentation, colons and quotes here and just above");
+    reader.fault(line,
+                 "not YAML: " + printable(e.msg) + " (column " + std::to_string(e.mark.column + 1) +
+                     "): check the indentation, colons and quotes here and in the lines above");
   }
 }
 

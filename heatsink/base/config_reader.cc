@@ -33,8 +33,8 @@ std::string unknown_group(const OptionSet& options, const std::string& path) {
   }
   const std::string_view meant = nearest(path, known);
   if (meant.empty())
-    return "there is no group " + quoted(path) + ": 'heatsink config print' lists them all";
-  return "there is no group " + quoted(path) + ": did you mean '" + std::string(meant) + "'?";
+    return "unknown group " + quoted(path) + ": 'heatsink config print' lists them all";
+  return "unknown group " + quoted(path) + ": did you mean '" + std::string(meant) + "'?";
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ bool ConfigReader::take_key_place(int line) {
   if (at_root() || groups_.back().value_due) return false;
   groups_.back().value_due = true;
   groups_.back().key_is_usable = false;
-  fault(line, "an option's name must be a plain word");
+  fault(line, "the name of an option must be a plain word");
   return true;
 }
 
@@ -79,7 +79,7 @@ void ConfigReader::take_key(int line, const std::string& key) {
   const auto [seen, is_new] = lines_.emplace(group.scope + group.key_path, line);
   group.key_is_usable = is_new;
   if (!is_new) {
-    fault(line, group.scope + quoted(group.key_path) + " is there twice (first on line " +
+    fault(line, group.scope + quoted(group.key_path) + " is set twice (first on line " +
                     std::to_string(seen->second) + "): keep one");
   }
 }
@@ -125,7 +125,7 @@ void ConfigReader::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML
     fault(line,
           "tags (" + printable(tag, kShownBytes) + ") are not supported: write the value alone");
   if (at_root()) {
-    fault(line, quoted(value) + " stands alone where options are due: write 'name: value'");
+    fault(line, quoted(value) + " is not an option: write 'name: value'");
   } else if (refuse_as_item(line)) {
     return;
   } else if (!groups_.back().value_due) {
@@ -139,7 +139,8 @@ void ConfigReader::OnSequenceStart(const YAML::Mark& mark, const std::string&, Y
                                    YAML::EmitterStyle::value) {
   const bool heard = !skipping();
   const int line = line_of(mark);
-  if (heard && at_root()) fault(line, "a list where options are due: write 'name: value'");
+  if (heard && at_root())
+    fault(line, "the file must have options, not a list: write 'name: value'");
   const bool usable =
       heard && !at_root() && !refuse_as_item(line) && !take_key_place(line) && take_value_place();
   OptionList* const list =
@@ -157,9 +158,11 @@ void ConfigReader::refuse_list(int line) {
   const Group& group = groups_.back();
   const std::string& path = group.key_path;
   if (is_group(*group.options, path)) {
-    fault(line, path + " is a list here: write its options as 'name: value', without '-' or '['");
+    fault(line, path +
+                    " must be a group of options, not a list: write 'name: value' lines below it, "
+                    "without '-' or '['");
   } else if (const OptionRow* row = group.options->find(path)) {
-    fault(line, group.scope + path + " is a list here: write one value (default " +
+    fault(line, group.scope + path + " must be one value, not a list (default " +
                     group.options->default_text(*row) + ")");
   } else {
     fault(group.key_line, group.scope + unknown_group(*group.options, path));
@@ -194,7 +197,7 @@ void ConfigReader::enter_group(int line) {
   }
   ++skipped_depth_;
   if (const OptionRow* row = options.find(path)) {
-    fault(line, group.scope + path + " is a group here: write one value (default " +
+    fault(line, group.scope + path + " must be one value, not a group of options (default " +
                     options.default_text(*row) + ")");
   } else if (const OptionList* list = options.find_list(path)) {
     fault(line, list->not_one_value());
@@ -226,7 +229,7 @@ void ConfigReader::enter_item(int line) {
 bool ConfigReader::refuse_as_item(int line) {
   if (!in_list()) return false;
   const std::string& item = groups_.back().list->row().item;
-  fault(line, "a " + item + " is written as 'name: value' lines, the first of them after '- '");
+  fault(line, "a " + item + " must be written as 'name: value' lines, the first one after '- '");
   return true;
 }
 
@@ -242,8 +245,9 @@ void ConfigReader::set_option(int line, const std::string& path, const std::stri
   const Group& group = groups_.back();
   OptionSet& options = *group.options;
   if (is_group(options, path)) {
-    fault(line, group.scope + path +
-                    " is a group of options: write them below it, indented, as 'name: value'");
+    fault(line,
+          group.scope + path +
+              " is a group of options: write them below it, indented, as 'name: value' lines");
     return;
   }
   const OptionRow* row = options.find(path);

@@ -94,7 +94,8 @@ void log_limited(LogLevel level, std::string_view key, std::string_view message,
   }
   if (!left_out) return;
   if (*left_out == 0) return log(level, message);
-  log(level, std::string(message) + " (and " + std::to_string(*left_out) + " more like it before)");
+  log(level, std::string(message) + " (and " + std::to_string(*left_out) +
+                 " similar lines left out before this one)");
 }
 
 void set_log_sink(LogSink sink) {

@@ -23,11 +23,11 @@ Result<std::shared_ptr<const LogFile>> LogFile::open(const std::string& path) {
   constexpr int kHow = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   const int fd = ::open(path.c_str(), kHow, 0640);
   if (fd >= 0) return std::shared_ptr<const LogFile>(new LogFile(fd, true));
-  const std::string why =
-      errno == ENXIO ? "nobody reads that pipe" : std::system_category().message(errno);
-  return Error{ErrorCode::kUnavailable,
-               "the log file '" + printable(path) + "' cannot be opened: " + why +
-                   "; check that its folder is there and may be written to"};
+  const std::string why = errno == ENXIO ? "no program is reading from this pipe"
+                                         : std::system_category().message(errno);
+  return Error{ErrorCode::kUnavailable, "cannot open the log file '" + printable(path) +
+                                            "': " + why +
+                                            "; check that its directory exists and is writable"};
 }
 
 LogFile::~LogFile() {

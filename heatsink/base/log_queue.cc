@@ -19,9 +19,10 @@ LogBatch LogQueue::take() {
   }
   if (!lines_.empty() || untold_ == 0) return batch;
   batch.told = std::exchange(untold_, 0);
-  batch.lines.push_back({LogLevel::kWarning, last_dropped_at_,
-                         "log lines dropped: " + std::to_string(batch.told) +
-                             ", because the log was not read, or could not be written"});
+  batch.lines.push_back(
+      {LogLevel::kWarning, last_dropped_at_,
+       "log lines dropped: " + std::to_string(batch.told) +
+           ", because the log's reader was too slow or the file could not be written"});
   return batch;
 }
 

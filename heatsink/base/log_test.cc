@@ -63,7 +63,8 @@ TEST_F(LogTest, RepeatedEventsAreCountedNotLogged) {
     log_limited(LogLevel::kWarning, "log_test", "same", kStart + seconds(9));
   log_limited(LogLevel::kWarning, "log_test", "next", kStart + seconds(10));
   log_limited(LogLevel::kWarning, "log_test", "last", kStart + seconds(20));
-  EXPECT_THAT(lines, ElementsAre("warning first", "warning next (and 1000 more like it before)",
+  EXPECT_THAT(lines, ElementsAre("warning first",
+                                 "warning next (and 1000 similar lines left out before this one)",
                                  "warning last"));
 }
 

@@ -131,12 +131,13 @@ TEST_F(LogFolder, WhatIsNotWrittenYetIsWrittenBeforeTheEnd) {
 TEST_F(LogFolder, AFileThatCannotBeOpenedIsNamed) {
   const std::string path = folder + "/none/log";
   EXPECT_EQ(LogFile::open(path).error().message,
-            "the log file '" + path +
-                "' cannot be opened: No such file or directory; check that its folder is there "
-                "and may be written to");
+            "cannot open the log file '" + path +
+                "': No such file or directory; check that its directory exists "
+                "and is writable");
   const std::string pipe_path = folder + "/pipe";
   ASSERT_EQ(mkfifo(pipe_path.c_str(), 0600), 0);
-  EXPECT_THAT(LogFile::open(pipe_path).error().message, HasSubstr("nobody reads that pipe"));
+  EXPECT_THAT(LogFile::open(pipe_path).error().message,
+              HasSubstr("no program is reading from this pipe"));
 }
 
 TEST_F(LogFolder, ADiskThatIsFullCostsLines) {

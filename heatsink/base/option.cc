@@ -52,7 +52,7 @@ Status OptionSet::set_assignment(std::string_view assignment) {
   if (equals == std::string_view::npos) {
     return Error{ErrorCode::kInvalidArgument,
                  told("'" + printable(assignment, 64) +
-                      "' sets nothing: write option=value, as in detection.window=10s")};
+                      "' has no '=': write option=value, as in detection.window=10s")};
   }
   return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
@@ -79,7 +79,7 @@ Error OptionSet::unknown_name(std::string_view name) const {
   for (const OptionRow& row : rows_) names.push_back(row.name);
   for (const auto& list : lists_) names.push_back(list->row().name);
   const std::string_view meant = nearest(name, names);
-  std::string message = "there is no option '" + printable(name, 64) + "'";
+  std::string message = "unknown option '" + printable(name, 64) + "'";
   if (!meant.empty()) {
     message += ": did you mean '" + std::string(meant) + "'?";
   } else {

@@ -46,15 +46,15 @@ Result<std::vector<Assignment>> split(std::string_view text, const std::string& 
     const std::size_t end = text.find_first_of("=,");
     if (end == std::string_view::npos || text[end] == ',') {
       return malformed_item("'" + printable(text.substr(0, end), 64) +
-                            "' sets nothing: write name=value,name=value, as in " + example +
-                            "; a value with a comma stands in double quotes");
+                            "' has no '=': write name=value,name=value, as in " + example +
+                            "; put a value that has a comma in double quotes");
     }
     const std::string_view name = text.substr(0, end);
     text.remove_prefix(end + 1);
     std::optional<std::string> value = take_value(text);
     if (!value) {
-      return malformed_item("the quotes of " + printable(name, 64) +
-                            " do not match: write a double quote inside them twice");
+      return malformed_item("the quotes of '" + printable(name, 64) +
+                            "' do not match: inside quotes, write a double quote twice");
     }
     out.push_back({name, std::move(*value)});
     if (text.empty()) return out;
@@ -81,7 +81,7 @@ void OptionList::truncate(std::size_t size) {
 
 std::vector<Error> OptionList::add_item(std::string_view text, std::string origin) {
   if (text.size() > kItemBytesMax)
-    return {malformed_item("longer than " + std::to_string(kItemBytesMax) + " bytes")};
+    return {malformed_item("the text is longer than " + std::to_string(kItemBytesMax) + " bytes")};
   const Result<std::vector<Assignment>> assignments = split(text, row_.example);
   if (!assignments.ok()) return {assignments.error()};
   OptionSet* const item = append(std::move(origin));
@@ -91,7 +91,7 @@ std::vector<Error> OptionList::add_item(std::string_view text, std::string origi
     const bool again = std::any_of(assignments->begin(), it,
                                    [&](const Assignment& a) { return a.name == it->name; });
     const Status set =
-        again ? Status(malformed_item("'" + printable(it->name, 64) + "' is there twice: keep one"))
+        again ? Status(malformed_item("'" + printable(it->name, 64) + "' is set twice: keep one"))
               : item->set(it->name, it->value);
     if (!set.ok()) faults.push_back(set.error());
   }
@@ -100,14 +100,14 @@ std::vector<Error> OptionList::add_item(std::string_view text, std::string origi
 }
 
 std::string OptionList::not_one_value() const {
-  return row_.name + " is a list: write each " + row_.item +
-         " below it in the configuration file, after '- ', or give it as --" + row_.item + " '" +
-         row_.example + "'";
+  return row_.name + " is a list: in the configuration file write each " + row_.item +
+         " below it, after '- '; on the command line use --" + row_.item + " '" + row_.example +
+         "'";
 }
 
 std::string OptionList::too_many() const {
   return row_.name + " has more than " + std::to_string(OptionListRow::kItemsMax) +
-         " items, the most there may be";
+         " items: remove some";
 }
 
 }  // namespace heatsink

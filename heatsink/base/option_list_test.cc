@@ -83,11 +83,12 @@ TEST_F(OptionLists, FaultyTextTellsAllAndAddsNothing) {
   EXPECT_THAT(add("match=a,window=5,windw=1s,match=b"),
               ElementsAre("rule 1: window is '5': write a number and us, ms, s, m or h, as in "
                           "250ms, or inherit (bounds 100ms .. 1h | inherit, default inherit)",
-                          "rule 1: there is no option 'windw': did you mean 'window'?",
-                          "'match' is there twice: keep one"));
+                          "rule 1: unknown option 'windw': did you mean 'window'?",
+                          "'match' is set twice: keep one"));
   for (const char* nothing : {"", "match", "match=a,", ",", "a,b"}) {
-    EXPECT_THAT(add(nothing), ElementsAre(HasSubstr("sets nothing: write name=value,name=value, as "
-                                                    "in match=user:*,window=1s")))
+    EXPECT_THAT(add(nothing),
+                ElementsAre(HasSubstr(
+                    "has no '=': write name=value,name=value, as in match=user:*,window=1s")))
         << nothing;
   }
   EXPECT_THAT(add("match=" + std::string(5000, 'a')),
@@ -100,12 +101,12 @@ TEST_F(OptionLists, FaultyTextTellsAllAndAddsNothing) {
 TEST_F(OptionLists, ListsAreNoSingleValue) {
   for (const char* assignment : {"rules=[]", "rules.match=a", "rules[0].match=a"}) {
     EXPECT_EQ(set.set_assignment(assignment).error().message,
-              "rules is a list: write each rule below it in the configuration file, after '- ', or "
-              "give it as --rule 'match=user:*,window=1s'")
+              "rules is a list: in the configuration file write each rule below it, after '- '; on "
+              "the command line use --rule 'match=user:*,window=1s'")
         << assignment;
   }
   EXPECT_EQ(set.set_assignment("rulse=1").error().message,
-            "there is no option 'rulse': did you mean 'rules'?");
+            "unknown option 'rulse': did you mean 'rules'?");
 }
 
 TEST_F(OptionLists, YamlSequencesOfMaps) {
@@ -145,26 +146,30 @@ TEST_F(OptionLists, FaultsNameTheLineAndTheItem) {
             "  - *x\n"
             "workers: 65\n"),
       ElementsAre(
-          "h.yaml:3: rule 1: there is no option 'windw': did you mean 'window'?",
+          "h.yaml:3: rule 1: unknown option 'windw': did you mean 'window'?",
           HasSubstr("h.yaml:4: rule 2: share is '200%': write 100% or less (bounds 0% .. 100% | "),
-          "h.yaml:5: rule 2: 'share' is there twice (first on line 4): keep one",
-          HasSubstr("h.yaml:6: copy is a list here: write its options"),
-          HasSubstr("h.yaml:7: rule 2: match is a group here: write one value"),
-          HasSubstr("h.yaml:8: rule 2: there is no group 'frobnicate'"),
+          "h.yaml:5: rule 2: 'share' is set twice (first on line 4): keep one",
+          HasSubstr("h.yaml:6: copy must be a group of options, not a list"),
+          HasSubstr("h.yaml:7: rule 2: match must be one value, not a group of options"),
+          HasSubstr("h.yaml:8: rule 2: unknown group 'frobnicate'"),
           "h.yaml:9: rule 2: window has no value: write one, or remove the line for the default "
           "inherit",
-          HasSubstr("h.yaml:10: a rule is written as 'name: value' lines, the first of them after"),
+          HasSubstr(
+              "h.yaml:10: a rule must be written as 'name: value' lines, the first one after"),
           HasSubstr("h.yaml:11: a rule is written"), HasSubstr(": a rule is written"),
           HasSubstr("h.yaml:13: aliases"), HasSubstr("h.yaml:14: workers is '65'")));
   EXPECT_TRUE(rules.empty()) << "all or nothing";
 }
 
 TEST_F(OptionLists, WrongShapesSayWhatIsDue) {
-  EXPECT_THAT(apply("rules: {match: a}\n"), ElementsAre(HasSubstr(":1: rules is a list: write")));
-  EXPECT_THAT(apply("rules: a\n"), ElementsAre(HasSubstr(":1: rules is a list: write each rule")));
+  EXPECT_THAT(apply("rules: {match: a}\n"),
+              ElementsAre(HasSubstr(":1: rules is a list: in the configuration file write")));
+  EXPECT_THAT(
+      apply("rules: a\n"),
+      ElementsAre(HasSubstr(":1: rules is a list: in the configuration file write each rule")));
   EXPECT_THAT(apply("rules.match: a\n"), ElementsAre(HasSubstr(":1: rules is a list")));
   EXPECT_THAT(apply("rulse: [{match: a}]\n"), ElementsAre(HasSubstr("did you mean 'rules'?")));
-  EXPECT_THAT(apply("rules: []\nrules: []\n"), ElementsAre(HasSubstr("is there twice")));
+  EXPECT_THAT(apply("rules: []\nrules: []\n"), ElementsAre(HasSubstr("is set twice")));
 }
 
 TEST_F(OptionLists, ItemsBeforeAFaultyFileStay) {
@@ -179,9 +184,9 @@ TEST_F(OptionLists, ItemsHaveALimit) {
   for (std::size_t i = 0; i < OptionListRow::kItemsMax; ++i) yaml += "- match: a\n";
   EXPECT_THAT(apply(yaml), IsEmpty());
   EXPECT_EQ(rules.size(), OptionListRow::kItemsMax);
-  EXPECT_THAT(add("match=a"), ElementsAre("rules has more than 1000 items, the most there may be"));
+  EXPECT_THAT(add("match=a"), ElementsAre("rules has more than 1000 items: remove some"));
   EXPECT_THAT(apply("rules: [{match: a}, {match: b}, {windw: c}]\n"),
-              ElementsAre("h.yaml:1: rules has more than 1000 items, the most there may be"));
+              ElementsAre("h.yaml:1: rules has more than 1000 items: remove some"));
   EXPECT_EQ(rules.size(), OptionListRow::kItemsMax);
 }
 

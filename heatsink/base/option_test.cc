@@ -120,9 +120,9 @@ TEST(Option, DefaultStaysWhatItWasWhenTheValueChanges) {
 TEST(Option, UnknownNameGivesTheNearest) {
   Sample s;
   EXPECT_EQ(s.error("detection.windw", "5s"),
-            "there is no option 'detection.windw': did you mean 'detection.window'?");
+            "unknown option 'detection.windw': did you mean 'detection.window'?");
   EXPECT_EQ(s.error("frobnicate", "5s"),
-            "there is no option 'frobnicate': 'heatsink config print' lists them all");
+            "unknown option 'frobnicate': 'heatsink config print' lists them all");
   EXPECT_EQ(s.set.set("nope", "").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(s.set.find("nope"), nullptr);
 }

@@ -25,10 +25,10 @@ TEST(Result, AValueCanBeMovedOut) {
 }
 
 TEST(ResultDeathTest, AValueThatIsNotThereEndsTheProcessWithTheError) {
-  Result<std::string> bad = Error{ErrorCode::kNotFound, "there is no option 'hotqps'"};
-  EXPECT_DEATH(static_cast<void>(bad->size()), "there is no option 'hotqps'");
-  EXPECT_DEATH(static_cast<void>(*bad), "there is no option 'hotqps'");
-  EXPECT_DEATH(static_cast<void>(std::move(bad).value()), "there is no option 'hotqps'");
+  Result<std::string> bad = Error{ErrorCode::kNotFound, "unknown option 'hotqps'"};
+  EXPECT_DEATH(static_cast<void>(bad->size()), "unknown option 'hotqps'");
+  EXPECT_DEATH(static_cast<void>(*bad), "unknown option 'hotqps'");
+  EXPECT_DEATH(static_cast<void>(std::move(bad).value()), "unknown option 'hotqps'");
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ Status check_secret(std::string_view secret) {
     return Unit{};
   return Error{
       ErrorCode::kInvalidArgument,
-      "a secret is one line of " + std::to_string(kSecretBytesMin) + " to " +
+      "a secret must be one line of " + std::to_string(kSecretBytesMin) + " to " +
           std::to_string(kSecretBytesMax) +
-          " letters, digits and signs without spaces; make one with: openssl rand -hex 32"};
+          " printable ASCII characters without spaces; make one with: openssl rand -hex 32"};
 }
 
 Result<std::string> read_secret_file(const std::string& path) {
@@ -28,7 +28,7 @@ Result<std::string> read_secret_file(const std::string& path) {
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (file.bad() || (file.fail() && !file.eof()))
     return Error{ErrorCode::kUnavailable,
-                 named + " cannot be read: check that it is there and who may read it"};
+                 named + " cannot be read: check that it exists and its permissions"};
   std::string secret(bytes.data(), static_cast<std::size_t>(file.gcount()));
   if (secret.ends_with('\n')) secret.pop_back();
   if (secret.ends_with('\r')) secret.pop_back();
@@ -44,16 +44,16 @@ Result<std::string> read_password_file(const std::string& path) {
   file.read(line.data(), static_cast<std::streamsize>(line.size()));
   if (file.bad() || (file.fail() && !file.eof()))
     return Error{ErrorCode::kUnavailable,
-                 named + " cannot be read: check that it is there and who may read it"};
+                 named + " cannot be read: check that it exists and its permissions"};
   line.resize(static_cast<std::size_t>(file.gcount()));
   line.resize(std::min(line.find('\n'), line.size()));
   if (line.ends_with('\r')) line.pop_back();
   if (line.empty())
-    return Error{ErrorCode::kInvalidArgument, named + " has no password on its first line"};
+    return Error{ErrorCode::kInvalidArgument, named + " has no password: its first line is empty"};
   if (line.size() > kPasswordBytesMax || line.find('\0') != std::string::npos)
-    return Error{ErrorCode::kInvalidArgument, named + ": a password is a line of at most " +
+    return Error{ErrorCode::kInvalidArgument, named + ": a password must be one line of at most " +
                                                   std::to_string(kPasswordBytesMax) +
-                                                  " bytes without null"};
+                                                  " bytes, without null bytes"};
   return line;
 }
 

@@ -85,7 +85,7 @@ Result<Share> parse_share(std::string_view text) {
   const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || rest != digits.data() + digits.size() || !std::isfinite(number)) {
     return Error{ErrorCode::kInvalidArgument,
-                 "'" + std::string(text) + "' is not a share: " + std::string(kShareForm)};
+                 "'" + std::string(text) + "' is not a percentage: " + std::string(kShareForm)};
   }
   return Share{percent ? number / 100 : number};
 }

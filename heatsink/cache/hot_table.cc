@@ -38,17 +38,17 @@ const char* to_string(Uncacheable why) {
     case Uncacheable::kNo:
       return "";
     case Uncacheable::kTooBig:
-      return "what is read of it is larger than cache.maximum-value-bytes";
+      return "its value is larger than cache.maximum-value-bytes";
     case Uncacheable::kWrongType:
-      return "the last read of it was refused by the server (a type it is not of?)";
+      return "the server refused the last read of it (wrong type?)";
     case Uncacheable::kNoRoom:
-      return "cache.maximum-bytes is used up by keys that earn more";
+      return "cache.maximum-bytes is used up by keys that save more load";
     case Uncacheable::kNilQuota:
-      return "it does not exist, and cache.maximum-nil is used up";
+      return "the key does not exist, and cache.maximum-nil is used up";
     case Uncacheable::kNoDatabase:
-      return "the server does not let the proxy into its database (SELECT)";
+      return "the server does not let the proxy select its database (SELECT)";
     case Uncacheable::kTableFull:
-      return "the server remembers cache.maximum-tracked-keys others for the proxy";
+      return "the server already tracks cache.maximum-tracked-keys keys for the proxy";
   }
   return "";
 }

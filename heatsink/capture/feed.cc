@@ -31,14 +31,15 @@ Status check(const FeedOptions& options) {
   if (ports.empty() || ports.size() > CaptureFeed::kPortsMax ||
       std::find(ports.begin(), ports.end(), 0) != ports.end()) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("a live capture needs 1 .. {} ports of servers, each 1 .. 65535",
+                 fmt::format("a live capture needs 1 to {} server ports, each from 1 to 65535",
                              CaptureFeed::kPortsMax)};
   }
   if (options.hosts.size() > CaptureFeed::kHostsMax ||
       !std::all_of(options.hosts.begin(), options.hosts.end(), is_numeric)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("the servers of a live capture are at most {} addresses in numbers",
-                             CaptureFeed::kHostsMax)};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("a live capture takes at most {} server addresses, each a numeric IP address",
+                    CaptureFeed::kHostsMax)};
   }
   return Unit{};
 }

@@ -170,7 +170,7 @@ TEST(PacketFile, DamageIsNamed) {
   append_little(huge, 0, 8);
   append_little(huge, 0x7FFFFFFF, 4);
   append_little(huge, 0x7FFFFFFF, 4);
-  EXPECT_THAT(read_all(huge).error, HasSubstr("damaged behind packet 0"));
+  EXPECT_THAT(read_all(huge).error, HasSubstr("damaged after packet 0"));
   EXPECT_THAT(read_all(Pcapng().packet(0, 1, "a").file).error, HasSubstr("interface"));
   EXPECT_THAT(read_all(Pcapng().interface(1).block(6, "short").file).error, HasSubstr("damaged"));
   Pcapng odd;
@@ -182,8 +182,8 @@ TEST(PacketFile, DamageIsNamed) {
 }
 
 TEST(PacketFile, OtherFilesAreRefused) {
-  EXPECT_THAT(read_all("t_ms,key\n1,a\n").error, HasSubstr("no capture file"));
-  EXPECT_THAT(read_all("").error, HasSubstr("no capture file"));
+  EXPECT_THAT(read_all("t_ms,key\n1,a\n").error, HasSubstr("not a capture file"));
+  EXPECT_THAT(read_all("").error, HasSubstr("not a capture file"));
   EXPECT_FALSE(PacketFile::recognises("\xD4\xC3"));
 }
 

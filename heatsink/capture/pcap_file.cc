@@ -43,9 +43,10 @@ class PcapFile final : public PacketFile {
 
  private:
   Error damaged(std::uint32_t size) const {
-    return {ErrorCode::kInvalidArgument,
-            fmt::format("the file is damaged behind packet {}: the next is said to have {} bytes",
-                        packets_, size)};
+    return {
+        ErrorCode::kInvalidArgument,
+        fmt::format("the file is damaged after packet {}: the next packet claims to have {} bytes",
+                    packets_, size)};
   }
 
   FileWindow window_;

@@ -44,9 +44,9 @@ Error cannot_open(pcap_t* handle, int status, const std::string& interface) {
     return {ErrorCode::kPermission, how_to_permit()};
   if (status == PCAP_ERROR_NO_SUCH_DEVICE) {
     return {ErrorCode::kNotFound,
-            fmt::format("there is no interface '{}' on this machine: 'ip link' lists them, and "
-                        "'any' stands for all",
-                        printable(interface))};
+            fmt::format(
+                "no interface '{}' on this machine: use one that 'ip link' lists, or 'any' for all",
+                printable(interface))};
   }
   return {ErrorCode::kUnavailable,
           fmt::format("interface '{}' cannot be captured: {}", printable(interface),

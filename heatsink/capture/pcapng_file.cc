@@ -171,7 +171,7 @@ class PcapngFile final : public PacketFile {
 
   Error damaged(std::string_view what) const {
     return {ErrorCode::kInvalidArgument,
-            fmt::format("the file is damaged behind packet {}: {} cannot be", packets_, what)};
+            fmt::format("the file is damaged after packet {}: {} cannot be right", packets_, what)};
   }
 
   FileWindow window_;

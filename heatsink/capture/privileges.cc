@@ -21,9 +21,9 @@ namespace {
 constexpr unsigned kNobody = 65534;
 
 Error refused(std::string_view what) {
-  return {ErrorCode::kPermission, fmt::format("the rights needed to open the capture cannot be "
-                                              "given up again: {}: {}",
-                                              what, std::strerror(errno))};
+  return {ErrorCode::kPermission,
+          fmt::format("cannot drop the privileges that opening the capture needed: {}: {}", what,
+                      std::strerror(errno))};
 }
 
 // A number that sudo left; nobody, if it did not.
@@ -70,8 +70,8 @@ std::string how_to_permit() {
   const std::string_view program =
       size > 0 ? std::string_view(path.data(), static_cast<std::size_t>(size)) : "heatsink";
   return fmt::format(
-      "capturing packets needs the capability CAP_NET_RAW: 'sudo setcap cap_net_raw+ep {}' gives "
-      "it to this program, or run it with sudo (it is given up once the capture is open)",
+      "capturing packets needs the capability CAP_NET_RAW: run 'sudo setcap cap_net_raw+ep {}', or "
+      "run heatsink with sudo (it drops the privilege once the capture is open)",
       program);
 }
 

@@ -159,14 +159,15 @@ SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint since, Ti
       return land_copy(hash, flight, since) ? flight->box : lead(hash, flight, load);
     case Flights::Role::kRefused:
       count(counters_.refusals);
-      throw LoadRefused("as many callers as cache.maximum-waiters wait for this key's load");
+      throw LoadRefused("cache.maximum-waiters callers already wait for the load of this key");
     case Flights::Role::kWaits:
       break;
   }
   count(counters_.waits);
   if (!flights_.wait(*flight, options_.wait_timeout)) {
     count(counters_.refusals);
-    throw LoadRefused("another load of this key has taken longer than cache.wait-timeout");
+    throw LoadRefused(
+        "the load of this key, started by another caller, took longer than cache.wait-timeout");
   }
   return brought_by(*flight);
 }

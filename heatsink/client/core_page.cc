@@ -29,11 +29,11 @@ std::string source_of(const ClientOptions& options) {
 
 std::string why_no_copy(const ClientOptions& options, const detect::Verdict& verdict) {
   if (verdict.temperature == detect::Temperature::kWriteHot)
-    return "it is written too often for its reads";
+    return "it has too many writes for its reads";
   if (verdict.temperature != detect::Temperature::kHot) return "it is not hot";
   if (!options.cache_enabled) return "cache.enabled is false";
   if (verdict.count.key_truncated) return "its name is too long";
-  return "no load since its last change, or no room for it";
+  return "it was not loaded since its last change, or there is no room for it";
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void Core::start_page() {
   }
   if (page.error().code != ErrorCode::kUnavailable)
     throw std::invalid_argument("admin.listen: " + page.error().message);
-  log(LogLevel::kWarning, "admin.listen: no page: " + page.error().message);
+  log(LogLevel::kWarning, "admin.listen: the admin page is not available: " + page.error().message);
 }
 
 std::string Core::coherence() const {
@@ -92,7 +92,7 @@ detect::Report Core::page_report() const {
   report.hot = options_.hot_qps;
   report.warm = options_.warm_qps;
   report.hot_means =
-      fmt::format("what has at least {}/s in this process (detection.hot-qps)", options_.hot_qps);
+      fmt::format("at least {}/s in this process (detection.hot-qps)", options_.hot_qps);
   report.quiet = fmt::format("no key reaches {}/s (detection.hot-qps)", options_.hot_qps);
   report.cached_entries = now.copies;
   report.cached_bytes = now.copies_bytes;

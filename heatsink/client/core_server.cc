@@ -15,8 +15,10 @@ void expect_done(const resp::Value& reply) {
 
 ServerLink& Core::server() {
   if (is_in_forked_child_)
-    throw ServerUnavailable("this process was forked: make the client after fork()");
-  if (server_ == nullptr) throw ServerUnavailable("no server.url is set: give a loader");
+    throw ServerUnavailable(
+        "this client was created before fork(): create it in the child process");
+  if (server_ == nullptr)
+    throw ServerUnavailable("server.url is not set: set it, or pass a loader");
   return *server_;
 }
 

@@ -44,7 +44,7 @@ void tell_window(Stats& stats, const detect::Summary& window,
 std::string line_of(const Stats& now, Nanos window) {
   return fmt::format(
       "{:.0f} reads/s, {:.0f} writes/s, {:.0f} distinct keys/s, {:.1f} % of reads served locally; "
-      "{} hot keys with {:.1f} % of the traffic, {} copies of {} in all; in the last {}: {} loads "
+      "{} hot keys with {:.1f} % of the traffic; {} copies, {} in all; in the last {}: {} loads "
       "({} failed, {} refused), {} refreshes ({} failed, {} keys given up)",
       now.reads_per_second, now.writes_per_second, now.distinct_keys_per_second,
       now.hit_ratio * 100, now.hot_keys, now.hot_share * 100, now.copies,

@@ -75,7 +75,10 @@ void apply(std::string_view name, std::string_view value, OptionSet& set, Config
     return name.starts_with(variable_of(group_of(each)));
   });
   if (is_ours)
-    faults.push_back({ErrorCode::kNotFound, fmt::format("{} is no option's variable", name)});
+    faults.push_back(
+        {ErrorCode::kNotFound,
+         fmt::format("the environment variable {} does not match any option: correct or remove it",
+                     name)});
 }
 
 }  // namespace
@@ -213,20 +216,22 @@ void ClientOptions::describe(OptionSet& set) {
 
 Status ClientOptions::check() const {
   if (warm_qps > hot_qps) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("detection.warm-qps is {}: it cannot be above detection.hot-qps ({})",
-                             warm_qps, hot_qps)};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("detection.warm-qps is {}: it must not be above detection.hot-qps ({})",
+                    warm_qps, hot_qps)};
   }
   if (window > inactive_expire) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("detection.window is {}: it cannot be above recorder.inactive-expire "
-                             "({}), or keys would be forgotten that the window has counted",
-                             format_duration(window), format_duration(inactive_expire))};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("detection.window is {}: it must not be longer than recorder.inactive-expire "
+                    "({}), because the recorder would forget keys that the window counts",
+                    format_duration(window), format_duration(inactive_expire))};
   }
   if (statistics_hold * 2 > statistics_length) {
     return Error{ErrorCode::kInvalidArgument,
-                 "statistics.hold cannot be above half of statistics.length: by then nobody knows "
-                 "any more which flush was counted"};
+                 "statistics.hold must be at most half of statistics.length: after that time the "
+                 "server no longer knows which flushes it has counted"};
   }
   if (Status status = check_admin(); !status.ok()) return status;
   return server_url.empty() ? Status(Unit{}) : check_server();
@@ -236,7 +241,7 @@ Status ClientOptions::check() const {
 Status ClientOptions::check_admin() const {
   if (!admin_token.empty() && !admin_token_file.empty())
     return Error{ErrorCode::kInvalidArgument,
-                 "admin.token and admin.token-file: write one of them"};
+                 "admin.token and admin.token-file are both set: keep one of them"};
   if (!admin_token.empty()) {
     if (const Status status = check_secret(admin_token); !status.ok())
       return Error{status.error().code, "admin.token: " + status.error().message};
@@ -260,16 +265,17 @@ Status ClientOptions::check_server() const {
   const bool has_tls = !server_tls_ca.empty() || !server_tls_cert.empty() ||
                        !server_tls_server_name.empty() || !server_tls_verify;
   if (server_tls_cert.empty() != server_tls_key.empty())
-    return refuse("server.tls-cert and server.tls-key: a certificate needs both");
+    return refuse("a certificate needs both server.tls-cert and server.tls-key: set both, or none");
   if (has_tls && !url->tls) {
     return refuse(
-        "server.tls-* is set, but server.url has no TLS: write rediss://, or leave them out");
+        "server.tls-* is set, but server.url has no TLS: use rediss://, or remove server.tls-*");
   }
   if (heartbeat_interval * 2 > max_staleness)
-    return refuse("cache.heartbeat-interval cannot be above half of cache.max-staleness");
+    return refuse("cache.heartbeat-interval must be at most half of cache.max-staleness");
   if (stale_while_error > Nanos(0)) {
     return refuse(
-        "refresh.stale-while-error cannot be with server.url, whose copies are never that old");
+        "refresh.stale-while-error cannot be combined with server.url, because copies end when the "
+        "server proves nothing for cache.max-staleness: remove one of them");
   }
   return Unit{};
 }

@@ -72,7 +72,7 @@ TEST(ClientOptions, AreSetOverWhatTheyAre) {
 // As documentation writes it, for options that are known to be right.
 TEST(ClientOptionsDeathTest, AWrongNameIsToldWhereOptionsAreTakenUnseen) {
   EXPECT_DEATH(static_cast<void>(*ClientOptions{}.with("detection.hotqps", "500")),
-               "there is no option 'detection.hotqps'.*detection.hot-qps");
+               "unknown option 'detection.hotqps'.*detection.hot-qps");
 }
 
 TEST(ClientOptions, AreReadFromTheEnvironment) {
@@ -92,7 +92,7 @@ TEST(ClientOptions, NameTheVariableThatIsWrong) {
   EXPECT_THAT(options.error().message, HasSubstr("1 .. 100000"));
   const std::array<const char*, 2> unknown = {"HEATSINK_CACHE_MAXIMUM=5", nullptr};
   EXPECT_THAT(ClientOptions::from_environment(unknown.data()).error().message,
-              HasSubstr("HEATSINK_CACHE_MAXIMUM is no option"));
+              HasSubstr("HEATSINK_CACHE_MAXIMUM does not match any option"));
   const std::array<const char*, 2> other = {"HEATSINK_LOG=5", nullptr};
   EXPECT_TRUE(ClientOptions::from_environment(other.data()).ok()) << "of another program";
 }

@@ -32,7 +32,7 @@ net::RedisUrl url_of(const ClientOptions& options) {
 net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url) {
   if (!url.tls) return {};
   if (!options.server_tls_verify)
-    log(LogLevel::kWarning, "server.tls-verify is off: anybody could be the server");
+    log(LogLevel::kWarning, "server.tls-verify is off: the server's identity is not checked");
   const std::string& name = options.server_tls_server_name;
   Result<net::TlsContext> context = net::TlsContext::client(
       {options.server_tls_ca, options.server_tls_cert, options.server_tls_key,
@@ -167,8 +167,7 @@ resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
   if (!is_posted) throw ServerUnavailable("the client is closed");
   if (reply.wait_for(patience_) != std::future_status::ready)
     throw ServerUnavailable(
-        "the server has not answered in time; nobody knows whether the request "
-        "was executed");
+        "the server did not answer in time; it is unknown whether it executed the request");
   Result<resp::Value> said = reply.get();
   if (!said.ok()) throw ServerUnavailable(said.error().message);
   return std::move(said).value();
@@ -211,8 +210,8 @@ void ServerLink::on_facts(const redis::ServerFacts& facts) { is_cluster_ = facts
 void ServerLink::on_up() {
   if (is_cluster_) {
     set_problem(
-        "the server is a node of a cluster, and server.url takes a server that has all keys"
-        ": go through heatsink proxy, or leave server.url out and give a loader");
+        "the server is a cluster node, but server.url needs one server that has all keys: connect "
+        "through heatsink proxy, or remove server.url and pass a loader");
     return;
   }
   set_problem("");

@@ -8,7 +8,8 @@ namespace heatsink::client {
 
 distributed::ServerOptions server_options(const ClientOptions& options, std::string client_name) {
   if (options.server_url.empty())
-    throw std::invalid_argument("server.url is not set: what processes share is kept there");
+    throw std::invalid_argument(
+        "server.url is not set: set it to the server that keeps what the processes share");
   if (const Status sound = options.check(); !sound.ok())
     throw std::invalid_argument(sound.error().message);
   return {.url = options.server_url,

@@ -134,13 +134,13 @@ Status mergeable(const Summary& a, const Summary& b) {
   if (a.window == Nanos{} || b.window == Nanos{}) return Unit{};
   if (a.window != b.window) {
     return Error{ErrorCode::kInvalidArgument,
-                 "summaries over windows of different lengths cannot be joined: configure the same "
+                 "cannot merge summaries with windows of different lengths: configure the same "
                  "window on all nodes"};
   }
   if (a.dimension != b.dimension) {
-    return Error{ErrorCode::kInvalidArgument,
-                 std::string("a summary of ") + to_string(a.dimension) +
-                     " cannot be joined with one of " + to_string(b.dimension)};
+    return Error{ErrorCode::kInvalidArgument, std::string("cannot merge a summary of ") +
+                                                  to_string(a.dimension) + " with one of " +
+                                                  to_string(b.dimension)};
   }
   return Unit{};
 }

@@ -105,9 +105,10 @@ std::string cooled(const Figures& figures, const Rule& rule) {
 std::string mostly_written(const Figures& figures, const Rule& rule, const Evidence& evidence) {
   const double reads_per_write = static_cast<double>(evidence.reads) /
                                  static_cast<double>(std::max<std::uint64_t>(evidence.writes, 1));
-  return fmt::format("{}, but {:.1f} reads per write < {:g}: a local copy would be lost too often",
-                     evidence.heat_low >= 1 ? figures.above_hot() : figures.low(), reads_per_write,
-                     rule.write_hot_ratio);
+  return fmt::format(
+      "{}, but {:.1f} reads per write < {:g}: writes would drop a local copy too often",
+      evidence.heat_low >= 1 ? figures.above_hot() : figures.low(), reads_per_write,
+      rule.write_hot_ratio);
 }
 
 std::size_t hot_max(const SelectorOptions& options) {
@@ -130,10 +131,10 @@ std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
       return fmt::format("{}, but not yet for {} windows", figures.above_hot(),
                          rule.confirm_windows);
     case Cause::kTopNFull:
-      return fmt::format("{}, but {} others are hot (top-n)", figures.above_hot(),
+      return fmt::format("{}, but {} other keys are hot (top-n)", figures.above_hot(),
                          hot_max(options));
     case Cause::kWaiting:
-      return figures.above_hot() + ", but the promotion-interval is not over";
+      return figures.above_hot() + ", but waiting for the end of the promotion-interval";
     case Cause::kAboveHot:
       return evidence.rate_low >= rule.hot
                  ? fmt::format("{} ({})", figures.above_hot(), figures.share())
@@ -153,7 +154,7 @@ std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
       return fmt::format("{}: a busier key took its place among the top-n {}", figures.low(),
                          hot_max(options));
     case Cause::kNoRoom:
-      return fmt::format("{}: {} busier keys are known already", figures.low(), options.keys_max);
+      return fmt::format("{}: {} busier keys are already listed", figures.low(), options.keys_max);
     case Cause::kVanished:
       return fmt::format("at most {}: no longer among the busiest keys", figures.high());
   }

@@ -40,18 +40,18 @@ bool is_part(double value) { return value >= 0 && value <= 1; }
 // The field at fault and what it may be; "" if none is.
 std::string fault_of(const Rule& rule) {
   const std::size_t bytes = rule.match.size();
-  if (bytes == 0) return "match is empty: name a key, a prefix as in user:*, or * for all keys";
+  if (bytes == 0) return "match is empty: write a key, a prefix as in user:*, or * for all keys";
   if (bytes > kPatternBytesMax) {
-    return fmt::format("match has {} bytes; at most {} can be told apart", bytes, kPatternBytesMax);
+    return fmt::format("match has {} bytes: write at most {}", bytes, kPatternBytesMax);
   }
-  if (rule.measure.window <= Nanos(0)) return "the window must be longer than 0";
+  if (rule.measure.window <= Nanos(0)) return "window must be longer than 0";
   if (!std::isfinite(rule.hot) || rule.hot <= 0) return "hot must be a number above 0";
   if (!std::isfinite(rule.warm) || rule.warm < 0) return "warm must be 0 or a number above 0";
   if (rule.warm > rule.hot) {
-    return fmt::format("hot {:g} is below warm {:g}: a hot key is warm, too", rule.hot, rule.warm);
+    return fmt::format("hot {:g} is below warm {:g}: raise hot or lower warm", rule.hot, rule.warm);
   }
-  if (!is_part(rule.hot_share)) return "hot-share must be 0 % .. 100 %";
-  if (!is_part(rule.demote_ratio)) return "demote-ratio must be 0 .. 1";
+  if (!is_part(rule.hot_share)) return "hot-share must be from 0 % to 100 %";
+  if (!is_part(rule.demote_ratio)) return "demote-ratio must be from 0 to 1";
   if (rule.confirm_windows == 0) return "confirm-windows must be at least 1";
   if (rule.minimum_residence < Nanos(0)) return "minimum-residence must not be negative";
   if (!(rule.write_hot_ratio >= 0)) return "write-hot-ratio must be 0 or a number above 0";
@@ -196,7 +196,7 @@ RuleSet::RuleSet(std::vector<Rule> rules)
 Result<RuleSet> RuleSet::make(Rule base, std::vector<Rule> rules) {
   if (rules.size() > kRulesMax) {
     return Error{ErrorCode::kOutOfRange,
-                 fmt::format("{} rules; at most {} are kept", rules.size(), kRulesMax)};
+                 fmt::format("there are {} rules: use at most {}", rules.size(), kRulesMax)};
   }
   for (Rule& rule : rules) {
     if (rule.name.empty()) rule.name = rule.match;
@@ -209,10 +209,10 @@ Result<RuleSet> RuleSet::make(Rule base, std::vector<Rule> rules) {
   }
   RuleSet made(std::move(rules));
   if (const std::size_t count = made.measures().size(); count > kMeasuresMax) {
-    return Error{ErrorCode::kOutOfRange,
-                 fmt::format("the rules have {} different pairs of window and dimension; at most "
-                             "{} are counted at once",
-                             count, kMeasuresMax)};
+    return Error{
+        ErrorCode::kOutOfRange,
+        fmt::format("the rules have {} different pairs of window and dimension: use at most {}",
+                    count, kMeasuresMax)};
   }
   return made;
 }

@@ -138,11 +138,11 @@ std::string fault(const Rule& faulty) {
 TEST(Rules, WhatCannotBeIsToldByNameAndField) {
   EXPECT_EQ(fault(rule("fine")), "");
   EXPECT_THAT(fault(rule("")), HasSubstr("match is empty"));
-  EXPECT_THAT(fault(rule(std::string(1025, 'a'))), HasSubstr("1025 bytes; at most 1024"));
+  EXPECT_THAT(fault(rule(std::string(1025, 'a'))), HasSubstr("1025 bytes: write at most 1024"));
   EXPECT_EQ(fault(rule(std::string(1024, 'a'))), "");
   Rule turned = rule("user:*", 100);
   turned.warm = 200;
-  EXPECT_EQ(fault(turned), "rule \"user:*\": hot 100 is below warm 200: a hot key is warm, too");
+  EXPECT_EQ(fault(turned), "rule \"user:*\": hot 100 is below warm 200: raise hot or lower warm");
   turned.warm = 100;
   EXPECT_EQ(fault(turned), "");
   const auto with = [](auto change) {
@@ -177,7 +177,7 @@ TEST(Rules, TooManyAreRefused) {
   const Result<RuleSet> five = RuleSet::make(Rule{}, measures);
   ASSERT_FALSE(five.ok());
   EXPECT_THAT(five.error().message,
-              HasSubstr("5 different pairs of window and dimension; at most 4"));
+              HasSubstr("5 different pairs of window and dimension: use at most 4"));
   measures.pop_back();
   EXPECT_TRUE(RuleSet::make(Rule{}, measures).ok());
 }

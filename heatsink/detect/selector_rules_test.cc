@@ -81,8 +81,8 @@ TEST(SelectorRules, WritesMakeAKeyWriteHot) {
                                window_of(seconds(1), writes, {{"w:1", 2000}})};
   EXPECT_THAT(noticed(selector.update(summaries)), ElementsAre("w:1 cold > write-hot"));
   EXPECT_EQ(verdict_of(selector, "w:1").reason,
-            "200 writes/s >= hot 100, but 0.0 reads per write < 10: a local copy would be lost too "
-            "often, rule w:*");
+            "200 writes/s >= hot 100, but 0.0 reads per write < 10: writes would drop a local copy "
+            "too often, rule w:*");
 }
 
 TEST(SelectorRules, AShareOfTheTraffic) {
@@ -140,7 +140,7 @@ TEST(SelectorRules, PromotionsWaitForTheirInterval) {
   EXPECT_THAT(told(selector.update(window_of(seconds(1), {{"a", 4000}, {"b", 4000}}))), IsEmpty());
   EXPECT_EQ(verdict_of(selector, "b").temperature, Temperature::kWarm);
   EXPECT_EQ(verdict_of(selector, "b").reason,
-            "4000/s >= hot-qps 3000, but the promotion-interval is not over");
+            "4000/s >= hot-qps 3000, but waiting for the end of the promotion-interval");
   EXPECT_THAT(told(selector.update(window_of(seconds(5), {{"a", 4000}, {"b", 5000}, {"c", 4000}}))),
               ElementsAre("+b", "+c"));
 }
@@ -201,7 +201,7 @@ TEST(SelectorRules, KeysMaxIsForAllTogetherAndSaysWhoHadNoRoom) {
                          window_of(seconds(1), misses, {{"m:1", 2000}, {"m:2", 9000}})};
   const auto changes = selector.update(two);
   EXPECT_THAT(noticed(changes), ElementsAre("a warm > cold", "m:2 cold > hot", "m:1 cold > warm"));
-  EXPECT_EQ(changes[0].verdict.reason, "600/s: 3 busier keys are known already");
+  EXPECT_EQ(changes[0].verdict.reason, "600/s: 3 busier keys are already listed");
 }
 
 }  // namespace

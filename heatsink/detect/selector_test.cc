@@ -116,8 +116,8 @@ TEST(Selector, WriteHotIsNotPromotedAndDoesNotFlap) {
   EXPECT_THAT(told(selector.update(window_of(seconds(0), {{"a", 2990, 300}}))), IsEmpty());
   EXPECT_EQ(temperature_of(selector, "a"), Temperature::kWriteHot);
   EXPECT_EQ(verdict_of(selector, "a").reason,
-            "3290/s >= hot-qps 3000, but 10.0 reads per write < 10: a local copy would be lost too "
-            "often");
+            "3290/s >= hot-qps 3000, but 10.0 reads per write < 10: writes would drop a local copy "
+            "too often");
   // A little better than the ratio, for long: not enough.
   EXPECT_THAT(told(selector.update(window_of(seconds(30), {{"a", 3700, 300}}))), IsEmpty());
   // Clearly better: a copy pays.
@@ -158,7 +158,7 @@ TEST(Selector, OnlyTheTopNAreHot) {
               ElementsAre("+a", "+b"));
   EXPECT_EQ(temperature_of(selector, "c"), Temperature::kWarm);
   EXPECT_EQ(verdict_of(selector, "c").reason,
-            "3000/s >= hot-qps 3000, but 2 others are hot (top-n)");
+            "3000/s >= hot-qps 3000, but 2 other keys are hot (top-n)");
   // Clearly busier, but the holders are in their residence.
   EXPECT_THAT(told(selector.update(window_of(seconds(9), {{"a", 5000}, {"b", 4000}, {"c", 9000}}))),
               IsEmpty());

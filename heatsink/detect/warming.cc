@@ -42,19 +42,21 @@ const char* to_string(WarmSearch::State state) {
 }
 
 std::string pattern_fault(std::string_view glob) {
-  if (glob.empty()) return "the pattern is empty: write one as in product:*";
+  if (glob.empty()) return "the pattern is empty: write a pattern as in product:*";
   if (glob.size() > WarmPattern::kGlobBytesMax) {
     return "the pattern is longer than " + std::to_string(WarmPattern::kGlobBytesMax) + " bytes";
   }
   bool in_class = false;
   for (std::size_t i = 0; i < glob.size(); ++i) {
     if (glob[i] == '\\') {
-      if (++i == glob.size()) return "the pattern ends with a backslash: write two for one";
+      if (++i == glob.size())
+        return "the pattern ends with a backslash: write two backslashes for a literal one";
     } else if (in_class ? glob[i] == ']' : glob[i] == '[') {
       in_class = !in_class;
     }
   }
-  return in_class ? "the pattern ends within [: close it with ], or write \\[ for a plain one" : "";
+  return in_class ? "the pattern has an open '[': close it with ']', or write \\[ for a literal one"
+                  : "";
 }
 
 }  // namespace heatsink::detect

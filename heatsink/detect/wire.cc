@@ -127,7 +127,7 @@ void write_totals(WireWriter& out, const Summary& summary) {
 // ---- reading
 
 Error not_a_summary(const std::string& why) {
-  return {ErrorCode::kProtocol, "this is not a summary of hot keys as heatsink sends it: " + why};
+  return {ErrorCode::kProtocol, "not a hot-key summary of heatsink: " + why};
 }
 
 void read_totals(WireReader& in, Summary& out) {
@@ -150,10 +150,10 @@ std::vector<Tally> read_tallies(WireReader& in, std::uint64_t accesses) {
   for (std::uint64_t left = in.number(kTalliesMax); left > 0 && !in.failed(); --left) {
     Tally tally{std::string(in.string(kTallyBytesMax)), in.number(kWireCountMax)};
     tally.high = tally.low + in.number(kWireCountMax - tally.low);
-    in.require(tally.low <= accesses, "more is tallied than was seen");
+    in.require(tally.low <= accesses, "a tally is larger than the number of accesses");
     accesses -= std::min(tally.low, accesses);
     for (const Tally& other : tallies)
-      in.require(other.name != tally.name, "a tally is told twice");
+      in.require(other.name != tally.name, "a tally is listed twice");
     tallies.push_back(std::move(tally));
   }
   return tallies;
@@ -169,7 +169,7 @@ KeyHash hash_of(const KeyCount& key, std::uint64_t seed) {
 KeyCount read_key(WireReader& in, std::uint64_t high_before, std::uint64_t seed) {
   KeyCount key;
   const std::uint8_t flags = in.byte();
-  in.require(flags < 128, "a key has a flag that version 1 does not know");
+  in.require(flags < 128, "a key has a flag that version 1 does not define");
   key.key = in.string(kKeyBytesMax);
   key.key_truncated = (flags & kTruncated) != 0;
   if (key.key_truncated) key.digest = in.fixed64();
@@ -246,10 +246,10 @@ std::string encode(const Summary& summary) {
 
 Result<Summary> decode(std::string_view bytes, std::uint64_t seed, TimePoint at) {
   if (bytes.size() > kWireBytesMax) return not_a_summary("it is longer than 1 MiB");
-  if (!bytes.starts_with(kMagic)) return not_a_summary("it does not begin as one");
+  if (!bytes.starts_with(kMagic)) return not_a_summary("it has no valid header");
   WireReader in(bytes.substr(kMagic.size()));
   if (const std::uint8_t version = in.byte(); !in.failed() && version != kWireVersion) {
-    return Error{ErrorCode::kUnsupported, "this summary has wire version " +
+    return Error{ErrorCode::kUnsupported, "the summary has wire version " +
                                               std::to_string(version) + ", and this build reads " +
                                               std::to_string(kWireVersion) +
                                               ": run the same version of heatsink on all nodes"};
@@ -257,7 +257,7 @@ Result<Summary> decode(std::string_view bytes, std::uint64_t seed, TimePoint at)
   const std::uint64_t expected = in.fixed64();
   if (in.failed()) return not_a_summary(in.fault());
   if (checksum(bytes.substr(kHeaderBytes)) != expected) {
-    return not_a_summary("it was damaged on the way (its checksum differs)");
+    return not_a_summary("it was damaged in transit (wrong checksum)");
   }
   Summary out;
   out.at = at;
@@ -265,7 +265,7 @@ Result<Summary> decode(std::string_view bytes, std::uint64_t seed, TimePoint at)
   read_keys(in, seed, out.keys);
   pass_over_sections(in);
   in.require(out.window != Nanos{} || (out.requests + out.absent_max == 0 && out.keys.empty()),
-             "it counts something over no time");
+             "it has counts but no window");
   if (in.failed()) return not_a_summary(in.fault());
   return out;
 }

@@ -50,9 +50,9 @@ class WireReader {
       n |= (b & 0x7F) << shift;
       if ((b & 0x80) != 0) continue;
       if (shift > 0 && b == 0) break;  // a longer spelling of a smaller number
-      return n <= at_most ? n : fail("a number is past its limit");
+      return n <= at_most ? n : fail("a number is too large");
     }
-    return fail("a number is misspelt");
+    return fail("a number is malformed");
   }
 
   std::uint64_t fixed64() {
@@ -62,7 +62,7 @@ class WireReader {
   }
 
   std::uint8_t byte() {
-    if (rest_.empty()) return static_cast<std::uint8_t>(fail("it ends too early"));
+    if (rest_.empty()) return static_cast<std::uint8_t>(fail("it is cut off"));
     const auto b = static_cast<std::uint8_t>(rest_.front());
     rest_.remove_prefix(1);
     return b;
@@ -70,7 +70,7 @@ class WireReader {
 
   std::string_view string(std::size_t bytes_max) {
     const std::uint64_t size = number(bytes_max);
-    if (size > rest_.size()) fail("it ends too early");
+    if (size > rest_.size()) fail("it is cut off");
     const std::string_view text = rest_.substr(0, static_cast<std::size_t>(size));
     if (!failed()) rest_.remove_prefix(text.size());
     return failed() ? std::string_view() : text;

@@ -139,7 +139,7 @@ Result<LimitAnswer> limit_answer(const resp::Value& reply) {
   };
   if (reply.type != resp::Value::Type::kArray || reply.items.size() != 3 ||
       !std::all_of(reply.items.begin(), reply.items.end(), is_count))
-    return Error{ErrorCode::kProtocol, "the server's function has answered in another form"};
+    return Error{ErrorCode::kProtocol, "the server's function sent an unexpected reply"};
   return LimitAnswer{.granted = static_cast<std::uint64_t>(reply.items[0].integer),
                      .remaining = static_cast<std::uint64_t>(reply.items[1].integer),
                      .retry_after = std::chrono::microseconds(reply.items[2].integer)};
@@ -155,7 +155,7 @@ Status check_distributed(const limit::LimiterOptions& options) {
   if (!is_window(options) && options.algorithm != limit::Algorithm::kTokenBucket)
     return Error{
         ErrorCode::kInvalidArgument,
-        fmt::format("across processes there are {} and {}, not {}",
+        fmt::format("limits across processes support {} and {}, not {}",
                     to_string(limit::Algorithm::kTokenBucket),
                     to_string(limit::Algorithm::kSlidingWindow), to_string(options.algorithm))};
   const auto made = limit::make_limiter(options);

@@ -16,16 +16,16 @@ Error refused(std::string why) { return {ErrorCode::kOutOfRange, std::move(why)}
 
 Status check(const RateLimiterOptions& options) {
   if (options.name.empty() || options.name.size() > kNameBytesMax)
-    return refused(fmt::format("a limiter's name has 1 to {} bytes", kNameBytesMax));
+    return refused(fmt::format("the limiter's name must have 1 to {} bytes", kNameBytesMax));
   if (options.name.find_first_of("{}") != std::string::npos)
-    return refused("a limiter's name has no braces: a key may, to choose its slot");
+    return refused("the limiter's name must not have braces (a key may, to choose its slot)");
   if (!(options.lease_share >= 0 && options.lease_share <= 1))
-    return refused("a limiter's lease share is 0 to 1");
+    return refused("the limiter's lease_share must be from 0 to 1");
   if (options.lease_lasts < Millis(10) || options.lease_lasts > std::chrono::minutes(1))
-    return refused("a lease lasts 10ms to 1m");
+    return refused("the limiter's lease_lasts must be from 10ms to 1m");
   if (options.patience <= Nanos(0) || options.patience > std::chrono::hours(1))
-    return refused("a limiter's patience is more than nothing and at most 1h");
-  if (options.keys_max < 1) return refused("a limiter remembers at least 1 key");
+    return refused("the limiter's patience must be longer than 0 and at most 1h");
+  if (options.keys_max < 1) return refused("the limiter's keys_max must be at least 1");
   return check_distributed(options.limit);
 }
 

@@ -79,13 +79,16 @@ void RateLimiter::Core::ask(const std::shared_ptr<LimitState>& state, std::uint6
                             TimePoint deadline, Done done) {
   const TimePoint now = BootClock::now();
   if (state->key.size() > prefix_.size() + kLimitKeyBytesMax) {
-    done(failed({ErrorCode::kOutOfRange,
-                 fmt::format("a limit's key has at most {} bytes", kLimitKeyBytesMax)},
-                Nanos(0)));
+    done(failed(
+        {ErrorCode::kOutOfRange, fmt::format("the key is longer than {} bytes", kLimitKeyBytesMax)},
+        Nanos(0)));
     return;
   }
   if (now.time_since_epoch().count() < suspended_until_.load(std::memory_order_relaxed)) {
-    done(failed({ErrorCode::kTimedOut, "the server did not answer in time just now"}, Nanos(0)));
+    done(failed(
+        {ErrorCode::kTimedOut,
+         "the server did not answer the last request in time, so it is not asked for a moment"},
+        Nanos(0)));
     return;
   }
   const bool is_buying = n > 0 && leases() && state->lease.begin_buying();
@@ -116,7 +119,7 @@ Verdict RateLimiter::Core::ask_and_wait(const std::shared_ptr<LimitState>& state
   // The server's thread keeps the deadline, unless it looks up a name just then.
   if (deadline != Server::kNoDeadline &&
       told.wait_for(deadline + Millis(5) - BootClock::now()) != std::future_status::ready)
-    return failed({ErrorCode::kTimedOut, "the server has not answered by the deadline"},
+    return failed({ErrorCode::kTimedOut, "the server did not answer before the deadline"},
                   BootClock::now() - began);
   return told.get();
 }

@@ -21,7 +21,7 @@ constexpr Nanos kRenewAfter = std::chrono::seconds(1);
 Result<net::TlsContext> tls_of(const ServerOptions& options, const net::RedisUrl& url) {
   if (!url.tls) return net::TlsContext();
   if (!options.tls_verify)
-    log(LogLevel::kWarning, "TLS is not verified: anybody could be the server");
+    log(LogLevel::kWarning, "tls_verify is off: the server's identity is not checked");
   return net::TlsContext::client(
       {options.tls_ca, options.tls_cert, options.tls_key,
        options.tls_server_name.empty() ? url.address.host : options.tls_server_name,
@@ -75,7 +75,7 @@ void Server::Core::run() {
 void Server::Core::begin(const std::shared_ptr<Pending>& pending) {
   const auto too_late = [this, pending] {
     timeouts.fetch_add(1, std::memory_order_relaxed);
-    finish(*pending, Error{ErrorCode::kTimedOut, "the server has not answered by the deadline"});
+    finish(*pending, Error{ErrorCode::kTimedOut, "the server did not answer before the deadline"});
   };
   if (BootClock::now() >= pending->deadline) {
     too_late();
@@ -161,7 +161,8 @@ void Server::call(FunctionCall what, TimePoint deadline, Done done) {
   core_->calls.fetch_add(1, std::memory_order_relaxed);
   if (what.keys.empty()) {
     core_->failures.fetch_add(1, std::memory_order_relaxed);
-    done(Error{ErrorCode::kInvalidArgument, "a function without keys belongs to no server"});
+    done(Error{ErrorCode::kInvalidArgument,
+               "a function call needs at least one key, which chooses the server"});
     return;
   }
   auto pending = std::make_shared<Pending>(
@@ -172,7 +173,8 @@ void Server::call(FunctionCall what, TimePoint deadline, Done done) {
   core_->waiting.fetch_sub(1, std::memory_order_relaxed);
   core_->failures.fetch_add(1, std::memory_order_relaxed);
   pending->done(is_one_too_many
-                    ? Error{ErrorCode::kUnavailable, "too many calls wait for the server"}
+                    ? Error{ErrorCode::kUnavailable,
+                            "too many calls are waiting for the server: try again later"}
                     : closed());
 }
 
@@ -191,7 +193,7 @@ Result<resp::Value> Server::call_and_wait(FunctionCall what, TimePoint deadline)
   if (deadline == kNoDeadline) return reply.get();
   // The server's thread keeps the deadline, unless it looks up a name just then.
   if (reply.wait_for(deadline - BootClock::now()) != std::future_status::ready)
-    return Error{ErrorCode::kTimedOut, "the server has not answered by the deadline"};
+    return Error{ErrorCode::kTimedOut, "the server did not answer before the deadline"};
   return reply.get();
 }
 

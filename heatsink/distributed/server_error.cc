@@ -26,12 +26,12 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, N>& cod
 }  // namespace
 
 Error error_of(const resp::Value& reply) {
-  const std::string said = "the server said \"" + reply.text.substr(0, kToldBytesMax) + "\"";
+  const std::string said = "the server replied \"" + reply.text.substr(0, kToldBytesMax) + "\"";
   if (is_one_of(reply.text, kTransient)) return {ErrorCode::kUnavailable, said};
   if (is_one_of(reply.text, kForbidden))
     return {ErrorCode::kPermission,
             said +
-                ": the user needs +fcall and +function|load, or +evalsha and +eval, and the "
+                ": grant its user +fcall and +function|load, or +evalsha and +eval, and the "
                 "commands that the function runs on its keys"};
   return {ErrorCode::kInvalidArgument, said};
 }

@@ -91,7 +91,7 @@ void ServerNodes::lost(ServerNode& node) {
     const auto found = others_.find(where);
     if (found == others_.end() || found->second.get() != gone) return;
     loads_of_lost_ += gone->functions.loads();
-    gone->pipeline.disconnected("the node is not asked any more");
+    gone->pipeline.disconnected("the node is no longer used");
     std::erase_if(slots_, [&](const auto& slot) { return slot.second == gone; });
     others_.erase(found);
   });

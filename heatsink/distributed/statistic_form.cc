@@ -207,13 +207,13 @@ std::string encode_part(const Summary& summary) {
 }
 
 Error malformed_statistic(const char* what) {
-  return {ErrorCode::kProtocol, std::string("no window statistic: ") + what};
+  return {ErrorCode::kProtocol, std::string("malformed window statistic: ") + what};
 }
 
 Result<Slot> decode_slot(std::string_view bytes) {
   Reader reader(bytes);
   const std::optional<std::int64_t> number = reader.integer();
-  if (!number || *number < 0) return malformed_statistic("a slot without its number");
+  if (!number || *number < 0) return malformed_statistic("a slot has no number");
   Slot slot{*number, {}};
   while (!reader.at_end()) {
     const auto numbers = read_array(reader);
@@ -231,7 +231,7 @@ Result<std::vector<std::int64_t>> decode_integers(std::string_view bytes, std::s
     if (!number) return malformed_statistic("it is cut off");
     numbers.push_back(*number);
   }
-  if (!reader.at_end()) return malformed_statistic("it has more than belongs there");
+  if (!reader.at_end()) return malformed_statistic("it has extra bytes at its end");
   return numbers;
 }
 

@@ -70,8 +70,8 @@ if held[1] then
   kept_ms, kept_slots, latest, parts = cmsgpack.unpack(held[1])
   if kept_ms ~= slot_ms or kept_slots ~= slots then
     return redis.error_reply(string.format(
-      'HEATSINK this statistic is kept for %d ms by others, and not for %d ms: '
-      .. 'all who write it need the same statistics.length',
+      'HEATSINK other processes keep this statistic for %d ms, not for %d ms: '
+      .. 'set the same statistics.length in all of them',
       kept_ms * kept_slots, slot_ms * slots))
   end
   if latest > now + slots then

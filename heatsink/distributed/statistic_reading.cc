@@ -58,18 +58,19 @@ void merge(const StatisticReading& shard, std::optional<StatisticReading>& all) 
 
 Shard parse_reading(const Value& reply) {
   if (reply.type != Value::Type::kArray || !are_integers(reply, 1))
-    return malformed_statistic("not what the function replies");
+    return malformed_statistic("unexpected reply of the function");
   if (reply.items.size() == 1) return std::optional<StatisticReading>();
-  if (!are_integers(reply, kHeadItems)) return malformed_statistic("not what the function replies");
+  if (!are_integers(reply, kHeadItems))
+    return malformed_statistic("unexpected reply of the function");
   const std::int64_t now_ms = reply.items[0].integer, slot_ms = reply.items[1].integer;
   const std::int64_t slots = reply.items[2].integer, now_slot = reply.items[3].integer;
   const std::int64_t wanted = reply.items[4].integer;
   constexpr std::int64_t kLargest = std::int64_t{1} << 53;
   if (slot_ms <= 0 || slots <= 0 || slots > kSlotsMax || slot_ms > kLargest / slots ||
       now_slot < 0 || now_slot > kLargest / slot_ms || wanted <= 0 || wanted > slots || now_ms < 0)
-    return malformed_statistic("impossible times");
+    return malformed_statistic("its times cannot be right");
   if (reply.items.size() > kHeadItems + static_cast<std::size_t>(wanted))
-    return malformed_statistic("more slots than were asked for");
+    return malformed_statistic("it has more slots than requested");
   StatisticReading reading;
   reading.slot = Millis(slot_ms);
   reading.length = Millis(slot_ms * slots);
@@ -105,7 +106,7 @@ Result<StatisticReading> read_statistic(Server& server, std::string_view name, M
   if (!all && problem) return *problem;
   if (!all)
     return Error{ErrorCode::kNotFound,
-                 "nobody has written a statistic \"" + printable(name) + "\" within its window"};
+                 "no statistic \"" + printable(name) + "\": no process wrote it within its window"};
   all->shards_missing = missing;
   if (problem) all->problem = problem->message;
   return *std::move(all);
@@ -120,12 +121,12 @@ Result<std::vector<std::string>> list_statistics(Server& server, std::string_vie
         call_of("list", statistic_key("", 0), {cursor, statistic_key_pattern(pattern)}), deadline);
     if (!reply.ok()) return reply.error();
     if (reply->items.size() != 2 || !reply->items[0].is_text())
-      return malformed_statistic("not what the function replies");
+      return malformed_statistic("unexpected reply of the function");
     for (const Value& key : reply->items[1].items)
       if (const auto name = statistic_of_key(key.text)) names.emplace(*name);
     if (names.size() > kStatisticNamesMax)
       return Error{ErrorCode::kOutOfRange,
-                   "more than 10000 statistics fit: write a pattern that fits fewer"};
+                   "more than 10000 statistics match: use a narrower pattern"};
     cursor = reply->items[0].text;
   } while (cursor != "0");
   return std::vector<std::string>(names.begin(), names.end());

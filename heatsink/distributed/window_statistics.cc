@@ -168,7 +168,7 @@ Status WindowStatistics::flush(TimePoint deadline) {
     const TimePoint now = BootClock::now();
     if (now >= deadline)
       return Error{ErrorCode::kTimedOut,
-                   problem_.empty() ? "the server has not answered in time" : problem_};
+                   problem_.empty() ? "the server did not answer in time" : problem_};
     is_wanted_now_ = true;
     wake_.notify_all();
     answered_.wait_for(lock, std::min<Nanos>(deadline - now, kAgainAfter), is_done);

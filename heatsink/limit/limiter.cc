@@ -36,22 +36,22 @@ Status check_burst(const LimiterOptions& options) {
   constexpr double kDaysMax = 365;
   const double seconds = static_cast<double>(burst_of(options)) / options.rate.per_second();
   if (seconds <= kDaysMax * 86'400) return Unit{};
-  return refused(fmt::format("a burst of {} at {} takes more than a year to fill: lower it",
+  return refused(fmt::format("a burst of {} at {} takes more than a year to fill: lower the burst",
                              options.burst, format_rate(options.rate)));
 }
 
 Status check_patience(const LimiterOptions& options) {
   if (options.patience >= Nanos(0) && options.patience <= kPatienceMax) return Unit{};
-  return refused(fmt::format("the patience of a token bucket is between 0 and {}",
+  return refused(fmt::format("the patience of a token bucket must be from 0 to {}",
                              format_duration(kPatienceMax)));
 }
 
 Status check_sliding(const LimiterOptions& options) {
   if (options.slots < 1 || options.slots > kSlotsMax)
-    return refused(fmt::format("a sliding window has 1 to {} slots", kSlotsMax));
+    return refused(fmt::format("a sliding window must have 1 to {} slots", kSlotsMax));
   if (options.rate.count > kSlidingCountMax)
-    return refused(
-        fmt::format("a sliding window counts to {}: take a shorter one", kSlidingCountMax));
+    return refused(fmt::format("a sliding window counts to at most {}: use a shorter window",
+                               kSlidingCountMax));
   return Unit{};
 }
 

@@ -50,10 +50,11 @@ Status check_rate(const Rate& rate) {
     return Error{ErrorCode::kOutOfRange, std::move(why)};
   };
   if (rate.per < kPerMin || rate.per > kPerMax)
-    return refused("the time of a rate is between 1ms and 24h");
-  if (rate.count == 0) return refused("a rate is at least 1 per day; 0 would refuse everything");
+    return refused("the time of a rate must be from 1ms to 24h");
+  if (rate.count == 0)
+    return refused("a rate must be at least 1 per day; 0 would refuse everything");
   if (rate.per_second() > static_cast<double>(kPerSecondMax))
-    return refused(fmt::format("a rate is at most {}/s", kPerSecondMax));
+    return refused(fmt::format("a rate must be at most {}/s", kPerSecondMax));
   return Unit{};
 }
 

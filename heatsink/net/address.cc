@@ -111,7 +111,7 @@ std::optional<Error> fault_of_path(std::string_view path) {
   if (!path.starts_with('/') || path.ends_with('/') || path.find('\0') != std::string_view::npos)
     return invalid("a Unix socket needs an absolute path, as in /run/heatsink/proxy.sock");
   if (path.size() > kUnixPathBytesMax)
-    return Error{ErrorCode::kOutOfRange, "the path of a Unix socket has at most " +
+    return Error{ErrorCode::kOutOfRange, "the path of a Unix socket is longer than " +
                                              std::to_string(kUnixPathBytesMax) + " bytes"};
   return std::nullopt;
 }
@@ -143,7 +143,7 @@ Result<HostPort> parse_host_port(std::string_view text) {
   std::string_view host;
   std::string_view rest;
   if (!split_host(text, host, rest) || !is_host(host))
-    return refuse("no host can be read from this");
+    return refuse("the host is missing or malformed");
   if (!rest.starts_with(':')) return refuse("the port is missing");
   const auto port = parse_number(rest.substr(1), 65535);
   if (!port) return refuse("the port must be a number from 0 to 65535");
@@ -187,7 +187,8 @@ std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
   std::string_view port_text;
   if (!split_host(rest.substr(0, slash), host, port_text) || host.empty() || !is_host(host))
     return invalid(
-        "no host can be read from the server's URL; a / or @ in a password is written %2F or %40");
+        "the host in the server's URL is missing or malformed; in a password write / as %2F and @ "
+        "as %40");
   const auto port = port_text.empty()     ? kRedisPort
                     : port_text[0] == ':' ? parse_number(port_text.substr(1), 65535)
                                           : std::nullopt;
@@ -198,7 +199,7 @@ std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
   const auto number = db.empty() ? 0 : parse_number(db, kDbMax);
   if (!number)
     return invalid(
-        "what stands behind the host in the server's URL must be the number of a database");
+        "the path in the server's URL must be the number of a database, as in redis://host:6379/0");
   url.db = *number;
   return std::nullopt;
 }
@@ -208,14 +209,14 @@ std::optional<Error> take_unix_place(std::string_view rest, RedisUrl& url) {
   constexpr std::string_view kDb = "db=";
   const std::size_t question = rest.find('?');
   const auto path = percent_decode(rest.substr(0, question));
-  if (!path) return invalid("a % in the path of a unix:// URL must be written %25");
+  if (!path) return invalid("in the path of a unix:// URL write % as %25");
   if (auto fault = fault_of_path(*path)) return fault;
   url.unix_path = *path;
   if (question == std::string_view::npos) return std::nullopt;
   const std::string_view query = rest.substr(question + 1);
   const auto number =
       query.starts_with(kDb) ? parse_number(query.substr(kDb.size()), kDbMax) : std::nullopt;
-  if (!number) return invalid("after the path of a unix:// URL only ?db=NUMBER may stand");
+  if (!number) return invalid("the path of a unix:// URL may only be followed by ?db=NUMBER");
   url.db = *number;
   return std::nullopt;
 }
@@ -234,8 +235,8 @@ Result<RedisUrl> parse_redis_url(std::string_view given) {
   const Scheme* const scheme = scheme_of(text);
   if (scheme == nullptr)
     return invalid(
-        "a server is written host[:port] or redis://[user:password@]host[:port], rediss://... for "
-        "TLS, or unix:///path");
+        "not a server's address: write host[:port], redis://[user:password@]host[:port], "
+        "rediss://... for TLS, or unix:///path");
   std::string_view rest = std::string_view(text).substr(scheme->text.size());
   RedisUrl url;
   url.tls = scheme->tls;
@@ -244,7 +245,7 @@ Result<RedisUrl> parse_redis_url(std::string_view given) {
   const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
   if (at != std::string_view::npos) {
     if (!take_credentials(rest.substr(0, at), url))
-      return invalid("a % in the user or the password of the server's URL must be written %25");
+      return invalid("in the user and password of the server's URL write % as %25");
     rest.remove_prefix(at + 1);
   }
   auto fault = scheme->is_unix ? take_unix_place(rest, url) : take_place(rest, url);

@@ -139,7 +139,7 @@ Status EventLoop::add(int fd, Interest interest, FdHandler& handler) {
   state_->watches.remove(fd);
   return Error{ErrorCode::kOutOfRange,
                "cannot watch one more connection: " + std::system_category().message(reason) +
-                   "; raise fs.epoll.max_user_watches"};
+                   "; raise the kernel setting fs.epoll.max_user_watches"};
 }
 
 void EventLoop::change(int fd, Interest interest) {

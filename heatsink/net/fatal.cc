@@ -16,7 +16,7 @@ void die_of_errno(const char* call) {
   const std::string reason = std::system_category().message(errno);
   write_within(STDERR_FILENO,
                std::string("heatsink: ") + call + " failed: " + reason +
-                   "; a worker cannot run without it (see ulimit -n)\n",
+                   "; a worker cannot run without it: raise ulimit -n\n",
                Millis(100));
   std::abort();
 }

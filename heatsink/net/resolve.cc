@@ -27,7 +27,7 @@ Error look_up_error(const HostPort& address, int code) {
   const bool may_pass = code == EAI_AGAIN || code == EAI_MEMORY || code == EAI_SYSTEM;
   return Error{may_pass ? ErrorCode::kUnavailable : ErrorCode::kNotFound,
                "cannot resolve \"" + address.host + "\": " + gai_strerror(code) +
-                   "; check the name, or write the address in numbers"};
+                   "; check the name, or write a numeric address"};
 }
 
 }  // namespace

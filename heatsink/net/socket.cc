@@ -63,9 +63,10 @@ Error listen_error(const HostPort& address, int error_number) {
   };
   switch (error_number) {
     case EADDRINUSE:
-      return say(ErrorCode::kUnavailable, "another program does; stop it or choose another port");
+      return say(ErrorCode::kUnavailable,
+                 "another program uses it; stop that program or choose another port");
     case EACCES:
-      return say(ErrorCode::kPermission, "not permitted; choose a port above 1023");
+      return say(ErrorCode::kPermission, "permission denied; choose a port above 1023");
     case EADDRNOTAVAIL:
       return say(ErrorCode::kInvalidArgument, "this machine has no such address");
     default:
@@ -177,10 +178,10 @@ Result<Accepted> accept_tcp(const Fd& listener, bool& again) {
         continue;
       case AcceptFailure::kNothing:
         again = true;
-        return Error{ErrorCode::kUnavailable, "no connection waits"};
+        return Error{ErrorCode::kUnavailable, "no connection is waiting"};
       case AcceptFailure::kNoDescriptor:
         return Error{ErrorCode::kOutOfRange,
-                     "cannot take one more connection: " + text_of(reason) + "; raise ulimit -n"};
+                     "cannot accept one more connection: " + text_of(reason) + "; raise ulimit -n"};
       case AcceptFailure::kListener:
         return Error{ErrorCode::kInvalidArgument, "not a listening socket: " + text_of(reason)};
     }

@@ -34,8 +34,8 @@ Result<Interest> Stream::open() {
 }
 
 std::string Stream::too_slow() const {
-  return connecting_ || !tls_ ? "connecting took too long"
-                              : "the TLS handshake took too long: is that its TLS port?";
+  return connecting_ || !tls_ ? "connecting timed out"
+                              : "the TLS handshake timed out: is this its TLS port?";
 }
 
 std::string Stream::loss() const {

@@ -37,7 +37,7 @@ Result<Context> make_context(const SSL_METHOD* method) {
   ERR_clear_error();
   Context context(SSL_CTX_new(method), SSL_CTX_free);
   if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
-    return Error{ErrorCode::kUnavailable, "TLS cannot be set up: " + openssl_reason()};
+    return Error{ErrorCode::kUnavailable, "cannot set up TLS: " + openssl_reason()};
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
                                          SSL_OP_NO_COMPRESSION |
                                          // RESP says where requests and replies end.
@@ -57,7 +57,7 @@ std::optional<Error> check_dates(SSL_CTX* context, const std::string& file) {
   if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
     return file_error("the certificate", file, "it has expired: renew it");
   if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
-    return file_error("the certificate", file, "it is not valid yet: look at this machine's clock");
+    return file_error("the certificate", file, "it is not valid yet: check this machine's clock");
   return std::nullopt;
 }
 
@@ -74,23 +74,21 @@ std::optional<Error> load_identity(SSL_CTX* context, const std::string& cert_fil
   SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
   if (wants_passphrase)
     return file_error("the key", key_file,
-                      "it has a passphrase, which nobody could type: write it without one (openssl "
-                      "pkey) and let only this user read it");
+                      "it has a passphrase, which heatsink cannot ask for: remove it (openssl "
+                      "pkey), and make the file readable for this user only");
   if (!has_key) {
     const std::string reason = openssl_reason();
     const bool other = reason.find("mismatch") != std::string::npos;
-    return file_error(
-        "the key", key_file,
-        other ? "it is the key of another certificate than '" + printable(cert_file) + "'"
-              : "no PEM can be read (" + reason + ")");
+    return file_error("the key", key_file,
+                      other ? "it does not belong to the certificate '" + printable(cert_file) + "'"
+                            : "no PEM can be read (" + reason + ")");
   }
   return check_dates(context, cert_file);
 }
 
 std::optional<Error> load_authorities(SSL_CTX* context, const std::string& file) {
   if (SSL_CTX_load_verify_file(context, file.c_str()) == 1) return std::nullopt;
-  return file_error("the certificates of authorities", file,
-                    "no PEM can be read (" + openssl_reason() + ")");
+  return file_error("the CA certificates", file, "no PEM can be read (" + openssl_reason() + ")");
 }
 
 int verify_mode(ClientAuth client_auth) {

@@ -10,25 +10,25 @@ namespace heatsink::net {
 std::string certificate_reason(int verify_error, const std::string& server_name) {
   switch (verify_error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      return "the certificate that the other side has shown has expired";
+      return "the peer's certificate has expired";
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return "the certificate that the other side has shown is not valid yet: look at the clocks";
+      return "the peer's certificate is not valid yet: check the clocks of both machines";
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-      return "the server's certificate is for another name than " + server_name +
-             ": write the name that it is for in upstream.tls-server-name";
+      return "the server's certificate does not match the name " + server_name +
+             ": set upstream.tls-server-name (server.tls-server-name in the library) to the name "
+             "in the certificate";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      return "the certificate that the other side has shown is signed by nobody who is trusted: "
-             "the "
-             "authority's certificate belongs in upstream.tls-ca (of servers) or proxy.tls-ca (of "
+      return "the peer's certificate is not signed by a trusted CA: put the CA's certificate in "
+             "upstream.tls-ca (for servers; server.tls-ca in the library) or proxy.tls-ca (for "
              "clients)";
     default:
-      return std::string("the certificate that the other side has shown is no good: ") +
+      return std::string("the peer's certificate is not valid: ") +
              X509_verify_cert_error_string(verify_error);
   }
 }
@@ -38,24 +38,25 @@ namespace {
 const char* common_reason(int reason) {
   switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-      return "the server wants a certificate: set upstream.tls-cert and upstream.tls-key";
+      return "the server requires a client certificate: set upstream.tls-cert and upstream.tls-key "
+             "(server.* in the library)";
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-      return "the other side does not trust the authority that has signed our certificate";
+      return "the peer does not trust the CA that signed this side's certificate";
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
-      return "the other side finds our certificate expired";
+      return "the peer says that this side's certificate has expired";
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
-      return "the other side does not accept our certificate";
+      return "the peer rejects this side's certificate";
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_UNKNOWN_PROTOCOL:
     case SSL_R_VERSION_TOO_LOW:
-      return "there is no version of TLS that both sides allow; 1.2 is the least here";
+      return "no TLS version that both sides allow; this side needs at least 1.2";
     case SSL_R_NO_SHARED_CIPHER:
-      return "there is no cipher that both sides allow";
+      return "no cipher that both sides allow";
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-      return "it has shown no certificate, and proxy.tls-client-auth is required";
+      return "the client sent no certificate, but proxy.tls-client-auth is required";
     default:
       return nullptr;
   }
@@ -71,13 +72,12 @@ bool is_no_tls(int reason) {
 std::string tls_reason(unsigned long error, bool we_are_server) {
   const int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
   if (is_no_tls(reason))
-    return we_are_server
-               ? "it speaks no TLS"
-               : "the server answers without TLS: is that its TLS port? Without TLS it is "
-                 "redis:// instead of rediss://";
+    return we_are_server ? "the client does not use TLS"
+                         : "the server answers without TLS: is this its TLS port? To connect "
+                           "without TLS, use redis:// instead of rediss://";
   if (const char* text = common_reason(reason)) return text;
   const char* text = ERR_reason_error_string(error);
-  return text == nullptr ? "it failed for a reason that OpenSSL does not name" : text;
+  return text == nullptr ? "OpenSSL gives no reason" : text;
 }
 
 }  // namespace heatsink::net

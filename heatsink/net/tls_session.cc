@@ -112,7 +112,7 @@ Result<Interest> TlsSession::shake_hands() {
   assert(!failed_);
   if (context_.is_server() && !std::exchange(heard_, true) && looks_plain()) {
     failed_ = peer_speaks_plain_ = true;
-    return Error{ErrorCode::kProtocol, "TLS: it speaks no TLS"};
+    return Error{ErrorCode::kProtocol, "TLS: the client does not use TLS"};
   }
   ERR_clear_error();
   const int result = SSL_do_handshake(session_.get());
@@ -141,9 +141,10 @@ Error TlsSession::handshake_error() {
   if (const unsigned long error = ERR_peek_error(); error != 0)
     return refused(tls_reason(error, context_.is_server()));
   if (error_number_ != 0) return refused(std::system_category().message(error_number_));
-  return refused(context_.is_server() ? "it left during the handshake"
-                                      : "the server closed the connection during the handshake: "
-                                        "is that its TLS port?");
+  return refused(
+      context_.is_server()
+          ? "the client closed the connection during the handshake"
+          : "the server closed the connection during the handshake: is this its TLS port?");
 }
 
 IoResult TlsSession::read(char* bytes, std::size_t size) noexcept {

@@ -29,11 +29,11 @@ Error system_error(const std::string& path, int error_number) {
     case EPERM:
     case EROFS:
       return listen_error(path, ErrorCode::kPermission,
-                          "not permitted to make a file there; choose another folder");
+                          "permission to create a file there was denied; choose another directory");
     case ENOENT:
     case ENOTDIR:
       return listen_error(path, ErrorCode::kInvalidArgument,
-                          "its folder is missing; make it first");
+                          "its directory does not exist; create it first");
     default:
       return listen_error(path, ErrorCode::kUnavailable,
                           std::system_category().message(error_number));
@@ -53,8 +53,7 @@ Result<Fd> lock_folder(const std::string& path) {
   if (errno != EWOULDBLOCK) return system_error(path, errno);
   return listen_error(
       path, ErrorCode::kUnavailable,
-      "another program holds a lock on its folder; try again, or choose a folder of "
-      "its own");
+      "another program holds a lock on its directory; try again, or choose a separate directory");
 }
 
 // Whether the path may be taken: nothing is there, or a socket that nobody listens on.
@@ -63,15 +62,16 @@ Status check_free(const std::string& path) {
   if (::lstat(path.c_str(), &found) != 0)
     return errno == ENOENT ? Status(Unit{}) : Status(system_error(path, errno));
   if (!S_ISSOCK(found.st_mode))
-    return listen_error(path, ErrorCode::kInvalidArgument,
-                        "a file that is no socket is there; remove it or choose another path");
+    return listen_error(
+        path, ErrorCode::kInvalidArgument,
+        "a file that is not a socket exists there; remove it or choose another path");
   const Fd probe = open_unix();
   const ResolvedAddress address = unix_address(path);
   if (probe && ::connect(probe.get(), as_sockaddr(address), address.length) != 0 &&
       errno == ECONNREFUSED)
     return Unit{};
   return listen_error(path, ErrorCode::kUnavailable,
-                      "another program does; stop it or choose another path");
+                      "another program uses it; stop that program or choose another path");
 }
 
 // A listening socket under a name of this process, complete, and then moved to its own.
@@ -95,7 +95,7 @@ Result<mode_t> parse_file_mode(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (error != std::errc{} || end != text.data() + text.size() || mode > 0777)
     return Error{ErrorCode::kInvalidArgument,
-                 "file permissions are three octal digits, as in 600 or 660"};
+                 "file permissions must be three octal digits, as in 600 or 660"};
   return static_cast<mode_t>(mode);
 }
 

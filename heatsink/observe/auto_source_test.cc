@@ -74,8 +74,8 @@ TEST(MakeSource, AnUnknownNameIsToldWithThoseThereAre) {
   const auto none = make_source("moniter", {});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
-            "there is no source 'moniter' (did you mean monitor?): auto, capture, monitor, lfu, "
-            "slots, hotkeys");
+            "unknown source 'moniter' (did you mean monitor?): auto, capture, monitor, lfu, slots, "
+            "hotkeys");
 }
 
 }  // namespace

@@ -104,8 +104,8 @@ void CaptureSource::look() {
   if (state_ == SourceState::kStarting && watched >= kSilent) {
     if (counters_.connections_tls > 0) {
       return fail(
-          fmt::format("{}: the connections are encrypted (TLS), and a capture cannot read "
-                      "them: ask the server itself (--source monitor or lfu)",
+          fmt::format("{}: the connections are encrypted (TLS), so a capture cannot read them: use "
+                      "--source monitor or lfu, which ask the server",
                       options_.where));
     }
     if (options_.silent_max == Nanos(0)) state_ = SourceState::kRunning;
@@ -131,29 +131,28 @@ void CaptureSource::fail(std::string why) {
 SourceFacts CaptureSource::facts() const {
   SourceFacts out;
   out.name = "capture";
-  out.cost = "no command is sent to the server; on its own machine the kernel copies its packets";
+  out.cost =
+      "sends no command to the server; on the server's machine the kernel copies its packets";
   const double watched = started_at_ ? seconds_of(now_ - *started_at_) : 0;
   if (feed_ && watched >= seconds_of(kFirstRows)) {
     out.cost += fmt::format(", and reading them takes {:.1f} % of a core here (measured)",
                             100 * seconds_of(options_.cpu() - cpu_at_start_) / watched);
   }
   out.blind_spots =
-      "TLS, Unix sockets, what does not pass here; keys that scripts do not declare; reads and "
-      "latency where it is not certain whose a reply is";
+      "TLS, Unix sockets, traffic that does not pass here; keys that scripts do not declare; reads "
+      "and latency of replies that cannot be matched to a command";
   if (counters_.reply_parts_now < capture::ReplyWatch::kParts) {
     out.cost += fmt::format(
-        "; so that it copies less, the replies of 1 connection in {} are watched, by turns of a "
-        "second",
+        "; to copy less, it watches the replies of 1 connection in {}, in turns of a second",
         capture::ReplyWatch::kParts / std::max<std::uint64_t>(counters_.reply_parts_now, 1));
-    out.blind_spots += "; latency, misses and sizes of what is read are of the replies watched";
+    out.blind_spots += "; latency, misses and reply sizes of connections that are not watched";
   }
   const double lost = loss_.commands_max();
-  out.confidence =
-      lost < 1 ? "every command that passes is counted: the bounds always hold"
-               : fmt::format(
-                     "up to about {:.0f} commands were lost in the last {}: the upper bounds "
-                     "hold them all",
-                     lost, format_duration(CaptureTally::kWindow));
+  out.confidence = lost < 1 ? "counts every command that passes: the bounds always hold"
+                            : fmt::format(
+                                  "up to about {:.0f} commands were lost in the last {}: the upper "
+                                  "bounds include all of them",
+                                  lost, format_duration(CaptureTally::kWindow));
   return out;
 }
 
@@ -162,14 +161,14 @@ std::string CaptureSource::note() const {
   const bool silent = started_at_ && now_ - *started_at_ >= kSilent && counters_.commands == 0;
   std::string out;
   if (silent) {
-    out = fmt::format("no command was seen on {} yet{}", options_.where,
-                      counters_.packets > 0 ? "" : ", nor any packet: is it the right place?");
+    out =
+        fmt::format("no command was seen on {} yet{}", options_.where,
+                    counters_.packets > 0 ? "" : ", and no packet: are interface and port right?");
   }
   for (const std::string& caveat : counters_.caveats()) out += (out.empty() ? "" : " ") + caveat;
   if (tally_.servers() > 1) {
     out += fmt::format(
-        "{}{} addresses of servers are seen, {} the busiest: a key of each that has "
-        "the same name is one row.",
+        "{}{} server addresses are seen, {} is the busiest: keys with the same name share one row.",
         out.empty() ? "" : " ", tally_.servers(), tally_.busiest_server());
   }
   return out;

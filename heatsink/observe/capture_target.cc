@@ -30,14 +30,13 @@ CaptureTarget capture_target(const Server* server, std::string interface,
   if (out.ports.empty()) out.ports = {server == nullptr ? kRedisPort : server->url.address.port};
   if (server == nullptr) return out;
   if (!server->url.unix_path.empty())
-    out.unfit = "a Unix socket is no network: there are no packets to capture";
-  if (server->url.tls)
-    out.unfit = "the server is spoken to by TLS (rediss://), which a capture cannot read";
+    out.unfit = "the server is reached by a Unix socket, which has no packets to capture";
+  if (server->url.tls) out.unfit = "the server uses TLS (rediss://), which a capture cannot read";
   out.is_here = std::ranges::any_of(server->addresses, net::is_of_this_machine);
   if (out.is_here) return out;
   out.unfit_for_auto =
-      "the server is on another machine, and what passes here is not all of its traffic "
-      "(--source capture, if it is what you want)";
+      "the server is on another machine, so not all of its traffic passes here (use --source "
+      "capture to see only this part)";
   for (const net::ResolvedAddress& address : server->addresses)
     out.hosts.push_back(net::host_text(address));
   return out;

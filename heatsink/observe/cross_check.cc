@@ -43,7 +43,7 @@ void compare(const Observation& one, const Observation& other, bool both,
     const std::string name = printable(key.count.key, kNameBytesShown);
     if (match == nullptr) {
       if (is_hot(key))
-        out.push_back(fmt::format("{}: hot for {}, and not listed by {}", name, told(one, key),
+        out.push_back(fmt::format("{}: hot by {}, but not listed by {}", name, told(one, key),
                                   other.facts.name));
     } else if (both && (match->rate_low > key.rate_high || match->rate_high < key.rate_low)) {
       out.push_back(fmt::format("{}: {}, {}", name, told(one, key), told(other, *match)));

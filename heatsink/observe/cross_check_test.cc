@@ -44,7 +44,7 @@ TEST(CrossCheck, AHotKeyThatOnlyOneKnowsIsTold) {
                                          seen("b", {{"y", 10}, {"x", 500}}),
                                          seen("c", {{"z", 200}, {"x", 500}})};
   EXPECT_THAT(cross_check(both),
-              ElementsAre("z: hot for c 200/s (180 .. 220), and not listed by a"));
+              ElementsAre("z: hot by c 200/s (180 .. 220), but not listed by a"));
 }
 
 TEST(CrossCheck, OneAloneHasNobodyToAgreeWith) {

@@ -40,7 +40,9 @@ Status Dialogue::received(std::string_view bytes, TimePoint now) {
   while (!bytes.empty() && wanted()) {
     const resp::ScanStep step = scanner_.feed(bytes);
     if (step.status == resp::ScanStatus::kError)
-      return Error{ErrorCode::kProtocol, "what listens there does not speak RESP: is it a Redis?"};
+      return Error{
+          ErrorCode::kProtocol,
+          "the peer does not speak RESP: is this the address of a Redis or Valkey server?"};
     if (input_.size() + step.consumed > options_.reply_bytes_max)
       return Error{ErrorCode::kOutOfRange,
                    "a reply is larger than " + format_bytes(Bytes{options_.reply_bytes_max})};
@@ -58,7 +60,7 @@ Status Dialogue::on_reply(TimePoint now) {
   const bool parsed =
       resp::parse_value(input_.view(), value, consumed) == resp::ValueStatus::kValue;
   input_.clear();
-  if (!parsed) return Error{ErrorCode::kProtocol, "a reply is not as RESP has it, or too large"};
+  if (!parsed) return Error{ErrorCode::kProtocol, "a reply is not valid RESP, or is too large"};
   if (greetings_left_ > 0) {
     if (Status ok = judge_greeting(value.is_error() ? value.text : "", greetings_left_); !ok)
       return ok;
@@ -70,7 +72,7 @@ Status Dialogue::on_reply(TimePoint now) {
     return Unit{};
   }
   if (questions_.empty())
-    return Error{ErrorCode::kProtocol, "the server sent a reply that nobody asked for"};
+    return Error{ErrorCode::kProtocol, "the server sent a reply without a request"};
   const Answer done = std::move(questions_.front().done);
   questions_.pop_front();
   done(std::move(value), now);
@@ -83,7 +85,7 @@ void Dialogue::tick(TimePoint now) {
   if (waiting(now) <= options_.response_timeout) return;
   hung_ = true;
   lost({ErrorCode::kTimedOut,
-        "the server has not answered for " + format_duration(options_.response_timeout)},
+        "the server did not answer for " + format_duration(options_.response_timeout)},
        now);
 }
 

@@ -64,7 +64,7 @@ TEST_F(DialogueTest, AWrongPasswordIsToldWithoutIt) {
   dialogue_.connected(at(0));
   const std::string error = error_of("-WRONGPASS invalid username-password pair\r\n");
   EXPECT_THAT(error, HasSubstr("WRONGPASS"));
-  EXPECT_THAT(error, HasSubstr("user or password are wrong"));
+  EXPECT_THAT(error, HasSubstr("the user or password is wrong"));
   EXPECT_THAT(error, testing::Not(HasSubstr("secret")));
 }
 
@@ -75,8 +75,7 @@ TEST_F(DialogueTest, WhoDoesNotSpeakRespIsTold) {
 
 TEST_F(DialogueTest, ARunawayReplyEndsIt) {
   dialogue_.connected(at(0));
-  EXPECT_EQ(error_of("+OK\r\n+OK\r\n+unasked\r\n"),
-            "the server sent a reply that nobody asked for");
+  EXPECT_EQ(error_of("+OK\r\n+OK\r\n+unasked\r\n"), "the server sent a reply without a request");
 }
 
 TEST_F(DialogueTest, AHangingServerIsGivenUp) {
@@ -86,7 +85,7 @@ TEST_F(DialogueTest, AHangingServerIsGivenUp) {
   dialogue_.tick(at(5000));
   EXPECT_THAT(heard_, IsEmpty());
   dialogue_.tick(at(5002));
-  EXPECT_THAT(heard_, ElementsAre("none: the server has not answered for 5s"));
+  EXPECT_THAT(heard_, ElementsAre("none: the server did not answer for 5s"));
   EXPECT_FALSE(dialogue_.wanted());
   dialogue_.tick(at(5003));
   EXPECT_TRUE(dialogue_.wanted());
@@ -98,7 +97,7 @@ TEST_F(DialogueTest, WhoAcceptsAndSaysNothingIsGivenUp) {
   dialogue_.tick(at(5000));
   EXPECT_THAT(heard_, IsEmpty());
   dialogue_.tick(at(5001));
-  EXPECT_THAT(heard_, ElementsAre("none: the server has not answered for 5s"));
+  EXPECT_THAT(heard_, ElementsAre("none: the server did not answer for 5s"));
   EXPECT_FALSE(dialogue_.wanted());
 }
 

@@ -37,8 +37,7 @@ Result<NodeChoice> parse_node_choice(std::string_view text) {
   if (address && !address->host.empty())
     return NodeChoice{NodeChoice::Kind::kNamed, address->text()};
   return Error{ErrorCode::kInvalidArgument,
-               "a node is all, busiest, or HOST:PORT as in "
-               "10.0.0.7:6379, not '" +
+               "a node must be all, busiest, or HOST:PORT as in 10.0.0.7:6379, not '" +
                    printable(text, 80) + "'"};
 }
 
@@ -237,10 +236,10 @@ std::string Fleet::remark(std::size_t watched) const {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
   if (watched > 0 && watched < nodes_.size())
-    add(fmt::format("{} of {} masters looked at{} (--node)", watched, masters_,
+    add(fmt::format("watching {} of {} masters{} (--node)", watched, masters_,
                     wants_busiest() && watched == 1 ? ", the busiest: " + busiest_ : ""));
   else if (watched > 0 && masters_ > watched)
-    add(fmt::format("{} of {} masters looked at (--node)", watched, masters_));
+    add(fmt::format("watching {} of {} masters (--node)", watched, masters_));
   std::size_t down = 0;
   const Node* first_down = nullptr;
   for (const auto& node : nodes_) {
@@ -260,7 +259,7 @@ Observation Fleet::nothing_seen(std::size_t plan, TimePoint now) const {
   out.report.at = now;
   out.report.window = Millis(1);
   out.report.upstream = options_.seed_name;
-  out.report.coherence = "no copies: seen from outside";
+  out.report.coherence = "no local copies: the server is observed from outside";
   if (kind_ != Kind::kCluster) {
     out.note = out.trouble = guide_.trouble();
     return out;
@@ -268,13 +267,13 @@ Observation Fleet::nothing_seen(std::size_t plan, TimePoint now) const {
   out.report.upstream_up =
       std::ranges::any_of(nodes_, [](const auto& node) { return is_up(*node); });
   const std::string said = remark(0);
-  out.note = fmt::format("which of {} masters is the busiest is being measured", masters_) +
+  out.note = fmt::format("measuring which of {} masters is the busiest", masters_) +
              (said.empty() ? "" : "; ") + said;
   if (std::ranges::none_of(nodes_, [](const auto& node) { return may_answer(*node); }))
     out.trouble = said;
   if (options_.choice.kind != NodeChoice::Kind::kNamed) return out;
   out.state = SourceState::kFailed;
-  out.note = fmt::format("the cluster has no master {}; it has", options_.choice.name);
+  out.note = fmt::format("the cluster has no master {}; its masters are", options_.choice.name);
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     out.note += (i == 0 ? " " : ", ") + nodes_[i]->name;
   return out;

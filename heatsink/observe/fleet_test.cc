@@ -252,11 +252,11 @@ TEST_F(FleetTest, ABurdenIsPutOnTheBusiestAlone) {
   const Picture early = after(seconds(1));
   EXPECT_EQ(early.sources[0].state, SourceState::kStarting);
   EXPECT_TRUE(early.sources[0].report.upstream_up);
-  EXPECT_EQ(early.sources[0].note, "which of 3 masters is the busiest is being measured");
+  EXPECT_EQ(early.sources[0].note, "measuring which of 3 masters is the busiest");
   EXPECT_THAT(made_, IsEmpty());
   const Picture seen = after(seconds(4));
   EXPECT_THAT(made_, ElementsAre("monitor@b:1"));
-  EXPECT_THAT(seen.sources[0].note, HasSubstr("1 of 3 masters looked at, the busiest: b:1"));
+  EXPECT_THAT(seen.sources[0].note, HasSubstr("watching 1 of 3 masters, the busiest: b:1"));
   EXPECT_FALSE(seen.nodes[0].is_watched);
   EXPECT_TRUE(seen.nodes[1].is_watched);
 }
@@ -326,7 +326,7 @@ TEST_F(FleetTest, ANodeThatThereIsNotIsToldWithThoseThereAre) {
   begin(options({"lfu"}, parse_node_choice("d:1").value()));
   const Picture seen = after(seconds(2));
   EXPECT_EQ(seen.sources[0].state, SourceState::kFailed);
-  EXPECT_EQ(seen.sources[0].note, "the cluster has no master d:1; it has a:1, b:1, c:1");
+  EXPECT_EQ(seen.sources[0].note, "the cluster has no master d:1; its masters are a:1, b:1, c:1");
 }
 
 TEST_F(FleetTest, AllMayBeChosen) {
@@ -363,7 +363,7 @@ TEST_F(FleetTest, NoMoreThanSomeAreLookedAt) {
   begin(options({"lfu"}));
   const Picture seen = after(seconds(2));
   EXPECT_EQ(seen.nodes.size(), Fleet::kNodesMax);
-  EXPECT_THAT(seen.sources[0].note, HasSubstr("64 of 103 masters looked at"));
+  EXPECT_THAT(seen.sources[0].note, HasSubstr("watching 64 of 103 masters"));
 }
 
 TEST(NodeChoice, IsReadAsAPersonTypesIt) {

@@ -11,12 +11,13 @@ constexpr std::size_t kErrorBytesShown = 160;
 
 std::string what_to_do(std::string_view error) {
   if (error.starts_with("NOPERM"))
-    return "its user may not: allow it with ACL SETUSER, or log in as another user";
+    return "the user has no right to it: grant it with ACL SETUSER, or log in as another user";
   if (is_unknown_command(error))
-    return "this server does not have it, or its owner has renamed or forbidden it";
-  if (error.starts_with("NOAUTH")) return "it wants a password: redis://user:password@host";
-  if (error.starts_with("WRONGPASS")) return "user or password are wrong";
-  if (error.starts_with("LOADING")) return "it is loading its data: try again when it is done";
+    return "this server does not have the command, or it was renamed or disabled";
+  if (error.starts_with("NOAUTH"))
+    return "the server needs a password: use --password-file, or redis://user:password@host";
+  if (error.starts_with("WRONGPASS")) return "the user or password is wrong";
+  if (error.starts_with("LOADING")) return "the server is loading its data: try again later";
   return "";
 }
 

@@ -124,7 +124,7 @@ TEST(HostileServer, WhatIsForbiddenIsToldAndTheRestIsDone) {
     } else {
       EXPECT_THAT(seen.note, HasSubstr(row.said)) << which;
       if (std::string_view(row.said).starts_with("refuses")) {
-        EXPECT_THAT(seen.note, HasSubstr("allow it with ACL SETUSER")) << which;
+        EXPECT_THAT(seen.note, HasSubstr("grant it with ACL SETUSER")) << which;
       }
     }
     const bool has_none = row.state == SourceState::kFailed ||

@@ -11,7 +11,8 @@ namespace {
 
 constexpr Nanos kAskKeysEvery = std::chrono::seconds(1);
 constexpr std::string_view kSwitchedOff =
-    "it counts no hot keys: CONFIG SET hotkey-top-k 16 makes it, at a price of its own; 0 ends it";
+    "the server does not count hot keys: CONFIG SET hotkey-top-k 16 turns this on (at some cost "
+    "for the server), 0 turns it off";
 
 }  // namespace
 
@@ -44,7 +45,9 @@ void HotkeysSource::ask(TimePoint now) {
 
 void HotkeysSource::take(const resp::Value& reply, TimePoint now) {
   auto told = parse_hotkeys_reply(reply);
-  if (!told) return give_up("its HOTKEYS answers what neither Redis 8.6 nor Valkey 9.2 does");
+  if (!told)
+    return give_up(
+        "the server's reply to HOTKEYS is neither that of Redis 8.6 nor that of Valkey 9.2");
   note_.clear();
   const bool session_over = told->of_redis && !told->active;
   if (told->rows.empty() || session_over) {
@@ -73,17 +76,17 @@ void HotkeysSource::start_session(TimePoint now) {
 }
 
 void HotkeysSource::ask_setting(TimePoint now) {
-  dialogue_.ask({"CONFIG", "GET", "hotkey-top-k"}, now,
-                [this](const Result<resp::Value>& reply, TimePoint) {
-                  const bool off = reply && reply->items.size() == 2 && reply->items[1].text == "0";
-                  const bool unknown = !reply || reply->items.empty();
-                  if (off)
-                    give_up(std::string(kSwitchedOff));
-                  else if (unknown)
-                    give_up("it counts no hot keys, and may not be told to");
-                  else
-                    note_ = "nothing yet: its first window is not complete";
-                });
+  dialogue_.ask(
+      {"CONFIG", "GET", "hotkey-top-k"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+        const bool off = reply && reply->items.size() == 2 && reply->items[1].text == "0";
+        const bool unknown = !reply || reply->items.empty();
+        if (off)
+          give_up(std::string(kSwitchedOff));
+        else if (unknown)
+          give_up("the server does not count hot keys, and this user has no right to turn it on");
+        else
+          note_ = "nothing yet: the server's first window is not complete";
+      });
 }
 
 void HotkeysSource::give_up(std::string why) {
@@ -105,12 +108,13 @@ Observation HotkeysSource::observe(TimePoint now) {
       make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
   out.report.upstream_up = dialogue_.is_up();
   out.facts.name = "hotkeys";
-  out.facts.cost = "the server counts by itself; asked once a second";
+  out.facts.cost = "the server counts; heatsink asks it once a second";
   out.facts.blind_spots =
       latest_.of_redis
-          ? "how often: it tells CPU time and bytes; reads and writes; clients; databases"
-          : "reads and writes; clients; the share is of the listed keys only";
-  out.facts.confidence = "as the server tells it, by sampling: it gives no bounds";
+          ? "access rates (it reports CPU time and bytes); reads and writes; clients; databases"
+          : "reads and writes; clients; traffic of keys that are not listed (shares count only the "
+            "listed ones)";
+  out.facts.confidence = "sampled by the server, without bounds";
   out.state = state_;
   out.note = note_;
   out.trouble = dialogue_.trouble();

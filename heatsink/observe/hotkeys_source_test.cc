@@ -127,7 +127,7 @@ TEST_F(HotkeysSourceTest, WhereThereIsNoneThatIsTold) {
   get_ = "-ERR unknown command 'HOTKEYS', with args beginning with: 'GET' \r\n";
   const Observation seen = after(seconds(1));
   EXPECT_EQ(seen.state, SourceState::kFailed);
-  EXPECT_THAT(seen.note, HasSubstr("does not have it"));
+  EXPECT_THAT(seen.note, HasSubstr("does not have the command"));
 }
 
 TEST_F(HotkeysSourceTest, NonsenseIsTold) {

@@ -24,9 +24,10 @@ constexpr std::string_view kHeader = "heatsink-lfu-scan-2";
 constexpr std::string_view kNoSlots = "-";
 
 constexpr std::string_view kSetPolicy =
-    "its maxmemory-policy is not LFU, so it counts no accesses. CONFIG SET maxmemory-policy "
-    "allkeys-lfu starts counting (with it, keys are evicted by use when maxmemory is reached; "
-    "volatile-lfu: only those with a TTL); what was accessed before is not known then";
+    "the server's maxmemory-policy is not LFU, so it counts no accesses. CONFIG SET "
+    "maxmemory-policy allkeys-lfu starts the count, without earlier accesses. It also changes "
+    "eviction: when maxmemory is reached, the server evicts the least used keys (volatile-lfu: "
+    "only those with a TTL)";
 
 double number_or(const std::string& text, double otherwise) {
   double value = 0;
@@ -107,7 +108,8 @@ void LfuSource::begin_scan(TimePoint now) {
     return give_up(std::string(kSetPolicy) + " (now: " + printable(policy_, 40) + ")");
   const bool is_new = options_.resume_from.empty();
   if (!is_new && !restore(std::exchange(options_.resume_from, "")))
-    return give_up("what was to be resumed is no scan of this server");
+    return give_up(
+        "the --resume file is not a saved scan of this server: give another file, or remove it");
   state_ = SourceState::kRunning;
   next_at_ = kept_at_ = now;
   if (is_new) looked_ = Interval{now, now};
@@ -126,7 +128,8 @@ void LfuSource::ask_batch(TimePoint now) {
                 [this](const Result<resp::Value>& reply, TimePoint at) {
                   if (!reply) return lose(reply.error());
                   if (reply->is_error()) return give_up(refusal("SCAN", reply->text).message);
-                  if (reply->items.size() != 2) return give_up("its SCAN answers nonsense");
+                  if (reply->items.size() != 2)
+                    return give_up("the server's reply to SCAN is malformed");
                   take_batch(*reply, at);
                 });
 }
@@ -263,12 +266,12 @@ SourceFacts LfuSource::facts() const {
   out.name = "lfu";
   out.cost = fmt::format("SCAN and OBJECT FREQ of at most {:.0f} keys/s", options_.keys_per_second);
   out.blind_spots = fmt::format(
-      "rates above {:.0f}/s all look alike; what was hot minutes ago still shows; reads and "
-      "writes; clients",
+      "differences between rates above {:.0f}/s; the last minutes (keys that were hot before still "
+      "show); reads and writes; clients",
       lfu_rate(kLfuMost, settings_).rate);
   out.confidence = fmt::format(
-      "in the {:g} min before it was looked at no key had more than its upper bound (99 %); "
-      "lower ones there are none (lfu-log-factor {:g}, lfu-decay-time {:g} min{})",
+      "in the {:g} min before heatsink read its counter, no key exceeded its upper bound (99 %); "
+      "there are no lower bounds (lfu-log-factor {:g}, lfu-decay-time {:g} min{})",
       settings_.decay_minutes, settings_.log_factor, settings_.decay_minutes,
       settings_known_ ? "" : ": assumed, CONFIG GET is forbidden");
   return out;
@@ -292,7 +295,7 @@ Observation LfuSource::observe(TimePoint now) {
     row.count.db = key.db;
     row.count.hash = in_db(hash_name(key.key, options_.seed), key.db);
     row.rate = lfu_rate(key.counter, settings_);
-    row.reason = fmt::format("counter {} of 255: {:.0f} accesses if it was new", key.counter,
+    row.reason = fmt::format("counter {} of 255: {:.0f} accesses if the key was new", key.counter,
                              lfu_accesses(key.counter, settings_));
     row.share = std::numeric_limits<double>::quiet_NaN();
     row.is_hot = key.counter == kLfuMost;
@@ -308,7 +311,7 @@ Observation LfuSource::observe(TimePoint now) {
   out.report =
       make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
   out.report.hot_means =
-      "what has a full counter (255); a proxy goes by the rate, 3000/s (detection.hot-qps)";
+      "a full counter (255); a proxy uses the rate instead, 3000/s (detection.hot-qps)";
   out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
   out.report.upstream_up = dialogue_.is_up() || state_ == SourceState::kFinished;
   out.report.absent_max = absent_max();

@@ -75,8 +75,8 @@ std::unique_ptr<Source> make_capture(const SourceOptions& options) {
   if (opened) return opened;
   CaptureTarget none;
   none.unfit =
-      "of a cluster's node nothing is captured: name no server, but its port (--source capture "
-      "--port N), on its machine";
+      "a capture does not follow cluster nodes: on the node's machine, use --source capture --port "
+      "N without a server";
   return open_capture(none, options.server, false);
 }
 
@@ -106,7 +106,7 @@ Error unknown(std::string_view name) {
   const std::vector<std::string> names = source_names();
   const std::string_view meant = nearest(name, names);
   return {ErrorCode::kInvalidArgument,
-          "there is no source '" + printable(name) + "'" +
+          "unknown source '" + printable(name) + "'" +
               (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") + ": " + all};
 }
 

@@ -73,9 +73,9 @@ void MonitorSource::tick_latency(TimePoint now) {
   if (latency_.worst_on(now) > options_.latency_max) {
     if (on) finish_window(now);
     return stop(
-        fmt::format("MONITOR was ended: while it was on, a PING took {:.0f} ms and more "
-                    "(--max-latency {})",
-                    millis_of(latency_.worst_on(now)), format_duration(options_.latency_max)),
+        fmt::format(
+            "stopped MONITOR: while it was on, a PING took {:.0f} ms or more (--max-latency {})",
+            millis_of(latency_.worst_on(now)), format_duration(options_.latency_max)),
         SourceState::kFinished);
   }
   const Nanos latency = latency_.latest(now);
@@ -97,7 +97,7 @@ void MonitorSource::tick_opening(TimePoint now) {
   }
   if (stream_.failure()) return on_failure(*stream_.failure(), now);
   if (now - phase_since_ > kOpeningMax)
-    on_failure({ErrorCode::kTimedOut, "the server lets no second connection in"}, now);
+    on_failure({ErrorCode::kTimedOut, "the server does not accept a second connection"}, now);
 }
 
 void MonitorSource::tick_listening(TimePoint now) {
@@ -106,14 +106,15 @@ void MonitorSource::tick_listening(TimePoint now) {
     pace_.halve();
     strained_ = true;
     note_ = fmt::format(
-        "the server closed the stream ({}; its client-output-buffer-limit?): windows get shorter",
+        "the server closed the stream ({}; perhaps its client-output-buffer-limit): using shorter "
+        "windows",
         stream_.failure()->message);
     return finish_window(now);
   }
   if (stream_.has_ended()) return finish_window(now);
   if (!stream_.has_begun()) {
     if (now - phase_since_ > kOpeningMax)
-      on_failure({ErrorCode::kTimedOut, "MONITOR is not answered"}, now);
+      on_failure({ErrorCode::kTimedOut, "the server does not answer MONITOR"}, now);
     return;
   }
   const bool full = stream_.bytes() >= options_.window_bytes_max;
@@ -124,7 +125,7 @@ void MonitorSource::tick_listening(TimePoint now) {
   } else if (phase_ == Phase::kEnding && now - phase_since_ > kEndingMax) {
     pace_.halve();
     strained_ = true;
-    note_ = "MONITOR brings more than can be read in time: windows get shorter";
+    note_ = "MONITOR sends more than can be read in time: using shorter windows";
     finish_window(now);
   }
 }
@@ -210,11 +211,10 @@ SourceFacts MonitorSource::facts() const {
                          "server's throughput while it is on (not measured yet)",
                          millis_of(on));
   out.blind_spots =
-      "what happens between the windows; sizes of values; which reads miss; AUTH and admin "
-      "commands";
+      "traffic between the windows; sizes of values; which reads miss; AUTH and admin commands";
   out.confidence = windows_.size() >= kWindowsForChange
                        ? "the mean rate lies within the bounds with 95 %"
-                       : "the bounds hold with 95 % for a steady rate: too few windows yet";
+                       : "the bounds hold with 95 % only for a steady rate: too few windows yet";
   return out;
 }
 

@@ -123,7 +123,7 @@ TEST_F(MonitorSourceTest, StopsForGoodWhenTheServerGetsSlow) {
   run_for(seconds(3));
   const Observation seen = source_.observe(server_.now());
   EXPECT_EQ(seen.state, SourceState::kFinished);
-  EXPECT_THAT(seen.note, HasSubstr("MONITOR was ended"));
+  EXPECT_THAT(seen.note, HasSubstr("stopped MONITOR"));
   EXPECT_THAT(seen.note, HasSubstr("--max-latency 100ms"));
   EXPECT_FALSE(seen.report.keys.empty());  // what was heard is kept
   EXPECT_FALSE(server_.is_open(kStream));

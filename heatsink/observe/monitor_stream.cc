@@ -93,7 +93,7 @@ Status MonitorStream::take_line(std::string_view line, bool cut, TimePoint now) 
   } else if (line.starts_with('+')) {
     take_monitored(line.substr(1), cut, now);
   } else if (!line.starts_with('$') && line != kBeginMark && line != kEndMark) {
-    return Error{ErrorCode::kProtocol, "what came is no line of MONITOR"};
+    return Error{ErrorCode::kProtocol, "a line of the stream is not from MONITOR"};
   }
   return Unit{};
 }

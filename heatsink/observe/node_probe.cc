@@ -61,7 +61,7 @@ void NodeProbe::take(const Result<resp::Value>& reply, const std::optional<Clust
   else if (reply->is_error() && !says_no_cluster(*reply))
     told.why = refusal("CLUSTER SLOTS", reply->text).message;
   else if (!reply->is_error())
-    told.why = "its CLUSTER SHARDS answers nonsense";
+    told.why = "the server's reply to CLUSTER SHARDS is malformed";
   told_ = std::move(told);
 }
 

@@ -28,7 +28,7 @@ void Places::begin(Place& place, const net::HostPort& address) const {
     std::thread([search, address, reach = reach_] { search->put(reach(address)); }).detach();
     place.search = std::move(search);
   } catch (const std::system_error& error) {
-    place.trouble = std::string("no thread to look its name up: ") + error.what();
+    place.trouble = std::string("cannot start a thread to look up its name: ") + error.what();
   }
 }
 
@@ -48,7 +48,7 @@ Places::Found Places::find(const std::string& node, const net::HostPort& address
   }
   if (answer) place.trouble = answer->error().message;
   const bool is_slow = place.search && now - place.tried_at >= kSlow;
-  return {nullptr, is_slow ? "its name is still being looked up" : place.trouble};
+  return {nullptr, is_slow ? "looking up its name" : place.trouble};
 }
 
 void Places::keep_only(const std::set<std::string>& nodes) {

@@ -59,7 +59,7 @@ detect::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, Ti
       totals.requests_rate > 0 ? std::min(row.rate.rate / totals.requests_rate, 1.0) : 0;
   verdict.since = now;
   verdict.reason = row.reason.empty()
-                       ? fmt::format("{:.1f} % of the accesses of this server", 100 * verdict.share)
+                       ? fmt::format("{:.1f} % of this server's accesses", 100 * verdict.share)
                        : std::move(row.reason);
   if (row.share) verdict.share = *row.share;
   scale(row.count, row.rate, std::chrono::duration<double>(window).count());
@@ -80,7 +80,7 @@ detect::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::
   report.uptime = watched;
   report.upstream = std::move(upstream);
   report.upstream_up = true;
-  report.coherence = "no copies: seen from outside";
+  report.coherence = "no local copies: the server is observed from outside";
   report.requests_rate = totals.requests_rate;
   report.reads_rate = totals.reads_rate;
   report.writes_rate = totals.writes_rate;
@@ -90,9 +90,9 @@ detect::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::
   report.hot = kHotShare * totals.requests_rate;
   report.warm = kWarmShare * totals.requests_rate;
   report.hot_means =
-      "what has a tenth of its node's accesses; a proxy goes by the rate, 3000/s "
+      "at least 10 % of its node's accesses; a proxy uses the rate instead, 3000/s "
       "(detection.hot-qps)";
-  report.quiet = "no key is proven to have a tenth of the accesses";
+  report.quiet = "no key is proven to have 10 % of the accesses";
   for (KeyRow& row : rows) report.keys.push_back(report_of(std::move(row), totals, window, now));
   for (const detect::KeyReport& key : report.keys) {
     report.hot_keys += key.verdict.temperature == detect::Temperature::kHot ? 1 : 0;

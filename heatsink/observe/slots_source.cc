@@ -42,20 +42,21 @@ void SlotsSource::ask_stats(TimePoint now) {
                   asking_ = false;
                   if (!reply) return;
                   if (reply->is_error() && reply->text.find("cluster support") != std::string::npos)
-                    return give_up("it is no node of a cluster: there are no slots");
+                    return give_up("the server is not a cluster node, so it has no slots");
                   if (reply->is_error())
                     return give_up(refusal("CLUSTER SLOT-STATS", reply->text).message +
-                                   " (Valkey has it from 8.0 on, Redis from 8.2)");
+                                   " (Valkey has it since 8.0, Redis since 8.2)");
                   take_stats(*reply, at);
                 });
 }
 
 void SlotsSource::take_stats(const resp::Value& reply, TimePoint now) {
   auto stats = parse_slot_stats(reply);
-  if (!stats) return give_up("its CLUSTER SLOT-STATS answers nonsense");
+  if (!stats) return give_up("the server's reply to CLUSTER SLOT-STATS is malformed");
   if (!stats->slots.empty() && !stats->has_work)
     return give_up(
-        "it counts no work per slot: CONFIG SET cluster-slot-stats-enabled yes makes it");
+        "the server does not count work per slot: CONFIG SET cluster-slot-stats-enabled yes turns "
+        "this on");
   note_.clear();
   if (before_) {
     const double seconds = std::chrono::duration<double>(now - before_->at).count();

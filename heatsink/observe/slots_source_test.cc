@@ -103,12 +103,12 @@ TEST_F(SlotsSourceTest, WhereThereIsNoneThatIsTold) {
   error_ = "-ERR unknown subcommand 'SLOT-STATS'. Try CLUSTER HELP.\r\n";
   const Observation seen = after(seconds(1));
   EXPECT_EQ(seen.state, SourceState::kFailed);
-  EXPECT_THAT(seen.note, HasSubstr("Valkey has it from 8.0 on, Redis from 8.2"));
+  EXPECT_THAT(seen.note, HasSubstr("Valkey has it since 8.0, Redis since 8.2"));
 }
 
 TEST_F(SlotsSourceTest, OutsideOfAClusterThatIsTold) {
   error_ = "-ERR This instance has cluster support disabled\r\n";
-  EXPECT_THAT(after(seconds(1)).note, HasSubstr("no node of a cluster"));
+  EXPECT_THAT(after(seconds(1)).note, HasSubstr("not a cluster node"));
 }
 
 TEST(SlotLoad, IsWhatHappenedBetween) {

@@ -108,10 +108,9 @@ TEST_F(Admissions, MoreKeysAtOnceThanTheBurstIsNever) {
   const auto wanted = keys({"a:1", "a:2", "a:3"});
   const Admission::Answer answer = admission.ask(Door::kUpstream, wanted, kClient, kStart);
   EXPECT_EQ(answer.word, Word::kRefused);
-  EXPECT_EQ(
-      busy_text(*answer.limit, "", answer.retry_after),
-      "BUSY heatsink: keys of rule a:* limited to 2/s, and this command asks for more than it "
-      "gives at once");
+  EXPECT_EQ(busy_text(*answer.limit, "", answer.retry_after),
+            "BUSY heatsink: keys of rule a:* limited to 2/s, and this command needs more than the "
+            "limit allows at once");
 }
 
 TEST_F(Admissions, EachClientHasItsOwnLimit) {

@@ -44,7 +44,7 @@ std::vector<AutomaticLimits::Change> AutomaticLimits::update(std::span<const See
 std::string automatic_reason(const AutomaticLimits::Change& change, double qps) {
   if (change.begins)
     return rounded(change.rate) + "/s >= limits.automatic-qps " + rounded(qps) +
-           ": the server gets no more of it than that";
+           ": the server gets at most this rate of it";
   return rounded(change.rate) + "/s, and below " + format_share(Share{AutomaticLimits::kEndRatio}) +
          " of limits.automatic-qps " + rounded(qps) + " for " +
          format_duration(AutomaticLimits::kCalm);

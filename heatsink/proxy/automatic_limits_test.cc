@@ -32,7 +32,7 @@ TEST_F(Automatic, BeginsAtTheThresholdAndIsToldOnce) {
   EXPECT_TRUE(begun.front().begins);
   EXPECT_EQ(begun.front().key, "a");
   EXPECT_EQ(automatic_reason(begun.front(), 1000),
-            "1000/s >= limits.automatic-qps 1000: the server gets no more of it than that");
+            "1000/s >= limits.automatic-qps 1000: the server gets at most this rate of it");
   EXPECT_TRUE(at(2s, 5000).empty());
 }
 

@@ -56,7 +56,7 @@ void Coalescing::send(Coalescer::Line line) {
   if (lane.upstream == nullptr) {
     fail(*write, lane.down != nullptr ? *lane.down : "the connection to it was lost");
   } else if (!select(*lane.upstream, write->target().db)) {
-    fail(*write, "the connection to it has not been in this database yet");
+    fail(*write, "this connection has not used the client's database yet: try again");
   } else {
     send_on(*lane.upstream, std::move(*write));
   }

@@ -121,7 +121,7 @@ void EventLog::end_second(TimePoint now) {
   if (left_out_ == 0) return;
   ++lines_;
   log(LogLevel::kInfo, "and " + std::to_string(std::exchange(left_out_, 0)) +
-                           " more changes of keys: GET /api/events has the latest");
+                           " more changes of keys; see GET /api/events for the latest");
 }
 
 std::vector<Event> EventLog::latest() const {

@@ -87,7 +87,8 @@ TEST_F(EventLogTest, FloodsAreSummedUp) {
   log.add(many(5, Temperature::kHot), 327, at(999));
   EXPECT_THAT(take(), IsEmpty());
   log.add({}, 327, at(1000));
-  EXPECT_THAT(take(), ElementsAre("and 317 more changes of keys: GET /api/events has the latest"));
+  EXPECT_THAT(take(),
+              ElementsAre("and 317 more changes of keys; see GET /api/events for the latest"));
   log.add({}, 327, at(2000));
   EXPECT_THAT(take(), IsEmpty());
 }

@@ -71,8 +71,7 @@ Keeper::Keeper(SharedState& shared)
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       reader_(reader_options(shared), auditor_),
-      reader_link_(loop_, shared.place, reader_, shared.link_options(),
-                   "no audits of local copies"),
+      reader_link_(loop_, shared.place, reader_, shared.link_options(), "no audit of local copies"),
       summaries_(shared.rules.measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
       merged_(shared.rules.measures().size()),
@@ -160,7 +159,7 @@ void Keeper::tell_of_refusal(const FillRequest& asked, FillOutcome outcome,
                              const std::string& why) {
   if (outcome == FillOutcome::kTableFull) {
     log_limited(LogLevel::kWarning, "table-full",
-                "hot keys get no copies: " + why + " (heatsink_tracked_keys)", loop_.now());
+                "hot keys get no local copies: " + why + " (heatsink_tracked_keys)", loop_.now());
   } else if (outcome == FillOutcome::kNoDatabase && warmer_.holds(asked.hash)) {
     log_limited(LogLevel::kWarning, "warm-database", "keys are not warmed: " + why, loop_.now());
   }
@@ -178,10 +177,10 @@ void Keeper::lease_changed(const std::string& reason) {
   });
   if (!ended && longest == Nanos(0)) return;
   outage_told_ = !ended;
-  events_.add_outage(ended ? "the server answers again: no copy from before is served"
+  events_.add_outage(ended ? "the server answers again: copies from before are no longer served"
                            : std::to_string(copies) + (copies == 1 ? " copy" : " copies") +
-                                 " may be served up to " + format_duration(longest) +
-                                 " past the last proof (stale-while-error): " + reason,
+                                 " may be served for up to " + format_duration(longest) +
+                                 " after the last proof (stale-while-error): " + reason,
                      BootClock::now());
 }
 
@@ -269,9 +268,9 @@ void Keeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now
   std::transform(command.begin(), command.end(), command.begin(),
                  [](char c) { return static_cast<char>(std::toupper(c)); });
   events_.add_stale_read(shared_.shown.show(hit.key), hit.db,
-                         "the copy of a " + command + " could be served " +
+                         "the local copy for " + command + " could be served " +
                              std::to_string(late_ms) +
-                             " ms after the server had another value: all copies are dropped",
+                             " ms after the server had another value, so all copies were dropped",
                          now);
   filler_.on_flush();
 }

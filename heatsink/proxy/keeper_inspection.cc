@@ -44,7 +44,7 @@ detect::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
     told->events = events_of(shown);
     const std::optional<std::string> whole = true_name(shown, name);
     if (!whole) {
-      told->problem = "its name is too long to be known: ask by the whole of it";
+      told->problem = "the stored name is cut off: ask with the whole name";
       return answer->set_value(std::move(*told));
     }
     inspector_.ask(*whole, shown.db, BootClock::now(),
@@ -98,7 +98,7 @@ detect::Verdict Keeper::cold_verdict(const std::string& name, std::uint32_t db) 
   const auto total = static_cast<double>(summary.total());
   if (total > 0) out.share = static_cast<double>(out.count.low) / total;
   out.reason = "at most " + std::to_string(std::llround(std::ceil(out.rate_high))) +
-               "/s, and warm is from " + std::to_string(std::llround(rule.warm)) + "/s on";
+               "/s; a key is warm from " + std::to_string(std::llround(rule.warm)) + "/s";
   return out;
 }
 

@@ -92,7 +92,7 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   }
   if (key.cached) return key;
   if (verdict.temperature == detect::Temperature::kWriteHot) {
-    key.cache_note = "it is written too often for its reads";
+    key.cache_note = "it has too many writes for its reads";
   } else if (verdict.temperature != detect::Temperature::kHot) {
     key.cache_note = "it is not hot";
   } else if (!shared_.options.cache_enabled) {

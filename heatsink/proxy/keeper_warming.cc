@@ -103,7 +103,7 @@ void Keeper::begin_warming(const std::shared_ptr<WarmWaiter>& waiter) {
   for (const detect::WarmKey& key : waiter->order.keys) {
     std::string why;
     if (waiter->order.ends) {
-      if (!warmer_.end(key)) why = "it is not warmed";
+      if (!warmer_.end(key)) why = "the key is not being warmed";
     } else {
       static_cast<void>(warmer_.begin(key, Warmer::kByHand, now + waiter->order.lasts, now, why));
     }
@@ -136,7 +136,7 @@ void Keeper::end_searches(WarmWaiter& waiter) {
 void Keeper::add_search(std::uint64_t id, bool with_keys, detect::WarmReport& report) const {
   const PatternSearch* search = searches_.find(id);
   if (search == nullptr) {
-    report.problem = "there is no search " + std::to_string(id) + ", or it is forgotten";
+    report.problem = "search " + std::to_string(id) + " does not exist (any more)";
     return;
   }
   report.searches.push_back(search->report(warmer_));
@@ -243,14 +243,14 @@ detect::WarmedKey Keeper::outcome_of(const WarmWaiter& waiter, std::size_t i) co
   if (!why.empty()) return {std::move(shown), detect::WarmOutcome::kRefused, why, {}};
   const KeyHash hash = warmer_.hash_of(key);
   if (warmer_.holds(hash)) return report_on(hash);
-  return {std::move(shown), detect::WarmOutcome::kRefused, "it is warmed no longer", {}};
+  return {std::move(shown), detect::WarmOutcome::kRefused, "the key is no longer warmed", {}};
 }
 
 detect::WarmedKey Keeper::report_on(KeyHash hash) const {
   detect::WarmedKey key = warmer_.report_on(hash);
   key.key.name = shared_.shown.show(key.key.name);
   if (key.outcome == detect::WarmOutcome::kLoading && !shared_.lease.up())
-    key.note = "no local copies now: " + coherence();
+    key.note = "no local copies at the moment: " + coherence();
   return key;
 }
 

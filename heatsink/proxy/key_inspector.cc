@@ -33,7 +33,8 @@ void KeyInspector::Question::end(const std::string& problem) {
 }
 
 void KeyInspector::ask(std::string_view name, std::uint32_t db, TimePoint now, Done done) {
-  if (questions_.size() >= kQuestionsMax) return done({}, "too many keys are asked about at once");
+  if (questions_.size() >= kQuestionsMax)
+    return done({}, "too many questions about keys at once: try again later");
   asked_at_ = now;
   auto question = std::make_shared<Question>();
   question->answer_by = now + kAnswerWithin;
@@ -57,7 +58,7 @@ void KeyInspector::take(Question& question, std::size_t part, const Result<resp:
   redis::take_value_reply(part, *reply, question.facts);
   if (part + 1 < redis::kValueQuestions) return;
   const std::string& refusal = question.facts.refusal;
-  question.end(refusal.empty() ? "" : "the server says: " + one_line(refusal, 200));
+  question.end(refusal.empty() ? "" : "the server replied: " + one_line(refusal, 200));
 }
 
 void KeyInspector::tick(TimePoint now) {
@@ -65,7 +66,7 @@ void KeyInspector::tick(TimePoint now) {
   connection_->link.tick();
   for (const auto& question : questions_) {
     if (now >= question->answer_by)
-      question->end("the server has not answered within " + format_duration(kAnswerWithin));
+      question->end("the server did not answer within " + format_duration(kAnswerWithin));
   }
   std::erase_if(questions_, [](const auto& question) { return !question->done; });
   if (questions_.empty() && now - asked_at_ >= kKeptFor) connection_.reset();

@@ -65,30 +65,30 @@ std::string outage_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (!rule.stale_while_error) return "";
   const Terms terms = terms_of(options, rule);
   if (terms.level != Level::kKey) {
-    return std::string("stale-while-error is for level key, and this rule's is ") +
-           to_string(terms.level) + ": leave it out, or write level: key";
+    return std::string("stale-while-error needs level key, but this rule has level ") +
+           to_string(terms.level) + ": remove it, or write level: key";
   }
   if (terms.stale_while_error > terms.max_staleness) return "";
   return "stale-while-error is " + format_duration(terms.stale_while_error) +
-         ", and copies are served for max-staleness (" + format_duration(terms.max_staleness) +
-         ") without it: write more, or leave it out";
+         ", but copies are served for max-staleness (" + format_duration(terms.max_staleness) +
+         ") anyway: write a longer time, or remove it";
 }
 
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (!rule.max_staleness) return "";
   const Level level = terms_of(options, rule).level;
   if (level == Level::kOff || level == Level::kTtl) {
-    return std::string("max-staleness says nothing at level ") + to_string(level) +
-           ": leave it out, or write level: key";
+    return std::string("max-staleness has no effect at level ") + to_string(level) +
+           ": remove it, or write level: key";
   }
   const Nanos least = 2 * options.heartbeat_interval;
   if (*rule.max_staleness >= least) return "";
   return "max-staleness is " + format_duration(*rule.max_staleness) +
-         ", and must be twice cache.heartbeat-interval at least (one lost proof would stop local "
-         "reads): " +
+         ", but must be at least twice cache.heartbeat-interval (otherwise one lost heartbeat "
+         "would stop local reads): use " +
          format_duration(least) + " .. " +
          format_duration(Nanos(static_cast<std::int64_t>(kStalenessMax))) +
-         ", or a shorter heartbeat-interval";
+         ", or shorten cache.heartbeat-interval";
 }
 
 }  // namespace heatsink::proxy

@@ -80,8 +80,9 @@ TEST_F(Levels, ABoundBelowTwoHeartbeatsIsAFault) {
   options.heartbeat_interval = Millis(50);
   EXPECT_EQ(fault_of("match=a,max-staleness=100ms"), "");
   EXPECT_EQ(fault_of("match=a,max-staleness=99ms"),
-            "max-staleness is 99ms, and must be twice cache.heartbeat-interval at least (one lost "
-            "proof would stop local reads): 100ms .. 1m, or a shorter heartbeat-interval");
+            "max-staleness is 99ms, but must be at least twice cache.heartbeat-interval (otherwise "
+            "one lost heartbeat would stop local reads): use 100ms .. 1m, or shorten "
+            "cache.heartbeat-interval");
 }
 
 TEST_F(Levels, ABoundThatCountsForNothingIsAFault) {
@@ -99,7 +100,7 @@ TEST_F(Levels, StaleWhileErrorIsOfLevelKeyAndLongerThanWhatItLeaves) {
   EXPECT_EQ(terms_of_rules(options)[1].stale_while_error, std::chrono::seconds(30));
   EXPECT_TRUE(rule_faults(options).empty());
   add("match=b,level=session,stale-while-error=30s");
-  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("this rule's is session"));
+  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("this rule has level session"));
   options.rules.pop_back();
   add("match=b,stale-while-error=1s");
   EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("for max-staleness (1s) without it"));

@@ -79,25 +79,27 @@ std::string orphan_fault(const RuleOptions& rule) {
                          rule.limit_algorithm != unset.limit_algorithm ||
                          rule.limit_of != unset.limit_of || rule.limit_per != unset.limit_per ||
                          rule.limit_over != unset.limit_over;
-  return says_more ? "it says how to limit, but not at which rate: write limit.rate, as in 5000/s"
-                   : "";
+  return says_more
+             ? "limit.rate is missing: write it, as in 5000/s, or remove the other limit options"
+             : "";
 }
 
 std::string delay_fault(const RuleOptions& rule, const LimitTerms& terms) {
   const limit::LimiterOptions& limiter = terms.limiter;
   if (terms.over != Over::kDelay)
-    return rule.limit_delay_max ? "limit.delay-max is for limit.over: delay" : "";
+    return rule.limit_delay_max ? "limit.delay-max needs limit.over: delay" : "";
   if (is_window(limiter.algorithm))
-    return "limit.over: delay needs turns to wait for, and a window has none: write "
+    return "limit.over: delay does not work with a window, which has no queue: write "
            "limit.algorithm: token-bucket";
   if (limiter.algorithm == Algorithm::kLeakyBucket)
-    return "a leaky bucket delays by itself, and limit.over is for what finds its queue (burst) "
-           "full: write reject or stale, or limit.algorithm: token-bucket";
+    return "limit.over: delay does not work with a leaky bucket, which always delays (limit.over "
+           "is for commands that find its queue full): write reject or stale, or limit.algorithm: "
+           "token-bucket";
   const Nanos turn = limiter.rate.per / static_cast<std::int64_t>(limiter.rate.count);
   if (turn <= limiter.patience) return "";
   return "at " + rule.limit_rate + " the next turn is " + format_duration(turn) +
-         " away, and nobody may wait longer than " + format_duration(limiter.patience) +
-         ": raise limit.delay-max or the rate, or write limit.over: reject";
+         " away, but the longest wait is " + format_duration(limiter.patience) +
+         ": raise limit.delay-max or limit.rate, or write limit.over: reject";
 }
 
 // A leaky bucket's queue is its burst, so that is what bounds the wait.
@@ -108,24 +110,24 @@ std::string queue_fault(const LimitTerms& terms) {
       terms.limiter.burst == 0 ? std::max(rate, 1.0) : static_cast<double>(terms.limiter.burst);
   constexpr double kWaitMax = 60;  // seconds
   if (queue / rate <= kWaitMax) return "";
-  return "the last in a full queue would wait longer than a minute: lower limit.burst";
+  return "the last command in a full queue would wait longer than a minute: lower limit.burst";
 }
 
 std::string stale_fault(const ProxyOptions& options, const RuleOptions& rule,
                         const LimitTerms& terms) {
   if (terms.over != Over::kStale)
-    return rule.limit_stale_max ? "limit.stale-max is for limit.over: stale" : "";
+    return rule.limit_stale_max ? "limit.stale-max needs limit.over: stale" : "";
   if (terms.of == Of::kWrites)
-    return "limit.over: stale is for reads, and this limit is of writes: write limit.over: reject";
+    return "limit.over: stale is for reads, but this limit counts writes: write limit.over: reject";
   if (!options.cache_enabled)
-    return "limit.over: stale gives local copies, and cache.enabled is false";
+    return "limit.over: stale serves local copies, but cache.enabled is false: enable it, or use "
+           "another limit.over";
   if (rule.stale_while_error)
-    return "limit.over: stale and stale-while-error keep copies until different ends: write one of "
-           "them";
+    return "limit.over: stale and stale-while-error cannot be combined: write one of them";
   const cache::Level level = cache_terms(options, rule).level;
   if (level != cache::Level::kOff && level != cache::Level::kSession) return "";
-  return std::string("limit.over: stale gives copies that nothing proves, and level: ") +
-         to_string(level) + " promises that there are none: write level: key, or another over";
+  return std::string("limit.over: stale serves copies without proof, but level: ") +
+         to_string(level) + " excludes them: write level: key, or use another limit.over";
 }
 
 }  // namespace
@@ -147,8 +149,9 @@ LimitTerms automatic_limit(const ProxyOptions& options) {
 }
 
 std::string limit_text(const LimitTerms& terms) {
-  constexpr std::array<std::string_view, 3> kOf = {", of what goes to the server", ", hits and all",
-                                                   ", of writes"};
+  constexpr std::array<std::string_view, 3> kOf = {", counting commands that go to the server",
+                                                   ", counting all commands (local hits too)",
+                                                   ", counting writes"};
   return limit::format_rate(terms.limiter.rate) + " per " + name_of(kPerNames, terms.per) +
          std::string(kOf[static_cast<std::size_t>(terms.of)]) +
          "; over it: " + name_of(kOverNames, terms.over);
@@ -160,7 +163,7 @@ std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (!rate) return "limit.rate: " + rate.error().message;
   const LimitTerms terms = limit_terms_of(options, rule);
   if (rule.limit_burst && is_window(terms.limiter.algorithm))
-    return "limit.burst is for buckets, and a window has its count: leave it out";
+    return "limit.burst is for buckets, but a window has its count: remove limit.burst";
   if (const auto made = limit::make_limiter(terms.limiter); !made)
     return "limit: " + made.error().message;
   for (std::string fault :
@@ -172,13 +175,13 @@ std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
 
 std::string automatic_fault(const ProxyOptions& options) {
   if (options.automatic_qps == 0) return "";
-  if (options.automatic_qps < 1)
-    return "limits.automatic-qps is at least 1 per second, or 0 for off";
+  if (options.automatic_qps < 1) return "limits.automatic-qps must be at least 1, or 0 for off";
   if (!options.detection_enabled)
-    return "limits.automatic-qps is for keys that detection finds, and detection.enabled is false";
+    return "limits.automatic-qps needs detection, but detection.enabled is false: enable it, or "
+           "set limits.automatic-qps to 0";
   if (options.automatic_qps >= options.warm_qps) return "";
-  return "limits.automatic-qps is below detection.warm-qps, and keys that are not even warm are "
-         "not known: raise it, or lower detection.warm-qps";
+  return "limits.automatic-qps is below detection.warm-qps, but the proxy does not know keys that "
+         "are not warm: raise it, or lower detection.warm-qps";
 }
 
 }  // namespace heatsink::proxy

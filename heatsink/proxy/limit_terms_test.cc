@@ -43,7 +43,8 @@ TEST_F(LimitOptions, ARateIsATokenBucketPerKeyOfWhatGoesToTheServer) {
   const LimitTerms terms = terms_of("match=a,limit.rate=100/10s");
   EXPECT_EQ(terms.limiter.algorithm, limit::Algorithm::kTokenBucket);
   EXPECT_EQ(terms.limiter.rate, (limit::Rate{100, std::chrono::seconds(10)}));
-  EXPECT_EQ(limit_text(terms), "100/10s per key, of what goes to the server; over it: reject");
+  EXPECT_EQ(limit_text(terms),
+            "100/10s per key, counting commands that go to the server; over it: reject");
 }
 
 TEST_F(LimitOptions, AllCanBeSaid) {
@@ -52,7 +53,7 @@ TEST_F(LimitOptions, AllCanBeSaid) {
       "limit.delay-max=250ms");
   EXPECT_EQ(terms.limiter.burst, 7U);
   EXPECT_EQ(terms.limiter.patience, Millis(250));
-  EXPECT_EQ(limit_text(terms), "5/s per prefix, of writes; over it: delay");
+  EXPECT_EQ(limit_text(terms), "5/s per prefix, counting writes; over it: delay");
   EXPECT_EQ(terms_of("match=a,limit.rate=5/s,limit.algorithm=sliding-window,limit.per=client")
                 .limiter.algorithm,
             limit::Algorithm::kSlidingWindow);
@@ -71,20 +72,20 @@ TEST_F(LimitOptions, FaultsSayWhatToDo) {
   const auto expect = [&](const char* rule, const char* words) {
     EXPECT_THAT(fault_of(rule), HasSubstr(words)) << rule;
   };
-  expect("match=a,limit.rate=0/s", "a rate is at least 1 per day; 0 would refuse everything");
+  expect("match=a,limit.rate=0/s", "a rate must be at least 1 per day; 0 would refuse everything");
   expect("match=a,limit.rate=fast", "write a count per time, as in 5000/s");
-  expect("match=a,limit.rate=1/48h", "the time of a rate is between 1ms and 24h");
-  expect("match=a,limit.burst=5", "but not at which rate: write limit.rate");
+  expect("match=a,limit.rate=1/48h", "the time of a rate must be from 1ms to 24h");
+  expect("match=a,limit.burst=5", "limit.rate is missing: write it");
   expect("match=a,limit.over=delay", "write limit.rate");
   expect("match=a,limit.rate=1/h,limit.burst=1000000", "takes more than a year to fill");
-  expect("match=a,limit.rate=5/s,limit.burst=5,limit.algorithm=fixed-window", "leave it out");
+  expect("match=a,limit.rate=5/s,limit.burst=5,limit.algorithm=fixed-window", "remove limit.burst");
   expect("match=a,limit.rate=5/s,limit.over=delay,limit.algorithm=sliding-window",
-         "a window has none: write limit.algorithm: token-bucket");
+         "a window, which has no queue: write limit.algorithm: token-bucket");
   expect("match=a,limit.rate=5/s,limit.over=delay,limit.algorithm=leaky-bucket",
-         "delays by itself");
+         "which always delays");
   expect("match=a,limit.rate=1/h,limit.over=delay", "the next turn is 1h away");
-  expect("match=a,limit.rate=5/s,limit.delay-max=2s", "is for limit.over: delay");
-  expect("match=a,limit.rate=5/s,limit.stale-max=2s", "is for limit.over: stale");
+  expect("match=a,limit.rate=5/s,limit.delay-max=2s", "limit.delay-max needs limit.over: delay");
+  expect("match=a,limit.rate=5/s,limit.stale-max=2s", "limit.stale-max needs limit.over: stale");
   expect("match=a,limit.rate=1/s,limit.algorithm=leaky-bucket,limit.burst=100",
          "longer than a minute: lower limit.burst");
   expect("match=a,limit.rate=5/s,limit.over=stale,limit.of=writes", "stale is for reads");
@@ -106,9 +107,9 @@ TEST_F(LimitOptions, AutomaticIsATokenBucketOfWhatGoesToTheServer) {
   options.automatic_qps = 20'000;
   EXPECT_THAT(automatic_fault(options), IsEmpty());
   EXPECT_EQ(limit_text(automatic_limit(options)),
-            "20000/s per key, of what goes to the server; over it: reject");
+            "20000/s per key, counting commands that go to the server; over it: reject");
   options.automatic_qps = 0.5;
-  EXPECT_THAT(automatic_fault(options), HasSubstr("at least 1 per second"));
+  EXPECT_THAT(automatic_fault(options), HasSubstr("at least 1, or 0 for off"));
   options.automatic_qps = 100;
   EXPECT_THAT(automatic_fault(options), HasSubstr("below detection.warm-qps"));
   options.automatic_qps = 20'000;

@@ -154,7 +154,7 @@ std::string busy_text(const RuleLimit& limit, std::string_view key, Nanos retry_
   std::string out = "BUSY heatsink: " + whose(limit, key) + " limited to " +
                     limit::format_rate(limit.terms().limiter.rate) + ", ";
   if (retry_after == limit::kNever)
-    return out + "and this command asks for more than it gives at once";
+    return out + "and this command needs more than the limit allows at once";
   return out + "retry in " + retry_text(retry_after);
 }
 

@@ -44,15 +44,19 @@ std::vector<NeededRight> needed_rights(std::string_view user, std::string_view h
       {{"ACL", "GETUSER", own},
        "ACL GETUSER",
        "+acl|getuser",
-       "local copies live for cache.acl-staleness at most",
+       "local copies live for at most cache.acl-staleness",
        false},
-      {{"INFO", "memory"}, "INFO", "+info", "the server is taken to evict by use", false},
+      {{"INFO", "memory"},
+       "INFO",
+       "+info",
+       "the proxy assumes that the server evicts keys by use",
+       false},
       {{"COMMAND", "COUNT"},
        "COMMAND",
        "+command",
-       "commands of modules and of servers newer than this proxy take connections of their own",
+       "commands of modules, and of servers newer than this proxy, use private connections",
        false},
-      {{"SELECT", "0"}, "SELECT", "+select", "clients have no database but 0", false}};
+      {{"SELECT", "0"}, "SELECT", "+select", "clients can use only database 0", false}};
   if (is_cluster)
     needed.push_back({{"CLUSTER", "NODES"}, "CLUSTER NODES", "+cluster|nodes", copies, true});
   return needed;
@@ -73,15 +77,15 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
                          right.for_copies});
     } else if (refuses_key(error) && !is_key_told) {
       is_key_told = true;
-      missing.push_back({whose(user) + " may not read the heartbeat's key '" +
+      missing.push_back({whose(user) + " may not read the heartbeat key '" +
                              printable(heartbeat_key) + "': " + std::string(kNoCopies) +
                              grant(user, "~" + std::string(heartbeat_key)) +
                              ", or set cache.heartbeat-key to a key that it may read",
                          true});
     } else if (is_unknown(error)) {
-      missing.push_back({"the server knows no " + right.name +
-                             " (or has it by another name): " + right.without_it,
-                         right.for_copies});
+      missing.push_back(
+          {"the server does not know " + right.name + " (or it was renamed): " + right.without_it,
+           right.for_copies});
     }
   }
   return missing;

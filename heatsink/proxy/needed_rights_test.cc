@@ -67,9 +67,9 @@ TEST(NeededRights, TheHeartbeatsKeyIsToldOnce) {
         "NOPERM No permissions to access a key"}) {
     EXPECT_THAT(missing({"EXISTS", "PTTL", "GETRANGE"}, text),
                 ElementsAre(MissingRight{
-                    "the server's user 'app' may not read the heartbeat's key "
-                    "'heatsink:heartbeat': no local copies; grant it: ACL SETUSER app "
-                    "~heatsink:heartbeat, or set cache.heartbeat-key to a key that it may read",
+                    "the server's user 'app' may not read the heartbeat key 'heatsink:heartbeat': "
+                    "no local copies; grant it: ACL SETUSER app ~heatsink:heartbeat, or set "
+                    "cache.heartbeat-key to a key that it may read",
                     true}));
   }
 }
@@ -84,7 +84,7 @@ TEST(NeededRights, OnlyWhatCopiesNeedEndsThem) {
 TEST(NeededRights, ACommandThatWasRenamedIsTold) {
   EXPECT_THAT(missing({"COMMAND"}, "ERR unknown command 'COMMAND', with args beginning with: "),
               ElementsAre(Field(&MissingRight::sentence,
-                                HasSubstr("the server knows no COMMAND (or has it by"))));
+                                HasSubstr("the server does not know COMMAND (or it was"))));
 }
 
 TEST(NeededRights, OfAClusterItsNodesToo) {

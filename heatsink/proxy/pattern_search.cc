@@ -51,7 +51,7 @@ void PatternSearch::lose(const std::string& why) {
 
 void PatternSearch::step(TimePoint now, Warmer& warmer) {
   if (!searching()) return;
-  if (now >= order_.until) return end("its time is over");
+  if (now >= order_.until) return end("its time has ended");
   if (!refusal_.empty()) return fail(std::exchange(refusal_, ""), now);
   if (pipeline_->up()) answered_at_ = now;
   if (now - answered_at_ > kUpWithin) return fail(note_, now);
@@ -88,7 +88,7 @@ void PatternSearch::take_page(Result<resp::Value> page) {
   if (page->is_error()) {
     refusal_ = "the server refuses SCAN: " + page->text.substr(0, 200);
   } else if (!is_page(*page)) {
-    refusal_ = "the server does not answer SCAN as Redis does";
+    refusal_ = "the server's reply to SCAN is malformed";
   } else {
     looked_at_ += static_cast<double>(kPageKeys);
     cursor_ = page->items[0].text;
@@ -189,7 +189,7 @@ std::vector<detect::WarmedKey> PatternSearch::keys(const Warmer& warmer) const {
       row = warmer.report_on(hash);
     } else {
       row.outcome = detect::WarmOutcome::kNotWarmed;
-      row.note = "ended, or cache.warm-share of cache.maximum-bytes is used up by warmed keys";
+      row.note = "it was ended, or warmed keys use up cache.warm-share of cache.maximum-bytes";
     }
     row.key = {shared_.shown.show(key.name), key.db};
     out.push_back(std::move(row));

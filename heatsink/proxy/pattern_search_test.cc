@@ -256,7 +256,7 @@ TEST_F(PatternSearchTest, ItLooksAgainForKeysThatAreNew) {
 TEST_F(PatternSearchTest, WhatItHasWarmedStaysSoWhenItIsEnded) {
   begin(order());
   page("5", {"k1"});
-  search_->end("it was ended by hand");
+  search_->end("it was ended on request");
   step();
   EXPECT_EQ(report().state, State::kEnded);
   EXPECT_TRUE(warm("k1"));

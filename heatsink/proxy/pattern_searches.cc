@@ -29,7 +29,7 @@ Result<std::uint64_t> PatternSearches::begin_by_hand(const detect::WarmPattern& 
       });
   if (static_cast<std::size_t>(by_hand) >= kByHandMax) {
     return Error{ErrorCode::kOutOfRange,
-                 std::to_string(kByHandMax) + " searches are under way: wait until one is over"};
+                 std::to_string(kByHandMax) + " searches are running: wait until one has finished"};
   }
   return add({pattern, Warmer::kByHand, until}, now).id();
 }
@@ -54,14 +54,14 @@ void PatternSearches::forget() {
 
 void PatternSearches::end(std::uint64_t id) {
   for (PatternSearch& search : searches_) {
-    if (search.id() == id) search.end("it was ended by hand");
+    if (search.id() == id) search.end("it was ended on request");
   }
 }
 
 void PatternSearches::end_by_hand(const detect::WarmPattern& pattern) {
   for (PatternSearch& search : searches_) {
     const detect::WarmPattern& its = search.order().pattern;
-    if (its.glob == pattern.glob && its.db == pattern.db) search.end("it was ended by hand");
+    if (its.glob == pattern.glob && its.db == pattern.db) search.end("it was ended on request");
   }
 }
 
@@ -79,7 +79,7 @@ void PatternSearches::step(TimePoint now) {
     now_ = &*due;
     now_->begin(now);
     link_.emplace(loop_, shared_.place, now_->dialogue(), shared_.link_options(),
-                  "no search for keys to be warmed");
+                  "no search for keys to warm");
     link_->connect();
   }
   link_->tick();

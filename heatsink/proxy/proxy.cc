@@ -113,7 +113,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
   Result<TlsContexts> tls = load_tls(options, *upstream);
   if (!tls.ok()) return tls.error();
   if (upstream->tls && !options.upstream_tls_verify)
-    log(LogLevel::kWarning, "upstream.tls-verify is off: anybody could be the server");
+    log(LogLevel::kWarning, "upstream.tls-verify is off: the server's identity is not checked");
   Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
   Result<Listeners> listeners = listen_all(options);

@@ -46,7 +46,7 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
                              .name = "heatsink-rights",
                              .response_timeout = shared_.options.response_timeout});
   link_ = std::make_unique<redis::Link>(loop_, shared_.place, *pipeline_, shared_.link_options(),
-                                        "no check of rights");
+                                        "cannot check the user's rights");
   for (const NeededRight& right : asked_->needed) {
     const std::vector<std::string_view> words(right.words.begin(), right.words.end());
     pipeline_->ask(
@@ -90,7 +90,7 @@ void RightsCheck::say(std::vector<MissingRight> missing) {
   for (const MissingRight& right : missing_)
     log(right.for_copies ? LogLevel::kWarning : LogLevel::kInfo, right.sentence);
   if (missing_.empty())
-    log(LogLevel::kInfo, "the server's user may do all that the proxy asks for");
+    log(LogLevel::kInfo, "the server's user has all the rights that the proxy needs");
 }
 
 void RightsCheck::tick(TimePoint now) {

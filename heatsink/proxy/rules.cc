@@ -54,17 +54,15 @@ std::string pair_text(const Measure& measure) {
 // "" if there is nothing to say; also about each of the following.
 std::string match_fault(const RuleOptions& rule) {
   if (rule.match.empty())
-    return "match says which keys it is for, and is missing: write match: a name, user:*, or a "
-           "glob";
+    return "match is missing: write match: with a key, a prefix as in user:*, or a glob";
   if (rule.match.size() > detect::kKeyBytesMax)
     return "match is longer than " + std::to_string(detect::kKeyBytesMax) +
-           " bytes: no key could be told "
-           "by it";
+           " bytes, the longest key name that is kept: shorten it";
   return "";
 }
 
 std::string unit_fault(const RuleOptions& rule, Dimension dimension) {
-  const std::string is = std::string(", and this rule counts ") + detect::to_string(dimension);
+  const std::string is = std::string(", but this rule counts ") + detect::to_string(dimension);
   if (dimension == Dimension::kBytes) {
     if (rule.hot_qps)
       return "hot-qps is not for bytes" + is + ": write hot-bytes, as in hot-bytes: 50mb";
@@ -84,14 +82,13 @@ std::string threshold_fault(const ProxyOptions& options, const RuleOptions& rule
   const auto [hot, warm] = thresholds_of(options, rule, dimension);
   if (warm <= hot) return "";
   const std::string unit = dimension == Dimension::kBytes ? "bytes" : "qps";
-  return "warm-" + unit + " is above hot-" + unit +
-         ", which a hot key has to reach too: lower the first or raise the second";
+  return "warm-" + unit + " is above hot-" + unit + ": lower the first or raise the second";
 }
 
 std::string tick_fault(const ProxyOptions& options, Nanos window) {
   if (options.tick <= window) return "";
-  return "its window of " + format_duration(window) + " is shorter than detection.tick (" +
-         format_duration(options.tick) + "): lengthen it, or shorten the tick";
+  return "window " + format_duration(window) + " is shorter than detection.tick (" +
+         format_duration(options.tick) + "): lengthen the window, or shorten the tick";
 }
 
 // Counts `measure` as used.
@@ -103,9 +100,8 @@ std::string measure_fault(std::vector<Measure>& used, const Measure& measure) {
   }
   std::string known;
   for (const Measure& other : used) known += (known.empty() ? "" : ", ") + pair_text(other);
-  return pair_text(measure) + " would be one more than the " +
-         std::to_string(detect::kMeasuresMax) +
-         " pairs of window and dimension that can be counted: use one of " + known;
+  return pair_text(measure) + " is one pair more than the " + std::to_string(detect::kMeasuresMax) +
+         " pairs of window and dimension that rules may have: use one of " + known;
 }
 
 detect::Rule rule_of(const ProxyOptions& options, const RuleOptions& rule) {
@@ -233,7 +229,7 @@ std::string quiet_sentence(const ProxyOptions& options) {
 }
 
 std::string hot_definition(const ProxyOptions& options) {
-  return "what has at least " + threshold_words(options);
+  return "at least " + threshold_words(options);
 }
 
 }  // namespace heatsink::proxy

@@ -62,21 +62,20 @@ TEST_F(Rules, RulesThatMakeSenseHaveNoFaults) {
 }
 
 TEST_F(Rules, KeysMustBeNamed) {
-  EXPECT_THAT(faults_of("hot-qps=5"), ElementsAre(HasSubstr("match says which keys it is for")));
+  EXPECT_THAT(faults_of("hot-qps=5"), ElementsAre(HasSubstr("match is missing")));
   EXPECT_THAT(faults_of("match=" + std::string(1024, 'a')), IsEmpty());
   EXPECT_THAT(faults_of("match=" + std::string(1025, 'a')), ElementsAre(HasSubstr("1024 bytes")));
 }
 
 TEST_F(Rules, BytesAndRequestsAreNeverMixed) {
   EXPECT_THAT(faults_of("match=a,dimension=bytes,hot-qps=5"),
-              ElementsAre("0: hot-qps is not for bytes, and this rule counts bytes: write "
+              ElementsAre("0: hot-qps is not for bytes, but this rule counts bytes: write "
                           "hot-bytes, as in hot-bytes: 50mb"));
   EXPECT_THAT(faults_of("match=a,dimension=bytes,warm-qps=5"),
               ElementsAre(HasSubstr("write warm-bytes")));
-  EXPECT_THAT(
-      faults_of("match=a,hot-bytes=5mb"),
-      ElementsAre("0: hot-bytes is for bytes, and this rule counts requests: write hot-qps, "
-                  "or dimension: bytes"));
+  EXPECT_THAT(faults_of("match=a,hot-bytes=5mb"),
+              ElementsAre("0: hot-bytes is for bytes, but this rule counts requests: write "
+                          "hot-qps, or dimension: bytes"));
   EXPECT_THAT(faults_of("match=a,dimension=writes,warm-bytes=5mb"),
               ElementsAre(HasSubstr("this rule counts writes")));
   options.dimension = "bytes";
@@ -101,15 +100,14 @@ TEST_F(Rules, FifthMeasureIsRefused) {
   add("match=f,dimension=bytes");
   EXPECT_THAT(
       faults(),
-      ElementsAre("4: 10s misses would be one more than the 4 pairs of window and dimension "
-                  "that can be counted: use one of 10s requests, 1s requests, 10s bytes, "
-                  "10s writes"));
+      ElementsAre("4: 10s misses is one pair more than the 4 pairs of window and dimension that "
+                  "rules may have: use one of 10s requests, 1s requests, 10s bytes, 10s writes"));
 }
 
 TEST_F(Rules, WindowIsNotShorterThanTheTick) {
   options.tick = std::chrono::seconds(2);
   EXPECT_THAT(faults_of("match=a,window=1s"),
-              ElementsAre(HasSubstr("its window of 1s is shorter than detection.tick (2s)")));
+              ElementsAre(HasSubstr("window 1s is shorter than detection.tick (2s)")));
 }
 
 TEST_F(Rules, WhatARuleDoesNotSayIsAsForAllKeys) {

@@ -18,8 +18,8 @@ constexpr Millis kBarrierTimeoutMax{60'000};
 constexpr std::array<std::string_view, 6> kHelp = {
     "HEATSINK <subcommand>. Subcommands are:",
     "BARRIER [<timeout-ms>]",
-    "    OK when everything that anybody has written to the server before now is seen by every",
-    "    later read through this proxy; an error after timeout-ms (1 .. 60000, else 5000).",
+    "    Return OK when every later read through this proxy sees all writes that the server has",
+    "    executed until now. Return an error after timeout-ms (1 .. 60000, default 5000).",
     "HELP",
     "    Print this help."};
 
@@ -67,7 +67,7 @@ Session::Step Session::run_barrier(const Call& call) {
   const Millis timeout = call.args.size() == 2 ? kBarrierTimeout : parse_timeout(call.args[2]);
   if (call.args.size() > 3 || timeout == Millis(0))
     return reply_error(
-        "ERR heatsink: HEATSINK BARRIER takes a time-out of 1 .. 60000 milliseconds");
+        "ERR heatsink: the timeout of HEATSINK BARRIER must be 1 to 60000 milliseconds");
   if (in_flight() > 0) return stall(Stall::kDrain);
   switch (std::exchange(barrier_, Barrier::kNone)) {
     case Barrier::kPassed:
@@ -75,10 +75,8 @@ Session::Step Session::run_barrier(const Call& call) {
       return reply("+OK\r\n");
     case Barrier::kLate:
       worker_.count().add(Count::kBarrierCommandsLate);
-      return reply_error(
-          "TIMEOUT heatsink: not all that was written before is known to be seen "
-          "after " +
-          format_duration(timeout));
+      return reply_error("TIMEOUT heatsink: could not confirm within " + format_duration(timeout) +
+                         " that reads see all earlier writes");
     default:
       break;
   }

@@ -21,8 +21,8 @@ Session::Step Session::run_script_debug(const Call& call) {
   if (syncs) {
     debugger_ = Debugger::kRefused;
     return reply_error(
-        "ERR heatsink: SCRIPT DEBUG SYNC would stop the server for all clients of the proxy; use "
-        "YES, or connect to the server itself");
+        "ERR heatsink: SCRIPT DEBUG SYNC would block the server for all clients of the proxy; use "
+        "YES, or connect directly to the server");
   }
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
@@ -52,9 +52,8 @@ Session::Step Session::run_in_debugger(const Call& call) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   if (debugger_ == Debugger::kRefused) {
     return reply_error(
-        "ERR heatsink: SCRIPT DEBUG was refused, so this script is not run; SCRIPT DEBUG NO, and "
-        "it "
-        "is run without the debugger");
+        "ERR heatsink: SCRIPT DEBUG was refused, so this script is not run; send SCRIPT DEBUG NO "
+        "to run it without the debugger");
   }
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);

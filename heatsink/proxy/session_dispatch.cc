@@ -116,8 +116,8 @@ Session::Step Session::dispatch_raw(const Call& call) {
                         (call.route == Route::kShared || call.command->name == "replconf");
   if (!harmless) {
     return reply_error(
-        "ERR heatsink: a connection in MONITOR or replication mode takes reads, PING, RESET and "
-        "QUIT only");
+        "ERR heatsink: a connection in MONITOR or replication mode accepts only reads, PING, RESET "
+        "and QUIT");
   }
   if (private_) private_->send_more(call.raw);
   return Step::kDone;

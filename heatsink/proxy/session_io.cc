@@ -195,8 +195,8 @@ void Session::refuse_input(std::string_view error) {
 bool Session::refuse_tls(std::string_view bytes) {
   if (!bytes.starts_with("\x16\x03")) return false;
   log_limited(LogLevel::kWarning, "tls-to-plain",
-              "a client speaks TLS, but proxy.tls-cert is not set", worker_.loop().now());
-  refuse_input("ERR Protocol error: this port speaks no TLS");
+              "a client uses TLS, but proxy.tls-cert is not set", worker_.loop().now());
+  refuse_input("ERR Protocol error: this port does not use TLS");
   return true;
 }
 

@@ -203,8 +203,8 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
     next_part();
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
-                "a client is disconnected, because its own connection to upstream " +
-                    worker_.shared().upstream.where() + " is lost: " + reason,
+                "a client was disconnected because its private connection to upstream " +
+                    worker_.shared().upstream.where() + " was lost: " + reason,
                 worker_.loop().now());
     close_when_flushed();
   } else {
@@ -245,7 +245,8 @@ void Session::begin_oversized(TimePoint now) {
   Step step = Step::kDone;
   Upstream* lane = nullptr;
   if (!plain || mode_ == Mode::kRaw) {
-    step = reply_error("ERR heatsink: this command cannot be so big (proxy.stream-threshold)");
+    step = reply_error(
+        "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
   } else if (in_multi_ && transaction_failed()) {
     step = reply_error(transaction_refusal_);
   } else if (!is_limited() || !keys_known || admit_oversized(call, step)) {
@@ -296,7 +297,8 @@ void Session::next_part() {
     if (!lane_error_.empty()) {
       ByteBuffer error;
       resp::append_error(error,
-                         "ERR heatsink: a reply too big to share could not be asked for again: " +
+                         "ERR heatsink: the reply is too large for a shared connection, and the "
+                         "second request failed: " +
                              std::exchange(lane_error_, {}));
       put_out(error.view());
       if (closed_) return;

@@ -23,7 +23,7 @@ std::size_t Session::kept_at_most(std::size_t part) const {
 void Session::out_of_memory() {
   worker_.count().add(Count::kClientsOutOfMemory);
   log_limited(LogLevel::kWarning, "out-of-memory",
-              "the system gave no memory for the replies of a client, which is closed; lower "
+              "out of memory for the replies of a client, so the client was closed; lower "
               "proxy.maximum-memory",
               worker_.loop().now());
   close();

@@ -282,9 +282,9 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
   }
   if (closes_when_down()) return close_when_flushed();
   ByteBuffer error;
-  resp::append_error(
-      error,
-      unreachable(reason) + (pending.read_only ? "" : " (the command may have been carried out)"));
+  resp::append_error(error,
+                     unreachable(reason) +
+                         (pending.read_only ? "" : " (the server may have executed the command)"));
   if (pending.kind == PendingKind::kAgain) {
     if (!parts_.empty()) parts_.pop_front();
     put_out(error.view());

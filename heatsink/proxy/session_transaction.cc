@@ -18,7 +18,7 @@ namespace heatsink::proxy {
 Session::Step Session::run_multi(const Call& call) {
   if (watch_refused_) {
     return begin_failed_transaction(
-        "ERR heatsink: a WATCH before this MULTI was refused, so nothing is executed; begin again "
+        "ERR heatsink: a WATCH before this MULTI was refused, so nothing is executed; start again "
         "with WATCH");
   }
   Step step = Step::kDone;
@@ -65,7 +65,7 @@ Session::Step Session::in_transaction(const Call& call) {
   if (call.route == Route::kReset) return run_reset();
   if (call.route == Route::kClient && call.args.size() > 1 &&
       equals_ignoring_case(call.args[1], "reply")) {
-    return reply_error("ERR heatsink: CLIENT REPLY inside MULTI is not possible");
+    return reply_error("ERR heatsink: CLIENT REPLY is not supported inside MULTI");
   }
   if (transaction_failed()) return in_failed_transaction(call);
   if (call.route == Route::kExec || call.route == Route::kDiscard) return end_transaction(call);

@@ -114,7 +114,7 @@ bool Session::settle_kept(std::unique_ptr<Wait> wait, std::string_view wire) {
   resp::Value reply;
   std::size_t used = 0;
   if (resp::parse_value(wire, reply, used) != resp::ValueStatus::kValue) {
-    not_put_back("it is too big");
+    not_put_back("its reply is too large");
     close();
     return false;
   }
@@ -189,7 +189,7 @@ void Session::put_back_answered(bool ok, std::string_view error) {
 void Session::not_put_back(std::string_view why) {
   worker_.count().add(Count::kNotPutBack);
   log_limited(LogLevel::kWarning, "not put back",
-              "what a client had waited for came when it had left, and could not be put back: " +
+              "elements popped for a client that had already left could not be put back: " +
                   std::string(why),
               worker_.loop().now());
 }

@@ -18,20 +18,23 @@ std::vector<std::string> tls_faults(const ProxyOptions& options, const net::Redi
   };
   const bool asks = options.tls_client_auth != "off";
   require(options.tls_cert.empty() == options.tls_key.empty(),
-          "proxy.tls-cert and proxy.tls-key: TLS for clients needs both");
+          "TLS for clients needs both proxy.tls-cert and proxy.tls-key: set both, or none");
   require(!asks || !options.tls_cert.empty(),
           "proxy.tls-client-auth needs TLS for clients: set proxy.tls-cert and proxy.tls-key");
-  require(!asks || !options.tls_ca.empty(),
-          "proxy.tls-client-auth needs proxy.tls-ca: who signs the certificates of clients");
+  require(
+      !asks || !options.tls_ca.empty(),
+      "proxy.tls-client-auth needs proxy.tls-ca: set it to the CA that signs client certificates");
   require(asks || options.tls_ca.empty(),
-          "proxy.tls-ca is there to verify clients, and proxy.tls-client-auth is off: set it to "
-          "optional or required, or leave out proxy.tls-ca");
-  require(options.upstream_tls_cert.empty() == options.upstream_tls_key.empty(),
-          "upstream.tls-cert and upstream.tls-key: a certificate for the server needs both");
+          "proxy.tls-ca is set, but proxy.tls-client-auth is off: set it to optional or required, "
+          "or remove proxy.tls-ca");
+  require(
+      options.upstream_tls_cert.empty() == options.upstream_tls_key.empty(),
+      "a client certificate needs both upstream.tls-cert and upstream.tls-key: set both, or none");
   const bool given = !options.upstream_tls_ca.empty() || !options.upstream_tls_cert.empty() ||
                      !options.upstream_tls_server_name.empty() || !options.upstream_tls_verify;
   require(upstream.tls || !given,
-          "upstream.tls-* is set, but upstream.url has no TLS: write rediss://, or leave them out");
+          "upstream.tls-* is set, but upstream.url has no TLS: use rediss://, or remove "
+          "upstream.tls-*");
   return faults;
 }
 

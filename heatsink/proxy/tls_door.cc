@@ -8,7 +8,7 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr std::string_view kNoTls =
-    "-ERR this port speaks TLS only: use rediss:// or redis-cli --tls\r\n";
+    "-ERR this port accepts only TLS: use rediss:// or redis-cli --tls\r\n";
 
 constexpr std::size_t kUnheardMax = 256 * 1024;  // bytes of one that goes on talking
 
@@ -51,7 +51,7 @@ void TlsDoor::enter(net::Fd socket, const net::TlsContext& context, std::string 
     return;
   }
   guest->timer_ = loop_.call_after(timeout_, [this, each = guest.get()] {
-    turn_away(*each, "TLS: its handshake took longer than proxy.tls-handshake-timeout");
+    turn_away(*each, "TLS: the handshake took longer than proxy.tls-handshake-timeout");
   });
   guests_.emplace(fd, std::move(guest));
 }

@@ -116,10 +116,9 @@ void Upstream::pause(bool paused) {
 void Upstream::fail_if_overdue(TimePoint now, Nanos limit) {
   if (state_ != State::kReady || pending_.empty()) return;
   if (watch_.is_silent(now, limit)) {
-    fail("it has not answered for " + format_duration(limit));
+    fail("the server did not answer for " + format_duration(limit));
   } else if (ReplyWatch::is_too_old(pending_.front().sent_at, now, limit)) {
-    fail("a reply has not come to its end for " +
-         format_duration(limit * ReplyWatch::kOldestFactor));
+    fail("a reply did not end within " + format_duration(limit * ReplyWatch::kOldestFactor));
   }
 }
 
@@ -177,7 +176,7 @@ void Upstream::process(std::string_view bytes) {
     const bool in_line = scanner_.in_text();
     const resp::ScanStep step = scanner_.feed(bytes);
     if (step.status == resp::ScanStatus::kError) {
-      fail("it broke the protocol");
+      fail("the server violated the protocol");
       return;
     }
     const bool ends = step.status == resp::ScanStatus::kReply;
@@ -197,7 +196,7 @@ void Upstream::route(std::string_view bytes, bool ends) {
                            !scanner_.first_text_known();
     if (!scanner_.header_known() || undecided) {
       head_.append(bytes);
-      if (head_.size() > kHeadMax) fail("it broke the protocol");
+      if (head_.size() > kHeadMax) fail("the server violated the protocol");
       return;
     }
     if (!begin_element()) return;
@@ -234,7 +233,7 @@ bool Upstream::begin_element() {
     return true;
   }
   if (pending_.empty()) {
-    fail("it sent a reply that nobody asked for");
+    fail("the server sent a reply without a request");
     return false;
   }
   return begin_reply();
@@ -244,18 +243,18 @@ bool Upstream::begin_reply() {
   Pending& pending = pending_.front();
   if (sent_ < pending.bytes) {  // not all of the request has been sent
     begun_ = false;
-    fail("it sent a reply that nobody asked for");
+    fail("the server sent a reply without a request");
     return false;
   }
   const bool selects = pending.kind == PendingKind::kSelect;
   if (db_refused_ && !selects && scanner_.type() != '-') {
-    fail("it has refused SELECT, but not the command behind it");
+    fail("the server refused SELECT but not the command after it");
     return false;
   }
   worker_.settle(pending, read_at_);
   const bool coalesced = pending.kind == PendingKind::kCoalesced;
   if (coalesced && !is_one_line(scanner_.type())) {
-    fail("it broke the protocol");
+    fail("the server violated the protocol");
     return false;
   }
   Session* session = pending.session;
@@ -309,7 +308,7 @@ void Upstream::end_element() {
     return;
   }
   if (pending_.empty()) {
-    fail("it sent a reply that nobody asked for");
+    fail("the server sent a reply without a request");
     return;
   }
   if (ambiguous_) worker_.settle(pending_.front(), read_at_);

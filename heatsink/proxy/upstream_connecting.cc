@@ -10,7 +10,7 @@ namespace heatsink::proxy {
 
 void Upstream::connect() {
   worker_.count().add(Count::kUpstreamConnects);
-  std::string reason = "its name has no address";
+  std::string reason = "its host name has no address";
   const net::TlsContext tls = worker_.shared().place.tls();
   for (const net::ResolvedAddress& address : worker_.shared().place.addresses()) {
     Result<net::Stream> started = net::Stream::connect(address, tls);
@@ -69,7 +69,7 @@ void Upstream::finish_handshake(bool ok) {
   const bool hello_unknown = captured_.starts_with("-ERR unknown command");
   if (!ok && !(hello_unknown && protocol_ == resp::Protocol::kResp2)) {
     refused_ = true;
-    fail("it refuses the proxy's login: " + captured_.substr(1, captured_.find('\r') - 1));
+    fail("the server refused the proxy's login: " + captured_.substr(1, captured_.find('\r') - 1));
     return;
   }
   if (!pending_.empty()) return;
@@ -89,7 +89,8 @@ void Upstream::await_login() {
   connect_timer_ = worker_.loop().call_after(limit, [this, limit] {
     fail(state_ == State::kConnecting
              ? socket_.too_slow()
-             : "it has accepted the connection, and not answered for " + format_duration(limit));
+             : "the server accepted the connection but did not answer for " +
+                   format_duration(limit));
   });
 }
 

@@ -45,7 +45,7 @@ void WarmingOptions::describe(OptionSet& set) {
 Result<std::vector<detect::WarmKey>> WarmingOptions::keys() const {
   const auto its_db = static_cast<std::uint32_t>(db);
   if (!key.empty() + !file.empty() + !pattern.empty() != 1)
-    return wrong("which keys? Write one of key, file and pattern");
+    return wrong("write exactly one of key, file and pattern");
   if (!pattern.empty()) {
     if (std::string fault = detect::pattern_fault(pattern); !fault.empty())
       return wrong(std::move(fault));
@@ -53,7 +53,8 @@ Result<std::vector<detect::WarmKey>> WarmingOptions::keys() const {
   }
   if (!key.empty()) return std::vector<detect::WarmKey>{{key, its_db}};
   std::ifstream lines(file);
-  if (!lines) return wrong("file " + file + " cannot be read");
+  if (!lines)
+    return wrong("file " + file + " cannot be read: check that it exists and its permissions");
   std::vector<detect::WarmKey> out;
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty()) out.push_back({line, its_db});
@@ -62,7 +63,7 @@ Result<std::vector<detect::WarmKey>> WarmingOptions::keys() const {
                    std::to_string(detect::WarmOrder::kKeysMax) + " keys");
     }
   }
-  if (out.empty()) return wrong("file " + file + " has no keys");
+  if (out.empty()) return wrong("file " + file + " has no keys: write one key on each line");
   return out;
 }
 

@@ -50,7 +50,7 @@ TEST(WarmOptions, OrAPattern) {
   EXPECT_EQ(pattern.names().db, 3U);
   EXPECT_EQ(pattern.names().keys_max, 7U);
   pattern.pattern = "product:[0-9*";
-  EXPECT_NE(fault(pattern).find("ends within ["), std::string::npos);
+  EXPECT_NE(fault(pattern).find("has an open '['"), std::string::npos);
   pattern.pattern = "product:\\";
   EXPECT_NE(fault(pattern).find("backslash"), std::string::npos);
   pattern.pattern = std::string(detect::WarmPattern::kGlobBytesMax + 1, 'a');
@@ -58,12 +58,12 @@ TEST(WarmOptions, OrAPattern) {
   pattern.pattern = "\\[[]*";
   EXPECT_EQ(fault(pattern), "") << "a plain [, and a class of one";
   pattern.key = "a";
-  EXPECT_EQ(fault(pattern), "which keys? Write one of key, file and pattern");
+  EXPECT_EQ(fault(pattern), "write exactly one of key, file and pattern");
 }
 
 TEST(WarmOptions, WhatCannotBe) {
-  EXPECT_EQ(fault(item("")), "which keys? Write one of key, file and pattern");
-  EXPECT_EQ(fault(item("a", "b")), "which keys? Write one of key, file and pattern");
+  EXPECT_EQ(fault(item("")), "write exactly one of key, file and pattern");
+  EXPECT_EQ(fault(item("a", "b")), "write exactly one of key, file and pattern");
   EXPECT_EQ(fault(item("", "/nowhere/at/all")), "file /nowhere/at/all cannot be read");
   EXPECT_NE(fault(item("", file_with("\n"))).find("has no keys"), std::string::npos);
   std::string many;

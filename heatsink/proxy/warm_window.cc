@@ -107,7 +107,7 @@ Result<WarmWindow> WarmWindow::parse(const Text& text) {
   if (!from) return wrong("from", text.from, kTimeForm);
   const std::optional<seconds> until = parse_time(text.until);
   if (!until) return wrong("until", text.until, kTimeForm);
-  if (*from == *until) return wrong("until", text.until, "the window would be empty, or a day");
+  if (*from == *until) return wrong("until", text.until, "it must differ from the value of from");
   const std::optional<std::bitset<7>> days = parse_days(text.days);
   if (!days) return wrong("days", text.days, "write days as in mon-fri or sat,sun");
   const Result<Zone> zone = Zone::parse(text.zone);

@@ -20,11 +20,12 @@ std::string note_of(WarmOutcome outcome) {
     case WarmOutcome::kLoading:
       return "the server has not answered yet";
     case WarmOutcome::kMissing:
-      return "no such key: the copy says so until somebody writes it";
+      return "the key does not exist; the copy says so until the key is written";
     case WarmOutcome::kTooBig:
-      return "larger than cache.maximum-value-bytes: no copy of it is kept";
+      return "its value is larger than cache.maximum-value-bytes, so no copy is kept";
     case WarmOutcome::kNoString:
-      return "GET of it is refused (a hash, a list, ...): kept hot, its first read fills it";
+      return "the server refuses GET for it (it is a hash, a list, ...): the key is kept hot, and "
+             "its first read fills the copy";
     default:
       return "";
   }
@@ -71,7 +72,7 @@ bool Warmer::place(const detect::WarmKey& key, KeyHash hash, std::string& why) {
   } else if (key.name.size() > kNameBytesMax) {
     why = "its name is longer than " + std::to_string(kNameBytesMax) + " bytes";
   } else if (!shared_.table.pin(key.name, key.db, hash, hash_name(key.name, shared_.seed), terms)) {
-    why = "cache.warm-share of cache.maximum-size is used up by warmed keys (" +
+    why = "warmed keys use up cache.warm-share of cache.maximum-size (" +
           std::to_string(shared_.table.pins_max()) + ")";
   }
   return why.empty();
@@ -80,7 +81,7 @@ bool Warmer::place(const detect::WarmKey& key, KeyHash hash, std::string& why) {
 bool Warmer::end(const detect::WarmKey& key) {
   const auto found = pins_.find(hash_of(key));
   if (found == pins_.end()) return false;
-  let_go(found, "its warming was ended");
+  let_go(found, "the warming was ended on request");
   return true;
 }
 
@@ -166,7 +167,7 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
       let_go(found, why);
       break;
     case FillOutcome::kNoRoom:
-      let_go(found, "cache.warm-share of cache.maximum-bytes is used up by warmed keys");
+      let_go(found, "warmed keys use up cache.warm-share of cache.maximum-bytes");
       break;
     case FillOutcome::kSpoiled:
     case FillOutcome::kFailed:

@@ -150,8 +150,7 @@ TEST_F(WarmerTest, EndedByHandWhateverBeganIt) {
 
 TEST_F(WarmerTest, NoMoreKeysThanTheirShare) {
   for (const char* key : {"a", "b", "c"}) EXPECT_EQ(begin(key, 60'000), "");
-  EXPECT_EQ(begin("d", 60'000),
-            "cache.warm-share of cache.maximum-size is used up by warmed keys (3)");
+  EXPECT_EQ(begin("d", 60'000), "warmed keys use up cache.warm-share of cache.maximum-size (3)");
   EXPECT_FALSE(holds("d"));
   EXPECT_EQ(begin("a", 90'000), "") << "one that is there already";
 }
@@ -161,7 +160,7 @@ TEST_F(WarmerTest, AKeyWithoutRoomForItsCopyIsNotWarmed) {
   end(due(0), FillOutcome::kNoRoom, 10);
   EXPECT_FALSE(holds("a"));
   EXPECT_EQ(warmer_.take_turns().back().why,
-            "cache.warm-share of cache.maximum-bytes is used up by warmed keys");
+            "warmed keys use up cache.warm-share of cache.maximum-bytes");
 }
 
 TEST_F(WarmerTest, AKeyOfADatabaseThatIsNotThereIsLetGo) {

@@ -62,7 +62,7 @@ void Worker::run() {
   loop_.on_turn_end([this] { end_turn(); });
   timers_.every(shared_.options.tick, [this] { tick(); });
   if (!loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
-    log(LogLevel::kError, "a worker cannot watch its listening socket");
+    log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
   lane(resp::Protocol::kResp2);  // the first client finds it open
   reader_.quiescent();
   loop_.run();
@@ -186,8 +186,8 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
                          bool was_ready) {
   if (was_ready) {
     log_limited(LogLevel::kWarning, "lost",
-                "a connection to upstream " + shared_.upstream.where() + " is lost, " + reason +
-                    "; it is opened anew",
+                "a connection to upstream " + shared_.upstream.where() + " was lost: " + reason +
+                    "; reconnecting",
                 loop_.now());
     lane.lost_at = BootClock::now();
   } else {
@@ -272,7 +272,7 @@ void Worker::release_private(std::unique_ptr<Upstream> upstream, bool clean) {
     idle_private_.push_back(std::move(upstream));
     return;
   }
-  upstream->fail("its client has gone");
+  upstream->fail("its client left");
   dead_upstreams_.push_back(std::move(upstream));
 }
 
@@ -337,7 +337,7 @@ void Worker::turned_away(const std::string& peer, const std::string& why) {
   shared_.handshakes.fetch_sub(1);
   shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   counters_.add(Count::kHandshakesFailed);
-  log_limited(LogLevel::kWarning, why, "client " + peer + " is turned away: " + why, loop_.now());
+  log_limited(LogLevel::kWarning, why, "client " + peer + " was refused: " + why, loop_.now());
 }
 
 // The words for too many clients are those of Redis.
@@ -366,7 +366,7 @@ bool Worker::comes_in_time(const net::Accepted& accepted) {
 // Out of file descriptors: the kernel would report the listener as readable for ever.
 void Worker::throttle_accept() {
   log_limited(LogLevel::kWarning, "fds",
-              "no file descriptors left: accepting pauses (raise the limit: ulimit -n)",
+              "no file descriptors left: not accepting clients for a moment (raise ulimit -n)",
               loop_.now());
   loop_.change(listener_.get(), net::Interest::kNone);
   loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });

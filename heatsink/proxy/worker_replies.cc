@@ -42,8 +42,8 @@ void Worker::shed() {
     if (session.held_bytes() <= MemoryBudget::kStepBytes) return;
     log_limited(LogLevel::kWarning, "shed",
                 "proxy.maximum-memory (" + format_bytes(Bytes{shared_.memory.max_bytes()}) +
-                    ") is used up: the largest client is closed, with " +
-                    format_bytes(Bytes{session.held_bytes()}) + " waiting for it",
+                    ") is used up: closing the largest client, with " +
+                    format_bytes(Bytes{session.held_bytes()}) + " of requests and replies",
                 loop_.now());
     counters_.add(Count::kClientsShed);
     session.close();

@@ -22,7 +22,7 @@ void Link::connect() {
     const Status found = place_.look_up();  // blocks this thread, which has nothing else to keep up
     addresses = place_.addresses();
     if (addresses.empty()) {
-      lost(found.ok() ? "its name has no address" : found.error().message);
+      lost(found.ok() ? "its host name has no address" : found.error().message);
       return;
     }
   }
@@ -50,7 +50,7 @@ void Link::retry() {
 
 void Link::renew(TimePoint if_before) {
   if (!connected_ || connected_at_ >= if_before) return;
-  lost("the server had to be connected to again, and may be another one");
+  lost("a connection to the server was opened again, and the server may be another one now");
   retry();
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr resp::ValueLimits kLimits = {.bytes_max = Pipeline::kReplyBytesMax};
 
 Error broken(const char* what) {
-  return {ErrorCode::kProtocol, std::string("the server broke the protocol: ") + what};
+  return {ErrorCode::kProtocol, std::string("the server violated the protocol: ") + what};
 }
 
 }  // namespace
@@ -44,15 +44,15 @@ void Pipeline::connected(TimePoint now) {
 Status Pipeline::received(std::string_view bytes, TimePoint /*now*/) {
   while (!bytes.empty()) {
     const resp::ScanStep step = scanner_.feed(bytes);
-    if (step.status == resp::ScanStatus::kError) return broken("that is no RESP");
+    if (step.status == resp::ScanStatus::kError) return broken("invalid RESP");
     input_.append(bytes.substr(0, step.consumed));
-    if (input_.size() > kReplyBytesMax) return broken("a reply without end");
+    if (input_.size() > kReplyBytesMax) return broken("a reply that is too large");
     bytes.remove_prefix(step.consumed);
     if (step.status != resp::ScanStatus::kReply) continue;
     resp::Value reply;
     std::size_t consumed = 0;
     if (resp::parse_value(input_.view(), reply, consumed, kLimits) != resp::ValueStatus::kValue)
-      return broken("that is no RESP");
+      return broken("invalid RESP");
     input_.clear();
     if (Status done = on_reply(std::move(reply)); !done.ok()) return done;
   }
@@ -61,7 +61,7 @@ Status Pipeline::received(std::string_view bytes, TimePoint /*now*/) {
 
 Status Pipeline::on_reply(resp::Value reply) {
   if (reply.type == resp::Value::Type::kPush) return Unit{};
-  if (expected_.empty()) return broken("a reply that nobody asked for");
+  if (expected_.empty()) return broken("a reply without a request");
   const Expected expected = std::move(expected_.front());
   expected_.pop_front();
   if (state_ == State::kUp) {
@@ -69,7 +69,8 @@ Status Pipeline::on_reply(resp::Value reply) {
     return Unit{};
   }
   if (reply.is_error())
-    return Error{ErrorCode::kUnavailable, "the server said \"" + reply.text.substr(0, 200) + "\""};
+    return Error{ErrorCode::kUnavailable,
+                 "the server replied \"" + reply.text.substr(0, 200) + "\""};
   if (expected_.empty()) go_up();
   return Unit{};
 }
@@ -88,7 +89,7 @@ Status Pipeline::tick(TimePoint now) {
   };
   if (!expected_.empty() && is_late(expected_.front())) {
     return Error{ErrorCode::kTimedOut,
-                 "the server has not answered for " + format_duration(options_.response_timeout)};
+                 "the server did not answer for " + format_duration(options_.response_timeout)};
   }
   return Unit{};
 }
@@ -103,8 +104,8 @@ void Pipeline::disconnected(const std::string& reason) {
   const std::deque<Waiting> unsent = std::exchange(waiting_, {});
   for (const Expected& each : sent) {
     if (!each.done) continue;
-    each.done(
-        Error{ErrorCode::kUnavailable, reason + "; nobody knows whether the request was executed"});
+    each.done(Error{ErrorCode::kUnavailable,
+                    reason + "; it is unknown whether the server executed the request"});
   }
   for (const Waiting& each : unsent)
     each.expected.done(Error{ErrorCode::kUnavailable, "the server cannot be reached: " + reason});

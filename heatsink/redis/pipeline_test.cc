@@ -88,8 +88,9 @@ TEST_F(PipelineTest, ALostConnectionIsToldToAllAndToThoseWhoComeMeanwhile) {
   ask({"SET", "a", "1"});
   pipeline_.disconnected("it is gone");
   ask({"GET", "a"});
-  EXPECT_THAT(told_, ElementsAre("it is gone; nobody knows whether the request was executed",
-                                 "the server cannot be reached: it is gone"));
+  EXPECT_THAT(told_,
+              ElementsAre("it is gone; it is unknown whether the server executed the request",
+                          "the server cannot be reached: it is gone"));
   told_.clear();
   come_up();
   ask({"GET", "a"});
@@ -109,7 +110,7 @@ TEST_F(PipelineTest, ASilentServerIsGivenUp) {
   EXPECT_TRUE(pipeline_.tick(at(110)).ok());
   const Status status = pipeline_.tick(at(111));
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, "the server has not answered for 100ms");
+  EXPECT_EQ(status.error().message, "the server did not answer for 100ms");
 }
 
 TEST_F(PipelineTest, WhatNobodyAskedForBreaksTheProtocolAndPushesDoNot) {

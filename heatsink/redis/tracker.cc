@@ -30,12 +30,12 @@ constexpr std::uint64_t kFramingMax = 32;
 
 Error server_said(std::string_view what, const Value& reply) {
   return {ErrorCode::kUnavailable,
-          std::string(what) + ": the server said \"" + reply.text.substr(0, 200) + "\""};
+          std::string(what) + ": the server replied \"" + reply.text.substr(0, 200) + "\""};
 }
 
 Error protocol_error(std::string_view what) {
   return {ErrorCode::kProtocol,
-          "the server broke the protocol on the tracking connection: " + std::string(what)};
+          "the server violated the protocol on the tracking connection: " + std::string(what)};
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ Status Tracker::received(std::string_view bytes, TimePoint now) {
   received_at_ = now;
   while (!bytes.empty()) {
     const resp::ScanStep step = scanner_.feed(bytes);
-    if (step.status == resp::ScanStatus::kError) return protocol_error("that is no RESP");
+    if (step.status == resp::ScanStatus::kError) return protocol_error("invalid RESP");
     if (Status kept = keep(bytes.substr(0, step.consumed)); !kept.ok()) return kept;
     bytes.remove_prefix(step.consumed);
     if (step.status != resp::ScanStatus::kReply) continue;
@@ -113,11 +113,10 @@ Status Tracker::keep(std::string_view bytes) {
   const bool read = answers_read();
   if (read && size > options_.reply_bytes_max) {
     on_read(nullptr);
-    return Error{ErrorCode::kOutOfRange,
-                 "what is read of a hot key has become too large: more than " +
-                     format_bytes(Bytes{options_.reply_bytes_max})};
+    return Error{ErrorCode::kOutOfRange, "the value of a hot key has become larger than " +
+                                             format_bytes(Bytes{options_.reply_bytes_max})};
   }
-  if (size > resp::ValueLimits{}.bytes_max) return protocol_error("a reply without end");
+  if (size > resp::ValueLimits{}.bytes_max) return protocol_error("a reply that is too large");
   if (read && element_bytes_ > options_.value_bytes_max + kFramingMax) {
     input_.clear();
   } else {
@@ -134,7 +133,7 @@ Status Tracker::on_element(TimePoint now) {
     expected_.pop_front();
     on_read(nullptr);
   } else if (resp::parse_value(input_.view(), value, consumed) != resp::ValueStatus::kValue) {
-    return protocol_error("that is no RESP");
+    return protocol_error("invalid RESP");
   } else {
     done = value.type == Value::Type::kPush ? on_push(value) : on_reply(value, now);
   }
@@ -161,7 +160,7 @@ Status Tracker::tick(TimePoint now) {
     const Nanos waiting = now - expected_.front().sent_at;
     if (waiting > options_.response_timeout) {
       return Error{ErrorCode::kTimedOut,
-                   "the server has not answered the tracking connection for " +
+                   "the server did not answer on the tracking connection for " +
                        format_duration(options_.response_timeout)};
     }
     if (waiting > options_.max_staleness) stall("the server does not answer");
@@ -243,7 +242,7 @@ Status Tracker::on_push(const Value& push) {
   }
   if (names.type != Value::Type::kArray) return protocol_error("an invalidation without names");
   for (const Value& name : names.items) {
-    if (!name.is_text()) return protocol_error("an invalidation of what is no name");
+    if (!name.is_text()) return protocol_error("an invalidation with a malformed name");
     names_.forget(name.text);
     invalidate(name.text);
   }
@@ -265,7 +264,7 @@ void Tracker::flush() {
 }
 
 Status Tracker::on_reply(const Value& reply, TimePoint now) {
-  if (expected_.empty()) return protocol_error("a reply that nobody asked for");
+  if (expected_.empty()) return protocol_error("a reply without a request");
   const Expected expected = expected_.front();
   expected_.pop_front();
   Status done = on_answer(expected, reply, now);
@@ -315,7 +314,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.open = !reply.text.starts_with("NOAUTH") && !reply.text.starts_with("NOPERM");
     events_.on_facts(facts_);
   } else if (kind == Kind::kHello) {
-    if (reply.is_error()) return server_said("no local copies without RESP3 (HELLO 3)", reply);
+    if (reply.is_error()) return server_said("HELLO 3 (RESP3) failed", reply);
     const Value* version = reply.find("version");
     if (version != nullptr) facts_.version = version->text;
     return on_role(reply);
@@ -326,7 +325,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.cluster = cluster_;
     events_.on_facts(facts_);
   } else if (reply.is_error()) {
-    return server_said("no local copies without CLIENT TRACKING", reply);
+    return server_said("CLIENT TRACKING failed", reply);
   }
   return Unit{};
 }
@@ -337,7 +336,7 @@ Status Tracker::on_role(const Value& hello) {
   const Value* role = hello.find("role");
   if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
     return Error{ErrorCode::kUnavailable,
-                 "the server is a replica, and what a replica says may be of any age"};
+                 "the server is a replica, and a replica's data may be stale: use the master"};
   }
   const Value* mode = hello.find("mode");
   cluster_ = mode != nullptr && mode->text == "cluster";
@@ -346,8 +345,7 @@ Status Tracker::on_role(const Value& hello) {
 
 // A slot that goes to another node takes its keys with it, and the missing ones without a push.
 Status Tracker::on_slots(const Value& reply) {
-  if (!reply.is_text())
-    return server_said("no local copies from a cluster without CLUSTER NODES", reply);
+  if (!reply.is_text()) return server_said("CLUSTER NODES failed", reply);
   std::string slots = own_slots(reply.text);
   if (slots_.has_value() && *slots_ != slots) flush();
   slots_ = std::move(slots);

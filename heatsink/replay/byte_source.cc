@@ -132,8 +132,7 @@ Result<std::unique_ptr<ByteSource>> unpack(std::unique_ptr<ByteSource> source) {
   if (!head) return head.error();
   if (head->starts_with(kGzipMagic)) {
     return Error{ErrorCode::kUnsupported,
-                 "it is packed with gzip: unpack it on the way, as in 'zcat FILE | heatsink "
-                 "replay -'"};
+                 "gzip is not supported: use 'zcat FILE | heatsink replay -'"};
   }
   const bool packed = *head == kZstdMagic;
   std::unique_ptr<ByteSource> whole =
@@ -169,7 +168,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   auto source = std::make_unique<FileSource>(fd, true);
   struct stat about {};
   if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode))
-    return Error{ErrorCode::kInvalidArgument, "it is a folder"};
+    return Error{ErrorCode::kInvalidArgument, "it is a directory: give a file"};
   return unpack(std::move(source));
 }
 

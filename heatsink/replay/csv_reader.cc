@@ -97,7 +97,7 @@ class CsvReader final : public LineReader {
       if (column == columns_.size()) return "it has more fields than the header";
       const bool is_key = columns_[column] == Field::kKey;
       const std::optional<std::string_view> text = fields.next(is_key ? key_ : other_);
-      if (!text) return "its quotes are wrong";
+      if (!text) return "its quotes do not match";
       key_seen = key_seen || is_key;
       if (const std::string_view why = set(access, columns_[column], *text); !why.empty())
         return why;
@@ -116,18 +116,18 @@ class CsvReader final : public LineReader {
         return set_time(access, text);
       case Field::kOperation: {
         const std::optional<Operation> operation = operation_named(text);
-        if (!operation) return "its op is no command, nor read or write";
+        if (!operation) return "its op is not a command, read or write";
         access.operation = *operation;
         return "";
       }
       case Field::kSize: {
         std::uint64_t bytes = 0;
-        if (!parse(text, bytes)) return "its size is no number of bytes";
+        if (!parse(text, bytes)) return "its size is not a number of bytes";
         access.value_bytes = bytes;
         return "";
       }
       case Field::kDb:
-        return parse(text, access.db) ? "" : "its db is no number";
+        return parse(text, access.db) ? "" : "its db is not a number";
       default:
         return "";
     }
@@ -136,7 +136,7 @@ class CsvReader final : public LineReader {
   static std::string_view set_time(RawAccess& access, std::string_view text) {
     double millis = 0;
     if (!parse(text, millis) || !(millis >= 0 && millis <= kMillisMax))
-      return "its t_ms is no number of milliseconds";
+      return "its t_ms is not a number of milliseconds";
     access.at_ns = std::llround(millis * kNanosPerMilli);
     return "";
   }

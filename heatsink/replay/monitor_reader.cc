@@ -23,13 +23,13 @@ class MonitorReader final : public LineReader {
   std::string_view take(std::string_view line, TraceBuilder& out) override {
     if (line.empty() || line == "OK" || line == "\"OK\"") return "";
     const std::optional<resp::MonitorHead> head = resp::parse_monitor_head(line);
-    if (!head) return "it is no line of MONITOR";
+    if (!head) return "it is not a line of MONITOR";
     if (head->from_script()) {  // its EVAL had its own line
       ++out.facts().keyless;
       return "";
     }
     if (!resp::split_monitor_arguments(head->arguments, false, text_, arguments_))
-      return "its quotes are wrong";
+      return "its quotes do not match";
     add_keys(*head, out);
     return "";
   }

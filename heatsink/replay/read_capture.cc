@@ -72,7 +72,7 @@ Result<Trace> read_capture(ByteSource& source, const ReadOptions& options,
   capture::Packet packet;
   for (std::uint64_t packets = 1; !facts.full; ++packets) {
     const Result<bool> there = (*file)->next(packet);
-    if (!there) facts.caveats.push_back(there.error().message + "; what stands before was read.");
+    if (!there) facts.caveats.push_back(there.error().message + "; the part before was read.");
     if (!there || !*there) break;
     decoder.packet(packet);
     if (progress && packets % kPacketsPerProgress == 0) progress(reader.builder().size());
@@ -82,7 +82,7 @@ Result<Trace> read_capture(ByteSource& source, const ReadOptions& options,
     facts.caveats.push_back(std::move(caveat));
   if (reader.builder().size() == 0) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("there is no Redis command on a key in its {} packets.{}",
+                 fmt::format("no Redis command with a key in its {} packets.{}",
                              decoder.counters().packets, joined(facts.caveats))};
   }
   return std::move(reader.builder()).finish(options.timing);

@@ -55,7 +55,7 @@ TEST(ReadCapture, KeepsWhatStandsBeforeTheDamage) {
   const Result<Trace> trace = read(file);
   ASSERT_TRUE(trace.ok()) << trace.error().message;
   EXPECT_EQ(trace->accesses.size(), 1);
-  EXPECT_THAT(trace->facts.caveats, ElementsAre(HasSubstr("cut off behind packet 5")));
+  EXPECT_THAT(trace->facts.caveats, ElementsAre(HasSubstr("cut off after packet 5")));
 }
 
 TEST(ReadCapture, TimesOfSeveralConnectionsDoNotGoBack) {

@@ -25,9 +25,9 @@ void note_bad(ReadingFacts& facts, std::uint64_t number, std::string_view why) {
 
 Error unknown_format(std::string_view first_line) {
   return {ErrorCode::kInvalidArgument,
-          fmt::format("it is no trace that heatsink can read: neither CSV with a header line that "
-                      "names a column 'key', nor output of 'redis-cli MONITOR', nor a recording "
-                      "of 'heatsink top --record', nor a packet capture; it begins with '{}'",
+          fmt::format("not a trace that heatsink can read; it begins with '{}'. Use CSV with a "
+                      "header line that has a column 'key', the output of 'redis-cli MONITOR', a "
+                      "recording of 'heatsink top --record', or a packet capture",
                       printable(first_line, kFirstLineShown))};
 }
 
@@ -36,7 +36,7 @@ Status believable(const ReadingFacts& facts) {
   if (facts.bad_lines * 2 <= facts.lines) return Unit{};
   return Error{
       ErrorCode::kInvalidArgument,
-      fmt::format("{} of its {} lines cannot be read; line {}: {}", facts.bad_lines, facts.lines,
+      fmt::format("{} of {} lines cannot be read; line {}: {}", facts.bad_lines, facts.lines,
                   facts.first_bad_lines[0].number, facts.first_bad_lines[0].why)};
 }
 
@@ -56,7 +56,7 @@ Result<Trace> read_lines(ByteSource& source, const ReadOptions& options,
     if (!why.empty()) note_bad(builder.facts(), lines.number(), why);
     if (progress && lines.number() % kLinesPerProgress == 0) progress(builder.size());
   }
-  if (!reader) return Error{ErrorCode::kInvalidArgument, "it is empty"};
+  if (!reader) return Error{ErrorCode::kInvalidArgument, "the file is empty"};
   builder.facts().lines = lines.number();
   builder.facts().format = reader->format();
   if (const Status status = believable(builder.facts()); !status) return status.error();

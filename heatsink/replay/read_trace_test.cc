@@ -88,7 +88,7 @@ TEST(ReadTrace, MostlyBrokenIsRefused) {
 TEST(ReadTrace, WhatIsNoTraceIsTold) {
   EXPECT_THAT(read("hello\n").error().message, HasSubstr("begins with 'hello'"));
   EXPECT_THAT(read("").error().message, HasSubstr("empty"));
-  EXPECT_THAT(read("key\n", at_rate(1)).error().message, HasSubstr("no access"));
+  EXPECT_THAT(read("key\n", at_rate(1)).error().message, HasSubstr("no accesses"));
 }
 
 TEST(ReadTrace, CsvQuotesAndColumnsInAnyOrder) {

@@ -27,17 +27,16 @@ class Reasons {
   Reason threshold() const {
     const double hot_qps = chosen_.setting.hot_qps;
     std::string why = fmt::format(
-        "{}: with every key {:.0f} % slower it saves {} instead of {}; hot keys at once at most "
-        "{}, promotions {}",
-        choice_.is_steady ? "the highest that is good enough, and stays so"
-                          : "good, but on an edge",
+        "{}: with every key {:.0f} % slower it saves {} instead of {}. At most {} keys are hot at "
+        "once, with {} promotions",
+        choice_.is_steady ? "the highest threshold that saves enough, also with slower keys"
+                          : "it saves enough, but not with slower keys",
         (1 - kSlowdown) * 100, percent(choice_.chosen.slower_ratio),
         percent(chosen_.requests_ratio), chosen_.hot_peak, chosen_.tally.promotions);
     if (const Saving* higher = next_threshold()) why += "; " + against(*higher);
     if (!choice_.is_steady && is_lowest())
       why += fmt::format(
-          "; lower ones ask for fewer than {:g} accesses in a window, or were not "
-          "tried",
+          "; lower thresholds need fewer than {:g} accesses in a window, or were not tried",
           kLeastEvidence);
     return {"Which threshold?", fmt::format("{:g} requests/s", hot_qps), why + "."};
   }
@@ -49,15 +48,15 @@ class Reasons {
           return saving.setting.capacity.entries_max != chosen.entries_max;
         });
     const auto text = [by_entries](const Capacity& c) { return capacity_text(c, by_entries); };
-    std::string why =
-        fmt::format("saves {} of the requests; the best of all settings with enough evidence is {}",
-                    percent(chosen_.requests_ratio), percent(choice_.best.requests_ratio));
+    std::string why = fmt::format(
+        "it saves {} of the requests; the best of all settings with enough evidence saves {}",
+        percent(chosen_.requests_ratio), percent(choice_.best.requests_ratio));
     if (const Saving* less = neighbour(chosen, true))
-      why += fmt::format(", with {} at most {}", text(less->setting.capacity),
+      why += fmt::format(", {} save at most {}", text(less->setting.capacity),
                          percent(less->requests_ratio));
     if (const Saving* more = neighbour(chosen, false))
       why +=
-          fmt::format(", with {} {}", text(more->setting.capacity), percent(more->requests_ratio));
+          fmt::format(", {} save {}", text(more->setting.capacity), percent(more->requests_ratio));
     return {"Which capacity?", text(chosen), why + "."};
   }
 
@@ -74,8 +73,8 @@ class Reasons {
     }
     const std::string why =
         others.empty()
-            ? "of those tried, the only one in which this threshold asks for enough accesses."
-            : fmt::format("it saves {};{}.", percent(chosen_.requests_ratio), others);
+            ? "the only window tried in which this threshold needs enough accesses."
+            : fmt::format("it saves {}; others:{}.", percent(chosen_.requests_ratio), others);
     return {"Which window?", format_duration(chosen_.setting.window), why};
   }
 
@@ -105,7 +104,7 @@ class Reasons {
     for (const Candidate& candidate : choice_.candidates) {
       const Setting& setting = candidate.saving.setting;
       if (is_sibling(setting) && setting.hot_qps == higher.setting.hot_qps)
-        return fmt::format("{:g}/s saves {}, but with slower keys {}", setting.hot_qps,
+        return fmt::format("{:g}/s saves {}, but with slower keys only {}", setting.hot_qps,
                            percent(higher.requests_ratio), percent(candidate.slower_ratio));
     }
     return fmt::format("{:g}/s saves only {}", higher.setting.hot_qps,
@@ -154,23 +153,24 @@ Saving silent(const std::vector<Saving>& savings) {
 
 Reason silent_threshold(const Saving& chosen) {
   return {"Which threshold stays silent?", fmt::format("{:g} requests/s", chosen.setting.hot_qps),
-          chosen.hot_peak == 0 ? std::string("not one verdict over the whole trace.")
-                               : fmt::format("the highest tried; at most {} keys were hot at once.",
-                                             chosen.hot_peak)};
+          chosen.hot_peak == 0
+              ? std::string("no key was hot in the whole trace.")
+              : fmt::format("the highest threshold tried; at most {} keys were hot at once.",
+                            chosen.hot_peak)};
 }
 
 Reason no_bursts() {
   return {"Early verdicts on bursts?", "none (burst: 0%)",
-          fmt::format("{:.0f} % of what makes a key hot here is fewer than {:g} accesses, which is "
-                      "chance and no burst.",
+          fmt::format("{:.0f} % of what makes a key hot here is fewer than {:g} accesses. So few "
+                      "can be chance, so they do not count as a burst.",
                       detect::SelectorOptions{}.burst * 100, kLeastEvidence)};
 }
 
 std::string not_worth_it(const Saving& best, bool evidence) {
   if (!evidence) {
     return fmt::format(
-        "every setting tried asks for fewer than {:g} accesses in its window: verdicts on so few "
-        "are chance. Try higher thresholds or longer windows.",
+        "every setting tried needs fewer than {:g} accesses in its window, and verdicts on so few "
+        "can be chance. Try higher thresholds or longer windows.",
         kLeastEvidence);
   }
   if (best.hot_peak == 0) return "nothing is hot: no key reached even the lowest threshold tried.";

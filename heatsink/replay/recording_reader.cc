@@ -83,7 +83,7 @@ class RecordingReader final : public LineReader {
     if (line.empty()) return "";
     boost::system::error_code error;
     const json::value value = json::parse(json::string_view(line.data(), line.size()), error);
-    if (error || !value.is_object()) return "it is no JSON object";
+    if (error || !value.is_object()) return "it is not a JSON object";
     const json::object& object = value.as_object();
     out.facts().is_recording = true;
     if (const json::value* version = object.if_contains("heatsink_recording")) {
@@ -109,7 +109,7 @@ class RecordingReader final : public LineReader {
     const json::value* node = answer.if_contains("node");
     if (!at_ns || window_s <= 0 || window_s > 1e6 || keys == nullptr || !keys->is_array() ||
         node == nullptr || !node->is_object() || keys->as_array().size() > kAnswerKeysMax)
-      return "it is no answer of /api/hotkeys";
+      return "it is not an answer of /api/hotkeys";
     const double span_s = span(*at_ns, window_s);
     if (span_s <= 0) return "it is not later than the answer before it";
     std::vector<ListedKey> listed;
@@ -122,7 +122,7 @@ class RecordingReader final : public LineReader {
       accesses += key->reads + key->writes;
       listed.push_back(std::move(*key));
     }
-    if (accesses > kAccessesMax) return "its rates cannot be true";
+    if (accesses > kAccessesMax) return "its rates cannot be right";
     last_ns_ = *at_ns;
     const double all = std::min(number(node->as_object(), "requests_rate"), 1e9) * span_s;
     out.add_unlisted(std::max(all - accesses, 0.0));

@@ -215,7 +215,7 @@ Result<CommandReply> read_command_reply(const Value& reply) {
   }
   CommandReply result = reader.take();
   if (result.commands.empty())
-    return Error{ErrorCode::kProtocol, "the reply to COMMAND names no command"};
+    return Error{ErrorCode::kProtocol, "the reply to COMMAND has no commands"};
   return result;
 }
 

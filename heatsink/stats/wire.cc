@@ -58,7 +58,7 @@ class Reader {
 };
 
 Error malformed(const char* what) {
-  return {ErrorCode::kProtocol, std::string("not a summary of statistics: ") + what};
+  return {ErrorCode::kProtocol, std::string("malformed summary of a statistic: ") + what};
 }
 
 bool read_buckets(Reader& reader, Histogram& histogram, Wide& total) {
@@ -113,7 +113,7 @@ std::string encode(const Summary& summary) {
 Result<Summary> decode(std::string_view bytes) {
   if (bytes.size() > kWireBytesMax) return malformed("it is too long");
   if (bytes.empty() || bytes.front() != kVersion)
-    return malformed("it does not begin with a version that is known here (1)");
+    return malformed("it does not begin with the known version (1)");
   Reader reader(bytes.substr(1));
   const auto count = reader.number(kLargest64);
   const auto sum = reader.signed_number(~Wide{0});
@@ -125,7 +125,8 @@ Result<Summary> decode(std::string_view bytes) {
   summary.min = static_cast<std::int64_t>(*min);
   summary.max = static_cast<std::int64_t>(*max);
   Wide total = 0;
-  if (!read_buckets(reader, summary.histogram, total)) return malformed("its buckets");
+  if (!read_buckets(reader, summary.histogram, total))
+    return malformed("its buckets are malformed");
   if (total != summary.count || !is_plausible(summary))
     return malformed("its numbers contradict each other");
   return summary;

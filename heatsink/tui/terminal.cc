@@ -155,12 +155,12 @@ Result<std::unique_ptr<Terminal>> Terminal::open(Colors colors) {
   }
   int problem = 0;
   if (setupterm(nullptr, STDOUT_FILENO, &problem) != OK) {
-    return Error{ErrorCode::kUnsupported,
-                 "the terminal is of an unknown kind: set TERM, as in TERM=xterm"};
+    return Error{ErrorCode::kUnsupported, "unknown type of terminal: set TERM, as in TERM=xterm"};
   }
   const Knowledge knowledge;
   if (capability("cup").empty()) {
-    return Error{ErrorCode::kUnsupported, "the cursor of this terminal cannot be moved"};
+    return Error{ErrorCode::kUnsupported,
+                 "this terminal cannot move its cursor: set TERM, as in TERM=xterm"};
   }
   auto state = std::make_unique<State>();
   state->utf8 = choose_encoding();

@@ -135,7 +135,7 @@ class Live(unittest.TestCase):
         probe = Process([PROBE, "nosuch0", str(self.server.port), LAST, "all"])
         until(lambda: not probe.alive(), PATIENCE_S, "it gives up")
         probe.reader.join()
-        self.assertIn("there is no interface 'nosuch0'", probe.output())
+        self.assertIn("no interface 'nosuch0' on this machine", probe.output())
         probe.kill()
 
 

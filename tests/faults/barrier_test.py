@@ -9,7 +9,7 @@ from harness.relay import Relay
 
 ROUNDS = 100
 UNKNOWN = "ERR unknown command 'HEATSINK', with args beginning with: "
-ARGUMENTS = "ERR heatsink: HEATSINK BARRIER takes a time-out of 1 .. 60000 milliseconds"
+ARGUMENTS = "ERR heatsink: the timeout of HEATSINK BARRIER must be 1 to 60000 milliseconds"
 
 
 class BarrierTest(stage.Stage):
@@ -74,7 +74,7 @@ class Held(BarrierTest):
         answer = self.one("heatsink", "barrier", "50")
         self.assertEqual(
             answer,
-            "TIMEOUT heatsink: not all that was written before is known to be seen after 50ms",
+            "TIMEOUT heatsink: could not confirm within 50ms that reads see all earlier writes",
         )
         self.assertEqual(self.one("GET", "k"), b"old")
         self.one.send("HEATSINK", "BARRIER", "60000")

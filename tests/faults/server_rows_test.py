@@ -182,7 +182,7 @@ class Row20(Recorded):
                 reply = b"+OK\r\n"
                 while reply == b"+OK\r\n":
                     reply = client.read()
-                self.assertIn(b"it sent a reply that nobody asked for", reply)
+                self.assertIn(b"the server sent a reply without a request", reply)
             theatre.relay.read_on()
             until(lambda: self.answer(theatre, "PING") == "PONG", PATIENCE_S, "it goes on")
             theatre.stop_proxies()

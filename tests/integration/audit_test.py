@@ -147,7 +147,7 @@ class InvalidationsAreLost(unittest.TestCase):
         self.make_stale(proxy, client, foreign)
         (event,) = [e for e in proxy.api("events")["events"] if e["verdict"] == "stale-read"]
         self.assertEqual((event["name"], event["db"]), ("secret", 0))
-        self.assertRegex(event["reason"], "the copy of a GET could be served [1-9][0-9]{3,} ms ")
+        self.assertRegex(event["reason"], "local copy for GET could be served [1-9][0-9]{3,} ms ")
         until(lambda: "stale read of secret (db 0)" in proxy.process.output(), what="a log line")
         self.assertEqual(client.ask("GET", "secret"), b"$3\r\nnew\r\n")
         until(lambda: proxy.api("hotkeys")["node"]["stale_confirmed"] == 1, what="it is told")

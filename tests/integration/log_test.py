@@ -78,7 +78,7 @@ class NobodyReadsStderr(WithServer):
         os.close(writing)
         self.addCleanup(child.kill)
         until(lambda: os.path.exists(self.path) and self.lines(self.path))
-        self.assertIn("nobody reads the standard output", self.lines(self.path)[0])
+        self.assertIn("the standard output is not being read", self.lines(self.path)[0])
         child.terminate()
         self.assertEqual(child.wait(), 0)
 
@@ -98,8 +98,8 @@ class InAFile(WithServer):
         old, new = self.lines(self.path + ".1"), self.lines(self.path)
         for line in old + new:
             self.assertEqual(list(json.loads(line)), ["time", "level", "message"])
-        self.assertIn("certificates were read again", new[0])
-        self.assertIn("terminated: closing", new[-1])
+        self.assertIn("certificates reloaded", new[0])
+        self.assertIn("received SIGTERM: shutting down", new[-1])
         self.assertNotIn("local copies", proxy.process.output())
 
     def test_a_file_that_cannot_be_written_starts_nothing(self):
@@ -108,7 +108,7 @@ class InAFile(WithServer):
             capture_output=True, text=True,
         )  # fmt: skip
         self.assertEqual(started.returncode, 1)
-        self.assertIn("log.file: the log file '/nowhere/log' cannot be opened", started.stderr)
+        self.assertIn("log.file: cannot open the log file '/nowhere/log'", started.stderr)
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ class Outage(Refreshing):
         stale = self.served_stale()
         self.assertEqual(self.client.ask("MGET", "k", "k3", "k"), b"*3\r\n" + 3 * V)
         self.assertGreater(self.served_stale(), stale)
-        self.assertIn("2 copies may be served up to 1m past the last proof", self.events()[-1])
+        self.assertIn("2 copies may be served for up to 1m after the last proof", self.events()[-1])
         self.redis.process.signal(signal.SIGCONT)
         until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, PATIENCE_S, "coherent")
         stale = self.served_stale()
@@ -242,7 +242,7 @@ class Outage(Refreshing):
         writer.send("SET", "k", "w")
         until(lambda: self.proxy.metric("heatsink_commands_total") > before, what="it is sent")
         self.redis.process.kill()
-        self.assertIn(b"(the command may have been carried out)", writer.read())
+        self.assertIn(b"(the server may have executed the command)", writer.read())
         self.assertTrue(self.client.ask("GET", "k").startswith(b"-ERR heatsink: upstream"))
 
     def test_never_past_the_own_end_of_the_value(self):

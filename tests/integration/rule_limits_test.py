@@ -190,7 +190,8 @@ class Hits(LimitsTest):
             return None
 
         key = until(told, what="a key that is hot although nearly all is refused")
-        self.assertEqual(key["limit"], "1/h per key, of what goes to the server; over it: reject")
+        counted = "counting commands that go to the server"
+        self.assertEqual(key["limit"], f"1/h per key, {counted}; over it: reject")
 
     def test_stale_gives_the_last_copy_of_a_key_that_has_changed(self):
         rule = f"match=k,hot-qps=5,warm-qps=1,{HOURLY},limit.burst=5000"

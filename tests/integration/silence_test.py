@@ -63,7 +63,7 @@ class Silence(unittest.TestCase):
 
     def is_given_up(self, *clients):
         for client in clients:
-            self.assertIn(b"it has not answered for 1s", client.read())
+            self.assertIn(b"the server did not answer for 1s", client.read())
         self.assertEqual(clients[-1].ask("PING"), b"+PONG\r\n")
 
     def test_nothing_while_the_tracker_is_answered(self):

@@ -102,8 +102,8 @@ class StatsVerb(ProxyTest):
             watch.terminate()
 
     def test_nothing_there(self):
-        self.assertIn('nobody has written a statistic "none"', self.failed(self.url, "none"))
-        self.assertIn("no statistic fits none*", self.failed(self.url, "none*"))
+        self.assertIn('no statistic "none"', self.failed(self.url, "none"))
+        self.assertIn("no statistic matches none*", self.failed(self.url, "none*"))
 
     def test_nobody_there(self):
         self.assertIn("refused", self.failed("redis://127.0.0.1:1", "a", "--timeout", "1s"))
@@ -113,8 +113,8 @@ class StatsVerb(ProxyTest):
             ((), "SERVER is required"),
             (("http://nonsense",), "redis://"),
             ((self.url, "a", "--window", "5"), "write a number and us"),
-            ((self.url, "a", "--window", "0s"), "must be above 0"),
-            ((self.url, "--every", "1ms"), "10ms or more"),
+            ((self.url, "a", "--window", "0s"), "must be longer than 0"),
+            ((self.url, "--every", "1ms"), "at least 10ms"),
         ):
             done = stats(*arguments)
             self.assertEqual(done.returncode, 2, arguments)

@@ -166,11 +166,11 @@ class InATerminal(TopTest):
         top.press("\r")
         top.see(r"commands\s+GET \d")
         top.press("\x1bOF")  # End
-        top.see(r"replica reads: whether its node has replicas is not known")
+        top.see(r"replica reads: it is not known here whether its node has")
         top.press("n")
         top.see(r"BUSIEST KEY")
         top.press("l")
-        top.see(r"this server is no\s+cluster")
+        top.see(r"this server is\s+not a\s+cluster")
         top.press("h")
         top.see(r"q, Ctrl-C\s+quit")
         top.press("\x1b")
@@ -244,7 +244,7 @@ class InScripts(TopTest):
     def test_what_cannot_be_meant_says_what_can(self):
         for flags, says in (
             (("--sort", "size"), "rate, bytes, share, reads, writes, hits, misses"),
-            (("--filter", "db=x"), "db=x is no number"),
+            (("--filter", "db=x"), "db=x is not a number"),
             (("--json", "--csv"), "excludes"),
             (("--json", "--templates"), "excludes"),
         ):
@@ -273,7 +273,7 @@ class Explained(TopTest):
 
     def test_what_the_server_says_of_its_value(self):
         run = self.explain("motd")
-        self.assertRegex(run.stdout, r"\nvalue +its longest reply had 3 B, type none\n")
+        self.assertRegex(run.stdout, r"\nvalue +longest reply 3 B, type none\n")
         row = json.loads(self.explain("motd", "--json").stdout)["rows"][0]
         self.assertEqual(row["type"], "none")  # nobody has written it
 
@@ -281,7 +281,7 @@ class Explained(TopTest):
         run = self.explain("user:7:cart")
         self.assertEqual((run.returncode, run.stderr), (1, ""))
         self.assertRegex(run.stdout, r"\nvalue +type none\n")
-        self.assertIn("it is not among the 4 keys", run.stdout)
+        self.assertIn("not one of the 4 hot", run.stdout)
         self.assertIn(CARTS[0], run.stdout, "its sisters are named")
         self.assertEqual(self.explain("motd", "--db", "5").returncode, 1)
 

@@ -197,14 +197,14 @@ class Live(unittest.TestCase):
             private_network.run("ip link del h0")
             code, said = watching.ended()
         self.assertEqual(code, 1)
-        self.assertIn("it ended early: the capture has ended", said)
+        self.assertIn("ended early: the capture has ended", said)
         self.assertIn("last", keys_of(watching.answers[-1]))
         self.assertEqual(watching.answers[-1]["sources"][0]["state"], "failed")
 
     def test_an_interface_that_is_not_there(self):
         done = run("--source", "capture", "--interface", "nosuch0", "--once")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no interface 'nosuch0'", done.stderr)
+        self.assertIn("no interface 'nosuch0' on this machine", done.stderr)
 
 
 class WithoutRights(unittest.TestCase):
@@ -246,7 +246,7 @@ class WithoutRights(unittest.TestCase):
     def test_what_is_no_network(self):
         done = run("unix:///tmp/redis.sock", "--source", "capture", "--once")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("a Unix socket is no network", done.stderr)
+        self.assertIn("the server is reached by a Unix socket", done.stderr)
         done = run("rediss://127.0.0.1", "--source", "capture", "--once")
         self.assertEqual(done.returncode, 1)
         self.assertIn("TLS", done.stderr)

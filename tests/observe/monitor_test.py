@@ -65,7 +65,7 @@ class Monitor(unittest.TestCase):
             client("CONFIG", "SET", "requirepass", "a secret of mine")
         refused = top(self.redis.port, "--once")
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("it wants a password", refused.stderr)
+        self.assertIn("the server needs a password", refused.stderr)
         done = top(
             self.redis.port, *ONCE, "--json", *PATIENT,
             environment={"REDISCLI_AUTH": "a secret of mine"},
@@ -117,7 +117,7 @@ class Monitor(unittest.TestCase):
             until(all_seen, 3 * PATIENCE_S, "a key on a node that is nearly idle")
             names = {key["name"] for answer in watching.answers for key in answer["keys"]}
             self.assertEqual(names, {"the:only:key"})
-            self.assertIn("a tenth of its node's accesses", watching.answers[-1]["hot_means"])
+            self.assertIn("10 % of its node's accesses", watching.answers[-1]["hot_means"])
 
     def test_a_server_that_goes_away_leaves_what_was_seen(self):
         url = f"redis://127.0.0.1:{self.redis.port}"

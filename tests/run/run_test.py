@@ -150,7 +150,7 @@ class Ends(unittest.TestCase):
                 os.kill(show.part(name), signal.SIGKILL)
                 # A part that ends because its server is gone may be named instead of the server.
                 self.assertEqual(show.end(), 1)
-                self.assertIn("ended by itself", show.said)
+                self.assertIn("ended unexpectedly", show.said)
 
     def test_when_its_folder_is_gone(self):
         show = Show()
@@ -183,7 +183,7 @@ class Upstream(unittest.TestCase):
         )[1]
         show = Show("--upstream", f"redis://127.0.0.1:{port}", "--for", "1s")
         self.assertEqual(show.end(), 0)
-        self.assertRegex(show.said, r"Point your clients at redis://127\.0\.0\.1:\d+")
+        self.assertRegex(show.said, r"Connect your clients to redis://127\.0\.0\.1:\d+")
         own.process.terminate()
         own.end()
 

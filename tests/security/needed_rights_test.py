@@ -10,7 +10,7 @@ from harness import PATIENCE_S, Redis, until
 from stage import HOT, DoorTest, tcp
 
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/security.md"
-KEY = "the server's user 'app' may not read the heartbeat's key 'heatsink:heartbeat'"
+KEY = "the server's user 'app' may not read the heartbeat key 'heatsink:heartbeat'"
 
 
 class NeededRights(DoorTest):
@@ -58,7 +58,7 @@ class NeededRights(DoorTest):
         self.assertEqual(status, "200", "it serves clients")
         self.user("~heatsink:heartbeat")  # as the log says
         self.get_copies(door)
-        door.says("the server's user may do all that the proxy asks for")
+        door.says("the server's user has all the rights that the proxy needs")
 
     def test_or_with_a_heartbeat_key_that_it_may_read(self):
         self.user("~app:*", "+@all")

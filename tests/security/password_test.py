@@ -83,7 +83,7 @@ class Password(DoorTest):
         none = {"upstream.password-file": self.folder + "/none"}
         self.assertIn("cannot be read", self.refusal(self.url(), **none))
         both = {"upstream.password-file": self.file(PASSWORD)}
-        self.assertIn("give one of them", self.refusal(self.url(":x@"), **both))
+        self.assertIn("keep one of them", self.refusal(self.url(":x@"), **both))
 
 
 if __name__ == "__main__":

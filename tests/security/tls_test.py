@@ -115,9 +115,9 @@ class Clients(TlsTest):
         client = self.keep(tcp(door.port))
         self.assertEqual(
             client.ask("PING"),
-            b"-ERR this port speaks TLS only: use rediss:// or redis-cli --tls\r\n",
+            b"-ERR this port accepts only TLS: use rediss:// or redis-cli --tls\r\n",
         )
-        door.says("it speaks no TLS")
+        door.says("the client does not use TLS")
         until(lambda: door.metric("heatsink_tls_handshakes_failed_total") == 1, what="the count")
 
     def test_tls_to_a_plain_port(self):
@@ -126,7 +126,7 @@ class Clients(TlsTest):
         for _ in range(20):  # some hellos have a line end in them, some have none
             with self.assertRaises(ssl.SSLError):
                 self.secure(door.port)
-        door.says("a client speaks TLS, but proxy.tls-cert is not set")
+        door.says("a client uses TLS, but proxy.tls-cert is not set")
 
     def test_versions_below_1_2_are_refused(self):
         _, upstream = self.plain_server()
@@ -136,7 +136,7 @@ class Clients(TlsTest):
              "DEFAULT@SECLEVEL=0"], input=b"", capture_output=True, timeout=60,
         )  # fmt: skip
         self.assertNotEqual(answer.returncode, 0)
-        door.says("there is no version of TLS that both sides allow")
+        door.says("no TLS version that both sides allow")
 
     def test_renegotiation_is_refused(self):
         _, upstream = self.plain_server()
@@ -167,7 +167,7 @@ class Clients(TlsTest):
         until(lambda: self.ends_though_it_goes_on(silent[0]), what="what comes moves no deadline")
         for each in silent[1:]:
             self.assertEqual(each.recv(100), b"")
-        door.says("its handshake took longer than proxy.tls-handshake-timeout")
+        door.says("the handshake took longer than proxy.tls-handshake-timeout")
         until(lambda: door.metric("heatsink_clients") == 0, what="their places are free")
         self.assertEqual(self.secure_client(door.port).ask("PING"), b"+PONG\r\n")
 
@@ -195,8 +195,8 @@ class Clients(TlsTest):
             )
             for bad, why in (
                 (expired, "has expired"),
-                (stranger, "signed by nobody who is trusted"),
-                (None, "it has shown no certificate" if mode == "required" else None),
+                (stranger, "is not signed by a trusted CA"),
+                (None, "the client sent no certificate" if mode == "required" else None),
             ):
                 for version in VERSIONS.values():
                     if why is None:
@@ -229,13 +229,13 @@ class Clients(TlsTest):
         cert, key = self.authority.sign("renewed")
         shutil.copy(key, self.key)
         door.process.signal(signal.SIGHUP)  # the key of another certificate: all stays
-        door.says("certificates stay as they were")
+        door.says("cannot reload the certificates")
         self.assertEqual(
             self.secure_client(door.port).socket.getpeercert()["serialNumber"], serial
         )
         shutil.copy(cert, self.cert)
         door.process.signal(signal.SIGHUP)
-        door.says("certificates were read again")
+        door.says("certificates reloaded")
         renewed = self.secure_client(door.port).socket.getpeercert()["serialNumber"]
         self.assertNotEqual(renewed, serial)
         self.assertEqual(old.ask("PING"), b"+PONG\r\n")
@@ -249,7 +249,7 @@ class Clients(TlsTest):
         for cert, key, why in (
             (self.folder + "/none", self.key, "no PEM can be read"),
             (self.cert, locked, "it has a passphrase"),
-            (self.cert, other_key, "the key of another certificate"),
+            (self.cert, other_key, "it does not belong to the certificate"),
             (self.key, self.key, "no PEM can be read"),
             (old_cert, old_key, "it has expired"),
             (self.cert, "", "TLS for clients needs both"),
@@ -259,7 +259,7 @@ class Clients(TlsTest):
         for options, why in (
             ({"proxy.tls-client-auth": "required"}, "needs TLS for clients"),
             ({**self.with_cert, "proxy.tls-client-auth": "required"}, "needs proxy.tls-ca"),
-            ({"upstream.tls-ca": self.cert}, "write rediss://"),
+            ({"upstream.tls-ca": self.cert}, "use rediss://"),
         ):
             self.assertIn(why, self.refusal(upstream, **options))
 
@@ -308,7 +308,7 @@ class Upstream(TlsTest):
         identity = {"upstream.tls-cert": cert, "upstream.tls-key": key}
         door = self.open(upstream, **self.trusting(), **identity)
         self.assertEqual(self.keep(tcp(door.port)).ask("PING"), b"+PONG\r\n")
-        self.open(upstream, **self.trusting()).says("the server wants a certificate")
+        self.open(upstream, **self.trusting()).says("the server requires a client certificate")
 
     def unreachable(self, upstream, why, **options):
         door = self.open(upstream, **{"upstream.connect-timeout": "500ms", **options})
@@ -322,8 +322,8 @@ class Upstream(TlsTest):
         elsewhere = self.authority.sign("elsewhere", hosts="DNS:redis.example")
         old = self.authority.sign("old", days=-1)
         for (cert, key), why in (
-            (stranger, "signed by nobody who is trusted"),
-            (elsewhere, "is for another name than 127.0.0.1"),
+            (stranger, "is not signed by a trusted CA"),
+            (elsewhere, "does not match the name 127.0.0.1"),
             (old, "has expired"),
         ):
             _, upstream = self.tls_server(cert=cert, key=key)
@@ -331,7 +331,7 @@ class Upstream(TlsTest):
             door = self.open(upstream, **{"upstream.tls-verify": "false"})
             door.says("upstream.tls-verify is off")
             self.assertEqual(self.keep(tcp(door.port)).ask("PING"), b"+PONG\r\n")
-        self.unreachable(upstream, "signed by nobody", **{})
+        self.unreachable(upstream, "is not signed by a trusted CA", **{})
 
     def test_a_name_by_option(self):
         cert, key = self.authority.sign("elsewhere", hosts="DNS:redis.example")
@@ -344,13 +344,13 @@ class Upstream(TlsTest):
         redis, _ = self.plain_server()
         upstream = f"rediss://127.0.0.1:{redis.port}"
         door = self.open(upstream, **{"upstream.connect-timeout": "500ms"}, **self.trusting())
-        until(lambda: "is that its TLS port?" in door.output(), what="the hint")
+        until(lambda: "is this its TLS port?" in door.output(), what="the hint")
 
     def test_a_server_that_never_shakes_hands(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             upstream = f"rediss://127.0.0.1:{silent.getsockname()[1]}"
             impatient = {"upstream.response-timeout": "500ms", **self.trusting()}
-            self.unreachable(upstream, "the TLS handshake took too long", **impatient)
+            self.unreachable(upstream, "the TLS handshake timed out", **impatient)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class UnixSockets(DoorTest):
         killed.process.end(signal.SIGKILL)
         self.assertTrue(os.path.exists(self.path))
         self.open(self.upstream, **options)
-        self.assertIn("another program does", self.refusal(self.upstream, **options))
+        self.assertIn("another program uses it", self.refusal(self.upstream, **options))
         self.assertEqual(self.keep(unix(self.path)).ask("PING"), b"+PONG\r\n")
 
     def test_a_server_that_goes_and_comes_back(self):
@@ -56,7 +56,7 @@ class UnixSockets(DoorTest):
         until(lambda: client.ask("GET", "k") == b"$-1\r\n", what="the server is back")
 
     def test_a_database_in_the_url_is_refused_as_for_tcp(self):
-        self.assertIn("leave out the database", self.refusal(f"unix://{self.server}?db=1"))
+        self.assertIn("names a database", self.refusal(f"unix://{self.server}?db=1"))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ using Arguments = PyObject* const*;
 
 bool takes(Py_ssize_t count, Py_ssize_t wanted) {
   if (count == wanted) return true;
-  PyErr_Format(PyExc_TypeError, "%zd positional arguments are needed, not %zd", wanted, count);
+  PyErr_Format(PyExc_TypeError, "expected %zd positional arguments, got %zd", wanted, count);
   return false;
 }
 
@@ -23,8 +23,9 @@ heatsink_loader* loader_for(const ClientState& state, heatsink_client* client, c
                             PyObject* loader) {
   if (loader != Py_None) return new_loader(loader, state.codec, key.is_text);
   if (state.has_server) return new_server_loader(client);
-  PyErr_SetString(PyExc_TypeError,
-                  "a loader is needed, or a Client with server_url=\"redis://...\"");
+  PyErr_SetString(
+      PyExc_TypeError,
+      "loader is missing: pass a loader, or create the Client with server_url=\"redis://...\"");
   return nullptr;
 }
 
@@ -266,7 +267,7 @@ int client_init(PyObject* self, PyObject* arguments, PyObject* /*keywords*/) {
                        &decode) == 0)
     return -1;
   if (state.client != nullptr) {
-    PyErr_SetString(PyExc_RuntimeError, "__init__ is for once");
+    PyErr_SetString(PyExc_RuntimeError, "__init__ was already called");
     return -1;
   }
   heatsink_options_free(
@@ -323,9 +324,10 @@ PyMethodDef client_methods[] = {
     {"_top", method(tell_top), METH_O, "_top(n)"},
     {"_stats", method(tell_stats), METH_NOARGS, "_stats()"},
     {"metrics_text", method(tell_metrics), METH_NOARGS,
-     "metrics_text(): the statistics as Prometheus reads them"},
+     "metrics_text(): the statistics in the text format of Prometheus"},
     {"server_problem", method(tell_server_problem), METH_NOARGS,
-     "server_problem(): why there are no copies now, where server_url is set; empty: all is well"},
+     "server_problem(): with server_url, why no copies are served now; empty if there is no "
+     "problem"},
     {"_on_hot", method(client_listen), METH_O, "_on_hot(listener)"},
     {"_on_report", method(client_report_to), METH_O, "_on_report(reporter)"},
     {"_options", method(tell_options), METH_NOARGS, "_options()"},

@@ -33,11 +33,11 @@ void refuse(PyObject* value, bool has_hook) {
   Ref holder;
   const char* const name = type_name(value, holder);
   if (has_hook)
-    PyErr_Format(PyExc_TypeError, "encode gave %s: it must give bytes or str", name);
+    PyErr_Format(PyExc_TypeError, "encode returned %s: it must return bytes or str", name);
   else
     PyErr_Format(
         PyExc_TypeError,
-        "a value is bytes, str or None, not %s: give the Client encode= and decode=", name);
+        "a value must be bytes, str or None, not %s: pass encode= and decode= to the Client", name);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Key::Key(PyObject* object) {
     if (PyBytes_AsStringAndSize(object, &bytes, &length) == 0) data = bytes;
   } else {
     Ref holder;
-    PyErr_Format(PyExc_TypeError, "a key is str or bytes, not %s", type_name(object, holder));
+    PyErr_Format(PyExc_TypeError, "a key must be str or bytes, not %s", type_name(object, holder));
   }
   size = size_of(length);
 }

@@ -44,8 +44,9 @@ class KeptHandle {
   // To be held for as long as it is used. Null: an exception is set.
   std::shared_ptr<Handle> get() {
     if (handle_ == nullptr) {
-      PyErr_SetString(PyExc_RuntimeError,
-                      is_closed_ ? "it is closed" : "it has not been made: call __init__");
+      PyErr_SetString(PyExc_RuntimeError, is_closed_
+                                              ? "this object is closed"
+                                              : "this object is not initialized: call __init__");
       return nullptr;
     }
     if (is_lost() && !make()) return nullptr;
@@ -127,7 +128,7 @@ void destroy_kept(PyObject* self) {
 template <class Source>
 bool is_new(const KeptHandle<Source>& kept) {
   if (!kept.is_made()) return true;
-  PyErr_SetString(PyExc_RuntimeError, "__init__ is for once");
+  PyErr_SetString(PyExc_RuntimeError, "__init__ was already called");
   return false;
 }
 

@@ -21,7 +21,7 @@ inline int to_small_count(PyObject* object, void* to) {
   std::uint64_t value = 0;
   if (to_count(object, &value) == 0) return 0;
   if (value > UINT32_MAX) {
-    PyErr_SetString(PyExc_OverflowError, "a number is too great");
+    PyErr_SetString(PyExc_OverflowError, "a number is too large: use at most 4294967295");
     return 0;
   }
   *static_cast<std::uint32_t*>(to) = static_cast<std::uint32_t>(value);

@@ -23,20 +23,22 @@ bool add(PyObject* module, const char* name, PyObject* object) {
 
 bool add_exceptions(PyObject* module) {
   exceptions.error = PyErr_NewExceptionWithDoc(
-      "heatsink.Error", "What heatsink itself raises, besides ValueError and TypeError.", nullptr,
-      nullptr);
+      "heatsink.Error",
+      "Base class of heatsink's exceptions. Besides these, it raises ValueError and TypeError.",
+      nullptr, nullptr);
   exceptions.load_refused = PyErr_NewExceptionWithDoc(
       "heatsink.LoadRefused",
-      "The key is hot, and too many wait for its one load, or this caller for too long.",
+      "The key is hot, and too many callers wait for its load, or this caller waited too long.",
       exceptions.error, nullptr);
-  exceptions.load_failed = PyErr_NewExceptionWithDoc(
-      "heatsink.LoadFailed",
-      "Another caller's load, which this one waited for, raised what cannot be copied.",
-      exceptions.error, nullptr);
+  exceptions.load_failed =
+      PyErr_NewExceptionWithDoc("heatsink.LoadFailed",
+                                "This caller waited for another caller's load, which raised an "
+                                "exception that cannot be copied.",
+                                exceptions.error, nullptr);
   exceptions.server_error = PyErr_NewExceptionWithDoc(
       "heatsink.ServerError",
-      "The server of server_url says no, cannot be reached, or has not answered: after a write "
-      "nobody knows then whether it was executed.",
+      "The server of server_url refused the request, cannot be reached, or did not answer. After a "
+      "write without an answer it is unknown whether the server executed it.",
       exceptions.error, nullptr);
   return add(module, "Error", exceptions.error) &&
          add(module, "ServerError", exceptions.server_error) &&
@@ -65,7 +67,8 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 PyMODINIT_FUNC PyInit__native() {
   using namespace heatsink::python;  // NOLINT(google-build-using-namespace)
   if (heatsink_abi_version() != HEATSINK_ABI_VERSION) {
-    PyErr_Format(PyExc_ImportError, "libheatsink.so has ABI %u, this package needs %u",
+    PyErr_Format(PyExc_ImportError,
+                 "libheatsink.so has ABI %u, but this package needs %u: install matching versions",
                  static_cast<unsigned>(heatsink_abi_version()), unsigned{HEATSINK_ABI_VERSION});
     return nullptr;
   }

@@ -58,8 +58,7 @@ struct Question {
   Question(Arguments arguments, Py_ssize_t count, Py_ssize_t expected)
       : key(count == expected ? arguments[0] : Py_None) {
     if (count != expected)
-      PyErr_Format(PyExc_TypeError, "%zd positional arguments are needed, not %zd", expected,
-                   count);
+      PyErr_Format(PyExc_TypeError, "expected %zd positional arguments, got %zd", expected, count);
     else if (key)
       is_whole = to_count(arguments[1], &n) != 0;
   }
@@ -149,7 +148,7 @@ PyMethodDef rate_limiter_methods[] = {
     {"_ask", method(rate_limiter_ask), METH_FASTCALL, "_ask(key, n, done)"},
     {"_counts", method(rate_limiter_counts), METH_NOARGS, "_counts()"},
     {"problem", method(rate_limiter_problem), METH_NOARGS,
-     "problem(): why the last ask of the server failed; empty: it did not"},
+     "problem(): why the last request to the server failed; empty if it did not fail"},
     {"_close", method(rate_limiter_close), METH_NOARGS, "_close()"},
     {nullptr, nullptr, 0, nullptr}};
 

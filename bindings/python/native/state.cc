@@ -58,7 +58,7 @@ PyObject* ClientState::open() {
 
 heatsink_client* ClientState::handle() {
   if (client == nullptr) {
-    PyErr_SetString(PyExc_RuntimeError, "the client has not been made: call __init__");
+    PyErr_SetString(PyExc_RuntimeError, "the client is not initialized: call __init__");
     return nullptr;
   }
   if (!is_lost()) [[likely]]
@@ -73,7 +73,7 @@ heatsink_client* ClientState::handle() {
 
 PyObject* ClientState::close() {
   if (callback_depth != 0) {
-    PyErr_SetString(PyExc_RuntimeError, "a loader or listener cannot close a client");
+    PyErr_SetString(PyExc_RuntimeError, "close() cannot be called from a loader or listener");
     return nullptr;
   }
   heatsink_client* const open_one = handle();

@@ -33,7 +33,7 @@ using Arguments = PyObject* const*;
 
 bool takes_two(Py_ssize_t count) {
   if (count == 2) return true;
-  PyErr_Format(PyExc_TypeError, "2 positional arguments are needed, not %zd", count);
+  PyErr_Format(PyExc_TypeError, "expected 2 positional arguments, got %zd", count);
   return false;
 }
 
@@ -160,13 +160,13 @@ int window_stats_init(PyObject* self, PyObject* arguments, PyObject* /*keywords*
 
 PyMethodDef window_stats_methods[] = {
     {"add", method(window_stats_add), METH_FASTCALL,
-     "add(name, value): False if it is one name too many, or one too long"},
+     "add(name, value): False if there are too many names, or the name is too long"},
     {"_read", method(window_stats_read), METH_FASTCALL, "_read(name, milliseconds)"},
     {"_list", method(window_stats_list), METH_O, "_list(pattern)"},
     {"_flush", method(window_stats_flush), METH_O, "_flush(milliseconds)"},
     {"_counts", method(window_stats_counts), METH_NOARGS, "_counts()"},
     {"problem", method(window_stats_problem), METH_NOARGS,
-     "problem(): why the last flush failed; empty: it did not"},
+     "problem(): why the last flush failed; empty if it did not fail"},
     {"_close", method(window_stats_close), METH_NOARGS, "_close()"},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -55,7 +55,7 @@ def test_keys_are_named_in_many_ways(client):
 
 
 def test_misuse_is_told_at_once(client):
-    with pytest.raises(ValueError, match=r"names 'user', which is no parameter of .*load\(id\)"):
+    with pytest.raises(ValueError, match=r"names 'user', which is not a parameter of .*load\(id\)"):
 
         @client.cached(key="{user}")
         def load(id):

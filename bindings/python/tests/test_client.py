@@ -59,7 +59,7 @@ def test_keys_are_any_text_or_bytes(client, key):
 
 def test_a_key_is_text_or_bytes(client, source):
     for call in (client.is_hot, client.peek, client.record, client.invalidate):
-        with pytest.raises(TypeError, match="a key is str or bytes, not int"):
+        with pytest.raises(TypeError, match="a key must be str or bytes, not int"):
             call(1)
     with pytest.raises(TypeError, match="not NoneType"):
         client.get(None, source)
@@ -69,14 +69,14 @@ def test_a_key_is_text_or_bytes(client, source):
 
 def test_other_values_need_a_codec(client):
     for is_hot in (False, True):
-        with pytest.raises(TypeError, match="not dict: give the Client encode= and decode="):
+        with pytest.raises(TypeError, match="not dict: pass encode= and decode= to the Client"):
             client.get("a", Source({}))
         if not is_hot:
             with pytest.raises(TypeError):
                 client.warm(["a"], Source({}))
     with pytest.raises(TypeError):
         client.set("a", 1, lambda *_: None)
-    with pytest.raises(TypeError, match="a loader is needed, or a Client with server_url="):
+    with pytest.raises(TypeError, match="loader is missing: pass a loader, or create"):
         client.get("a")
     with pytest.raises(TypeError, match="2 positional arguments"):
         client.get("a", Source(), Source())
@@ -99,7 +99,7 @@ def test_a_codec_makes_the_same_of_hot_and_cold_values():
 
 def test_a_codec_that_fails_is_heard_of():
     with heatsink.Client(encode=lambda value: 1, **QUIET) as client:
-        with pytest.raises(TypeError, match="encode gave int"):
+        with pytest.raises(TypeError, match="encode returned int"):
             client.get("a", Source())
     with heatsink.Client(decode=json.loads, **QUIET) as client:
         for _ in range(2):
@@ -224,7 +224,7 @@ def test_after_the_end_reads_go_to_the_loader(client, source):
 
 
 def test_a_loader_cannot_close(client):
-    with pytest.raises(RuntimeError, match="cannot close"):
+    with pytest.raises(RuntimeError, match=r"close\(\) cannot be called"):
         client.get("a", lambda key: client.close())
 
 
@@ -264,15 +264,15 @@ class TestOptions:
             heatsink.Client(window="soon")
 
     def test_unknown_ones_have_a_hint(self):
-        with pytest.raises(TypeError, match="no option 'hot_qbs': hot_qps"):
+        with pytest.raises(TypeError, match="unknown option 'hot_qbs': did you mean hot_qps"):
             heatsink.Client(hot_qbs=1)
-        with pytest.raises(TypeError, match="no option 'enabled': .*cache_enabled"):
+        with pytest.raises(TypeError, match="option 'enabled': did you mean .*cache_enabled"):
             heatsink.Client(enabled=False)
 
     def test_of_another_type_are_told_by_their_names(self):
         for how, sentence in (
-            ({"file": 7}, "^file is a path like 'heatsink.yaml', not 7$"),
-            ({"yaml": 7}, "^yaml is a text like "),
+            ({"file": 7}, "^file must be a path as in 'heatsink.yaml', not 7$"),
+            ({"yaml": 7}, "^yaml must be a str as in "),
             ({"encode": 7}, "^encode is a function, not 7$"),
             ({"decode": "loads"}, "^decode is a function, not 'loads'$"),
         ):

@@ -140,17 +140,17 @@ def test_what_cannot_be_is_told():
 
 @pytest.mark.parametrize("kind", [heatsink.Limiter, heatsink.RateLimiter])
 def test_an_argument_of_another_type_is_told_by_its_name(kind):
-    with pytest.raises(TypeError, match="^rate is a text like '5/s', not 5$"):
+    with pytest.raises(TypeError, match="^rate must be a str as in '5/s', not 5$"):
         kind(5)
-    with pytest.raises(TypeError, match=r"^rate is a text like '100/s', not 2\.5$"):
+    with pytest.raises(TypeError, match=r"^rate must be a str as in '100/s', not 2\.5$"):
         kind(2.5)
     with pytest.raises(TypeError, match="^patience is a datetime.timedelta, not 5$"):
         kind("5/s", patience=5)
-    with pytest.raises(TypeError, match="^algorithm is a text like 'token-bucket', not 7$"):
+    with pytest.raises(TypeError, match="^algorithm must be a str as in 'token-bucket', not 7$"):
         kind("5/s", algorithm=7)
     with pytest.raises(TypeError, match="^burst is a whole number, not '5'$"):
         kind("5/s", burst="5")
-    with pytest.raises(ValueError, match="^rate cannot have a null character"):
+    with pytest.raises(ValueError, match="^rate must not have a null character"):
         kind("5/s\0")
 
 
@@ -388,5 +388,5 @@ def test_misuse_of_a_shared_one_is_told(options):
                 run(limiter.atry_acquire(key, n))
     limiter.close()
     for call in (limiter.counts, limiter.problem, lambda: limiter.try_acquire("k")):
-        with pytest.raises(RuntimeError, match="it is closed"):
+        with pytest.raises(RuntimeError, match="this object is closed"):
             call()

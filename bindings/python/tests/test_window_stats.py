@@ -163,7 +163,7 @@ def test_misuse_is_told(options):
         heatsink.WindowStats()
     with pytest.raises(ValueError, match="statistics.hold"):
         heatsink.WindowStats(**options | {"statistics_length": "1m"})
-    with pytest.raises(TypeError, match="^yaml is a text like "):
+    with pytest.raises(TypeError, match="^yaml must be a str as in "):
         heatsink.WindowStats(yaml=7)
     with heatsink.WindowStats(statistics_maximum_names=1, **options) as stats:
         with pytest.raises(TypeError):

@@ -13,15 +13,15 @@ _MILLISECOND = datetime.timedelta(milliseconds=1)
 
 
 def _wrong(name: str, what: str, value: object) -> TypeError:
-    return TypeError(f"{name} is {what}, not {reprlib.repr(value)}")
+    return TypeError(f"{name} must be {what}, not {reprlib.repr(value)}")
 
 
 def text(name: str, value: object, like: str) -> str:
     """Checks a text. `like` is an example for the error text."""
     if not isinstance(value, str):
-        raise _wrong(name, f"a text like {like!r}", value)
+        raise _wrong(name, f"a str as in {like!r}", value)
     if "\0" in value:
-        raise ValueError(f"{name} cannot have a null character: {reprlib.repr(value)}")
+        raise ValueError(f"{name} must not have a null character: {reprlib.repr(value)}")
     return value
 
 
@@ -43,7 +43,7 @@ def count(name: str, value: Any, most: int = 2**64 - 1) -> int:
     except TypeError:
         raise _wrong(name, "a whole number", value) from None
     if not 0 <= whole <= most:
-        raise OverflowError(f"{name} is within 0 .. {most}, not {whole}")
+        raise OverflowError(f"{name} must be from 0 to {most}, not {whole}")
     return whole
 
 
@@ -65,7 +65,7 @@ def milliseconds(name: str, value: object) -> int:
     """The milliseconds of a duration, rounded up."""
     of = duration(name, value)
     if of < _NOTHING:
-        raise ValueError(f"{name} cannot be negative: {of}")
+        raise ValueError(f"{name} must not be negative: {of}")
     return -(-of // _MILLISECOND)
 
 
@@ -76,7 +76,7 @@ def path(name: str, value: Any) -> str | None:
     try:
         return text(name, os.fsdecode(value), "heatsink.yaml")
     except TypeError:
-        raise _wrong(name, "a path like 'heatsink.yaml'", value) from None
+        raise _wrong(name, "a path as in 'heatsink.yaml'", value) from None
 
 
 def function(name: str, value: Any) -> Callable[..., Any] | None:

@@ -65,7 +65,7 @@ class Flights:
         """Waits for a load that another caller began. LoadRefused: too many wait already."""
         if flight.waiters >= self._waiters_max:
             raise _native.LoadRefused(
-                "as many callers as cache.maximum-waiters wait for this key's load"
+                "cache.maximum-waiters callers already wait for the load of this key"
             )
         flight.waiters += 1
         try:
@@ -131,7 +131,7 @@ class Flights:
         def load_by_loop(key: K) -> T | None:
             with self._lock:
                 if self._is_closed or loop.is_closed():
-                    raise _native.Error("the event loop that awaits this load has gone")
+                    raise _native.Error("the event loop that awaits this load was closed")
                 future: Future[T | None] = asyncio.run_coroutine_threadsafe(
                     _coroutine(loader, key), loop
                 )

@@ -87,7 +87,7 @@ def _by_template(template: str, function: Callable[..., Any]) -> Callable[..., s
     }
     if unknown := sorted(wanted - set(names)):
         raise ValueError(
-            f"the key {template!r} names {unknown[0]!r}, which is no parameter of "
+            f"the key {template!r} names {unknown[0]!r}, which is not a parameter of "
             f"{function.__qualname__}{signature}"
         )
     kinds = {parameter.kind for parameter in signature.parameters.values()}

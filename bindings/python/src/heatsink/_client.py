@@ -138,7 +138,7 @@ class Client(_native.Client, Closing):
         expires after `ttl`; without `ttl` it does not expire.
         """
         if store is not None and ttl is not None:
-            raise TypeError("ttl is for the server of server_url: store(key, value) has its own")
+            raise TypeError("ttl cannot be combined with store: it is for the server of server_url")
         lasts = 0 if ttl is None else max(_arguments.milliseconds("ttl", ttl), 1)
         try:
             if store is None:

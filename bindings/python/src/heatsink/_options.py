@@ -54,8 +54,8 @@ def _name_of(keyword: str) -> str:
         return name
     near = difflib.get_close_matches(keyword, _names(), 1)
     also = [each for each in _names() if each.endswith("_" + keyword)]
-    hint = f": {' or '.join(also)}?" if also else f": {near[0]}?" if near else ""
-    raise TypeError(f"Client has no option {keyword!r}{hint}")
+    hint = " or ".join(also) if also else near[0] if near else ""
+    raise TypeError(f"unknown option {keyword!r}" + (f": did you mean {hint}?" if hint else ""))
 
 
 def _text(value: Setting) -> str:

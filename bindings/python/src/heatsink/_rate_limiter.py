@@ -86,7 +86,7 @@ class RateLimiter(_native.RateLimiter, Closing):
         ValueError: a value is out of bounds.
         """
         if on_failure not in ("allow", "refuse"):
-            raise ValueError(f"on_failure is 'allow' or 'refuse', not {on_failure!r}")
+            raise ValueError(f"on_failure must be 'allow' or 'refuse', not {on_failure!r}")
         super().__init__(
             _arguments.path("file", file),
             _arguments.optional_text("yaml", yaml, "server: {url: redis://cache}"),

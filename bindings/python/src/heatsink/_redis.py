@@ -44,11 +44,11 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
     elif isinstance(redis_client, redis.asyncio.Redis):
         reads, served = _AwaitedReads, _awaited
     else:
-        raise TypeError(f"wrap() takes a redis.Redis, not {type(redis_client).__name__}")
+        raise TypeError(f"wrap() needs a redis.Redis, not {type(redis_client).__name__}")
     if client is None:
         client = Client(**options)
     elif options:
-        raise TypeError("the options are those of the client that is given")
+        raise TypeError("options cannot be combined with client: set them on that Client")
     wrapped: Any = copy.copy(redis_client)
     wrapped.__class__ = served(type(redis_client))  # type: ignore[arg-type]
     wrapped.heatsink = client

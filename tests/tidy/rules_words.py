@@ -106,6 +106,7 @@ GUIDE = "Try it:\n\n<!-- shell: stays: 127.0.0.1:6380 -->\n```sh\nheatsink proxy
         {"docs/guides/b.md": "<!-- shell: stays: here -->\n```sh\nls\n```\n"},
         {"docs/guides/b.md": "<!-- shell: exits: 1 -->\n```text\nls\n```\n"},
         {"docs/guides/b.md": "<!-- shell: exits: 1 -->\nwords\n```sh\nls\n```\n"},
+        {"docs/guides/b.md": "<!-- shell: exits: 1 -->\n<!-- shell: exits: 2 -->\n```sh\nls\n```\n"},
     ],
 )
 def blocks_say_what_they_are(tree):
@@ -118,6 +119,8 @@ def blocks_say_what_they_are(tree):
                 yield place, "names no language: sh, console (commands behind $), text, ..."
             if block.directives and block.language not in SHELLS:
                 yield place, "says how its commands run, and has none"
+            if len(dict(block.directives)) != len(block.directives):
+                yield place, "says the same thing twice"
             for name, argument in block.directives:
                 if wrong := wrong_with(name, argument):
                     yield place, wrong

@@ -68,7 +68,7 @@ TEST(TopPages, AKeyIn80x24) {
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
 key       product:1000:price (db 0)
-state     hot, with a local copy that is never staler than 1s; for 3m12s
+state     hot, with a local copy at most 1s stale; for 3m12s
 why       21000/s >= hot-qps 3000 (49.9 % of traffic)
 rate      21.0k/s ±12; 49.9 % of all accesses; over 10s
 history   ▁▁▂▂▂▂▂▂▃▃▃▃▃▃▄▄▄▄▄▅▅▅▅▅▅▆▆▆▆▆▆▇▇▇▇▇▇███ max 21.0k/s
@@ -78,14 +78,14 @@ writes    210/s
 bytes     2.5MB/s
 commands  GET 99.0 %, SET 1.0 %
 clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
-value     its longest reply had 118 B
+value     longest reply 118 B
 place     127.0.0.1:6379
 
-done      local copies: answer 99.0 % of its reads, which takes off 98.0 % of
-          its load on the server (48.9 % of the node's requests)
+done      local copies: they answer 99.0 % of its reads, which takes off 98.0 %
+          of its load on the server (48.9 % of the node's requests)
 helps     copies by age: takes off 50.0 % of its load on the server (0.5 % of
           the node's requests); kept for 10s: 448 B in each of 2 processes; up
-          to 10s stale; code
+          to 10s stale; needs code
             #include <heatsink/client.h>
             auto config = heatsink::ClientOptions().with("cache.expire-after-wri
  q quit  h help  p pause  Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots
@@ -97,7 +97,7 @@ TEST(TopPages, AKeyIn120x40) {
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
 key       product:1000:price (db 0)
-state     hot, with a local copy that is never staler than 1s; for 3m12s
+state     hot, with a local copy at most 1s stale; for 3m12s
 why       21000/s >= hot-qps 3000 (49.9 % of traffic)
 rate      21.0k/s ±12; 49.9 % of all accesses; over 10s
 history   ▁▁▂▂▂▂▂▂▃▃▃▃▃▃▄▄▄▄▄▅▅▅▅▅▅▆▆▆▆▆▆▇▇▇▇▇▇███ max 21.0k/s
@@ -107,31 +107,31 @@ writes    210/s
 bytes     2.5MB/s
 commands  GET 99.0 %, SET 1.0 %
 clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
-value     its longest reply had 118 B
+value     longest reply 118 B
 place     127.0.0.1:6379
 
-done      local copies: answer 99.0 % of its reads, which takes off 98.0 % of its load on the server (48.9 % of the
+done      local copies: they answer 99.0 % of its reads, which takes off 98.0 % of its load on the server (48.9 % of the
           node's requests)
 helps     copies by age: takes off 50.0 % of its load on the server (0.5 % of the node's requests); kept for 10s: 448 B
-          in each of 2 processes; up to 10s stale; code
+          in each of 2 processes; up to 10s stale; needs code
             #include <heatsink/client.h>
             auto config = heatsink::ClientOptions().with("cache.expire-after-write", "10s").value();
             heatsink::Client client(config);
             client.get("product:1000:price", load);
 helps     copies by age: takes off 49.5 % of its load on the server (0.5 % of the node's requests); kept for 1s: 448 B
-          in each of 2 processes; up to 1s stale; code
+          in each of 2 processes; up to 1s stale; needs code
             #include <heatsink/client.h>
             auto config = heatsink::ClientOptions().with("cache.expire-after-write", "1s").value();
             heatsink::Client client(config);
             client.get("product:1000:price", load);
 no use    gathered writes: takes off 3.6 % of its load on the server (0.0 % of the node's requests); 195 of 210 writes a
-          second reach the server; each up to 2ms later
-no use    warming: takes off nothing more now; before the next rush it is loaded, and not let go
+          second reach the server, each up to 2ms later
+no use    warming: takes off nothing more now; before the next rush it loads the key and keeps it
             heatsink warm --for 30m 'product:1000:price'
-no use    the library: costs the server 94.4 % more than now; a copy in each of 2 processes at least, and no round trip;
-          code
-no use    one read at expiry: no TTL is known of it, so no stampede at its end
-no use    stale-while-error: takes no load off: it keeps a hot key readable while the server is gone
+no use    the library: costs the server 94.4 % more than now; a copy in each of at least 2 processes, and no round trip;
+          needs code
+no use    one read at expiry: no TTL is known for it, so there is no stampede when it ends
+no use    stale-while-error: takes no load off, but keeps a hot key readable while the server cannot be reached
             rules:
  q quit  h help  p pause  Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots
 )");
@@ -149,8 +149,8 @@ TEST(TopPages, AWriteHotKeyOfACluster) {
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
 key       counter:visits (db 0)
-state     write-hot, without a local copy: it is written too often for its
-          reads; for 3m12s
+state     write-hot, without a local copy: it has too many writes for its reads;
+          for 3m12s
 why       above the threshold of this node
 rate      3.5k/s ±12; 8.3 % of all accesses; over 10s
 history   ▁▁▂▂▂▂▂▂▃▃▃▃▃▃▄▄▄▄▄▅▅▅▅▅▅▆▆▆▆▆▆▇▇▇▇▇▇███ max 3.5k/s
@@ -160,11 +160,11 @@ writes    2.5k/s
 bytes     420kB/s
 commands  INCR 71.4 %, GET 28.6 %
 clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
-value     it has 8 B, type string, encoding int, no TTL
+value     8 B, type string, encoding int, no TTL
 place     10.0.0.1:6379, slot 15662
 
 helps     gathered writes: takes off 57.2 % of its load on the server (6.8 % of
-          the node's requests); 499 of 2500 writes a second reach the server;
+          the node's requests); 499 of 2500 writes a second reach the server,
           each up to 2ms later
             rules:
               - match: "counter:visits"
@@ -259,8 +259,8 @@ TEST(TopPages, WhatASourceCostsAndDoesNotSeeIsToldWhole) {
   EXPECT_THAT(picture(model, {80, 14}), HasSubstr(R"(
 source    lfu, running, 40.0 %
 costs     SCAN and OBJECT FREQ of at most 10000 keys/s
-blind to  rates above 30/s all look alike; what was hot minutes ago still shows;
-          reads and writes; clients
+blind to  differences between rates above 30/s; the last minutes (keys that were
+          hot before still show); reads and writes; clients
 bounds    no key had more than its upper bound (99 %)
 now       3 of 4 masters looked at
 
@@ -289,8 +289,8 @@ TEST(TopPages, SlotsFollowFromTheKeys) {
   EXPECT_EQ(picture(model, {80, 14}),
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
-slots     what the 6 listed keys add up to, busiest first: keys that are not
-          even warm are missing
+slots     sums of the 6 listed keys, busiest first; keys that are not warm are
+          missing
 
  SLOT RATE/s  SHARE  RD/s WR/s KEYS BUSIEST KEY          NODE
 14253  21.7k 51.5 % 21.5k  217    2 product:1000:price   10.0.0.1:6379
@@ -323,7 +323,7 @@ TEST(TopPages, SlotsThatTheServerCounts) {
   EXPECT_EQ(picture(model, {80, 9}),
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
-slots     counted by the servers, busiest first; CPU is the part of its node's
+slots     counted by the servers, busiest first; CPU: share of its node's CPU
 
  SLOT    CPU BYTES/s KEYS IN KEYS/s BUSIEST KEY        NODE
 14253 60.0 %   30.0k 2.0k     21.0k product:1000:price 10.0.0.1:6379
@@ -342,8 +342,8 @@ TEST(TopPages, SlotsThatAScanHasSummed) {
   EXPECT_EQ(picture(model, {80, 10}),
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
-slots     what the estimates of all scanned keys add up to, busiest first: to
-          compare slots by; one with many cold keys is told too high
+slots     sums of the estimates of all scanned keys, busiest first. Use them to
+          compare slots; a slot with many cold keys is shown too high
 
  SLOT RATE/s  KEYS IN KEYS/s BUSIEST KEY        NODE
 14253  43.2k  2.0k     21.0k product:1000:price 10.0.0.1:6379

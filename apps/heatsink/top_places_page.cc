@@ -102,7 +102,7 @@ std::string about_slots(const HotkeysView& view) {
     return "sums of the estimates of all scanned keys, busiest first. Use them to compare slots; a "
            "slot with many cold keys is shown too high";
   if (!view.slots.empty())
-    return "counted by the servers, busiest first; CPU is the share of its node's CPU time";
+    return "counted by the servers, busiest first; CPU: share of its node's CPU";
   std::string out =
       fmt::format("sums of the {} listed keys, busiest first; keys that are not warm are missing",
                   view.keys.size());

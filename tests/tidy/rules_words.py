@@ -106,7 +106,7 @@ GUIDE = "Try it:\n\n<!-- shell: stays: 127.0.0.1:6380 -->\n```sh\nheatsink proxy
         {"docs/guides/b.md": "<!-- shell: stays: here -->\n```sh\nls\n```\n"},
         {"docs/guides/b.md": "<!-- shell: exits: 1 -->\n```text\nls\n```\n"},
         {"docs/guides/b.md": "<!-- shell: exits: 1 -->\nwords\n```sh\nls\n```\n"},
-        {"docs/guides/b.md": "<!-- shell: exits: 1 -->\n<!-- shell: exits: 2 -->\n```sh\nls\n```\n"},
+        {"docs/guides/b.md": "<!-- shell: exits: 1 -->\n" * 2 + "```sh\nls\n```\n"},
     ],
 )
 def blocks_say_what_they_are(tree):

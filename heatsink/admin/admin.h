@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// admin: what a person or a scraper asks over HTTP: health, metrics, the hot keys with their
-// evidence. Start with server.h; docs/reference/http-api.md is the contract with the readers. Sees
-// base, net and detect, and learns about the proxy, or the library, only through the callbacks it
-// is given.
+// admin: the HTTP API: health, metrics, and the hot keys with their evidence. Start with server.h;
+// docs/reference/http-api.md is the contract with the readers. Sees base, net and detect, and
+// learns about the proxy, or the library, only through the callbacks it is given.
 #pragma once
 
 #include "heatsink/admin/base64.h"        // IWYU pragma: export

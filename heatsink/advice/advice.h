@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// advice: what would take the heat off a key, with numbers; or why nothing of it would. Arithmetic
-// only: whoever watches says what the traffic is. Start with advise.h; remedies.h has one function
-// for each relief, effects.h the formulas, lines.h what can be pasted.
+// advice: calculates which reliefs take load off a key, by how much, and why others do not help.
+// Arithmetic only: whoever watches says what the traffic is. Start with advise.h; remedies.h has
+// one function for each relief, effects.h the formulas, lines.h what can be pasted.
 #pragma once
 
 #include "heatsink/advice/advise.h"       // IWYU pragma: export

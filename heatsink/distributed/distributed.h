@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// distributed: what many processes know or may do together, kept on the Redis server that they have
-// anyway. Start with rate_limiter.h or window_statistics.h; under both lies server.h, which calls
-// functions of ours there.
+// distributed: limits and statistics that many processes share, stored on their Redis server. Start
+// with rate_limiter.h or window_statistics.h; under both lies server.h, which calls functions of
+// ours there.
 #pragma once
 
 #include "heatsink/distributed/function_call.h"         // IWYU pragma: export

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// limit: how much of something may happen in a time. Time is an argument. Start with limiter.h: one
-// interface, four algorithms that differ in how much they allow at once. limiter_table.h has one
-// limiter for each of many keys.
+// limit: rate limiters: how often something may happen. Time is an argument. Start with limiter.h:
+// one interface, four algorithms that differ in how much they allow at once. limiter_table.h has
+// one limiter for each of many keys.
 #pragma once
 
 #include "heatsink/limit/limiter.h"        // IWYU pragma: export

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// observe: what a server itself can be asked about its hot keys, each way with its price and
-// bounds. Start with source.h (the contract), then fleet.h (one server or a cluster), then
-// observer.h (the thread that runs it all).
+// observe: sources that ask a server about its hot keys, each with its cost and error bounds. Start
+// with source.h (the contract), then fleet.h (one server or a cluster), then observer.h (the thread
+// that runs it all).
 #pragma once
 
 #include "heatsink/observe/capture_target.h"  // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// proxy: clients on one side, a server on the other, and hot keys served in between.
+// proxy: accepts clients, forwards commands to one server, and serves hot keys from local copies.
 // Start here: one Proxy is all threads of `heatsink proxy` but the admin API's.
 #pragma once
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// redis: what heatsink itself says to a server: state machines without sockets, and the link that
-// gives each of them one. Start with tracker.h: the connection that fills local copies and hears of
-// every change to them.
+// redis: heatsink's own connections to a server: state machines without sockets, and their links.
+// Start with tracker.h: the connection that fills local copies and hears of every change to them.
 #pragma once
 
 #include "heatsink/redis/credentials.h"  // IWYU pragma: export

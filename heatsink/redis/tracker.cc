@@ -28,8 +28,15 @@ bool means_lost(std::string_view error) {
 // What a string of value_bytes_max has around it, and more.
 constexpr std::uint64_t kFramingMax = 32;
 
+// Of a refusal that no later attempt changes; LOADING, MASTERDOWN and the like may pass.
+ErrorCode code_of(std::string_view refusal) {
+  if (refusal.starts_with("NOPERM")) return ErrorCode::kPermission;
+  const bool is_unknown = refusal.starts_with("ERR unknown") || refusal.starts_with("NOPROTO");
+  return is_unknown ? ErrorCode::kUnsupported : ErrorCode::kUnavailable;
+}
+
 Error server_said(std::string_view what, const Value& reply) {
-  return {ErrorCode::kUnavailable,
+  return {code_of(reply.text),
           std::string(what) + ": the server said \"" + reply.text.substr(0, 200) + "\""};
 }
 
@@ -336,7 +343,7 @@ Status Tracker::on_role(const Value& hello) {
   if (hello.type != Value::Type::kMap) return server_said("the heartbeat (HELLO) failed", hello);
   const Value* role = hello.find("role");
   if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
-    return Error{ErrorCode::kUnavailable,
+    return Error{ErrorCode::kUnsupported,
                  "the server is a replica, and what a replica says may be of any age"};
   }
   const Value* mode = hello.find("mode");

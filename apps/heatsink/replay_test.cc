@@ -20,6 +20,7 @@
 namespace heatsink::app {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -140,7 +141,8 @@ TEST_F(ReplayVerb, ATraceFromBehindAProxyIsNoReasonToLeaveCachingOff) {
   EXPECT_THAT(behind.out,
               HasSubstr("WARNING: this trace was recorded at a server behind heatsink"));
   EXPECT_THAT(behind.out, Not(HasSubstr("Leave caching off")));
-  EXPECT_THAT(behind.out, HasSubstr("20000 requests")) << "the heartbeat is none";
+  // The line wraps where the name of the file makes it.
+  EXPECT_THAT(behind.out, ContainsRegex("20000[ \n]requests")) << "the heartbeat is none";
   EXPECT_THAT(content(config), HasSubstr("# No recommendation"));
 }
 

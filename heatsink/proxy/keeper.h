@@ -105,7 +105,6 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   std::size_t hot_keys() const;  // hot and write-hot ones, and what is only warmed
   double accesses_rate(const detect::Verdict& verdict) const;
   std::string coherence() const;
-  bool is_refused_a_right() const;
 
   // keeper_inspection.cc
   detect::Report report_of_one(const std::string& name, std::uint32_t db);

@@ -35,7 +35,7 @@ detect::Report Keeper::make_report() {
   report.window = shared_.options.window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();
-  report.upstream_up = link_.problem().empty() || is_refused_a_right();
+  report.upstream_up = link_.problem().empty() || link_.is_refused();
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);
@@ -113,13 +113,8 @@ detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
 std::string Keeper::coherence() const {
   if (!shared_.options.cache_enabled) return "off (cache.enabled is false)";
   if (link_.problem().empty()) return filler_.state();
-  const std::string rights = is_refused_a_right() ? rights_.against_copies() : "";
+  const std::string rights = link_.lacks_a_right() ? rights_.against_copies() : "";
   return link_.problem() + (rights.empty() ? "" : "; " + rights);
-}
-
-// Such a server is there, and serves clients as before: only copies need the right.
-bool Keeper::is_refused_a_right() const {
-  return link_.problem().find("NOPERM") != std::string::npos;
 }
 
 }  // namespace heatsink::proxy

@@ -22,23 +22,26 @@ void Link::connect() {
     const Status found = place_.look_up();  // blocks this thread, which has nothing else to keep up
     addresses = place_.addresses();
     if (addresses.empty()) {
-      lost(found.ok() ? "its host name has no address" : found.error().message);
+      lost(found.ok() ? Error{ErrorCode::kUnavailable, "its host name has no address"}
+                      : found.error());
       return;
     }
   }
   Result<net::Stream> started =
       net::Stream::connect(addresses[attempt_++ % addresses.size()], place_.tls());
   if (!started.ok()) {
-    lost(started.error().message);
+    lost(started.error());
     return;
   }
   socket_ = std::move(started).value();
   if (const Status added = loop_.add(socket_.fd(), net::Interest::kReadWrite, *this); !added.ok()) {
     socket_.close();
-    lost(added.error().message);
+    lost(added.error());
     return;
   }
-  timer_ = loop_.call_after(options_.connect_timeout, [this] { lost(socket_.too_slow()); });
+  timer_ = loop_.call_after(options_.connect_timeout, [this] {
+    lost({ErrorCode::kTimedOut, socket_.too_slow()});
+  });
 }
 
 void Link::retry() {
@@ -50,21 +53,23 @@ void Link::retry() {
 
 void Link::renew(TimePoint if_before) {
   if (!connected_ || connected_at_ >= if_before) return;
-  lost("a connection to the server was opened again, and the server may be another one now");
+  lost({ErrorCode::kUnavailable,
+        "a connection to the server was opened again, and the server may be another one now"});
   retry();
 }
 
-void Link::lost(const std::string& reason) {
+void Link::lost(const Error& why) {
   loop_.cancel(std::exchange(timer_, 0));
   if (socket_) {
     loop_.remove(socket_.fd());
     socket_.close();
   }
   connected_ = false;
-  dialogue_.disconnected(reason);
-  if (problem_ != reason)
-    log_limited(LogLevel::kWarning, without_it_, without_it_ + ": " + reason, loop_.now());
-  problem_ = reason;
+  dialogue_.disconnected(why.message);
+  if (problem_ != why.message)
+    log_limited(LogLevel::kWarning, without_it_, without_it_ + ": " + why.message, loop_.now());
+  problem_ = why.message;
+  problem_code_ = why.code;
   backoff_ = std::clamp(backoff_ * 2, options_.backoff_min, options_.backoff_max);
   // All who lost the server at one moment do not come back at one.
   std::uniform_int_distribution<Nanos::rep> pause(backoff_.count() / 2, backoff_.count());
@@ -75,7 +80,7 @@ void Link::on_writable() {
   if (!connected_) {
     const Result<net::Interest> step = socket_.open();
     if (!step.ok()) {
-      lost(step.error().message);
+      lost(step.error());
       return;
     }
     if (*step != net::Interest::kNone) {
@@ -99,12 +104,12 @@ void Link::on_readable() {
   const net::IoResult result = socket_.read(bytes.data(), bytes.size());
   if (result.status == net::IoStatus::kAgain) return;
   if (result.status == net::IoStatus::kClosed) {
-    lost(socket_.loss());
+    lost({ErrorCode::kUnavailable, socket_.loss()});
     return;
   }
   const Status read = dialogue_.received({bytes.data(), result.bytes}, BootClock::now());
   if (!read.ok()) {
-    lost(read.error().message);
+    lost(read.error());
     return;
   }
   if (dialogue_.up()) {
@@ -118,7 +123,7 @@ void Link::tick() {
   if (!connected_) return;
   const Status ticked = dialogue_.tick(BootClock::now());
   if (!ticked.ok()) {
-    lost(ticked.error().message);
+    lost(ticked.error());
     return;
   }
   flush();
@@ -131,7 +136,7 @@ void Link::flush() {
     const net::IoResult result = socket_.write(output.data(), output.size());
     if (result.status == net::IoStatus::kAgain) break;
     if (result.status == net::IoStatus::kClosed) {
-      lost(socket_.loss());
+      lost({ErrorCode::kUnavailable, socket_.loss()});
       return;
     }
     output.consume(result.bytes);

@@ -42,12 +42,19 @@ class Link final : public net::FdHandler {
   void tick();                      // as often as the dialogue wants
   void flush();                     // after anything that may have made the dialogue speak
   const std::string& problem() const { return problem_; }  // "" while connected and up
+  // The server answers, but refuses what the dialogue needs: commands of others may well work.
+  bool is_refused() const {
+    return !problem_.empty() && (lacks_a_right() || problem_code_ == ErrorCode::kUnsupported);
+  }
+  bool lacks_a_right() const {
+    return !problem_.empty() && problem_code_ == ErrorCode::kPermission;
+  }
 
   void on_readable() override;
   void on_writable() override;
 
  private:
-  void lost(const std::string& reason);
+  void lost(const Error& why);
 
   net::EventLoop& loop_;
   Place& place_;
@@ -62,6 +69,7 @@ class Link final : public net::FdHandler {
   Nanos backoff_{0};
   std::size_t attempt_ = 0;
   std::string problem_ = "not connected yet";
+  ErrorCode problem_code_ = ErrorCode::kUnavailable;
 };
 
 }  // namespace heatsink::redis

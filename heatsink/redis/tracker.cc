@@ -2,36 +2,20 @@
 #include "heatsink/redis/tracker.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
 
 #include "heatsink/base/units.h"
 #include "heatsink/redis/own_slots.h"
+#include "heatsink/redis/refusal.h"
 
 namespace heatsink::redis {
 namespace {
 
 using resp::Value;
 
-// Errors that mean "this server does not (any longer) speak for anything": every copy is in doubt.
-// MOVED and ASK speak of one slot: the heartbeat tells whether others have gone, too.
-bool means_lost(std::string_view error) {
-  static constexpr std::array<std::string_view, 5> kCodes = {"CLUSTERDOWN", "LOADING", "MASTERDOWN",
-                                                             "NOAUTH", "READONLY"};
-  for (std::string_view code : kCodes) {
-    if (error.starts_with(code)) return true;
-  }
-  return false;
-}
-
 // What a string of value_bytes_max has around it, and more.
 constexpr std::uint64_t kFramingMax = 32;
-
-Error server_said(std::string_view what, const Value& reply) {
-  return {ErrorCode::kUnavailable,
-          std::string(what) + ": the server replied \"" + reply.text.substr(0, 200) + "\""};
-}
 
 Error protocol_error(std::string_view what) {
   return {ErrorCode::kProtocol,
@@ -274,7 +258,7 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
 
 Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
   if (reply.is_error() && means_lost(reply.text) && expected.kind != Kind::kPing) {
-    return server_said("tracking lost", reply);
+    return refused("tracking lost", reply);
   }
   switch (expected.kind) {
     case Kind::kRole:
@@ -314,7 +298,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.open = !reply.text.starts_with("NOAUTH") && !reply.text.starts_with("NOPERM");
     events_.on_facts(facts_);
   } else if (kind == Kind::kHello) {
-    if (reply.is_error()) return server_said("HELLO 3 (RESP3) failed", reply);
+    if (reply.is_error()) return refused("HELLO 3 (RESP3) failed", reply);
     const Value* version = reply.find("version");
     if (version != nullptr) facts_.version = version->text;
     return on_role(reply);
@@ -325,17 +309,17 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.cluster = cluster_;
     events_.on_facts(facts_);
   } else if (reply.is_error()) {
-    return server_said("CLIENT TRACKING failed", reply);
+    return refused("CLIENT TRACKING failed", reply);
   }
   return Unit{};
 }
 
 // A replica lags as far as it likes, and answers the heartbeat; a demoted master is one.
 Status Tracker::on_role(const Value& hello) {
-  if (hello.type != Value::Type::kMap) return server_said("the heartbeat (HELLO) failed", hello);
+  if (hello.type != Value::Type::kMap) return refused("the heartbeat (HELLO) failed", hello);
   const Value* role = hello.find("role");
   if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
-    return Error{ErrorCode::kUnavailable,
+    return Error{ErrorCode::kUnsupported,
                  "the server is a replica, and a replica's data may be stale: use the master"};
   }
   const Value* mode = hello.find("mode");
@@ -345,7 +329,7 @@ Status Tracker::on_role(const Value& hello) {
 
 // A slot that goes to another node takes its keys with it, and the missing ones without a push.
 Status Tracker::on_slots(const Value& reply) {
-  if (!reply.is_text()) return server_said("CLUSTER NODES failed", reply);
+  if (!reply.is_text()) return refused("CLUSTER NODES failed", reply);
   std::string slots = own_slots(reply.text);
   if (slots_.has_value() && *slots_ != slots) flush();
   slots_ = std::move(slots);
@@ -354,8 +338,7 @@ Status Tracker::on_slots(const Value& reply) {
 
 // An error is no proof: a server that lost its role, its data or our permission still answers PING.
 Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
-  if (reply.type != Value::Type::kInteger)
-    return server_said("the heartbeat (EXISTS) failed", reply);
+  if (reply.type != Value::Type::kInteger) return refused("the heartbeat (EXISTS) failed", reply);
   if (expected.kind == Kind::kHeartbeat) heartbeat_in_flight_ = false;
   const bool fresh = now - expected.sent_at <= options_.max_staleness;
   const bool slots_known = !cluster_ || slots_.has_value();

@@ -222,8 +222,10 @@ class TakesNothing(Leaving):
         for _ in range(50):
             client = RawClient(self.proxy.port)
             pop = encode("RPUSH", "l", "v") + encode("BLPOP", "l", 0)
+            self.proxy.process.freeze()  # so that it finds the commands and their end together
             client.send_raw(pop + encode("INCR", "n"))
             end_output(client)
+            self.proxy.process.signal(signal.SIGCONT)
             replies = client.read_to_end()
             self.assertTrue(replies.startswith(b":1\r\n" + array(["l", "v"]) + b":"), replies)
             client.close()

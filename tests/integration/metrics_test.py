@@ -115,5 +115,18 @@ class Metrics(ProxyTest):
         self.assertEqual(self.proxy.metric("heatsink_client_latency_seconds_count"), before)
 
 
+class Up(ProxyTest):
+    def test_a_server_that_only_takes_no_copies_is_up(self):
+        server = self.to_server()
+        server.ask("REPLICAOF", "127.0.0.1", str(free_port()))
+        until(lambda: self.proxy.metric("heatsink_coherence_up") == 0, what="no copies of a replica")
+        self.assertEqual(self.proxy.metric("heatsink_upstream_up"), 1)
+        self.assertIn("replica", self.proxy.coherence())
+        server.ask("REPLICAOF", "NO", "ONE")
+        until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, what="copies again")
+        self.redis.process.kill()
+        until(lambda: self.proxy.metric("heatsink_upstream_up") == 0, what="it is down")
+
+
 if __name__ == "__main__":
     unittest.main()

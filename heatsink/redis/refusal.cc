@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/redis/refusal.h"
+
+#include <array>
+#include <string>
+
+namespace heatsink::redis {
+namespace {
+
+ErrorCode code_of(std::string_view error) {
+  if (error.starts_with("NOPERM")) return ErrorCode::kPermission;
+  const bool is_unknown = error.starts_with("ERR unknown") || error.starts_with("NOPROTO");
+  return is_unknown ? ErrorCode::kUnsupported : ErrorCode::kUnavailable;
+}
+
+}  // namespace
+
+bool means_lost(std::string_view error) {
+  static constexpr std::array<std::string_view, 5> kCodes = {"CLUSTERDOWN", "LOADING", "MASTERDOWN",
+                                                             "NOAUTH", "READONLY"};
+  for (std::string_view code : kCodes) {
+    if (error.starts_with(code)) return true;
+  }
+  return false;
+}
+
+Error refused(std::string_view what, const resp::Value& reply) {
+  return {code_of(reply.text),
+          std::string(what) + ": the server replied \"" + reply.text.substr(0, 200) + "\""};
+}
+
+}  // namespace heatsink::redis

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error replies of a server, and what they mean to a connection of ours.
+#pragma once
+
+#include <string_view>
+
+#include "heatsink/base/result.h"
+#include "heatsink/resp/value.h"
+
+namespace heatsink::redis {
+
+// True: the server no longer answers for its data, so every local copy is in doubt. MOVED and ASK
+// concern one slot; the heartbeat finds out about the others.
+bool means_lost(std::string_view error);
+
+// `what` failed with this error reply. kPermission (NOPERM) and kUnsupported (an unknown command)
+// last until an operator acts; others (LOADING, MASTERDOWN) may pass: kUnavailable.
+Error refused(std::string_view what, const resp::Value& reply);
+
+}  // namespace heatsink::redis

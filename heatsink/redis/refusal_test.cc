@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/redis/refusal.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace heatsink::redis {
+namespace {
+
+Error refused_with(const std::string& text) {
+  resp::Value reply;
+  reply.type = resp::Value::Type::kError;
+  reply.text = text;
+  return refused("no local copies", reply);
+}
+
+TEST(Refusal, SaysWhetherAnOperatorMustAct) {
+  EXPECT_EQ(refused_with("NOPERM User app has no permissions").code, ErrorCode::kPermission);
+  EXPECT_EQ(refused_with("ERR unknown command 'HELLO'").code, ErrorCode::kUnsupported);
+  EXPECT_EQ(refused_with("NOPROTO unsupported protocol version").code, ErrorCode::kUnsupported);
+  EXPECT_EQ(refused_with("LOADING Redis is loading").code, ErrorCode::kUnavailable);
+}
+
+TEST(Refusal, QuotesTheServerUpToALimit) {
+  EXPECT_EQ(refused_with("ERR no").message, "no local copies: the server replied \"ERR no\"");
+  EXPECT_LT(refused_with(std::string(10'000, 'x')).message.size(), 300U);
+}
+
+TEST(Refusal, AServerThatDoesNotAnswerForItsDataIsLost) {
+  EXPECT_TRUE(means_lost("LOADING Redis is loading the dataset in memory"));
+  EXPECT_TRUE(means_lost("READONLY You can't write against a read only replica."));
+  EXPECT_FALSE(means_lost("MOVED 1 127.0.0.1:7001"));
+}
+
+}  // namespace
+}  // namespace heatsink::redis

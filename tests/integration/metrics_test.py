@@ -119,7 +119,7 @@ class Up(ProxyTest):
     def test_a_server_that_only_takes_no_copies_is_up(self):
         server = self.to_server()
         server.ask("REPLICAOF", "127.0.0.1", str(free_port()))
-        until(lambda: self.proxy.metric("heatsink_coherence_up") == 0, what="no copies of a replica")
+        until(lambda: self.proxy.metric("heatsink_coherence_up") == 0, what="no copies")
         self.assertEqual(self.proxy.metric("heatsink_upstream_up"), 1)
         self.assertIn("replica", self.proxy.coherence())
         server.ask("REPLICAOF", "NO", "ONE")

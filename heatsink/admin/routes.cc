@@ -135,15 +135,14 @@ constexpr std::array<Route, 9> kRoutes{{
     {"/", "this list", Pace::kAtOnce, get_index},
     {"/healthz", "200 \"ok\", or 503 and the reason", Pace::kHealth, get_health},
     {"/metrics", "Prometheus text format", Pace::kMetrics, get_metrics},
-    {"/api/hotkeys", "the hot keys with their evidence, and the node's totals, as JSON",
+    {"/api/hotkeys", "the hot keys with their evidence, and totals of the node, as JSON",
      Pace::kSlow, get_hotkeys},
-    {"/api/key", "all that is known of a key, as JSON: ?name=NAME&db=0", Pace::kSlow, get_key},
-    {"/api/events", "what became hot, and what ceased to be, as JSON", Pace::kSlow, get_events},
+    {"/api/key", "what is known of one key, as JSON: ?name=NAME&db=0", Pace::kSlow, get_key},
+    {"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow, get_events},
     {"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow, get_statistic},
-    {"/api/warm", "the keys that are kept hot by order, as JSON; POST: such an order", Pace::kSlow,
-     get_warm, post_warm},
-    {"/api/warm/end", "the same list; POST: keys that are to be warmed no longer", Pace::kSlow,
-     get_warm, post_warm_end},
+    {"/api/warm", "the warmed keys, as JSON; POST: warm keys", Pace::kSlow, get_warm, post_warm},
+    {"/api/warm/end", "the warmed keys, as JSON; POST: stop warming keys", Pace::kSlow, get_warm,
+     post_warm_end},
 }};
 
 std::string path_list() {

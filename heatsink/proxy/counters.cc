@@ -5,20 +5,26 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr MetricRow kRefusals{"heatsink_local_refusals_total", MetricKind::kCounter,
-                              "Reads of hot keys that were not served locally, by the part of the key rule that refused. rule is no-copy, generation, deadline, unproven, fence, write-in-flight, session-fence or rights.",
+                              "Reads of hot keys that were not served locally, by the part of the "
+                              "key rule that refused. rule is no-copy, generation, deadline, "
+                              "unproven, fence, write-in-flight, session-fence or rights.",
                               "rule"};
 constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
                                 "Client connections refused, by the option that limits them.",
                                 "limit"};
 constexpr MetricRow kCutOff{
     "heatsink_clients_cut_off_total", MetricKind::kCounter,
-    "Clients closed because of replies that waited for them. slow: they did not take them; maximum-memory: they buffered most when proxy.maximum-memory was used up; out-of-memory: the system gave no more memory.",
+    "Clients closed because of replies that waited for them. slow: they did not take them; "
+    "maximum-memory: they buffered most when proxy.maximum-memory was used up; out-of-memory: the "
+    "system gave no more memory.",
     "reason"};
 constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::kCounter,
-                                   "Hits chosen for the audit, but not compared to the end. full: too many at once; down: no connection for it.",
+                                   "Hits chosen for the audit, but not compared to the end. full: "
+                                   "too many at once; down: no connection for it.",
                                    "reason"};
 constexpr MetricRow kPutBacks{"heatsink_put_back_total", MetricKind::kCounter,
-                              "Elements that the server gave to a waiting client that had left. done: put back; failed: lost (see the log).",
+                              "Elements that the server gave to a waiting client that had left. "
+                              "done: put back; failed: lost (see the log).",
                               "outcome"};
 constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
@@ -64,16 +70,19 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kRefusedSessionFence, kRefusals, "rule", "session-fence"},
       {Count::kRefusedRights, kRefusals, "rule", "rights"},
       {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
-                                     "Refusals of limits that were delayed (limits.refusal-delay), for clients that send only refused commands.")},
+                                     "Refusals delayed by limits.refusal-delay, for clients that "
+                                     "send only refused commands.")},
       {Count::kForwardedShared, kForwards, "lane", "shared"},
       {Count::kForwardedPrivate, kForwards, "lane", "private"},
       {Count::kReissued, counter("heatsink_reissued_total",
-                                 "Reads sent again on a private connection: the reply was too big for a shared one, or the client read too slowly.")},
+                                 "Reads sent again on a private connection: the reply was too big "
+                                 "for a shared one, or the client read too slowly.")},
       {Count::kGathered,
        counter("heatsink_gathered_writes_total",
                "Writes that waited for others to the same key (coalesce of a rule).")},
       {Count::kCoalescedAway, counter("heatsink_coalesced_writes_total",
-                                      "Writes that the server did not see: a later write, or a sum, replaced them (coalesce of a rule).")},
+                                      "Writes that the server did not see: a later write, or a "
+                                      "sum, replaced them (coalesce of a rule).")},
       {Count::kUpstreamConnects,
        counter("heatsink_upstream_connects_total", "Attempts to connect to the server.")},
       {Count::kUpstreamLost,
@@ -81,7 +90,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Connections to the server that were lost or could not be opened.")},
       {Count::kUpstreamErrors,
        counter("heatsink_upstream_errors_total",
-               "Commands that failed because the server could not be reached. upstream.on-down says whether the client gets an error or is closed.")},
+               "Commands that failed because the server could not be reached. upstream.on-down "
+               "says whether the client gets an error or is closed.")},
       {Count::kProtocolErrors,
        counter("heatsink_protocol_errors_total",
                "Clients closed because they sent something that is not RESP.")},
@@ -102,7 +112,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
        counter("heatsink_refreshes_given_up_total",
                "Copies left to expire after refresh.max-failures failures in a row.")},
       {Count::kOutageHits, counter("heatsink_stale_while_error_hits_total",
-                                   "Local hits during an outage of the server, past the proof that level key requires (stale-while-error of a rule).")},
+                                   "Local hits during an outage of the server, past the proof that "
+                                   "level key requires. They need a rule with stale-while-error.")},
       {Count::kInvalidations,
        counter("heatsink_invalidations_total", "Key names that the server reported as changed.")},
       {Count::kFlushes,
@@ -110,7 +121,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kTrackerLost, counter("heatsink_tracker_lost_total",
                                     "How often the tracking connection was lost or stalled.")},
       {Count::kWaitsEnded, counter("heatsink_waits_ended_total",
-                                   "Waiting commands (BLPOP, ...) that the proxy ended at the server because their clients had left.")},
+                                   "Waiting commands (BLPOP, ...) that the proxy ended at the "
+                                   "server because their clients had left.")},
       {Count::kPutBack, kPutBacks, "outcome", "done"},
       {Count::kNotPutBack, kPutBacks, "outcome", "failed"},
       {Count::kBarriers, counter("heatsink_barriers_total",
@@ -130,7 +142,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Audited hits whose key had another value by then: written since, or stale.")},
       {Count::kAuditsStale,
        counter("heatsink_audit_stale_confirmed_total",
-               "Suspected copies that could be served longer than max-staleness after the audit. More than 0 means that coherence is broken.")},
+               "Suspected copies that could be served longer than max-staleness after the audit. "
+               "More than 0 means that coherence is broken.")},
       {Count::kAuditsFailed,
        counter("heatsink_audit_failed_total", "Audits that the server refused or did not answer.")},
       {Count::kAuditsDroppedFull, kAuditsDropped, "reason", "full"},

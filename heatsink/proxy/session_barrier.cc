@@ -18,8 +18,8 @@ constexpr Millis kBarrierTimeoutMax{60'000};
 constexpr std::array<std::string_view, 6> kHelp = {
     "HEATSINK <subcommand>. Subcommands are:",
     "BARRIER [<timeout-ms>]",
-    "    OK when everything that anybody has written to the server before now is seen by every",
-    "    later read through this proxy; an error after timeout-ms (1 .. 60000, else 5000).",
+    "    Return OK when every later read through this proxy sees all writes that the server has",
+    "    executed until now. Return an error after timeout-ms (1 .. 60000, default 5000).",
     "HELP",
     "    Print this help."};
 

@@ -61,7 +61,9 @@ void ReferenceTable::add(std::string_view name, const std::vector<std::string>& 
     append_wrapped(list_, "* `" + std::string(name) + "`: ", "  ", below, kListColumnsMax);
 }
 
-std::string ReferenceTable::text() const { return list_.empty() ? rows_ : rows_ + "\n" + list_; }
+std::string ReferenceTable::text() const {
+  return list_.empty() ? rows_ : rows_ + "\nDetails:\n\n" + list_;
+}
 
 std::string with_guide_links(std::string_view text) {
   constexpr std::string_view kFolder = "docs/guides/";

@@ -179,8 +179,8 @@ YAML, as a text or a file, with environment variables, or by name.
 | Python | `heatsink.Client(hot_qps=500)`, `heatsink.Client(yaml="detection: {hot-qps: 500}")` |
 | environment | `HEATSINK_DETECTION_HOT_QPS=500`, read by `from_environment` |
 
-Durations are written with `us`, `ms`, `s`, `m` or `h`, sizes with `b`, `kb`, `mb` or `gb` (powers of
-1024), booleans as `true` or `false`.
+Durations are written with `us`, `ms`, `s`, `m` or `h`, and sizes with `b`, `kb`, `mb` or `gb`
+(powers of 1024).
 
 )" + set.to_markdown();
   const std::string path = std::string(heatsink::kSourceDir) + "/docs/reference/library-options.md";

@@ -14,17 +14,17 @@ constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kC
                                 "limit"};
 constexpr MetricRow kCutOff{
     "heatsink_clients_cut_off_total", MetricKind::kCounter,
-    "Clients closed because of replies that waited for them. slow: they did not take them; "
-    "maximum-memory: they buffered most when proxy.maximum-memory was used up; out-of-memory: the "
-    "system gave no more memory.",
+    "Clients closed because of replies that waited for them. reason is slow (they did not take "
+    "them), maximum-memory (they buffered most when proxy.maximum-memory was used up) or "
+    "out-of-memory (the system gave no more memory).",
     "reason"};
 constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::kCounter,
-                                   "Hits chosen for the audit, but not compared to the end. full: "
-                                   "too many at once; down: no connection for it.",
+                                   "Hits chosen for the audit, but not compared to the end. reason "
+                                   "is full (too many at once) or down (no connection for it).",
                                    "reason"};
 constexpr MetricRow kPutBacks{"heatsink_put_back_total", MetricKind::kCounter,
                               "Elements that the server gave to a waiting client that had left. "
-                              "done: put back; failed: lost (see the log).",
+                              "outcome is done (put back) or failed (lost, see the log).",
                               "outcome"};
 constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
@@ -142,8 +142,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Audited hits whose key had another value by then: written since, or stale.")},
       {Count::kAuditsStale,
        counter("heatsink_audit_stale_confirmed_total",
-               "Suspected copies that could be served longer than max-staleness after the audit. "
-               "More than 0 means that coherence is broken.")},
+               "Suspected copies that could be served longer than max-staleness after the server's "
+               "other answer. More than 0 means that coherence is broken.")},
       {Count::kAuditsFailed,
        counter("heatsink_audit_failed_total", "Audits that the server refused or did not answer.")},
       {Count::kAuditsDroppedFull, kAuditsDropped, "reason", "full"},

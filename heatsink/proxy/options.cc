@@ -50,8 +50,8 @@ void ProxyOptions::describe(OptionSet& set) {
            "PEM file with the certificate authorities (CAs) that sign client certificates."});
   set.add({.name = "proxy.tls-client-auth",
            .target = &tls_client_auth,
-           .help = "Whether clients need a certificate. optional: a client may have none, but a "
-                   "certificate that it sends must be valid.",
+           .help = "Whether clients need a certificate. With optional, a client may have none, but "
+                   "a certificate that it sends must be valid.",
            .choices = {"off", "optional", "required"}});
   set.add({"proxy.tls-handshake-timeout", &tls_handshake_timeout,
            "The proxy closes a client whose TLS handshake takes longer.", ns(milliseconds(100)),
@@ -168,11 +168,12 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"detection.window", &window,
            "Length of the sliding window in which accesses are counted.", kWindowMin, kWindowMax});
   set.add({"detection.slots", &slots, "Number of steps in which the window slides.", 1, 10});
-  set.add({.name = "detection.dimension",
-           .target = &dimension,
-           .help = "What is counted. requests: accesses; bytes: bytes of values; writes: accesses "
-                   "that may change the key; misses: reads that the server answered.",
-           .choices = {"requests", "bytes", "writes", "misses"}});
+  set.add(
+      {.name = "detection.dimension",
+       .target = &dimension,
+       .help = "What is counted. requests counts accesses; bytes, the bytes of values; writes, the "
+               "accesses that may change the key; misses, the reads that the server answered.",
+       .choices = {"requests", "bytes", "writes", "misses"}});
   set.add({"detection.hot-qps", &hot_qps,
            "A key is hot from this many accesses (writes, misses) per second, averaged over the "
            "window.",
@@ -223,12 +224,14 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({"cache.enabled", &cache_enabled,
            "Whether hot keys are served from local copies. If false, they are only found."});
-  set.add({.name = "cache.level",
-           .target = &level,
-           .help = "Consistency of local copies (docs/guides/consistency.md). off: no copies; ttl: "
-                   "only their age is bounded, by expire-after-write; key: each key within "
-                   "max-staleness; session: also across the keys that one connection reads.",
-           .choices = {"off", "ttl", "key", "session"}});
+  set.add(
+      {.name = "cache.level",
+       .target = &level,
+       .help =
+           "Consistency of local copies (docs/guides/consistency.md). off keeps no copies; ttl "
+           "bounds only their age, by expire-after-write; key bounds the staleness of each key, by "
+           "max-staleness; session also keeps order across the keys that one connection reads.",
+       .choices = {"off", "ttl", "key", "session"}});
   set.add({"cache.maximum-size", &maximum_size,
            "Maximum number of keys with local copies. A key has up to 8 copies, one for each read "
            "command with its arguments.",

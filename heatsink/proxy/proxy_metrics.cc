@@ -32,13 +32,15 @@ constexpr MetricRow kTracked{
     "heatsink_tracked_keys", MetricKind::kGauge,
     "Key names that the server tracks for the proxy now. cache.maximum-tracked-keys limits them."};
 constexpr MetricRow kBuffers{"heatsink_client_buffers_bytes", MetricKind::kGauge,
-                             "Bytes of requests and replies buffered for clients now, in steps of 64 KiB per client. proxy.maximum-memory limits them."};
+                             "Bytes of requests and replies buffered for clients now, in steps of "
+                             "64 KiB per client. proxy.maximum-memory limits them."};
 constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
 constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
                               "Keys that are write-hot now: busy, but not worth a copy."};
 constexpr MetricRow kStaleness{
     "heatsink_audit_staleness_seconds", MetricKind::kHistogram,
-    "How long, at least, a suspected copy could be served after the audit. 0: it was gone by then. Suspected: by the time of the audit, the server answered another value."};
+    "How long, at least, a suspected copy could be served after the server's other answer. 0: it "
+    "was gone by then. A copy is suspected when the server answers another value in the audit."};
 constexpr MetricRow kLogDropped{
     "heatsink_log_dropped_total", MetricKind::kCounter,
     "Log lines that were lost: the log was not read fast enough, or its file took none."};
@@ -47,10 +49,13 @@ constexpr MetricRow kUpstreamUp{"heatsink_upstream_up", MetricKind::kGauge,
                                 "1 while the server answers the proxy; else 0."};
 constexpr MetricRow kClientLatency{
     "heatsink_client_latency_seconds", MetricKind::kHistogram,
-    "Time from reading a client's commands until all of them are answered. For a client that does not pipeline, it is the latency of each command. Commands that wait by their nature (BLPOP, SUBSCRIBE, MONITOR) are not included."};
+    "Time from reading a client's commands until all of them are answered. For a client that does "
+    "not pipeline, it is the latency of each command. Commands that wait by their nature (BLPOP, "
+    "SUBSCRIBE, MONITOR) are not included."};
 constexpr MetricRow kUpstreamLatency{
     "heatsink_upstream_latency_seconds", MetricKind::kHistogram,
-    "Time from sending a command to the server until its whole reply has arrived. lane is the kind of connection: shared or private. Commands that wait (BLPOP) use private connections.",
+    "Time from sending a command to the server until its whole reply has arrived. lane is the kind "
+    "of connection: shared or private. Commands that wait (BLPOP) use private connections.",
     "lane"};
 constexpr MetricRow kFillLatency{"heatsink_fill_latency_seconds", MetricKind::kHistogram,
                                  "Time from asking the server for a local copy until its answer."};

@@ -193,7 +193,7 @@ rules:
   - {match: "session:*", level: off}
 ```
 
-```
+```sh
 heatsink proxy --config heatsink.yaml --set detection.window=10s --rule 'match=cart:*,hot-qps=50'
 heatsink config print --config heatsink.yaml   # all options with their values, as a commented file
 heatsink config check heatsink.yaml            # ok, or all faults with their lines

@@ -43,7 +43,7 @@ All metrics with their types and labels, in the text format that Prometheus scra
 Counters start at 0 with the process. Times are in seconds, sizes in bytes. How to ask for them:
 [the admin API](http-api.md#metrics). For example:
 
-```
+```console
 $ curl -s localhost:6390/metrics | grep heatsink_local_hits_total
 # HELP heatsink_local_hits_total Reads answered from a local copy.
 # TYPE heatsink_local_hits_total counter

@@ -18,9 +18,7 @@ std::span<const Verb> verbs() {
       {"replay",
        "Replays a trace: which keys were hot, what caching would have saved, what to set.",
        run_replay},
-      {"stats",
-       "Shows window statistics: what all processes added in the last minute.",
-       run_stats},
+      {"stats", "Shows window statistics: what all processes added in the last minute.", run_stats},
       {"top", "Shows the hot keys of a running proxy, or of any server, live.", run_top},
       {"warm", "Keeps keys hot and loaded in a running proxy for some time.", run_warm},
   };

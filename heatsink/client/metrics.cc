@@ -28,7 +28,8 @@ constexpr std::array kCounts = {
              counter("heatsink_joined_fills_total",
                      "Reads that waited for a fill that another read had started.")},
     CountRow{&Counts::refusals, counter("heatsink_fills_refused_total",
-                                        "Reads that got an error because too many waited for the same fill, or because it took too long.")},
+                                        "Reads that got an error because too many waited for the "
+                                        "same fill, or because it took too long.")},
     CountRow{&Counts::refreshes,
              counter("heatsink_refreshes_total", "Local copies renewed in the background.")},
     CountRow{&Counts::refresh_failures,

@@ -83,9 +83,12 @@ void apply(std::string_view name, std::string_view value, OptionSet& set, Config
 // NOLINTNEXTLINE(readability-function-size): a table, a row per option
 void ClientOptions::describe(OptionSet& set) {
   set.add({"server.url", &server_url,
-           "The server that holds the keys: redis://[user:password@]host[:port][/db], rediss:// or unix:///path. rediss:// uses TLS. The server notifies the library of each change to a copied key. Without a URL there is no server, and no notifications."});
+           "The server that holds the keys: redis://[user:password@]host[:port][/db], rediss:// or "
+           "unix:///path. rediss:// uses TLS. The server notifies the library of each change to a "
+           "copied key. Without a URL there is no server, and no notifications."});
   set.add({"server.tls-ca", &server_tls_ca,
-           "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this machine trusts."});
+           "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this "
+           "machine trusts."});
   set.add({"server.tls-cert", &server_tls_cert,
            "PEM file with the certificate that the library sends if the server wants one."});
   set.add({"server.tls-key", &server_tls_key,
@@ -93,15 +96,18 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"server.tls-server-name", &server_tls_server_name,
            "Name that the server's certificate must be for. Empty: the host of server.url."});
   set.add({"server.tls-verify", &server_tls_verify,
-           "Whether the library verifies the server's certificate. If false, anyone can impersonate the server."});
+           "Whether the library verifies the server's certificate. If false, anyone can "
+           "impersonate the server."});
   set.add({"server.connect-timeout", &server_connect_timeout,
            "Time limit for a connection attempt, including its TLS handshake.",
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"server.response-timeout", &server_response_timeout,
-           "Maximum wait for a reply. Then the connection is dropped, and all waiting callers get an error.",
+           "Maximum wait for a reply. Then the connection is dropped, and all waiting callers get "
+           "an error.",
            ns(milliseconds(100)), ns(minutes(10))});
   set.add({"server.backoff-min", &server_backoff_min,
-           "Pause before the second connection attempt. The pause then doubles, up to server.backoff-max.",
+           "Pause before the second connection attempt. The pause then doubles, up to "
+           "server.backoff-max.",
            ns(milliseconds(1)), ns(minutes(1))});
   set.add({"server.backoff-max", &server_backoff_max, "Longest pause between connection attempts.",
            ns(milliseconds(1)), ns(minutes(5))});
@@ -136,10 +142,13 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"recorder.capacity", &capacity,
            "Number of keys that are counted exactly, at 250 bytes each.", 100, 100'000});
   set.add({"recorder.shards", &shards,
-           "Number of threads that can count at once, each in its part of the memory. 0: one per core, at most 8.",
+           "Number of threads that can count at once, each in its part of the memory. 0: one per "
+           "core, at most 8.",
            0, 64});
   set.add({"recorder.inactive-expire", &inactive_expire,
-           "A key that has not been accessed for this long is forgotten, with its copy and its loader. Warmed keys are not forgotten. minimum-residence and demotion-interval have no effect beyond this time.",
+           "A key that has not been accessed for this long is forgotten, with its copy and its "
+           "loader. Warmed keys are not forgotten. minimum-residence and demotion-interval have no "
+           "effect beyond this time.",
            ns(milliseconds(100)), ns(hours(24))});
 
   set.add({"cache.enabled", &cache_enabled,
@@ -159,7 +168,8 @@ void ClientOptions::describe(OptionSet& set) {
            "With server.url: no copy is served without proof from the server within this time.",
            ns(milliseconds(50)), ns(minutes(1))});
   set.add({"cache.heartbeat-interval", &heartbeat_interval,
-           "With server.url: how often the library asks the server for proof. At most half of max-staleness.",
+           "With server.url: how often the library asks the server for proof. At most half of "
+           "max-staleness.",
            ns(milliseconds(10)), ns(seconds(10))});
   set.add({"cache.heartbeat-key", &heartbeat_key,
            "With server.url: key that the library reads for this proof. It need not exist."});
@@ -173,39 +183,49 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"refresh.enabled", &refresh_enabled,
            "Whether hot keys are loaded again in the background, before they expire."});
   set.add({"refresh.interval", &refresh_interval,
-           "How often a hot key is loaded again. It is limited to three quarters of cache.expire-after-write.",
+           "How often a hot key is loaded again. It is limited to three quarters of "
+           "cache.expire-after-write.",
            ns(milliseconds(10)), ns(hours(24))});
   set.add({"refresh.jitter", &refresh_jitter,
            "Each load is early by a random share of the interval, up to this share.", 0, 0.9});
   set.add({"refresh.threads", &refresh_threads,
            "Maximum number of loads in the background at once.", 1, 64});
   set.add({"refresh.max-failures", &max_failures,
-           "After this many failures in a row, a key is not refreshed any more. Its copy is dropped, unless stale-while-error is set.",
+           "After this many failures in a row, a key is not refreshed any more. Its copy is "
+           "dropped, unless stale-while-error is set.",
            1, 1000});
   set.add({"refresh.early", &early_refresh,
-           "Factor for early loads by readers (XFetch). 0: never. Readers load a copy anew before it expires, at a random time: the earlier, the longer its last load took and the larger the factor.",
+           "Factor for early loads by readers (XFetch). 0: never. Readers load a copy anew before "
+           "it expires, at a random time: the earlier, the longer its last load took and the "
+           "larger the factor.",
            0, 100});
   set.add({"refresh.stale-while-error", &stale_while_error,
            "Time for which an expired copy is served when its load fails. 0: none.", 0,
            ns(hours(24))});
 
   set.add({"statistics.length", &statistics_length,
-           "How long the server keeps window statistics, in 60 slots. All writers of a statistic need the same length.",
+           "How long the server keeps window statistics, in 60 slots. All writers of a statistic "
+           "need the same length.",
            ns(seconds(6)), ns(hours(24))});
   set.add({"statistics.flush-interval", &statistics_flush_interval,
-           "How often the library sends what was added. If the process dies, the numbers of one interval are lost.",
+           "How often the library sends what was added. If the process dies, the numbers of one "
+           "interval are lost.",
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"statistics.hold", &statistics_hold,
-           "Numbers that could not be sent for this long are dropped. At most half of statistics.length.",
+           "Numbers that could not be sent for this long are dropped. At most half of "
+           "statistics.length.",
            ns(milliseconds(10)), ns(hours(12))});
   set.add({"statistics.maximum-names", &statistics_maximum_names,
-           "Maximum number of window statistics that this process writes. Each takes 6 KB, and 3 KB per thread.",
+           "Maximum number of window statistics that this process writes. Each takes 6 KB, and 3 "
+           "KB per thread.",
            1, 100'000});
 
   set.add({"admin.listen", &admin_listen,
-           "Address of an HTTP page about this Client, host:port; off: none. Beyond loopback it needs a token. The page is for heatsink top, Prometheus and curl."});
+           "Address of an HTTP page about this Client, host:port; off: none. Beyond loopback it "
+           "needs a token. The page is for heatsink top, Prometheus and curl."});
   set.add({"admin.token", &admin_token,
-           "Token that each request to that page must carry (Authorization: Bearer ...). Prefer admin.token-file."});
+           "Token that each request to that page must carry (Authorization: Bearer ...). Prefer "
+           "admin.token-file."});
   set.add({"admin.token-file", &admin_token_file, "File with the admin token, on one line."});
 
   set.add({"report.enabled", &report_enabled, "Whether the library logs a line about its state."});

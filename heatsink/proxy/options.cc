@@ -168,12 +168,12 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"detection.window", &window,
            "Length of the sliding window in which accesses are counted.", kWindowMin, kWindowMax});
   set.add({"detection.slots", &slots, "Number of steps in which the window slides.", 1, 10});
-  set.add(
-      {.name = "detection.dimension",
-       .target = &dimension,
-       .help = "What is counted. requests counts accesses; bytes, the bytes of values; writes, the "
+  set.add({.name = "detection.dimension",
+           .target = &dimension,
+           .help =
+               "What is counted. requests counts accesses; bytes, the bytes of values; writes, the "
                "accesses that may change the key; misses, the reads that the server answered.",
-       .choices = {"requests", "bytes", "writes", "misses"}});
+           .choices = {"requests", "bytes", "writes", "misses"}});
   set.add({"detection.hot-qps", &hot_qps,
            "A key is hot from this many accesses (writes, misses) per second, averaged over the "
            "window.",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an event loop costs: the same fixed reply on bare epoll, on net::EventLoop, on Boost.Asio.
+"""Measures the cost of an event loop: the same reply by bare epoll, net::EventLoop, Boost.Asio.
 
 Operations per second of the responder's own CPU time, which does not depend on how the machine's
 cores are shared with the load. Rounds are interleaved, so that a slow minute of the machine meets
@@ -81,11 +81,11 @@ def main():
         default=ROOT / "build/release/bench",
         help="folder of the built responders",
     )
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=9, help="number of rounds (default 9)")
     parser.add_argument(
-        "--seconds", type=float, default=1.5, help="length of one measurement, about"
+        "--seconds", type=float, default=1.5, help="approximate length of one measurement"
     )
-    parser.add_argument("--json", type=pathlib.Path, help="also write the figures there")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the figures to this file")
     options = parser.parse_args()
     options.programs = options.programs.resolve()
     end_on_signals()

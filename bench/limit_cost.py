@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a limit costs the requests that it lets through: instructions of the proxy for each.
+"""Measures the cost of a limit for a request that passes: the proxy's instructions per request.
 
     bench/limit_cost.py [--heatsink build/release/apps/heatsink/heatsink] [--requests 100000]
 
@@ -33,8 +33,14 @@ RANDOM_KEYS = 1_000  # which have a place each among the 4096 of limits.maximum-
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--heatsink", default=str(ROOT / "build/release/apps/heatsink/heatsink"))
-    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument(
+        "--heatsink",
+        default=str(ROOT / "build/release/apps/heatsink/heatsink"),
+        help="the program to measure",
+    )
+    parser.add_argument(
+        "--requests", type=int, default=100_000, help="requests of one run (default 100000)"
+    )
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a flood on one key does to everybody else, without a limit and with one.
+"""Measures how a flood on one key slows down other clients, without a limit and with one.
 
     bench/limits.py [--heatsink build/release/apps/heatsink/heatsink] [--rounds 5] [--seconds 3]
 
@@ -40,9 +40,15 @@ ELEMENTS = 20_000
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--heatsink", default=str(ROOT / "build/release/apps/heatsink/heatsink"))
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument(
+        "--heatsink",
+        default=str(ROOT / "build/release/apps/heatsink/heatsink"),
+        help="the program to measure",
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds (default 5)")
+    parser.add_argument(
+        "--seconds", type=float, default=3.0, help="length of one measurement (default 3)"
+    )
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each source of `heatsink top` takes of a loaded server, and how right it is.
+"""Measures what each source of `heatsink top` costs a loaded server, and how accurate it is.
 
     bench/observe.py [--quick] [--heatsink build/release/apps/heatsink/heatsink]
                      [--rounds 5] [--seconds 10]
@@ -276,11 +276,21 @@ def measure(kind, sources, chosen):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--heatsink", default=str(ROOT / "build/release/apps/heatsink/heatsink"))
-    options.add_argument("--quick", action="store_true", help="under four minutes")
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--seconds", type=float, default=10)
-    options.add_argument("--sources", default=",".join(source.name for source in SOURCES))
+    options.add_argument(
+        "--heatsink",
+        default=str(ROOT / "build/release/apps/heatsink/heatsink"),
+        help="the program to measure",
+    )
+    options.add_argument("--quick", action="store_true", help="finish in less than four minutes")
+    options.add_argument("--rounds", type=int, default=5, help="number of rounds (default 5)")
+    options.add_argument(
+        "--seconds", type=float, default=10, help="length of one measurement (default 10)"
+    )
+    options.add_argument(
+        "--sources",
+        default=",".join(source.name for source in SOURCES),
+        help="sources to measure, with commas between them (default: all)",
+    )
     chosen = options.parse_args()
     if not os.access(chosen.heatsink, os.X_OK):
         sys.exit(f"{chosen.heatsink} is not there: cmake --preset release, then build it")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a request costs through heatsink, beside direct Redis, nutcracker and a bare responder.
+"""Measures the cost of a request through heatsink, direct Redis, nutcracker and a bare responder.
 
-All run at once and are asked in turn, round by round, so that a slow minute of the machine meets
-all of them. Throughput is a ratio to direct Redis in the same round; on a machine with few cores it
-says how load, proxy and Redis share them, so the figure to go by is CPU time per operation, of the
-proxy and of Redis.
+All contenders run at once and are measured in turn, round by round, so that a slow minute of the
+machine affects all of them. Throughput is a ratio to direct Redis in the same round. On a machine
+with few cores it shows how load, proxy and Redis share the cores; there, rely on CPU time per
+operation, of the proxy and of Redis.
 """
 
 import argparse
@@ -196,39 +196,39 @@ def names(known):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds (default 5)")
     parser.add_argument(
-        "--seconds", type=float, default=2.0, help="length of one measurement, about"
+        "--seconds", type=float, default=2.0, help="approximate length of one measurement"
     )
     parser.add_argument("--quick", action="store_true", help="3 rounds of 0.5 s, 64 B only")
     parser.add_argument(
         "--only",
         type=names(CONTENDERS),
         default=list(CONTENDERS),
-        help=f"of {','.join(CONTENDERS)}; direct always runs",
+        help=f"contenders, from {','.join(CONTENDERS)}; direct always runs",
     )
     parser.add_argument(
         "--operations",
         type=names(OPERATIONS),
         default=list(OPERATIONS),
-        help="of hot GET,random GET,SET",
+        help="operations, from hot GET,random GET,SET",
     )
     parser.add_argument(
         "--sizes",
         type=lambda text: [int(size) for size in text.split(",")],
         default=[64, 1024],
-        help="bytes of a value: 64,1024",
+        help="sizes of a value in bytes (default 64,1024)",
     )
-    parser.add_argument("--workers", type=int, default=1, help="heatsink's threads")
-    parser.add_argument("--threads", type=int, default=1, help="redis-benchmark's threads")
+    parser.add_argument("--workers", type=int, default=1, help="threads of heatsink")
+    parser.add_argument("--threads", type=int, default=1, help="threads of redis-benchmark")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="OPTION=VALUE", help="handed on to heatsink"
+        "--set", action="append", default=[], metavar="OPTION=VALUE", help="option of heatsink"
     )
     parser.add_argument("--pin", action="store_true", help="load on core 0, all servers on core 1")
     parser.add_argument(
         "--programs", type=pathlib.Path, default=ROOT / "build/release", help="the build directory"
     )
-    parser.add_argument("--json", type=pathlib.Path, help="also write all figures there")
+    parser.add_argument("--json", type=pathlib.Path, help="also write all figures to this file")
     options = parser.parse_args()
     options.programs = options.programs.resolve()
     if options.quick:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One flash sale, each relief in turn: what is left for the server, and how everybody fares.
+"""Measures each relief on one flash sale: the load left for the server, and client latencies.
 
     bench/relief.py [--heatsink build/release/apps/heatsink/heatsink] [--rounds 3]
                     [--seconds 6] [--only NAME ...]
@@ -201,10 +201,18 @@ class Sale:
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--heatsink", default=str(ROOT / "build/release/apps/heatsink/heatsink"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=6)
-    parser.add_argument("--only", choices=list(RELIEFS), action="append")
+    parser.add_argument(
+        "--heatsink",
+        default=str(ROOT / "build/release/apps/heatsink/heatsink"),
+        help="the program to measure",
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds (default 3)")
+    parser.add_argument(
+        "--seconds", type=int, default=6, help="length of one measurement (default 6)"
+    )
+    parser.add_argument(
+        "--only", choices=list(RELIEFS), action="append", help="measure only this; may be repeated"
+    )
     return parser.parse_args()
 
 

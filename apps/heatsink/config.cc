@@ -51,18 +51,19 @@ int check(const ConfigurationFlags& flags) {
 }  // namespace
 
 int run_config(int argc, char** argv) {
-  CLI::App app("Prints the effective configuration or all metrics, or checks a file.");
+  CLI::App app("Prints the effective configuration, checks a file, or prints the list of metrics.");
   app.require_subcommand(1);
   ConfigurationFlags flags;
   bool markdown = false;
-  CLI::App* const print_verb = app.add_subcommand(
-      "print",
-      "Print every option with its effective value, as commented YAML; a password or token as ***");
+  CLI::App* const print_verb = app.add_subcommand("print",
+                                                  "Print all options with their effective values, "
+                                                  "as commented YAML; passwords and tokens as ***");
   add_configuration_flags(*print_verb, flags);
   print_verb->add_flag("--markdown", markdown, "Print the reference page of the options instead");
   const CLI::App* const metrics_verb =
       app.add_subcommand("metrics", "Print the reference page of the metrics");
-  CLI::App* const check_verb = app.add_subcommand("check", "Say ok, or everything that is wrong");
+  CLI::App* const check_verb =
+      app.add_subcommand("check", "Check a configuration file: print ok, or all its faults");
   check_verb->add_option("FILE", flags.file, "Configuration file (YAML)")->required();
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   if (metrics_verb->parsed()) {

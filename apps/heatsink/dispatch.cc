@@ -14,12 +14,12 @@ namespace heatsink::app {
 namespace {
 
 void print_help(std::span<const Verb> verbs, std::ostream& out) {
-  out << "heatsink finds the hot keys of Redis or Valkey and takes the heat off them.\n\n"
-         "usage: heatsink VERB [flags]\n\n";
+  out << "heatsink finds the hot keys of a Redis or Valkey server and serves them from local "
+         "copies.\n\nusage: heatsink VERB [flags]\n\n";
   for (const Verb& verb : verbs) {
     out << "  " << std::left << std::setw(8) << verb.name << " " << verb.help << "\n";
   }
-  out << "\n'heatsink VERB --help' lists the flags of a verb; 'heatsink --version' tells the "
+  out << "\n'heatsink VERB --help' lists the flags of a verb; 'heatsink --version' prints the "
          "version.\n";
 }
 

@@ -79,25 +79,26 @@ int explain(const ExplainOptions& options) {
 
 int run_explain(int argc, char** argv) {
   ExplainOptions options;
-  CLI::App app("Says what is known of one key, and what would take load off it.", argv[0]);
-  app.add_option("KEY", options.key, "Its name; bytes as they are shown, as in user:\\x00")
+  CLI::App app("Shows what is known of one key, and what would take load off it.", argv[0]);
+  app.add_option("KEY", options.key,
+                 "Name of the key; bytes as heatsink top shows them, as in user:\\x00")
       ->required();
-  app.add_option("--db", options.db, "In this database only")
+  app.add_option("--db", options.db, "Only in this database")
       ->check(between(0, std::numeric_limits<std::uint32_t>::max()))
       ->type_name("N");
   add_parsed_flag(
       app, "--admin", options.admin,
       [](const std::string& text) { return net::parse_host_port(text); }, options.admin.text(),
-      "The proxy's admin address")
+      "Admin address of the proxy")
       ->type_name("HOST:PORT");
   add_parsed_flag(
       app, "--token-file", options.token,
       [](const std::string& path) { return read_secret_file(path); }, "",
-      "The file with the proxy's admin.token")
+      "File with the admin token of the proxy")
       ->type_name("FILE");
   app.add_flag("--json", options.json, "Print one line of JSON");
-  app.footer("Exit code: 0, or 1 if the key is not listed (not even warm) or nobody answered.");
-  add_duration_flag(app, "--for", options.within, "How long a server is looked at");
+  app.footer("Exit code: 0, or 1 if the key is not listed (not even warm) or no answer came.");
+  add_duration_flag(app, "--for", options.within, "How long to look at a server");
   ServerFlags server;
   add_server_flags(app, server);
   if (const auto code = parse_flags(app, argc, argv)) return *code;

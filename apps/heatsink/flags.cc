@@ -26,12 +26,12 @@ std::optional<int> parse_flags(CLI::App& app, int argc, char** argv) {
 
 void add_configuration_flags(CLI::App& app, ConfigurationFlags& flags) {
   app.add_option("--config", flags.file, "Configuration file (YAML)")->type_name("FILE");
-  app.add_option("--set", flags.assignments, "Set one option, over the file; may be repeated")
+  app.add_option("--set", flags.assignments, "Set one option; overrides the file; may be repeated")
       ->type_name("OPTION=VALUE")
       ->allow_extra_args(false);
   app.add_option("--rule", flags.rules,
-                 "A rule for some keys, behind those of the file; may be repeated; a value with a "
-                 "comma stands in double quotes")
+                 "Add a rule for some keys, after those of the file; may be repeated; a value with "
+                 "a comma needs double quotes")
       ->type_name("match=KEYS,NAME=VALUE...")
       ->allow_extra_args(false);
 }

@@ -17,18 +17,19 @@ void add_load_flags(CLI::App& app, LoadOptions& options) {
   };
   add("--keys", options.keys, 1, 1e12, "Number of different keys");
   add("--zipf", options.zipf, 0, 10,
-      "Skew: the key of rank k is asked k^-zipf times as often as the first");
+      "Skew: the key of rank k is read k^-zipf times as often as the first one");
   add("--write-ratio", options.write_ratio, 0, 1,
       "Share of the operations that are writes, to the same keys");
-  add("--value-size", options.shape.value_bytes, 0, 512.0 * 1024 * 1024, "Bytes of a value");
+  add("--value-size", options.shape.value_bytes, 0, 512.0 * 1024 * 1024,
+      "Size of a value in bytes");
   app.add_option("--prefix", options.shape.prefix,
-                 "Before the name of each key, so that loads side by side have keys of their own");
-  add("--clients", options.clients, 1, 100'000, "Connections");
+                 "Prefix of all key names, so that parallel loads can use different keys");
+  add("--clients", options.clients, 1, 100'000, "Number of connections");
   add("--pipeline", options.shape.pipeline, 1, 100'000,
-      "Requests a connection may have without a reply");
+      "Maximum number of requests in flight per connection");
   add("--rate", options.rate, 0, 1e9, "Operations per second in all; 0: as fast as possible");
   add("--seed", options.seed, 0, 1e18, "The same seed gives the same keys in the same order");
-  add("--threads", options.threads, 1, 256, "Threads that share the connections");
+  add("--threads", options.threads, 1, 256, "Number of threads; they share the connections");
 }
 
 Result<net::RedisUrl> parse_target(const std::string& text) {
@@ -46,13 +47,15 @@ int run_load(int argc, char** argv) {
   Nanos run_for = std::chrono::seconds(30);
   bool quiet = false;
   CLI::App app(
-      "Makes a skewed load: Zipf reads and some writes to the same keys, which it writes first.");
-  add_parsed_flag(app, "--target", target, parse_target, target.display(), "The server or proxy")
+      "Generates a skewed load: Zipf reads and some writes of the same keys, which it writes "
+      "first.");
+  add_parsed_flag(app, "--target", target, parse_target, target.display(),
+                  "URL of the server or proxy")
       ->type_name("URL");
   add_load_flags(app, options);
   add_duration_flag(app, "--for", run_for,
-                    "How long, without writing the keys; 0: run until ended");
-  app.add_flag("--quiet", quiet, "Print only the end");
+                    "Duration, without the first writing of the keys; 0: run until interrupted");
+  app.add_flag("--quiet", quiet, "Print only the final result");
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   options.threads = std::min(options.threads, options.clients);
   return run_load_session(options, target, run_for, quiet);

@@ -147,17 +147,16 @@ int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
 
 int run_proxy(int argc, char** argv) {
   CLI::App app(
-      "Stands in front of a Redis or Valkey server, finds its hot keys and serves them from "
-      "coherent local copies.");
+      "Runs the proxy in front of a Redis or Valkey server: it finds the hot keys and serves them "
+      "from coherent local copies.");
   ProxyFlags flags;
   app.add_option(
       "--listen", flags.listen,
       "Address that clients connect to, host:port or unix:/path (default 127.0.0.1:6380)");
-  app.add_option(
-      "--upstream", flags.upstream,
-      "The server: redis://[user@]host[:port], rediss:// for TLS, or unix:///path (default "
-      "redis://127.0.0.1:6379); its password: --set upstream.password-file=FILE, or "
-      "HEATSINK_UPSTREAM_PASSWORD");
+  app.add_option("--upstream", flags.upstream,
+                 "The server: redis://[user@]host[:port], rediss:// for TLS, or unix:///path "
+                 "(default redis://127.0.0.1:6379); for its password use --set "
+                 "upstream.password-file=FILE, or HEATSINK_UPSTREAM_PASSWORD");
   app.add_option("--admin", flags.admin,
                  "Address of the admin API, host:port, or off (default 127.0.0.1:6390)");
   app.add_option("--workers", flags.workers,

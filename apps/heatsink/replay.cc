@@ -80,10 +80,10 @@ Result<replay::Capacity> parse_capacity(const std::string& text) {
 void add_timing_flags(CLI::App& app, replay::Timing& timing) {
   CLI::Option* rate =
       add_parsed_flag(app, "--rate", timing.rate, parse_rate, "",
-                      "Accesses per second, evenly; needed for a trace without timestamps")
+                      "Accesses per second, evenly spaced; a trace without timestamps needs it")
           ->type_name("NUMBER");
   add_parsed_flag(app, "--speed", timing.speed, parse_speed, "1",
-                  "The traffic of the timestamps, so many times as fast")
+                  "Replay this many times as fast as the timestamps say")
       ->type_name("FACTOR")
       ->excludes(rate);
 }
@@ -96,17 +96,18 @@ void add_grid_flags(CLI::App& app, replay::SavingsGrid& grid) {
         if (list) std::sort(list->begin(), list->end());
         return list;
       },
-      "", "Thresholds (hot-qps) to try, as in 100,200,500; default: fit to the traffic")
+      "", "Thresholds (hot-qps) to try, as in 100,200,500 (default: chosen from the traffic)")
       ->type_name("LIST");
   add_parsed_flag(
       app, "--windows", grid.windows,
       [](const std::string& text) { return parse_list<Nanos>(text, parse_window); }, "",
-      "Windows to try, as in 2s,10s,60s; default: three that fit into the trace")
+      "Windows to try, as in 2s,10s,60s (default: three that fit into the trace)")
       ->type_name("LIST");
   add_parsed_flag(
       app, "--capacities", grid.capacities,
       [](const std::string& text) { return parse_list<replay::Capacity>(text, parse_capacity); },
-      "", "Cache sizes to try, in copies or bytes, as in 100,1000,16mb; default: 10 .. 4096 copies")
+      "",
+      "Cache sizes to try, in copies or bytes, as in 100,1000,16mb (default: 10 .. 4096 copies)")
       ->type_name("LIST");
 }
 
@@ -131,7 +132,7 @@ void add_output_flags(CLI::App& app, ReplayOptions& options) {
   app.add_option("--write-config", options.config_file,
                  "Write the recommended configuration to this file")
       ->type_name("FILE");
-  app.add_flag("--force", options.overwrite, "Overwrite files that are there already");
+  app.add_flag("--force", options.overwrite, "Overwrite existing files");
 }
 
 }  // namespace
@@ -140,26 +141,26 @@ int run_replay(int argc, char** argv) {
   ReplayOptions options;
   options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
   CLI::App app(
-      "Plays a recorded trace again in virtual time: what was hot, what caching would have saved, "
-      "and which threshold, capacity and window to choose.",
+      "Replays a recorded trace in virtual time: which keys were hot, what caching would have "
+      "saved, and which threshold, capacity and window to choose.",
       argv[0]);
   app.add_option("TRACE", options.trace,
-                 "CSV with a header (t_ms,key,op,size), output of 'redis-cli MONITOR', a recording "
-                 "of 'heatsink top --record', or packets (pcap, pcapng); plain or zstd; - reads "
-                 "standard input")
+                 "Trace to read: CSV with a header (t_ms,key,op,size), output of 'redis-cli "
+                 "MONITOR', a recording of 'heatsink top --record', or packets (pcap, pcapng); "
+                 "plain or zstd; - is standard input")
       ->required();
   add_timing_flags(app, options.reading.timing);
   add_grid_flags(app, options.grid);
   add_parsed_flag(app, "--hot-qps", options.hot_qps, parse_qps, "the recommended one",
-                  "The threshold by which the detector is compared with exact counts")
+                  "Threshold at which the detector is compared with exact counts")
       ->type_name("NUMBER");
   add_bytes_flag(app, "--value-size", options.rules.value_bytes_assumed, Bytes{0},
-                 "Taken for values whose size the trace does not tell");
+                 "Size assumed for values whose size is not in the trace");
   add_duration_flag(app, "--expire", options.rules.expire_after_write,
-                    "How long a copy lives at most (cache.expire-after-write)");
+                    "Maximum lifetime of a copy (cache.expire-after-write)");
   add_bytes_flag(app, "--memory", options.reading.memory_max, mebibytes(1),
-                 "Limit of the trace in memory, at 16 bytes per access and 50 and the name per "
-                 "key; past it the rest is not read");
+                 "Maximum memory for the trace: 16 bytes per access, and 50 bytes and the name per "
+                 "key; the rest is not read");
   add_output_flags(app, options);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   return run_replay_session(options);

@@ -102,27 +102,28 @@ Result<std::unique_ptr<distributed::Server>> open(const ServerFlags& flags, Nano
 
 void add_flags(CLI::App& app, StatsOptions& options, ServerFlags& server) {
   app.add_option("SERVER", server.url,
-                 "The server that keeps them: redis://[user@]host[:port], rediss:// for TLS, "
+                 "Server that keeps the statistics: redis://[user@]host[:port], rediss:// for TLS, "
                  "unix:///path; of a cluster any node")
       ->required();
   app.add_option("NAME", options.name,
-                 "Of a statistic, bytes as they are shown; a glob (\"api:*\"): a table of those "
-                 "that fit")
+                 "Name of a statistic, bytes as they are shown; a glob (\"api:*\") prints a table "
+                 "of all that match")
       ->default_str("*");
   add_duration_flag(app, "--window", options.window,
-                    "Over how long; at most what the statistic is kept for");
+                    "Length of the window; at most the time that the statistic is kept");
   app.add_flag("--json", options.json, "Print one line of JSON");
-  app.add_flag("--watch", options.watch, "Again and again, until it is interrupted");
-  add_duration_flag(app, "--every", options.every, "How often, with --watch");
-  add_duration_flag(app, "--timeout", options.timeout, "How long the server may take to answer");
+  app.add_flag("--watch", options.watch, "Repeat until interrupted");
+  add_duration_flag(app, "--every", options.every, "Pause between repetitions, with --watch");
+  add_duration_flag(app, "--timeout", options.timeout, "Time limit for each answer of the server");
   app.add_option("--password-file", server.password_file,
-                 "The file whose first line is the server's password (or set REDISCLI_AUTH)")
+                 "File whose first line is the server's password (or set REDISCLI_AUTH)")
       ->type_name("FILE");
-  app.add_option("--tls-ca", server.tls_ca_file, "Who signs the server's certificate (PEM)")
+  app.add_option("--tls-ca", server.tls_ca_file,
+                 "File with the CAs that sign the server's certificate (PEM)")
       ->type_name("FILE");
   app.footer(
-      "Exit code: 0, or 1 if there is no such statistic or the server does not answer. A list "
-      "looks at all keys of the server, in steps; of a cluster at those of the node alone.");
+      "Exit code: 0, or 1 if there is no such statistic or the server does not answer. A table "
+      "scans all keys of the server, in steps; in a cluster only the keys of this node.");
 }
 
 }  // namespace
@@ -130,8 +131,9 @@ void add_flags(CLI::App& app, StatsOptions& options, ServerFlags& server) {
 int run_stats(int argc, char** argv) {
   StatsOptions options;
   ServerFlags server;
-  CLI::App app("Shows window statistics: what all processes have added over the last so long.",
-               argv[0]);
+  CLI::App app(
+      "Shows window statistics: what all processes added in the last minute, or in --window.",
+      argv[0]);
   add_flags(app, options, server);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   if (options.name.empty()) options.name = "*";

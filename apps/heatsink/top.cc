@@ -28,22 +28,23 @@ void add_choices(CLI::App& app, TopOptions& options, CLI::Option* json) {
   RowChoices& rows = options.rows;
   add_parsed_flag(
       app, "--sort", rows.order, [](const std::string& text) { return parse_order(text); }, "rate",
-      "By rate, bytes, share, reads, writes, hits or misses; with '-' before it the least first")
+      "Sort by rate, bytes, share, reads, writes, hits or misses; with '-' before it, lowest first")
       ->type_name("ORDER");
   add_parsed_flag(
       app, "--filter", rows.filter, [](const std::string& text) { return parse_filter(text); }, "",
-      "Only keys that begin so or match a pattern, and words such as db=0 command=GET client=10.0.")
+      "Show only keys with this prefix or pattern; also words such as db=0 command=GET "
+      "client=10.0.")
       ->type_name("FILTER");
   app.add_option("--limit", rows.limit,
-                 "At most so many rows; 0: all (20 for text that is no terminal)")
+                 "Maximum number of rows; 0: all (as text, but not on a terminal: 20)")
       ->check(between(0, static_cast<double>(kKeysShownMax)))
       ->type_name("N");
   app.add_flag("--templates", rows.templates,
-               "Keys whose names differ only in numbers and ids are one row: user:*:cart")
+               "Show keys whose names differ only in numbers and ids as one row: user:*:cart")
       ->excludes(json);
   app.add_flag_callback(
       "--no-color", [&options] { options.colors = tui::Colors::kNone; },
-      "Without colours, as with NO_COLOR=1");
+      "Use no colours, as with NO_COLOR=1");
 }
 
 }  // namespace
@@ -51,35 +52,37 @@ void add_choices(CLI::App& app, TopOptions& options, CLI::Option* json) {
 int run_top(int argc, char** argv) {
   TopOptions options;
   CLI::App app(
-      "Shows the hot keys of a running proxy, or of any server, live: rate with bounds, share, "
-      "who.",
+      "Shows the hot keys of a running proxy, or of any server, live: rates with bounds, shares, "
+      "clients.",
       argv[0]);
   add_parsed_flag(
       app, "--admin", options.admin,
       [](const std::string& text) { return net::parse_host_port(text); }, options.admin.text(),
-      "The proxy's admin address")
+      "Admin address of the proxy")
       ->type_name("HOST:PORT");
   add_parsed_flag(
       app, "--token-file", options.token,
       [](const std::string& path) { return read_secret_file(path); }, "",
-      "The file with the proxy's admin.token")
+      "File with the admin token of the proxy")
       ->type_name("FILE");
   add_parsed_flag(app, "--interval", options.interval, parse_interval,
-                  format_duration(options.interval), "How often to ask")
+                  format_duration(options.interval), "Time between two answers")
       ->type_name("DURATION");
-  add_duration_flag(app, "--for", options.run_for, "End after this time; 0: run until ended");
-  app.add_flag("--once", options.once, "Print one answer and end; exit code 1 if there is none");
+  add_duration_flag(app, "--for", options.run_for,
+                    "Stop after this time; 0: run until interrupted");
+  app.add_flag("--once", options.once, "Print one answer and exit; exit code 1 if there is none");
   auto* json = app.add_flag("--json", options.json, "Print the answers as JSON, one per line");
   auto* csv =
-      app.add_flag("--csv", options.csv, "Print the keys of each answer as CSV, with the time")
+      app.add_flag("--csv", options.csv, "Print the keys of each answer as CSV, with a timestamp")
           ->excludes(json);
   app.add_flag_callback(
          "--spreadsheet", [&options] { options.csv_text = CsvText::kDefused; },
-         "With --csv: an apostrophe before names that a spreadsheet would take for a formula")
+         "With --csv: put an apostrophe before names that a spreadsheet would read as a formula")
       ->needs(csv);
   add_choices(app, options, json);
   app.add_option("--record", options.record_file,
-                 "Append the answers to this file, for 'heatsink replay'; zstd if it ends in .zst")
+                 "Append the answers to this file, for 'heatsink replay'; compressed with zstd if "
+                 "it ends in .zst")
       ->type_name("FILE");
   ServerFlags server;
   add_server_flags(app, server);

@@ -389,7 +389,7 @@ TEST(TopPages, HelpIn80x24) {
   TopModel model = watched(sample_answer());
   model.choices.page = Page::kHelp;
   const std::string shown = picture(model);
-  EXPECT_THAT(shown, HasSubstr("write-hot: so many writes that a copy would cost more"));
+  EXPECT_THAT(shown, HasSubstr("write-hot: written so much that a copy would cost more"));
   EXPECT_THAT(shown, HasSubstr("\nq, Ctrl-C  quit\n"));
   EXPECT_THAT(shown, Not(HasSubstr("counter:visits")));
 }

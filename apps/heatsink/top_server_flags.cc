@@ -84,44 +84,46 @@ Status check_sources(const ServerFlags& flags, const std::vector<std::string>& s
 
 void add_server_flags(CLI::App& app, ServerFlags& flags) {
   app.add_option("SERVER", flags.url,
-                 "A server to look at, with nothing installed: redis://[user@]host[:port], "
-                 "rediss:// for TLS, unix:///path; of a cluster any node; without it a proxy is "
-                 "asked (or nobody: --source capture)");
-  app.add_option("--source", flags.sources,
-                 "How to look at the server: " + names_of_sources() +
-                     "; several, with commas between them, check each other; proxy: by --admin")
+                 "Server to look at, with nothing installed there: redis://[user@]host[:port], "
+                 "rediss:// for TLS, unix:///path; of a cluster any node. Without it: the proxy at "
+                 "--admin, or the network with --source capture");
+  app.add_option(
+         "--source", flags.sources,
+         "How to look at the server: " + names_of_sources() +
+             "; several, with commas between them, check each other; proxy: the proxy at --admin")
       ->capture_default_str()
       ->type_name("NAME");
-  app.add_option(
-         "--node", flags.node,
-         "Which masters of a cluster: all, busiest, or HOST:PORT; else all, but for monitor "
-         "and auto the busiest")
+  app.add_option("--node", flags.node,
+                 "Masters of a cluster to look at: all, busiest, or HOST:PORT (default: busiest "
+                 "for monitor and auto, else all)")
       ->type_name("NODE");
   app.add_option("--interface", flags.interface,
-                 "The network interface that --source capture listens on; any: all of them")
+                 "Network interface for --source capture; any: all interfaces")
       ->capture_default_str()
       ->type_name("IF");
   app.add_option("--port", flags.ports,
-                 "The servers' ports that --source capture listens to (default: the server's, or "
-                 "6379); may be given again")
+                 "Server port for --source capture; may be repeated (default: the port of the "
+                 "server, or 6379)")
       ->check(CLI::Range(1, 65535))
       ->type_name("N");
   app.add_option("--replies", flags.replies,
-                 "Whose replies --source capture watches while there are more than 10000 a second: "
-                 "sampled, of 1 connection in 8, by turns; all, which takes more of the server")
+                 "Which replies --source capture reads while there are more than 10000 per second: "
+                 "sampled (those of 1 connection in 8, in turn) or all (takes more CPU time of the "
+                 "server's machine)")
       ->capture_default_str()
       ->check(CLI::IsMember({"sampled", "all"}))
       ->type_name("WHICH");
   add_duration_flag(app, "--max-latency", flags.latency_max,
-                    "MONITOR is ended when a PING takes longer while it is on");
+                    "Stop MONITOR when a PING takes longer than this while it runs");
   app.add_option("--resume", flags.resume_file,
-                 "Where a scan (lfu) keeps how far it is, and goes on from after an interruption; "
+                 "File where a scan (lfu) saves its position, to continue after an interruption; "
                  "of a cluster FILE.HOST:PORT for each node")
       ->type_name("FILE");
   app.add_option("--password-file", flags.password_file,
-                 "The file whose first line is the server's password (or set REDISCLI_AUTH)")
+                 "File whose first line is the server's password (or set REDISCLI_AUTH)")
       ->type_name("FILE");
-  app.add_option("--tls-ca", flags.tls_ca_file, "Who signs the server's certificate (PEM)")
+  app.add_option("--tls-ca", flags.tls_ca_file,
+                 "File with the CAs that sign the server's certificate (PEM)")
       ->type_name("FILE");
 }
 

@@ -7,20 +7,20 @@ namespace heatsink::app {
 
 std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
-      {"config", "Prints the effective configuration or all metrics, or checks a file.",
+      {"config",
+       "Prints the effective configuration, checks a file, or prints the list of metrics.",
        run_config},
-      {"explain", "Says what is known of one hot key, and what would take load off it.",
-       run_explain},
-      {"load", "Makes a skewed load: Zipf reads and some writes to the same keys.", run_load},
+      {"explain", "Shows what is known of one key, and what would take load off it.", run_explain},
+      {"load", "Generates a skewed load: Zipf reads and some writes of the same keys.", run_load},
       {"proxy",
-       "Stands in front of a server, finds its hot keys and serves them from coherent copies.",
+       "Runs the proxy: finds the hot keys of a server and serves them from coherent copies.",
        run_proxy},
-      {"replay", "Plays a trace again: what was hot, what caching would have saved, what to set.",
+      {"replay",
+       "Replays a trace: which keys were hot, what caching would have saved, what to set.",
        run_replay},
-      {"stats", "Shows window statistics: what all processes have added over the last so long.",
-       run_stats},
+      {"stats", "Shows window statistics: what all processes added in the last minute.", run_stats},
       {"top", "Shows the hot keys of a running proxy, or of any server, live.", run_top},
-      {"warm", "Has a running proxy keep keys hot and loaded for a time.", run_warm},
+      {"warm", "Keeps keys hot and loaded in a running proxy for some time.", run_warm},
   };
   return rows;
 }

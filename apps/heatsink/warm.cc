@@ -29,39 +29,43 @@ struct WarmFlags {
 
 void add_flags(CLI::App& app, WarmFlags& flags) {
   WarmRun& run = flags.run;
-  app.add_option("keys", run.keys, "Names of keys")->type_name("KEY");
-  app.add_option("--file", flags.file, "More of them, one on a line; - is standard input")
+  app.add_option("keys", run.keys, "Names of the keys")->type_name("KEY");
+  app.add_option("--file", flags.file, "File with more names, one per line; - is standard input")
       ->type_name("FILE");
-  auto* pattern =
-      app.add_option("--pattern", run.pattern, "All keys of the server that match, as product:*")
-          ->type_name("GLOB");
-  app.add_option("--limit", run.limit, "Of a pattern, at most so many keys (default: all)")
+  auto* pattern = app.add_option("--pattern", run.pattern,
+                                 "All keys of the server that match, such as product:*")
+                      ->type_name("GLOB");
+  app.add_option("--limit", run.limit, "With --pattern, maximum number of keys (default: all)")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, detect::WarmPattern::kKeysMax))
       ->needs(pattern);
-  app.add_option("--db", run.db, "Their database")->type_name("N");
-  auto* lasts = add_duration_flag(app, "--for", run.lasts, "How long they are warmed, up to 168h");
-  app.add_option("--until", flags.until, "Until the clocks here show this next, as in 20:30")
+  app.add_option("--db", run.db, "Database of the keys")->type_name("N");
+  auto* lasts =
+      add_duration_flag(app, "--for", run.lasts, "How long to keep the keys warm, at most 168h");
+  app.add_option(
+         "--until", flags.until,
+         "Keep the keys warm until this time of day, such as 20:30, by the clock of this machine")
       ->type_name("TIME")
       ->excludes(lasts);
-  app.add_option("--concurrency", run.batch, "Keys that are loaded at once")
+  app.add_option("--concurrency", run.batch, "Number of keys to load at once")
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--rate", run.keys_per_second, "At most so many keys per second; 0: no limit")
+  app.add_option("--rate", run.keys_per_second,
+                 "Maximum number of keys to load per second; 0: no limit")
       ->type_name("N")
       ->check(between(0, 1e9));
-  auto* list = app.add_flag("--list", flags.list, "Show what is warmed, and change nothing");
-  app.add_flag("--end", flags.end, "They are to be warmed no longer")->excludes(list);
-  app.add_flag("--json", run.json, "Print what came of it as JSON");
+  auto* list = app.add_flag("--list", flags.list, "Show the warmed keys, and change nothing");
+  app.add_flag("--end", flags.end, "Stop warming these keys")->excludes(list);
+  app.add_flag("--json", run.json, "Print the result as JSON");
   add_parsed_flag(
       app, "--admin", run.admin, [](const std::string& text) { return net::parse_host_port(text); },
-      run.admin.text(), "The proxy's admin address")
+      run.admin.text(), "Admin address of the proxy")
       ->type_name("HOST:PORT");
   add_parsed_flag(
       app, "--token-file", run.token,
       [](const std::string& path) { return read_secret_file(path); }, "",
-      "The file with the proxy's admin.token")
+      "File with the admin token of the proxy")
       ->type_name("FILE");
 }
 
@@ -135,9 +139,8 @@ Status complete(WarmFlags& flags) {
 }  // namespace
 
 int run_warm(int argc, char** argv) {
-  CLI::App app(
-      "Has a running proxy keep these keys hot and loaded for a time, whatever their rate.",
-      argv[0]);
+  CLI::App app("Keeps keys hot and loaded in a running proxy for some time, whatever their rate.",
+               argv[0]);
   WarmFlags flags;
   add_flags(app, flags);
   if (const auto code = parse_flags(app, argc, argv)) return *code;

@@ -2,6 +2,9 @@
 #include "heatsink/base/metric.h"
 
 #include <algorithm>
+#include <string>
+
+#include "heatsink/base/reference_table.h"
 
 namespace heatsink {
 
@@ -27,12 +30,10 @@ std::string to_markdown(MetricRows rows) {
                            return name(one) == name(other);
                          }),
              rows.end());
-  std::string page = "| metric | type | labels | meaning |\n|---|---|---|---|\n";
-  for (const MetricRow* row : rows) {
-    page += "| `" + std::string(row->name) + "` | " + to_string(row->kind) + " | " +
-            std::string(row->labels) + " | " + std::string(row->help) + " |\n";
-  }
-  return page;
+  ReferenceTable table({"metric", "type", "labels", "meaning"});
+  for (const MetricRow* row : rows)
+    table.add(row->name, {to_string(row->kind), std::string(row->labels)}, row->help);
+  return table.text();
 }
 
 }  // namespace heatsink

@@ -211,7 +211,7 @@ TEST_F(OptionLists, PrintedListsReadBackTheSame) {
 
 TEST_F(OptionLists, ReferenceHasATable) {
   EXPECT_THAT(set.to_markdown(),
-              HasSubstr("\n## rules\n\nKeys apart. A list of at most 1000; each rule may have:\n\n"
+              HasSubstr("\n## rules\n\nKeys apart. A list of at most 1000. Each rule may have:\n\n"
                         "| option | default | bounds | meaning |\n|---|---|---|---|\n"
                         "| `match` | `''` | any text | Which keys. |\n"
                         "| `window` | `inherit` | `100ms .. 1h \\| inherit` | Length. |\n"));

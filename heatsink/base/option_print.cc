@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +11,13 @@
 #include "heatsink/base/option.h"
 #include "heatsink/base/option_list.h"
 #include "heatsink/base/option_value.h"
+#include "heatsink/base/reference_table.h"
 
 namespace heatsink {
 namespace {
 
-constexpr std::size_t kColumnsMax = 96;
+constexpr std::size_t kCommentColumnsMax = 98;
+constexpr std::size_t kPageColumnsMax = 100;
 
 std::pair<std::string_view, std::string_view> split_name(std::string_view name) {
   const std::size_t dot = name.find('.');
@@ -44,18 +45,8 @@ std::vector<Group> grouped(const std::vector<OptionRow>& rows) {
   return groups;
 }
 
-// Words of `text` in lines of at most kColumnsMax columns, each with `prefix`.
-void append_wrapped(std::string& out, std::string_view prefix, const std::string& text) {
-  std::istringstream words(text);
-  std::string line(prefix);
-  for (std::string word; words >> word;) {
-    if (line.size() > prefix.size() && line.size() + word.size() > kColumnsMax) {
-      out += line + "\n";
-      line = prefix;
-    }
-    line += (line.size() > prefix.size() ? " " : "") + word;
-  }
-  out += line + "\n";
+void append_comment(std::string& out, const std::string& begin, std::string_view text) {
+  append_wrapped(out, begin, begin, text, kCommentColumnsMax);
 }
 
 // Words that some YAML reader takes for something else than text.
@@ -96,11 +87,11 @@ std::string explained(const OptionSet& set, const OptionRow& row) {
 
 // What the items may say once, above them; then the items as they are.
 void append_yaml(std::string& out, const OptionList& list) {
-  append_wrapped(out, "# ", list.row().help);
-  append_wrapped(out, "# ", "Each " + list.row().item + " may have:");
+  append_comment(out, "# ", list.row().help);
+  append_comment(out, "# ", "Each " + list.row().item + " may have:");
   const OptionSet& sample = list.sample();
   for (const OptionRow& row : sample.rows())
-    append_wrapped(out, "#   ", row.name + ": " + explained(sample, row));
+    append_comment(out, "#   ", row.name + ": " + explained(sample, row));
   out += list.row().name + (list.size() == 0 ? ": []\n" : ":\n");
   for (std::size_t i = 0; i < list.size(); ++i) {
     const OptionSet& item = list.item(i);
@@ -111,22 +102,15 @@ void append_yaml(std::string& out, const OptionList& list) {
   }
 }
 
-std::string markdown_cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
+ReferenceTable reference_table() {
+  return ReferenceTable({"option", "default", "bounds", "meaning"});
 }
 
-constexpr const char* kTableHead = "| option | default | bounds | meaning |\n|---|---|---|---|\n";
-
-void append_table_row(std::string& out, const OptionSet& set, const OptionRow& row) {
+void add_row(ReferenceTable& table, const OptionSet& set, const OptionRow& row) {
   const std::string bounds = set.bounds_text(row);
-  out += "| `" + row.name + "` | `" + markdown_cell(set.default_text(row)) + "` | " +
-         (bounds.empty() ? "any text" : "`" + markdown_cell(bounds) + "`") + " | " +
-         markdown_cell(row.help) + " |\n";
+  table.add(row.name,
+            {"`" + set.default_text(row) + "`", bounds.empty() ? "any text" : "`" + bounds + "`"},
+            row.help);
 }
 
 }  // namespace
@@ -138,7 +122,7 @@ std::string OptionSet::to_yaml() const {
     const std::string indent = group.name.empty() ? "" : "  ";
     if (!group.name.empty()) out += std::string(group.name) + ":\n";
     for (const OptionRow* row : group.rows) {
-      append_wrapped(out, indent + "# ", explained(*this, *row));
+      append_comment(out, indent + "# ", explained(*this, *row));
       out += indent + std::string(split_name(row->name).second) + ": " + yaml_value(*this, *row) +
              "\n";
     }
@@ -155,15 +139,20 @@ std::string OptionSet::to_markdown() const {
   for (const Group& group : grouped(rows_)) {
     if (!out.empty()) out += "\n";
     if (!group.name.empty()) out += "## " + std::string(group.name) + "\n\n";
-    out += kTableHead;
-    for (const OptionRow* row : group.rows) append_table_row(out, *this, *row);
+    ReferenceTable table = reference_table();
+    for (const OptionRow* row : group.rows) add_row(table, *this, *row);
+    out += table.text();
   }
   for (const auto& list : lists_) {
     if (!out.empty()) out += "\n";
     const std::string most = std::to_string(OptionListRow::kItemsMax);
-    out += "## " + list->row().name + "\n\n" + list->row().help + " A list of at most " + most +
-           "; each " + list->row().item + " may have:\n\n" + kTableHead;
-    for (const OptionRow& row : list->sample().rows()) append_table_row(out, list->sample(), row);
+    out += "## " + list->row().name + "\n\n";
+    const std::string help = list->row().help + " A list of at most " + most + ". Each " +
+                             list->row().item + " may have:";
+    append_wrapped(out, "", "", with_guide_links(help), kPageColumnsMax);
+    ReferenceTable table = reference_table();
+    for (const OptionRow& row : list->sample().rows()) add_row(table, list->sample(), row);
+    out += "\n" + table.text();
   }
   return out;
 }

@@ -19,14 +19,14 @@ namespace {
 constexpr MetricRow kCpu{"process_cpu_seconds_total", MetricKind::kCounter,
                          "CPU time of the process, user and system."};
 constexpr MetricRow kStart{"process_start_time_seconds", MetricKind::kGauge,
-                           "When the process was started, in seconds since 1970."};
+                           "Start time of the process, in seconds since 1970."};
 constexpr MetricRow kResident{"process_resident_memory_bytes", MetricKind::kGauge,
                               "Memory of the process that is in RAM."};
 constexpr MetricRow kVirtual{"process_virtual_memory_bytes", MetricKind::kGauge,
                              "Address space of the process."};
 constexpr MetricRow kOpen{"process_open_fds", MetricKind::kGauge, "Open file descriptors."};
 constexpr MetricRow kOpenMax{"process_max_fds", MetricKind::kGauge,
-                             "File descriptors that the process may have open (ulimit -n)."};
+                             "Maximum number of open file descriptors (ulimit -n)."};
 
 // When the machine was started, in seconds since 1970; 0: not known.
 double boot_time() {

@@ -14,22 +14,22 @@ constexpr MetricRow counter(std::string_view name, std::string_view help) {
 }
 
 constexpr std::array kCounts = {
-    CountRow{&Counts::reads, counter("heatsink_reads_total", "Reads, local hits among them.")},
+    CountRow{&Counts::reads, counter("heatsink_reads_total", "Reads, including local hits.")},
     CountRow{&Counts::writes, counter("heatsink_writes_total", "Writes and deletions.")},
     CountRow{&Counts::hits,
              counter("heatsink_local_hits_total", "Reads answered from a local copy.")},
     CountRow{&Counts::promotions, counter("heatsink_promotions_total", "Keys that became hot.")},
     CountRow{&Counts::demotions,
-             counter("heatsink_demotions_total", "Keys that ceased to be hot.")},
-    CountRow{&Counts::loads, counter("heatsink_fills_total", "Local copies asked for by a read.")},
+             counter("heatsink_demotions_total", "Keys that stopped being hot.")},
+    CountRow{&Counts::loads, counter("heatsink_fills_total", "Fills started by a read.")},
     CountRow{&Counts::load_failures,
              counter("heatsink_fills_failed_total", "Fills that ended without a value.")},
     CountRow{&Counts::waits,
              counter("heatsink_joined_fills_total",
                      "Reads that waited for a fill that another read had started.")},
-    CountRow{&Counts::refusals,
-             counter("heatsink_fills_refused_total",
-                     "Reads that were not allowed to wait for a fill, or not longer.")},
+    CountRow{&Counts::refusals, counter("heatsink_fills_refused_total",
+                                        "Reads that got an error because too many waited for the "
+                                        "same fill, or because it took too long.")},
     CountRow{&Counts::refreshes,
              counter("heatsink_refreshes_total", "Local copies renewed in the background.")},
     CountRow{&Counts::refresh_failures,
@@ -38,18 +38,19 @@ constexpr std::array kCounts = {
                                              "Keys whose renewals failed too often in a row.")},
     CountRow{&Counts::stale_served,
              counter("heatsink_stale_served_total",
-                     "Reads answered from an expired copy because the source failed.")},
+                     "Reads answered from an expired copy because its load failed.")},
     CountRow{&Counts::no_room,
-             counter("heatsink_copies_refused_total", "Values not kept for lack of room.")},
-    CountRow{&Counts::invalidations,
-             counter("heatsink_invalidations_total", "Names that the server said have changed.")},
-    CountRow{&Counts::flushes, counter("heatsink_flushes_total",
-                                       "Times that all local copies were dropped at once.")},
+             counter("heatsink_copies_refused_total",
+                     "Values not kept for lack of room (cache.maximum-bytes, cache.maximum-nil).")},
+    CountRow{&Counts::invalidations, counter("heatsink_invalidations_total",
+                                             "Key names that the server reported as changed.")},
+    CountRow{&Counts::flushes,
+             counter("heatsink_flushes_total", "How often all local copies were dropped at once.")},
 };
 
 constexpr MetricRow kCoherence{
     "heatsink_coherence_up", MetricKind::kGauge,
-    "1 while the server proves that it sends invalidations, so that copies may be served."};
+    "1 while the server proves that it sends invalidations, so that copies may be served; else 0."};
 
 struct GaugeRow {
   double (*value)(const Stats& stats);
@@ -65,19 +66,19 @@ constexpr std::array kGauges = {
     gauge([](const Stats& s) { return static_cast<double>(s.hot_keys); }, "heatsink_hot_keys",
           "Keys that are hot now."),
     gauge([](const Stats& s) { return static_cast<double>(s.copies); }, "heatsink_cache_entries",
-          "Local copies now held."),
+          "Local copies held now."),
     gauge([](const Stats& s) { return static_cast<double>(s.copies_bytes); },
-          "heatsink_cache_bytes", "Bytes of the local copies now held."),
+          "heatsink_cache_bytes", "Bytes of the local copies held now."),
     gauge([](const Stats& s) { return s.reads_per_second; }, "heatsink_reads_per_second",
           "Reads per second over the window."),
     gauge([](const Stats& s) { return s.writes_per_second; }, "heatsink_writes_per_second",
           "Writes per second over the window."),
     gauge([](const Stats& s) { return s.hit_ratio; }, "heatsink_hit_ratio",
-          "Local hits of all reads over the window, 0 to 1."),
+          "Local hits as a share of all reads over the window, 0 to 1."),
     gauge([](const Stats& s) { return s.hot_share; }, "heatsink_hot_share",
-          "Accesses of hot keys of all accesses over the window, 0 to 1."),
+          "Accesses of hot keys as a share of all accesses over the window, 0 to 1."),
     gauge([](const Stats& s) { return s.distinct_keys; }, "heatsink_distinct_keys",
-          "Different keys accessed within the window; standard error 3.3 %."),
+          "Different keys accessed within the window. The standard error is 3.3 %."),
 };
 
 void append(std::string& text, const MetricRow& row, double value) {

@@ -85,133 +85,155 @@ void apply(std::string_view name, std::string_view value, OptionSet& set, Config
 
 // NOLINTNEXTLINE(readability-function-size): a table, a row per option
 void ClientOptions::describe(OptionSet& set) {
-  set.add(
-      {"server.url", &server_url,
-       "The server that the keys are of: redis://[user:password@]host[:port][/db], rediss:// "
-       "for TLS, or unix:///path; it tells of every change of a copy. Without it nobody does."});
-  set.add(
-      {"server.tls-ca", &server_tls_ca,
-       "File of the authorities (PEM) that sign the server's certificate; without it those that "
-       "this machine trusts."});
+  set.add({"server.url", &server_url,
+           "The server that holds the keys: redis://[user:password@]host[:port][/db], rediss:// or "
+           "unix:///path. rediss:// uses TLS. The server notifies the library of each change to a "
+           "copied key. Without a URL there is no server, and no notifications."});
+  set.add({"server.tls-ca", &server_tls_ca,
+           "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this "
+           "machine trusts."});
   set.add({"server.tls-cert", &server_tls_cert,
-           "File of the certificate that the server is shown, if it wants one."});
-  set.add({"server.tls-key", &server_tls_key, "File of its key, without a passphrase."});
+           "PEM file with the certificate that the library sends if the server wants one."});
+  set.add({"server.tls-key", &server_tls_key,
+           "PEM file with the private key of server.tls-cert, without a passphrase."});
   set.add({"server.tls-server-name", &server_tls_server_name,
-           "The name that the server's certificate must be for; without it the host of the URL."});
-  set.add(
-      {"server.tls-verify", &server_tls_verify,
-       "Whether the server's certificate is verified; without that anybody can be the server."});
+           "Name that the server's certificate must be for. Empty: the host of server.url."});
+  set.add({"server.tls-verify", &server_tls_verify,
+           "Whether the library verifies the server's certificate. If false, anyone can "
+           "impersonate the server."});
   set.add({"server.connect-timeout", &server_connect_timeout,
-           "A connection attempt, with its TLS handshake, that takes longer has failed.",
+           "Time limit for a connection attempt, including its TLS handshake.",
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"server.response-timeout", &server_response_timeout,
-           "A server that owes a reply for so long is given up, with all who wait for it.",
+           "Maximum wait for a reply. Then the connection is dropped, and all waiting callers get "
+           "an error.",
            ns(milliseconds(100)), ns(minutes(10))});
   set.add({"server.backoff-min", &server_backoff_min,
-           "Pause before the second connection attempt; it doubles from there.",
+           "Pause before the second connection attempt. The pause then doubles, up to "
+           "server.backoff-max.",
            ns(milliseconds(1)), ns(minutes(1))});
   set.add({"server.backoff-max", &server_backoff_max, "Longest pause between connection attempts.",
            ns(milliseconds(1)), ns(minutes(5))});
 
-  set.add({"detection.enabled", &detection_enabled, "Whether accesses are counted and judged."});
-  set.add({"detection.window", &window, "Time over which accesses are counted.",
-           ns(milliseconds(100)), ns(hours(1))});
-  set.add({"detection.hot-qps", &hot_qps, "Accesses per second that make a key hot.", 0.01, 1e9});
-  set.add({"detection.warm-qps", &warm_qps, "Accesses per second that make a key warm.", 0, 1e9});
-  set.add({"detection.top-n", &top_n, "Keys that are hot at once, at most.", 1, 100'000});
+  set.add({"detection.enabled", &detection_enabled,
+           "Whether accesses are counted and hot keys are found."});
+  set.add({"detection.window", &window,
+           "Length of the sliding window in which accesses are counted.", ns(milliseconds(100)),
+           ns(hours(1))});
+  set.add({"detection.hot-qps", &hot_qps, "A key is hot from this many accesses per second.", 0.01,
+           1e9});
+  set.add({"detection.warm-qps", &warm_qps,
+           "A key is warm from this many accesses per second. At most hot-qps.", 0, 1e9});
+  set.add({"detection.top-n", &top_n,
+           "Maximum number of hot keys. cache.maximum-size limits it, too.", 1, 100'000});
   set.add({"detection.confirm-windows", &confirm_windows,
-           "Windows above the threshold, without a gap, before a key is hot; 1: at once.", 1, 100});
+           "Consecutive windows above the threshold before a key becomes hot. 1: no wait.", 1,
+           100});
   set.add({"detection.demote-ratio", &demote_ratio,
-           "A hot key stays hot until its rate falls below this part of hot-qps.", 0, 1});
+           "A hot key stays hot until its rate falls below this times hot-qps.", 0, 1});
   set.add({"detection.write-hot-ratio", &write_hot_ratio,
-           "A key with fewer reads than this per write is not cached.", 0, 1e6});
-  set.add({"detection.minimum-residence", &minimum_residence,
-           "A hot key stays hot at least so long.", 0, ns(hours(24))});
+           "A key with fewer reads per write than this is not cached.", 0, 1e6});
+  set.add({"detection.minimum-residence", &minimum_residence, "Minimum time that a key stays hot.",
+           0, ns(hours(24))});
   set.add({"detection.promotion-interval", &promotion_interval,
-           "Promotions are made at most this often; 0s: each at once.", 0, ns(seconds(5))});
+           "Minimum time between promotions. 0: each at once.", 0, ns(seconds(5))});
   set.add({"detection.demotion-interval", &demotion_interval,
-           "Demotions are made at most this often; 0s: each at once.", 0, ns(hours(24))});
-  set.add({"detection.tick", &tick, "How often the counts are looked at.", ns(milliseconds(10)),
+           "Minimum time between demotions. 0: each at once.", 0, ns(hours(24))});
+  set.add({"detection.tick", &tick, "How often the counts are evaluated.", ns(milliseconds(10)),
            ns(seconds(1))});
 
-  set.add({"recorder.capacity", &capacity, "Keys that are counted exactly; 250 bytes each.", 100,
-           100'000});
+  set.add({"recorder.capacity", &capacity,
+           "Number of keys that are counted exactly, at 250 bytes each.", 100, 100'000});
   set.add({"recorder.shards", &shards,
-           "Threads that can count at once, in parts of the memory; 0: one per core, 8 at most.", 0,
-           64});
-  set.add(
-      {"recorder.inactive-expire", &inactive_expire,
-       "A key that nobody asks for so long is forgotten, with its copy and its loader, whatever "
-       "minimum-residence and demotion-interval say; not while it is warmed.",
-       ns(milliseconds(100)), ns(hours(24))});
+           "Number of threads that can count at once, each in its part of the memory. 0: one per "
+           "core, at most 8.",
+           0, 64});
+  set.add({"recorder.inactive-expire", &inactive_expire,
+           "A key that has not been accessed for this long is forgotten, with its copy and its "
+           "loader. Warmed keys are not forgotten. minimum-residence and demotion-interval have no "
+           "effect beyond this time.",
+           ns(milliseconds(100)), ns(hours(24))});
 
-  set.add({"cache.enabled", &cache_enabled, "Whether hot keys are kept; else they are only told."});
-  set.add({"cache.maximum-size", &maximum_size, "Keys that are kept, at most.", 1, 100'000});
-  set.add({"cache.maximum-nil", &maximum_nil, "How many of them may be missing in the source.", 0,
-           100'000});
-  set.add({"cache.maximum-bytes", &maximum_bytes,
-           "Bytes of all copies, with their names; a value that finds no room is not kept.",
-           bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
+  set.add({"cache.enabled", &cache_enabled,
+           "Whether hot keys are kept. If false, they are only reported."});
+  set.add(
+      {"cache.maximum-size", &maximum_size, "Maximum number of keys that are kept.", 1, 100'000});
+  set.add({"cache.maximum-nil", &maximum_nil,
+           "Maximum number of kept keys that do not exist in the source.", 0, 100'000});
+  set.add(
+      {"cache.maximum-bytes", &maximum_bytes,
+       "Maximum size of all copies with their key names. A value that does not fit is not kept.",
+       bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
   set.add({"cache.expire-after-write", &expire_after_write,
-           "A copy is served for so long after its load began.", ns(milliseconds(1)),
+           "Maximum age of a copy, counted from the start of its load.", ns(milliseconds(1)),
            ns(hours(24))});
   set.add({"cache.max-staleness", &max_staleness,
-           "With server.url: copies end when the server has proven nothing for so long.",
+           "With server.url: no copy is served without proof from the server within this time.",
            ns(milliseconds(50)), ns(minutes(1))});
   set.add({"cache.heartbeat-interval", &heartbeat_interval,
-           "With server.url: how often the server is asked for a proof; half of max-staleness at "
-           "most.",
+           "With server.url: how often the library asks the server for proof. At most half of "
+           "max-staleness.",
            ns(milliseconds(10)), ns(seconds(10))});
   set.add({"cache.heartbeat-key", &heartbeat_key,
-           "With server.url: the key that it is asked for; it need not exist."});
+           "With server.url: key that the library reads for this proof. It need not exist."});
   set.add({"cache.maximum-waiters", &maximum_waiters,
-           "Callers that wait for one load of a key; one more gets an error.", 0, 1'000'000});
-  set.add({"cache.wait-timeout", &wait_timeout, "A caller waits so long for another's load.",
+           "Maximum number of callers that wait for one load of a key. One more gets an error.", 0,
+           1'000'000});
+  set.add({"cache.wait-timeout", &wait_timeout,
+           "Longest time that a caller waits for another caller's load. Then it gets an error.",
            ns(milliseconds(1)), ns(minutes(10))});
 
   set.add({"refresh.enabled", &refresh_enabled,
            "Whether hot keys are loaded again in the background, before they expire."});
   set.add({"refresh.interval", &refresh_interval,
-           "How often; three quarters of cache.expire-after-write at most, whatever is set.",
+           "How often a hot key is loaded again. It is limited to three quarters of "
+           "cache.expire-after-write.",
            ns(milliseconds(10)), ns(hours(24))});
   set.add({"refresh.jitter", &refresh_jitter,
-           "Each is due up to this part of the interval early, at random.", 0, 0.9});
-  set.add(
-      {"refresh.threads", &refresh_threads, "Loads in the background at once, at most.", 1, 64});
-  set.add({"refresh.max-failures", &max_failures, "A key that fails so often in a row is dropped.",
+           "Each load is early by a random share of the interval, up to this share.", 0, 0.9});
+  set.add({"refresh.threads", &refresh_threads,
+           "Maximum number of loads in the background at once.", 1, 64});
+  set.add({"refresh.max-failures", &max_failures,
+           "After this many failures in a row, a key is not refreshed any more. Its copy is "
+           "dropped, unless stale-while-error is set.",
            1, 1000});
   set.add({"refresh.early", &early_refresh,
-           "Readers ask for a new copy before it expires, at random, in proportion to how long its "
-           "load took and to this (XFetch); 0: never.",
+           "Factor for early loads by readers (XFetch). 0: never. Readers load a copy anew before "
+           "it expires, at a random time: the earlier, the longer its last load took and the "
+           "larger the factor.",
            0, 100});
   set.add({"refresh.stale-while-error", &stale_while_error,
-           "A copy that has expired is served for so long where its load fails.", 0,
+           "Time for which an expired copy is served when its load fails. 0: none.", 0,
            ns(hours(24))});
 
   set.add({"statistics.length", &statistics_length,
-           "For how long the server keeps what is added to window statistics, in 60 slots; all who "
-           "write one need the same.",
+           "How long the server keeps window statistics, in 60 slots. All writers of a statistic "
+           "need the same length.",
            ns(seconds(6)), ns(hours(24))});
   set.add({"statistics.flush-interval", &statistics_flush_interval,
-           "How often the server is told what was added; so much is lost if the process dies.",
+           "How often the library sends what was added. If the process dies, the numbers of one "
+           "interval are lost.",
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"statistics.hold", &statistics_hold,
-           "What the server could not be told for so long is dropped; half of statistics.length at "
-           "most.",
+           "Numbers that could not be sent for this long are dropped. At most half of "
+           "statistics.length.",
            ns(milliseconds(10)), ns(hours(12))});
   set.add({"statistics.maximum-names", &statistics_maximum_names,
-           "Window statistics that this process writes, at most; 6 KB each, and 3 KB a thread.", 1,
-           100'000});
+           "Maximum number of window statistics that this process writes. Each takes 6 KB, and 3 "
+           "KB per thread.",
+           1, 100'000});
 
   set.add({"admin.listen", &admin_listen,
-           "Address of an HTTP page about this Client, host:port: for heatsink top, Prometheus and "
-           "curl; beyond loopback only with a token; \"off\": none."});
+           "Address of an HTTP page about this Client, host:port; off: none. Beyond loopback it "
+           "needs a token. The page is for heatsink top, Prometheus and curl."});
   set.add({"admin.token", &admin_token,
-           "What every request there must bear (Authorization: Bearer ...); better in a file."});
-  set.add({"admin.token-file", &admin_token_file, "The file with that token, one line."});
+           "Token that each request to that page must carry (Authorization: Bearer ...). Prefer "
+           "admin.token-file."});
+  set.add({"admin.token-file", &admin_token_file, "File with the admin token, on one line."});
 
-  set.add({"report.enabled", &report_enabled, "Whether a line about the state is logged."});
-  set.add({"report.interval", &report_interval, "How often.", ns(seconds(1)), ns(hours(24))});
+  set.add({"report.enabled", &report_enabled, "Whether the library logs a line about its state."});
+  set.add({"report.interval", &report_interval, "How often that line is logged.", ns(seconds(1)),
+           ns(hours(24))});
 }
 
 Status ClientOptions::check() const {

@@ -165,14 +165,24 @@ TEST(ClientOptions, ReferencePageIsUpToDate) {
   OptionSet set;
   options.describe(set);
   const std::string expected =
-      "# Options of the library\n\n"
-      "<!-- Generated from heatsink/client/options.cc by HEATSINK_WRITE_PAGES=1 client_test -->\n\n"
-      "They are set by YAML (`ClientOptions::from_yaml`, `heatsink_options_yaml`), by a file of "
-      "it, "
-      "by the environment\n"
-      "(`HEATSINK_DETECTION_HOT_QPS=500` sets `detection.hot-qps`), or by name. What they are for: "
-      "[the guide](../guides/library.md).\n\n" +
-      set.to_markdown();
+      R"(# Options of the library
+
+<!-- Generated from heatsink/client/options.cc by HEATSINK_WRITE_PAGES=1 client_test -->
+
+All options of the [library](../guides/library.md), with defaults and bounds. They are set with
+YAML, as a text or a file, with environment variables, or by name.
+
+| way | example |
+|---|---|
+| C++ | `ClientOptions{}.with("detection.hot-qps", "500")`, `from_yaml`, `from_file` |
+| C | `heatsink_options_set(options, "detection.hot-qps", "500")`, `heatsink_options_yaml` |
+| Python | `heatsink.Client(hot_qps=500)`, `heatsink.Client(yaml="detection: {hot-qps: 500}")` |
+| environment | `HEATSINK_DETECTION_HOT_QPS=500`, read by `from_environment` |
+
+Durations are written with `us`, `ms`, `s`, `m` or `h`, and sizes with `b`, `kb`, `mb` or `gb`
+(powers of 1024).
+
+)" + set.to_markdown();
   const std::string path = std::string(heatsink::kSourceDir) + "/docs/reference/library-options.md";
   if (std::getenv("HEATSINK_WRITE_PAGES") != nullptr) std::ofstream(path) << expected;
   std::ostringstream page;

@@ -27,14 +27,14 @@ struct CountRow {
 
 constexpr MetricRow kAnswers{
     "heatsink_limiter_answers_total", MetricKind::kCounter,
-    "Asks of a limit that processes share, by what was answered and by whom: the server, tokens "
-    "paid for before, or a refusal that still held.",
+    "Requests to a limit that processes share, by answer and by its origin. by is server, lease "
+    "(tokens paid for before) or denial (an earlier refusal that still holds).",
     "limiter, answer, by"};
 constexpr MetricRow kFailures{"heatsink_limiter_failures_total", MetricKind::kCounter,
-                              "Asks that the server did not answer in time, or with an error.",
+                              "Requests that the server answered with an error, or not in time.",
                               "limiter"};
 constexpr MetricRow kLeased{"heatsink_limiter_leased_tokens_total", MetricKind::kCounter,
-                            "Tokens paid for to be spent later.", "limiter"};
+                            "Tokens paid for in advance, to be spent later.", "limiter"};
 constexpr MetricRow kLapsed{"heatsink_limiter_lapsed_tokens_total", MetricKind::kCounter,
                             "Leased tokens that were not spent in time.", "limiter"};
 

@@ -4,31 +4,35 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr MetricRow kRefusals{
-    "heatsink_local_refusals_total", MetricKind::kCounter,
-    "Reads of hot keys that were not served locally, by the part of the key rule that refused.",
-    "rule"};
+constexpr MetricRow kRefusals{"heatsink_local_refusals_total", MetricKind::kCounter,
+                              "Reads of hot keys that were not served locally, by the part of the "
+                              "key rule that refused. rule is no-copy, generation, deadline, "
+                              "unproven, fence, write-in-flight, session-fence or rights.",
+                              "rule"};
 constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
                                 "Client connections refused, by the option that limits them.",
                                 "limit"};
 constexpr MetricRow kCutOff{
     "heatsink_clients_cut_off_total", MetricKind::kCounter,
-    "Clients closed for the replies that waited for them: they did not take them, they were the "
-    "largest when proxy.maximum-memory was used up, or the system gave no more memory.",
+    "Clients closed because of replies that waited for them. reason is slow (they did not take "
+    "them), maximum-memory (they buffered most when proxy.maximum-memory was used up) or "
+    "out-of-memory (the system gave no more memory).",
     "reason"};
-constexpr MetricRow kAuditsDropped{
-    "heatsink_audit_dropped_total", MetricKind::kCounter,
-    "Hits chosen for the audit and not compared: too many at once, or no connection for it.",
-    "reason"};
-constexpr MetricRow kPutBacks{
-    "heatsink_put_back_total", MetricKind::kCounter,
-    "Elements that a waiting client was given when it had left: put back, or lost (see the log).",
-    "outcome"};
-constexpr MetricRow kForwards{"heatsink_forwarded_total", MetricKind::kCounter,
-                              "Commands sent upstream, by the kind of connection.", "lane"};
+constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::kCounter,
+                                   "Hits chosen for the audit, but not compared to the end. reason "
+                                   "is full (too many at once) or down (no connection for it).",
+                                   "reason"};
+constexpr MetricRow kPutBacks{"heatsink_put_back_total", MetricKind::kCounter,
+                              "Elements that the server gave to a waiting client that had left. "
+                              "outcome is done (put back) or failed (lost, see the log).",
+                              "outcome"};
+constexpr MetricRow kForwards{
+    "heatsink_forwarded_total", MetricKind::kCounter,
+    "Commands sent to the server, by the kind of connection: shared or private.", "lane"};
 
 constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKind::kCounter,
-                                     "HEATSINK BARRIER commands, by what came of them.", "outcome"};
+                                     "HEATSINK BARRIER commands, by outcome: passed or timeout.",
+                                     "outcome"};
 
 constexpr MetricRow counter(std::string_view name, std::string_view help) {
   return {name, MetricKind::kCounter, help};
@@ -46,9 +50,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kNetworkTooFast, kTurnedAway, "limit", "connection-rate-per-network"},
       {Count::kHandshakesFull, kTurnedAway, "limit", "tls-maximum-handshakes"},
       {Count::kHandshakes,
-       counter("heatsink_tls_handshakes_total", "Clients that have come in by TLS.")},
+       counter("heatsink_tls_handshakes_total", "Clients that completed their TLS handshake.")},
       {Count::kHandshakesFailed, counter("heatsink_tls_handshakes_failed_total",
-                                         "Clients turned away during their TLS handshake.")},
+                                         "Clients closed during their TLS handshake.")},
       {Count::kClientsCutOff, kCutOff, "reason", "slow"},
       {Count::kClientsShed, kCutOff, "reason", "maximum-memory"},
       {Count::kClientsOutOfMemory, kCutOff, "reason", "out-of-memory"},
@@ -65,66 +69,67 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kRefusedWriteInFlight, kRefusals, "rule", "write-in-flight"},
       {Count::kRefusedSessionFence, kRefusals, "rule", "session-fence"},
       {Count::kRefusedRights, kRefusals, "rule", "rights"},
-      {Count::kRefusalsHeld,
-       counter("heatsink_limit_refusals_held_total",
-               "Refusals of limits that were told late (limits.refusal-delay), to clients that ask "
-               "for nothing else.")},
+      {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
+                                     "Refusals delayed by limits.refusal-delay, for clients that "
+                                     "send only refused commands.")},
       {Count::kForwardedShared, kForwards, "lane", "shared"},
       {Count::kForwardedPrivate, kForwards, "lane", "private"},
       {Count::kReissued, counter("heatsink_reissued_total",
-                                 "Reads asked again on a private connection because the reply was "
-                                 "too big to share one.")},
-      {Count::kGathered, counter("heatsink_gathered_writes_total",
-                                 "Writes that waited for others to the same key (rules' "
-                                 "coalesce).")},
-      {Count::kCoalescedAway,
-       counter("heatsink_coalesced_writes_total",
-               "Writes that the server did not see: a later one, or a sum, stood for them (rules' "
-               "coalesce).")},
+                                 "Reads sent again on a private connection: the reply was too big "
+                                 "for a shared one, or the client read too slowly.")},
+      {Count::kGathered,
+       counter("heatsink_gathered_writes_total",
+               "Writes that waited for others to the same key (coalesce of a rule).")},
+      {Count::kCoalescedAway, counter("heatsink_coalesced_writes_total",
+                                      "Writes that the server did not see: a later write, or a "
+                                      "sum, replaced them (coalesce of a rule).")},
       {Count::kUpstreamConnects,
-       counter("heatsink_upstream_connects_total", "Connections opened to the server.")},
+       counter("heatsink_upstream_connects_total", "Attempts to connect to the server.")},
       {Count::kUpstreamLost,
        counter("heatsink_upstream_lost_total",
                "Connections to the server that were lost or could not be opened.")},
       {Count::kUpstreamErrors,
        counter("heatsink_upstream_errors_total",
-               "Commands answered with an error because the server could not be reached.")},
-      {Count::kProtocolErrors, counter("heatsink_protocol_errors_total",
-                                       "Clients closed because what they sent was no RESP.")},
-      {Count::kFills, counter("heatsink_fills_total", "Local copies asked for.")},
+               "Commands that failed because the server could not be reached. upstream.on-down "
+               "says whether the client gets an error or is closed.")},
+      {Count::kProtocolErrors,
+       counter("heatsink_protocol_errors_total",
+               "Clients closed because they sent something that is not RESP.")},
+      {Count::kFills, counter("heatsink_fills_total",
+                              "Fills started: local copies that the proxy asked the server for.")},
       {Count::kFillsSpoiled,
        counter("heatsink_fills_spoiled_total",
-               "Fills not kept because the key changed while they were read.")},
+               "Fills whose copy was not kept, because the key changed during the fill.")},
       {Count::kFillsFailed,
        counter("heatsink_fills_failed_total", "Fills that ended without a value.")},
-      {Count::kRefreshes, counter("heatsink_refreshes_total",
-                                  "Of the copies asked for, those to renew one ahead of time.")},
+      {Count::kRefreshes,
+       counter(
+           "heatsink_refreshes_total",
+           "Fills started to renew a copy ahead of time. heatsink_fills_total counts them, too.")},
       {Count::kRefreshesFailed,
-       counter("heatsink_refreshes_failed_total", "Renewals after which there was no new copy.")},
+       counter("heatsink_refreshes_failed_total", "Renewals that brought no new copy.")},
       {Count::kRefreshesGivenUp,
        counter("heatsink_refreshes_given_up_total",
-               "Copies left to end after refresh.max-failures failures in a row.")},
-      {Count::kOutageHits,
-       counter(
-           "heatsink_stale_while_error_hits_total",
-           "Of the local hits, those while the server could not be reached, past the proof that "
-           "level key asks for (stale-while-error of a rule).")},
+               "Copies left to expire after refresh.max-failures failures in a row.")},
+      {Count::kOutageHits, counter("heatsink_stale_while_error_hits_total",
+                                   "Local hits during an outage of the server, past the proof that "
+                                   "level key requires. They need a rule with stale-while-error.")},
       {Count::kInvalidations,
-       counter("heatsink_invalidations_total", "Names that the server said have changed.")},
+       counter("heatsink_invalidations_total", "Key names that the server reported as changed.")},
       {Count::kFlushes,
-       counter("heatsink_flushes_total", "Times that all local copies were dropped at once.")},
+       counter("heatsink_flushes_total", "How often all local copies were dropped at once.")},
       {Count::kTrackerLost, counter("heatsink_tracker_lost_total",
-                                    "Times that the tracking connection was lost or stalled.")},
-      {Count::kWaitsEnded,
-       counter("heatsink_waits_ended_total",
-               "Commands that waited on the server (BLPOP, ...) for clients that left.")},
+                                    "How often the tracking connection was lost or stalled.")},
+      {Count::kWaitsEnded, counter("heatsink_waits_ended_total",
+                                   "Waiting commands (BLPOP, ...) that the proxy ended at the "
+                                   "server because their clients had left.")},
       {Count::kPutBack, kPutBacks, "outcome", "done"},
       {Count::kNotPutBack, kPutBacks, "outcome", "failed"},
       {Count::kBarriers, counter("heatsink_barriers_total",
                                  "Writes of unknown keys whose replies waited for the tracker.")},
       {Count::kProofsAwaited,
        counter("heatsink_session_proofs_total",
-               "Reads at level session that waited until the copies were proven again.")},
+               "Reads at level session that waited for a new proof of the copies.")},
       {Count::kProofsRenewed,
        counter("heatsink_rights_renewed_total",
                "Reads sent once more to prove that a user may still have the local copy.")},
@@ -134,17 +139,17 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                                 "Local hits compared with what the server answered afterwards.")},
       {Count::kAuditsSuspected,
        counter("heatsink_audit_suspected_total",
-               "Of these, hits whose key has another value by then: written since, or stale.")},
+               "Audited hits whose key had another value by then: written since, or stale.")},
       {Count::kAuditsStale,
        counter("heatsink_audit_stale_confirmed_total",
-               "Of these, copies that could be served longer than max-staleness after that. More "
-               "than 0 means that coherence is broken.")},
-      {Count::kAuditsFailed, counter("heatsink_audit_failed_total",
-                                     "Audits that the server did not answer, or refused.")},
+               "Suspected copies that could be served longer than max-staleness after the server's "
+               "other answer. More than 0 means that coherence is broken.")},
+      {Count::kAuditsFailed,
+       counter("heatsink_audit_failed_total", "Audits that the server refused or did not answer.")},
       {Count::kAuditsDroppedFull, kAuditsDropped, "reason", "full"},
       {Count::kAuditsDroppedDown, kAuditsDropped, "reason", "down"},
       {Count::kPromotions, counter("heatsink_promotions_total", "Keys that became hot.")},
-      {Count::kDemotions, counter("heatsink_demotions_total", "Keys that ceased to be hot.")},
+      {Count::kDemotions, counter("heatsink_demotions_total", "Keys that stopped being hot.")},
   }};
   return rows;
 }

@@ -9,14 +9,17 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr MetricRow kHitsRow{"heatsink_key_local_hits_per_second", MetricKind::kGauge,
-                             "Of the busiest hot keys: reads answered from a local copy, over the "
-                             "window of the key's rule.",
-                             "key, db"};
-constexpr MetricRow kReadsRow{"heatsink_key_reads_per_second", MetricKind::kGauge,
-                              "Of the same keys: all reads.", "key, db"};
-constexpr MetricRow kWritesRow{"heatsink_key_writes_per_second", MetricKind::kGauge,
-                               "Of the same keys: all writes.", "key, db"};
+constexpr MetricRow kHitsRow{
+    "heatsink_key_local_hits_per_second", MetricKind::kGauge,
+    "Reads of a hot key answered from a local copy, per second over the window of the key's rule. "
+    "Only the busiest hot keys have this metric (admin.metrics-keys).",
+    "key, db"};
+constexpr MetricRow kReadsRow{
+    "heatsink_key_reads_per_second", MetricKind::kGauge,
+    "All reads of a hot key, per second over the window of the key's rule.", "key, db"};
+constexpr MetricRow kWritesRow{
+    "heatsink_key_writes_per_second", MetricKind::kGauge,
+    "All writes of a hot key, per second over the window of the key's rule.", "key, db"};
 
 bool exported(const detect::Verdict& verdict) {
   const bool hot = verdict.temperature == detect::Temperature::kHot ||

@@ -11,14 +11,14 @@ namespace {
 
 constexpr MetricRow kLimited{
     "heatsink_limited_total", MetricKind::kCounter,
-    "Commands over the limit of a rule, by rule and by what became of them: an error, a wait, or a "
-    "local copy that may be stale.",
+    "Commands over the limit of a rule. outcome is rejected (got an error), delayed (waited for "
+    "their turn) or stale (got a local copy that may be stale).",
     "rule, outcome"};
 constexpr MetricRow kWaiting{"heatsink_limit_waiting", MetricKind::kGauge,
-                             "Clients that now wait for their turn under a limit."};
+                             "Clients that wait for their turn under a limit now."};
 constexpr MetricRow kAutomatic{
     "heatsink_automatic_limits", MetricKind::kGauge,
-    "Keys that now have a limit because they are above limits.automatic-qps."};
+    "Keys that have a limit now because they are above limits.automatic-qps."};
 constexpr std::array<const char*, 3> kOutcomes = {"rejected", "delayed", "stale"};
 constexpr std::size_t kLabelBytes = 128;
 

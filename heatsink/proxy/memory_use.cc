@@ -10,10 +10,10 @@ namespace {
 
 constexpr MetricRow kMemory{
     "heatsink_memory_bytes", MetricKind::kGauge,
-    "Memory of the process in RAM, by what it is of: clients (their states and buffers), upstream "
-    "(connections to the server), detection (counters of keys), copies (local ones), addresses (of "
-    "clients), other (program code, stacks, tables of fixed size, and what the allocator keeps for "
-    "the next clients).",
+    "Memory of the process in RAM, by use. of is clients (their states and buffers), upstream "
+    "(connections to the server), detection (counters of keys), copies (local copies), addresses "
+    "(of clients) or other (program code, stacks, tables of fixed size, and what the allocator "
+    "keeps for the next clients).",
     "of"};
 
 }  // namespace

@@ -24,292 +24,311 @@ using std::chrono::seconds;
 // NOLINTNEXTLINE(readability-function-size): a table, a row per option
 void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.listen", &listen,
-           "Address that clients connect to, host:port (port 0 takes a free one), or unix:/path."});
+           "Address that clients connect to: host:port (port 0: any free port), or unix:/path."});
   set.add({"proxy.unix-mode", &unix_mode,
-           "Permissions of the file of a Unix socket, in octal; connecting needs the right to "
-           "write."});
-  set.add({"proxy.workers", &workers, "Threads that serve clients; 0 takes one per core.", 0, 64});
+           "Permissions of a Unix socket's file, in octal. A client needs write permission to "
+           "connect."});
+  set.add({"proxy.workers", &workers, "Threads that serve clients. 0: one per core.", 0, 64});
   set.add({"proxy.maximum-clients", &clients_max,
-           "Client connections at once; one more is refused with an error.", 1, 1'000'000});
-  set.add({"proxy.connection-rate", &connection_rate,
-           "New client connections per second in all, and at once; one more is refused with an "
-           "error; 0: no limit.",
-           0, 1'000'000});
+           "Maximum number of client connections. One more gets an error (with TLS: none) and is "
+           "closed.",
+           1, 1'000'000});
+  set.add(
+      {"proxy.connection-rate", &connection_rate,
+       "Maximum rate of new client connections, per second, in all. 0: no limit. As many may "
+       "connect at once as in one second. One more gets an error (with TLS: none) and is closed.",
+       0, 1'000'000});
   set.add({"proxy.connection-rate-per-network", &connection_rate_per_network,
-           "The same for each IPv4 address, or /64 of IPv6, that clients come from; 0: no limit.",
+           "Like proxy.connection-rate, for each IPv4 address or IPv6 /64 of clients. 0: no limit.",
            0, 1'000'000});
   set.add({"proxy.tls-cert", &tls_cert,
-           "File of the certificate (PEM, its chain behind it) that clients are shown; with it the "
-           "port speaks TLS only."});
-  set.add({"proxy.tls-key", &tls_key, "File of its key (PEM, without a passphrase)."});
-  set.add({"proxy.tls-ca", &tls_ca, "File of the authorities that sign certificates of clients."});
+           "PEM file with the proxy's certificate, followed by its chain. If set, clients must use "
+           "TLS."});
+  set.add({"proxy.tls-key", &tls_key,
+           "PEM file with the private key of proxy.tls-cert, without a passphrase."});
+  set.add({"proxy.tls-ca", &tls_ca,
+           "PEM file with the certificate authorities (CAs) that sign client certificates."});
   set.add({.name = "proxy.tls-client-auth",
            .target = &tls_client_auth,
-           .help =
-               "Whether clients are asked for a certificate; optional: one that is shown must be "
-               "good.",
+           .help = "Whether clients need a certificate. With optional, a client may have none, but "
+                   "a certificate that it sends must be valid.",
            .choices = {"off", "optional", "required"}});
   set.add({"proxy.tls-handshake-timeout", &tls_handshake_timeout,
-           "A client whose TLS handshake takes longer is closed.", ns(milliseconds(100)),
+           "The proxy closes a client whose TLS handshake takes longer.", ns(milliseconds(100)),
            ns(minutes(1))});
   set.add({"proxy.tls-maximum-handshakes", &tls_handshakes_max,
-           "TLS handshakes under way at once, in all; a client more is closed.", 1, 100'000});
-  set.add({"proxy.client-output-limit", &client_output_max,
-           "Bytes kept for a client that reads too slowly: at a quarter its requests wait, at half "
-           "its reads are asked again later, and a subscriber past it is closed.",
-           bytes(kibibytes(64)), bytes(Bytes{16ULL << 30})});
+           "Maximum number of TLS handshakes in progress. The proxy closes further clients.", 1,
+           100'000});
+  set.add(
+      {"proxy.client-output-limit", &client_output_max,
+       "Bytes of replies buffered for one client that reads slowly. At a quarter of it, further "
+       "requests of the client wait. At half of it, the proxy drops arriving replies to the "
+       "client's reads, and sends these reads again later. A subscriber above it is closed.",
+       bytes(kibibytes(64)), bytes(Bytes{16ULL << 30})});
   set.add({"proxy.maximum-memory", &maximum_memory,
-           "Bytes of requests and replies kept for all clients together: past half of it each may "
-           "keep 256 KiB, past it the largest is closed; 0: half of the machine's or the control "
-           "group's memory, or a quarter of ulimit -v.",
+           "Bytes of requests and replies buffered for all clients. 0: a share of the memory. "
+           "Above half of the limit, each client may buffer 256 KiB. Above the limit, the proxy "
+           "closes the client that buffers most. With 0, the limit is half of the memory of the "
+           "machine or control group, or a quarter of `ulimit -v` if that is less; at least 16 "
+           "MiB, and 1 GiB if nothing is known.",
            0, bytes(Bytes{16ULL << 40})});
   set.add({"proxy.slow-client-timeout", &slow_client_timeout,
-           "A client that takes none of its waiting replies for so long is closed.", ns(seconds(1)),
-           ns(hours(24))});
+           "The proxy closes a client that accepts nothing of its waiting replies for this long.",
+           ns(seconds(1)), ns(hours(24))});
   set.add({"proxy.pipeline-limit", &pipeline_max,
-           "Commands of one client in flight at once; further ones wait in its socket.", 1,
-           100'000});
-  set.add({"proxy.stream-threshold", &stream_threshold,
-           "A request or reply larger than this is streamed on a connection of its own.",
-           bytes(kibibytes(16)), bytes(mebibytes(64))});
+           "Maximum number of commands in flight per client. Further commands wait in its socket.",
+           1, 100'000});
+  set.add(
+      {"proxy.stream-threshold", &stream_threshold,
+       "A request or reply larger than this is streamed over a private connection to the server.",
+       bytes(kibibytes(16)), bytes(mebibytes(64))});
   set.add({"proxy.maximum-private-connections", &private_connections_max,
-           "Upstream connections for clients that hold connection state (MULTI, SUBSCRIBE, BLPOP, "
-           "...), in all.",
+           "Maximum number of private connections to the server, in all. Clients with connection "
+           "state (MULTI, SUBSCRIBE, BLPOP, ...) use private connections.",
            1, 1'000'000});
   set.add({"proxy.idle-private-connections", &private_connections_idle,
-           "Clean private connections that each worker keeps for the next client.", 0, 1000});
+           "Clean private connections that each worker keeps for its next clients.", 0, 1000});
 
   set.add({"upstream.url", &upstream,
            "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path."});
   set.add({"upstream.password-file", &upstream_password_file,
-           "The file whose first line is the server's password; without it, and without one in the "
-           "URL, it is that of the environment, HEATSINK_UPSTREAM_PASSWORD."});
-  set.add(
-      {"upstream.tls-ca", &upstream_tls_ca,
-       "File of the authorities (PEM) that sign the server's certificate; without it those that "
-       "this machine trusts."});
+           "File whose first line is the server's password. Without it, the password comes from "
+           "upstream.url, or else from the environment variable HEATSINK_UPSTREAM_PASSWORD."});
+  set.add({"upstream.tls-ca", &upstream_tls_ca,
+           "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this "
+           "machine trusts."});
   set.add({"upstream.tls-cert", &upstream_tls_cert,
-           "File of the certificate that the server is shown, if it wants one."});
-  set.add({"upstream.tls-key", &upstream_tls_key, "File of its key, without a passphrase."});
+           "PEM file with the certificate that the proxy sends if the server wants one."});
+  set.add({"upstream.tls-key", &upstream_tls_key,
+           "PEM file with the private key of upstream.tls-cert, without a passphrase."});
   set.add({"upstream.tls-server-name", &upstream_tls_server_name,
-           "The name that the server's certificate must be for; without it the host of the URL."});
-  set.add(
-      {"upstream.tls-verify", &upstream_tls_verify,
-       "Whether the server's certificate is verified; without that anybody can be the server."});
+           "Name that the server's certificate must be for. Empty: the host of upstream.url."});
+  set.add({"upstream.tls-verify", &upstream_tls_verify,
+           "Whether the proxy verifies the server's certificate. If false, anyone can impersonate "
+           "the server."});
   set.add({"upstream.connect-timeout", &connect_timeout,
-           "A server that has not accepted a connection for so long cannot be reached.",
+           "A server that does not accept a connection within this time is unreachable.",
            ns(milliseconds(10)), ns(minutes(1))});
-  set.add(
-      {"upstream.response-timeout", &response_timeout,
-       "A server that owes replies on a shared connection, or its part of a TLS handshake or "
-       "login on a new one, and sends nothing of them for so long is taken for gone; each reply "
-       "must have come to its end within ten times as long.",
-       ns(milliseconds(100)), ns(hours(1))});
+  set.add({"upstream.response-timeout", &response_timeout,
+           "Maximum silence on a connection to the server that owes a reply. Then the proxy closes "
+           "it. This covers shared connections, and the TLS handshake and login of new ones. Each "
+           "reply must be complete within ten times this time.",
+           ns(milliseconds(100)), ns(hours(1))});
   set.add({.name = "upstream.on-down",
            .target = &on_down,
-           .help =
-               "What a command gets when the server cannot be reached: an error reply that says "
-               "so, or its connection is closed, as by the server, so that client libraries "
-               "try again.",
+           .help = "What a command gets while the server is unreachable: an error, or a closed "
+                   "connection. Most client libraries retry after a closed connection.",
            .choices = {"error", "close"}});
-  set.add({"upstream.backoff-min", &backoff_min,
-           "Pause before the second connection attempt; it doubles from there. A command does not "
-           "wait for it: while clients ask, there is an attempt every 10 ms.",
-           ns(milliseconds(1)), ns(minutes(1))});
+  set.add(
+      {"upstream.backoff-min", &backoff_min,
+       "Pause before the second connection attempt. The pause then doubles, up to "
+       "upstream.backoff-max. Commands do not wait for the pause: while clients send commands, the "
+       "proxy tries every 10 ms, or every upstream.backoff-min if the server refuses its login.",
+       ns(milliseconds(1)), ns(minutes(1))});
   set.add({"upstream.backoff-max", &backoff_max, "Longest pause between connection attempts.",
            ns(milliseconds(1)), ns(minutes(5))});
 
   set.add({.name = "log.level",
            .target = &log_level,
-           .help = "The least important lines that are written to the log.",
+           .help = "Lowest level that is logged.",
            .choices = {"debug", "info", "warning", "error", "off"}});
-  set.add({"log.file", &log_file,
-           "File that the log is appended to, opened again by its name on SIGHUP; without it the "
-           "log goes to stderr. What cannot be written in time is dropped and counted "
-           "(heatsink_log_dropped_total)."});
+  set.add(
+      {"log.file", &log_file,
+       "File to append the log to. Empty: stderr. SIGHUP opens the file again by its name. Lines "
+       "that cannot be written in time are dropped and counted (heatsink_log_dropped_total)."});
   set.add({.name = "log.format",
            .target = &log_format,
-           .help = "text: time, level and message; json: an object per line with these members.",
+           .help = "text: time, level and message; json: one object per line with these members.",
            .choices = {"text", "json"}});
 
   set.add({"admin.listen", &admin,
-           "Address of the admin API, host:port; beyond loopback only with a token; \"off\" for "
-           "none."});
+           "Address of the admin API, host:port; off: no admin API. Beyond loopback it requires a "
+           "token."});
   set.add({"admin.token", &admin_token,
-           "What every request to the admin API must bear (Authorization: Bearer ...); better in "
-           "a file: command lines are seen by others."});
-  set.add({"admin.token-file", &admin_token_file, "The file with that token, one line."});
+           "Token that each admin API request must carry (Authorization: Bearer ...). Prefer "
+           "admin.token-file: other users can see command lines."});
+  set.add({"admin.token-file", &admin_token_file, "File with the admin token, on one line."});
 
   set.add({"admin.metrics-keys", &metrics_keys,
-           "Of so many of the busiest hot keys GET /metrics has rows of their own, by name "
-           "(privacy.redact-keys); 0: of none.",
+           "Number of hot keys that have separate metrics in GET /metrics, busiest first. 0: none. "
+           "Key names are shown as privacy.redact-keys says.",
            0, 1000});
 
   set.add({.name = "privacy.redact-keys",
            .target = &redact_keys,
-           .help = "How the names of keys are shown in the log, the admin API and heatsink top; "
-                   "hash: as key#0123456789abcdef.",
+           .help = "How key names appear in the log, the admin API and heatsink top. hash: as "
+                   "key#0123456789abcdef.",
            .choices = {"off", "hash"}});
   set.add({"privacy.redact-secret-file", &redact_secret_file,
-           "The file with the secret of that hash, one line, so that proxies show a key alike; "
-           "without it each start draws its own."});
+           "File with the secret of that hash, on one line. Proxies with the same secret show the "
+           "same hashes. Without it, each start draws a new secret."});
 
   set.add({"detection.enabled", &detection_enabled,
-           "Count accesses and name hot keys; without it nothing is cached."});
-  set.add({"detection.window", &window, "Length of the sliding window.", kWindowMin, kWindowMax});
-  set.add({"detection.slots", &slots, "Steps in which the window slides.", 1, 10});
+           "Whether accesses are counted and hot keys are found. If false, nothing is cached."});
+  set.add({"detection.window", &window,
+           "Length of the sliding window in which accesses are counted.", kWindowMin, kWindowMax});
+  set.add({"detection.slots", &slots, "Number of steps in which the window slides.", 1, 10});
   set.add({.name = "detection.dimension",
            .target = &dimension,
-           .help = "What is counted: accesses, bytes of values, writes, or reads that the server "
-                   "answered.",
+           .help =
+               "What is counted. requests counts accesses; bytes, the bytes of values; writes, the "
+               "accesses that may change the key; misses, the reads that the server answered.",
            .choices = {"requests", "bytes", "writes", "misses"}});
-  set.add(
-      {"detection.hot-qps", &hot_qps,
-       "A key with at least so many accesses (writes, misses) per second over the window is hot.",
-       kRateMin, kRateMax});
+  set.add({"detection.hot-qps", &hot_qps,
+           "A key is hot from this many accesses (writes, misses) per second, averaged over the "
+           "window.",
+           kRateMin, kRateMax});
   set.add({"detection.warm-qps", &warm_qps,
-           "A key with at least so many is warm: shown, not cached; at most hot-qps counts.", 0,
-           kRateMax});
+           "A key is warm from this many per second: listed, not cached. It is limited to hot-qps.",
+           0, kRateMax});
   set.add(
       {"detection.hot-bytes", &hot_bytes,
-       "Where bytes are counted, instead of hot-qps: a key with at least so many bytes per second "
-       "is hot.",
+       "With dimension bytes, instead of hot-qps: a key is hot from this many bytes per second.",
        kByteRateMin, kByteRateMax});
   set.add({"detection.warm-bytes", &warm_bytes,
-           "Where bytes are counted, instead of warm-qps; at most hot-bytes counts.", 0,
+           "With dimension bytes, instead of warm-qps. It is limited to hot-bytes.", 0,
            kByteRateMax});
-  set.add(
-      {"detection.hot-share", &hot_share,
-       "A warm key with at least this part of the node's traffic is hot, too; 0%: the share does "
-       "not matter.",
-       0, 1});
-  set.add({"detection.top-n", &top_n, "At most so many keys are hot at once.", 1, 4096});
+  set.add({"detection.hot-share", &hot_share,
+           "A warm key is also hot from this share of the node's traffic. 0%: the share does not "
+           "count.",
+           0, 1});
+  set.add({"detection.top-n", &top_n, "Maximum number of hot keys.", 1, 4096});
   set.add({"detection.confirm-windows", &confirm_windows,
-           "Consecutive windows that a key must be above the threshold before it is promoted; 1: "
-           "at once.",
-           1, 100});
+           "Consecutive windows above the threshold before a key becomes hot. 1: no wait.", 1,
+           100});
   set.add({"detection.demote-ratio", &demote_ratio,
-           "A hot key stays hot until its rate falls below hot-qps times this.", 0, 1});
+           "A hot key stays hot until its rate falls below this times its threshold.", 0, 1});
   set.add({"detection.write-hot-ratio", &write_hot_ratio,
-           "A hot key with fewer reads than this per write is write-hot: caching it would cost "
-           "more than it saves.",
+           "A hot key with fewer reads per write than this is write-hot: a copy would cost more "
+           "than it saves.",
            0, 1e6});
-  set.add({"detection.minimum-residence", &minimum_residence,
-           "A promoted key stays hot at least so long.", 0, kResidenceMax});
+  set.add({"detection.minimum-residence", &minimum_residence, "Minimum time that a key stays hot.",
+           0, kResidenceMax});
   set.add({"detection.promotion-interval", &promotion_interval,
-           "Promotions are made at most so often, all that are due together; 0: at once.", 0,
-           ns(minutes(10))});
+           "Minimum time between promotions; all due keys are promoted together. 0: each at once.",
+           0, ns(minutes(10))});
   set.add({"detection.demotion-interval", &demotion_interval,
-           "Demotions are made at most so often, all that are due together; 0: at once.", 0,
-           ns(minutes(10))});
-  set.add(
-      {"detection.burst", &burst,
-       "A key that comes to this part of what makes it hot all at once is hot before the window "
-       "has proven it; 0%: never. Not where confirm-windows is above 1.",
-       0, 1});
-  set.add({"detection.memory", &detection_memory, "Memory of the counters of all workers together.",
+           "Minimum time between demotions; all due keys are demoted together. 0: each at once. A "
+           "key that becomes write-hot is always demoted at once.",
+           0, ns(minutes(10))});
+  set.add({"detection.burst", &burst,
+           "A burst of this share of hot-qps times window makes a key hot at once. 0%: never. "
+           "Without a burst, a key becomes hot when the window proves its rate. Bursts do not "
+           "count where confirm-windows is above 1, nor where the share is less than 10 accesses.",
+           0, 1});
+  set.add({"detection.memory", &detection_memory, "Memory for the access counters of all workers.",
            bytes(kibibytes(256)), bytes(mebibytes(1024))});
   set.add({"detection.tick", &tick,
-           "How often the window is judged; a key that gets hot fast is judged at once.",
+           "How often the window is evaluated. A key whose rate rises fast is evaluated at once.",
            ns(milliseconds(10)), ns(seconds(5))});
 
+  set.add({"cache.enabled", &cache_enabled,
+           "Whether hot keys are served from local copies. If false, they are only found."});
   set.add(
-      {"cache.enabled", &cache_enabled, "Serve hot keys from local copies; off: find them only."});
-  set.add({.name = "cache.level",
-           .target = &level,
-           .help = "What is promised of local copies (docs/guides/consistency.md): off: none are "
-                   "kept; ttl: only that they end with expire-after-write; key: per key, within "
-                   "max-staleness; session: also across the keys that a connection reads.",
-           .choices = {"off", "ttl", "key", "session"}});
-  set.add({"cache.maximum-size", &maximum_size, "Local copies at once.", 1, 4096});
-  set.add({"cache.maximum-bytes", &maximum_bytes, "Bytes of all local copies.",
+      {.name = "cache.level",
+       .target = &level,
+       .help =
+           "Consistency of local copies (docs/guides/consistency.md). off keeps no copies; ttl "
+           "bounds only their age, by expire-after-write; key bounds the staleness of each key, by "
+           "max-staleness; session also keeps order across the keys that one connection reads.",
+       .choices = {"off", "ttl", "key", "session"}});
+  set.add({"cache.maximum-size", &maximum_size,
+           "Maximum number of keys with local copies. A key has up to 8 copies, one for each read "
+           "command with its arguments.",
+           1, 4096});
+  set.add({"cache.maximum-bytes", &maximum_bytes, "Maximum total size of local copies.",
            bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
-  set.add({"cache.maximum-value-bytes", &maximum_value_bytes,
-           "A value larger than this is never cached.", 1, bytes(mebibytes(16))});
+  set.add({"cache.maximum-value-bytes", &maximum_value_bytes, "A larger value is never cached.", 1,
+           bytes(mebibytes(16))});
   set.add({"cache.maximum-nil", &maximum_nil,
-           "Of the local copies, at most so many that say \"no such key\".", 0, 4096});
+           "Maximum number of local copies that say \"no such key\".", 0, 4096});
   set.add({"cache.maximum-tracked-keys", &maximum_tracked_keys,
-           "Names that the server may have to remember for the proxy, each until its key changes: "
-           "they share its tracking-table-max-keys (1000000) with clients that track themselves. "
-           "Past it, hot keys that it does not remember yet get no copies.",
+           "Maximum number of keys that the server tracks for the proxy. Further hot keys get no "
+           "copies. The server tracks a key until it changes. This proxy and all clients that use "
+           "tracking share the server's tracking-table-max-keys (default 1000000).",
            1, 10'000'000});
-  set.add({"cache.warm-share", &warm_share,
-           "Of maximum-size and maximum-bytes, what warmed keys may take at most (heatsink warm, "
-           "warming).",
-           0, 1});
-  set.add({"cache.expire-after-write", &expire_after_write,
-           "A local copy lives at most so long, even if the key has no TTL or the server tells "
-           "nothing.",
-           ns(milliseconds(10)), ns(hours(1))});
+  set.add(
+      {"cache.warm-share", &warm_share,
+       "Maximum share of maximum-size and maximum-bytes for warmed keys (heatsink warm, warming).",
+       0, 1});
+  set.add(
+      {"cache.expire-after-write", &expire_after_write,
+       "Maximum lifetime of a local copy, even if the key has no TTL and no invalidation arrives.",
+       ns(milliseconds(10)), ns(hours(1))});
   set.add({"cache.max-staleness", &max_staleness,
-           "Hard bound, at the levels key and session: without proof from the server within this "
-           "time no local copy is served.",
+           "At levels key and session, no copy is served without proof from the server within this "
+           "time. This limit also holds when the server hangs or the network is cut.",
            kStalenessMin, kStalenessMax});
   set.add({"cache.maximum-waiters", &maximum_waiters,
-           "Clients of one worker that may wait for the same fill; further ones ask the server "
-           "themselves.",
+           "Maximum number of clients per worker that wait for the same fill. Others read from the "
+           "server.",
            0, 100'000});
   set.add({"cache.heartbeat-interval", &heartbeat_interval,
-           "How often the server proves that it still sends invalidations; at most half of "
+           "How often the server proves that it still sends invalidations. At most half of "
            "max-staleness.",
            ns(milliseconds(5)), ns(seconds(30))});
   set.add({"cache.acl-staleness", &acl_staleness,
-           "A user who may no longer read a key gets no local copy of it after this. The server is "
-           "asked twice as often who may do what.",
+           "Maximum time for which a user still gets copies of a key after losing the right to "
+           "read it. The proxy asks the server for permissions twice in this time.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"cache.heartbeat-key", &heartbeat_key,
-           "The key that the proof asks for (EXISTS); it need not exist."});
+           "Key that the heartbeat reads (EXISTS). It need not exist."});
 
-  set.add(
-      {"refresh.enabled", &refresh_enabled,
-       "Renew copies that are read before they have lived expire-after-write, so that no reader "
-       "waits for it (docs/guides/refresh.md)."});
-  set.add({"refresh.interval", &refresh_interval, "How often it is looked which copies are due.",
-           ns(milliseconds(5)), ns(seconds(10))});
-  set.add(
-      {"refresh.ahead", &refresh_ahead,
-       "A copy is renewed when this part of its life is left, or up to twice as much: drawn for "
-       "each, so that what was filled together is not renewed together.",
-       0.01, 0.45});
+  set.add({"refresh.enabled", &refresh_enabled,
+           "Whether copies that clients read are renewed before they expire, so that no reader "
+           "waits. It concerns copies that end with expire-after-write (docs/guides/refresh.md)."});
+  set.add({"refresh.interval", &refresh_interval,
+           "How often the proxy looks for copies that are due for renewal.", ns(milliseconds(5)),
+           ns(seconds(10))});
+  set.add({"refresh.ahead", &refresh_ahead,
+           "A copy is renewed when this share of its lifetime, or up to twice as much, is left. "
+           "Each copy draws its own share at random, so that copies of the same age are not "
+           "renewed together.",
+           0.01, 0.45});
   set.add({"refresh.max-failures", &refresh_failures_max,
-           "After so many failures in a row a copy is left to end; then its readers ask.", 1, 100});
+           "After this many failures in a row, a copy is left to expire; then its next reader asks "
+           "the server.",
+           1, 100});
 
   set.add({"audit.sample-rate", &audit_rate,
-           "Part of the local hits that are compared with the server afterwards, on a connection "
-           "of its own; 0%: none.",
+           "Share of local hits that are compared with the server afterwards. 0%: none. The "
+           "comparisons use a separate connection.",
            0, 1});
-  set.add({"audit.maximum-rate", &audits_per_second,
-           "At most so many of them per second; each is two small commands for the server.", 1,
-           1000});
+  set.add(
+      {"audit.maximum-rate", &audits_per_second,
+       "Maximum number of such comparisons per second. Each costs the server two small commands.",
+       1, 1000});
 
   set.add({"limits.maximum-keys", &limits_keys,
-           "Keys, or clients, that each rule with a limit remembers at once; past it the one that "
-           "is farthest from its limit is forgotten. 128 bytes each, with sliding windows 800.",
+           "Maximum number of keys, or clients, that each rule with a limit remembers. Beyond it, "
+           "the one farthest from its limit is forgotten. Each takes 128 bytes, or 800 bytes with "
+           "sliding windows.",
            64, 1'000'000});
   set.add({"limits.maximum-waiting", &limits_waiting,
-           "Clients that may wait for their turn at once (limit.over: delay); one more is refused.",
+           "Maximum number of clients that wait for their turn (limit.over: delay). Others are "
+           "refused.",
            0, 1'000'000});
+  set.add({"limits.refusal-delay", &refusal_delay,
+           "Delay of refusals for a client that sends only refused commands. 0: no delay. The "
+           "delay begins with the 65th refusal in a row.",
+           0, ns(seconds(1))});
   set.add(
-      {"limits.refusal-delay", &refusal_delay,
-       "A client that asks for nothing but what is refused is told so after this, from the 65th "
-       "refusal in a row on; 0: at once.",
-       0, ns(seconds(1))});
-  set.add({"limits.automatic-qps", &automatic_qps,
-           "A key with at least so many accesses per second, and without a limit of its own, may "
-           "send the server no more than this until it cools down; 0: off.",
-           0, kRateMax});
+      {"limits.automatic-qps", &automatic_qps,
+       "Limits a key that reaches this many accesses per second to that rate at the server. 0: "
+       "off. The limit applies to keys whose rule has none, and ends when the key has cooled down.",
+       0, kRateMax});
 
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",
-                    "Thresholds and promises of their own for some keys; what a rule does not say "
-                    "is as under detection and cache (docs/guides/rules.md).",
+                    "Rules set thresholds, consistency levels and limits for some keys. What a "
+                    "rule does not set is as under detection and cache (docs/guides/rules.md).",
                     "match=product:*,hot-qps=500,window=1s"},
       rules));
   set.add(std::make_unique<OptionListOf<WarmingOptions>>(
-      OptionListRow{"warming", "warming",
-                    "Keys that are hot at a time of day, whatever their rate "
-                    "(docs/guides/warming.md).",
-                    "key=sale:42,from=19:55,until=20:30"},
+      OptionListRow{
+          "warming", "warming",
+          "Keys that are hot at a time of day, whatever their rate (docs/guides/warming.md).",
+          "key=sale:42,from=19:55,until=20:30"},
       warming));
 }
 

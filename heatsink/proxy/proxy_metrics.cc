@@ -18,49 +18,47 @@ namespace {
 constexpr MetricRow kHitsByCommand{"heatsink_local_hits_by_command_total", MetricKind::kCounter,
                                    "Commands answered from local copies, by command.", "command"};
 constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
-                             "Client connections now open."};
+                             "Client connections open now."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
-                             "Private connections to the server that clients now hold."};
+                             "Private connections to the server that clients hold now."};
 constexpr MetricRow kUp{
     "heatsink_coherence_up", MetricKind::kGauge,
-    "1 while the server proves that it sends invalidations, so that copies may be served."};
+    "1 while the server proves that it sends invalidations, so that copies may be served; else 0."};
 constexpr MetricRow kEntries{"heatsink_cache_entries", MetricKind::kGauge,
-                             "Local copies now held."};
+                             "Local copies held now."};
 constexpr MetricRow kBytes{"heatsink_cache_bytes", MetricKind::kGauge,
-                           "Bytes of the local copies now held."};
-constexpr MetricRow kTracked{"heatsink_tracked_keys", MetricKind::kGauge,
-                             "Names that the server remembers for the proxy's tracking connection, "
-                             "of cache.maximum-tracked-keys."};
+                           "Bytes of the local copies held now."};
+constexpr MetricRow kTracked{
+    "heatsink_tracked_keys", MetricKind::kGauge,
+    "Key names that the server tracks for the proxy now. cache.maximum-tracked-keys limits them."};
 constexpr MetricRow kBuffers{"heatsink_client_buffers_bytes", MetricKind::kGauge,
-                             "Bytes of requests and replies now kept for clients, in steps of 64 "
-                             "KiB for each (proxy.maximum-memory)."};
+                             "Bytes of requests and replies buffered for clients now, in steps of "
+                             "64 KiB per client. proxy.maximum-memory limits them."};
 constexpr MetricRow kHot{"heatsink_hot_keys", MetricKind::kGauge, "Keys that are hot now."};
 constexpr MetricRow kWriteHot{"heatsink_write_hot_keys", MetricKind::kGauge,
                               "Keys that are write-hot now: busy, but not worth a copy."};
 constexpr MetricRow kStaleness{
     "heatsink_audit_staleness_seconds", MetricKind::kHistogram,
-    "Of hits whose key has another value by the time of the audit: for how long, at least, the "
-    "copy "
-    "could be served after the server had answered that value. 0: it was gone by then."};
+    "How long, at least, a suspected copy could be served after the server's other answer. 0: it "
+    "was gone by then. A copy is suspected when the server answers another value in the audit."};
 constexpr MetricRow kLogDropped{
     "heatsink_log_dropped_total", MetricKind::kCounter,
-    "Log lines that were not written: the log was not read fast enough, or its file took none."};
+    "Log lines that were lost: the log was not read fast enough, or its file took none."};
 constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
 constexpr MetricRow kUpstreamUp{"heatsink_upstream_up", MetricKind::kGauge,
-                                "1 while the server answers the proxy."};
+                                "1 while the server answers the proxy; else 0."};
 constexpr MetricRow kClientLatency{
     "heatsink_client_latency_seconds", MetricKind::kHistogram,
-    "From when the proxy has read a client's commands until it has answered all that the client "
-    "has sent: of a client that does not pipeline, the latency of each command. Without commands "
-    "that wait by their nature (BLPOP, SUBSCRIBE, MONITOR)."};
+    "Time from reading a client's commands until all of them are answered. For a client that does "
+    "not pipeline, it is the latency of each command. Commands that wait by their nature (BLPOP, "
+    "SUBSCRIBE, MONITOR) are not included."};
 constexpr MetricRow kUpstreamLatency{
     "heatsink_upstream_latency_seconds", MetricKind::kHistogram,
-    "From when a command is sent to the server until its whole reply has come, by the kind of "
-    "connection. Commands that wait (BLPOP) travel on private ones.",
+    "Time from sending a command to the server until its whole reply has arrived. lane is the kind "
+    "of connection: shared or private. Commands that wait (BLPOP) use private connections.",
     "lane"};
 constexpr MetricRow kFillLatency{"heatsink_fill_latency_seconds", MetricKind::kHistogram,
-                                 "From when the server is asked for a local copy until it is "
-                                 "there."};
+                                 "Time from asking the server for a local copy until its answer."};
 
 using Histogram = DurationHistogram Latencies::*;
 

@@ -12,34 +12,38 @@ Error wrong(std::string sentence) { return {ErrorCode::kInvalidArgument, std::mo
 }  // namespace
 
 void WarmingOptions::describe(OptionSet& set) {
-  set.add({.name = "key", .target = &key, .help = "The exact name of the key that is warmed."});
+  set.add({.name = "key", .target = &key, .help = "Exact name of the key."});
   set.add({.name = "file",
            .target = &file,
-           .help = "Instead of key: a file with the names of up to 1000, one on a line, read at "
+           .help = "Instead of key: a file with up to 1000 key names, one per line. It is read at "
                    "the start."});
   set.add({.name = "pattern",
            .target = &pattern,
-           .help = "Instead of key: the names to be found on the server (SCAN) when the window "
-                   "opens, as in product:*."});
-  set.add({"limit", &keys_max, "Of a pattern, at most so many keys.", 1,
+           .help = "Instead of key: a glob such as product:*. The proxy looks for its keys with "
+                   "SCAN when the window opens."});
+  set.add({"limit", &keys_max, "Maximum number of keys of a pattern.", 1,
            detect::WarmPattern::kKeysMax});
-  set.add({"search-again", &search_again,
-           "A pattern's keys are looked for again so often while the window is open; 0: never.", 0,
-           std::chrono::nanoseconds(std::chrono::hours(24)).count()});
-  set.add({"db", &db, "Their database.", 0, 1'000'000});
+  set.add(
+      {"search-again", &search_again,
+       "How often the proxy looks for a pattern's keys again while the window is open. 0: never.",
+       0, std::chrono::nanoseconds(std::chrono::hours(24)).count()});
+  set.add({"db", &db, "Database of the keys.", 0, 1'000'000});
   set.add({.name = "from",
            .target = &from,
-           .help = "The time of day at which they become hot, as in \"19:55\"."});
-  set.add({.name = "until",
-           .target = &until,
-           .help = "When it ends; not later than from: on the next day."});
-  set.add({.name = "days",
-           .target = &days,
-           .help = "The days on which it begins, as in mon-fri or sat,sun; empty: each."});
+           .help = "Time of day at which the keys become hot, such as \"19:55\"."});
+  set.add(
+      {.name = "until",
+       .target = &until,
+       .help =
+           "Time of day at which the window ends. If it is not later than from: on the next day."});
+  set.add(
+      {.name = "days",
+       .target = &days,
+       .help = "Days on which the window begins, such as mon-fri or sat,sun. Empty: every day."});
   set.add({.name = "zone",
            .target = &zone,
-           .help = "Whose clocks: local (of this machine, or of the environment's TZ), UTC, or an "
-                   "offset as +02:00."});
+           .help = "Time zone: local (of this machine, or of the environment's TZ), UTC, or an "
+                   "offset such as +02:00."});
 }
 
 Result<std::vector<detect::WarmKey>> WarmingOptions::keys() const {

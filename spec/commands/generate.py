@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a real redis-server says of its commands: one JSON row per command, sorted by name,
-behind a first row that names the server.
+"""Writes the command table of a real redis-server: a first row that names the server, then one JSON
+row per command, sorted by name.
 
     spec/commands/generate.py [--server redis-server]    writes redis-<version>.jsonl beside itself
-    spec/commands/generate.py --check redis-7.0.15.jsonl exit code 1 if that server says otherwise
+    spec/commands/generate.py --check redis-7.0.15.jsonl exit code 1 if the server's table differs
 
-The server runs on a unix socket in a temporary folder and ends with the script. Only facts that
-heatsink uses are kept; fields that are empty are left out, so that a row is as long as it has
-something to say.
+The server runs on a Unix socket in a temporary folder and stops with the script. The rows have only
+facts that heatsink uses, and no empty fields.
 """
 
 import argparse
@@ -95,8 +94,8 @@ def describe(server):
 def main():
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("--server", default="redis-server")
-    options.add_argument("--check", metavar="FILE")
+    options.add_argument("--server", default="redis-server", help="default redis-server")
+    options.add_argument("--check", metavar="FILE", help="compare with this file, write nothing")
     chosen = options.parse_args()
     here = pathlib.Path(__file__).resolve().parent
     version, text = describe(chosen.server)

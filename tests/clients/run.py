@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One client library's program through heatsink: run.py install|run CLIENT --build FOLDER.
+"""run.py install|run CLIENT --build FOLDER: tests one client library through heatsink.
 
-Exit 77 says that it cannot be had here, and why. `install` alone uses the network, and only when
-what it installs has changed since. The program is given a port, a RESP version and, for TLS, a
-file with the authority. It says "ok STEP" after each step of its row, and asks for what it cannot
-do itself by a line, which is answered by a line when it is done:
+Exit code 77 means that the library is not available here; the output says why. Only `install` uses
+the network, and only when its list of packages has changed. The test program of the library gets a
+port, a RESP version and, for TLS, the file of a certificate authority. It prints "ok STEP" after
+each step of its row. It can ask for an action by a line, which is answered by a line:
 
-    RESTART SERVER   ends the server and starts it again
+    RESTART SERVER   stops the server and starts it again
     RESTART PROXY    kills heatsink and starts it again
     HITS             answers how many reads heatsink has served locally
 """
@@ -128,11 +128,13 @@ def run_one(client, folder, heatsink, way):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("action", choices=("install", "run"))
-    parser.add_argument("client", choices=rows.CLIENTS)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--heatsink", type=pathlib.Path)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("action", choices=("install", "run"), help="what to do")
+    parser.add_argument("client", choices=rows.CLIENTS, help="the client library")
+    parser.add_argument(
+        "--build", type=pathlib.Path, required=True, help="folder for the installed libraries"
+    )
+    parser.add_argument("--heatsink", type=pathlib.Path, help="the program to test")
     options = parser.parse_args()
     client = rows.CLIENTS[options.client]
     folder = options.build.resolve() / options.client

@@ -160,27 +160,33 @@ int run(int argc, char** argv) {
   PlayOptions options;
   std::string path;
   double bound_ms = 0;
-  CLI::App app("Records what many clients are told, and judges it.");
+  CLI::App app("Records what many clients read and write, and checks the record.");
   app.require_subcommand(1);
-  CLI::App& play_app = *app.add_subcommand("play", "Plays sessions and records their history.");
-  play_app.add_option("--out", options.out, "The file")->required();
-  play_app.add_option("--target", options.targets, "host:port of the server, then of each proxy")
+  CLI::App& play_app = *app.add_subcommand("play", "Run client sessions and record their history.");
+  play_app.add_option("--out", options.out, "File for the history")->required();
+  play_app
+      .add_option("--target", options.targets,
+                  "Address of the server, then of each proxy, host:port")
       ->required();
-  play_app.add_option("--sessions", options.sessions, "via=1,count=8,... (load_spec.h)")
+  play_app
+      .add_option("--sessions", options.sessions, "Sessions, as in via=1,count=8,... (load_spec.h)")
       ->required();
-  play_app.add_option("--prefix", options.prefix, "Of the keys' names");
-  play_app.add_option("--for", options.seconds, "Seconds, at least");
-  play_app.add_option("--operations", options.operations, "At least so many, within reason");
-  play_app.add_flag("--until-told", options.until_told, "Also until the standard input ends");
-  play_app.add_option("--seed", options.seed, "The same seed asks the same");
-  CLI::App& check_app = *app.add_subcommand("check", "Exit status 1: promises were broken.");
-  check_app.add_option("file", path, "A history")->required();
+  play_app.add_option("--prefix", options.prefix, "Prefix of all key names");
+  play_app.add_option("--for", options.seconds, "Minimum duration in seconds");
+  play_app.add_option("--operations", options.operations,
+                      "Minimum number of operations, up to a time limit");
+  play_app.add_flag("--until-told", options.until_told,
+                    "Continue at least until standard input ends");
+  play_app.add_option("--seed", options.seed, "Seed: the same seed gives the same operations");
+  CLI::App& check_app =
+      *app.add_subcommand("check", "Check a history; exit code 1 if a promise was broken.");
+  check_app.add_option("file", path, "File of the history")->required();
   check_app.add_option("--bound-ms", bound_ms,
-                       "How old a read may be; 0: every key must be linearizable");
+                       "Maximum age of a read, in ms; 0: every key must be linearizable");
   const std::map<std::string, Level> levels = {
       {"ttl", Level::kTtl}, {"key", Level::kKey}, {"session", Level::kSession}};
   Level level = Level::kKey;
-  check_app.add_option("--level", level, "What was promised: ttl, key or session")
+  check_app.add_option("--level", level, "Level to check: ttl, key or session")
       ->transform(CLI::CheckedTransformer(levels));
   CLI11_PARSE(app, argc, argv);
   return play_app.parsed() ? play(options) : check(path, bound_ms, level);

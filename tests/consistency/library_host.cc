@@ -224,12 +224,13 @@ int run(int argc, char** argv) {
   std::vector<std::string> set;
   bool has_own = false;
   std::int64_t dawdle_ms = 0;
-  CLI::App app("The library as a process, for sessions of a recorded run.");
+  CLI::App app("Runs the library as a process, for sessions of a recorded run.");
   app.add_option("--server", server, "server.url")->required();
-  app.add_option("--set", set, "name=value");
+  app.add_option("--set", set, "Option of the library, name=value");
   app.add_flag("--own-loader", has_own,
-               "Loads and writes by connections that are not the library's");
-  app.add_option("--dawdle-ms", dawdle_ms, "So long an own loader keeps what it has read");
+               "Load and write over separate connections, not those of the library");
+  app.add_option("--dawdle-ms", dawdle_ms,
+                 "Delay of the separate loader between read and return, in ms");
   CLI11_PARSE(app, argc, argv);
   Host host(options_of(server, set), has_own, Millis(dawdle_ms));
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

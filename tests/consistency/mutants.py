@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mutants.py [NAME ...] [--for SECONDS] [--rounds N]: does the checker see what is missing?
+"""mutants.py [NAME ...] [--for SECONDS] [--rounds N]: tests whether the checker finds known faults.
 
-Builds the proxy with one safeguard removed at a time, in a copy of the tree (build/mutants), and
-plays the runs of runs.py against it until one is judged broken. Prints a table. Exit status 1: a
-mutant that should be caught was not. Needs build/dev/tests/consistency/heatsink_history; some
-minutes on two cores.
+It removes one safeguard at a time from a copy of the tree (build/mutants), builds that proxy, and
+plays the runs of runs.py against it until one is judged broken. It prints a table. The exit code is
+1 if the checker missed a mutant that it should find. It needs
+build/dev/tests/consistency/heatsink_history, and takes some minutes on two cores.
 """
 
 import argparse
@@ -198,9 +198,9 @@ def hunt(mutant, seconds, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="only these")
-    parser.add_argument("--for", dest="seconds", type=float, default=6, help="of each run")
-    parser.add_argument("--rounds", type=int, default=2, help="of all runs, with other seeds")
+    parser.add_argument("names", nargs="*", help="test only these mutants")
+    parser.add_argument("--for", dest="seconds", type=float, default=6, help="seconds of each run")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds, each with other seeds")
     flags = parser.parse_args()
     os.environ["HEATSINK"] = str(BINARY)
     os.environ["HEATSINK_LIBRARY_HOST"] = str(LIBRARY_HOST)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The differential test by hand: more steps, other seeds, or one conversation again.
+"""Runs the differential test by hand: more steps, other seeds, or one recorded conversation.
 
     PYTHONPATH=tests python3 tests/differential/play.py --seed 7 --steps 20000
     PYTHONPATH=tests python3 tests/differential/play.py --caching off --seeds 100
     PYTHONPATH=tests python3 tests/differential/play.py --replay found.txt
 
-HEATSINK names the proxy, as for every test (tests/harness). A difference is told with the fewest
-steps that were found to make it, as a conversation that --replay plays.
+The environment variable HEATSINK names the proxy, as for every test (tests/harness). If the replies
+differ, the script prints the shortest conversation that it found with this difference; --replay
+plays it again.
 """
 
 import argparse
@@ -30,11 +31,15 @@ def main():
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--seeds", type=int, default=1, help="so many, from --seed on")
-    options.add_argument("--steps", type=int, default=5000)
-    options.add_argument("--caching", choices=sorted(CACHING), default="eager")
-    options.add_argument("--replay", metavar="FILE")
+    options.add_argument("--seed", type=int, default=1, help="first seed (default 1)")
+    options.add_argument("--seeds", type=int, default=1, help="number of seeds (default 1)")
+    options.add_argument(
+        "--steps", type=int, default=5000, help="steps for each seed (default 5000)"
+    )
+    options.add_argument(
+        "--caching", choices=sorted(CACHING), default="eager", help="cache settings of the proxy"
+    )
+    options.add_argument("--replay", metavar="FILE", help="play this conversation only")
     chosen = options.parse_args()
     with Stage(chosen.caching) as stage:
         if chosen.replay:

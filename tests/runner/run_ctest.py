@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run_ctest.py FOLDER RESULT [FLAG of ctest ...]: ctest, with a second chance for process tests.
+"""run_ctest.py FOLDER RESULT [FLAG of ctest ...]: runs ctest, and failed process tests twice.
 
-A test with the label "process" starts programs and may lose a race against the machine. If it
-fails, it runs once more, alone, after all others; if it passes then, it counts as passed and is
-reported as flaky. Every other test runs once: its time and its input are arguments, so a failure is
-a fault.
+A test with the label "process" starts programs and may fail on a busy machine. If it fails, it runs
+once more, alone, after all others. If it then passes, it counts as passed and is reported as flaky.
+Every other test runs once: its time and its input are arguments, so a failure is a fault.
 
-RESULT receives lines `passed N`, `failed N`, `skipped N`, `flaky NAME`, `broken NAME`. The output
-of what failed goes to standard output, of a flaky test its first run too.
-Exit: 0 the result was written; 1 ctest gave none, and the output says why.
+RESULT receives lines `passed N`, `failed N`, `skipped N`, `flaky NAME`, `broken NAME`. Standard
+output receives the output of failed tests, and of the first run of flaky tests.
+Exit code: 0 the result was written; 1 ctest gave no result, and the output says why.
 """
 
 import collections

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Servers newer than Debian 12's, unpacked beside the system, which stays as it is.
+"""Downloads servers newer than those of Debian 12 into a folder. The system does not change.
 
     tests/servers/unpack.py [--folder build/servers] [NAME...]     prints NAME and its program
 
-apt itself downloads them, from the Debian mirror that this machine uses, and checks them against
-Debian's signature; its lists and its cache are our own. A server comes with the libraries of
-its own suite and is started by that suite's loader. What is there already is not asked for again.
-Where nothing can be downloaded, it says so, and exits with 77.
+apt downloads the packages from this machine's Debian mirror and checks Debian's signature, with
+package lists and a cache in that folder. Each server comes with the libraries of its suite, and
+that suite's loader starts it. The script does not download again what is there already. If nothing
+can be downloaded, it says so and exits with 77.
 """
 
 import argparse
@@ -128,8 +128,10 @@ def main():
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    options.add_argument("--folder", default="build/servers", type=pathlib.Path)
-    options.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SERVERS))
+    options.add_argument(
+        "--folder", default="build/servers", type=pathlib.Path, help="default build/servers"
+    )
+    options.add_argument("names", nargs="*", metavar="NAME", help="of " + ", ".join(SERVERS))
     chosen = options.parse_args()
     for name in chosen.names or SERVERS:
         print(f"{name}: looking", file=sys.stderr, flush=True)

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang_tidy.py BUILD_FOLDER [--deep] [PATH ...]: clang-tidy over the tree, clean units only once.
+"""clang_tidy.py BUILD_FOLDER [--deep] [PATH ...]: runs clang-tidy on units not known to be clean.
 
-It reads the translation units of the build, each of which includes several .cc files. A unit is
-skipped if it was clean before with the same flags, the same configuration and the same content of
-every file that it includes; then only these files are read. ~/.cache/heatsink/clang-tidy remembers
-that for every checkout of this user. The folder may be deleted at any time; rows that no checkout
-has needed for a month are deleted.
+It reads the translation units of the build, each of which includes several .cc files. It skips a
+unit that was clean with the same flags, the same configuration and the same content of every file
+that it includes; for such a unit it reads only these files. ~/.cache/heatsink/clang-tidy stores the
+clean units of all checkouts of this user. You may delete that folder at any time; the script
+deletes entries that no checkout has used for a month.
 
 --deep (./check --long) adds clang's path-sensitive analyzer, which costs more than all other checks
-together. Tests go without it: the sanitizers' runs show what it looks for. PATHs limit the work to
-units that include a file under one of them.
-Exit: 0 clean; 1 findings, on the output.
+together. It leaves out tests, since the sanitizer runs find what it looks for. PATHs limit the work
+to units that include a file under one of them.
+Exit code: 0 clean; 1 findings, printed to standard output.
 """
 
 import argparse
@@ -156,9 +156,9 @@ def entries_of(build, paths):
 
 def main():
     given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    given.add_argument("--deep", action="store_true")
-    given.add_argument("build")
-    given.add_argument("paths", nargs="*")
+    given.add_argument("--deep", action="store_true", help="add clang's path-sensitive analyzer")
+    given.add_argument("build", help="build folder, such as build/lint")
+    given.add_argument("paths", nargs="*", help="check only units that include these")
     given = given.parse_args()
     build = pathlib.Path(given.build).resolve()
     entries = entries_of(build, given.paths)

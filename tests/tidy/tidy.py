@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tidy.py [RULE ...]: tells where the tree breaks the rules of the house (all of them by default).
+"""tidy.py [RULE ...]: reports where the tree breaks the style rules (default: all rules).
 
---list names the rules; --self-test RULE shows that the rule can pass and can fail.
-Exit: 0 nothing found; 1 findings, one a line: `path:line: rule: what is wrong`.
+--list lists the rules; --self-test RULE shows that the rule can pass and can fail.
+Exit code: 0 no findings; 1 findings, one per line: `path:line: rule: what is wrong`.
 """
 
 import argparse
@@ -25,9 +25,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def main():
     flags = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    flags.add_argument("--list", action="store_true")
-    flags.add_argument("--self-test", action="store_true")
-    flags.add_argument("rules", nargs="*", metavar="RULE")
+    flags.add_argument("--list", action="store_true", help="list the rules")
+    flags.add_argument(
+        "--self-test", action="store_true", help="show that each rule can pass and can fail"
+    )
+    flags.add_argument("rules", nargs="*", metavar="RULE", help="check only these rules")
     given = flags.parse_args()
     names = given.rules or list(RULES)
     if unknown := [name for name in names if name not in RULES]:

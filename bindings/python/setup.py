@@ -42,7 +42,7 @@ def run(*command: str | pathlib.Path) -> str:
 
 def build_library(build: pathlib.Path) -> None:
     if shutil.which("cmake") is None:
-        raise SystemExit("heatsink: cmake is missing; deploy/debian-packages.txt lists what is needed")
+        raise SystemExit("heatsink: cmake is missing; install deploy/debian-packages.txt")
     generator = ("-G", "Ninja") if shutil.which("ninja") else ()
     flags = ("-DCMAKE_BUILD_TYPE=Release", "-DHEATSINK_APPS=OFF", "-DHEATSINK_TESTS=OFF")
     try:

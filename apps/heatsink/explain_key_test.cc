@@ -133,7 +133,7 @@ TEST(Explain, WithoutAThresholdNoNumberIsInvented) {
   HotkeysView view = judged_answer();
   view.node.warm = kUnknown;
   const std::string text = explain_text(view, {"nobody", std::nullopt});
-  EXPECT_THAT(text, HasSubstr("below the threshold for warm keys"));
+  EXPECT_THAT(text, HasSubstr("so it is below the\n          threshold for warm keys"));
   EXPECT_THAT(text, Not(HasSubstr("listed    ")));
 }
 

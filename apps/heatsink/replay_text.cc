@@ -97,8 +97,8 @@ std::string evidence_mark(const replay::Setting& setting) {
 std::string evidence_note(const std::string& table) {
   if (table.find(" few\n") == std::string::npos) return "";
   return fmt::format(
-      "few: fewer than {:g} accesses make a key hot there. That can be chance, so it is never "
-      "recommended.\n",
+      "few: fewer than {:g} accesses make a key hot there. That can be chance, so it is\n"
+      "never recommended.\n",
       replay::kLeastEvidence);
 }
 

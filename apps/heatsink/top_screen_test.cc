@@ -149,7 +149,7 @@ TEST(TopScreen, NoAnswerYet) {
 
 NO ANSWER from http://127.0.0.1:6390 for 12s: Connection refused
 
-Is `heatsink proxy` running, with --admin 127.0.0.1:6390?
+Is 'heatsink proxy' running, with --admin 127.0.0.1:6390?
 Trying again every 1s.
 
 

@@ -35,7 +35,7 @@ TEST(WarmJson, WhatCannotBeIsToldWhere) {
   EXPECT_EQ(fault(R"({"keys": ["a"]})"), "\"for_seconds\" must be 1 .. 604800");
   for (const char* time : {"0", "-1", "1e99", "\"1\"", "null", "604801"})
     EXPECT_NE(fault(R"({"keys": ["a"], "for_seconds": )" + std::string(time) + "}"), "") << time;
-  EXPECT_NE(fault(R"({"keys": ["a", 7], "for_seconds": 9})").find("key 2 of"), std::string::npos);
+  EXPECT_NE(fault(R"({"keys": ["a", 7], "for_seconds": 9})").find("key 2 in"), std::string::npos);
   for (const char* key :
        {"{}", "[]", R"({"name": "a", "name_base64": "YQ=="})", R"({"name_base64": "?"})",
         R"({"name": "a", "db": -1})", R"({"name": "a", "db": "0"})"})

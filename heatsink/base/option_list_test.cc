@@ -75,8 +75,8 @@ TEST_F(OptionLists, OnlyQuotesMeanSomethingInAValue) {
   EXPECT_EQ(rules.back().match, "a=b");
   EXPECT_THAT(add("match=\"\",window=1s"), IsEmpty());
   EXPECT_EQ(rules.back().match, "");
-  EXPECT_THAT(add("match=\"ab"), ElementsAre(HasSubstr("the quotes of match do not match")));
-  EXPECT_THAT(add("match=\"ab\"c,window=1s"), ElementsAre(HasSubstr("the quotes of match")));
+  EXPECT_THAT(add("match=\"ab"), ElementsAre(HasSubstr("the quotes of 'match' do not match")));
+  EXPECT_THAT(add("match=\"ab\"c,window=1s"), ElementsAre(HasSubstr("the quotes of 'match'")));
 }
 
 TEST_F(OptionLists, FaultyTextTellsAllAndAddsNothing) {
@@ -156,7 +156,7 @@ TEST_F(OptionLists, FaultsNameTheLineAndTheItem) {
           "inherit",
           HasSubstr(
               "h.yaml:10: a rule must be written as 'name: value' lines, the first one after"),
-          HasSubstr("h.yaml:11: a rule is written"), HasSubstr(": a rule is written"),
+          HasSubstr("h.yaml:11: a rule must be written"), HasSubstr(": a rule must be written"),
           HasSubstr("h.yaml:13: aliases"), HasSubstr("h.yaml:14: workers is '65'")));
   EXPECT_TRUE(rules.empty()) << "all or nothing";
 }

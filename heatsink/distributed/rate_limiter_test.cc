@@ -243,7 +243,7 @@ TEST(RateLimiterOptions, TellsWhatCannotBe) {
   EXPECT_THAT(refused([](auto& o) { o.lease_share = 1.1; }), HasSubstr("0 to 1"));
   EXPECT_THAT(refused([](auto& o) { o.lease_lasts = 1ms; }), HasSubstr("10ms to 1m"));
   EXPECT_THAT(refused([](auto& o) { o.patience = 0ns; }), HasSubstr("patience"));
-  EXPECT_THAT(refused([](auto& o) { o.keys_max = 0; }), HasSubstr("1 key"));
+  EXPECT_THAT(refused([](auto& o) { o.keys_max = 0; }), HasSubstr("keys_max must be at least 1"));
   EXPECT_THAT(refused([](auto& o) { o.limit.rate.count = 0; }), HasSubstr("rate"));
 }
 

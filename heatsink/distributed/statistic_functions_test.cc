@@ -198,7 +198,7 @@ TEST_F(StatisticFunctionsTest, AnotherLengthIsRefused) {
   const auto reply = call("add", {"b", "1", "2000", "60", encode_part(summary_of({2}))});
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(reply.error().message, HasSubstr("kept for 60000 ms by others, and not for 120000"));
+  EXPECT_THAT(reply.error().message, HasSubstr("keep this statistic for 60000 ms, not for 120000"));
   EXPECT_EQ(read(), summary_of({1}));
 }
 

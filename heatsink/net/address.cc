@@ -198,8 +198,7 @@ std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
   const std::string_view db = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
   const auto number = db.empty() ? 0 : parse_number(db, kDbMax);
   if (!number)
-    return invalid(
-        "the path in the server's URL must be the number of a database, as in redis://host:6379/0");
+    return invalid("the path in the server's URL must be the number of a database, or nothing");
   url.db = *number;
   return std::nullopt;
 }

@@ -290,7 +290,7 @@ TEST_F(CaptureSourceTest, SeveralServersAreSaid) {
   script_.next.emplace_back("hot");
   script_.next.back().command.server = endpoint(8, 6379);
   source.tick(now_);
-  EXPECT_THAT(source.observe(now_).note, HasSubstr("10.0.0.9:6379 the busiest"));
+  EXPECT_THAT(source.observe(now_).note, HasSubstr("10.0.0.9:6379 is the busiest"));
 }
 
 }  // namespace

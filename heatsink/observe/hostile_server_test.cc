@@ -148,7 +148,7 @@ TEST(HostileServer, OneThatHangsIsTold) {
     HostileServer server(row.source);
     server.command = row.command;
     const Observation seen = server.after(seconds(7));
-    EXPECT_THAT(seen.note, HasSubstr("not answered")) << row.source;
+    EXPECT_THAT(seen.note, HasSubstr("not answer")) << row.source;
     EXPECT_NE(seen.state, SourceState::kFinished) << row.source;
     server.command.clear();  // and gets well again
     const Observation well = server.after(seconds(20));

@@ -103,7 +103,7 @@ TEST_F(Levels, StaleWhileErrorIsOfLevelKeyAndLongerThanWhatItLeaves) {
   EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("this rule has level session"));
   options.rules.pop_back();
   add("match=b,stale-while-error=1s");
-  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("for max-staleness (1s) without it"));
+  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("for max-staleness (1s) anyway"));
 }
 
 TEST_F(Levels, CopiesAreRenewedUnlessSomebodySaysOtherwise) {

@@ -76,7 +76,7 @@ TEST_F(LimitOptions, FaultsSayWhatToDo) {
   expect("match=a,limit.rate=fast", "write a count per time, as in 5000/s");
   expect("match=a,limit.rate=1/48h", "the time of a rate must be from 1ms to 24h");
   expect("match=a,limit.burst=5", "limit.rate is missing: write it");
-  expect("match=a,limit.over=delay", "write limit.rate");
+  expect("match=a,limit.over=delay", "limit.rate is missing");
   expect("match=a,limit.rate=1/h,limit.burst=1000000", "takes more than a year to fill");
   expect("match=a,limit.rate=5/s,limit.burst=5,limit.algorithm=fixed-window", "remove limit.burst");
   expect("match=a,limit.rate=5/s,limit.over=delay,limit.algorithm=sliding-window",
@@ -89,8 +89,8 @@ TEST_F(LimitOptions, FaultsSayWhatToDo) {
   expect("match=a,limit.rate=1/s,limit.algorithm=leaky-bucket,limit.burst=100",
          "longer than a minute: lower limit.burst");
   expect("match=a,limit.rate=5/s,limit.over=stale,limit.of=writes", "stale is for reads");
-  expect("match=a,limit.rate=5/s,limit.over=stale,level=session", "level: session promises");
-  expect("match=a,limit.rate=5/s,limit.over=stale,level=off", "level: off promises");
+  expect("match=a,limit.rate=5/s,limit.over=stale,level=session", "level: session excludes");
+  expect("match=a,limit.rate=5/s,limit.over=stale,level=off", "level: off excludes");
   expect("match=a,limit.rate=5/s,limit.over=stale,stale-while-error=30s", "write one of them");
   options.cache_enabled = false;
   expect("match=a,limit.rate=5/s,limit.over=stale", "cache.enabled is false");

@@ -64,7 +64,8 @@ TEST(WarmOptions, OrAPattern) {
 TEST(WarmOptions, WhatCannotBe) {
   EXPECT_EQ(fault(item("")), "write exactly one of key, file and pattern");
   EXPECT_EQ(fault(item("a", "b")), "write exactly one of key, file and pattern");
-  EXPECT_EQ(fault(item("", "/nowhere/at/all")), "file /nowhere/at/all cannot be read");
+  EXPECT_EQ(fault(item("", "/nowhere/at/all")),
+            "file /nowhere/at/all cannot be read: check that it exists and its permissions");
   EXPECT_NE(fault(item("", file_with("\n"))).find("has no keys"), std::string::npos);
   std::string many;
   for (std::size_t i = 0; i <= detect::WarmOrder::kKeysMax; ++i) many += "k\n";

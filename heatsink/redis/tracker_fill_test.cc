@@ -321,7 +321,7 @@ TEST_F(FillingReads, AReplyThatIsTooLongIsLetPass) {
 // What is behind it would come late: docs/decisions/0007.
 TEST_F(FillingReads, AReplyThatWouldHoldUpInvalidationsEndsTheConnection) {
   ask();
-  EXPECT_THAT(error_of(integer(-1) + "*9000000\r\n"), HasSubstr("too large"));
+  EXPECT_THAT(error_of(integer(-1) + "*9000000\r\n"), HasSubstr("larger than 8mb"));
   EXPECT_THAT(log_.take(), ElementsAre("filled 7 too big sent 5"));
   tracker_.disconnected("x");
   EXPECT_THAT(log_.take(), ElementsAre("down"));

@@ -82,7 +82,7 @@ TEST(ReadTrace, BadLinesAreCountedAndNamedButNeverShown) {
 
 TEST(ReadTrace, MostlyBrokenIsRefused) {
   EXPECT_THAT(read("key\n\"\n\"\n\"\na\n", at_rate(1)).error().message,
-              HasSubstr("3 of its 5 lines cannot be read; line 2"));
+              HasSubstr("3 of 5 lines cannot be read; line 2"));
 }
 
 TEST(ReadTrace, WhatIsNoTraceIsTold) {

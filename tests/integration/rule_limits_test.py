@@ -363,7 +363,7 @@ class Faults(unittest.TestCase):
         need_programs()
         for rule, words in {
             "match=a,limit.rate=0/s": "0 would refuse everything",
-            "match=a,limit.burst=5": "write limit.rate",
+            "match=a,limit.burst=5": "limit.rate is missing",
             "match=a,limit.rate=5/s,limit.over=stale,level=off": "level: off promises",
             "match=a,limit.rate=5/s,limit.over=later": "reject | delay | stale",
         }.items():

@@ -164,7 +164,7 @@ class Warming(WarmTest):
         self.assertIn("the server refuses database 99: ERR DB index is out of range", reasons)
 
     def test_wrong_words(self):
-        self.assertIn("which keys?", self.warm(status=2))
+        self.assertIn("no keys: give KEY", self.warm(status=2))
         self.assertIn("no duration", self.warm("a", status=2))
         self.assertIn("until is 'noon'", self.warm("a", "--until", "noon", status=2))
         self.assertIn("cannot be read", self.warm("--file", "/nowhere", "--for", "1m", status=2))
@@ -228,7 +228,7 @@ class Patterns(WarmTest):
 
     def test_more_than_may_be_are_counted(self):
         out = self.warm("--pattern", "item:*", "--for", "10m", status=1)
-        self.assertIn("20000 keys match item:* (db 0); 17952 left out: cache.warm-share", out)
+        self.assertIn("20000 keys match item:* (db 0); 17952 left out: warmed keys use up", out)
         self.assertRegex(out, r"left out:( item:\d+){20} and 17932 more\n")
         self.assertIn("Z: 2048 loaded\n", out)
 
@@ -266,7 +266,7 @@ class Patterns(WarmTest):
         for args, sentence in (
             (("--pattern", "a[b", "--for", "1m"), "has an open '['"),
             (("--pattern", "", "--for", "1m"), "the pattern is empty"),
-            (("--pattern", "a*", "b", "--for", "1m"), "not both"),
+            (("--pattern", "a*", "b", "--for", "1m"), "cannot be combined"),
             (("--pattern", "a*"), "no duration"),
             (("--limit", "5", "b", "--for", "1m"), "--limit requires --pattern"),
         ):

@@ -273,7 +273,7 @@ class TestOptions:
         for how, sentence in (
             ({"file": 7}, "^file must be a path as in 'heatsink.yaml', not 7$"),
             ({"yaml": 7}, "^yaml must be a str as in "),
-            ({"encode": 7}, "^encode is a function, not 7$"),
+            ({"encode": 7}, "^encode must be a function, not 7$"),
             ({"decode": "loads"}, "^decode is a function, not 'loads'$"),
         ):
             with pytest.raises(TypeError, match=sentence):

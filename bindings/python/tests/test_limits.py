@@ -130,7 +130,7 @@ def test_what_cannot_be_is_told():
         ({"burst": 1.5}, TypeError),
         ({"slots": 2**32 + 1}, OverflowError),
     ):
-        with pytest.raises(error, match=f"^{next(iter(how))} is "):
+        with pytest.raises(error, match=f"^{next(iter(how))} must be "):
             heatsink.Limiter("1/s", **how)
     limiter = heatsink.Limiter("1/s")
     for n, error in ((-1, OverflowError), ("1", TypeError), (1.0, TypeError)):
@@ -144,7 +144,7 @@ def test_an_argument_of_another_type_is_told_by_its_name(kind):
         kind(5)
     with pytest.raises(TypeError, match=r"^rate must be a str as in '100/s', not 2\.5$"):
         kind(2.5)
-    with pytest.raises(TypeError, match="^patience is a datetime.timedelta, not 5$"):
+    with pytest.raises(TypeError, match="^patience must be a datetime.timedelta, not 5$"):
         kind("5/s", patience=5)
     with pytest.raises(TypeError, match="^algorithm must be a str as in 'token-bucket', not 7$"):
         kind("5/s", algorithm=7)
@@ -156,9 +156,9 @@ def test_an_argument_of_another_type_is_told_by_its_name(kind):
 
 def test_a_time_to_wait_is_no_number():
     limiter = heatsink.Limiter("5/s")
-    with pytest.raises(TypeError, match="^timeout is a datetime.timedelta, not 5$"):
+    with pytest.raises(TypeError, match="^timeout must be a datetime.timedelta, not 5$"):
         limiter.acquire(timeout=5)
-    with pytest.raises(TypeError, match="^timeout is "):
+    with pytest.raises(TypeError, match="^timeout must be "):
         run(limiter.aacquire(timeout=5))
 
 
@@ -376,7 +376,7 @@ def test_misuse_of_a_shared_one_is_told(options):
         with pytest.raises(ValueError):
             heatsink.RateLimiter(**{"rate": "1/s"} | options | how)
     for how in ({"name": 7}, {"lease_share": "half"}, {"lease_lasts": 1}, {"file": 7}, {"yaml": 7}):
-        with pytest.raises(TypeError, match=f"^{next(iter(how))} is "):
+        with pytest.raises(TypeError, match=f"^{next(iter(how))} must be "):
             heatsink.RateLimiter(**{"rate": "1/s"} | options | how)
     with pytest.raises(TypeError, match="serverurl"):
         heatsink.RateLimiter("1/s", serverurl="redis://127.0.0.1:1")

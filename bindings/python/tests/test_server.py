@@ -90,7 +90,7 @@ def test_what_the_server_says_is_raised(shop, other):
         shop.set("a", {})
     with pytest.raises(TypeError, match="it is for the server"):
         shop.set("a", "1", lambda *_: None, ttl=datetime.timedelta(seconds=1))
-    with pytest.raises(TypeError, match="ttl is a datetime.timedelta, not 5"):
+    with pytest.raises(TypeError, match="ttl must be a datetime.timedelta, not 5"):
         shop.set("a", "1", ttl=5)
 
 

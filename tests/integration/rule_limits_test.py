@@ -364,7 +364,7 @@ class Faults(unittest.TestCase):
         for rule, words in {
             "match=a,limit.rate=0/s": "0 would refuse everything",
             "match=a,limit.burst=5": "limit.rate is missing",
-            "match=a,limit.rate=5/s,limit.over=stale,level=off": "level: off promises",
+            "match=a,limit.rate=5/s,limit.over=stale,level=off": "level: off excludes",
             "match=a,limit.rate=5/s,limit.over=later": "reject | delay | stale",
         }.items():
             run = subprocess.run(

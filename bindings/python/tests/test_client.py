@@ -274,7 +274,7 @@ class TestOptions:
             ({"file": 7}, "^file must be a path as in 'heatsink.yaml', not 7$"),
             ({"yaml": 7}, "^yaml must be a str as in "),
             ({"encode": 7}, "^encode must be a function, not 7$"),
-            ({"decode": "loads"}, "^decode is a function, not 'loads'$"),
+            ({"decode": "loads"}, "^decode must be a function, not 'loads'$"),
         ):
             with pytest.raises(TypeError, match=sentence):
                 heatsink.Client(**how)

@@ -148,7 +148,7 @@ def test_an_argument_of_another_type_is_told_by_its_name(kind):
         kind("5/s", patience=5)
     with pytest.raises(TypeError, match="^algorithm must be a str as in 'token-bucket', not 7$"):
         kind("5/s", algorithm=7)
-    with pytest.raises(TypeError, match="^burst is a whole number, not '5'$"):
+    with pytest.raises(TypeError, match="^burst must be a whole number, not '5'$"):
         kind("5/s", burst="5")
     with pytest.raises(ValueError, match="^rate must not have a null character"):
         kind("5/s\0")

@@ -152,6 +152,14 @@ class Ends(unittest.TestCase):
                 self.assertEqual(show.end(), 1)
                 self.assertIn("ended unexpectedly", show.said)
 
+    def test_the_load_lasts_as_long_as_the_rest(self):
+        show = Show()
+        show.part("top")
+        load = next(command for command in show.alive() if b"\0load\0" in command)
+        self.assertIn(b"\0--for\x000\0", load)  # 30 s otherwise
+        show.process.terminate()
+        self.assertEqual(show.end(), 143)
+
     def test_when_its_folder_is_gone(self):
         show = Show()
         show.part("top")

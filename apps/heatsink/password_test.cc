@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include "heatsink/net/net.h"
 
@@ -15,7 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string file_with(const std::string& content) {
-  std::string path = ::testing::TempDir() + "heatsink-upstream-password";
+  std::string path =
+      ::testing::TempDir() + "heatsink-upstream-password-" + std::to_string(getpid());
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }

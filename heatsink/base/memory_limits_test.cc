@@ -2,16 +2,19 @@
 #include "heatsink/base/memory_limits.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 namespace heatsink {
 namespace {
 
 class ControlGroups : public ::testing::Test {
  protected:
-  ControlGroups() : root_(::testing::TempDir() + "heatsink-memory-limits") {
+  ControlGroups()
+      : root_(::testing::TempDir() + "heatsink-memory-limits-" + std::to_string(getpid())) {
     std::filesystem::remove_all(root_);
   }
   ~ControlGroups() override { std::filesystem::remove_all(root_); }

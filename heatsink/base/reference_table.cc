@@ -79,8 +79,8 @@ std::string with_guide_links(std::string_view text) {
       out += text.substr(begin);
       break;
     }
-    const std::string page(text.substr(name, end - name));
-    out += "[" + page + "](../guides/" + page + std::string(kEnding) + ")";
+    const std::string_view page = text.substr(name, end - name);
+    out.append("[").append(page).append("](../guides/").append(page).append(kEnding).append(")");
     at = end + kEnding.size();
   }
   return out;

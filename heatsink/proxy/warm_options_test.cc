@@ -2,6 +2,7 @@
 #include "heatsink/proxy/warm_options.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -24,7 +25,7 @@ std::string fault(const WarmingOptions& item) {
 }
 
 std::string file_with(const std::string& text) {
-  std::string path = testing::TempDir() + "heatsink_warm_options_test";
+  std::string path = testing::TempDir() + "heatsink-warm-options-" + std::to_string(getpid());
   std::ofstream(path) << text;
   return path;
 }

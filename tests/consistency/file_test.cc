@@ -2,9 +2,11 @@
 #include "tests/consistency/file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
+#include <string>
 
 #include "tests/consistency/history_for_test.h"
 #include "tests/consistency/violation.h"
@@ -13,7 +15,7 @@ namespace heatsink::consistency {
 namespace {
 
 TEST(HistoryFile, KeepsEverything) {
-  const std::string path = testing::TempDir() + "heatsink_history_file_test";
+  const std::string path = testing::TempDir() + "heatsink_history_" + std::to_string(getpid());
   HistoryMaker maker;
   maker.on(7, 2)
       .write(1, 0, 1, 250)
@@ -38,7 +40,7 @@ TEST(HistoryFile, KeepsEverything) {
 }
 
 TEST(HistoryFile, RefusesWhatIsNone) {
-  const std::string path = testing::TempDir() + "heatsink_history_file_test_none";
+  const std::string path = testing::TempDir() + "heatsink_no_history_" + std::to_string(getpid());
   std::ofstream(path) << "hshist01 and too little";
   EXPECT_FALSE(read_history(path).ok());
   std::remove(path.c_str());

@@ -248,3 +248,21 @@ def tests_can_fail(tree):
     for path, module in in_python.modules.items():
         for line, wrong in empty_in_python(module):
             yield f"{path}:{line}", wrong
+
+
+SHARED_FILE = re.compile(r'TempDir\(\) \+ "(?![^"]*XXXXXX)[^"]*"(?! \+)')
+
+
+@rule(
+    kept_by={
+        "a_test.cc": 'f(::testing::TempDir() + "a-XXXXXX");\n'
+        'f(::testing::TempDir() + "a-" + std::to_string(getpid()));\n'
+    },
+    broken_by=[{"b_test.cc": 'f(::testing::TempDir() + "a");\n'}],
+)
+def temporary_files_are_private(tree):
+    """No two test cases, which run side by side, use one temporary file."""
+    for path in tree.paths(".cc", ".h"):
+        for number, line in enumerate(tree.lines(path), 1):
+            if SHARED_FILE.search(line):
+                yield f"{path}:{number}", "another case may use this name: mkdtemp(), or getpid()"

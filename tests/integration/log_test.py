@@ -93,12 +93,15 @@ class InAFile(WithServer):
         )
         os.rename(self.path, self.path + ".1")
         proxy.process.signal(signal.SIGHUP)
-        until(lambda: os.path.exists(self.path) and self.lines(self.path), what="the new file")
+        until(
+            lambda: os.path.exists(self.path)
+            and any("certificates reloaded" in line for line in self.lines(self.path)),
+            what="the new file",
+        )
         proxy.stop()
         old, new = self.lines(self.path + ".1"), self.lines(self.path)
         for line in old + new:
             self.assertEqual(list(json.loads(line)), ["time", "level", "message"])
-        self.assertIn("certificates reloaded", new[0])
         self.assertIn("received SIGTERM: shutting down", new[-1])
         self.assertNotIn("local copies", proxy.process.output())
 

@@ -60,8 +60,7 @@ std::string value_text(const KeyView& key) {
   if (key.value_bytes)
     parts.push_back((key.type.empty() || key.type != "string" ? "longest reply " : "") +
                     size_text(*key.value_bytes));
-  if (key.memory_bytes)
-    parts.push_back(size_text(*key.memory_bytes) + " of memory on the server");
+  if (key.memory_bytes) parts.push_back(size_text(*key.memory_bytes) + " of memory on the server");
   if (!key.type.empty()) parts.push_back("type " + key.type);
   if (!key.encoding.empty()) parts.push_back("encoding " + key.encoding);
   if (key.ttl) parts.push_back("expires in " + age_text(*key.ttl));

@@ -166,8 +166,7 @@ void read_tallies(Members& members, std::string_view name, std::vector<TallyView
   const json::value* list = members.find(name, "an array", json::kind::array);
   if (list == nullptr) return;
   for (const json::value& value : list->get_array()) {
-    if (!value.is_object())
-      error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
+    if (!value.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
     if (error || out.size() == kTalliesShownMax) return;
     Members tally(value.get_object(), error);
     out.emplace_back();

@@ -60,6 +60,41 @@ struct HeldStage : Stage {
   bool has_answered = false;
 };
 
+// The only refresher of a client loads one key first and another last, and what a test wants of it
+// in between. Declare it before the client, whose threads use it.
+class BusyRefresher {
+ public:
+  // True: it loads the first key, until ends().
+  bool begins(const Client<>& client) {
+    const std::vector<std::string> keys = {"before"};
+    EXPECT_THAT(client.warm(keys,
+                            [this](const std::string&) {
+                              ++first_;
+                              go_on_.wait();
+                              return std::optional<std::string>("1");
+                            }),
+                IsEmpty());
+    return eventually([&] { return first_ == 1; });
+  }
+  // True: it has come to the last key.
+  bool ends(const Client<>& client) {
+    const std::vector<std::string> keys = {"after"};
+    EXPECT_THAT(client.warm(keys,
+                            [this](const std::string&) {
+                              ++last_;
+                              return std::optional<std::string>("1");
+                            }),
+                IsEmpty());
+    may_go_on_.set_value();
+    return eventually([&] { return last_ == 1; });
+  }
+
+ private:
+  std::promise<void> may_go_on_;
+  const std::shared_future<void> go_on_ = may_go_on_.get_future().share();
+  std::atomic<int> first_{0}, last_{0};
+};
+
 TEST(ClientAhead, WhoReadsAWarmedKeyJoinsItsLoad) {
   HeldStage stage;
   stage.warm("a");
@@ -75,27 +110,12 @@ TEST(ClientAhead, WhoReadsAWarmedKeyJoinsItsLoad) {
 TEST(ClientAhead, AWarmedKeyThatAReaderLoadsIsNotLoadedAgain) {
   ClientOptions options = patient();
   options.refresh_threads = 1;
-  std::promise<void> may_go_on;
-  const std::shared_future<void> go_on = may_go_on.get_future().share();
-  std::atomic<int> busy{0}, last{0};
+  BusyRefresher refresher;
   HeldStage stage(options);
-  const auto held = [&](const std::string&) {
-    ++busy;
-    go_on.wait();
-    return std::optional<std::string>("1");
-  };
-  const auto told = [&](const std::string&) {
-    ++last;
-    return std::optional<std::string>("1");
-  };
-  const std::vector<std::string> before = {"before"}, after = {"after"};
-  ASSERT_THAT(stage.client.warm(before, held), IsEmpty());
-  ASSERT_TRUE(eventually([&] { return busy == 1; }));
+  ASSERT_TRUE(refresher.begins(stage.client));
   stage.warm("a");
   Readers readers = stage.read_by(1);
-  ASSERT_THAT(stage.client.warm(after, told), IsEmpty());
-  may_go_on.set_value();
-  EXPECT_TRUE(eventually([&] { return last == 1; })) << "that of a was due before";
+  EXPECT_TRUE(refresher.ends(stage.client)) << "that of a was due before";
   EXPECT_EQ(stage.source.reads, 1);
   stage.answer();
   EXPECT_EQ(readers[0].get(), "1");
@@ -104,28 +124,14 @@ TEST(ClientAhead, AWarmedKeyThatAReaderLoadsIsNotLoadedAgain) {
 TEST(ClientAhead, WhatAReaderHasLoadedSinceIsNotLoadedAgain) {
   ClientOptions options = patient();
   options.refresh_threads = 1;
-  std::promise<void> may_go_on;
-  const std::shared_future<void> go_on = may_go_on.get_future().share();
-  std::atomic<int> busy{0}, last{0};
+  BusyRefresher refresher;
   Stage stage(options);
   stage.source.write("a", "1");
-  const auto held = [&](const std::string&) {
-    ++busy;
-    go_on.wait();
-    return std::optional<std::string>("1");
-  };
-  const auto told = [&](const std::string&) {
-    ++last;
-    return std::optional<std::string>("1");
-  };
-  const std::vector<std::string> before = {"before"}, keys = {"a"}, after = {"after"};
-  ASSERT_THAT(stage.client.warm(before, held), IsEmpty());
-  ASSERT_TRUE(eventually([&] { return busy == 1; }));
+  const std::vector<std::string> keys = {"a"};
+  ASSERT_TRUE(refresher.begins(stage.client));
   ASSERT_THAT(stage.client.warm(keys, stage.source.loader()), IsEmpty());
   EXPECT_EQ(stage.get("a"), "1");
-  ASSERT_THAT(stage.client.warm(after, told), IsEmpty());
-  may_go_on.set_value();
-  EXPECT_TRUE(eventually([&] { return last == 1; }));
+  EXPECT_TRUE(refresher.ends(stage.client));
   EXPECT_EQ(stage.source.reads, 1);
   EXPECT_TRUE(stage.client.peek("a"));
 }

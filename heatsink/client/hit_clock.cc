@@ -52,19 +52,18 @@ void HitClock::sync() noexcept {
       first_ = reading;  // this thread was interrupted each time: begin again
       return;
     }
-    first_ticks_ = first_.ticks;
     nanos_per_tick_ = static_cast<std::uint64_t>(
         std::ldexp(static_cast<double>(elapsed.count()) / counted * kFast, 32));
   } else {
     const std::int64_t shown = offset_.load(std::memory_order_relaxed) +
-                               scaled(reading.ticks + reading.took - first_ticks_);
+                               scaled(reading.ticks + reading.took - first_.ticks);
     if (shown < time) {  // it was late
       may_count_ = false;
       offset_.store(kExact, std::memory_order_release);
       return;
     }
   }
-  offset_.store(time - scaled(reading.ticks - first_ticks_), std::memory_order_release);
+  offset_.store(time - scaled(reading.ticks - first_.ticks), std::memory_order_release);
 }
 
 }  // namespace heatsink::client

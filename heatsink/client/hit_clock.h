@@ -32,7 +32,7 @@ class HitClock {
     const std::int64_t offset = offset_.load(std::memory_order_acquire);
     if (offset == kExact) [[unlikely]]
       return BootClock::now();
-    return TimePoint(Nanos(offset + scaled(ticks() - first_ticks_)));
+    return TimePoint(Nanos(offset + scaled(ticks() - first_.ticks)));
   }
 
   // One thread, about every 100 ms (the keeper).
@@ -60,8 +60,7 @@ class HitClock {
   }
 
   bool may_count_;
-  Reading first_;
-  std::uint64_t first_ticks_ = 0;     // these two are set once, before offset_ is
+  Reading first_;                     // these two are set before offset_ is, and not after that
   std::uint64_t nanos_per_tick_ = 0;  // times 2^32
   std::atomic<std::int64_t> offset_{kExact};
 };

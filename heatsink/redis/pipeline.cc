@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/units.h"
+#include "heatsink/redis/refusal.h"
 
 namespace heatsink::redis {
 namespace {
@@ -68,9 +69,7 @@ Status Pipeline::on_reply(resp::Value reply) {
     expected.done(std::move(reply));
     return Unit{};
   }
-  if (reply.is_error())
-    return Error{ErrorCode::kUnavailable,
-                 "the server replied \"" + reply.text.substr(0, 200) + "\""};
+  if (reply.is_error()) return Error{ErrorCode::kUnavailable, replied(reply)};
   if (expected_.empty()) go_up();
   return Unit{};
 }

@@ -2,7 +2,6 @@
 #include "heatsink/redis/refusal.h"
 
 #include <array>
-#include <string>
 
 namespace heatsink::redis {
 namespace {
@@ -24,9 +23,12 @@ bool means_lost(std::string_view error) {
   return false;
 }
 
+std::string replied(const resp::Value& reply) {
+  return "the server replied \"" + reply.text.substr(0, 200) + "\"";
+}
+
 Error refused(std::string_view what, const resp::Value& reply) {
-  return {code_of(reply.text),
-          std::string(what) + ": the server replied \"" + reply.text.substr(0, 200) + "\""};
+  return {code_of(reply.text), std::string(what) + ": " + replied(reply)};
 }
 
 }  // namespace heatsink::redis

@@ -43,14 +43,14 @@ bool Coalescing::join(Coalescer::Line line, CoalesceKind kind, std::string_view 
   }
   if (!offer) return false;
   if (offer->opened) {
-    const Nanos rest = std::max(Nanos(0), offer->due - BootClock::now());
+    const Nanos rest = std::max(Nanos(0), offer->due - worker_.loop().clock());
     worker_.loop().call_after(rest, [this, line] { send(line); });
   }
   return true;
 }
 
 void Coalescing::send(Coalescer::Line line) {
-  std::optional<CoalescedWrite> write = gatherer_.take(line, BootClock::now());
+  std::optional<CoalescedWrite> write = gatherer_.take(line, worker_.loop().clock());
   if (!write) return;  // it was full, and went before its time
   const Worker::LaneState lane = worker_.lane(write->target().protocol);
   if (lane.upstream == nullptr) {

@@ -36,12 +36,14 @@ class Worker;
 
 class Keeper final : private Filler::Outlet, private Auditor::Outlet {
  public:
-  explicit Keeper(SharedState& shared);
+  explicit Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller = nullptr);
   ~Keeper();
   Keeper(const Keeper&) = delete;
 
   void serve(std::vector<Worker*> workers) { workers_ = std::move(workers); }  // before run()
-  void run();                                                                  // until stop()
+  void begin();                                                                // before loop() runs
+  void run();                                                                  // begin(), until stop()
+  net::EventLoop& loop() { return loop_; }
 
   // Any thread:
   void stop();

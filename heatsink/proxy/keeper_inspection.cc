@@ -47,7 +47,7 @@ detect::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
       told->problem = "the stored name is cut off: ask with the whole name";
       return answer->set_value(std::move(*told));
     }
-    inspector_.ask(*whole, shown.db, BootClock::now(),
+    inspector_.ask(*whole, shown.db, loop_.clock(),
                    [answer, told](const redis::ValueFacts& facts, const std::string& problem) {
                      put_facts(facts, *told);
                      told->problem = problem;

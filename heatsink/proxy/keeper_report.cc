@@ -31,7 +31,7 @@ detect::Report Keeper::make_report() {
   };
   const detect::Rule& base = shared_.rules.rules().front();
   detect::Report report;
-  report.at = BootClock::now();
+  report.at = loop_.clock();
   report.window = shared_.options.window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();

@@ -75,7 +75,7 @@ detect::WarmReport Keeper::warmed(std::uint64_t search) {
   std::future<detect::WarmReport> future = answer->get_future();
   loop_.post([this, answer, search] {
     detect::WarmReport report;
-    report.at = BootClock::now();
+    report.at = loop_.clock();
     if (search != 0) {
       add_search(search, true, report);
     } else {
@@ -93,7 +93,7 @@ detect::WarmReport Keeper::warmed(std::uint64_t search) {
 }
 
 void Keeper::begin_warming(const std::shared_ptr<WarmWaiter>& waiter) {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   waiter->answer_by = now + kAnswerWithin;
   if (waiter->order.ends) {
     end_searches(*waiter);
@@ -146,7 +146,7 @@ void Keeper::add_search(std::uint64_t id, bool with_keys, detect::WarmReport& re
 // At the end of each turn, so that the next page is asked for when one has come.
 void Keeper::search() {
   if (searches_.none()) return;
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   searches_.step(now);
   take_warm_turns(now);
   if (!searches_.under_way() || search_timer_ != 0) return;
@@ -158,7 +158,7 @@ void Keeper::search() {
 
 // Ten times a second, after each order, and more often while keys are looked for.
 void Keeper::keep_warm() {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   if (!plans_.none() && now - plans_looked_at_ >= WarmPlans::kLookInterval) {
     plans_looked_at_ = now;
     plans_.look(std::chrono::system_clock::now(), now, warmer_, searches_);

@@ -251,7 +251,7 @@ Session::Step Session::run_wait(const Call& call) {
 
 Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Stall::kDrain);
-  told(BootClock::now());  // by a MONITOR stream, perhaps
+  told(worker_.loop().clock());  // by a MONITOR stream, perhaps
   if (private_) give_back(false);
   protocol_ = resp::Protocol::kResp2;
   mode_ = Mode::kNormal;

@@ -67,7 +67,7 @@ void Session::take_input(std::string_view bytes) {
 
 void Session::take_requests(std::string_view bytes) {
   // Read after the bytes were: every request in them was sent before this moment (architecture.md).
-  const TimePoint now = BootClock::now();
+  const TimePoint now = worker_.loop().clock();
   flush_due_ = true;
   if (is_answered() && output_.empty()) waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
   if (input_.empty()) {
@@ -100,7 +100,7 @@ bool Session::is_answered() const {
 // REQUIRES that all replies so far have been taken.
 void Session::note_answered() {
   if (waits_since_ == TimePoint{} || !is_answered()) return;
-  worker_.observe().client.observe(BootClock::now() - std::exchange(waits_since_, {}));
+  worker_.observe().client.observe(worker_.loop().clock() - std::exchange(waits_since_, {}));
 }
 
 void Session::resume() {
@@ -114,7 +114,7 @@ void Session::resume() {
 void Session::go_on_with_input() {
   stall_ = Stall::kNone;
   throttled_ = false;
-  const TimePoint now = BootClock::now();
+  const TimePoint now = worker_.loop().clock();
   const std::size_t used = consume(input_.view(), now);
   if (closed_) return;
   note_waiting(used, now);

@@ -256,7 +256,7 @@ void Session::follow_protocol() {
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
   ++received_;
   owed_ -= pending.expected;
-  told(BootClock::now());
+  told(worker_.loop().clock());
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
     return;

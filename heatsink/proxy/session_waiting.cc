@@ -28,8 +28,8 @@ Session::Step Session::send_waiting(Upstream& lane, const Call& call) {
   // The server refuses it at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
     return send_on(lane, call, PendingKind::kForward, 0);
-  const bool ended = input_ended_ || net::peer_has_ended(socket_.fd());
-  wait_ = std::make_unique<Wait>(Taking(call.args), ended, BootClock::now());
+  const bool ended = input_ended_ || socket_.peer_has_ended();
+  wait_ = std::make_unique<Wait>(Taking(call.args), ended, worker_.loop().clock());
   send_mark(lane);
   send_on(lane, call, PendingKind::kWaiting, 0);
   stall(Stall::kAnswer);
@@ -103,7 +103,7 @@ bool Session::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
   const bool waited = wait_->has_waited(read_at);
   if (!waited && (silent || !wait_->taking().takes())) return false;
-  if (!input_ended_ && !net::peer_has_ended(socket_.fd())) return false;
+  if (!input_ended_ && !socket_.peer_has_ended()) return false;
   input_ended_ |= waited;  // else it may have sent more commands before its end
   wait_->keep_reply(waited);
   return true;

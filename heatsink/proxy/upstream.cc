@@ -131,7 +131,7 @@ void Upstream::fail(const std::string& reason) {
     socket_.close();
   }
   // What is under way may have been done or not: it counts as a write.
-  const TimePoint now = BootClock::now();
+  const TimePoint now = worker_.loop().clock();
   held_.release();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
@@ -163,7 +163,7 @@ void Upstream::on_readable() {
     fail(socket_.loss());
     return;
   }
-  read_at_ = BootClock::now();  // after read(): what these replies say was true before this moment
+  read_at_ = worker_.loop().clock();  // after read(): what these replies say was true before this moment
   process({worker_.scratch(), result.bytes});
 }
 

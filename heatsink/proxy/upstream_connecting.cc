@@ -13,7 +13,7 @@ void Upstream::connect() {
   std::string reason = "its host name has no address";
   const net::TlsContext tls = worker_.shared().place.tls();
   for (const net::ResolvedAddress& address : worker_.shared().place.addresses()) {
-    Result<net::Stream> started = net::Stream::connect(address, tls);
+    Result<net::Stream> started = worker_.loop().connect(address, tls);
     if (!started.ok()) {
       reason = started.error().message;
       continue;

@@ -22,10 +22,12 @@ constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
 }  // namespace
 
-Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener)
+Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
+               std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       keeper_(keeper),
       index_(index),
+      loop_(std::move(poller)),
       reader_(shared.epochs.add_reader()),
       listener_(std::move(listener)),
       acceptor_(*this),
@@ -57,14 +59,18 @@ Worker::~Worker() {
   loop_.cancel(urgent_timer_);
 }
 
-void Worker::run() {
+void Worker::begin() {
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
   timers_.every(shared_.options.tick, [this] { tick(); });
-  if (!loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
+  if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
     log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
   lane(resp::Protocol::kResp2);  // the first client finds it open
   reader_.quiescent();
+}
+
+void Worker::run() {
+  begin();
   loop_.run();
   reader_.offline();
 }
@@ -189,7 +195,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
                 "a connection to upstream " + shared_.upstream.where() + " was lost: " + reason +
                     "; reconnecting",
                 loop_.now());
-    lane.lost_at = BootClock::now();
+    lane.lost_at = loop_.clock();
   } else {
     if (lane.down.empty()) {
       log_limited(LogLevel::kWarning, "down",
@@ -298,14 +304,20 @@ void Worker::accept_clients() {
       continue;
     }
     if (!comes_in_time(*accepted)) continue;
+    if (!tls) {
+      serve(net::Stream(std::move(accepted->socket)), accepted->peer);
+      continue;
+    }
     shared_.clients.fetch_add(1);
     wake();
-    if (tls) {
-      enter_by_tls(std::move(*accepted), tls);
-    } else {
-      open_session(net::Stream(std::move(accepted->socket)), accepted->peer);
-    }
+    enter_by_tls(std::move(*accepted), tls);
   }
+}
+
+void Worker::serve(net::Stream client, const std::string& peer) {
+  shared_.clients.fetch_add(1);
+  wake();
+  open_session(std::move(client), peer);
 }
 
 void Worker::open_session(net::Stream stream, const std::string& peer) {

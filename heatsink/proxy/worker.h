@@ -40,13 +40,17 @@ class Session;
 // Everything but post(), counters() and read_hits() belongs to the worker's own thread.
 class Worker final : private TlsDoor::House {
  public:
-  Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener);
+  // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
+  Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
+         std::unique_ptr<net::Poller> poller = nullptr);
   ~Worker();
   Worker(const Worker&) = delete;
 
-  void run();                                                             // until stop()
+  void begin();                                                           // before loop() runs
+  void run();                                                             // begin(), until stop()
   void stop();                                                            // any thread
   void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
+  void serve(net::Stream client, const std::string& peer);  // a connection that was accepted
   const Counters& counters() const { return counters_; }                  // any thread
   const ReadHits& read_hits() const { return read_hits_; }                // any thread
   const Latencies& latencies() const { return latencies_; }               // any thread

@@ -38,8 +38,8 @@ void PlayerSession::connect() {
   if (finishing_) return;
   session_ = ++recorder_.last_session;
   order_ = writes_ = 0;
-  Result<net::Fd> socket = net::start_connect(target_);
-  if (!socket.ok() || !loop_.add(socket->get(), net::Interest::kReadWrite, *this).ok()) {
+  Result<net::Stream> socket = loop_.connect(target_, {});
+  if (!socket.ok() || !loop_.add(socket->fd(), net::Interest::kReadWrite, *this).ok()) {
     loop_.call_after(kBackoff, [this] { connect(); });
     return;
   }
@@ -55,7 +55,7 @@ void PlayerSession::turn() {
 void PlayerSession::next() {
   if (!connected_ || !in_flight_.empty() || thinking_ || (finishing_ && watching_ == Watching::kNo))
     return;
-  now_ = BootClock::now();
+  now_ = loop_.clock();
   if (watching_ == Watching::kWatched) return send_watched_get();
   if (watching_ == Watching::kRead) return send_transaction();
   if (spec_.pace_us > 0) return;
@@ -68,7 +68,7 @@ void PlayerSession::next() {
 }
 
 void PlayerSession::send_pipeline() {
-  now_ = BootClock::now();
+  now_ = loop_.clock();
   std::uint32_t dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
   if (chance(dice, spec_.cas)) return send_watch();
   for (std::uint32_t i = 0; i < spec_.depth; ++i) send_random();
@@ -178,32 +178,32 @@ void PlayerSession::send_transaction() {
 
 void PlayerSession::write_out() {
   while (!out_.empty()) {
-    const net::IoResult wrote = net::write_some(socket_.get(), out_.data(), out_.size());
+    const net::IoResult wrote = socket_.write(out_.data(), out_.size());
     if (wrote.status == net::IoStatus::kClosed) return;  // reading will tell
     if (wrote.status == net::IoStatus::kAgain) break;
     out_.consume(wrote.bytes);
   }
-  loop_.change(socket_.get(), out_.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
+  loop_.change(socket_.fd(), out_.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
 }
 
 // ---- what is told
 
 void PlayerSession::on_writable() {
   if (connected_) return write_out();
-  if (!net::connect_result(socket_).ok()) return lose();
+  if (!socket_.open().ok()) return lose();
   connected_ = true;
-  now_ = BootClock::now();
+  now_ = loop_.clock();
   if (spec_.db != 0) send(Verb::kSelect, {}, {"SELECT", std::to_string(spec_.db)});
   write_out();
   next();
 }
 
 void PlayerSession::on_readable() {
-  const net::IoResult got = net::read_some(socket_.get(), in_.prepare(kReadBytes), kReadBytes);
+  const net::IoResult got = socket_.read(in_.prepare(kReadBytes), kReadBytes);
   if (got.status == net::IoStatus::kAgain) return;
   if (got.status == net::IoStatus::kClosed) return lose();
   in_.commit(got.bytes);
-  now_ = BootClock::now();
+  now_ = loop_.clock();
   while (!in_.empty() && !in_flight_.empty()) {
     resp::Value reply;
     std::size_t consumed = 0;
@@ -298,9 +298,9 @@ void PlayerSession::stop() {
   out_.clear();
   watching_ = Watching::kNo;
   connected_ = false;
-  if (socket_.get() < 0) return;
-  loop_.remove(socket_.get());
-  socket_ = {};
+  if (!socket_) return;
+  loop_.remove(socket_.fd());
+  socket_.close();
 }
 
 }  // namespace heatsink::consistency

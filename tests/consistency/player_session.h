@@ -86,7 +86,7 @@ class PlayerSession final : public net::FdHandler {
   Recorder& recorder_;
   std::mt19937_64 random_;
 
-  net::Fd socket_;
+  net::Stream socket_;
   bool connected_ = false;
   bool finishing_ = false;
   bool thinking_ = false;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is played: who reads and writes, what goes wrong, what is promised.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/consistency/verdict.h"
+#include "tests/simulation/world.h"
+
+namespace heatsink::simulation {
+
+struct Scenario {
+  std::string name;
+  std::vector<std::string> sessions;  // LoadSpec as text
+  std::size_t proxies = 1;
+  Nanos bound{};  // 0: all writers go through the one proxy
+  consistency::Level level = consistency::Level::kKey;
+  Faults faults;
+  std::vector<std::string> options;  // of the proxies: NAME=VALUE
+};
+
+struct Played {
+  consistency::Verdict verdict;
+  std::uint64_t operations = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t events = 0;
+};
+
+// The scenario of a seed, or the one with this name. REQUIRES that there is one.
+const Scenario& scenario_of(std::uint64_t seed, std::string_view name = "");
+
+// The same scenario, seed and time play the same history.
+Played play(const Scenario& scenario, std::uint64_t seed, Nanos time);
+
+}  // namespace heatsink::simulation

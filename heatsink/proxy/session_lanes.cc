@@ -204,7 +204,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
-                    worker_.shared().upstream.where() + " was lost: " + reason,
+                    worker_.shared().upstream.where() + " failed: " + reason,
                 worker_.loop().now());
     close_when_flushed();
   } else {

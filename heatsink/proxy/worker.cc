@@ -186,8 +186,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
                          bool was_ready) {
   if (was_ready) {
     log_limited(LogLevel::kWarning, "lost",
-                "a connection to upstream " + shared_.upstream.where() + " was lost: " + reason +
-                    "; reconnecting",
+                "reconnecting to upstream " + shared_.upstream.where() + ": " + reason,
                 loop_.now());
     lane.lost_at = BootClock::now();
   } else {

@@ -18,6 +18,9 @@ namespace heatsink::client {
 
 // Plain values with their defaults. Names, bounds and meanings are in options.cc and in
 // docs/reference/library-options.md.
+//
+// from_yaml(), with() and so on check each value and what must fit together. Assignments to the
+// fields are not checked, and the Client does not check them either.
 struct ClientOptions {
   // server.*; an empty URL means no server, and copies of level `ttl`
   std::string server_url;

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   heatsink_loader* loader = heatsink_loader_new(load, &server, NULL);
   // Lower thresholds than in a service: this program is the only reader.
   if (loader != NULL &&
-      heatsink_options_yaml(options, "detection: {hot-qps: 100, warm-qps: 20}") == HEATSINK_OK &&
+      heatsink_options_yaml(options, "detection: {hot-qps: 100}") == HEATSINK_OK &&
       heatsink_open(options, &client) == HEATSINK_OK)
     hits = read_much(client, loader, price);
   if (hits < 0)

@@ -19,8 +19,7 @@ int main(int argc, char** argv) {
   const std::string port = argv[2];
 
   // Lower thresholds than in a service: this program is the only reader.
-  const auto options =
-      heatsink::ClientOptions::from_yaml("detection: {hot-qps: 100, warm-qps: 20}");
+  const auto options = heatsink::ClientOptions::from_yaml("detection: {hot-qps: 100}");
   if (!options.ok()) {
     std::cerr << options.error().message << '\n';
     return 2;

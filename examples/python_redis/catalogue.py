@@ -10,7 +10,7 @@ import heatsink
 server = redis.Redis.from_url(sys.argv[1], decode_responses=True)
 # The same client, but GET and MGET of hot keys cost no round trip. Lower thresholds than in a
 # service: this program is the only reader.
-cache = heatsink.Client(hot_qps=100, warm_qps=20)
+cache = heatsink.Client(hot_qps=100)
 shop = heatsink.wrap(server, cache)
 
 with cache:

@@ -55,11 +55,11 @@ concept Loader = std::copy_constructible<std::decay_t<L>> &&
 template <class V = std::string>
 class Client {
  public:
-  // REQUIRES options within their bounds that fit together: from_yaml(), with() and so on return
-  // only such options.
-  // Throws std::invalid_argument if server.url, admin.listen or a file that an option names cannot
-  // be used. A server that is down is not an error: the Client connects in the background. A port
-  // of admin.listen that another process has is not an error either: then this Client has no page.
+  // REQUIRES options within their bounds: from_yaml(), with() and so on return only such options.
+  // Throws std::invalid_argument if options do not fit together (ClientOptions::check()), or if
+  // server.url, admin.listen or a file that an option names cannot be used. A server that is down
+  // is not an error: the Client connects in the background. A port of admin.listen that another
+  // process has is not an error either: then this Client has no page.
   explicit Client(const ClientOptions& options = {}) : engine_(options) {}
 
   // Returns the local copy, or calls the loader. Throws what the loader throws. Throws LoadRefused

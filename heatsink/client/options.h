@@ -20,7 +20,7 @@ namespace heatsink::client {
 // docs/reference/library-options.md.
 //
 // from_yaml(), with() and so on check each value and what must fit together. Assignments to the
-// fields are not checked, and the Client does not check them either.
+// fields are not checked; the Client checks what must fit together, but no bounds.
 struct ClientOptions {
   // server.*; an empty URL means no server, and copies of level `ttl`
   std::string server_url;

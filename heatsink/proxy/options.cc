@@ -28,10 +28,11 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.unix-mode", &unix_mode,
            "Permissions of a Unix socket's file, in octal. A client needs write permission to "
            "connect."});
-  set.add({"proxy.workers", &workers,
-           "Threads that serve clients. 0: one per core of the machine. The CPU quota of a "
-           "container does not count.",
-           0, 64});
+  set.add(
+      {"proxy.workers", &workers,
+       "Threads that serve clients. 0: one per core of the machine, 64 at most. The CPU quota of "
+       "a container does not count.",
+       0, kWorkersMax});
   set.add({"proxy.maximum-clients", &clients_max,
            "Maximum number of client connections. One more gets an error (with TLS: none) and is "
            "closed.",

@@ -43,8 +43,7 @@ class Client(_native.Client, Closing):
         client = heatsink.Client(hot_qps=500)
         price = client.get("price:1", load_price)  # load_price("price:1"): str, bytes or None
 
-    By default a key is hot from 3000 reads per second of this process. Below 500, set warm_qps,
-    too: Client(hot_qps=100, warm_qps=20).
+    By default a key is hot from 3000 reads per second of this process.
     """
 
     def __init__(

@@ -92,7 +92,8 @@ class RateLimiter(_native.RateLimiter, Closing):
         patience: how long a call waits for the server.
 
         Takes the options of Client: server_url is needed, and the group server is used.
-        ValueError: a value is out of bounds. More: docs/guides/distributed-limits.md.
+        ValueError, OverflowError: a value is out of bounds.
+        More: docs/guides/distributed-limits.md.
         """
         if on_failure not in ("allow", "refuse"):
             raise ValueError(f"on_failure must be 'allow' or 'refuse', not {on_failure!r}")

@@ -120,7 +120,11 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error_text(kept);
       break;
     case PendingKind::kSelectDb:
-      if (ok) db_ = pending.number;
+      if (ok) {
+        db_ = pending.number;
+      } else if (private_) {
+        private_->set_db(db_);  // where it still is: another SELECT could be refused, too
+      }
       break;
     case PendingKind::kAuth:
       authenticated(pending, ok);

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that change a connection, and more in the same write: the replies are the server's."""
+
+import re
+import unittest
+
+from harness import encode
+from stage import ProxyTest
+
+NEWS = ["AUTH", "news", "pw"]  # may subscribe to news only
+BLIND = ["AUTH", "blind", "pw"]  # may not SELECT
+HELLO3 = ["HELLO", 3]
+
+
+def answers(client, commands, count):
+    """`count` replies and messages to all of them in one write."""
+    client.send_raw(b"".join(encode(*command) for command in commands))
+    heard = b"".join(client.read_many(count))
+    return re.sub(rb"(id\r\n):\d+", rb"\1:0", heard)  # of HELLO: another connection
+
+
+class OneWrite(ProxyTest):
+    def setUp(self):
+        admin = self.to_server()
+        for user, rules in ((NEWS[1], ["&news", "+@all"]), (BLIND[1], ["&*", "+@all", "-select"])):
+            admin.ask("ACL", "SETUSER", user, "reset", "on", ">pw", "~*", *rules)
+
+    def same(self, *commands, count=None):
+        admin = self.to_server()
+        heard = []
+        for client in (self.to_server(), self.to_proxy()):
+            admin.ask("FLUSHALL")
+            heard.append(answers(client, commands, count or len(commands)))
+        self.assertEqual(heard[1], heard[0])
+
+    def test_a_refused_select_changes_nothing(self):
+        self.same(["SELECT", 4], BLIND, ["SELECT", 2], ["SET", "k", 1], ["MULTI"], ["INCR", "k"],
+                  ["EXEC"], ["WATCH", "k"], ["GET", "k"])  # fmt: skip
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct ClientState {
   User user_ = User::kShared;
   std::uint64_t user_hash_ = 0;  // of kOther: of his name
   std::string auth_user_;        // of the AUTH in flight
-  std::string auth_name_;
+  std::optional<std::string> auth_name_;
   std::string name_;
   std::string library_name_, library_version_;  // CLIENT SETINFO
   std::uint32_t db_ = 0;

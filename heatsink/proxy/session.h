@@ -335,9 +335,10 @@ class Session final : public net::FdHandler, private ClientState {
   Step run_select(const Call& call);
   Step run_auth(const Call& call);
   Step run_hello(const Call& call);
-  Step hello_locally(const Call& call, resp::Protocol protocol, std::string_view name);
+  Step hello_locally(const Call& call, resp::Protocol protocol,
+                     std::optional<std::string_view> name);
   Step authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
-                    std::string_view name);
+                    std::optional<std::string_view> name);
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
   Upstream* strangers_lane(Step& step);

@@ -216,7 +216,7 @@ void Session::after_reply() {
 
 void Session::authenticated(const Pending& pending, bool ok) {
   const std::string user = std::exchange(auth_user_, {});
-  const std::string name = std::exchange(auth_name_, {});
+  const std::optional<std::string> name = std::exchange(auth_name_, {});
   if (!ok) {
     if (private_ && !has_state()) give_back(false);  // what it WATCHes, it watches on
     return;
@@ -225,7 +225,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
     protocol_ = pending.number == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2;
     if (private_) private_->set_protocol(protocol_);
   }
-  if (!name.empty()) name_ = name;
+  if (name) name_ = *name;
   if (user.empty()) return;
   // A proxy without a password of its own cannot carry for this user what needs one.
   const SharedState& shared = worker_.shared();
@@ -234,8 +234,8 @@ void Session::authenticated(const Pending& pending, bool ok) {
   if (user == shared.credentials.acl_user() && let_in) {
     become(User::kShared);
     if (private_ && !pinned_) {
-      private_->set_login(Upstream::Login::kOwn);               // that is who it is now
-      introduced_ = introduced_ || was_other || !name.empty();  // by itself, perhaps
+      private_->set_login(Upstream::Login::kOwn);                  // that is who it is now
+      introduced_ = introduced_ || was_other || name.has_value();  // by itself, perhaps
       if (!has_state()) give_back(private_->protocol() == protocol_);
     }
   } else {

@@ -33,9 +33,24 @@ class OneWrite(ProxyTest):
             heard.append(answers(client, commands, count or len(commands)))
         self.assertEqual(heard[1], heard[0])
 
+    def test_another_protocol_behind_a_script(self):
+        script = ["EVAL", "return 1", 0]
+        for command in (["CONFIG", "GET", "maxclients"], ["BLPOP", "none", "0.01"],
+                        ["SUBSCRIBE", "c"]):  # fmt: skip
+            with self.subTest(command=command):
+                self.same(script, HELLO3, command, ["HGETALL", "none"])
+                self.same(HELLO3, script, ["HELLO", 2], command)
+
     def test_a_refused_select_changes_nothing(self):
         self.same(["SELECT", 4], BLIND, ["SELECT", 2], ["SET", "k", 1], ["MULTI"], ["INCR", "k"],
                   ["EXEC"], ["WATCH", "k"], ["GET", "k"])  # fmt: skip
+
+    def test_an_empty_name_in_hello(self):
+        name = ["CLIENT", "GETNAME"]
+        none, ann = ["HELLO", 2, "SETNAME", ""], ["HELLO", 3, "SETNAME", "ann"]
+        self.same(["CLIENT", "SETNAME", "joe"], none, name)
+        self.same(["WATCH", "k"], ann, name, none, name)
+        self.same(ann, ["HELLO", 2, "AUTH", "default", "x", "SETNAME", ""], name)
 
 
 if __name__ == "__main__":

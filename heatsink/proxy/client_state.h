@@ -3,6 +3,8 @@
 // and subscriptions. Here the proxy keeps it, because clients share connections.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -25,6 +27,13 @@ struct ClientState {
   bool subscribed() const {
     return !channels_.empty() || !patterns_.empty() || !shard_channels_.empty() ||
            !subscribing_.empty();
+  }
+  // The server may refuse one of these (ACL). How many channels there are then decides how many
+  // confirmations an UNSUBSCRIBE gets.
+  bool subscribes_in_flight() const {
+    return !transaction_channels_.empty() ||
+           std::any_of(subscribing_.begin(), subscribing_.end(),
+                       [](const Subscribing& each) { return !each.added.empty(); });
   }
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
 

@@ -201,6 +201,7 @@ Channels& Session::channels_of(const Call& call) {
 Session::Step Session::run_subscribe(const Call& call) {
   Channels& set = channels_of(call);
   const bool adds = call.command->name.find("unsub") == std::string::npos;
+  if (!adds && subscribes_in_flight()) return stall(Stall::kDrain);
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
   if (lane == nullptr) return no_lane(step);

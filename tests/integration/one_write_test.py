@@ -41,6 +41,19 @@ class OneWrite(ProxyTest):
                 self.same(script, HELLO3, command, ["HGETALL", "none"])
                 self.same(HELLO3, script, ["HELLO", 2], command)
 
+    def test_two_subscriptions_in_a_transaction_and_their_end(self):
+        both = [["MULTI"], ["SUBSCRIBE", "c"], ["SUBSCRIBE", "d"], ["EXEC"], ["UNSUBSCRIBE"]]
+        heard = answers(self.to_proxy(), [*both, ["MULTI"], ["PING"], ["EXEC"]], 9)
+        self.assertEqual(heard.count(b"unsubscribe"), 2)
+        self.assertTrue(heard.endswith(b"+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n"), heard)
+
+    def test_unsubscribe_behind_a_refused_subscribe(self):
+        refused, end = ["SUBSCRIBE", "sport"], [["MULTI"], ["PING"], ["EXEC"]]
+        self.same(NEWS, refused, ["SUBSCRIBE", "news"], ["UNSUBSCRIBE"], *end)
+        self.same(NEWS, HELLO3, refused, ["SUBSCRIBE", "news"], ["UNSUBSCRIBE"], *end)
+        self.same(NEWS, refused, ["UNSUBSCRIBE", "x"], ["CLIENT", "REPLY", "OFF"], ["PING"],
+                  ["CLIENT", "REPLY", "ON"], ["LRANGE", "none", 0, -1], count=5)  # fmt: skip
+
     def test_a_refused_select_changes_nothing(self):
         self.same(["SELECT", 4], BLIND, ["SELECT", 2], ["SET", "k", 1], ["MULTI"], ["INCR", "k"],
                   ["EXEC"], ["WATCH", "k"], ["GET", "k"])  # fmt: skip

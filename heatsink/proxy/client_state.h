@@ -36,6 +36,13 @@ struct ClientState {
                        [](const Subscribing& each) { return !each.added.empty(); });
   }
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
+  // What the reply to EXEC says of single commands changes what the client is.
+  bool looks_into_exec() const { return !transaction_channels_.empty() || transaction_hello_; }
+  void drop_queued() {
+    transaction_channels_.clear();
+    transaction_names_ = false;
+    transaction_hello_.reset();
+  }
 
   resp::Protocol protocol_ = resp::Protocol::kResp2;
   User user_ = User::kShared;
@@ -58,8 +65,10 @@ struct ClientState {
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
   bool transaction_changes_access_ = false;
-  bool transaction_names_ = false;  // it has a CLIENT SETNAME
-  bool name_owed_ = false;          // introduce() when the transaction is over
+  std::size_t transaction_queued_ = 0;            // commands: the elements of the reply to EXEC
+  bool transaction_names_ = false;                // it has a CLIENT SETNAME
+  std::optional<QueuedHello> transaction_hello_;  // the last one
+  bool name_owed_ = false;                        // introduce() when the transaction is over
   std::vector<QueuedSubscription> transaction_channels_;
   enum class Debugger : std::uint8_t {
     kOff,

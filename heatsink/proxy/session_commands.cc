@@ -260,11 +260,11 @@ Session::Step Session::run_reset() {
   db_ = 0;
   name_.clear();
   server_knows_best_ = reply_off_ = false;  // a SKIP is of this reply
-  name_owed_ = transaction_names_ = false;
+  name_owed_ = false;
+  drop_queued();
   forget_transaction();
   debugger_ = Debugger::kOff;
   hears_messages_ = false;
-  transaction_channels_.clear();
   channels_.clear();
   patterns_.clear();
   shard_channels_.clear();

@@ -136,7 +136,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       if (!ok) in_multi_ = false;
       break;
     case PendingKind::kExec:
-      executed(ok, reply);
+      executed(ok, reply, kept);
       break;
     case PendingKind::kMonitor:
       if (ok && private_) {
@@ -182,14 +182,28 @@ void Session::subscription_done(bool ok) {
   subscribing_.pop_front();
 }
 
-// An aborted EXEC says null, and nothing that was queued has happened.
-void Session::executed(bool ok, const resp::ReplyScanner& reply) {
+// An aborted EXEC says null, and nothing that was queued has happened. `wire` is empty unless
+// looks_into_exec(), or if it is very long: then all commands count as done.
+void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_view wire) {
   const std::vector<QueuedSubscription> queued = std::exchange(transaction_channels_, {});
+  const std::optional<QueuedHello> hello = std::exchange(transaction_hello_, std::nullopt);
+  const bool named = std::exchange(transaction_names_, false);
   const bool aborted = !ok || reply.announced() < 0 || reply.type() == '_';
-  if (!aborted) name_owed_ = false;  // it has named itself
+  resp::Value replies;
+  std::size_t used = 0;
+  if (!wire.empty()) static_cast<void>(resp::parse_value(wire, replies, used));
+  const auto is_done = [&](std::size_t place) {
+    return place >= replies.items.size() || !replies.items[place].is_error();
+  };
+  if (!aborted && named) name_owed_ = false;
+  if (!aborted && hello && is_done(hello->place)) {
+    protocol_ = hello->protocol;
+    if (private_) private_->set_protocol(protocol_);
+  }
   if (!in_multi_) introduce_if_owed();
   if (aborted) return;
   for (const QueuedSubscription& each : queued) {
+    if (!is_done(each.place)) continue;
     if (each.adds) {
       each.channels->insert(each.name);
     } else {

@@ -41,6 +41,24 @@ class OneWrite(ProxyTest):
                 self.same(script, HELLO3, command, ["HGETALL", "none"])
                 self.same(HELLO3, script, ["HELLO", 2], command)
 
+    def test_another_protocol_inside_a_transaction(self):
+        read = ["HGETALL", "none"]
+        for hello in (["HELLO", 3, "AUTH", "default", "x"], ["HELLO", 3, "SETNAME", "b"],
+                      ["HELLO", 3, "AUTH", "default"], ["HELLO", 4], HELLO3):  # fmt: skip
+            with self.subTest(hello=hello):
+                self.same(["MULTI"], hello, read, ["EXEC"], read, ["MULTI"], read, ["EXEC"])
+        self.same(["CLIENT", "SETNAME", "a"], ["MULTI"], HELLO3, ["EXEC"], ["CLIENT", "GETNAME"])
+        self.same(["MULTI"], HELLO3, ["SUBSCRIBE", "c"], ["EXEC"], read, ["PING"])
+        self.same(["MULTI"], HELLO3, ["DISCARD"], read)
+        self.same(["MULTI"], HELLO3, ["NOSUCH"], ["EXEC"], read)
+        self.same(["WATCH", "k"], ["SET", "k", 1], ["MULTI"], HELLO3, ["EXEC"], read)
+
+    def test_a_subscription_that_exec_refuses(self):
+        # Redis 7.0 takes no SSUBSCRIBE inside MULTI, and says so at EXEC.
+        shard = [["MULTI"], ["SSUBSCRIBE", "c"], ["SET", "k", 1], ["EXEC"]]
+        self.same(*shard, ["PING"], ["LRANGE", "none", 0, -1])
+        self.same(*shard, ["SUNSUBSCRIBE"], ["MULTI"], ["PING"], ["EXEC"])
+
     def test_two_subscriptions_in_a_transaction_and_their_end(self):
         both = [["MULTI"], ["SUBSCRIBE", "c"], ["SUBSCRIBE", "d"], ["EXEC"], ["UNSUBSCRIBE"]]
         heard = answers(self.to_proxy(), [*both, ["MULTI"], ["PING"], ["EXEC"]], 9)

@@ -4,7 +4,7 @@
 import re
 import unittest
 
-from harness import encode
+from harness import EAGER, encode, until
 from stage import ProxyTest
 
 NEWS = ["AUTH", "news", "pw"]  # may subscribe to news only
@@ -82,6 +82,29 @@ class OneWrite(ProxyTest):
         self.same(["CLIENT", "SETNAME", "joe"], none, name)
         self.same(["WATCH", "k"], ann, name, none, name)
         self.same(ann, ["HELLO", 2, "AUTH", "default", "x", "SETNAME", ""], name)
+
+
+class Cluster(ProxyTest):
+    SERVER_OPTIONS = ("--cluster-enabled", "yes")
+    PROXY_OPTIONS = EAGER
+
+    def test_keys_in_several_slots(self):
+        direct, client = self.to_server(), self.to_proxy()
+        direct.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        until(lambda: direct.ask("MSET", "{t}a", 1, "{t}b", 2) == b"+OK\r\n", what="cluster ok")
+        direct.ask("SET", "other", 3)
+
+        def hit(*command):
+            before = self.proxy.hits()
+            self.assertEqual(client.ask(*command), direct.ask(*command))
+            return self.proxy.hits() > before
+
+        for command in (["GET", "{t}a"], ["GET", "other"], ["MGET", "{t}a", "{t}b"]):
+            until(lambda command=command: hit(*command), what=f"{command} served locally")
+        for command in ("MGET", "EXISTS"):
+            for _ in range(20):
+                self.assertFalse(hit(command, "{t}a", "other"))
+        self.assertTrue(direct.ask("MGET", "{t}a", "other").startswith(b"-CROSSSLOT"))
 
 
 if __name__ == "__main__":

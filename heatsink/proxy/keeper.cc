@@ -216,6 +216,7 @@ void Keeper::release(const BarrierRequest& waited) {
 
 void Keeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
+  shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
   if (!facts.version.empty()) rights_.check(facts.cluster, BootClock::now());  // it has let us in
   if (!facts.commands) return;
   shared_.contacts.fetch_add(1);

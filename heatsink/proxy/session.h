@@ -58,6 +58,7 @@ class Session final : public net::FdHandler, private ClientState {
   std::uint64_t id() const { return id_; }
   bool closed() const { return closed_; }
   using ClientState::hears_messages;
+  using ClientState::looks_into_exec;
   using ClientState::subscribed;
 
   // Input and output (session_io.cc).
@@ -216,6 +217,7 @@ class Session final : public net::FdHandler, private ClientState {
   Step begin_failed_transaction(std::string&& why);
   void forget_transaction();
   void queue_subscription(const Call& call);
+  void queue_hello(const Call& call);
 
   // session_debugger.cc
   Step run_script_debug(const Call& call);
@@ -335,9 +337,10 @@ class Session final : public net::FdHandler, private ClientState {
   Step run_select(const Call& call);
   Step run_auth(const Call& call);
   Step run_hello(const Call& call);
-  Step hello_locally(const Call& call, resp::Protocol protocol, std::string_view name);
+  Step hello_locally(const Call& call, resp::Protocol protocol,
+                     std::optional<std::string_view> name);
   Step authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
-                    std::string_view name);
+                    std::optional<std::string_view> name);
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
   Upstream* strangers_lane(Step& step);
@@ -369,7 +372,7 @@ class Session final : public net::FdHandler, private ClientState {
   void after_reply();
   void authenticated(const Pending& pending, bool ok);
   void subscription_done(bool ok);
-  void executed(bool ok, const resp::ReplyScanner& reply);
+  void executed(bool ok, const resp::ReplyScanner& reply, std::string_view wire);
   void follow_protocol();
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
 

@@ -213,6 +213,17 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   return failed;
 }
 
+// Client libraries note per connection which scripts the server has, and send EVALSHA for those;
+// within MULTI some cannot try again. A server that has been restarted has none.
+void Session::server_left() {
+  if (!has_scripts_ || closed_) return;
+  log_limited(LogLevel::kWarning, "scripts lost",
+              "a client that has run scripts was disconnected, because upstream " +
+                  worker_.shared().upstream.where() + " may have lost them",
+              worker_.loop().now());
+  close_when_flushed();
+}
+
 void Session::lane_settled() {
   if (stall_ == Stall::kLane) worker_.resume_later(*this);
 }

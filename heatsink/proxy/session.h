@@ -414,6 +414,7 @@ class Session final : public net::FdHandler, private ClientState {
   bool pinned_ = false;
   bool has_scripts_ = false;  // on the server, as it believes: see server_left()
   bool introduced_ = false;   // the private connection bears the client's name
+  bool lent_name_ = false;    // likewise, until it is given back
   std::string no_lane_;       // the answer to the request that has just found none
   std::string db_error_;      // the server's, for the command that waits for its database
   std::string lane_error_;  // why the private connection failed, for the command that waits for it

@@ -51,6 +51,11 @@ struct ClientState {
   std::optional<std::string> auth_name_;
   std::string name_;
   std::string library_name_, library_version_;  // CLIENT SETINFO
+  // Its private connection is its own until it leaves or sends RESET.
+  bool pinned_ = false;
+  bool introduced_ = false;   // the private connection has the client's name, for good
+  bool lent_name_ = false;    // ... until it is given back
+  bool has_scripts_ = false;  // on the server, as it believes: Session::server_left()
   std::uint32_t db_ = 0;
   bool in_multi_ = false;
   bool watching_ = false;

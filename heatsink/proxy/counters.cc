@@ -111,8 +111,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Fills whose copy was not kept, because the key changed during the fill.")},
       {Count::kFillsFailed,
        counter("heatsink_fills_failed_total",
-               "Fills that ended without a value: too big, refused by the server, not answered, or "
-               "past cache.maximum-tracked-keys.")},
+               "Fills without a value: too big, refused by the server, not answered, or past "
+               "cache.maximum-tracked-keys.")},
       {Count::kRefreshes,
        counter(
            "heatsink_refreshes_total",

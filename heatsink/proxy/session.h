@@ -106,6 +106,7 @@ class Session final : public net::FdHandler, private ClientState {
   // Called by the worker (session_lanes.cc).
   void private_ready();
   std::unique_ptr<Upstream> private_failed(const std::string& reason);
+  void server_left();   // its connections are lost, and it cannot be reached
   void lane_settled();  // the shared connection it waited for is ready, or known to be down
   void hold() { ++holds_; }
   void release_hold();
@@ -413,11 +414,9 @@ class Session final : public net::FdHandler, private ClientState {
   Coalescer::Line coalescing_in_;  // of the latest
 
   std::unique_ptr<Upstream> private_;
-  bool pinned_ = false;
-  bool introduced_ = false;  // the private connection bears the client's name
-  std::string no_lane_;      // the answer to the request that has just found none
-  std::string db_error_;     // the server's, for the command that waits for its database
-  std::string lane_error_;   // why the private connection failed, for the command that waits for it
+  std::string no_lane_;     // the answer to the request that has just found none
+  std::string db_error_;    // the server's, for the command that waits for its database
+  std::string lane_error_;  // why the private connection failed, for the command that waits for it
 
   std::deque<std::pair<std::uint64_t, std::string>>
       queued_hits_;  // {replies that come first, bytes}

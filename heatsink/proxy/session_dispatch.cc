@@ -33,6 +33,7 @@ Session::Step Session::dispatch(Call call) {
   if (call.command != nullptr) {
     call.facts = &worker_.facts(*call.command);
     call.route = call.facts->route;
+    if (call.facts->uses_scripts) has_scripts_ = true;
   }
   return is_limited() ? dispatch_limited(call) : carry_out(call);
 }

@@ -194,6 +194,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
       log_limited(LogLevel::kWarning, "down",
                   "upstream " + shared_.upstream.where() + " is not reachable: " + reason,
                   loop_.now());
+      if (!lane.refused) server_left();
     }
     lane.down = reason;
     lane.fails_soon = loop_.now() - lane.tried_at < kSoon;

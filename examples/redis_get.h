@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GET by hand, so that the examples need no library for it. Yours has one: call that instead.
+// A minimal GET, so that the examples need no Redis client. Call your own client instead.
 #pragma once
 
 #include <netdb.h>
@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// The size of the value, which is in `buffer`; -1: there is no such key; -2: it failed. A
-// connection for each call makes it safe for all threads, and a hot key asks for one only when it
-// is refreshed.
+// Puts the value into `buffer` and returns its size; -1: there is no such key; -2: it failed. Any
+// thread may call it, because each call has its own connection. That is slow, but a hot key needs
+// it only when it is refreshed.
 static inline long redis_get(const char* host, const char* port, const char* key, size_t key_size,
                              char* buffer, size_t capacity) {
   struct addrinfo hints;

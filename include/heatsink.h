@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API of heatsink (C99): serves hot keys from copies in the process and calls the
 // application's loader for all other keys. Guide: docs/guides/library.md.
+//
+//   heatsink_client* client = NULL;
+//   heatsink_loader* loader = heatsink_loader_new(load, NULL, NULL);  // load: a heatsink_load_fn
+//   if (heatsink_open(NULL, &client) != HEATSINK_OK) fail(heatsink_last_error());
+//
+//   heatsink_value value = HEATSINK_NO_VALUE;
+//   if (heatsink_get(client, "price:1", 7, loader, &value) == HEATSINK_OK) {
+//     use(value.data, value.size);
+//     heatsink_value_release(&value);  // soon, and in this thread
+//   }
+//
+// In this order: options, functions that the caller gives, the client, the client with a server,
+// its statistics, window statistics, limits across processes, limits of this process.
 #pragma once
 
 #include <stddef.h>
@@ -49,7 +62,8 @@ typedef struct heatsink_options heatsink_options;
 HEATSINK_API heatsink_options* heatsink_options_new(void);
 HEATSINK_API void heatsink_options_free(heatsink_options* options);  // null: does nothing
 
-// Sets one option: "detection.hot-qps", "500".
+// Sets one option: "detection.hot-qps", "500". Values that must fit together are checked at each
+// call: below 500, set "detection.warm-qps" first, or both with heatsink_options_yaml().
 HEATSINK_API int heatsink_options_set(heatsink_options* options, const char* name,
                                       const char* value);
 HEATSINK_API int heatsink_options_yaml(heatsink_options* options, const char* yaml);
@@ -235,12 +249,13 @@ typedef struct heatsink_hot_key {
   uint64_t reads, writes, hits;
   const char* reason;
 } heatsink_hot_key;
-// Calls `tell` for each of the `n` busiest keys, busiest first, before it returns.
+// Calls `tell` for each of the `n` busiest keys, busiest first, before it returns. A key that only
+// heatsink_warm() made hot is not among them.
 HEATSINK_API int heatsink_top(heatsink_client* client, size_t n,
                               void (*tell)(void* user, const heatsink_hot_key* key), void* user);
 
-// A thread of the client calls `tell` when a key becomes hot (1) or is no longer hot (0), until the
-// client is closed. The callback must not wait for long.
+// A thread of the client calls `tell` when a key becomes hot (1) or is no longer hot (0) by its
+// traffic, until the client is closed. The callback must not wait for long.
 HEATSINK_API int heatsink_on_hot(heatsink_client* client,
                                  void (*tell)(void* user, const char* key, size_t key_size,
                                               int is_hot, const char* reason),

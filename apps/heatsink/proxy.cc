@@ -102,7 +102,9 @@ Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& op
 Status check_admin(const proxy::ProxyOptions& options) {
   if (options.admin == "off") return Unit{};
   if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
-  return net::check_unused(*net::parse_host_port(options.admin));
+  const Status unused = net::check_unused(*net::parse_host_port(options.admin));
+  return unused.ok() ? unused
+                     : Error{unused.error().code, "admin.listen: " + unused.error().message};
 }
 
 // Signals are blocked by now: a wait for a reader that does not read could not be ended.

@@ -52,8 +52,12 @@ void draw_title(Screen& screen, const TopModel& model) {
     add_masters(row, *model.view);
     return;
   }
-  const bool coherent = node.coherence == "up";
-  row.add("coherence", coherent ? "up" : "DOWN", coherent ? kGood : kBad);
+  if (node.coherence.starts_with("off ")) {  // by its configuration
+    row.add("coherence", "off");
+  } else {
+    const bool coherent = node.coherence == "up";
+    row.add("coherence", coherent ? "up" : "DOWN", coherent ? kGood : kBad);
+  }
   if (node.stale_confirmed > 0)
     row.add("STALE READS", count_text(static_cast<double>(node.stale_confirmed)), kBad);
   row.add("clients", count_text(static_cast<double>(node.clients)));

@@ -224,6 +224,15 @@ TEST(TopScreen, WithoutCoherenceItSaysWhyNothingIsServedLocally) {
               HasSubstr("\nnot serving local copies: the server refuses CLIENT TRACKING\n"));
 }
 
+TEST(TopScreen, CopiesThatAreTurnedOffAreNoFault) {
+  TopModel model("127.0.0.1:6390", seconds(1));
+  HotkeysView answer = sample_answer();
+  answer.node.coherence = "off (cache.enabled is false)";
+  model.answered(answer);
+  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(),
+              HasSubstr("127.0.0.1:6379 up   coherence off   clients 50"));
+}
+
 TEST(TopScreen, AHostileAnswerPutsNoControlByteOnTheScreen) {
   TopModel model("127.0.0.1:6390", seconds(1));
   HotkeysView answer = sample_answer();

@@ -93,9 +93,9 @@ static void test_options(void) {
   EXPECT(strstr(heatsink_last_error(), "detection.hot-qps") != NULL);
   int found = 0;
   EXPECT(heatsink_options_list(options, find_hot_qps, &found) == HEATSINK_OK && found == 1);
-  // The 5000 is still there: no warmer than hot.
-  EXPECT(heatsink_options_yaml(options, "detection: {warm-qps: 4000}") == HEATSINK_OK);
-  EXPECT(heatsink_options_yaml(options, "detection: {warm-qps: 6000}") == HEATSINK_INVALID);
+  // The first value is still there, and the second does not fit to it.
+  EXPECT(heatsink_options_yaml(options, "recorder: {inactive-expire: 2m}") == HEATSINK_OK);
+  EXPECT(heatsink_options_yaml(options, "detection: {window: 3m}") == HEATSINK_INVALID);
   EXPECT(heatsink_options_yaml(options, "no-such: 1") == HEATSINK_INVALID);
   EXPECT(heatsink_options_file(options, "/nonexistent/heatsink.yaml") == HEATSINK_INVALID);
   setenv("HEATSINK_DETECTION_HOT_QPS", "0", 1);

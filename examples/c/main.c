@@ -12,7 +12,7 @@ typedef struct address {
   const char* port;
 } address;
 
-// Where values come from. Called by any thread, also in the background.
+// Loads a value. Any thread calls it, the client's own threads, too.
 static int load(void* user, const char* key, size_t key_size, heatsink_reply* reply) {
   const address* server = user;
   char buffer[4096];
@@ -23,7 +23,7 @@ static int load(void* user, const char* key, size_t key_size, heatsink_reply* re
   return HEATSINK_FAILED;
 }
 
-// Reads once: 1: a hit; 0: the server was asked; -1: an error.
+// Reads once. Returns 1 for a hit, 0 if the server was asked, -1 for an error.
 static int read_price(heatsink_client* client, const heatsink_loader* loader, char* price) {
   heatsink_value value = HEATSINK_NO_VALUE;
   const int code = heatsink_get(client, "product:1", strlen("product:1"), loader, &value);
@@ -33,7 +33,7 @@ static int read_price(heatsink_client* client, const heatsink_loader* loader, ch
   return value.is_hit;
 }
 
-// How many of 1000 reads of a hot key were hits; -1: an error.
+// Returns how many of 1000 reads of a hot key were hits; -1 for an error.
 static int read_much(heatsink_client* client, const heatsink_loader* loader, char* price) {
   int hits = 0;
   while (heatsink_is_hot(client, "product:1", strlen("product:1")) == 0)
@@ -57,15 +57,15 @@ int main(int argc, char** argv) {
   heatsink_client* client = NULL;
   heatsink_options* options = heatsink_options_new();
   heatsink_loader* loader = heatsink_loader_new(load, &server, NULL);
-  // Lower than a service would have it: this is one reader.
+  // Lower thresholds than in a service: this program is the only reader.
   if (loader != NULL &&
-      heatsink_options_yaml(options, "detection: {hot-qps: 100, warm-qps: 20}") == HEATSINK_OK &&
+      heatsink_options_yaml(options, "detection: {hot-qps: 100}") == HEATSINK_OK &&
       heatsink_open(options, &client) == HEATSINK_OK)
     hits = read_much(client, loader, price);
   if (hits < 0)
     fprintf(stderr, "%s\n", heatsink_last_error());
   else
-    printf("product:1 costs %s\n%d of 1000 reads asked nobody\n", price, hits);
+    printf("product:1 costs %s\n%d of 1000 reads did not reach the server\n", price, hits);
   heatsink_free(client);
   heatsink_loader_free(loader);
   heatsink_options_free(options);

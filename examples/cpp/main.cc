@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// catalogue HOST PORT: a shop that reads one product again and again.
+// catalogue HOST PORT: a shop that reads one product many times.
 #include <heatsink/client.h>
 
 #include <array>
@@ -18,12 +18,15 @@ int main(int argc, char** argv) {
   const std::string host = argv[1];
   const std::string port = argv[2];
 
-  heatsink::ClientOptions options;  // lower than a service would have it: this is one reader
-  options.hot_qps = 100;
-  options.warm_qps = 20;
-  const heatsink::Client client(options);
+  // Lower thresholds than in a service: this program is the only reader.
+  const auto options = heatsink::ClientOptions::from_yaml("detection: {hot-qps: 100}");
+  if (!options.ok()) {
+    std::cerr << options.error().message << '\n';
+    return 2;
+  }
+  const heatsink::Client client(*options);
 
-  // Where values come from. Called by any thread, also in the background; it may throw.
+  // Loads a value. Any thread calls it, the client's own threads, too; it may throw.
   const auto load = [&](const std::string& key) -> std::optional<std::string> {
     std::array<char, 4096> buffer;
     const long size =
@@ -42,11 +45,11 @@ int main(int argc, char** argv) {
     }
     const auto price = client.get("product:1", load);
     std::cout << "product:1 costs " << (price ? *price : "nothing") << "\n"
-              << hits << " of 1000 reads asked nobody\n";
+              << hits << " of 1000 reads did not reach the server\n";
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;
   }
-  client.close();  // from here on nothing uses `load`, host and port
+  client.close();  // from here on the client does not use `load`, host and port
   return 0;
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service that reads products from Redis, and hot ones from its own memory.
+"""A service that reads products from Redis, and hot products from its own memory.
 
-REDIS_URL=redis://127.0.0.1 uvicorn service:app; thresholds: HEATSINK_DETECTION_HOT_QPS and others.
+Start it: REDIS_URL=redis://127.0.0.1 uvicorn service:app
+Its options come from the environment, such as HEATSINK_DETECTION_HOT_QPS.
 """
 
 import json
@@ -14,7 +15,7 @@ from fastapi import FastAPI, HTTPException
 import heatsink
 
 server = redis.asyncio.from_url(os.environ["REDIS_URL"], decode_responses=True)
-# Made once, when the module is loaded: workers that are forked later begin anew with the same
+# Made once, when the module is loaded. Workers that are forked later start anew with the same
 # options.
 cache = heatsink.Client(environment=True, encode=json.dumps, decode=json.loads)
 app = FastAPI()
@@ -41,7 +42,7 @@ async def write_product(product_id: str, product: dict[str, str]) -> None:
     try:
         await server.hset(f"product:{product_id}", mapping=fields)
     finally:
-        load_product.invalidate(product_id)  # also when nobody knows whether it was written
+        load_product.invalidate(product_id)  # after an error, too: it may have been written
 
 
 @app.get("/hot")

@@ -70,7 +70,9 @@ Remedy consider_limit(const Case& of) {
     return limited_now(Relief::kLimit, of.key.in_force);
   const double all = rate_of_all(of.left);
   const double rate = of.options.limit_rate;
-  if (all <= rate) return no_use(Relief::kLimit, fmt::format("its rate is below {:g}/s", rate));
+  if (all <= rate)
+    return no_use(Relief::kLimit,
+                  fmt::format("at most {:g}/s of its requests reach the server", rate));
   return remedy(
       Relief::kLimit, limit(of.left, rate, of.options.costs),
       fmt::format("at {:g}/s, {:.0f} requests a second are refused (with over: delay they wait)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one clock of heatsink: CLOCK_BOOTTIME, which goes on while the machine sleeps.
+// The clock of heatsink: CLOCK_BOOTTIME, which also runs while the machine is suspended.
 #pragma once
 
 #include <time.h>
@@ -12,8 +12,9 @@ namespace heatsink {
 using Nanos = std::chrono::nanoseconds;
 using Millis = std::chrono::milliseconds;
 
-// CLOCK_MONOTONIC stands still while a virtual machine is suspended, so a lease measured with it
-// would outlive its bound (docs/decisions); BOOTTIME does not, and the wall clock has no say.
+// CLOCK_MONOTONIC stops while a virtual machine is suspended, so a bound measured with it could be
+// exceeded (docs/decisions). BOOTTIME does not stop, and changes of the wall clock do not affect
+// it.
 struct BootClock {
   using duration = Nanos;
   using rep = duration::rep;
@@ -29,7 +30,7 @@ struct BootClock {
   }
 };
 
-// Logic takes a TimePoint as an argument and never asks a clock itself.
+// Functions that depend on time take a TimePoint as an argument, so that tests can choose it.
 using TimePoint = BootClock::time_point;
 
 }  // namespace heatsink

@@ -7,8 +7,8 @@
 
 namespace heatsink {
 
-// The hash of a key's name alone. Invalidation pushes and fences know no database, so they go by
-// this.
+// The hash of a key's name alone. Invalidations and fences do not know the database, so they use
+// this hash.
 struct NameHash {
   std::uint64_t value = 0;
   friend bool operator==(NameHash, NameHash) = default;
@@ -20,8 +20,7 @@ struct KeyHash {
   friend bool operator==(KeyHash, KeyHash) = default;
 };
 
-// XXH3 64-bit. `seed` is drawn once per process: a client that does not know it cannot aim at a
-// bucket.
+// XXH3, 64 bits. `seed` is drawn once per process, so that clients cannot force collisions.
 NameHash hash_name(std::string_view name, std::uint64_t seed) noexcept;
 
 // Cheap (a multiply and a xor-shift); db 0 .. 2^31.

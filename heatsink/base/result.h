@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value, or the reason why there is none in a sentence that says what to do.
+// Result<T>: a value, or an error whose message says what is wrong and what to do.
 #pragma once
 
 #include <cassert>
@@ -9,16 +9,16 @@
 
 namespace heatsink {
 
-// What went wrong, for a program to act on; `message` is for a person.
+// The kind of an error, for programs. Error::message is for people.
 enum class ErrorCode {
-  kInvalidArgument,  // the caller (or a config file, or a flag) said something that cannot be
-  kOutOfRange,       // understood, but past a stated limit
+  kInvalidArgument,  // an argument, an option or a line of a file is wrong
+  kOutOfRange,       // the value is beyond a limit
   kNotFound,
-  kUnavailable,  // a server, a file, a port: may work later
+  kUnavailable,  // a server, a file or a port cannot be used now; it may work later
   kTimedOut,
   kProtocol,  // the peer does not speak RESP as Redis does
   kPermission,
-  kUnsupported,  // the peer (or this build) cannot do it
+  kUnsupported,  // the peer or this build cannot do it
 };
 
 struct Error {
@@ -26,11 +26,17 @@ struct Error {
   std::string message;
 };
 
-// Says the error on stderr and aborts: what the caller took for certain is not so.
+// Writes the error to stderr and aborts.
 [[noreturn]] void end_without_value(const Error& error) noexcept;
 
-// An expected failure is a value of this type; a broken invariant asserts; "need more bytes" is
-// neither and has a status of its own where it occurs. Not thread-safe, like the T it holds.
+// The return type of functions that can fail:
+//
+//   const auto options = heatsink::ClientOptions::from_yaml(text);
+//   if (!options.ok()) return fail(options.error().message);
+//   use(*options);
+//
+// Broken invariants assert instead. "Need more bytes" is not a failure: parsers have their own
+// status for it. Not thread-safe.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -40,7 +46,7 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // REQUIRES: ok(). Else the process ends and says what the error is, in every build.
+  // REQUIRES: ok(). If not, the process prints the error and aborts, in every build.
   T& value() & {
     require_value();
     return *std::get_if<0>(&state_);
@@ -74,6 +80,6 @@ class [[nodiscard]] Result {
 };
 
 struct Unit {};
-using Status = Result<Unit>;  // for calls that give nothing but success or an error
+using Status = Result<Unit>;  // for functions that return no value: success, or an error
 
 }  // namespace heatsink

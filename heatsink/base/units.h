@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities that carry their unit, and how a person writes them.
+// Sizes, shares and durations as types, and as texts.
 #pragma once
 
 #include <compare>
@@ -12,10 +12,10 @@
 
 namespace heatsink {
 
-// A number of bytes. Not implicitly a number, so that it is never taken for a count.
+// A number of bytes. It does not convert to a number, so it cannot be mistaken for a count.
 struct Bytes {
   std::uint64_t count = 0;
-  // clang-tidy 14 takes the 0 that a comparison is rewritten to for a pointer.
+  // NOLINT: clang-tidy 14 mistakes the 0 in the rewritten comparison for a null pointer.
   friend auto operator<=>(Bytes, Bytes) = default;  // NOLINT(modernize-use-nullptr)
 };
 
@@ -27,19 +27,19 @@ inline constexpr std::string_view kBytesForm = "write a number and b, kb, mb or 
 Result<Bytes> parse_bytes(std::string_view text);
 std::string format_bytes(Bytes bytes);  // "64kb": the largest unit that divides it
 
-// A part of a whole, 0 .. 1. Not implicitly a number, so that 2 is never taken for 2 %.
+// A part of a whole, 0 .. 1. A number does not convert to it, so 2 cannot be mistaken for 2 %.
 struct Share {
   double part = 0;
   // See Bytes.
   friend auto operator<=>(Share, Share) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// "2%", "0.5%", or the part itself, "0.02". The bounds are the caller's.
+// "2%", "0.5%", or the part itself, "0.02". Does not check bounds.
 inline constexpr std::string_view kShareForm = "write a percentage, as in 2%";
 Result<Share> parse_share(std::string_view text);
-std::string format_share(Share share);  // "2%"; reads back the same
+std::string format_share(Share share);  // "2%"; parse_share() gives the same share back
 
-// "250ms", "10s", "5m", "1h", "100us"; a number without a unit is an error that says so.
+// "250ms", "10s", "5m", "1h", "100us". A number without a unit is an error.
 inline constexpr std::string_view kDurationForm =
     "write a number and us, ms, s, m or h, as in 250ms";
 Result<Nanos> parse_duration(std::string_view text);

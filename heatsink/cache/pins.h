@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets any thread look at shared objects without a lock, and frees them when nobody can any more.
+// Lets any thread read shared objects without a lock, and frees them when no thread can read them.
 #pragma once
 
 #include <atomic>
@@ -9,18 +9,19 @@
 
 namespace heatsink::cache {
 
-// Epoch-based reclamation (K. Fraser, "Practical lock-freedom", 2004) for threads that come and go
-// and have no event loop; those that have one use Epochs, which costs their look-ups nothing. One
-// domain for the whole process: so what a Pin protects outlives whatever made it.
+// Epoch-based reclamation (K. Fraser, "Practical lock-freedom", 2004) for threads without an event
+// loop, which may start and end at any time. Threads with a loop use Epochs, whose look-ups cost
+// nothing. There is one domain for the whole process, so an object that a Pin protects may outlive
+// its owner.
 //
-// Pinning is two plain stores. The fence that its reader would need is made by whoever frees, for
-// all threads, by membarrier(2); where the kernel has none, a pin is a store with a fence.
+// Pinning is two plain stores. The thread that frees issues the necessary memory fence for all
+// threads, by membarrier(2). If the kernel does not have it, a pin is a store with a fence.
 class Pin {
  public:
-  // What this thread finds by seq_cst loads of shared pointers from now on stays until the pin has
-  // gone. Pins nest. The first one of a thread allocates; no other call does.
+  // Objects that this thread finds by seq_cst loads of shared pointers from now on are not freed
+  // before the pin ends. Pins nest. The first pin of a thread allocates memory; no other does.
   Pin() noexcept;
-  // Ends a pin that this thread has already.
+  // Takes over a pin that this thread has already; the destructor ends it.
   struct Adopted {};
   explicit Pin(Adopted /*pin*/) noexcept {}
   ~Pin();
@@ -28,12 +29,13 @@ class Pin {
   Pin& operator=(const Pin&) = delete;
 };
 
-// Any thread: `free` runs in a later collect(), when no pin is left that is older than this call.
-// REQUIRES that new pins can no longer find what it frees (a seq_cst store has unlinked it).
+// Calls `free` in a later collect_retired(), when all pins that are older than this call have
+// ended. Any thread. REQUIRES that new pins cannot find the object (a seq_cst store has unlinked
+// it).
 void retire(std::function<void()> free);
 
-// Frees what can be freed; any thread, O(threads + what is freed). Not called with locks held that
-// a `free` takes. Returns how many wait still.
+// Frees all retired objects that can be freed; returns how many remain. Any thread; takes
+// O(threads + freed objects). The caller must not hold a lock that a `free` takes.
 std::size_t collect_retired();
 
 }  // namespace heatsink::cache

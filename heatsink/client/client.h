@@ -36,6 +36,10 @@ concept Loader = std::copy_constructible<std::decay_t<L>> &&
 // Counts every access and keeps local copies of hot keys. Reads of cold keys call the loader and
 // are only counted.
 //
+//   const heatsink::Client client;  // make it once
+//   const auto price = client.get("price:1", load);  // std::optional<std::string> load(key)
+//   if (price) use(*price);
+//
 // Without server.url (level `ttl`): a copy is served until cache.expire-after-write after its load
 // began, and is refreshed before that. A write through this object replaces the copy. Writes by
 // others are visible at the next refresh.
@@ -51,9 +55,11 @@ concept Loader = std::copy_constructible<std::decay_t<L>> &&
 template <class V = std::string>
 class Client {
  public:
-  // Throws std::invalid_argument if server.url, admin.listen or a file that an option names cannot
-  // be used. A server that is down is not an error: the Client connects in the background. A port
-  // of admin.listen that another process has is not an error either: then this Client has no page.
+  // REQUIRES options within their bounds: from_yaml(), with() and so on return only such options.
+  // Throws std::invalid_argument if options do not fit together (ClientOptions::check()), or if
+  // server.url, admin.listen or a file that an option names cannot be used. A server that is down
+  // is not an error: the Client connects in the background. A port of admin.listen that another
+  // process has is not an error either: then this Client has no page.
   explicit Client(const ClientOptions& options = {}) : engine_(options) {}
 
   // Returns the local copy, or calls the loader. Throws what the loader throws. Throws LoadRefused
@@ -154,7 +160,8 @@ class Client {
     return warm(keys, engine_.source(), for_so_long);
   }
 
-  // The busiest keys, busiest first: hot, write-hot and warm ones.
+  // The busiest keys, busiest first: hot, write-hot and warm ones, by their traffic. A key that
+  // only warm() made hot is not among them, and on_hot() does not report it.
   std::vector<HotKeyInfo> top(std::size_t n = 100) const { return engine_.top(n); }
   Stats stats() const { return engine_.stats(); }
   // stats() in the text format of Prometheus, for a page that the application serves as

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 
 #include "heatsink/admin/server.h"
@@ -23,11 +24,17 @@ std::uint64_t draw_seed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
+const ClientOptions& checked(const ClientOptions& options) {
+  if (const Status status = options.check(); !status.ok())
+    throw std::invalid_argument(status.error().message);
+  return options;
+}
+
 detect::RuleSet rules_of(const ClientOptions& options) {
   detect::Rule rule;
   rule.measure.window = options.window;
   rule.hot = options.hot_qps;
-  rule.warm = options.warm_qps;
+  rule.warm = std::min(options.warm_qps, options.hot_qps);
   rule.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
   rule.demote_ratio = options.demote_ratio;
   rule.minimum_residence = std::min(options.minimum_residence, options.inactive_expire);
@@ -75,7 +82,7 @@ RefreshOptions refresh_options(const ClientOptions& options) {
 }  // namespace
 
 Core::Core(const ClientOptions& options)
-    : options_(options),
+    : options_(checked(options)),
       seed_(draw_seed()),
       rules_(rules_of(options)),
       is_counting_(options.detection_enabled),

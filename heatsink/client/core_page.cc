@@ -90,7 +90,7 @@ detect::Report Core::page_report() const {
   report.misses_rate = report.reads_rate - report.hits_rate;
   report.offload = report.requests_rate > 0 ? report.hits_rate / report.requests_rate : 0;
   report.hot = options_.hot_qps;
-  report.warm = options_.warm_qps;
+  report.warm = rules_.rules().front().warm;
   report.hot_means =
       fmt::format("at least {}/s in this process (detection.hot-qps)", options_.hot_qps);
   report.quiet = fmt::format("no key reaches {}/s (detection.hot-qps)", options_.hot_qps);

@@ -23,7 +23,8 @@ constexpr std::array kCounts = {
              counter("heatsink_demotions_total", "Keys that stopped being hot.")},
     CountRow{&Counts::loads, counter("heatsink_fills_total", "Fills started by a read.")},
     CountRow{&Counts::load_failures,
-             counter("heatsink_fills_failed_total", "Fills that ended without a value.")},
+             counter("heatsink_fills_failed_total",
+                     "Fills that ended without a value, because the load failed.")},
     CountRow{&Counts::waits,
              counter("heatsink_joined_fills_total",
                      "Reads that waited for a fill that another read had started.")},
@@ -45,12 +46,15 @@ constexpr std::array kCounts = {
     CountRow{&Counts::invalidations, counter("heatsink_invalidations_total",
                                              "Key names that the server reported as changed.")},
     CountRow{&Counts::flushes,
-             counter("heatsink_flushes_total", "How often all local copies were dropped at once.")},
+             counter("heatsink_flushes_total",
+                     "How often all local copies were dropped at once. The causes are FLUSHALL and "
+                     "FLUSHDB, changed rights, or the loss of the connection that tracks keys.")},
 };
 
 constexpr MetricRow kCoherence{
     "heatsink_coherence_up", MetricKind::kGauge,
-    "1 while the server proves that it sends invalidations, so that copies may be served; else 0."};
+    "1 while the server proves that it sends invalidations, so that copies may be served; else 0. "
+    "Only at level key."};
 
 struct GaugeRow {
   double (*value)(const Stats& stats);

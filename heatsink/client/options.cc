@@ -123,7 +123,7 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"detection.hot-qps", &hot_qps, "A key is hot from this many accesses per second.", 0.01,
            1e9});
   set.add({"detection.warm-qps", &warm_qps,
-           "A key is warm from this many accesses per second. At most hot-qps.", 0, 1e9});
+           "A key is warm from this many accesses per second. It is limited to hot-qps.", 0, 1e9});
   set.add({"detection.top-n", &top_n,
            "Maximum number of hot keys. cache.maximum-size limits it, too.", 1, 100'000});
   set.add({"detection.confirm-windows", &confirm_windows,
@@ -237,12 +237,6 @@ void ClientOptions::describe(OptionSet& set) {
 }
 
 Status ClientOptions::check() const {
-  if (warm_qps > hot_qps) {
-    return Error{
-        ErrorCode::kInvalidArgument,
-        fmt::format("detection.warm-qps is {}: it must not be above detection.hot-qps ({})",
-                    warm_qps, hot_qps)};
-  }
   if (window > inactive_expire) {
     return Error{
         ErrorCode::kInvalidArgument,

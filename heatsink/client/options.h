@@ -18,6 +18,9 @@ namespace heatsink::client {
 
 // Plain values with their defaults. Names, bounds and meanings are in options.cc and in
 // docs/reference/library-options.md.
+//
+// from_yaml(), with() and so on check each value and what must fit together. Assignments to the
+// fields are not checked; the Client checks what must fit together, but no bounds.
 struct ClientOptions {
   // server.*; an empty URL means no server, and copies of level `ttl`
   std::string server_url;

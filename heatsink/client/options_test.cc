@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "heatsink/base/option.h"
 #include "heatsink/base/testing/source_dir.h"
+#include "heatsink/client/client.h"
 
 namespace heatsink::client {
 namespace {
@@ -98,9 +100,22 @@ TEST(ClientOptions, NameTheVariableThatIsWrong) {
 }
 
 TEST(ClientOptions, ThatContradictEachOtherAreRefused) {
-  const auto options = ClientOptions::from_yaml("detection: {hot-qps: 10, warm-qps: 20}\n");
+  const auto options =
+      ClientOptions::from_yaml("detection.window: 2m\nrecorder.inactive-expire: 1m\n");
   ASSERT_FALSE(options.ok());
-  EXPECT_THAT(options.error().message, HasSubstr("detection.warm-qps"));
+  EXPECT_THAT(options.error().message, HasSubstr("recorder.inactive-expire (1m)"));
+
+  ClientOptions fields;
+  fields.window = std::chrono::minutes(2);
+  fields.inactive_expire = std::chrono::minutes(1);
+  EXPECT_THROW(const Client<> client(fields), std::invalid_argument);
+}
+
+TEST(ClientOptions, TheThresholdForHotKeysAloneIsEnough) {
+  ASSERT_TRUE(ClientOptions::from_yaml("detection.hot-qps: 100\n").ok());
+  ClientOptions options;
+  options.hot_qps = 100;
+  EXPECT_NO_THROW(const Client<> client(options));
 }
 
 TEST(ClientOptions, TellWhatDoesNotGoTogetherWithAServer) {

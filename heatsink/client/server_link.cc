@@ -69,8 +69,8 @@ struct ServerLink::Wire {
         pipeline({.credentials = {place.url().user, place.url().password},
                   .db = place.url().db,
                   .response_timeout = options.server_response_timeout}),
-        tracking(loop, place, tracker, link_options(options), "no local copies"),
-        data(loop, place, pipeline, link_options(options), "no server") {
+        tracking(loop, place, tracker, link_options(options), "local copies"),
+        data(loop, place, pipeline, link_options(options), "server") {
     place.set_tls(tls_of(options, place.url()));
   }
 

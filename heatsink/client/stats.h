@@ -43,7 +43,7 @@ struct Stats : Counts {
   // The counts of the last window alone, to a tenth of the window.
   Counts in_window;
 
-  std::uint64_t hot_keys = 0;  // now
+  std::uint64_t hot_keys = 0;  // now, with those that warm() made hot
   std::uint64_t copies = 0;
   std::uint64_t copies_bytes = 0;  // with their names, as SizeOf counts (size_of.h)
 

@@ -48,6 +48,11 @@ struct WindowCounts {
 // number counts exactly once, however often a flush has to be sent again. If the process dies, the
 // numbers of one interval are lost. A number's time is the server's clock when its flush arrives.
 //
+//   const heatsink::WindowStats stats(options);  // with options.server_url
+//   stats.add("checkout:us", 1840);
+//   stats.flush();
+//   const auto minute = stats.read("checkout:us");  // of all processes: minute->p99
+//
 // Thread-safe. Cheap to copy; copies share everything. Adding never waits for the server. Do not
 // use it in a forked child, or in destructors of thread_local objects.
 class WindowStats {
@@ -73,9 +78,9 @@ class WindowStats {
   };
   std::optional<Series> series(std::string_view name) const noexcept;
 
-  // Reads the last `window`, at most statistics.length, from the server, which has all flushed
-  // numbers. Empty: no process has written this name within its length. Throws ServerError,
-  // ServerUnavailable.
+  // Reads the last `window` from the server, which has all flushed numbers; at most, and by
+  // default, statistics.length. Empty: no process has written this name within its length. Throws
+  // ServerError, ServerUnavailable.
   std::optional<WindowReading> read(std::string_view name,
                                     Nanos window = std::chrono::hours(24)) const;
   // The names that match a glob ("api:*"); in a cluster, those that one node has. Throws as read().

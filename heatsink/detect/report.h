@@ -39,8 +39,9 @@ struct Report {
   Nanos uptime{};
   std::string upstream;  // "127.0.0.1:6379", never with a password
   bool upstream_up = false;
-  std::string coherence;     // "up", or why no local copies are served now, in one sentence
-  double requests_rate = 0;  // keyed accesses seen
+  std::string upstream_problem;  // why it is not up; ""
+  std::string coherence;         // "up", or why no local copies are served now, in one sentence
+  double requests_rate = 0;      // keyed accesses seen
   double reads_rate = 0;
   double writes_rate = 0;
   double hits_rate = 0;    // answered locally: the load taken off the server

@@ -40,7 +40,7 @@ ServerNode::ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext 
                 .db = place.url().db,
                 .response_timeout = options.response_timeout}),
       functions(pipeline),
-      link(loop, place, pipeline, link_options(options), "no functions of " + place.url().where()) {
+      link(loop, place, pipeline, link_options(options), "functions of " + place.url().where()) {
   place.set_tls(std::move(tls));
 }
 

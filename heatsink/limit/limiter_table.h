@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limiter for each of many keys, in a fixed number of places.
+// A limiter for each of many keys, in fixed memory.
 #pragma once
 
 #include <atomic>
@@ -12,29 +12,29 @@
 
 namespace heatsink::limit {
 
-// A key that is not there takes a place: an empty one, or that of the key with most left. A bucket
-// that is full says no more than one that has never been asked, so such a key loses nothing; and
-// since a key at its limit has nothing left, whoever asks with new keys all the time never makes
-// room for it. Only where more keys than fit are short of tokens at once does one of them get up to
-// a burst that it has had already.
+// A new key takes an empty place, or replaces the key with most tokens left. A full bucket holds
+// no information, so the replaced key loses nothing. A key at its limit has no tokens left, so a
+// client cannot push it out by using many new keys. Only if more keys than fit are short of tokens
+// at the same time, a key may get up to one burst twice.
 //
-// Keys are hashes whose bits are all alike random; two of one hash share a limiter. A key may stand
-// in kWays places. Any number of threads, without a lock; a thread that asks while a place changes
-// hands may ask in the other key's name, once. All memory is taken at the beginning: about 64 bytes
-// a place and the limiter (a bucket 64, a sliding window 700). For a key that is there about what
-// its limiter costs, once more (bench_limit).
+// Keys are hashes with uniformly random bits; keys with equal hashes share a limiter. A key can be
+// in one of kWays places. Any number of threads may call, without a lock. A thread that calls while
+// a place gets another key may use that key's limiter, once. All memory is allocated at the start:
+// about 64 bytes per place, and the limiter (a bucket 64, a sliding window 700). A look-up costs
+// about as much as a call of the limiter (bench_limit).
 class LimiterTable {
  public:
   static constexpr std::size_t kWays = 8;
 
-  // REQUIRES options that make_limiter() takes. `places` is rounded up to a power of two of kWays.
+  // REQUIRES options that make_limiter() accepts. `places` is rounded up to kWays times a power of
+  // two.
   LimiterTable(const LimiterOptions& options, std::size_t places);
 
-  // The key's; it takes a place if it has none.
+  // The key's limiter. A key without a place takes one.
   Limiter& of(std::uint64_t key, TimePoint now) noexcept;
-  // Null: it has no place.
+  // The key's limiter; null if the key has no place.
   Limiter* find(std::uint64_t key) noexcept;
-  void drop(std::uint64_t key) noexcept;  // its place becomes empty
+  void drop(std::uint64_t key) noexcept;  // empties its place
 
   std::size_t places() const { return places_.size(); }
 

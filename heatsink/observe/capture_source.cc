@@ -131,11 +131,10 @@ void CaptureSource::fail(std::string why) {
 SourceFacts CaptureSource::facts() const {
   SourceFacts out;
   out.name = "capture";
-  out.cost =
-      "sends no command to the server; on the server's machine the kernel copies its packets";
+  out.cost = "sends the server no command; on its machine the kernel copies packets";
   const double watched = started_at_ ? seconds_of(now_ - *started_at_) : 0;
   if (feed_ && watched >= seconds_of(kFirstRows)) {
-    out.cost += fmt::format(", and reading them takes {:.1f} % of a core here (measured)",
+    out.cost += fmt::format("; reading them takes {:.1f} % of a core (measured)",
                             100 * seconds_of(options_.cpu() - cpu_at_start_) / watched);
   }
   out.blind_spots =

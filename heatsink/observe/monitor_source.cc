@@ -207,8 +207,8 @@ SourceFacts MonitorSource::facts() const {
                          "core while it is on, {:.1f} % over time (measured)",
                          millis_of(on), 100 * *pace_.loss(), 100 * price->part)
                    : fmt::format(
-                         "MONITOR, {:.0f} ms at a time: it can take half of a busy "
-                         "server's throughput while it is on (not measured yet)",
+                         "MONITOR, {:.0f} ms at a time, with long pauses: while it is on, it can "
+                         "take half of a busy server's throughput (not measured yet)",
                          millis_of(on));
   out.blind_spots =
       "traffic between the windows; sizes of values; which reads miss; AUTH and admin commands";

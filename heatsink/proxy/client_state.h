@@ -3,8 +3,11 @@
 // and subscriptions. Here the proxy keeps it, because clients share connections.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,15 +28,34 @@ struct ClientState {
     return !channels_.empty() || !patterns_.empty() || !shard_channels_.empty() ||
            !subscribing_.empty();
   }
+  // The server may refuse one of these (ACL). How many channels there are then decides how many
+  // confirmations an UNSUBSCRIBE gets.
+  bool subscribes_in_flight() const {
+    return !transaction_channels_.empty() ||
+           std::any_of(subscribing_.begin(), subscribing_.end(),
+                       [](const Subscribing& each) { return !each.added.empty(); });
+  }
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
+  // What the reply to EXEC says of single commands changes what the client is.
+  bool looks_into_exec() const { return !transaction_channels_.empty() || transaction_hello_; }
+  void drop_queued() {
+    transaction_channels_.clear();
+    transaction_names_ = false;
+    transaction_hello_.reset();
+  }
 
   resp::Protocol protocol_ = resp::Protocol::kResp2;
   User user_ = User::kShared;
   std::uint64_t user_hash_ = 0;  // of kOther: of his name
   std::string auth_user_;        // of the AUTH in flight
-  std::string auth_name_;
+  std::optional<std::string> auth_name_;
   std::string name_;
   std::string library_name_, library_version_;  // CLIENT SETINFO
+  // Its private connection is its own until it leaves or sends RESET.
+  bool pinned_ = false;
+  bool introduced_ = false;   // the private connection has the client's name, for good
+  bool lent_name_ = false;    // ... until it is given back
+  bool has_scripts_ = false;  // on the server, as it believes: Session::server_left()
   std::uint32_t db_ = 0;
   bool in_multi_ = false;
   bool watching_ = false;
@@ -48,8 +70,10 @@ struct ClientState {
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
   bool transaction_changes_access_ = false;
-  bool transaction_names_ = false;  // it has a CLIENT SETNAME
-  bool name_owed_ = false;          // introduce() when the transaction is over
+  std::size_t transaction_queued_ = 0;            // commands: the elements of the reply to EXEC
+  bool transaction_names_ = false;                // it has a CLIENT SETNAME
+  std::optional<QueuedHello> transaction_hello_;  // the last one
+  bool name_owed_ = false;                        // introduce() when the transaction is over
   std::vector<QueuedSubscription> transaction_channels_;
   enum class Debugger : std::uint8_t {
     kOff,

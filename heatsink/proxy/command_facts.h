@@ -25,6 +25,7 @@ struct CommandFacts {
   // Scripts and functions are free to touch keys that the call does not name, and many do.
   bool runs_code = false;
   bool asks_tracking = false;  // CLIENT TRACKING
+  bool uses_scripts = false;
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
 };
 
@@ -40,6 +41,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .changes_rights = changes_rights(command),
           .runs_code = command.has(resp::kNoMandatoryKeys),
           .asks_tracking = command.name == "client|tracking",
+          .uses_scripts = uses_scripts(command),
           .gathered_as = coalesce_verb(command.name)};
 }
 

@@ -4,14 +4,22 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr MetricRow kRefusals{"heatsink_local_refusals_total", MetricKind::kCounter,
-                              "Reads of hot keys that were not served locally, by the part of the "
-                              "key rule that refused. rule is no-copy, generation, deadline, "
-                              "unproven, fence, write-in-flight, session-fence or rights.",
-                              "rule"};
-constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
-                                "Client connections refused, by the option that limits them.",
-                                "limit"};
+constexpr MetricRow kRefusals{
+    "heatsink_local_refusals_total", MetricKind::kCounter,
+    "Reads of hot keys that were not served locally, by the part of the "
+    "key rule that refused. rule is no-copy (not filled yet, or "
+    "dropped), generation (the tracker was lost, or all copies were "
+    "dropped, since), deadline (the copy has expired), unproven (no proof from the server within "
+    "max-staleness), fence (the copy may be older than a write or a "
+    "reply of the server), write-in-flight, session-fence (not proven "
+    "since the connection's last reply) or rights (the user's right to "
+    "read is not proven).",
+    "rule"};
+constexpr MetricRow kTurnedAway{
+    "heatsink_clients_refused_total", MetricKind::kCounter,
+    "Client connections refused, by the option that limits them. limit is "
+    "the option's name after the dot.",
+    "limit"};
 constexpr MetricRow kCutOff{
     "heatsink_clients_cut_off_total", MetricKind::kCounter,
     "Clients closed because of replies that waited for them. reason is slow (they did not take "
@@ -22,10 +30,11 @@ constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::k
                                    "Hits chosen for the audit, but not compared to the end. reason "
                                    "is full (too many at once) or down (no connection for it).",
                                    "reason"};
-constexpr MetricRow kPutBacks{"heatsink_put_back_total", MetricKind::kCounter,
-                              "Elements that the server gave to a waiting client that had left. "
-                              "outcome is done (put back) or failed (lost, see the log).",
-                              "outcome"};
+constexpr MetricRow kPutBacks{
+    "heatsink_put_back_total", MetricKind::kCounter,
+    "Elements that the server gave to a waiting client (BLPOP, ...) "
+    "that had left. outcome is done (put back) or failed (lost, see the log).",
+    "outcome"};
 constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
     "Commands sent to the server, by the kind of connection: shared or private.", "lane"};
@@ -101,7 +110,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
        counter("heatsink_fills_spoiled_total",
                "Fills whose copy was not kept, because the key changed during the fill.")},
       {Count::kFillsFailed,
-       counter("heatsink_fills_failed_total", "Fills that ended without a value.")},
+       counter("heatsink_fills_failed_total",
+               "Fills without a value: too big, refused by the server, not answered, or past "
+               "cache.maximum-tracked-keys.")},
       {Count::kRefreshes,
        counter(
            "heatsink_refreshes_total",
@@ -117,7 +128,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kInvalidations,
        counter("heatsink_invalidations_total", "Key names that the server reported as changed.")},
       {Count::kFlushes,
-       counter("heatsink_flushes_total", "How often all local copies were dropped at once.")},
+       counter("heatsink_flushes_total",
+               "How often all local copies were dropped at once. The causes are FLUSHALL and "
+               "similar commands, changed rights, changed cluster slots, or a confirmed stale "
+               "read. A lost tracker also ends copies: heatsink_tracker_lost_total counts it.")},
       {Count::kTrackerLost, counter("heatsink_tracker_lost_total",
                                     "How often the tracking connection was lost or stalled.")},
       {Count::kWaitsEnded, counter("heatsink_waits_ended_total",
@@ -125,8 +139,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                                    "server because their clients had left.")},
       {Count::kPutBack, kPutBacks, "outcome", "done"},
       {Count::kNotPutBack, kPutBacks, "outcome", "failed"},
-      {Count::kBarriers, counter("heatsink_barriers_total",
-                                 "Writes of unknown keys whose replies waited for the tracker.")},
+      {Count::kBarriers,
+       counter("heatsink_barriers_total",
+               "Writes of unknown keys (scripts, FLUSHALL, ...) whose replies waited "
+               "for the tracker.")},
       {Count::kProofsAwaited,
        counter("heatsink_session_proofs_total",
                "Reads at level session that waited for a new proof of the copies.")},

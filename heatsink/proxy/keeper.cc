@@ -66,13 +66,13 @@ Keeper::Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller)
       warmer_(shared),
       searches_(loop_, shared, warmer_),
       plans_(shared.options.warming),
-      link_(loop_, shared.place, tracker_, shared.link_options(), "no local copies"),
+      link_(loop_, shared.place, tracker_, shared.link_options(), "local copies"),
       access_(loop_, shared),
       rights_(loop_, shared),
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       reader_(reader_options(shared), auditor_),
-      reader_link_(loop_, shared.place, reader_, shared.link_options(), "no audit of local copies"),
+      reader_link_(loop_, shared.place, reader_, shared.link_options(), "audit of local copies"),
       summaries_(shared.rules.measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
       merged_(shared.rules.measures().size()),
@@ -221,6 +221,7 @@ void Keeper::release(const BarrierRequest& waited) {
 
 void Keeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
+  shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
   if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());  // it has let us in
   if (!facts.commands) return;
   shared_.contacts.fetch_add(1);

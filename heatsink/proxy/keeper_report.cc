@@ -16,7 +16,7 @@ detect::Report Keeper::report() {
   loop_.post([this, answer] { answer->set_value(make_report()); });
   if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return future.get();
   detect::Report report;
-  report.coherence = "the proxy's keeper thread does not answer";
+  report.coherence = report.upstream_problem = "the proxy's keeper thread does not answer";
   return report;
 }
 
@@ -36,6 +36,7 @@ detect::Report Keeper::make_report() {
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();
   report.upstream_up = link_.problem().empty() || link_.is_refused();
+  if (!report.upstream_up) report.upstream_problem = link_.problem();
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);

@@ -17,7 +17,7 @@ struct KeyInspector::Connection {
               .backoff_min = shared.options.backoff_min,
               .backoff_max = shared.options.backoff_max,
               .seed = shared.seed},
-             "no details of keys") {}
+             "details of keys") {}
 
   redis::Pipeline pipeline;
   redis::Link link;

@@ -28,7 +28,11 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.unix-mode", &unix_mode,
            "Permissions of a Unix socket's file, in octal. A client needs write permission to "
            "connect."});
-  set.add({"proxy.workers", &workers, "Threads that serve clients. 0: one per core.", 0, 64});
+  set.add(
+      {"proxy.workers", &workers,
+       "Threads that serve clients. 0: one per core of the machine, 64 at most. The CPU quota of "
+       "a container does not count.",
+       0, kWorkersMax});
   set.add({"proxy.maximum-clients", &clients_max,
            "Maximum number of client connections. One more gets an error (with TLS: none) and is "
            "closed.",
@@ -189,7 +193,7 @@ void ProxyOptions::describe(OptionSet& set) {
            "With dimension bytes, instead of warm-qps. It is limited to hot-bytes.", 0,
            kByteRateMax});
   set.add({"detection.hot-share", &hot_share,
-           "A warm key is also hot from this share of the node's traffic. 0%: the share does not "
+           "A warm key is also hot from this share of the proxy's traffic. 0%: the share does not "
            "count.",
            0, 1});
   set.add({"detection.top-n", &top_n, "Maximum number of hot keys.", 1, 4096});

@@ -18,7 +18,8 @@ struct ProxyOptions {
   // proxy.*
   std::string listen = "127.0.0.1:6380";
   std::string unix_mode = "600";
-  std::int64_t workers = 0;  // 0: one per core
+  static constexpr std::int64_t kWorkersMax = 64;
+  std::int64_t workers = 0;  // 0: one per core, kWorkersMax at most
   std::int64_t clients_max = 10'000;
   std::int64_t connection_rate = 0;              // per second; 0: no limit
   std::int64_t connection_rate_per_network = 0;  // the same

@@ -79,7 +79,7 @@ void PatternSearches::step(TimePoint now) {
     now_ = &*due;
     now_->begin(now);
     link_.emplace(loop_, shared_.place, now_->dialogue(), shared_.link_options(),
-                  "no search for keys to warm");
+                  "search for keys to warm");
     link_->connect();
   }
   link_->tick();

@@ -104,7 +104,9 @@ struct Proxy::Threads {
 
 Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint64_t seed) {
   ProxyOptions options = given;
-  if (options.workers == 0) options.workers = std::max(1u, std::thread::hardware_concurrency());
+  if (options.workers == 0)
+    options.workers =
+        std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, ProxyOptions::kWorkersMax);
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();
@@ -158,7 +160,7 @@ Status Proxy::ready() const {
   const detect::Report report = threads_->keeper.report();
   if (report.upstream_up) return Unit{};
   return Error{ErrorCode::kUnavailable,
-               "upstream " + report.upstream + " is not reachable: " + report.coherence};
+               "upstream " + report.upstream + " is not reachable: " + report.upstream_problem};
 }
 
 MetricSamples Proxy::metrics() const {

@@ -111,6 +111,10 @@ bool tells_nothing(const resp::Command& command) {
          command.name == "client|setname" || command.name == "auth" || command.name == "hello";
 }
 
+bool uses_scripts(const resp::Command& command) {
+  return command.name.starts_with("eval") || command.name == "script|load";
+}
+
 bool hides_invalidations(const resp::Command& command) {
   return command.name == "swapdb" || command.has(resp::kAdmin) || command.has(resp::kModule);
 }

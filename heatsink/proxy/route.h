@@ -38,6 +38,9 @@ enum class Route : std::uint8_t {
 // request: cache it.
 Route route_of(const resp::Command& command);
 
+// EVAL and its kin: the server keeps the script, and EVALSHA counts on that.
+bool uses_scripts(const resp::Command& command);
+
 // Writes after which the server may not push what has become invalid (SWAPDB, DEBUG, REPLICAOF,
 // ...).
 bool hides_invalidations(const resp::Command& command);

@@ -79,6 +79,14 @@ TEST(Route, WritesThatTheServerIsSilentAbout) {
   EXPECT_FALSE(hides_invalidations(named("eval")));
 }
 
+TEST(Route, WhoseScriptsTheServerKeeps) {
+  EXPECT_TRUE(uses_scripts(named("eval")));
+  EXPECT_TRUE(uses_scripts(named("evalsha_ro")));
+  EXPECT_TRUE(uses_scripts(named("script|load")));
+  EXPECT_FALSE(uses_scripts(named("script|exists")));
+  EXPECT_FALSE(uses_scripts(named("fcall")));
+}
+
 TEST(Route, RepliesThatSayNothingOfAKey) {
   for (const char* name : {"ping", "echo", "auth", "hello"})
     EXPECT_TRUE(tells_nothing(named(name))) << name;

@@ -25,20 +25,23 @@ void RuleOptions::describe_detection(OptionSet& set) {
            .help = "What is counted, as in detection.dimension. All rules and detection together "
                    "may have at most 4 different pairs of window and dimension.",
            .choices = {"requests", "bytes", "writes", "misses", std::string(kInherit)}});
-  set.add({"hot-qps", &hot_qps, "A key is hot from this many per second. Not for dimension bytes.",
+  set.add({"hot-qps", &hot_qps,
+           "A key is hot from this many accesses (writes, misses) per second. Not for dimension "
+           "bytes.",
            kRateMin, kRateMax});
   set.add({"warm-qps", &warm_qps,
-           "A key is warm from this many per second. inherit: at most hot-qps. Not for dimension "
-           "bytes.",
+           "A key is warm from this many per second. inherit: detection.warm-qps, at most hot-qps. "
+           "Not for dimension bytes.",
            0, kRateMax});
   set.add({"hot-bytes", &hot_bytes,
            "For dimension bytes, instead of hot-qps: a key is hot from this many bytes per second.",
            kByteRateMin, kByteRateMax});
   set.add({"warm-bytes", &warm_bytes,
-           "For dimension bytes, instead of warm-qps. inherit: at most hot-bytes.", 0,
-           kByteRateMax});
+           "For dimension bytes, instead of warm-qps. inherit: detection.warm-bytes, at most "
+           "hot-bytes.",
+           0, kByteRateMax});
   set.add({"hot-share", &hot_share,
-           "A warm key is hot from this share of the node's traffic in the dimension. 0%: the "
+           "A warm key is hot from this share of the proxy's traffic in the dimension. 0%: the "
            "share does not count.",
            0, 1});
   set.add({"confirm-windows", &confirm_windows,

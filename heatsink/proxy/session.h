@@ -58,6 +58,7 @@ class Session final : public net::FdHandler, private ClientState {
   std::uint64_t id() const { return id_; }
   bool closed() const { return closed_; }
   using ClientState::hears_messages;
+  using ClientState::looks_into_exec;
   using ClientState::subscribed;
 
   // Input and output (session_io.cc).
@@ -105,6 +106,7 @@ class Session final : public net::FdHandler, private ClientState {
   // Called by the worker (session_lanes.cc).
   void private_ready();
   std::unique_ptr<Upstream> private_failed(const std::string& reason);
+  void server_left();   // its connections are lost, and it cannot be reached
   void lane_settled();  // the shared connection it waited for is ready, or known to be down
   void hold() { ++holds_; }
   void release_hold();
@@ -216,6 +218,7 @@ class Session final : public net::FdHandler, private ClientState {
   Step begin_failed_transaction(std::string&& why);
   void forget_transaction();
   void queue_subscription(const Call& call);
+  void queue_hello(const Call& call);
 
   // session_debugger.cc
   Step run_script_debug(const Call& call);
@@ -335,9 +338,10 @@ class Session final : public net::FdHandler, private ClientState {
   Step run_select(const Call& call);
   Step run_auth(const Call& call);
   Step run_hello(const Call& call);
-  Step hello_locally(const Call& call, resp::Protocol protocol, std::string_view name);
+  Step hello_locally(const Call& call, resp::Protocol protocol,
+                     std::optional<std::string_view> name);
   Step authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
-                    std::string_view name);
+                    std::optional<std::string_view> name);
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
   Upstream* strangers_lane(Step& step);
@@ -369,7 +373,7 @@ class Session final : public net::FdHandler, private ClientState {
   void after_reply();
   void authenticated(const Pending& pending, bool ok);
   void subscription_done(bool ok);
-  void executed(bool ok, const resp::ReplyScanner& reply);
+  void executed(bool ok, const resp::ReplyScanner& reply, std::string_view wire);
   void follow_protocol();
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
 
@@ -410,11 +414,9 @@ class Session final : public net::FdHandler, private ClientState {
   Coalescer::Line coalescing_in_;  // of the latest
 
   std::unique_ptr<Upstream> private_;
-  bool pinned_ = false;
-  bool introduced_ = false;  // the private connection bears the client's name
-  std::string no_lane_;      // the answer to the request that has just found none
-  std::string db_error_;     // the server's, for the command that waits for its database
-  std::string lane_error_;   // why the private connection failed, for the command that waits for it
+  std::string no_lane_;     // the answer to the request that has just found none
+  std::string db_error_;    // the server's, for the command that waits for its database
+  std::string lane_error_;  // why the private connection failed, for the command that waits for it
 
   std::deque<std::pair<std::uint64_t, std::string>>
       queued_hits_;  // {replies that come first, bytes}

@@ -59,7 +59,7 @@ Session::Step Session::run_auth(const Call& call) {
 // then: let in and in its database (the new user may not be allowed SELECT), or a stranger (to whom
 // the server refuses SELECT).
 Session::Step Session::authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
-                                    std::string_view name) {
+                                    std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   Step step = Step::kDone;
   Upstream* lane = can_log_in() ? private_lane(step) : strangers_lane(step);
@@ -100,7 +100,7 @@ Upstream* Session::strangers_lane(Step& step) {
 Session::Step Session::run_hello(const Call& call) {
   std::uint32_t protocol = protocol_ == resp::Protocol::kResp3 ? 3 : 2;
   std::string_view user;
-  std::string_view name;
+  std::optional<std::string_view> name;  // an empty one takes the client's name away
   bool valid = call.args.size() == 1 ||
                (parse_number(call.args[1], protocol) && (protocol == 2 || protocol == 3));
   for (std::size_t i = 2; valid && i < call.args.size();) {
@@ -109,7 +109,7 @@ Session::Step Session::run_hello(const Call& call) {
       i += 3;
     } else if (equals_ignoring_case(call.args[i], "setname") && i + 1 < call.args.size()) {
       name = call.args[i + 1];
-      valid = valid_client_name(name);
+      valid = valid_client_name(*name);
       i += 2;
     } else {
       valid = false;
@@ -123,7 +123,7 @@ Session::Step Session::run_hello(const Call& call) {
 }
 
 Session::Step Session::hello_locally(const Call& call, resp::Protocol protocol,
-                                     std::string_view name) {
+                                     std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   const Worker::LaneState lane = worker_.lane(protocol);
   if (lane.upstream == nullptr && lane.down == nullptr) {
@@ -136,8 +136,9 @@ Session::Step Session::hello_locally(const Call& call, resp::Protocol protocol,
   }
   if (lane.upstream->hello_reply().empty())
     return forward(call, true);  // a server that knows no HELLO
+  if (private_ && private_->protocol() != protocol) give_back(true);
   protocol_ = protocol;
-  if (!name.empty()) name_ = name;
+  if (name) name_ = *name;
   return reply(with_id(lane.upstream->hello_reply(), id_));
 }
 
@@ -200,6 +201,7 @@ Channels& Session::channels_of(const Call& call) {
 Session::Step Session::run_subscribe(const Call& call) {
   Channels& set = channels_of(call);
   const bool adds = call.command->name.find("unsub") == std::string::npos;
+  if (!adds && subscribes_in_flight()) return stall(Stall::kDrain);
   Step step = Step::kDone;
   Upstream* lane = private_lane(step);
   if (lane == nullptr) return no_lane(step);
@@ -258,11 +260,11 @@ Session::Step Session::run_reset() {
   db_ = 0;
   name_.clear();
   server_knows_best_ = reply_off_ = false;  // a SKIP is of this reply
-  name_owed_ = transaction_names_ = false;
+  name_owed_ = false;
+  drop_queued();
   forget_transaction();
   debugger_ = Debugger::kOff;
   hears_messages_ = false;
-  transaction_channels_.clear();
   channels_.clear();
   patterns_.clear();
   shard_channels_.clear();

@@ -20,6 +20,12 @@ bool says_block(const std::vector<std::string_view>& args) {
                      [](std::string_view arg) { return equals_ignoring_case(arg, "block"); });
 }
 
+// Inside MULTI.
+bool is_queued(Route route) {
+  return route != Route::kExec && route != Route::kDiscard && route != Route::kMulti &&
+         route != Route::kWatch;
+}
+
 }  // namespace
 
 Session::Step Session::dispatch(Call call) {
@@ -27,6 +33,7 @@ Session::Step Session::dispatch(Call call) {
   if (call.command != nullptr) {
     call.facts = &worker_.facts(*call.command);
     call.route = call.facts->route;
+    if (call.facts->uses_scripts) has_scripts_ = true;
   }
   return is_limited() ? dispatch_limited(call) : carry_out(call);
 }
@@ -138,6 +145,7 @@ Session::Step Session::send_on(Upstream& lane, const Call& call, PendingKind kin
                                std::uint32_t number) {
   if (call.route == Route::kPinned) pin();
   if (call.facts->asks_tracking) server_knows_best_ = true;
+  if (in_multi_ && is_queued(call.route)) ++transaction_queued_;
   worker_.count().add(Count::kCommands);
   worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
   ++sent_;

@@ -177,6 +177,13 @@ void Session::introduce(Awaited awaited) {
 void Session::give_back(bool clean) {
   pinned_ = false;
   const bool anonymous = !std::exchange(introduced_, false);
+  if (std::exchange(lent_name_, false) && clean && anonymous && private_->ready()) {
+    ByteBuffer hello;
+    redis::append_hello(hello, private_->protocol(), {}, "heatsink");
+    Pending pending;
+    pending.kind = PendingKind::kOwn;
+    private_->send(hello.view(), std::move(pending));
+  }
   worker_.release_private(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
@@ -193,7 +200,7 @@ void Session::private_ready() {
 std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   std::unique_ptr<Upstream> failed = std::move(private_);
   const bool state_lost = has_state();
-  pinned_ = introduced_ = false;
+  pinned_ = introduced_ = lent_name_ = false;
   if (closed_) return failed;
   if (stall_ == Stall::kPrivate) {
     lane_error_ = reason;
@@ -204,13 +211,24 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
-                    worker_.shared().upstream.where() + " was lost: " + reason,
+                    worker_.shared().upstream.where() + " failed: " + reason,
                 worker_.loop().now());
     close_when_flushed();
   } else {
     after_reply();
   }
   return failed;
+}
+
+// Client libraries note per connection which scripts the server has, and send EVALSHA for those;
+// within MULTI some cannot try again. A server that has been restarted has none.
+void Session::server_left() {
+  if (!has_scripts_ || closed_) return;
+  log_limited(LogLevel::kWarning, "scripts lost",
+              "a client that has run scripts was disconnected, because upstream " +
+                  worker_.shared().upstream.where() + " may have lost them",
+              worker_.loop().now());
+  close_when_flushed();
 }
 
 void Session::lane_settled() {

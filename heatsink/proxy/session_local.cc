@@ -36,6 +36,13 @@ Count count_of(cache::Ruling refusal) {
 // ":n\r\n", as a copy of EXISTS has it.
 std::uint64_t number_in(std::string_view wire) { return wire == ":0\r\n" ? 0 : 1; }
 
+// REQUIRES keys behind the name of the command.
+bool in_one_slot(const std::vector<std::string_view>& args) {
+  const std::uint16_t slot = resp::key_slot(args[1]);
+  return std::all_of(args.begin() + 2, args.end(),
+                     [&](std::string_view key) { return resp::key_slot(key) == slot; });
+}
+
 }  // namespace
 
 bool Session::reads_locally(const Call& call) const {
@@ -227,7 +234,8 @@ Session::Step Session::forward_seen(const Call& call, ReadHash which) {
 Session::Step Session::read_many(const Call& call) {
   const bool waited = std::exchange(answer_, nullptr) != nullptr;
   const std::size_t count = call.args.size() - 1;
-  if (count > kJoinedKeysMax) return forward(call, false);
+  const bool cluster = worker_.shared().is_cluster_node.load(std::memory_order_relaxed);
+  if (count > kJoinedKeysMax || (cluster && !in_one_slot(call.args))) return forward(call, false);
   const cache::Read read{read_of_each(*call.facts->local).number, {}};
   std::vector<LocalKey> keys;
   keys.reserve(count);

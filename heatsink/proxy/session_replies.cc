@@ -120,7 +120,11 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error_text(kept);
       break;
     case PendingKind::kSelectDb:
-      if (ok) db_ = pending.number;
+      if (ok) {
+        db_ = pending.number;
+      } else if (private_) {
+        private_->set_db(db_);  // where it still is: another SELECT could be refused, too
+      }
       break;
     case PendingKind::kAuth:
       authenticated(pending, ok);
@@ -132,7 +136,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       if (!ok) in_multi_ = false;
       break;
     case PendingKind::kExec:
-      executed(ok, reply);
+      executed(ok, reply, kept);
       break;
     case PendingKind::kMonitor:
       if (ok && private_) {
@@ -178,14 +182,28 @@ void Session::subscription_done(bool ok) {
   subscribing_.pop_front();
 }
 
-// An aborted EXEC says null, and nothing that was queued has happened.
-void Session::executed(bool ok, const resp::ReplyScanner& reply) {
+// An aborted EXEC says null, and nothing that was queued has happened. `wire` is empty unless
+// looks_into_exec(), or if it is very long: then all commands count as done.
+void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_view wire) {
   const std::vector<QueuedSubscription> queued = std::exchange(transaction_channels_, {});
+  const std::optional<QueuedHello> hello = std::exchange(transaction_hello_, std::nullopt);
+  const bool named = std::exchange(transaction_names_, false);
   const bool aborted = !ok || reply.announced() < 0 || reply.type() == '_';
-  if (!aborted) name_owed_ = false;  // it has named itself
+  resp::Value replies;
+  std::size_t used = 0;
+  if (!wire.empty()) static_cast<void>(resp::parse_value(wire, replies, used));
+  const auto is_done = [&](std::size_t place) {
+    return place >= replies.items.size() || !replies.items[place].is_error();
+  };
+  if (!aborted && named) name_owed_ = false;
+  if (!aborted && hello && is_done(hello->place)) {
+    protocol_ = hello->protocol;
+    if (private_) private_->set_protocol(protocol_);
+  }
   if (!in_multi_) introduce_if_owed();
   if (aborted) return;
   for (const QueuedSubscription& each : queued) {
+    if (!is_done(each.place)) continue;
     if (each.adds) {
       each.channels->insert(each.name);
     } else {
@@ -212,7 +230,7 @@ void Session::after_reply() {
 
 void Session::authenticated(const Pending& pending, bool ok) {
   const std::string user = std::exchange(auth_user_, {});
-  const std::string name = std::exchange(auth_name_, {});
+  const std::optional<std::string> name = std::exchange(auth_name_, {});
   if (!ok) {
     if (private_ && !has_state()) give_back(false);  // what it WATCHes, it watches on
     return;
@@ -221,7 +239,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
     protocol_ = pending.number == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2;
     if (private_) private_->set_protocol(protocol_);
   }
-  if (!name.empty()) name_ = name;
+  if (name) name_ = *name;
   if (user.empty()) return;
   // A proxy without a password of its own cannot carry for this user what needs one.
   const SharedState& shared = worker_.shared();
@@ -230,8 +248,8 @@ void Session::authenticated(const Pending& pending, bool ok) {
   if (user == shared.credentials.acl_user() && let_in) {
     become(User::kShared);
     if (private_ && !pinned_) {
-      private_->set_login(Upstream::Login::kOwn);               // that is who it is now
-      introduced_ = introduced_ || was_other || !name.empty();  // by itself, perhaps
+      private_->set_login(Upstream::Login::kOwn);                  // that is who it is now
+      introduced_ = introduced_ || was_other || name.has_value();  // by itself, perhaps
       if (!has_state()) give_back(private_->protocol() == protocol_);
     }
   } else {

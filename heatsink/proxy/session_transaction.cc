@@ -75,6 +75,7 @@ Session::Step Session::in_transaction(const Call& call) {
                                   call.route == Route::kSubscribe;
   const Step step = forward(call, true);
   if (step == Step::kDone && call.route == Route::kSubscribe) queue_subscription(call);
+  if (step == Step::kDone && call.route == Route::kHello) queue_hello(call);
   if (step == Step::kDone && changes_connection) {
     pin();
     transaction_names_ |=
@@ -90,10 +91,9 @@ Session::Step Session::end_transaction(const Call& call) {
   const bool executes = call.route == Route::kExec;
   const Step step = forward(call, true, executes ? PendingKind::kExec : PendingKind::kForward);
   if (step == Step::kStall) return step;
-  if (!executes) transaction_channels_.clear();
-  const bool names = std::exchange(transaction_names_, false);
+  if (!executes) drop_queued();
   forget_transaction();
-  if (!executes || !names) introduce_if_owed();  // or executed() will know
+  if (!transaction_names_ && !transaction_hello_) introduce_if_owed();  // or executed() will know
   return step;
 }
 
@@ -102,6 +102,7 @@ void Session::forget_transaction() {
   transaction_refusal_.clear();
   transaction_ = {};
   transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
+  transaction_queued_ = 0;
 }
 
 Session::Step Session::in_failed_transaction(const Call& call) {
@@ -125,13 +126,24 @@ Session::Step Session::in_failed_transaction(const Call& call) {
 void Session::queue_subscription(const Call& call) {
   assert(call.command != nullptr);  // or its route would be kPinned
   const bool adds = call.command->name.find("unsub") == std::string::npos;
+  const std::size_t place = transaction_queued_ - 1;
   Channels& channels = channels_of(call);
   if (call.args.size() == 1) {
     for (const std::string& name : channels)
-      transaction_channels_.push_back({&channels, name, false});
+      transaction_channels_.push_back({&channels, name, false, place});
   }
   for (std::size_t i = 1; i < call.args.size(); ++i)
-    transaction_channels_.push_back({&channels, std::string(call.args[i]), adds});
+    transaction_channels_.push_back({&channels, std::string(call.args[i]), adds, place});
+}
+
+void Session::queue_hello(const Call& call) {
+  const std::size_t place = transaction_queued_ - 1;
+  if (call.args.size() > 1 && (call.args[1] == "2" || call.args[1] == "3")) {
+    const bool resp3 = call.args[1] == "3";
+    transaction_hello_ = {resp3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, place};
+  }
+  for (std::size_t i = 2; i < call.args.size(); ++i)
+    transaction_names_ |= equals_ignoring_case(call.args[i], "setname");
 }
 
 }  // namespace heatsink::proxy

@@ -36,10 +36,16 @@ Session::Step Session::send_waiting(Upstream& lane, const Call& call) {
   return Step::kDone;
 }
 
-// Its reply comes when the server has answered all that was sent before.
+// Its reply comes when the server has answered all that was sent before. It also gives the client's
+// name: libraries count the clients that wait (workers of a queue) by their names in CLIENT LIST.
 void Session::send_mark(Upstream& lane) {
   ByteBuffer hello;
-  resp::append_request(hello, {"HELLO"});
+  if (name_.empty() || introduced_) {
+    resp::append_request(hello, {"HELLO"});
+  } else {
+    redis::append_hello(hello, lane.protocol(), {}, name_);
+    lent_name_ = true;
+  }
   Pending mark;
   mark.session = this;
   mark.kind = PendingKind::kMark;

@@ -100,6 +100,9 @@ struct SharedState {
   // let in on its login before the server has said so.
   std::atomic<bool> upstream_open{!credentials.given()};
 
+  // It refuses a command whose keys are in several slots.
+  std::atomic<bool> is_cluster_node{false};
+
   // When somebody was last told, through this proxy, that who may do what is another now: what was
   // asked of the server then or before proves no right.
   TimePoint rights_changed_at() const { return TimePoint(Nanos(rights_changed_at_.load())); }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client has asked to subscribe to, until the server has confirmed it.
+// What a client has asked to subscribe to, and to speak, until the server has confirmed it.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
 
@@ -23,6 +26,13 @@ struct QueuedSubscription {
   Channels* channels;
   std::string name;
   bool adds;
+  std::size_t place;  // of its element in the reply to EXEC
+};
+
+// A HELLO inside MULTI: EXEC changes the protocol, if it is not refused.
+struct QueuedHello {
+  resp::Protocol protocol;
+  std::size_t place;
 };
 
 }  // namespace heatsink::proxy

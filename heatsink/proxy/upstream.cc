@@ -192,7 +192,8 @@ void Upstream::process(std::string_view bytes) {
 void Upstream::route(std::string_view bytes, bool ends) {
   if (!begun_) {
     // A reply that nobody is to hear must be told from a message before its first byte goes on.
-    const bool undecided = may_be_message() && !pending_.empty() && pending_.front().silent &&
+    const bool undecided = may_be_message() && !pending_.empty() &&
+                           (pending_.front().silent || is_ours(pending_.front().kind)) &&
                            !scanner_.first_text_known();
     if (!scanner_.header_known() || undecided) {
       head_.append(bytes);
@@ -229,7 +230,8 @@ bool Upstream::begin_element() {
   if (may_be_message()) {
     ambiguous_ = true;
     const bool message = message_to_subscriber() || pending_.empty();
-    target_ = message || !is_silenced() ? owner_ : nullptr;
+    const bool heard = message || !(is_silenced() || is_ours(pending_.front().kind));
+    target_ = heard ? owner_ : nullptr;
     return true;
   }
   if (pending_.empty()) {
@@ -261,7 +263,9 @@ bool Upstream::begin_reply() {
   const bool waits = pending.kind == PendingKind::kWaiting && session != nullptr;
   const bool kept = waits && session->keeps_reply(read_at_, pending.silent);
   const bool ours = is_ours(pending.kind);
-  capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept;
+  const bool executes = pending.kind == PendingKind::kExec && session != nullptr;
+  capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
+             (executes && session->looks_into_exec());
   if (capture_) captured_.clear();
   if (session != nullptr && !ours && !kept && !is_silenced()) target_ = session;
   const bool repeatable = target_ != nullptr && may_repeat(pending);

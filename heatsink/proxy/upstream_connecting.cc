@@ -69,7 +69,8 @@ void Upstream::finish_handshake(bool ok) {
   const bool hello_unknown = captured_.starts_with("-ERR unknown command");
   if (!ok && !(hello_unknown && protocol_ == resp::Protocol::kResp2)) {
     refused_ = true;
-    fail("the server refused the proxy's login: " + captured_.substr(1, captured_.find('\r') - 1));
+    fail("the server refused the proxy's login (upstream.url, upstream.password-file): " +
+         captured_.substr(1, captured_.find('\r') - 1));
     return;
   }
   if (!pending_.empty()) return;

@@ -192,8 +192,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
                          bool was_ready) {
   if (was_ready) {
     log_limited(LogLevel::kWarning, "lost",
-                "a connection to upstream " + shared_.upstream.where() + " was lost: " + reason +
-                    "; reconnecting",
+                "reconnecting to upstream " + shared_.upstream.where() + ": " + reason,
                 loop_.now());
     lane.lost_at = loop_.clock();
   } else {
@@ -201,6 +200,7 @@ void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string&
       log_limited(LogLevel::kWarning, "down",
                   "upstream " + shared_.upstream.where() + " is not reachable: " + reason,
                   loop_.now());
+      if (!lane.refused) server_left();
     }
     lane.down = reason;
     lane.fails_soon = loop_.now() - lane.tried_at < kSoon;

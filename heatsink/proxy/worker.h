@@ -191,6 +191,7 @@ class Worker final : private TlsDoor::House {
   void open_lane(resp::Protocol protocol);
   void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
   void wake(Lane& lane);
+  void server_left();
   void accept_clients();
   void open_session(net::Stream stream, const std::string& peer);
   void refuse(const net::Fd& socket, Count why, const char* words);

@@ -38,6 +38,11 @@ void Worker::rest() {
   measure_memory();
 }
 
+// All connections to it are lost, and it cannot be reached.
+void Worker::server_left() {
+  for (const auto& [id, client] : sessions_) client->server_left();
+}
+
 // A client has come.
 void Worker::wake() {
   timers_.wake();

@@ -67,7 +67,8 @@ void Link::lost(const Error& why) {
   connected_ = false;
   dialogue_.disconnected(why.message);
   if (problem_ != why.message)
-    log_limited(LogLevel::kWarning, without_it_, without_it_ + ": " + why.message, loop_.now());
+    log_limited(LogLevel::kWarning, use_, "no " + use_ + ": " + why.message, loop_.now());
+  was_lost_ = true;
   problem_ = why.message;
   problem_code_ = why.code;
   backoff_ = std::clamp(backoff_ * 2, options_.backoff_min, options_.backoff_max);
@@ -114,6 +115,8 @@ void Link::on_readable() {
   }
   if (dialogue_.up()) {
     backoff_ = Nanos(0);
+    if (std::exchange(was_lost_, false))
+      log_limited(LogLevel::kInfo, use_ + " again", use_ + ": working again", loop_.now());
     problem_.clear();
   }
   flush();

@@ -24,14 +24,14 @@ struct LinkOptions {
 // The loop's thread. What it is given must outlive it.
 class Link final : public net::FdHandler {
  public:
-  // `without_it` says what there is none of while the connection is lost: "no local copies".
+  // `use` names for the log what the connection is for: "local copies".
   Link(net::EventLoop& loop, Place& place, Dialogue& dialogue, const LinkOptions& options,
-       std::string without_it)
+       std::string use)
       : loop_(loop),
         place_(place),
         dialogue_(dialogue),
         options_(options),
-        without_it_(std::move(without_it)),
+        use_(std::move(use)),
         random_(options.seed) {}
   ~Link();
   Link(const Link&) = delete;
@@ -60,10 +60,11 @@ class Link final : public net::FdHandler {
   Place& place_;
   Dialogue& dialogue_;
   const LinkOptions options_;
-  const std::string without_it_;
+  const std::string use_;
   std::mt19937_64 random_;
   net::Stream socket_;
   bool connected_ = false;
+  bool was_lost_ = false;  // and has not been up since
   TimePoint connected_at_{};
   net::TimerId timer_ = 0;  // connect time-out, or the next attempt
   Nanos backoff_{0};

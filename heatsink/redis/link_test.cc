@@ -10,9 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/log.h"
+
 namespace heatsink::redis {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Says "hello", and notes what it is told.
@@ -76,6 +79,7 @@ class Server final : public net::FdHandler {
   }
   void write(std::string_view bytes) { net::write_some(client_.get(), bytes.data(), bytes.size()); }
   void hang_up() { client_.close(); }
+  bool is_connected() const { return static_cast<bool>(client_); }
 
  private:
   net::EventLoop& loop_;
@@ -145,6 +149,21 @@ TEST_F(LinkTest, EndsWhereTheDialogueEnds) {
   script_.ticked = Error{ErrorCode::kTimedOut, "too late"};
   link_.tick();
   EXPECT_EQ(script_.losses.back(), "too late");
+}
+
+// With a use of its own: the log leaves out what another test has made it say just before.
+TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
+  std::vector<std::string> lines;
+  set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  Link link(loop_, place_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "copies");
+  link.connect();
+  turn_until([&] { return server_.heard() == "hello"; });
+  server_.hang_up();
+  turn_until([&] { return script_.connections == 2 && server_.is_connected(); });
+  server_.write("welcome");
+  turn_until([&] { return link.problem().empty(); });
+  set_log_sink({});
+  EXPECT_THAT(lines, ElementsAre("no copies: the connection was lost", "copies: working again"));
 }
 
 TEST_F(LinkTest, ANameThatNobodyKnowsIsAProblemLikeAnyOther) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reply as a tree, for the few replies that heatsink itself reads (HELLO, COMMAND, pushes,
+// A reply as a tree, for the few replies that heatsink itself evaluates (HELLO, COMMAND, pushes,
 // fills).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace heatsink::resp {
 
-// Owns all it holds. Not for the path of a request: it allocates per element.
+// Owns its data. Not for the path of a request, because each element allocates memory.
 struct Value {
   enum class Type {
     kNull,
@@ -34,7 +34,7 @@ struct Value {
 
   bool is_error() const { return type == Type::kError; }
   bool is_text() const { return type == Type::kString || type == Type::kSimple; }
-  // The value behind `key` of a kMap, or of the flat kArray that RESP2 has for it; null if there is
+  // The value of `key` in a kMap, or in the flat kArray that RESP2 has instead; null if there is
   // none.
   const Value* find(std::string_view key) const;
 };
@@ -43,14 +43,14 @@ enum class ValueStatus { kValue, kNeedMore, kError };
 
 struct ValueLimits {
   std::size_t depth_max = 32;
-  std::size_t bytes_max = 64 * 1024 * 1024;  // of the whole reply: past it kError
+  std::size_t bytes_max = 64 * 1024 * 1024;  // of the whole reply; beyond it: kError
   std::size_t items_max =
       1024 * 1024;  // elements in the whole tree: a Value costs ~90 bytes, ":1" five
 };
 
-// One whole value from the front of `bytes`; `consumed` says how many bytes it took (kValue only).
-// Attributes are read and dropped. Memory grows with what has arrived, not with what is announced.
-// Stateless: after kNeedMore the next call reads from the front again, so for a reply that may
+// Parses one value from the front of `bytes`; `consumed` gets its size in bytes (kValue only).
+// Attributes are discarded. Memory grows with the bytes that have arrived, not with announced
+// lengths. Stateless: after kNeedMore the next call starts from the front again. If a reply may
 // come in many pieces, find its end with a ReplyScanner first.
 ValueStatus parse_value(std::string_view bytes, Value& value, std::size_t& consumed,
                         const ValueLimits& limits = {});

@@ -139,9 +139,10 @@ int play(const PlayOptions& options) {
   player.run();
   const Status written = write_history(options.out, player.recorder().history);
   if (!written.ok()) return refuse(written.error().message);
-  fmt::print("{} operations in {:.1f} s, {} sessions, {} errors\n",
-             player.recorder().history.size(), player.took_s(), player.recorder().last_session,
-             player.recorder().errors);
+  const Recorder& recorder = player.recorder();
+  fmt::print("{} operations in {:.1f} s, {} sessions, {} errors{}\n", recorder.history.size(),
+             player.took_s(), recorder.last_session, recorder.errors,
+             recorder.errors > 0 ? ", the first: " + recorder.first_error : "");
   return 0;
 }
 

@@ -209,7 +209,6 @@ void serve(Host& host, int fd) {
 client::ClientOptions options_of(const std::string& server, const std::vector<std::string>& set) {
   client::ClientOptions options;
   options.server_url = server;
-  options.warm_qps = 0;  // cannot be above hot-qps, whatever that is
   for (const std::string& assignment : set) {
     const std::size_t at = assignment.find('=');
     const auto changed = options.with(assignment.substr(0, at), assignment.substr(at + 1));

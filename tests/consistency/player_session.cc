@@ -213,14 +213,19 @@ void PlayerSession::on_readable() {
     in_.consume(consumed);
     const Request request = in_flight_.front();
     in_flight_.pop_front();
+    if (reply.is_error()) note_error(reply.text);
+    if (reply.is_error() && request.verb == Verb::kSelect) return lose();  // it is in another one
     answered(request, reply);
   }
   next();
 }
 
+void PlayerSession::note_error(std::string_view text) {
+  if (recorder_.errors++ == 0) recorder_.first_error = text;
+}
+
 void PlayerSession::answered(const Request& request, const resp::Value& reply) {
   if (reply.is_error()) {
-    ++recorder_.errors;
     if (request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet)
       watching_ = Watching::kNo;
     return forget(request);
@@ -287,7 +292,7 @@ void PlayerSession::note_flush(Op op) {
 
 void PlayerSession::lose() {
   stop();
-  ++recorder_.errors;
+  note_error("a connection was lost");
   loop_.call_after(kBackoff, [this] { connect(); });
 }
 

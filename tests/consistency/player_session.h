@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/net/net.h"
@@ -72,6 +73,7 @@ class PlayerSession final : public net::FdHandler {
   void send(Verb verb, Op op, std::initializer_list<std::string_view> args);
   Op make(Kind kind, std::uint32_t key);
   void write_out();
+  void note_error(std::string_view text);
   void answered(const Request& request, const resp::Value& reply);
   void note_read(Op op, const resp::Value& reply);
   void executed(const Request& request, const resp::Value& reply);

@@ -20,6 +20,7 @@ struct Recorder {
   std::vector<std::uint32_t> keys;  // all that occur, for what removes them all
   std::uint32_t last_session = 0;
   std::uint64_t errors = 0;  // replies that were errors, and connections lost
+  std::string first_error;   // its text; ""
 
   static std::uint32_t key(std::uint32_t db, std::uint32_t number) {
     return db * kKeysPerDb + number;

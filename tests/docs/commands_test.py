@@ -34,6 +34,7 @@ PAGES = [
 FORBIDDEN = private_network.enter() if __name__ == "__main__" else "not started by itself"
 SERVER_PORT = 6379
 PROXY = "127.0.0.1:6380"
+ADMIN = "127.0.0.1:6390"
 PROXY_FLAGS = ("--listen", PROXY, "--upstream", f"redis://127.0.0.1:{SERVER_PORT}")
 LONGEST_S = 60
 
@@ -60,13 +61,13 @@ class Commands(unittest.TestCase):
             "HOME": str(self.folder),
         }
 
-    def start(self, command, address):
+    def start(self, command, *addresses):
         process = Process(command, environment=self.environment)
         self.addCleanup(process.kill)
         until(
-            lambda: listens(address) or not process.alive(),
+            lambda: all(map(listens, addresses)) or not process.alive(),
             PATIENCE_S,
-            f"'{' '.join(command)}' listens on {address}",
+            f"'{' '.join(command)}' listens on {' and '.join(addresses)}",
         )
         self.assertTrue(process.alive(), process.output())
 
@@ -83,7 +84,7 @@ class Commands(unittest.TestCase):
 
     def run_block(self, block):
         if block.asks(WITH):
-            self.start(["heatsink", "proxy", *PROXY_FLAGS, "--admin", "127.0.0.1:6390"], PROXY)
+            self.start(["heatsink", "proxy", *PROXY_FLAGS, "--admin", ADMIN], PROXY, ADMIN)
         command = ["bash", "-euo", "pipefail", "-c", f"cd '{self.folder}'\n{block.commands()}"]
         if address := block.asks(STAYS):
             command[-1] = command[-1].replace("\nheatsink", "\nexec heatsink")  # so it gets SIGKILL

@@ -19,7 +19,7 @@ from harness.processes import Process, Redis
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 PYTHON = os.environ["HEATSINK_VENV"] + "/bin/python"
-TOLD = r"product:1 costs 100\n(\d+) of 1000 reads asked nobody\n"
+TOLD = r"product:1 costs 100\n(\d+) of 1000 reads did not reach the server\n"
 
 
 def run(*command, **environment):
@@ -83,6 +83,15 @@ class Examples(unittest.TestCase):
         url = f"redis://127.0.0.1:{self.server.port}"
         output = run(PYTHON, EXAMPLES / "python_redis/catalogue.py", url)
         self.expect_local_reads(output, "product:1 costs 110\n")
+
+    def test_python_limits(self):
+        url = f"redis://127.0.0.1:{self.server.port}"
+        output = run(PYTHON, EXAMPLES / "python_limits/logins.py", url)
+        expected = (
+            r"5 of 10 logins are allowed\nnext one in \d+ s\n"
+            r"10 decisions, the slowest took \d+ us\n"
+        )
+        self.assertRegex(output, f"\\A{expected}\\Z")
 
     def test_python_service(self):
         eager = {"HOT_QPS": "10", "WARM_QPS": "5", "WINDOW": "1s", "TICK": "10ms"}

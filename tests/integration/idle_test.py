@@ -79,9 +79,11 @@ class Idle(ProxyTest):
             return self.proxy.by_label("heatsink_memory_bytes", "of")["upstream"]
 
         with self.to_proxy() as client:
-            client.send_raw(encode("SET", "big", "v" * 20_000) * 200)
-            client.read_many(200)
+            self.redis.process.freeze()  # so that the proxy has to keep what it sends
+            client.send_raw(encode("SET", "big", "v" * 20_000) * 100)
             until(lambda: upstream() > 1e6, what="the buffers of a pipeline")
+            self.redis.process.signal(signal.SIGCONT)
+            client.read_many(100)
         until(lambda: upstream() < 1e5, what="they are freed")
 
     def test_orders_are_carried_out_at_once(self):

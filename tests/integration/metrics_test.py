@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 
 from harness import EAGER, until
@@ -126,6 +127,20 @@ class Up(ProxyTest):
         until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, what="copies again")
         self.redis.process.kill()
         until(lambda: self.proxy.metric("heatsink_upstream_up") == 0, what="it is down")
+
+
+class WithoutCopies(ProxyTest):
+    PROXY_OPTIONS = {"cache.enabled": "no"}
+
+    def test_why_the_server_is_down_is_not_that_there_are_no_copies(self):
+        self.redis.process.kill()
+        until(lambda: self.proxy.metric("heatsink_upstream_up") == 0, what="it is down")
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"http://127.0.0.1:{self.proxy.admin_port}/healthz", timeout=60)
+        said = refused.exception.read().decode()
+        refused.exception.close()
+        self.assertIn("is not reachable: ", said)
+        self.assertNotIn("cache.enabled", said)
 
 
 if __name__ == "__main__":

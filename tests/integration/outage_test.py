@@ -77,6 +77,38 @@ class Outage(ProxyTest):
                 while True:  # what the server had said before, and then the end
                     client.read()
 
+    def test_clients_with_scripts_are_closed(self):
+        """Their libraries note per connection which scripts the server has: now it has none."""
+        uses = {
+            "EVAL": [["EVAL", "return 1", 0]],
+            "EVALSHA": [["EVALSHA", "0" * 40, 0]],
+            "SCRIPT LOAD": [["SCRIPT", "LOAD", "return 1"]],
+            "in a transaction": [["MULTI"], ["EVAL", "return 1", 0], ["EXEC"]],
+        }
+        clients = {}
+        for resp in (2, 3):
+            for name, commands in uses.items():
+                client = clients[resp, name] = self.to_proxy(resp=resp)
+                for command in commands:
+                    client.ask(*command)
+        plain = self.to_proxy()
+        plain.ask("GET", "k")
+        self.redis.process.kill()
+        for use, client in clients.items():
+            with self.subTest(use=use), self.assertRaises(ConnectionError):
+                client.read()
+        self.up()
+        self.assertEqual(plain.ask("GET", "k"), b"$1\r\nv\r\n")
+
+    def test_clients_with_scripts_outlive_a_lost_connection(self):
+        client, server = self.to_proxy(), self.to_server()
+        client.ask("EVAL", "return 1", 0)
+        lost = self.proxy.metric("heatsink_upstream_lost_total")
+        server.ask("CLIENT", "KILL", "TYPE", "normal")
+        until(lambda: self.proxy.metric("heatsink_upstream_lost_total") > lost, what="lost")
+        self.up()
+        self.assertEqual(client.ask("EVAL", "return 1", 0), b":1\r\n")
+
     def test_what_was_on_its_way_is_answered(self):
         waiting, piped = self.to_proxy(), self.to_proxy()
         waiting.send("BLPOP", "never", 0)

@@ -80,6 +80,29 @@ class Users(ProxyTest):
         self.server.ask("ACL", "LOG", "RESET")  # the login itself is noted, as it should be
 
 
+class Waiting(ProxyTest):
+    """A queue counts its workers in CLIENT LIST, by their names."""
+
+    PROXY_OPTIONS = {**NOBODY_HOT, "proxy.workers": 1}
+
+    def is_listed(self):
+        return b" name=worker " in self.to_server().ask("CLIENT", "LIST")
+
+    def test_the_name_of_a_client_that_waits(self):
+        for resp in (2, 3):
+            client, other = self.to_proxy(resp=resp), self.to_proxy(resp=resp)
+            client.ask("CLIENT", "SETNAME", "worker")
+            client.send("BLPOP", "queue", 0)
+            until(self.is_listed, what="its name")
+            self.to_server().ask("RPUSH", "queue", "job")
+            self.assertTrue(client.read().endswith(b"\r\njob\r\n"))
+            until(lambda: not self.is_listed(), what="the end of its name")
+            opened = self.proxy.metric("heatsink_upstream_connects_total")
+            other.ask("BLPOP", "queue", 0.01)
+            self.assertFalse(self.is_listed())
+            self.assertEqual(self.proxy.metric("heatsink_upstream_connects_total"), opened)
+
+
 class Library(ProxyTest):
     """CLIENT SETINFO, which servers know from Redis 7.2 on."""
 

@@ -351,7 +351,8 @@ class Automatic(LimitsTest):
         told = [e for e in self.proxy.api("events")["events"] if e["verdict"] == "limited"]
         self.assertEqual([event["name"] for event in told], ["hot"])
         self.assertIn(">= limits.automatic-qps 50: ", told[0]["reason"])
-        self.assertIn("hot (db 0) is limited: ", self.proxy.process.output())
+        line = "hot (db 0) is limited: "
+        until(lambda: line in self.proxy.process.output(), what="the log's line")
         (key,) = [k for k in self.proxy.api("hotkeys")["keys"] if k["name"] == "hot"]
         self.assertTrue(key["limit"].endswith("(limits.automatic-qps)"), key["limit"])
         self.assertEqual(self.ask("GET", "cold"), b"$-1\r\n")

@@ -92,7 +92,10 @@ class Waiting(ProxyTest):
 
 
 class HalfClosed(ProxyTest):
-    """As `printf ... | nc` does: all requests, then the end, then reading."""
+    """As `printf ... | nc` does: all requests, then the end, then reading.
+
+    For commands that may wait, see leaving_test.py.
+    """
 
     def replies_after_the_end(self, requests):
         client = self.to_proxy()
@@ -112,11 +115,6 @@ class HalfClosed(ProxyTest):
         self.to_server().ask("SET", "big", b"x" * 8_000_000)
         reply = self.replies_after_the_end(encode("GET", "big"))
         self.assertEqual(len(reply), 8_000_000 + len(b"$8000000\r\n\r\n"))
-
-    def test_blocking_that_need_not_wait(self):
-        requests = encode("RPUSH", "l", "v") + encode("BLPOP", "l", 0)
-        reply = b":1\r\n*2\r\n$1\r\nl\r\n$1\r\nv\r\n"
-        self.assertEqual(self.replies_after_the_end(requests), reply)
 
     def test_subscribe(self):
         self.assertIn(b"$1\r\na\r\n:1\r\n", self.replies_after_the_end(encode("SUBSCRIBE", "a")))

@@ -155,7 +155,12 @@ class Ends(unittest.TestCase):
     def test_the_load_lasts_as_long_as_the_rest(self):
         show = Show()
         show.part("top")
-        load = next(command for command in show.alive() if b"\0load\0" in command)
+
+        def started():
+            """Until exec(), it has the command line of its parent."""
+            return next((command for command in show.alive() if b"\0load\0" in command), None)
+
+        load = show.wait_for("load", started)
         self.assertIn(b"\0--for\x000\0", load)  # 30 s otherwise
         show.process.terminate()
         self.assertEqual(show.end(), 143)

@@ -306,10 +306,16 @@ void client_destroy(PyObject* self) {
 }
 
 PyMethodDef client_methods[] = {
-    {"get", method(client_get), METH_FASTCALL, "get(key, loader=None)"},
+    {"get", method(client_get), METH_FASTCALL,
+     "get($self, key, loader=None, /)\n--\n\n"
+     "Returns the local copy, or calls loader(key). None: there is no such key.\n\n"
+     "Without a loader it asks the server of server_url. Raises what the loader raises, and\n"
+     "LoadRefused if the key is hot and too many callers wait for its one load."},
     {"_read", method(client_read), METH_FASTCALL, "_read(key, default)"},
     {"_load", method(client_load), METH_FASTCALL, "_load(key, loader)"},
-    {"peek", method(client_peek), METH_O, "peek(key)"},
+    {"peek", method(client_peek), METH_O,
+     "peek($self, key, /)\n--\n\n"
+     "Returns the local copy, or None. Counts nothing and asks no source."},
     {"_fresh", method(client_fresh), METH_O, "_fresh(value)"},
     {"set", method(client_set), METH_FASTCALL, "set(key, value, store)"},
     {"delete", method(client_remove), METH_FASTCALL, "delete(key, remove)"},
@@ -318,16 +324,19 @@ PyMethodDef client_methods[] = {
     {"_server_delete", method(client_server_delete), METH_O, "_server_delete(key)"},
     {"update", method(client_update), METH_FASTCALL, "update(key, value)"},
     {"invalidate", method(with_key<heatsink_invalidate>), METH_O, "invalidate(key)"},
-    {"record", method(with_key<heatsink_record>), METH_O, "record(key)"},
-    {"is_hot", method(client_is_hot), METH_O, "is_hot(key)"},
+    {"record", method(with_key<heatsink_record>), METH_O,
+     "record($self, key, /)\n--\n\nCounts an access that does not go through this Client."},
+    {"is_hot", method(client_is_hot), METH_O,
+     "is_hot($self, key, /)\n--\n\nWhether the key is hot, by its traffic or by warm()."},
     {"_warm", method(client_warm), METH_FASTCALL, "_warm(key, loader, milliseconds)"},
     {"_top", method(tell_top), METH_O, "_top(n)"},
     {"_stats", method(tell_stats), METH_NOARGS, "_stats()"},
     {"metrics_text", method(tell_metrics), METH_NOARGS,
-     "metrics_text(): the statistics in the text format of Prometheus"},
+     "metrics_text($self, /)\n--\n\n"
+     "The statistics as a page for Prometheus (text/plain; version=0.0.4). It names no key."},
     {"server_problem", method(tell_server_problem), METH_NOARGS,
-     "server_problem(): with server_url, why no copies are served now; empty if there is no "
-     "problem"},
+     "server_problem($self, /)\n--\n\n"
+     "With server_url: why no copies are served now. Empty: all is well."},
     {"_on_hot", method(client_listen), METH_O, "_on_hot(listener)"},
     {"_on_report", method(client_report_to), METH_O, "_on_report(reporter)"},
     {"_options", method(tell_options), METH_NOARGS, "_options()"},

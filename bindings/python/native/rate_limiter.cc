@@ -148,7 +148,8 @@ PyMethodDef rate_limiter_methods[] = {
     {"_ask", method(rate_limiter_ask), METH_FASTCALL, "_ask(key, n, done)"},
     {"_counts", method(rate_limiter_counts), METH_NOARGS, "_counts()"},
     {"problem", method(rate_limiter_problem), METH_NOARGS,
-     "problem(): why the last request to the server failed; empty if it did not fail"},
+     "problem($self, /)\n--\n\n"
+     "Why the last request to the server failed. Empty: it did not fail."},
     {"_close", method(rate_limiter_close), METH_NOARGS, "_close()"},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -160,13 +160,14 @@ int window_stats_init(PyObject* self, PyObject* arguments, PyObject* /*keywords*
 
 PyMethodDef window_stats_methods[] = {
     {"add", method(window_stats_add), METH_FASTCALL,
-     "add(name, value): False if there are too many names, or the name is too long"},
+     "add($self, name, value, /)\n--\n\n"
+     "Adds a whole number; never waits. False: one name too many, or the name is too long."},
     {"_read", method(window_stats_read), METH_FASTCALL, "_read(name, milliseconds)"},
     {"_list", method(window_stats_list), METH_O, "_list(pattern)"},
     {"_flush", method(window_stats_flush), METH_O, "_flush(milliseconds)"},
     {"_counts", method(window_stats_counts), METH_NOARGS, "_counts()"},
     {"problem", method(window_stats_problem), METH_NOARGS,
-     "problem(): why the last flush failed; empty if it did not fail"},
+     "problem($self, /)\n--\n\nWhy the last flush failed. Empty: it did not fail."},
     {"_close", method(window_stats_close), METH_NOARGS, "_close()"},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -258,8 +258,8 @@ class TestOptions:
     def test_wrong_ones_are_named_with_their_bounds(self):
         with pytest.raises(ValueError, match=r"detection\.hot-qps.*0\.01 \.\. 1000000000"):
             heatsink.Client(hot_qps=-1)
-        with pytest.raises(ValueError, match=r"detection\.warm-qps is 500"):
-            heatsink.Client(hot_qps=100)
+        with pytest.raises(ValueError, match=r"detection\.window is 10m"):
+            heatsink.Client(window="10m", inactive_expire="1m")
         with pytest.raises(ValueError, match=r"detection\.window"):
             heatsink.Client(window="soon")
 

@@ -39,6 +39,11 @@ class Client(_native.Client, Closing):
     With `server_url` no loader is needed: get("a"), set("a", b"1"), delete("a") and warm(["a"]) ask
     that server. Its values are bytes; `decode` gets bytes, too. heatsink.ServerError: the server
     replied with an error or cannot be reached.
+
+        client = heatsink.Client(hot_qps=500)
+        price = client.get("price:1", load_price)  # load_price("price:1"): str, bytes or None
+
+    By default a key is hot from 3000 reads per second of this process.
     """
 
     def __init__(
@@ -178,7 +183,10 @@ class Client(_native.Client, Closing):
     # ---- statistics and events
 
     def top(self, n: int = 100) -> list[HotKey]:
-        """The busiest keys, busiest first: hot, write-hot and warm ones."""
+        """The busiest keys, busiest first: hot, write-hot and warm ones, by their traffic.
+
+        A key that only warm() made hot is not among them.
+        """
         return [HotKey(**row) for row in self._top(n)]
 
     def stats(self) -> Stats:
@@ -186,7 +194,7 @@ class Client(_native.Client, Closing):
         return Stats(**self._stats())
 
     def on_hot(self, callback: Callable[[HotEvent], object]) -> None:
-        """Calls `callback` when a key becomes hot and when it is no longer hot.
+        """Calls `callback` when a key becomes hot, and when it is no longer hot, by its traffic.
 
         A thread of the library calls it; the callback must not wait for long. Exceptions that it
         raises go to sys.unraisablehook.

@@ -56,6 +56,9 @@ class LimiterCounts:
 class RateLimiter(_native.RateLimiter, Closing):
     """A limit that all processes share, kept on a Redis or Valkey server. Each key has a limit.
 
+        logins = heatsink.RateLimiter("200/60s", name="logins", server_url="redis://cache")
+        verdict = logins.try_acquire(address)  # true: allowed; else see verdict.retry_after
+
     Any thread and any event loop may call it. After fork() the child starts anew, with a new
     connection. Close it with close() or a `with` block; the interpreter's exit closes it, too.
     """
@@ -77,13 +80,20 @@ class RateLimiter(_native.RateLimiter, Closing):
         environment: bool = False,
         **options: Setting,
     ) -> None:
-        """All processes that share `name` must pass the same numbers; their meaning is in
-        docs/guides/distributed-limits.md. `algorithm` is "token-bucket" or "sliding-window".
-        `patience` is how long a call waits for the server. If the server does not answer,
-        `on_failure` decides.
+        """All processes that share `name` must pass the same values.
+
+        rate: a text, "100/s" or "200/60s".
+        burst: how many at once, for the token bucket; 0: what the rate gives in a second.
+        algorithm: "token-bucket", or "sliding-window", which counts in `slots` parts.
+        lease_share: share of the burst, 0 to 1, that this process may pay for in advance per key,
+            to decide without asking the server; 0: it asks each time. What is not spent within
+            `lease_lasts` expires.
+        on_failure: "allow" or "refuse" everything if the server does not answer.
+        patience: how long a call waits for the server.
 
         Takes the options of Client: server_url is needed, and the group server is used.
-        ValueError: a value is out of bounds.
+        ValueError, OverflowError: a value is out of bounds.
+        More: docs/guides/distributed-limits.md.
         """
         if on_failure not in ("allow", "refuse"):
             raise ValueError(f"on_failure must be 'allow' or 'refuse', not {on_failure!r}")

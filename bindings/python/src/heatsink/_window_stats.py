@@ -54,6 +54,11 @@ class WindowStats(_native.WindowStats, Closing):
     a second (statistics_flush_interval). Each number counts exactly once, however often a flush has
     to be sent again.
 
+        stats = heatsink.WindowStats(server_url="redis://cache")
+        stats.add("checkout:us", 1840)
+        stats.flush()
+        stats.read("checkout:us").p99  # of all processes
+
     Any thread may use it. After fork() the child starts anew. Close it with close() or a `with`
     block; the interpreter's exit closes it, too. Closing delivers the remaining numbers.
     """
@@ -82,7 +87,7 @@ class WindowStats(_native.WindowStats, Closing):
         name: str | bytes,
         window: datetime.timedelta = datetime.timedelta(hours=24),
     ) -> WindowReading | None:
-        """Reads the last `window`, at most what the server keeps, of all flushed numbers.
+        """Reads the last `window` of all flushed numbers, at most what the server keeps.
 
         None: no process has written this name within its length. heatsink.Error: the server failed.
         """
@@ -96,7 +101,7 @@ class WindowStats(_native.WindowStats, Closing):
         return WindowReading(sum=(high << 64) + low, **row)
 
     def names(self, pattern: str = "*") -> list[bytes]:
-        """The names that match a glob, in order; in a cluster, those that one node has."""
+        """The names that match a glob, as bytes, in order; in a cluster, those of one node."""
         return self._list(pattern)
 
     def flush(self, patience: datetime.timedelta = datetime.timedelta(seconds=5)) -> None:

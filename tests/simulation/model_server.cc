@@ -83,6 +83,9 @@ struct ModelServer::Client final : net::FdHandler {
   std::vector<std::string> own_changes;  // told behind the reply
 };
 
+ModelServer::ModelServer(net::EventLoop& loop, Databases databases)
+    : loop_(loop), databases_(std::move(databases)) {}
+
 ModelServer::~ModelServer() {
   for (auto& [id, client] : clients_) loop_.remove(client->stream.fd());
 }

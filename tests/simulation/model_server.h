@@ -37,8 +37,7 @@ class ModelServer {
   using Keys = std::unordered_map<std::string, Entry>;
   using Databases = std::map<std::uint32_t, Keys>;
 
-  ModelServer(net::EventLoop& loop, Databases databases)
-      : loop_(loop), databases_(std::move(databases)) {}
+  ModelServer(net::EventLoop& loop, Databases databases);
   ~ModelServer();
   ModelServer(const ModelServer&) = delete;
 

@@ -18,8 +18,8 @@ struct Scenario {
   std::size_t proxies = 1;
   Nanos bound{};  // 0: all writers go through the one proxy
   consistency::Level level = consistency::Level::kKey;
-  Faults faults;
-  std::vector<std::string> options;  // of the proxies: NAME=VALUE
+  Faults faults{};
+  std::vector<std::string> options{};  // of the proxies: NAME=VALUE
 };
 
 struct Played {

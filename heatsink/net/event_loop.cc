@@ -14,7 +14,7 @@ namespace heatsink::net {
 
 struct EventLoop::State {
   explicit State(std::unique_ptr<Poller> system)
-      : poller(std::move(system)), mailbox([this] { poller->wake(); }) {}
+      : poller(std::move(system)), mailbox([this] { poller->wake(); }, poller->rests_between_waits()) {}
   std::span<const Poller::Event> wait(TimePoint now, Nanos at_most);
   void dispatch(const Poller::Event& event);
 

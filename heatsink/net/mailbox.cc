@@ -10,7 +10,8 @@ void Mailbox::post(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     posted_.push_back(std::move(work));
   }
-  if (state_.exchange(State::kPosted) == State::kAsleep) wake_();
+  const State before = state_.exchange(State::kPosted);
+  if (before == State::kAsleep || (wakes_always_ && before == State::kAwake)) wake_();
 }
 
 bool Mailbox::may_sleep() {

@@ -14,7 +14,9 @@ namespace heatsink::net {
 // once per sleep; an owner that finds nothing posted takes no lock.
 class Mailbox {
  public:
-  explicit Mailbox(std::function<void()> wake) : wake_(std::move(wake)) {}  // from any thread
+  // `wake` is called from any thread; if `wakes_always`, also while the owner is awake.
+  explicit Mailbox(std::function<void()> wake, bool wakes_always = false)
+      : wake_(std::move(wake)), wakes_always_(wakes_always) {}
 
   // Appends; wakes the owner if it sleeps and nobody has yet.
   void post(std::function<void()> work);
@@ -31,6 +33,7 @@ class Mailbox {
   enum class State { kAwake, kAsleep, kPosted };
 
   const std::function<void()> wake_;
+  const bool wakes_always_;
   std::atomic<State> state_{State::kAwake};
   std::vector<std::function<void()>> running_;  // owner's; swapped, so that both keep their memory
   std::mutex mutex_;

@@ -38,6 +38,8 @@ class Poller {
   // valid until the next call.
   virtual std::span<const Event> wait(TimePoint due, Nanos at_most, bool may_sleep) = 0;
   virtual void wake() = 0;  // thread-safe
+  // Whether the loop rests between two waits, too, so that each first post needs a wake().
+  virtual bool rests_between_waits() const { return false; }
 
   // Starts to connect (see Stream).
   virtual Result<Stream> connect(const ResolvedAddress& address, const TlsContext& context) = 0;

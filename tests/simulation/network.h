@@ -45,6 +45,7 @@ class SimulatedPoller final : public net::Poller {
   void remove(int fd) override;
   std::span<const Event> wait(TimePoint due, Nanos at_most, bool may_sleep) override;
   void wake() override;
+  bool rests_between_waits() const override { return true; }
   Result<net::Stream> connect(const net::ResolvedAddress& address,
                               const net::TlsContext& context) override;
 

@@ -87,7 +87,9 @@ ModelServer::ModelServer(net::EventLoop& loop, Databases databases)
     : loop_(loop), databases_(std::move(databases)) {}
 
 ModelServer::~ModelServer() {
-  for (auto& [id, client] : clients_) loop_.remove(client->stream.fd());
+  for (auto& [id, client] : clients_) {
+    if (!client->dead) loop_.remove(client->stream.fd());
+  }
 }
 
 void ModelServer::accept(net::Stream stream) {

@@ -138,7 +138,7 @@ class Network {
   NetworkOptions options_;
   std::map<std::uint16_t, std::vector<Listener>> listeners_;
   std::map<int, std::weak_ptr<Socket>> sockets_;  // by number
-  int last_fd_ = 1'000'000;                        // no number of the kernel's
+  int last_fd_ = 0;
 };
 
 // One end of a connection.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <stdexcept>
 #include <utility>
 
 #include "heatsink/admin/server.h"
@@ -22,12 +21,6 @@ constexpr double kBurst = 0.25;
 std::uint64_t draw_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
-}
-
-const ClientOptions& checked(const ClientOptions& options) {
-  if (const Status status = options.check(); !status.ok())
-    throw std::invalid_argument(status.error().message);
-  return options;
 }
 
 detect::RuleSet rules_of(const ClientOptions& options) {
@@ -82,7 +75,7 @@ RefreshOptions refresh_options(const ClientOptions& options) {
 }  // namespace
 
 Core::Core(const ClientOptions& options)
-    : options_(checked(options)),
+    : options_(options.checked()),
       seed_(draw_seed()),
       rules_(rules_of(options)),
       is_counting_(options.detection_enabled),

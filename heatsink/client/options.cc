@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <stdexcept>
 
 #include "heatsink/admin/server.h"
 #include "heatsink/base/config_file.h"
@@ -234,6 +235,12 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"report.enabled", &report_enabled, "Whether the library logs a line about its state."});
   set.add({"report.interval", &report_interval, "How often that line is logged.", ns(seconds(1)),
            ns(hours(24))});
+}
+
+const ClientOptions& ClientOptions::checked() const {
+  if (const Status status = check(); !status.ok())
+    throw std::invalid_argument(status.error().message);
+  return *this;
 }
 
 Status ClientOptions::check() const {

@@ -88,6 +88,7 @@ struct ClientOptions {
   void describe(OptionSet& set);
   // Checks what the bounds of single options cannot check. The error names the options.
   Status check() const;
+  const ClientOptions& checked() const;  // these options; throws std::invalid_argument instead
 
   // All or nothing: the error lists every fault that was found, one per line.
   static Result<ClientOptions> from_yaml(std::string_view text, std::string_view name = "yaml");

@@ -10,8 +10,7 @@ distributed::ServerOptions server_options(const ClientOptions& options, std::str
   if (options.server_url.empty())
     throw std::invalid_argument(
         "server.url is not set: set it to the server that keeps what the processes share");
-  if (const Status sound = options.check(); !sound.ok())
-    throw std::invalid_argument(sound.error().message);
+  options.checked();
   return {.url = options.server_url,
           .tls_ca = options.server_tls_ca,
           .tls_cert = options.server_tls_cert,

@@ -178,11 +178,8 @@ void Session::give_back(bool clean) {
   pinned_ = false;
   const bool anonymous = !std::exchange(introduced_, false);
   if (std::exchange(lent_name_, false) && clean && anonymous && private_->ready()) {
-    ByteBuffer hello;
-    redis::append_hello(hello, private_->protocol(), {}, "heatsink");
-    Pending pending;
-    pending.kind = PendingKind::kOwn;
-    private_->send(hello.view(), std::move(pending));
+    const bool resp3 = private_->protocol() == resp::Protocol::kResp3;
+    private_->send_own({"HELLO", resp3 ? "3" : "2", "SETNAME", "heatsink"});
   }
   worker_.release_private(std::move(private_), clean && anonymous && user_ == User::kShared);
 }

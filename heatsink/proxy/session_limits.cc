@@ -161,13 +161,7 @@ void Session::record_refused(const Call& call, std::span<const AskedKey> keys) {
 
 // The server must not run a transaction of which a command is missing. It is told one that it does
 // not know, and then answers EXEC as it does whenever it has refused to queue a command.
-void Session::spoil_transaction() {
-  ByteBuffer request;
-  resp::append_request(request, {"HEATSINK", "LIMITED"});
-  Pending pending;
-  pending.kind = PendingKind::kOwn;
-  private_->send(request.view(), std::move(pending));
-}
+void Session::spoil_transaction() { private_->send_own({"HEATSINK", "LIMITED"}); }
 
 // From copies that nothing need prove, where the rule of each key that is not proven asks for that.
 // Not behind the client's own commands in flight on that key, and not for users who have not proven

@@ -262,11 +262,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
 // A connection that was opened to check a password speaks RESP2, whatever the client speaks.
 void Session::follow_protocol() {
   if (private_->protocol() == protocol_) return;
-  ByteBuffer hello;
-  resp::append_request(hello, {"HELLO", protocol_ == resp::Protocol::kResp3 ? "3" : "2"});
-  Pending pending;
-  pending.kind = PendingKind::kOwn;
-  private_->send(hello.view(), std::move(pending));
+  private_->send_own({"HELLO", protocol_ == resp::Protocol::kResp3 ? "3" : "2"});
   private_->set_protocol(protocol_);
 }
 

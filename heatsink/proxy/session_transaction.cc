@@ -111,13 +111,7 @@ Session::Step Session::in_failed_transaction(const Call& call) {
   if (call.route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");
   if (call.route == Route::kWatch) return reply_error("ERR WATCH inside MULTI is not allowed");
   if (!executes && call.route != Route::kDiscard) return reply_error(transaction_refusal_);
-  if (watching_ && private_) {  // as EXEC and DISCARD do
-    ByteBuffer request;
-    resp::append_request(request, {"UNWATCH"});
-    Pending pending;
-    pending.kind = PendingKind::kOwn;
-    private_->send(request.view(), std::move(pending));
-  }
+  if (watching_ && private_) private_->send_own({"UNWATCH"});  // as EXEC and DISCARD do
   forget_transaction();
   return executes ? reply_error("EXECABORT Transaction discarded because of previous errors.")
                   : reply("+OK\r\n");

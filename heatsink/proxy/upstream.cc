@@ -66,6 +66,14 @@ void Upstream::send_select(std::uint32_t db, Session* told) {
   send(select.view(), std::move(pending));
 }
 
+void Upstream::send_own(std::initializer_list<std::string_view> args) {
+  ByteBuffer request;
+  resp::append_request(request, args);
+  Pending pending;
+  pending.kind = PendingKind::kOwn;
+  send(request.view(), std::move(pending));
+}
+
 void Upstream::send_more(std::string_view bytes) {
   output_.append(bytes);
   worker_.flush_later(*this);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -51,6 +52,8 @@ class Upstream final : public net::FdHandler {
   void send(std::string_view request, Pending&& pending);
   // SELECT, before what is sent next. `told` (null: nobody waits for it) has the reply.
   void send_select(std::uint32_t db, Session* told);
+  // A request of the proxy's own; its reply is dropped.
+  void send_own(std::initializer_list<std::string_view> args);
   // The rest of a request whose beginning was sent; private only.
   void send_more(std::string_view bytes);
   void flush();

@@ -11,10 +11,11 @@ namespace heatsink::proxy {
 namespace {
 
 void fail(const CoalescedWrite& write, const std::string& reason) {
-  write.for_each([&](Session& session, bool silent, std::string_view) {
+  write.for_each([&](CoalescedWrite::Writer writer, std::string_view) {
     Pending pending;
-    pending.silent = silent;
-    session.coalesced_lost(pending, reason);
+    pending.silent = writer.silent;
+    pending.ticket = writer.ticket;
+    writer.session.coalesced_lost(pending, reason);
   });
 }
 
@@ -93,8 +94,8 @@ void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoin
     return;
   }
   worker_.count().add(Count::kCoalescedAway, write.size() - 1);
-  write.for_each_reply(reply, [&](Session& session, bool silent, std::string_view wire) {
-    session.coalesced(silent ? std::string_view() : wire, read_at);
+  write.for_each_reply(reply, [&](CoalescedWrite::Writer writer, std::string_view wire) {
+    writer.session.coalesced(writer.ticket, writer.silent ? std::string_view() : wire, read_at);
   });
 }
 
@@ -105,14 +106,15 @@ void Coalescing::send_each(const CoalescedWrite& write) {
     fail(write, lane.down != nullptr ? *lane.down : "the connection to it was lost");
     return;
   }
-  write.for_each([&](Session& session, bool silent, std::string_view request) {
+  write.for_each([&](CoalescedWrite::Writer writer, std::string_view request) {
     Pending pending;
-    pending.session = &session;
-    pending.silent = silent;
+    pending.session = &writer.session;
+    pending.ticket = writer.ticket;
+    pending.silent = writer.silent;
     pending.keys.add({write.target().name, write.target().key, true});
     worker_.begin_writes(pending);
     worker_.count().add(Count::kForwardedShared);
-    session.leaves_coalescing();
+    writer.session.leaves_coalescing();
     lane.upstream->send(request, std::move(pending));
   });
 }

@@ -33,6 +33,7 @@
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/refusal_pace.h"
 #include "heatsink/proxy/reply_guess.h"
+#include "heatsink/proxy/reply_queue.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
@@ -80,7 +81,9 @@ class Session final : public net::FdHandler, private ClientState {
   }
 
   // Called by its upstream connections (session_replies.cc).
-  void take_reply(std::string_view bytes, bool from_private);
+  void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes);
+  // From its private connection; without a ticket it is a message, or a stream.
+  void take_private(ReplyQueue::Ticket ticket, std::string_view bytes);
   // `kept`: the whole reply, of those that are not the client's to have; else empty.
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept);
@@ -92,7 +95,7 @@ class Session final : public net::FdHandler, private ClientState {
                  const Pending& pending);  // the reply is too big to share
   // Of the read-only command whose reply begins: no command behind it may change what it reads, and
   // asking once more would show the change.
-  bool may_ask_again() const { return last_effect_ <= received_; }
+  bool may_ask_again(ReplyQueue::Ticket ticket) const { return last_effect_ <= ticket; }
   // Of the command that may wait, whose reply begins in what was read then: its client seems to
   // have left, so the reply is kept.
   bool keeps_reply(TimePoint read_at, bool silent);
@@ -114,7 +117,7 @@ class Session final : public net::FdHandler, private ClientState {
   void barrier_passed(std::uint64_t ticket);  // session_barrier.cc
 
   // Called by the lane of gathered writes (session_coalesce.cc). Empty: no reply is wanted.
-  void coalesced(std::string_view wire, TimePoint read_at);
+  void coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at);
   void coalesced_lost(Pending& pending, const std::string& reason);
   void leaves_coalescing() { --coalescing_; }  // its write goes on a connection like any other
 
@@ -149,16 +152,17 @@ class Session final : public net::FdHandler, private ClientState {
     const cache::Copy* copy = nullptr;    // null: may not be served
   };
 
-  // What is still to be handed on, in order, while a read is asked again.
-  struct Part {
-    std::string bytes;  // replies, or the request to be asked
-    TouchedKeys keys;   // of the request
-    bool request = false;
+  // A read whose reply was too big to share.
+  struct Again {
+    ReplyQueue::Ticket ticket = ReplyQueue::kNone;
+    std::string request;
+    TouchedKeys keys;
     bool sent = false;
   };
 
   std::size_t buffer_bytes() const {
-    return input_.capacity() + output_.capacity() + queued_bytes_ + parts_bytes_;
+    return input_.capacity() + output_.capacity() + replies_.kept_bytes() +
+           replies_.capacity_bytes();
   }
 
   // session_io.cc
@@ -235,8 +239,8 @@ class Session final : public net::FdHandler, private ClientState {
   void unblock_answered(std::string_view reply);
   void act_on_wait(Wait::Next next);
   bool unblock();
-  bool settle_kept(std::unique_ptr<Wait> wait, std::string_view wire);
-  void offer(std::unique_ptr<Wait> wait, std::string_view wire);
+  bool settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire);
+  void offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire);
   void offer_taken();
   void offer_refused();
   void put_back(std::span<const PutBack> requests);
@@ -329,7 +333,7 @@ class Session final : public net::FdHandler, private ClientState {
   Step stall(Stall why);
   void begin_oversized(TimePoint now);
   std::size_t stream_on(std::string_view bytes);
-  void next_part();
+  void ask_next_again();
   Upstream* server_is_down(std::string_view reason, Step& step);
   bool closes_when_down() const;
   std::string unreachable(std::string_view reason) const;
@@ -367,9 +371,11 @@ class Session final : public net::FdHandler, private ClientState {
   bool settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                     std::string_view kept);
   void cut_off_if_deaf();
-  void emit(std::string_view wire);
+  void put_reply(ReplyQueue::Ticket ticket, std::string_view bytes);
+  void end_reply(ReplyQueue::Ticket ticket);
+  void add_reply(std::string_view wire);
   void put_out(std::string_view bytes);
-  void release_queued_hits();
+  void note_output();
   void after_reply();
   void authenticated(const Pending& pending, bool ok);
   void subscription_done(bool ok);
@@ -399,9 +405,10 @@ class Session final : public net::FdHandler, private ClientState {
 
   Stall stall_ = Stall::kNone;
   Mode mode_ = Mode::kNormal;
-  std::uint64_t sent_ = 0;         // requests on their way, ever
-  std::uint64_t received_ = 0;     // replies to them, ever
-  std::uint64_t last_effect_ = 0;  // sent_ at the last command that was not read-only
+  std::uint64_t sent_ = 0;      // requests on their way, ever
+  std::uint64_t received_ = 0;  // replies to them, ever
+  ReplyQueue::Ticket last_effect_ =
+      ReplyQueue::kNone;  // of the last command that was not read-only
   std::uint64_t in_flight() const { return sent_ - received_; }
   // Bytes that one client, and all together, may be owed on a shared connection before what is
   // known to be big goes elsewhere: about a millisecond.
@@ -418,11 +425,8 @@ class Session final : public net::FdHandler, private ClientState {
   std::string db_error_;    // the server's, for the command that waits for its database
   std::string lane_error_;  // why the private connection failed, for the command that waits for it
 
-  std::deque<std::pair<std::uint64_t, std::string>>
-      queued_hits_;  // {replies that come first, bytes}
-  std::size_t queued_bytes_ = 0;
-  std::deque<Part> parts_;
-  std::size_t parts_bytes_ = 0;  // of the replies in them
+  ReplyQueue replies_;
+  std::deque<Again> again_;  // of tickets in replies_, in their order
   std::shared_ptr<const FillAnswer> answer_;
   TimePoint fill_wanted_at_{};  // by the read that answer_ is for
   TimePoint told_at_{};         // the server last told it something before this
@@ -440,6 +444,7 @@ class Session final : public net::FdHandler, private ClientState {
   std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
   struct Offered {
     std::unique_ptr<Wait> wait;
+    ReplyQueue::Ticket ticket;
     std::string wire;  // the whole reply
   };
   std::unique_ptr<Offered> offered_;

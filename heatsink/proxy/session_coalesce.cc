@@ -43,7 +43,8 @@ std::optional<Session::Step> Session::coalesce(const Call& call, const Coalescib
   if (Step step = Step::kDone; is_limited() && !admit(call, Door::kUpstream, step)) return step;
   if (private_) give_back(true);
   const bool silent = take_silence();
-  if (!lane.join(line, write.kind, key, target, {this, write.amount, call.raw, silent})) {
+  if (!lane.join(line, write.kind, key, target,
+                 {this, replies_.next(), write.amount, call.raw, silent})) {
     reply_skip_ |= silent && !reply_off_;
     return std::nullopt;
   }
@@ -57,11 +58,12 @@ void Session::note_coalesced(const Call& call) {
   note_keys(call, counted);
   worker_.count().add(Count::kCommands);
   worker_.count().add(Count::kGathered);
-  last_effect_ = ++sent_;
+  ++sent_;
+  last_effect_ = replies_.expect();
   ++coalescing_;
 }
 
-void Session::coalesced(std::string_view wire, TimePoint read_at) {
+void Session::coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) {
   --coalescing_;
   ++received_;
   if (closed_) {
@@ -69,8 +71,8 @@ void Session::coalesced(std::string_view wire, TimePoint read_at) {
     return;
   }
   told(read_at);
-  if (!wire.empty()) emit(wire);
-  release_queued_hits();
+  if (!wire.empty()) put_reply(ticket, wire);
+  end_reply(ticket);
   after_reply();
 }
 

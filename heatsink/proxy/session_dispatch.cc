@@ -151,8 +151,9 @@ Session::Step Session::send_on(Upstream& lane, const Call& call, PendingKind kin
   ++sent_;
   const bool harmless =
       call.facts->tells_nothing || (call.command != nullptr && call.command->has(resp::kReadonly));
-  if (!harmless) last_effect_ = sent_;
   Pending pending = make_pending(call, kind, number);
+  pending.ticket = replies_.expect();
+  if (!harmless) last_effect_ = pending.ticket;
   // On a private connection a client waits for itself alone, but what it asks for at once is work
   // and memory of the server's.
   const ExpectedReply expected = std::exchange(expected_, {});

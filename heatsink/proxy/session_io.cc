@@ -94,7 +94,7 @@ void Session::note_waiting(std::size_t consumed, TimePoint now) {
 }
 
 bool Session::is_answered() const {
-  return in_flight() == 0 && stall_ == Stall::kNone && !throttled_ && parts_.empty();
+  return in_flight() == 0 && stall_ == Stall::kNone && !throttled_ && again_.empty();
 }
 
 // REQUIRES that all replies so far have been taken.
@@ -212,10 +212,10 @@ Session::Step Session::dispatch_inline(std::string_view bytes, TimePoint now) {
 }
 
 bool Session::may_parse() const {
-  if (stall_ != Stall::kNone || !parts_.empty()) return false;
+  if (stall_ != Stall::kNone || !again_.empty()) return false;
   // Clients are known to send a million commands before they read: what that makes is kept, in
   // reason.
-  if (output_.size() + queued_bytes_ > kept_at_most(4)) return false;
+  if (output_.size() + replies_.kept_bytes() > kept_at_most(4)) return false;
   // Nothing of ours may come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
@@ -269,7 +269,7 @@ void Session::end_stream() {
 void Session::finish_if_done() {
   if (closed_ || !(closing_ || input_ended_)) return;
   if (!output_.empty() || in_flight() > 0 || holds_ > 0) return;
-  if (closing_ || (stall_ == Stall::kNone && !throttled_ && parts_.empty())) close();
+  if (closing_ || (stall_ == Stall::kNone && !throttled_ && again_.empty())) close();
 }
 
 void Session::close_when_flushed() {
@@ -286,8 +286,8 @@ void Session::close() {
   socket_.close();
   input_.release();
   output_.release();
-  queued_hits_.clear();
-  parts_.clear();
+  replies_.clear();
+  again_.clear();
   memory_.note(0);
   worker_.loop().cancel(std::exchange(barrier_timer_, 0));
   worker_.loop().cancel(std::exchange(turn_timer_, 0));

@@ -185,8 +185,8 @@ void Session::give_back(bool clean) {
 }
 
 void Session::private_ready() {
-  if (!parts_.empty()) {
-    next_part();
+  if (!again_.empty()) {
+    ask_next_again();
     return;
   }
   if (stall_ == Stall::kPrivate) worker_.resume_later(*this);
@@ -202,9 +202,9 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   if (stall_ == Stall::kPrivate) {
     lane_error_ = reason;
     worker_.resume_later(*this);
-  } else if (!parts_.empty()) {
+  } else if (!again_.empty()) {
     lane_error_ = reason;
-    next_part();
+    ask_next_again();
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
@@ -293,31 +293,26 @@ std::size_t Session::stream_on(std::string_view bytes) {
   return used;
 }
 
-// The next of what is to be handed on: replies at once, a request when its private connection is
-// ready.
-void Session::next_part() {
-  while (!parts_.empty()) {
-    Part& part = parts_.front();
-    if (part.sent) return;
-    if (!part.request) {
-      parts_bytes_ -= part.bytes.size();
-      put_out(part.bytes);
-      if (closed_) return;
-      parts_.pop_front();
-      continue;
-    }
-    if (in_flight() > 0) return;  // replies to be kept behind it are still to come
+// The next read that is to be asked again, once its private connection is ready. Until the last is
+// answered nothing else is sent, and nothing is in flight beside it: its reply has the client's
+// output for itself.
+void Session::ask_next_again() {
+  while (!again_.empty()) {
+    Again& next = again_.front();
+    if (next.sent || in_flight() > 0) return;
     if (lane_error_.empty() && !private_) acquire();
-    if (!lane_error_.empty() && closes_when_down()) return close();
     if (!lane_error_.empty()) {
+      if (closes_when_down()) return close();
       ByteBuffer error;
       resp::append_error(error,
                          "ERR heatsink: the reply is too large for a shared connection, and the "
                          "second request failed: " +
                              std::exchange(lane_error_, {}));
-      put_out(error.view());
+      const ReplyQueue::Ticket ticket = next.ticket;
+      again_.pop_front();
+      put_reply(ticket, error.view());
+      end_reply(ticket);
       if (closed_) return;
-      parts_.pop_front();
       continue;
     }
     if (!private_->ready() || !right_db(*private_))
@@ -325,11 +320,12 @@ void Session::next_part() {
     Pending pending;
     pending.session = this;
     pending.kind = PendingKind::kAgain;
-    pending.keys = std::move(part.keys);
+    pending.ticket = next.ticket;
+    pending.keys = std::move(next.keys);
     pending.read_only = true;
     ++sent_;
-    part.sent = true;
-    private_->send(part.bytes, std::move(pending));
+    next.sent = true;
+    private_->send(next.request, std::move(pending));
     return;
   }
   if (private_ && !pinned_) give_back(true);

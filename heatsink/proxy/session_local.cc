@@ -373,16 +373,7 @@ void Session::serve(std::string_view wire) {
   worker_.count().add(Count::kCommands);
   db_error_.clear();
   if (take_silence()) return;
-  if (in_flight() == 0) {
-    put_out(wire);
-    return;
-  }
-  queued_bytes_ += wire.size();
-  if (!queued_hits_.empty() && queued_hits_.back().first == sent_) {
-    queued_hits_.back().second.append(wire);
-  } else {
-    queued_hits_.emplace_back(sent_, wire);
-  }
+  add_reply(wire);
 }
 
 }  // namespace heatsink::proxy

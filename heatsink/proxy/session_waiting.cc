@@ -116,7 +116,8 @@ bool Session::keeps_reply(TimePoint read_at, bool silent) {
 }
 
 // True: it has been handed on.
-bool Session::settle_kept(std::unique_ptr<Wait> wait, std::string_view wire) {
+bool Session::settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
+                          std::string_view wire) {
   resp::Value reply;
   std::size_t used = 0;
   if (resp::parse_value(wire, reply, used) != resp::ValueStatus::kValue) {
@@ -128,30 +129,31 @@ bool Session::settle_kept(std::unique_ptr<Wait> wait, std::string_view wire) {
   if (wait->reply_waited()) {
     put_back(requests);
   } else if (requests.empty()) {
-    put_out(wire);
+    put_reply(ticket, wire);
     return true;
   } else {
-    offer(std::move(wait), wire);
+    offer(std::move(wait), ticket, wire);
   }
   return false;
 }
 
 // Whether the client has left, or only ended its output, is told by a byte: to one that has left
 // the kernel answers with a reset.
-void Session::offer(std::unique_ptr<Wait> wait, std::string_view wire) {
-  offered_ = std::make_unique<Offered>(Offered{std::move(wait), std::string(wire)});
+void Session::offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire) {
+  offered_ = std::make_unique<Offered>(Offered{std::move(wait), ticket, std::string(wire)});
   if (!socket_) {
     offer_refused();
     return;
   }
-  put_out(wire.substr(0, 1));
+  put_reply(ticket, wire.substr(0, 1));
   if (!closed_) worker_.call_later(*this, kOfferedFor, &Session::offer_taken);
 }
 
 void Session::offer_taken() {
   if (closed_ || !offered_) return;
   const std::unique_ptr<Offered> offered = std::move(offered_);
-  put_out(std::string_view(offered->wire).substr(1));
+  put_reply(offered->ticket, std::string_view(offered->wire).substr(1));
+  end_reply(offered->ticket);
   after_reply();
 }
 

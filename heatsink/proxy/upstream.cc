@@ -171,14 +171,15 @@ void Upstream::on_readable() {
     fail(socket_.loss());
     return;
   }
-  read_at_ = worker_.loop().clock();  // after read(): what these replies say was true before this moment
+  read_at_ =
+      worker_.loop().clock();  // after read(): what these replies say was true before this moment
   process({worker_.scratch(), result.bytes});
 }
 
 void Upstream::process(std::string_view bytes) {
   while (!bytes.empty() && state_ != State::kFailed) {
     if (raw_ && pending_.empty()) {
-      if (owner_ != nullptr) owner_->take_reply(bytes, true);
+      if (owner_ != nullptr) owner_->take_private(ReplyQueue::kNone, bytes);
       return;
     }
     const bool in_line = scanner_.in_text();
@@ -221,7 +222,16 @@ void Upstream::route(std::string_view bytes, bool ends) {
   if (holds_back_) {
     hold_back(bytes, ends);
   } else if (target_ != nullptr) {
-    target_->take_reply(bytes, !shared());
+    hand_on(bytes);
+  }
+}
+
+// REQUIRES target_.
+void Upstream::hand_on(std::string_view bytes) {
+  if (shared()) {
+    target_->take_reply(target_ticket_, bytes);
+  } else {
+    target_->take_private(target_ticket_, bytes);
   }
 }
 
@@ -231,6 +241,7 @@ bool Upstream::begin_element() {
   ambiguous_ = capture_ = false;
   push_ = scanner_.type() == '>';
   target_ = nullptr;
+  target_ticket_ = ReplyQueue::kNone;
   if (push_) {
     target_ = owner_;
     return true;
@@ -275,7 +286,10 @@ bool Upstream::begin_reply() {
   capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
              (executes && session->looks_into_exec());
   if (capture_) captured_.clear();
-  if (session != nullptr && !ours && !kept && !is_silenced()) target_ = session;
+  if (session != nullptr && !ours && !kept && !is_silenced()) {
+    target_ = session;
+    target_ticket_ = pending.ticket;
+  }
   const bool repeatable = target_ != nullptr && may_repeat(pending);
   if (repeatable && (too_big_to_share() || target_->congested())) {
     repeat_elsewhere(pending);

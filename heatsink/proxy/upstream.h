@@ -133,6 +133,7 @@ class Upstream final : public net::FdHandler {
   bool may_repeat(const Pending& pending) const;
   void repeat_elsewhere(Pending& pending);
   void hold_back(std::string_view bytes, bool ends);
+  void hand_on(std::string_view bytes);
   void hand_on_held();
   void drop_request(Pending& pending);
   bool too_big_to_share() const;
@@ -171,9 +172,10 @@ class Upstream final : public net::FdHandler {
   bool begun_ = false;
   bool ambiguous_ = false;  // reply or message: known when it ends
   bool push_ = false;
-  bool capture_ = false;       // ours: kept in captured_
-  Session* target_ = nullptr;  // who gets its bytes; null: nobody
-  std::string head_;           // its bytes until the header is complete
+  bool capture_ = false;                                  // ours: kept in captured_
+  Session* target_ = nullptr;                             // who gets its bytes; null: nobody
+  ReplyQueue::Ticket target_ticket_ = ReplyQueue::kNone;  // as what; none: a message
+  std::string head_;                                      // its bytes until the header is complete
   std::uint64_t element_bytes_ = 0;
   std::string captured_;
   bool holds_back_ = false;  // a collection's bytes are in held_ while it may turn out too big

@@ -26,7 +26,7 @@ bool Upstream::too_big_to_share() const {
 void Upstream::hold_back(std::string_view bytes, bool ends) {
   if (ends) {
     hand_on_held();
-    target_->take_reply(bytes, false);
+    hand_on(bytes);
     return;
   }
   held_.append(bytes);
@@ -40,14 +40,15 @@ void Upstream::hold_back(std::string_view bytes, bool ends) {
 
 void Upstream::hand_on_held() {
   holds_back_ = false;
-  if (!held_.empty()) target_->take_reply(held_.view(), false);
+  if (!held_.empty()) hand_on(held_.view());
   held_.release();
   drop_request(pending_.front());
 }
 
 // REQUIRES that the reply now being read goes to target_.
 bool Upstream::may_repeat(const Pending& pending) const {
-  return shared() && pending.read_only && !target_->closed() && target_->may_ask_again();
+  return shared() && pending.read_only && !target_->closed() &&
+         target_->may_ask_again(pending.ticket);
 }
 
 // None of the reply has been handed on, and none of it will be.
@@ -57,6 +58,7 @@ void Upstream::repeat_elsewhere(Pending& pending) {
     worker_.note_reply_size(pending, worker_.shared().options.stream_threshold.count + 1);
   target_->ask_again(output_.view().substr(0, pending.bytes), pending);
   pending.silent = true;
+  pending.ticket = ReplyQueue::kNone;  // which is that of the second request now
   target_ = nullptr;
   holds_back_ = false;
   held_.release();

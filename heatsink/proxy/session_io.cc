@@ -115,14 +115,28 @@ void Session::go_on_with_input() {
   stall_ = Stall::kNone;
   throttled_ = false;
   const TimePoint now = worker_.loop().clock();
+  if (waiting_ != nullptr) look_again(now);
+  if (closed_) return;
   const std::size_t used = consume(input_.view(), now);
   if (closed_) return;
   note_waiting(used, now);
-  proven_ = false;  // was for the request that had stalled
   input_.consume(used);
   if (input_.empty()) input_.release();
   flush();
   set_interest();
+}
+
+// At the request that waits.
+void Session::look_again(TimePoint now) {
+  std::unique_ptr<Request> request = std::move(waiting_);
+  if (closing_) return;
+  request->now = now;
+  request->is_last = input_.empty();
+  if (look_at(*request) == Step::kStall) waiting_ = std::move(request);
+}
+
+Session::Step Session::look_at(Request& request) {
+  return request.raw.empty() ? begin_oversized(request) : dispatch(request);
 }
 
 // How many of the bytes are done with. Stops early when a request has to wait.
@@ -158,33 +172,26 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
         refuse_input("ERR Protocol error: unauthenticated bulk length");
         return false;
       }
-      begin_oversized(now);
-      return mode_ != Mode::kNormal;
+      break;
     case resp::ParseStatus::kRequest:
+      used = parser_.size();
+      if (parser_.args().empty()) return true;
+      if (parser_.is_inline() && refuse_tls(bytes)) return true;
       break;
   }
-  const std::size_t size = parser_.size();
-  const Step step = parser_.args().empty() ? Step::kDone
-                    : parser_.is_inline()  ? dispatch_inline(bytes, now)
-                                           : dispatch({.args = parser_.args(),
-                                                       .raw = bytes.substr(0, size),
-                                                       .now = now,
-                                                       .is_last = size == bytes.size()});
-  if (step == Step::kStall) {
-    parser_.reset();
-    return false;
-  }
-  used = size;
-  return true;
+  Request request(parser_.args(), bytes.substr(0, used));
+  request.now = now;
+  request.is_last = used == bytes.size();
+  // The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.
+  if (parser_.is_inline()) request.rewrite();
+  if (look_at(request) != Step::kStall) return true;
+  request.keep();
+  waiting_ = std::make_unique<Request>(std::move(request));
+  return false;
 }
 
 // Replies first, then the error and the end.
 void Session::refuse_input(std::string_view error) {
-  if (in_flight() > 0) {
-    parser_.reset();
-    stall(Stall::kDrain);
-    return;
-  }
   worker_.count().add(Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
   reply_error(error);
@@ -198,17 +205,6 @@ bool Session::refuse_tls(std::string_view bytes) {
               "a client uses TLS, but proxy.tls-cert is not set", worker_.loop().now());
   refuse_input("ERR Protocol error: this port does not use TLS");
   return true;
-}
-
-// The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.
-Session::Step Session::dispatch_inline(std::string_view bytes, TimePoint now) {
-  if (refuse_tls(bytes)) return Step::kDone;
-  ByteBuffer request;
-  resp::append_request(request, parser_.args());
-  return dispatch({.args = parser_.args(),
-                   .raw = request.view(),
-                   .now = now,
-                   .is_last = parser_.size() == bytes.size()});
 }
 
 bool Session::may_parse() const {
@@ -288,6 +284,7 @@ void Session::close() {
   output_.release();
   replies_.clear();
   again_.clear();
+  waiting_.reset();
   memory_.note(0);
   worker_.loop().cancel(std::exchange(barrier_timer_, 0));
   worker_.loop().cancel(std::exchange(turn_timer_, 0));

@@ -13,20 +13,20 @@ Session::Step Session::stall(Stall why) {
   return Step::kStall;
 }
 
-// Null: look at `step`: the request waits, or there is none, for the reason in no_lane_.
-Upstream* Session::lane_for(bool own_lane, Step& step) {
+// Null: look at `step`: the request waits, or there is none: Request::Waited::refusal.
+Upstream* Session::lane_for(Request& request, bool own_lane, Step& step) {
   if (private_ && !own_lane && may_leave_private()) give_back(true);
-  if (private_ || own_lane) return private_lane(step);
-  return shared_lane(step);
+  if (private_ || own_lane) return private_lane(request, step);
+  return shared_lane(request, step);
 }
 
 // What has become of a request for which there is no lane: it waits, or this is its answer.
-Session::Step Session::no_lane(Step step) {
-  return step == Step::kStall ? step : reply_error(std::exchange(no_lane_, {}));
+Session::Step Session::no_lane(Request& request, Step step) {
+  return step == Step::kStall ? step : reply_error(request.waited().refusal);
 }
 
-Upstream* Session::without_lane(std::string&& reason, Step& step) {
-  no_lane_ = std::move(reason);
+Upstream* Session::without_lane(Request& request, std::string&& reason, Step& step) {
+  request.waited().refusal = std::move(reason);
   step = Step::kDone;
   return nullptr;
 }
@@ -41,21 +41,21 @@ bool Session::may_leave_private() const {
   return !has_state() && in_flight() == 0 && private_->ready();
 }
 
-Upstream* Session::private_lane(Step& step) {
-  Upstream* lane = private_in_any_db(step);
-  return lane == nullptr ? nullptr : in_right_db(*lane, step);
+Upstream* Session::private_lane(Request& request, Step& step) {
+  Upstream* lane = private_in_any_db(request, step);
+  return lane == nullptr ? nullptr : in_right_db(*lane, request, step);
 }
 
-Upstream* Session::private_in_any_db(Step& step, bool urgent) {
-  if (!lane_error_.empty()) {
-    return server_is_down(std::exchange(lane_error_, {}), step);
-  }
+Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) {
+  if (request.has_waited() && !request.waited().lane_error.empty())
+    return server_is_down(request, std::exchange(request.waited().lane_error, {}), step);
   if (!private_) {
     if (in_flight() > 0) {
       step = stall(Stall::kDrain);
       return nullptr;
     }
-    if (!acquire(urgent)) return without_lane(std::exchange(lane_error_, {}), step);
+    std::string error;
+    if (!acquire(error, urgent)) return without_lane(request, std::move(error), step);
   }
   if (!private_->ready()) {
     step = stall(Stall::kPrivate);
@@ -64,12 +64,12 @@ Upstream* Session::private_in_any_db(Step& step, bool urgent) {
   return private_.get();
 }
 
-// False: lane_error_ says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
+// False: `error` says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
 // that other connections have found silent: that may be why it is sent.
-bool Session::acquire(bool urgent) {
+bool Session::acquire(std::string& error, bool urgent) {
   if (const std::string* down = urgent ? nullptr : worker_.known_down()) {
     worker_.count().add(Count::kUpstreamErrors);
-    lane_error_ = unreachable(*down);
+    error = unreachable(*down);
     if (closes_when_down()) close_when_flushed();
     return false;
   }
@@ -79,17 +79,17 @@ bool Session::acquire(bool urgent) {
       *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login, db_,
       urgent);
   if (private_) return true;
-  lane_error_ =
+  error =
       "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "
       "the limit";
   return false;
 }
 
-Upstream* Session::shared_lane(Step& step) {
+Upstream* Session::shared_lane(Request& request, Step& step) {
   const Worker::LaneState lane = worker_.lane(protocol_);
   if (lane.upstream == nullptr) {
     if (lane.down != nullptr) {
-      return server_is_down(*lane.down, step);
+      return server_is_down(request, *lane.down, step);
     }
     worker_.wait_for_lane(protocol_, *this);
     step = stall(Stall::kLane);
@@ -101,11 +101,12 @@ Upstream* Session::shared_lane(Step& step) {
     step = stall(Stall::kLane);
     return nullptr;
   }
-  return in_right_db(*lane.upstream, step);
+  return in_right_db(*lane.upstream, request, step);
 }
 
-Upstream* Session::in_right_db(Upstream& lane, Step& step) {
-  if (!db_error_.empty()) return without_lane(std::exchange(db_error_, {}), step);
+Upstream* Session::in_right_db(Upstream& lane, Request& request, Step& step) {
+  if (request.has_waited() && !request.waited().db_error.empty())
+    return without_lane(request, std::exchange(request.waited().db_error, {}), step);
   if (right_db(lane)) return &lane;
   step = stall(Stall::kDrain);
   return nullptr;
@@ -200,10 +201,10 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   pinned_ = introduced_ = lent_name_ = false;
   if (closed_) return failed;
   if (stall_ == Stall::kPrivate) {
-    lane_error_ = reason;
+    waiting_->waited().lane_error = reason;
     worker_.resume_later(*this);
   } else if (!again_.empty()) {
-    lane_error_ = reason;
+    again_.front().error = reason;
     ask_next_again();
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
@@ -239,24 +240,24 @@ void Session::release_hold() {
 }
 
 void Session::answer(std::shared_ptr<const FillAnswer> answer) {
-  if (closed_ || stall_ != Stall::kFill) return;
-  answer_ = std::move(answer);
+  if (closed_ || stall_ != Stall::kFill || waiting_ == nullptr) return;
+  waiting_->waited().answer = std::move(answer);
   worker_.resume_later(*this);
 }
 
 // A request too big to be buffered: it goes to a private connection as it comes. Its keys are taken
 // from the arguments that have come; if they may stand behind those, it counts as touching any key.
-void Session::begin_oversized(TimePoint now) {
-  Call call{.args = parser_.args(), .raw = {}, .now = now, .is_last = true};
-  if (!call.args.empty()) call.command = worker_.commands().find(call.args);
-  const Route route = call.command != nullptr ? worker_.facts(*call.command).route : Route::kPinned;
+Session::Step Session::begin_oversized(Request& request) {
+  request.command = request.args().empty() ? nullptr : worker_.commands().find(request.args());
+  const resp::Command* const command = request.command;
+  const Route route = command != nullptr ? worker_.facts(*command).route : Route::kPinned;
   const bool plain = route == Route::kShared || route == Route::kPrivate ||
                      route == Route::kPinned ||
                      (route == Route::kEval && debugger_ == Debugger::kOff);
-  const bool keys_known = call.command != nullptr && call.command->first_key > 0 &&
-                          call.command->last_key >= call.command->first_key &&
-                          !call.command->has(resp::kMovableKeys) &&
-                          static_cast<std::size_t>(call.command->last_key) < call.args.size();
+  const bool keys_known = command != nullptr && command->first_key > 0 &&
+                          command->last_key >= command->first_key &&
+                          !command->has(resp::kMovableKeys) &&
+                          static_cast<std::size_t>(command->last_key) < request.args().size();
   Step step = Step::kDone;
   Upstream* lane = nullptr;
   if (!plain || mode_ == Mode::kRaw) {
@@ -264,21 +265,18 @@ void Session::begin_oversized(TimePoint now) {
         "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
   } else if (in_multi_ && transaction_failed()) {
     step = reply_error(transaction_refusal_);
-  } else if (!is_limited() || !keys_known || admit_oversized(call, step)) {
-    lane = private_lane(step);
-    if (lane == nullptr) step = no_lane(step);
+  } else if (!is_limited() || !keys_known || admit_oversized(request, step)) {
+    lane = private_lane(request, step);
+    if (lane == nullptr) step = no_lane(request, step);
   }
-  if (step == Step::kStall) {
-    parser_.reset();
-    return;
-  }
+  if (step == Step::kStall) return step;
   if (admission_) admission_->end(lane != nullptr);
   mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
-  if (lane == nullptr) return;
+  if (lane == nullptr) return step;
   if (input_ended_) worker_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes
-  if (!keys_known) call.command = nullptr;
-  call.route = route;
-  send_on(*lane, call, PendingKind::kForward, 0);
+  if (!keys_known) request.command = nullptr;
+  request.route = route;
+  return send_on(*lane, request, PendingKind::kForward, 0);
 }
 
 std::size_t Session::stream_on(std::string_view bytes) {
@@ -300,14 +298,14 @@ void Session::ask_next_again() {
   while (!again_.empty()) {
     Again& next = again_.front();
     if (next.sent || in_flight() > 0) return;
-    if (lane_error_.empty() && !private_) acquire();
-    if (!lane_error_.empty()) {
+    if (next.error.empty() && !private_) acquire(next.error);
+    if (!next.error.empty()) {
       if (closes_when_down()) return close();
       ByteBuffer error;
       resp::append_error(error,
                          "ERR heatsink: the reply is too large for a shared connection, and the "
                          "second request failed: " +
-                             std::exchange(lane_error_, {}));
+                             next.error);
       const ReplyQueue::Ticket ticket = next.ticket;
       again_.pop_front();
       put_reply(ticket, error.view());
@@ -334,10 +332,10 @@ void Session::ask_next_again() {
 
 bool Session::closes_when_down() const { return worker_.shared().options.on_down == "close"; }
 
-Upstream* Session::server_is_down(std::string_view reason, Step& step) {
+Upstream* Session::server_is_down(Request& request, std::string_view reason, Step& step) {
   worker_.count().add(Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
-  return without_lane(unreachable(reason), step);
+  return without_lane(request, unreachable(reason), step);
 }
 
 std::string Session::unreachable(std::string_view reason) const {

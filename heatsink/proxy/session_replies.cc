@@ -91,7 +91,6 @@ Session::Step Session::reply(std::string_view wire) {
 
 Session::Step Session::reply_error(std::string_view text) {
   if (closing_) return Step::kDone;  // upstream.on-down: the replies before it, and no more
-  if (in_flight() > 0) return stall(Stall::kDrain);
   ByteBuffer wire;
   resp::append_error(wire, text);
   return reply(wire.view());
@@ -118,7 +117,11 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
   switch (pending.kind) {
     case PendingKind::kSelect:
       if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
-      if (!ok) (again_.empty() ? db_error_ : lane_error_) = error_text(kept);
+      if (!ok && !again_.empty()) {
+        again_.front().error = error_text(kept);
+      } else if (!ok && waiting_ != nullptr) {
+        waiting_->waited().db_error = error_text(kept);
+      }
       break;
     case PendingKind::kSelectDb:
       if (ok) {

@@ -15,23 +15,23 @@ constexpr Nanos kOfferedFor = Millis(20);
 
 }  // namespace
 
-Session::Step Session::forward_waiting(const Call& call) {
+Session::Step Session::forward_waiting(Request& request) {
   Step step = Step::kDone;
-  if (is_limited() && !admit(call, Door::kUpstream, step)) return step;
-  Upstream* lane = private_lane(step);
-  return lane == nullptr ? no_lane(step) : send_waiting(*lane, call);
+  if (is_limited() && !admit(request, Door::kUpstream, step)) return step;
+  Upstream* lane = private_lane(request, step);
+  return lane == nullptr ? no_lane(request, step) : send_waiting(*lane, request);
 }
 
 // Nothing is sent behind it: once its wait was ended for a client that has left, the server would
 // carry it out.
-Session::Step Session::send_waiting(Upstream& lane, const Call& call) {
+Session::Step Session::send_waiting(Upstream& lane, Request& request) {
   // The server refuses it at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
-    return send_on(lane, call, PendingKind::kForward, 0);
+    return send_on(lane, request, PendingKind::kForward, 0);
   const bool ended = input_ended_ || socket_.peer_has_ended();
-  wait_ = std::make_unique<Wait>(Taking(call.args), ended, worker_.loop().clock());
+  wait_ = std::make_unique<Wait>(Taking(request.args()), ended, worker_.loop().clock());
   send_mark(lane);
-  send_on(lane, call, PendingKind::kWaiting, 0);
+  send_on(lane, request, PendingKind::kWaiting, 0);
   stall(Stall::kAnswer);
   return Step::kDone;
 }

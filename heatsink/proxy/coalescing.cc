@@ -53,13 +53,13 @@ bool Coalescing::join(Coalescer::Line line, CoalesceKind kind, std::string_view 
 void Coalescing::send(Coalescer::Line line) {
   std::optional<CoalescedWrite> write = gatherer_.take(line, worker_.loop().clock());
   if (!write) return;  // it was full, and went before its time
-  const Worker::LaneState lane = worker_.lane(write->target().protocol);
-  if (lane.upstream == nullptr) {
+  const Upstreams::Shared lane = worker_.upstreams().shared(write->target().protocol);
+  if (lane.connection == nullptr) {
     fail(*write, lane.down != nullptr ? *lane.down : "the connection to it was lost");
-  } else if (!select(*lane.upstream, write->target().db)) {
+  } else if (!select(*lane.connection, write->target().db)) {
     fail(*write, "this connection has not used the client's database yet: try again");
   } else {
-    send_on(*lane.upstream, std::move(*write));
+    send_on(*lane.connection, std::move(*write));
   }
 }
 
@@ -101,8 +101,8 @@ void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoin
 
 // Each by itself, as if they had never met.
 void Coalescing::send_each(const CoalescedWrite& write) {
-  const Worker::LaneState lane = worker_.lane(write.target().protocol);
-  if (lane.upstream == nullptr || !select(*lane.upstream, write.target().db)) {
+  const Upstreams::Shared lane = worker_.upstreams().shared(write.target().protocol);
+  if (lane.connection == nullptr || !select(*lane.connection, write.target().db)) {
     fail(write, lane.down != nullptr ? *lane.down : "the connection to it was lost");
     return;
   }
@@ -115,7 +115,7 @@ void Coalescing::send_each(const CoalescedWrite& write) {
     worker_.begin_writes(pending);
     worker_.count().add(Count::kForwardedShared);
     writer.session.leaves_coalescing();
-    lane.upstream->send(request, std::move(pending));
+    lane.connection->send(request, std::move(pending));
   });
 }
 

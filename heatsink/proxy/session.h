@@ -109,8 +109,8 @@ class Session final : public net::FdHandler, private ClientState {
   // Called by the worker (session_lanes.cc).
   void private_ready();
   std::unique_ptr<Upstream> private_failed(const std::string& reason);
-  void server_left();   // its connections are lost, and it cannot be reached
-  void lane_settled();  // the shared connection it waited for is ready, or known to be down
+  void server_left();     // its connections are lost, and it cannot be reached
+  void shared_settled();  // the shared connection it waited for is ready, or known to be down
   void hold() { ++holds_; }
   void release_hold();
   void answer(std::shared_ptr<const FillAnswer> answer);

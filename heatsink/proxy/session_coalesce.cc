@@ -36,8 +36,8 @@ std::optional<Session::Step> Session::coalesce(Request& request, const Coalescib
   const CoalescedWrite::Target target{name, in_db(name, db_), db_, protocol_};
   const Coalescer::Line line = Coalescer::line_of(write.kind, target);
   if (coalescing_ > 0 && line != coalescing_in_) return std::nullopt;
-  const Worker::LaneState shared = worker_.lane(protocol_);
-  if (shared.upstream == nullptr || !(shared.upstream->knows_db(db_))) return std::nullopt;
+  const Upstreams::Shared shared = worker_.upstreams().shared(protocol_);
+  if (shared.connection == nullptr || !(shared.connection->knows_db(db_))) return std::nullopt;
   if (!lane.waits(line, window, request.now)) return std::nullopt;
   if (in_flight() > coalescing_) return stall(Stall::kDrain);
   if (Step step = Step::kDone; is_limited() && !admit(request, Door::kUpstream, step)) return step;

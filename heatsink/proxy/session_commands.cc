@@ -128,21 +128,21 @@ Session::Step Session::run_hello(Request& request) {
 Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Stall::kDrain);
-  const Worker::LaneState lane = worker_.lane(protocol);
-  if (lane.upstream == nullptr && lane.down == nullptr) {
-    worker_.wait_for_lane(protocol, *this);
+  const Upstreams::Shared lane = worker_.upstreams().shared(protocol);
+  if (lane.connection == nullptr && lane.down == nullptr) {
+    worker_.upstreams().await_shared(protocol, *this);
     return stall(Stall::kLane);
   }
-  if (lane.upstream == nullptr) {
+  if (lane.connection == nullptr) {
     worker_.count().add(Count::kUpstreamErrors);
     return reply_error(unreachable(*lane.down));
   }
-  if (lane.upstream->hello_reply().empty())
+  if (lane.connection->hello_reply().empty())
     return forward(request, true);  // a server that knows no HELLO
   if (private_ && private_->protocol() != protocol) give_back(true);
   protocol_ = protocol;
   if (name) name_ = *name;
-  return reply(with_id(lane.upstream->hello_reply(), id_));
+  return reply(with_id(lane.connection->hello_reply(), id_));
 }
 
 Session::Step Session::run_client(Request& request) {

@@ -67,7 +67,7 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
 // False: `error` says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
 // that other connections have found silent: that may be why it is sent.
 bool Session::acquire(std::string& error, bool urgent) {
-  if (const std::string* down = urgent ? nullptr : worker_.known_down()) {
+  if (const std::string* down = urgent ? nullptr : worker_.upstreams().known_down()) {
     worker_.count().add(Count::kUpstreamErrors);
     error = unreachable(*down);
     if (closes_when_down()) close_when_flushed();
@@ -75,9 +75,11 @@ bool Session::acquire(std::string& error, bool urgent) {
   }
   const Upstream::Login login =
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
-  private_ = worker_.acquire_private(
-      *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login, db_,
-      urgent);
+  private_ = worker_.upstreams().borrow(
+      *this, {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
+              .login = login,
+              .db = db_,
+              .urgent = urgent});
   if (private_) return true;
   error =
       "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "
@@ -86,22 +88,22 @@ bool Session::acquire(std::string& error, bool urgent) {
 }
 
 Upstream* Session::shared_lane(Request& request, Step& step) {
-  const Worker::LaneState lane = worker_.lane(protocol_);
-  if (lane.upstream == nullptr) {
+  const Upstreams::Shared lane = worker_.upstreams().shared(protocol_);
+  if (lane.connection == nullptr) {
     if (lane.down != nullptr) {
       return server_is_down(request, *lane.down, step);
     }
-    worker_.wait_for_lane(protocol_, *this);
+    worker_.upstreams().await_shared(protocol_, *this);
     step = stall(Stall::kLane);
     return nullptr;
   }
-  if (lane.upstream->unsent() >
+  if (lane.connection->unsent() >
       worker_.shared().options.stream_threshold.count) {  // the server is slow to read
-    worker_.wait_for_lane(protocol_, *this);
+    worker_.upstreams().await_shared(protocol_, *this);
     step = stall(Stall::kLane);
     return nullptr;
   }
-  return in_right_db(*lane.upstream, request, step);
+  return in_right_db(*lane.connection, request, step);
 }
 
 Upstream* Session::in_right_db(Upstream& lane, Request& request, Step& step) {
@@ -182,7 +184,7 @@ void Session::give_back(bool clean) {
     const bool resp3 = private_->protocol() == resp::Protocol::kResp3;
     private_->send_own({"HELLO", resp3 ? "3" : "2", "SETNAME", "heatsink"});
   }
-  worker_.release_private(std::move(private_), clean && anonymous && user_ == User::kShared);
+  worker_.upstreams().give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
 void Session::private_ready() {
@@ -229,7 +231,7 @@ void Session::server_left() {
   close_when_flushed();
 }
 
-void Session::lane_settled() {
+void Session::shared_settled() {
   if (stall_ == Stall::kLane) worker_.resume_later(*this);
 }
 

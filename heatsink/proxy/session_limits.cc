@@ -39,8 +39,7 @@ bool Session::admit_oversized(Request& request, Step& step) {
          admit_keys(request, keys_to_ask(request), Door::kUpstream, step);
 }
 
-bool Session::admit_keys(Request& request, std::span<const AskedKey> keys, Door door,
-                         Step& step) {
+bool Session::admit_keys(Request& request, std::span<const AskedKey> keys, Door door, Step& step) {
   if (keys.empty()) return true;
   const Admission::Answer answer = admission_->ask(door, keys, address_, request.now);
   if (answer.word == Word::kGo) return true;
@@ -65,8 +64,8 @@ std::span<const AskedKey> Session::keys_to_ask(const Request& request) {
 
 // ---- the reads that ask the tracker for copies: once for all who wait for the same
 
-bool Session::may_fill(Request& request, std::span<const LocalKey> missing,
-                       const cache::Read& read, Step& step) {
+bool Session::may_fill(Request& request, std::span<const LocalKey> missing, const cache::Read& read,
+                       Step& step) {
   if (admission_->has_passed(Door::kUpstream)) return true;
   std::vector<AskedKey>& keys = worker_.asked_keys();
   keys.clear();

@@ -45,7 +45,7 @@ bool Session::is_too_long_to_share(const Request& request) const {
   if (request.expected.known < BigReplies::kBigBytes) return false;
   if (!request.is_last || request.expected.known > worker_.shared().options.stream_threshold.count)
     return true;
-  const Upstream* shared = worker_.lane(protocol_).upstream;
+  const Upstream* shared = worker_.upstreams().shared(protocol_).connection;
   return shared != nullptr && shared->owed() + request.expected.known > kOwedMax;
 }
 

@@ -88,8 +88,7 @@ void Session::act_on_wait(Wait::Next next) {
 
 // False: there is no other connection.
 bool Session::unblock() {
-  Upstream* lane = worker_.lane(resp::Protocol::kResp2).upstream;
-  if (lane == nullptr) lane = worker_.lane(resp::Protocol::kResp3).upstream;
+  Upstream* const lane = worker_.upstreams().any_shared();
   if (lane == nullptr) return false;
   worker_.count().add(Count::kWaitsEnded);
   ByteBuffer request;

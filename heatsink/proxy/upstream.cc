@@ -149,7 +149,7 @@ void Upstream::fail(const std::string& reason) {
     if (pending.kind == PendingKind::kCoalesced) worker_.coalescing()->lost(pending.number, reason);
     begun_ = false;
   }
-  worker_.upstream_failed(*this, reason);
+  worker_.upstreams().failed(*this, reason);
 }
 
 void Upstream::on_writable() {

@@ -78,7 +78,7 @@ void Upstream::finish_handshake(bool ok) {
   worker_.loop().cancel(std::exchange(connect_timer_, 0));
   state_ = State::kReady;
   was_ready_ = true;
-  worker_.upstream_ready(*this);
+  worker_.upstreams().ready(*this);
 }
 
 // A server that is busy accepts (its kernel does), and takes as long to answer as it would for any

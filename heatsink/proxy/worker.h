@@ -28,6 +28,7 @@
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_door.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
@@ -38,7 +39,7 @@ class Keeper;
 class Session;
 
 // Everything but post(), counters() and read_hits() belongs to the worker's own thread.
-class Worker final : private TlsDoor::House {
+class Worker final : private TlsDoor::House, private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
@@ -50,11 +51,11 @@ class Worker final : private TlsDoor::House {
   void run();                                                             // begin(), until stop()
   void stop();                                                            // any thread
   void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
-  void serve(net::Stream client, const std::string& peer);  // a connection that was accepted
-  const Counters& counters() const { return counters_; }                  // any thread
-  const ReadHits& read_hits() const { return read_hits_; }                // any thread
-  const Latencies& latencies() const { return latencies_; }               // any thread
-  const WorkerMemory& memory() const { return memory_; }                  // any thread
+  void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
+  const Counters& counters() const { return counters_; }     // any thread
+  const ReadHits& read_hits() const { return read_hits_; }   // any thread
+  const Latencies& latencies() const { return latencies_; }  // any thread
+  const WorkerMemory& memory() const { return memory_; }     // any thread
   std::size_t index() const { return index_; }
 
   // For its sessions and connections:
@@ -92,23 +93,7 @@ class Worker final : private TlsDoor::House {
     if (reply_sizes_ != nullptr && pending.keys.size() > 0) share_reply(pending, bytes);
   }
 
-  // The shared connection of a protocol. Ready: `upstream`. Else, if `down` is null it is being
-  // opened, and wait_for_lane() wakes the session; if not, it says why commands cannot be carried
-  // now.
-  struct LaneState {
-    Upstream* upstream = nullptr;
-    const std::string* down = nullptr;
-  };
-  LaneState lane(resp::Protocol protocol);
-  void wait_for_lane(resp::Protocol protocol, Session& session);
-  const std::string* known_down();  // why the server cannot be reached, if that is known
-
-  // A private connection for the session, ready (from the pool) or about to be: then
-  // private_ready() or private_failed() is called. Null: proxy.maximum-private-connections is
-  // reached; a few more are kept for what is `urgent`. One in `db` is preferred.
-  std::unique_ptr<Upstream> acquire_private(Session& session, resp::Protocol protocol,
-                                            Upstream::Login login, std::uint32_t db, bool urgent);
-  void release_private(std::unique_ptr<Upstream> upstream, bool clean);
+  Upstreams& upstreams() { return *upstreams_; }
 
   Proofs& proofs() { return proofs_; }
   Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
@@ -156,23 +141,8 @@ class Worker final : private TlsDoor::House {
   Session* session(std::uint64_t id);  // null: it has gone
   void bury(Session& session);         // closed, nothing in flight: freed at the end of the turn
   void shed_later() { shed_due_ = true; }  // proxy.maximum-memory is used up
-  void upstream_ready(Upstream& upstream);
-  void upstream_failed(Upstream& upstream, const std::string& reason);
 
  private:
-  struct Lane {
-    std::unique_ptr<Upstream> upstream;
-    std::uint64_t contacts = 0;       // SharedState::contacts when the latest attempt began
-    std::string down;                 // why, once an attempt has failed
-    std::uint64_t down_contacts = 0;  // `contacts` of that attempt
-    TimePoint lost_at{};              // when it last broke, until it is there again
-    bool refused = false;             // it was reached, but not let in: others may be
-    TimePoint tried_at{};             // when the latest attempt began
-    bool fails_soon = false;          // the latest that failed did not take long
-    Nanos backoff{0};
-    net::TimerId retry = 0;
-    std::vector<std::uint64_t> waiting;  // sessions
-  };
   class Acceptor final : public net::FdHandler {
    public:
     explicit Acceptor(Worker& worker) : worker_(worker) {}
@@ -183,15 +153,12 @@ class Worker final : private TlsDoor::House {
     Worker& worker_;
   };
 
-  Lane& lane_of(resp::Protocol protocol) {
-    return lanes_[protocol == resp::Protocol::kResp3 ? 1 : 0];
-  }
-  bool is_down(const Lane& lane) const;
-  bool looks_again(Lane& lane, resp::Protocol protocol);
-  void open_lane(resp::Protocol protocol);
-  void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
-  void wake(Lane& lane);
-  void server_left();
+  std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
+                                 Session* owner) override;
+  void shared_settled(std::uint64_t session_id) override;
+  void server_is_back() override;
+  void server_left() override;
+  void shared_renewed(TimePoint lost_at) override;
   void accept_clients();
   void open_session(net::Stream stream, const std::string& peer);
   void refuse(const net::Fd& socket, Count why, const char* words);
@@ -212,8 +179,6 @@ class Worker final : private TlsDoor::House {
   std::uint64_t hold(const Pending& pending);
   TimePoint fill_fence(const cache::Entry& entry, TimePoint after) const;
   void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
-  void wake_uncongested();
-  Nanos jitter(Nanos pause);
   void shed();
   void end_turn();
 
@@ -242,8 +207,7 @@ class Worker final : private TlsDoor::House {
   std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
-  std::array<Lane, 2> lanes_;
-  std::vector<std::unique_ptr<Upstream>> idle_private_;
+  std::unique_ptr<Upstreams> upstreams_;
   FillWaiters waiters_;
   Doorkeeper doorkeeper_;
   Payoff payoff_;
@@ -257,12 +221,10 @@ class Worker final : private TlsDoor::House {
   std::vector<std::uint64_t> resumable_;
   std::vector<Upstream*> dirty_upstreams_;
   std::vector<std::uint64_t> buried_;
-  std::vector<std::unique_ptr<Upstream>> dead_upstreams_;
   std::vector<std::uint64_t> slow_;
   bool shed_due_ = false;
   PacedTimers timers_;
   bool quiet_ = true;  // the last summary had nothing in it
-  std::uint64_t random_;
 };
 
 }  // namespace heatsink::proxy

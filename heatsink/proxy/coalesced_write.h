@@ -17,7 +17,7 @@
 
 namespace heatsink::proxy {
 
-class Session;
+class Requester;
 
 // Of two SETs at the same time the later one counts; additions of one sign make a sum. Additions of
 // both signs do not: what each is told must be a number that the key could have had, and with one
@@ -52,7 +52,7 @@ class CoalescedWrite {
 
   // The write of one client.
   struct Part {
-    Session* session;
+    Requester* session;
     ReplyQueue::Ticket ticket;  // of its reply
     std::int64_t amount;
     std::string_view request;  // in wire form
@@ -75,7 +75,7 @@ class CoalescedWrite {
 
   // Whose write it is, and whether he wants a reply.
   struct Writer {
-    Session& session;
+    Requester& session;
     ReplyQueue::Ticket ticket;
     bool silent;
   };
@@ -92,7 +92,7 @@ class CoalescedWrite {
   struct Kept {
     Writer writer() const { return {*session, ticket, silent}; }
 
-    Session* session;
+    Requester* session;
     ReplyQueue::Ticket ticket;
     std::int64_t amount;
     std::uint32_t bytes;  // of its request in requests_

@@ -8,8 +8,8 @@ namespace {
 
 using Args = std::vector<std::string_view>;
 
-Session* client(std::uintptr_t number) {
-  return reinterpret_cast<Session*>(number * 64);  // NOLINT(performance-no-int-to-ptr): a name
+Requester* client(std::uintptr_t number) {
+  return reinterpret_cast<Requester*>(number * 64);  // NOLINT(performance-no-int-to-ptr): a name
 }
 
 std::optional<CoalesceKind> kind_of(std::string_view command, const Args& args) {

@@ -79,7 +79,7 @@ void Coalescing::send_on(Upstream& lane, CoalescedWrite write) {
   pending.kind = PendingKind::kCoalesced;
   pending.number = ++last_number_;
   pending.keys.add({write.target().name, write.target().key, true});
-  worker_.begin_writes(pending);
+  worker_.copies().begin_writes(pending);
   worker_.count().add(Count::kForwardedShared);
   on_their_way_.emplace(last_number_, std::move(write));
   lane.send(request.view(), std::move(pending));
@@ -112,7 +112,7 @@ void Coalescing::send_each(const CoalescedWrite& write) {
     pending.ticket = writer.ticket;
     pending.silent = writer.silent;
     pending.keys.add({write.target().name, write.target().key, true});
-    worker_.begin_writes(pending);
+    worker_.copies().begin_writes(pending);
     worker_.count().add(Count::kForwardedShared);
     writer.session.leaves_coalescing();
     lane.connection->send(request, std::move(pending));

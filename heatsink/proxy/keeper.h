@@ -16,6 +16,7 @@
 #include "heatsink/proxy/auditor.h"
 #include "heatsink/proxy/automatic_limits.h"
 #include "heatsink/proxy/coalescing.h"
+#include "heatsink/proxy/copies.h"
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
@@ -34,7 +35,7 @@ namespace heatsink::proxy {
 
 class Worker;
 
-class Keeper final : private Filler::Outlet, private Auditor::Outlet {
+class Keeper final : public CopySource, private Filler::Outlet, private Auditor::Outlet {
  public:
   explicit Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller = nullptr);
   ~Keeper();
@@ -42,19 +43,17 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
 
   void serve(std::vector<Worker*> workers) { workers_ = std::move(workers); }  // before run()
   void begin();                                                                // before loop() runs
-  void run();                                                                  // begin(), until stop()
+  void run();  // begin(), until stop()
   net::EventLoop& loop() { return loop_; }
 
   // Any thread:
   void stop();
   void client_came();  // after SharedState::clients has counted it
-  void request_fill(FillRequest request);
-  void request_barrier(BarrierRequest request);
-  // The rules have changed: releases the session's replies (0: nobody waits) when it is known who
-  // is let in now.
-  void check_access(std::size_t worker, std::uint64_t session);
-  void audit(AuditedHit hit);  // what a worker has served locally
-  void server_is_back();       // a worker has reached it: the tracker need not wait out its pause
+  void request_fill(FillRequest request) override;
+  void request_barrier(BarrierRequest request) override;
+  void check_access(std::size_t worker, std::uint64_t session) override;
+  void audit(AuditedHit hit) override;
+  void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
   // A lane that broke then is there again. Behind the address there may be another server by now,
   // and copies must come from the one that is written to.
   void lane_renewed(TimePoint lost_at);

@@ -12,7 +12,7 @@
 
 namespace heatsink::proxy {
 
-class Session;
+class Requester;
 
 enum class PendingKind : std::uint8_t {
   kForward,    // the reply is the client's
@@ -39,7 +39,7 @@ enum class PendingKind : std::uint8_t {
 enum class Shown : std::uint8_t { kPerhaps, kNothing };
 
 struct Pending {
-  Session* session = nullptr;  // null: the client has gone, or the request is ours
+  Requester* session = nullptr;  // null: the client has gone, or the request is ours
   PendingKind kind = PendingKind::kForward;
   bool read_only = false;       // may be asked again
   bool silent = false;          // CLIENT REPLY OFF or SKIP: the reply is dropped

@@ -34,6 +34,7 @@
 #include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/proxy/request.h"
+#include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
@@ -50,16 +51,14 @@ class Worker;
 // command for the other waits (Stall::kDrain), so that effects and replies keep the client's order.
 // Local hits behind commands in flight are queued until the replies before them have been handed
 // on.
-class Session final : public net::FdHandler, private ClientState {
+class Session final : public net::FdHandler, public Requester, private ClientState {
  public:
   Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
-  std::uint64_t id() const { return id_; }
-  bool closed() const { return closed_; }
-  using ClientState::hears_messages;
-  using ClientState::looks_into_exec;
+  std::uint64_t id() const override { return id_; }
+  bool closed() const override { return closed_; }
   using ClientState::subscribed;
 
   // Input and output (session_io.cc).
@@ -80,46 +79,38 @@ class Session final : public net::FdHandler, private ClientState {
     return sizeof(*this) + buffer_bytes() + connection;
   }
 
-  // Called by its upstream connections (session_replies.cc).
-  void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes);
-  // From its private connection; without a ticket it is a message, or a stream.
-  void take_private(ReplyQueue::Ticket ticket, std::string_view bytes);
-  // `kept`: the whole reply, of those that are not the client's to have; else empty.
+  // Requester (session_replies.cc, session_waiting.cc, session_lanes.cc, session_coalesce.cc).
+  void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override;
+  void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
-                  std::string_view kept);
-  void reply_lost(Pending& pending, bool begun, const std::string& reason);
-  // The server said something before `at`: no copy that is not proven since may follow it (at
-  // Level::kSession).
-  void told(TimePoint at) { told_at_ = std::max(told_at_, at); }
-  void ask_again(std::string_view request,
-                 const Pending& pending);  // the reply is too big to share
-  // Of the read-only command whose reply begins: no command behind it may change what it reads, and
-  // asking once more would show the change.
-  bool may_ask_again(ReplyQueue::Ticket ticket) const { return last_effect_ <= ticket; }
-  // Of the command that may wait, whose reply begins in what was read then: its client seems to
-  // have left, so the reply is kept.
-  bool keeps_reply(TimePoint read_at, bool silent);
-  bool congested() const;  // its waiting replies come near to the limit
-  std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
-  void go_on();  // its private connection may have room again
-  void note_reply_size(const Pending& pending, std::uint64_t bytes) {
+                  std::string_view kept) override;
+  void reply_lost(Pending& pending, bool begun, const std::string& reason) override;
+  void told(TimePoint at) override { told_at_ = std::max(told_at_, at); }
+  void hold() override { ++holds_; }
+  void note_reply_size(const Pending& pending, std::uint64_t bytes) override {
     guess_of(pending.read_only).saw(bytes);
   }
+  void ask_again(std::string_view request, const Pending& pending) override;
+  bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
+  bool congested() const override;
+  bool keeps_reply(TimePoint read_at, bool silent) override;
+  bool hears_messages() const override { return hears_messages_; }
+  bool looks_into_exec() const override { return ClientState::looks_into_exec(); }
+  void private_ready() override;
+  std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
+  void go_on() override;
+  void coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) override;
+  void coalesced_lost(Pending& pending, const std::string& reason) override;
+  void leaves_coalescing() override { --coalescing_; }
+
+  std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
   // Called by the worker (session_lanes.cc).
-  void private_ready();
-  std::unique_ptr<Upstream> private_failed(const std::string& reason);
   void server_left();     // its connections are lost, and it cannot be reached
   void shared_settled();  // the shared connection it waited for is ready, or known to be down
-  void hold() { ++holds_; }
   void release_hold();
   void answer(std::shared_ptr<const FillAnswer> answer);
   void barrier_passed(std::uint64_t ticket);  // session_barrier.cc
-
-  // Called by the lane of gathered writes (session_coalesce.cc). Empty: no reply is wanted.
-  void coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at);
-  void coalesced_lost(Pending& pending, const std::string& reason);
-  void leaves_coalescing() { --coalescing_; }  // its write goes on a connection like any other
 
  private:
   enum class Stall : std::uint8_t {

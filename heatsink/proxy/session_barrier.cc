@@ -83,9 +83,8 @@ Session::Step Session::run_barrier(Request& request) {
     default:
       break;
   }
-  SharedState& shared = worker_.shared();
-  if (!shared.options.cache_enabled) return reply("+OK\r\n");
-  shared.fences.raise_unknown(request.now);
+  if (!worker_.shared().options.cache_enabled) return reply("+OK\r\n");
+  worker_.copies().forget_fills_asked_before(request.now);
   request.waited().barrier = Barrier::kAsked;
   const Step step = await_barrier(request, Stall::kBarrier);
   const std::uint64_t ticket = request.waited().ticket;
@@ -98,7 +97,7 @@ Session::Step Session::run_barrier(Request& request) {
 Session::Step Session::await_barrier(Request& request, Stall why) {
   request.waited().barrier = Request::Waited::Barrier::kAsked;
   request.waited().ticket = ++last_ticket_;
-  worker_.ask_barrier(*this, last_ticket_);
+  worker_.copies().ask_barrier(id_, last_ticket_);
   return stall(why);
 }
 

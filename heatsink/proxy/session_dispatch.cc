@@ -183,7 +183,7 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.changes_access = transaction_changes_access_;
   }
   note_keys(request, pending);
-  if (executes && request.route != Route::kBlocking) worker_.begin_writes(pending);
+  if (executes && request.route != Route::kBlocking) worker_.copies().begin_writes(pending);
   return pending;
 }
 

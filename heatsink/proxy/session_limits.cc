@@ -71,7 +71,7 @@ bool Session::may_fill(Request& request, std::span<const LocalKey> missing, cons
   keys.clear();
   for (const LocalKey& key : missing) {
     const bool joins =
-        worker_.joins_fill(*key.entry, hash_read(key.hash, read), fill_after(*key.entry));
+        worker_.copies().joins_fill(*key.entry, hash_read(key.hash, read), fill_after(*key.entry));
     if (!joins) keys.push_back({key.key, key.hash, false});
   }
   if (!admit_keys(request, keys, Door::kUpstream, step)) return false;

@@ -66,13 +66,11 @@ Session::LocalKey Session::local_key(std::string_view key) const {
   const NameHash name = hash_name_inline(key, shared.seed);
   const KeyHash hash = in_db(name, db_);
   const bool in_flight = in_flight_names_.test(name.value % in_flight_names_.size());
-  return {key, name, hash, in_flight ? nullptr : shared.table.find(hash, key, db_)};
+  return {key, name, hash, in_flight ? nullptr : worker_.copies().find(hash, key, db_)};
 }
 
 cache::Ruling Session::judge(LocalKey& key, const cache::Read& read, TimePoint now) const {
-  const SharedState& shared = worker_.shared();
-  const cache::Judgement judgement =
-      cache::judge(*key.entry, read, shared.lease, shared.fences, now, told_at_);
+  const cache::Judgement judgement = worker_.copies().judge(*key.entry, read, now, told_at_);
   key.copy = judgement.copy;
   return judgement.ruling;
 }
@@ -132,14 +130,14 @@ bool Session::overtakes(const LocalKey& key) const {
 // Its answer must not be behind what the server has said, nor behind any copy that was served.
 TimePoint Session::fill_after(const cache::Entry& entry) const {
   if (entry.terms().level != cache::Level::kSession) return TimePoint{};
-  return std::max(told_at_, worker_.shared().table.shown());
+  return std::max(told_at_, worker_.copies().shown());
 }
 
 // One question to the server proves all copies, for all sessions that wait.
 Session::Step Session::await_proof(Request& request) {
   const bool is_proven =
       request.has_waited() && request.waited().barrier == Request::Waited::Barrier::kPassed;
-  if (is_proven || !worker_.shared().lease.up()) return forward(request, false);
+  if (is_proven || !worker_.copies().are_proven()) return forward(request, false);
   worker_.count().add(Count::kProofsAwaited);
   return await_barrier(request, Stall::kProof);
 }
@@ -169,8 +167,8 @@ Session::Step Session::read_one(Request& request) {
   const cache::Ruling ruling = judge(key, read, request.now);
   if (ruling == cache::Ruling::kServe) {
     worker_.count_hit(*request.facts->local);
-    worker_.consider_audit(*key.entry, *key.copy, request.now);
-    if (!read.arguments.empty()) worker_.count_hit_among_many(key.hash);
+    worker_.copies().consider_audit(*key.entry, *key.copy, request.now);
+    if (!read.arguments.empty()) worker_.copies().count_hit_among_many(key.hash);
     key.copy->mark_read();
     const std::string_view wire = key.copy->reply_in(resp3);
     record_hit(request, key, wire.size());
@@ -184,7 +182,7 @@ Session::Step Session::read_one(Request& request) {
   const ReadHash which = hash_read(key.hash, read);
   const bool fills = ruling != cache::Ruling::kWriteInFlight &&
                      (ruling != cache::Ruling::kUnproven || outlives_errors(*key.entry)) &&
-                     worker_.may_fill(*key.entry, which, read);
+                     worker_.copies().may_fill(*key.entry, which, read, worker_.loop().now());
   Step step = Step::kDone;
   if (fills && is_limited() && !may_fill(request, {&key, 1}, read, step)) return step;
   if (!fills) return forward_seen(request, which);
@@ -196,7 +194,7 @@ Session::Step Session::read_one(Request& request) {
     wanted_at = request.now;
   }
   const bool waits =
-      worker_.join_fill(id_, *key.entry, which, read, after) != FillWaiters::Join::kFull;
+      worker_.copies().join_fill(id_, *key.entry, which, read, after) != FillWaiters::Join::kFull;
   return waits ? stall(Stall::kFill) : forward_seen(request, which);
 }
 
@@ -210,9 +208,7 @@ bool Session::outlives_errors(const cache::Entry& entry) {
 
 bool Session::serve_in_outage(const Request& request, LocalKey& key, const cache::Read& read) {
   if (key.entry == nullptr || !outlives_errors(*key.entry)) return false;
-  const SharedState& shared = worker_.shared();
-  key.copy =
-      cache::judge_in_outage(*key.entry, read, shared.lease, shared.fences, request.now).copy;
+  key.copy = worker_.copies().judge_in_outage(*key.entry, read, request.now).copy;
   if (key.copy == nullptr) return false;
   worker_.count_hit(*request.facts->local);
   worker_.count().add(Count::kOutageHits);
@@ -306,12 +302,11 @@ bool Session::outlive_errors(const std::vector<LocalKey>& keys) {
 // level ttl may be among them.
 bool Session::serve_many_in_outage(const Request& request, std::vector<LocalKey>& keys,
                                    const cache::Read& read) {
-  const SharedState& shared = worker_.shared();
-  if (shared.lease.up()) return false;
+  if (worker_.copies().are_proven()) return false;
   const auto judge_one = [&](LocalKey& key) {
     if (!outlives_errors(*key.entry)) return judge(key, read, request.now);
     const cache::Judgement judgement =
-        cache::judge_in_outage(*key.entry, read, shared.lease, shared.fences, request.now);
+        worker_.copies().judge_in_outage(*key.entry, read, request.now);
     key.copy = judgement.copy;
     return judgement.ruling;
   };
@@ -329,22 +324,25 @@ bool Session::join_fills(const std::vector<LocalKey>& keys, const cache::Read& r
   const LocalKey* last = nullptr;
   const auto missing = [&](LocalKey key) { return judge(key, read, now) != cache::Ruling::kServe; };
   for (const LocalKey& key : keys) {
-    if (missing(key) && !worker_.may_fill(*key.entry, hash_read(key.hash, read), read))
+    if (missing(key) && !worker_.copies().may_fill(*key.entry, hash_read(key.hash, read), read,
+                                                   worker_.loop().now()))
       return false;
   }
   for (const LocalKey& key : keys) {
     if (!missing(key)) continue;
-    const FillWaiters::Join join = worker_.join_fill(
+    const FillWaiters::Join join = worker_.copies().join_fill(
         FillWaiters::kNobody, *key.entry, hash_read(key.hash, read), read, fill_after(*key.entry));
     if (join == FillWaiters::Join::kFull) return false;
     if (last == nullptr || join == FillWaiters::Join::kAskKeeper) last = &key;
   }
-  return last != nullptr && worker_.join_fill(id_, *last->entry, hash_read(last->hash, read), read,
-                                              fill_after(*last->entry)) != FillWaiters::Join::kFull;
+  return last != nullptr &&
+         worker_.copies().join_fill(id_, *last->entry, hash_read(last->hash, read), read,
+                                    fill_after(*last->entry)) != FillWaiters::Join::kFull;
 }
 
 void Session::consider_audits(const Request& request, const std::vector<LocalKey>& keys) {
-  for (const LocalKey& key : keys) worker_.consider_audit(*key.entry, *key.copy, request.now);
+  for (const LocalKey& key : keys)
+    worker_.copies().consider_audit(*key.entry, *key.copy, request.now);
 }
 
 void Session::serve_joined(const Request& request, const std::vector<LocalKey>& keys) {

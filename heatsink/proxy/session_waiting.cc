@@ -176,7 +176,7 @@ void Session::put_back(std::span<const PutBack> requests) {
       const NameHash name = hash_name(key, worker_.shared().seed);
       pending.keys.add({name, in_db(name, db_), true});
     }
-    worker_.begin_writes(pending);
+    worker_.copies().begin_writes(pending);
     ++sent_;
     ++putting_back_;
     private_->send(request.wire.view(), std::move(pending));

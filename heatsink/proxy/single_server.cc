@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/requester.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -67,7 +67,7 @@ void SingleServer::connect(resp::Protocol protocol) {
   slot.connection->connect();
 }
 
-void SingleServer::await_shared(resp::Protocol protocol, const Session& session) {
+void SingleServer::await_shared(resp::Protocol protocol, const Requester& session) {
   slot_of(protocol).waiting.push_back(session.id());
 }
 
@@ -91,7 +91,7 @@ void SingleServer::ready(Upstream& connection) {
     wake(slot);
     return;
   }
-  if (Session* owner = connection.owner()) owner->private_ready();
+  if (Requester* owner = connection.owner()) owner->private_ready();
 }
 
 // Healthy until now: try again at once, clients wait for that. Once it fails they are told, until
@@ -138,7 +138,7 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
                   connection.was_ready());
     return;
   }
-  if (Session* owner = connection.owner()) {
+  if (Requester* owner = connection.owner()) {
     counters_.add(Count::kUpstreamLost);
     dead_.push_back(owner->private_failed(reason));
     return;
@@ -150,7 +150,7 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
   idle_.erase(idle);
 }
 
-std::unique_ptr<Upstream> SingleServer::borrow(Session& session, const Need& need) {
+std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Need& need) {
   const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
                      (need.urgent ? kUrgentConnections : 0);
   if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {

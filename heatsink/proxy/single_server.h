@@ -25,7 +25,7 @@ class SingleServer final : public Upstreams {
   class Host {
    public:
     virtual std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
-                                           Session* owner) = 0;
+                                           Requester* owner) = 0;
     virtual void shared_settled(std::uint64_t session) = 0;
     virtual void server_is_back() = 0;
     virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
@@ -43,10 +43,10 @@ class SingleServer final : public Upstreams {
   SingleServer(const SingleServer&) = delete;
 
   Shared shared(resp::Protocol protocol) override;
-  void await_shared(resp::Protocol protocol, const Session& session) override;
+  void await_shared(resp::Protocol protocol, const Requester& session) override;
   Upstream* any_shared() override;
   const std::string* known_down() override;
-  std::unique_ptr<Upstream> borrow(Session& session, const Need& need) override;
+  std::unique_ptr<Upstream> borrow(Requester& session, const Need& need) override;
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
   void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
@@ -32,7 +32,7 @@ bool is_collection(char type) { return type == '*' || type == '~' || type == '%'
 
 }  // namespace
 
-Upstream::Upstream(Worker& worker, resp::Protocol protocol, Login login, Session* owner)
+Upstream::Upstream(Worker& worker, resp::Protocol protocol, Login login, Requester* owner)
     : worker_(worker),
       protocol_(protocol),
       login_(login),
@@ -56,7 +56,7 @@ void Upstream::send(std::string_view request, Pending&& pending) {
   worker_.flush_later(*this);
 }
 
-void Upstream::send_select(std::uint32_t db, Session* told) {
+void Upstream::send_select(std::uint32_t db, Requester* told) {
   ByteBuffer select;
   resp::append_request(select, {"SELECT", std::to_string(db)});
   Pending pending;
@@ -143,7 +143,7 @@ void Upstream::fail(const std::string& reason) {
   held_.release();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
-    worker_.settle(pending, now, begun_ || ambiguous_ ? Shown::kPerhaps : Shown::kNothing);
+    worker_.copies().settle(pending, now, begun_ || ambiguous_ ? Shown::kPerhaps : Shown::kNothing);
     const bool told = begun_ && !std::exchange(holds_back_, false);
     if (pending.session != nullptr) pending.session->reply_lost(pending, told, reason);
     if (pending.kind == PendingKind::kCoalesced) worker_.coalescing()->lost(pending.number, reason);
@@ -272,13 +272,13 @@ bool Upstream::begin_reply() {
     fail("the server refused SELECT but not the command after it");
     return false;
   }
-  worker_.settle(pending, read_at_);
+  worker_.copies().settle(pending, read_at_);
   const bool coalesced = pending.kind == PendingKind::kCoalesced;
   if (coalesced && !is_one_line(scanner_.type())) {
     fail("the server violated the protocol");
     return false;
   }
-  Session* session = pending.session;
+  Requester* session = pending.session;
   const bool waits = pending.kind == PendingKind::kWaiting && session != nullptr;
   const bool kept = waits && session->keeps_reply(read_at_, pending.silent);
   const bool ours = is_ours(pending.kind);
@@ -337,7 +337,7 @@ void Upstream::end_element() {
     fail("the server sent a reply without a request");
     return;
   }
-  if (ambiguous_) worker_.settle(pending_.front(), read_at_);
+  if (ambiguous_) worker_.copies().settle(pending_.front(), read_at_);
   finish_reply();
 }
 
@@ -370,7 +370,8 @@ void Upstream::finish_reply() {
   owed_ -= pending.expected;
   if (ok && pending.sized_as != 0) note_size(pending);
   if (pending.proves) worker_.proofs().heard(*pending.proves, ok);
-  if (ok && pending.reply_of != 0) worker_.saw_reply({pending.reply_of}, element_bytes_);
+  if (ok && pending.reply_of != 0)
+    worker_.copies().saw_reply({pending.reply_of}, element_bytes_, worker_.loop().now());
   if (raw_ && pending_.empty()) send_more(std::exchange(raw_request_, {}));
   if (pending.kind == PendingKind::kHandshake) {
     finish_handshake(ok);

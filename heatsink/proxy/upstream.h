@@ -23,7 +23,7 @@
 
 namespace heatsink::proxy {
 
-class Session;
+class Requester;
 class Worker;
 
 // Belongs to one worker's thread. A shared one serves many sessions and keeps each request until
@@ -37,7 +37,7 @@ class Upstream final : public net::FdHandler {
     kNone,  // as a client that has said nothing yet
   };
 
-  Upstream(Worker& worker, resp::Protocol protocol, Login login, Session* owner);
+  Upstream(Worker& worker, resp::Protocol protocol, Login login, Requester* owner);
   ~Upstream();
   Upstream(const Upstream&) = delete;
 
@@ -51,7 +51,7 @@ class Upstream final : public net::FdHandler {
   // REQUIRES ready(). Sent when the turn ends, with all that came before it.
   void send(std::string_view request, Pending&& pending);
   // SELECT, before what is sent next. `told` (null: nobody waits for it) has the reply.
-  void send_select(std::uint32_t db, Session* told);
+  void send_select(std::uint32_t db, Requester* told);
   // A request of the proxy's own; its reply is dropped.
   void send_own(std::initializer_list<std::string_view> args);
   // The rest of a request whose beginning was sent; private only.
@@ -64,8 +64,8 @@ class Upstream final : public net::FdHandler {
   }
 
   // A private connection that goes from one owner to the next, or to none.
-  void set_owner(Session* owner) { owner_ = owner; }
-  Session* owner() const { return owner_; }
+  void set_owner(Requester* owner) { owner_ = owner; }
+  Requester* owner() const { return owner_; }
   void pause(bool paused);  // stop reading: the server's replies wait in the socket
   // Once what was asked before is answered, `request` is sent, and from then on every byte belongs
   // to the owner.
@@ -146,7 +146,7 @@ class Upstream final : public net::FdHandler {
   Worker& worker_;
   resp::Protocol protocol_;
   Login login_;
-  Session* owner_;
+  Requester* owner_;
   const bool was_private_;
   net::Stream socket_;
   State state_ = State::kConnecting;
@@ -173,7 +173,7 @@ class Upstream final : public net::FdHandler {
   bool ambiguous_ = false;  // reply or message: known when it ends
   bool push_ = false;
   bool capture_ = false;                                  // ours: kept in captured_
-  Session* target_ = nullptr;                             // who gets its bytes; null: nobody
+  Requester* target_ = nullptr;                           // who gets its bytes; null: nobody
   ReplyQueue::Ticket target_ticket_ = ReplyQueue::kNone;  // as what; none: a message
   std::string head_;                                      // its bytes until the header is complete
   std::uint64_t element_bytes_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replies that are too big for a connection that others share: found out, and asked for elsewhere
 // (docs/decisions/0006-big-replies-are-asked-again.md).
-#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/worker.h"
 

@@ -12,7 +12,7 @@
 
 namespace heatsink::proxy {
 
-class Session;
+class Requester;
 
 // Of one worker, and its thread's. A session asks for the connection of each request anew: which
 // server has it is known here alone. SingleServer is the only one yet.
@@ -29,7 +29,7 @@ class Upstreams {
   };
   virtual Shared shared(resp::Protocol protocol) = 0;
   // Session::shared_settled() is called once it is ready and takes more, or is known to be down.
-  virtual void await_shared(resp::Protocol protocol, const Session& session) = 0;
+  virtual void await_shared(resp::Protocol protocol, const Requester& session) = 0;
   // Any that is ready now, for a command that needs no client's state; null: there is none.
   virtual Upstream* any_shared() = 0;
   virtual const std::string* known_down() = 0;  // why no server can be reached, if that is known
@@ -43,7 +43,7 @@ class Upstreams {
     std::uint32_t db = 0;  // one that is there already is preferred
     bool urgent = false;
   };
-  virtual std::unique_ptr<Upstream> borrow(Session& session, const Need& need) = 0;
+  virtual std::unique_ptr<Upstream> borrow(Requester& session, const Need& need) = 0;
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
 
   // Told by a connection of its own.

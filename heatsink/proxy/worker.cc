@@ -29,10 +29,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       listener_(std::move(listener)),
       acceptor_(*this),
       door_(loop_, *this, shared.options.tls_handshake_timeout),
-      sampler_(shared.options.audit_rate,
-               Nanos(std::chrono::seconds(1)) * shared.options.workers /
-                   shared.options.audits_per_second,
-               shared.seed + index),
+      copies_(shared, keeper, counters_, index),
       counter_(shared.options.detection_enabled
                    ? std::make_unique<AccessCounter>(shared.options, shared.rules,
                                                      shared.client_names, shared.seed)
@@ -41,8 +38,6 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       scratch_(new char[kScratchBytes]),
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
-      waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
-      doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}),
       proofs_(shared.options.acl_staleness),
       timers_(loop_, kIdlePeriod) {
   std::vector<Nanos> windows = coalescing_windows(shared.options);
@@ -114,7 +109,7 @@ void Worker::post_if_urgent() {
 // ---- what its servers tell it
 
 std::unique_ptr<Upstream> Worker::open(resp::Protocol protocol, Upstream::Login login,
-                                       Session* owner) {
+                                       Requester* owner) {
   return std::make_unique<Upstream>(*this, protocol, login, owner);
 }
 
@@ -128,6 +123,24 @@ void Worker::shared_renewed(TimePoint lost_at) { keeper_.lane_renewed(lost_at); 
 
 void Worker::server_left() {
   for (const auto& [id, client] : sessions_) client->server_left();
+}
+
+// ---- what the keeper tells it
+
+void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
+  for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
+    if (Session* waiting = session(id)) waiting->answer(answer);
+  }
+}
+
+void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
+  Session* const waiting = session(session_id);
+  if (waiting == nullptr) return;
+  if (ticket == 0) {
+    waiting->release_hold();
+  } else {
+    waiting->barrier_passed(ticket);
+  }
 }
 
 // ---- clients

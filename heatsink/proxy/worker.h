@@ -13,17 +13,14 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
-#include "heatsink/proxy/audit_sampler.h"
 #include "heatsink/proxy/big_replies.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/command_facts.h"
-#include "heatsink/proxy/doorkeeper.h"
-#include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/copies.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/paced_timers.h"
-#include "heatsink/proxy/payoff.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
@@ -67,12 +64,6 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
     counters_.add(Count::kLocalHits);
     read_hits_.add(read);
   }
-  // Of each copy that was served.
-  void consider_audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
-    if (sampler_.due()) audit(entry, copy, now);
-  }
-  // Of a key that may be read in more ways than it has copies for.
-  void count_hit_among_many(KeyHash key) { payoff_.hit(key); }
   char* scratch() { return scratch_.get(); }
   static constexpr std::size_t kScratchBytes = 64 * 1024;
 
@@ -95,30 +86,12 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
 
   Upstreams& upstreams() { return *upstreams_; }
 
+  Copies& copies() { return copies_; }
   Proofs& proofs() { return proofs_; }
   Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
 
-  // Whether it makes sense to ask the tracker for a copy of this read.
-  bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read);
-  void saw_reply(ReadHash which, std::uint64_t bytes) {
-    doorkeeper_.saw(which, bytes, loop_.now());
-  }
-  // Single-flight. REQUIRES may_fill(). The session (FillWaiters::kNobody: none) is told when the
-  // answer is there.
-  // `after`: what it was told last, if that matters: an older fill will not do.
-  FillWaiters::Join join_fill(std::uint64_t session, const cache::Entry& entry, ReadHash which,
-                              const cache::Read& read, TimePoint after);
-  // Whether join_fill() would ask nobody, because another's fill will do.
-  bool joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const;
   void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
 
-  // Tells the fences that the request is about to be sent.
-  void begin_writes(Pending& pending);
-  // Tells the fences that the server has answered (or never will): before the reply is handed on.
-  void settle(Pending& pending, TimePoint now, Shown shown = Shown::kPerhaps);
-  // The session waits under this number (not 0) until all invalidations caused so far have been
-  // processed, then barrier_passed() is called.
-  void ask_barrier(const Session& session, std::uint64_t ticket);
   void release(std::uint64_t session_id, std::uint64_t ticket);           // posted by the keeper
   void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
 
@@ -154,7 +127,7 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
   };
 
   std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
-                                 Session* owner) override;
+                                 Requester* owner) override;
   void shared_settled(std::uint64_t session_id) override;
   void server_is_back() override;
   void server_left() override;
@@ -176,9 +149,6 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
   void post_summary(bool urgent);
   void post_if_urgent();
   void share_reply(const Pending& pending, std::uint64_t bytes);
-  std::uint64_t hold(const Pending& pending);
-  TimePoint fill_fence(const cache::Entry& entry, TimePoint after) const;
-  void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
   void shed();
   void end_turn();
 
@@ -195,7 +165,7 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
   Latencies latencies_;
   WorkerMemory memory_;
   TimePoint memory_at_{};  // when it was last looked at
-  AuditSampler sampler_;
+  Copies copies_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's
   net::TimerId urgent_timer_ = 0;
@@ -208,9 +178,6 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unique_ptr<Upstreams> upstreams_;
-  FillWaiters waiters_;
-  Doorkeeper doorkeeper_;
-  Payoff payoff_;
   Proofs proofs_;
   std::unique_ptr<Coalescing> coalescing_;
   BigReplies big_replies_;

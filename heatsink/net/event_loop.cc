@@ -14,7 +14,8 @@ namespace heatsink::net {
 
 struct EventLoop::State {
   explicit State(std::unique_ptr<Poller> system)
-      : poller(std::move(system)), mailbox([this] { poller->wake(); }, poller->rests_between_waits()) {}
+      : poller(std::move(system)),
+        mailbox([this] { poller->wake(); }, poller->rests_between_waits()) {}
   std::span<const Poller::Event> wait(TimePoint now, Nanos at_most);
   void dispatch(const Poller::Event& event);
 
@@ -55,8 +56,7 @@ void EventLoop::State::dispatch(const Poller::Event& event) {
 
 EventLoop::EventLoop() : EventLoop(nullptr) {}
 EventLoop::EventLoop(std::unique_ptr<Poller> poller)
-    : state_(std::make_unique<State>(poller ? std::move(poller)
-                                            : std::make_unique<EpollPoller>())),
+    : state_(std::make_unique<State>(poller ? std::move(poller) : std::make_unique<EpollPoller>())),
       now_(clock()) {}
 EventLoop::~EventLoop() = default;
 
@@ -67,8 +67,7 @@ Result<Stream> EventLoop::connect(const ResolvedAddress& address, const TlsConte
 }
 
 Status EventLoop::add(int fd, Interest interest, FdHandler& handler) {
-  Status added =
-      state_->poller->add(fd, interest, state_->watches.add(fd, interest, handler));
+  Status added = state_->poller->add(fd, interest, state_->watches.add(fd, interest, handler));
   if (!added.ok()) state_->watches.remove(fd);
   return added;
 }

@@ -22,7 +22,7 @@ namespace heatsink::net {
 // Cost: one wait and one look at the clock per turn; of the system calls below, see EpollPoller.
 class EventLoop {
  public:
-  EventLoop();  // the kernel's: see EpollPoller
+  EventLoop();                                         // the kernel's: see EpollPoller
   explicit EventLoop(std::unique_ptr<Poller> poller);  // null: the kernel's
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
@@ -46,8 +46,8 @@ class EventLoop {
   // At the end of each turn, after all else in it: for flushing what the turn produced. Hooks are
   // added before run(), never inside a hook, and stay.
   void on_turn_end(std::function<void()> hook);
-  // Around a sleep in Poller::wait(), not around a look that returns at once: for marking this thread
-  // as holding no reference (QSBR).
+  // Around a sleep in Poller::wait(), not around a look that returns at once: for marking this
+  // thread as holding no reference (QSBR).
   void around_sleep(std::function<void()> before, std::function<void()> after);
 
   // The time read at the beginning of the turn: good for timers and slots, not for leases.

@@ -17,9 +17,9 @@ namespace heatsink::net {
 class Poller {
  public:
   struct Event {
-    std::uint64_t tag = 0;               // as given to add()
-    Interest ready = Interest::kNone;    // of what was asked for
-    bool hangup = false;                 // the peer is gone (EPOLLHUP, EPOLLERR)
+    std::uint64_t tag = 0;             // as given to add()
+    Interest ready = Interest::kNone;  // of what was asked for
+    bool hangup = false;               // the peer is gone (EPOLLHUP, EPOLLERR)
   };
 
   virtual ~Poller() = default;

@@ -7,7 +7,8 @@
 
 namespace heatsink::net {
 
-Stream::Stream(Fd socket, const TlsContext& context) : socket_(std::move(socket)), fd_(socket_.get()) {
+Stream::Stream(Fd socket, const TlsContext& context)
+    : socket_(std::move(socket)), fd_(socket_.get()) {
   if (context) channel_ = std::make_unique<TlsSession>(fd_, context);
 }
 
@@ -38,7 +39,7 @@ Result<Interest> Stream::open() {
 
 std::string Stream::too_slow() const {
   return connecting_ || !channel_ ? "connecting timed out"
-                              : "the TLS handshake timed out: is this its TLS port?";
+                                  : "the TLS handshake timed out: is this its TLS port?";
 }
 
 std::string Stream::loss() const {

@@ -61,7 +61,7 @@ class Stream {
   bool peer_speaks_plain() const { return channel_ && channel_->peer_speaks_plain(); }
 
  private:
-  Fd socket_;  // none: of a simulated network
+  Fd socket_;                         // none: of a simulated network
   std::unique_ptr<Channel> channel_;  // null: plain
   int fd_ = -1;
   bool connecting_ = false;

@@ -52,7 +52,7 @@ void Session::start() {
 
 void Session::on_readable() {
   if (closed_) return;
-  const net::IoResult result = socket_.read(worker_.scratch(), Worker::kScratchBytes);
+  const net::IoResult result = socket_.read(worker_.scratch(), Upstream::kScratchBytes);
   if (result.status == net::IoStatus::kAgain) return;
   if (result.status == net::IoStatus::kClosed) {
     on_end_of_input(result.error_number != 0 || input_ended_);
@@ -320,7 +320,7 @@ void Session::flush() {
     output_.consume(result.bytes);
   }
   note_answered();
-  if (output_.capacity() > Worker::kScratchBytes) output_.release();
+  if (output_.capacity() > Upstream::kScratchBytes) output_.release();
   note_memory();
   if (std::exchange(write_blocked_, false)) set_interest();
   if (private_) private_->pause(false);

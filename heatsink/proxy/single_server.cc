@@ -63,6 +63,7 @@ void SingleServer::connect(resp::Protocol protocol) {
   const std::uint64_t contacts = shared_.contacts.load();
   if (std::exchange(slot.contacts, contacts) != contacts) slot.backoff = Nanos(0);
   slot.tried_at = loop_.now();
+  counters_.add(Count::kUpstreamConnects);
   slot.connection = host_.open(protocol, Upstream::Login::kOwn, nullptr);
   slot.connection->connect();
 }
@@ -168,6 +169,7 @@ std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Need& n
     found->set_owner(&session);
     return found;
   }
+  counters_.add(Count::kUpstreamConnects);
   std::unique_ptr<Upstream> opened = host_.open(need.protocol, need.login, &session);
   opened->connect();
   return opened;

@@ -35,7 +35,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
                                                      shared.client_names, shared.seed)
                    : nullptr),
       reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
-      scratch_(new char[kScratchBytes]),
+      scratch_(new char[Upstream::kScratchBytes]),
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
       proofs_(shared.options.acl_staleness),
@@ -110,7 +110,7 @@ void Worker::post_if_urgent() {
 
 std::unique_ptr<Upstream> Worker::open(resp::Protocol protocol, Upstream::Login login,
                                        Requester* owner) {
-  return std::make_unique<Upstream>(*this, protocol, login, owner);
+  return std::make_unique<Upstream>(*this, loop_, shared_, protocol, login, owner);
 }
 
 void Worker::shared_settled(std::uint64_t session_id) {

@@ -36,7 +36,7 @@ class Keeper;
 class Session;
 
 // Everything but post(), counters() and read_hits() belongs to the worker's own thread.
-class Worker final : private TlsDoor::House, private SingleServer::Host {
+class Worker final : public Upstream::Host, private TlsDoor::House, private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
@@ -64,8 +64,7 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
     counters_.add(Count::kLocalHits);
     read_hits_.add(read);
   }
-  char* scratch() { return scratch_.get(); }
-  static constexpr std::size_t kScratchBytes = 64 * 1024;
+  char* scratch() override { return scratch_.get(); }
 
   const resp::CommandTable& commands() const { return *commands_; }
   // What is known of a command of commands(); lives until the worker's next turn.
@@ -79,9 +78,6 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
   // Of a read of the key, for the accesses that record() is told of; 0: not known.
   std::uint32_t last_reply_bytes(KeyHash key) const {
     return reply_sizes_ != nullptr ? reply_sizes_->last(key) : 0;
-  }
-  void remember_reply(const Pending& pending, std::uint64_t bytes) {
-    if (reply_sizes_ != nullptr && pending.keys.size() > 0) share_reply(pending, bytes);
   }
 
   Upstreams& upstreams() { return *upstreams_; }
@@ -97,7 +93,6 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
 
   // How big the replies to a command were lately, for the connection that the next one travels on.
   const BigReplies& big_replies() const { return big_replies_; }
-  void note_reply_size(const Pending& pending, std::uint64_t bytes);
   std::uint16_t get_sized_as() const { return get_sized_as_; }    // CommandFacts::sized_as of GET
   std::uint16_t mget_sized_as() const { return mget_sized_as_; }  // and of MGET
 
@@ -105,7 +100,7 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
   std::vector<AskedKey>& asked_keys() { return asked_keys_; }  // likewise
 
   void flush_later(Session& session);
-  void flush_later(Upstream& upstream);
+  void flush_later(Upstream& upstream) override;
   void resume_later(Session& session);
   void watch_output(
       Session& session);  // its replies are waiting: cut it off if it never takes them
@@ -126,6 +121,16 @@ class Worker final : private TlsDoor::House, private SingleServer::Host {
     Worker& worker_;
   };
 
+  void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
+  void failed(Upstream& upstream, const std::string& reason) override {
+    upstreams_->failed(upstream, reason);
+  }
+  void settle(Pending& pending, TimePoint now, Shown shown) override {
+    copies_.settle(pending, now, shown);
+  }
+  void answered(const Pending& pending, const Upstream::Answer& answer) override;
+  void gathered_lost(std::uint32_t number, const std::string& reason) override;
+  void note_reply_size(const Pending& pending, std::uint64_t bytes) override;
   std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
                                  Requester* owner) override;
   void shared_settled(std::uint64_t session_id) override;

@@ -9,18 +9,18 @@
 namespace heatsink::proxy {
 namespace {
 
-using Args = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
-Args args_of(const Request& request) { return {request.args().begin(), request.args().end()}; }
+Texts texts_of(const Request& request) { return {request.args().begin(), request.args().end()}; }
 
-std::string wire_of(const Args& args) {
+std::string wire_of(const Texts& args) {
   ByteBuffer wire;
   resp::append_request(wire, std::vector<std::string_view>(args.begin(), args.end()));
   return std::string(wire.view());
 }
 
-const std::vector<Args>& examples() {
-  static const std::vector<Args> all = {
+const std::vector<Texts>& examples() {
+  static const std::vector<Texts> all = {
       {"GET", "k"},
       {"SET", "", ""},
       {"SET", "a\r\n$3\r\nb", "\n"},
@@ -31,7 +31,7 @@ const std::vector<Args>& examples() {
 }
 
 TEST(Request, KeepsItsBytesWhenTheClientsBufferIsUsedAgain) {
-  for (const Args& example : examples()) {
+  for (const Texts& example : examples()) {
     std::string buffer = wire_of(example);
     resp::RequestParser parser;
     ASSERT_EQ(parser.parse(buffer), resp::ParseStatus::kRequest);
@@ -41,7 +41,7 @@ TEST(Request, KeepsItsBytesWhenTheClientsBufferIsUsedAgain) {
     buffer.assign(buffer.size(), 'x');
     const std::string other = wire_of({"OTHER", "one"});
     ASSERT_EQ(parser.parse(other), resp::ParseStatus::kRequest);  // its arguments are others now
-    EXPECT_EQ(args_of(moved), example);
+    EXPECT_EQ(texts_of(moved), example);
     EXPECT_EQ(moved.raw, wire_of(example));
     EXPECT_EQ(moved.kept_bytes(), moved.raw.size());
   }
@@ -60,12 +60,12 @@ TEST(Request, IsKeptOnce) {
 
 // An inline request, whose arguments stand in the parser.
 TEST(Request, IsRewrittenInTheFormForTheServer) {
-  for (const Args& example : examples()) {
+  for (const Texts& example : examples()) {
     std::vector<std::string_view> args(example.begin(), example.end());
     Request request(args, "as it was typed\n");
     request.rewrite();
     args.clear();
-    EXPECT_EQ(args_of(request), example);
+    EXPECT_EQ(texts_of(request), example);
     EXPECT_EQ(request.raw, wire_of(example));
     const char* const at = request.raw.data();
     request.keep();
@@ -75,26 +75,28 @@ TEST(Request, IsRewrittenInTheFormForTheServer) {
 
 // Too big to wait for: what has come of it is known, the rest is not.
 TEST(Request, OfWhichNotAllHasComeKeepsItsArguments) {
-  for (const Args& example : examples()) {
+  for (const Texts& example : examples()) {
     std::vector<std::string_view> args(example.begin(), example.end());
     Request request(args, {});
     request.keep();
     args.clear();
-    EXPECT_EQ(args_of(request), example);
+    EXPECT_EQ(texts_of(request), example);
     EXPECT_TRUE(request.raw.empty());
   }
 }
 
 TEST(Request, RemembersNothingUntilItHasToWait) {
-  const std::vector<std::string_view> args{"GET", "k"};
-  Request request(args, "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
+  const std::string buffer = wire_of({"GET", "k"});
+  resp::RequestParser parser;
+  ASSERT_EQ(parser.parse(buffer), resp::ParseStatus::kRequest);
+  Request request(parser.args(), buffer);
   EXPECT_FALSE(request.has_waited());
   EXPECT_EQ(request.kept_bytes(), 0u);
   request.waited().lane_error = "why";
   EXPECT_TRUE(request.has_waited());
   request.keep();
   EXPECT_EQ(request.waited().lane_error, "why");
-  EXPECT_EQ(args_of(request), (Args{"GET", "k"}));
+  EXPECT_EQ(texts_of(request), (Texts{"GET", "k"}));
 }
 
 }  // namespace

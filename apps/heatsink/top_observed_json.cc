@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::app {
 namespace {
@@ -30,7 +31,7 @@ std::string_view to_string(observe::SourceState state) {
 }
 
 // A moment of the boot clock as UTC, by the wall clock at the report's.
-std::string utc(TimePoint moment, const detect::Report& report, WallTime wall_at) {
+std::string utc(TimePoint moment, const report::Report& report, WallTime wall_at) {
   return iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(report.at - moment));
 }
 

@@ -7,6 +7,7 @@
 
 #include "apps/heatsink/top_observed_json.h"
 #include "apps/heatsink/top_screen.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::app {
 namespace {
@@ -20,7 +21,7 @@ observe::Observation seen() {
   out.state = observe::SourceState::kRunning;
   out.facts = {"monitor", "MONITOR: 1.9 % over time (measured)", "between the windows",
                "with 95 %"};
-  detect::KeyReport key;
+  report::KeyReport key;
   key.verdict.count.key = std::string("a\0b", 3);
   key.verdict.temperature = detect::Temperature::kHot;
   key.verdict.count.reads = 100;

@@ -6,11 +6,12 @@
 
 #include "heatsink/admin/metrics_text.h"
 #include "heatsink/admin/routes.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::admin {
 
-inline detect::Report sample_report() {
-  detect::Report report;
+inline report::Report sample_report() {
+  report::Report report;
   report.at = TimePoint(std::chrono::seconds(1000));
   report.window = std::chrono::seconds(10);
   report.uptime = Millis(61'500);
@@ -27,7 +28,7 @@ inline detect::Report sample_report() {
   report.quiet = "no key reaches 3000/s (detection.hot-qps)";
   report.hot_keys = 1;
   report.cached_bytes = 64;
-  detect::KeyReport key;
+  report::KeyReport key;
   key.verdict.count.key = std::string("user:\0\xff", 7);
   key.verdict.count.db = 3;
   key.verdict.count.reads = 40;
@@ -62,8 +63,8 @@ inline constexpr MetricRow kSampleRow{"heatsink_hits_total", MetricKind::kCounte
                                       "Reads answered locally."};
 
 // Of a key in database 9 nothing can be told.
-inline detect::KeyInspection sample_inspection(const std::string& name, std::uint32_t db) {
-  detect::KeyInspection told;
+inline report::KeyInspection sample_inspection(const std::string& name, std::uint32_t db) {
+  report::KeyInspection told;
   told.problem = "the keeper does not answer";
   if (db == 9) return told;
   told.report = sample_report();
@@ -75,7 +76,7 @@ inline detect::KeyInspection sample_inspection(const std::string& name, std::uin
   told.memory_bytes = Bytes{184};
   told.ttl = Millis(1500);
   told.problem = "the server says: NOPERM";
-  told.events = std::vector<detect::Event>(2);
+  told.events = std::vector<report::Event>(2);
   return told;
 }
 
@@ -84,19 +85,19 @@ inline Sources sample_sources() {
           [] {
             return metrics_text({{&kSampleRow, 7}});
           },
-          [] { return std::vector<detect::Event>(3); },
+          [] { return std::vector<report::Event>(3); },
           [](const std::string& name, Nanos window) -> Result<std::string> {
             if (name != "checkout") return Error{ErrorCode::kNotFound, "no such statistic"};
             return "{\"window\":" + std::to_string(window.count()) + "}\n";
           },
-          [](const detect::WarmOrder& order) {
-            detect::WarmReport report;
-            for (const detect::WarmKey& key : order.keys)
-              report.keys.push_back({key, detect::WarmOutcome::kLoaded, "", {}});
+          [](const report::WarmOrder& order) {
+            report::WarmReport report;
+            for (const report::WarmKey& key : order.keys)
+              report.keys.push_back({key, report::WarmOutcome::kLoaded, "", {}});
             return report;
           },
           [](std::uint64_t search) {
-            detect::WarmReport report;
+            report::WarmReport report;
             if (search == 7) report.searches.emplace_back().id = search;
             if (search > 7) report.problem = "there is no such search";
             return report;

@@ -9,6 +9,7 @@
 #include "heatsink/base/config_file.h"      // IWYU pragma: export
 #include "heatsink/base/hash.h"             // IWYU pragma: export
 #include "heatsink/base/hash_inline.h"      // IWYU pragma: export
+#include "heatsink/base/heartbeat_key.h"    // IWYU pragma: export
 #include "heatsink/base/log.h"              // IWYU pragma: export
 #include "heatsink/base/memory_limits.h"    // IWYU pragma: export
 #include "heatsink/base/metric.h"           // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture a person is shown: node totals and the hot keys with their evidence, at one moment.
+// What a person is shown of a node at one moment: its totals, and its hot keys with their evidence.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/units.h"
-#include "heatsink/detect/selector.h"
+#include "heatsink/detect/verdict.h"
 
-namespace heatsink::detect {
+namespace heatsink::report {
 
 struct KeyReport {
-  Verdict verdict;  // name, db, rate and bounds, share, reads, writes, hits (in the window), since,
-                    // reason
+  detect::Verdict verdict;  // name, db, rate and bounds, share, reads, writes, hits (in the
+                            // window), since, reason
   bool cached = false;  // has a local copy right now
   std::string
       cache_note;  // why it has none: "value larger than cache.maximum-value-bytes", "" if cached
@@ -49,7 +49,7 @@ struct Report {
   double hit_ratio = 0;    // hits / reads, 0 .. 1
   double offload = 0;      // hits / requests, 0 .. 1
   // The thresholds for all keys, per second in the unit of what is counted; rules may have others.
-  Dimension dimension = Dimension::kRequests;
+  detect::Dimension dimension = detect::Dimension::kRequests;
   double hot = 0;
   double warm = 0;
   std::uint64_t rules = 0;    // for some keys
@@ -70,4 +70,4 @@ struct Report {
   std::vector<KeyReport> keys;  // hot, write-hot and warm, busiest first; empty: nothing is hot
 };
 
-}  // namespace heatsink::detect
+}  // namespace heatsink::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is known of one key that somebody asks about.
+// All that the proxy or the library knows of one key, for a person who asks about it.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/units.h"
-#include "heatsink/detect/event.h"
-#include "heatsink/detect/report.h"
+#include "heatsink/report/event.h"
+#include "heatsink/report/node_report.h"
 
-namespace heatsink::detect {
+namespace heatsink::report {
 
 // A plain value. Of the value: what the server told now; the rest is empty.
 struct KeyInspection {
@@ -28,4 +28,4 @@ struct KeyInspection {
   std::string problem;  // why (some of) the value is not told; ""
 };
 
-}  // namespace heatsink::detect
+}  // namespace heatsink::report

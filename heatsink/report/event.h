@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of a verdict, as a person is told it.
+// A change that people are told of: a key got hot or cold, was limited, or was served stale.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/detect/selector.h"
+#include "heatsink/detect/verdict.h"
 
-namespace heatsink::detect {
+namespace heatsink::report {
 
 // One key has another temperature; or (`nothing_hot`) the last hot key has gone: then only number,
 // at and reason are set; or (`stale_read`) a copy of the key was served although it was stale: then
@@ -26,9 +26,9 @@ struct Event {
   std::string key;  // at most kKeyBytesMax bytes of it
   bool key_truncated = false;
   std::uint32_t db = 0;
-  Temperature temperature = Temperature::kCold;
-  Temperature before = Temperature::kCold;
-  Measure measure;
+  detect::Temperature temperature = detect::Temperature::kCold;
+  detect::Temperature before = detect::Temperature::kCold;
+  detect::Measure measure;
   std::string rule;  // "": the default
   double rate = 0;   // as in Verdict, at that moment
   double share = 0;
@@ -36,6 +36,6 @@ struct Event {
 };
 
 // Of a change of a verdict; it has no number yet.
-Event event_of(const Change& change, TimePoint now);
+Event event_of(const detect::Change& change, TimePoint now);
 
-}  // namespace heatsink::detect
+}  // namespace heatsink::report

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/detect/event.h"
+#include "heatsink/report/event.h"
 
-namespace heatsink::detect {
+namespace heatsink::report {
 
-Event event_of(const Change& change, TimePoint now) {
-  const Verdict& verdict = change.verdict;
+Event event_of(const detect::Change& change, TimePoint now) {
+  const detect::Verdict& verdict = change.verdict;
   Event event;
   event.at = now;
   event.key = verdict.count.key;
@@ -20,4 +20,4 @@ Event event_of(const Change& change, TimePoint now) {
   return event;
 }
 
-}  // namespace heatsink::detect
+}  // namespace heatsink::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that somebody has declared hot for a time: what is ordered, and what came of it.
+// Orders to keep keys hot for a time (warming), and what came of them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #include "heatsink/base/clock.h"
 
-namespace heatsink::detect {
+namespace heatsink::report {
 
 struct WarmKey {
   std::string name;
@@ -102,4 +102,4 @@ struct WarmReport {
   std::vector<WarmSearch> searches{};
 };
 
-}  // namespace heatsink::detect
+}  // namespace heatsink::report

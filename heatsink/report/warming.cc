@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/detect/warming.h"
+#include "heatsink/report/warming.h"
 
-namespace heatsink::detect {
+namespace heatsink::report {
 
 const char* to_string(WarmOutcome outcome) {
   switch (outcome) {
@@ -59,4 +59,4 @@ std::string pattern_fault(std::string_view glob) {
                   : "";
 }
 
-}  // namespace heatsink::detect
+}  // namespace heatsink::report

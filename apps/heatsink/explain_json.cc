@@ -90,7 +90,7 @@ std::string explain_json(const HotkeysView& view, const Question& question) {
   json::array rows;
   for (const KeyView* key : find_rows(view, question)) rows.push_back(row_object(*key, view));
   json::object out{
-      {"key", printable(question.raw_name)},  {"key_base64", admin::base64(question.raw_name)},
+      {"key", printable(question.raw_name)},  {"key_base64", base64(question.raw_name)},
       {"listed", is_listed(view, question)},  {"keys_listed", listed_keys(view)},
       {"warm", plain_number(view.node.warm)}, {"absent_max", plain_number(view.node.absent_max)},
       {"dimension", view.node.dimension},     {"rows", std::move(rows)}};

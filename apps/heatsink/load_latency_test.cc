@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "apps/heatsink/load_random.h"
+#include "heatsink/base/random.h"
 
 namespace heatsink::app {
 namespace {

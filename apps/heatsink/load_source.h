@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "apps/heatsink/load_pacer.h"
-#include "apps/heatsink/load_random.h"
-#include "apps/heatsink/load_zipf.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/base/random.h"
+#include "heatsink/base/zipf.h"
 
 namespace heatsink::app {
 

@@ -50,7 +50,7 @@ bool is_row_of(const json::value& row, const CloserLook& look) {
   const bool whole = truncated == nullptr || !truncated->is_bool() || !truncated->as_bool();
   if (name == nullptr || !name->is_string() || !whole) return false;
   const auto db = number(members->if_contains("db"));
-  return name->as_string() == admin::base64(look.raw_name) && db && (!look.db || *db == *look.db);
+  return name->as_string() == base64(look.raw_name) && db && (!look.db || *db == *look.db);
 }
 
 std::string escaped(std::string_view bytes) {

@@ -183,7 +183,7 @@ void read_name(Members& members, KeyView& key, std::optional<Error>& error) {
   members.read("name", key.name);
   members.read("name_base64", encoded);
   members.read("name_truncated", key.name_truncated);
-  std::optional<std::string> bytes = admin::from_base64(encoded);
+  std::optional<std::string> bytes = from_base64(encoded);
   if (!bytes && !error) error = not_hotkeys("\"name_base64\" must be base64");
   if (bytes) key.raw_name = *std::move(bytes);
 }

@@ -30,7 +30,7 @@ Result<std::vector<WarmRow>> rows_of(const Result<std::string>& answer) {
 }
 
 json::object key_of(std::string_view name, std::uint32_t db) {
-  return {{"name_base64", admin::base64(name)}, {"db", db}};
+  return {{"name_base64", base64(name)}, {"db", db}};
 }
 
 Result<std::vector<WarmRow>> order(const WarmRun& run, std::span<const std::string> keys) {
@@ -41,8 +41,7 @@ Result<std::vector<WarmRow>> order(const WarmRun& run, std::span<const std::stri
 
 // What is warmed of a pattern.
 Result<std::vector<WarmRow>> end_pattern(const WarmRun& run) {
-  return rows_of(
-      order_proxy(run, {{"pattern_base64", admin::base64(*run.pattern)}, {"db", run.db}}));
+  return rows_of(order_proxy(run, {{"pattern_base64", base64(*run.pattern)}, {"db", run.db}}));
 }
 
 // Not before this is the next batch due, at the rate that was asked for.

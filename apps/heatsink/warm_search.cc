@@ -23,7 +23,7 @@ constexpr Nanos kLookInterval = Millis(200);
 constexpr Nanos kLoadPatience = std::chrono::seconds(3);
 
 Result<WarmSearchRow> begin(const WarmRun& run) {
-  json::object order{{"pattern_base64", admin::base64(*run.pattern)},
+  json::object order{{"pattern_base64", base64(*run.pattern)},
                      {"db", run.db},
                      {"concurrency", run.batch},
                      {"rate", run.keys_per_second}};

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "heatsink/admin/base64.h"
+#include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::admin {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: what is told of a node and its keys, and what is ordered: plain values, no behaviour.
-// The proxy and the library fill them in; admin turns them into JSON, observe makes them from other
-// sources. Start with node_report.h; warming.h has the orders.
+// report: the values that people see of a node and its keys, and the orders to warm keys.
+// The proxy and the library fill the values in, observe makes them from other sources, and admin
+// turns them into JSON. Start with node_report.h; warming.h has the orders.
 #pragma once
 
 #include "heatsink/report/event.h"        // IWYU pragma: export

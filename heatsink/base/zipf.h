@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "apps/heatsink/load_random.h"
-
-namespace heatsink::app {
+namespace heatsink {
 
 // Rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from
 // monotone discrete distributions", ACM TOMACS 6(3), 1996. No table: O(1) memory for any number of
@@ -19,11 +18,19 @@ class Zipf {
   Zipf(std::uint64_t ranks, double exponent);
 
   // 0 .. ranks - 1; 0 is the most frequent.
-  std::uint64_t rank(Random& random) const;
+  // Generator: any with 64 bits, such as Random or std::mt19937_64.
+  template <class Generator>
+  std::uint64_t rank(Generator& random) const {
+    static_assert(Generator::min() == 0 && Generator::max() == UINT64_MAX);
+    for (;;) {
+      if (const std::optional<std::uint64_t> drawn = draw(random())) return *drawn;
+    }
+  }
 
  private:
-  double density(double x) const;   // x^-exponent
-  double integral(double x) const;  // of density, with integral(1) = 0
+  std::optional<std::uint64_t> draw(std::uint64_t bits) const;  // nothing: to be drawn again
+  double density(double x) const;                               // x^-exponent
+  double integral(double x) const;                              // of density, with integral(1) = 0
   double integral_inverse(double y) const;
 
   double ranks_;
@@ -33,4 +40,4 @@ class Zipf {
   double accept_below_;    // closer to the rank than this: accepted without a look at the density
 };
 
-}  // namespace heatsink::app
+}  // namespace heatsink

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine for the same seed.
+// Random numbers that are the same on every machine for the same seed (SplitMix64).
 #pragma once
 
 #include <cstdint>
 
-namespace heatsink::app {
+namespace heatsink {
 
 // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
 // Eight bytes of state, about 1 ns per number; the standard library's distributions may differ
@@ -12,6 +12,12 @@ namespace heatsink::app {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  // As the standard library asks for a generator of 64 bits.
+  using result_type = std::uint64_t;
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return UINT64_MAX; }
+  result_type operator()() { return next(); }
 
   std::uint64_t next() {
     std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
@@ -27,4 +33,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace heatsink::app
+}  // namespace heatsink

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/admin/base64.h"
+#include "heatsink/base/base64.h"
 
 #include <gtest/gtest.h>
 
-namespace heatsink::admin {
+namespace heatsink {
 namespace {
 
 using namespace std::string_view_literals;
@@ -32,10 +32,10 @@ TEST(Base64, ReadsBackWhatItWrites) {
 }
 
 TEST(Base64, WhatItDoesNotWriteIsNothing) {
-  for (const std::string_view wrong :
-       {"Zg", "Zg=", "Zh==", "Zm9v====", "Z m9v", "Zm9v\n", "=", "é"})
+  for (const std::string_view wrong : {"Zg", "Zg=", "Zh==", "Zm9=", "Zm9v====", "====", "Zm9vZ===",
+                                       "Zg==Zg==", "Z m9v", "Zm9v\n", "Zm9\x80", "=", "é"})
     EXPECT_EQ(from_base64(wrong), std::nullopt) << wrong;
 }
 
 }  // namespace
-}  // namespace heatsink::admin
+}  // namespace heatsink

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/heatsink/load_zipf.h"
+#include "heatsink/base/zipf.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 
-namespace heatsink::app {
+namespace heatsink {
 namespace {
 
 // (e^t - 1) / t and ln(1 + t) / t, also near 0, where the division would lose every digit: an
@@ -23,15 +23,13 @@ Zipf::Zipf(std::uint64_t ranks, double exponent)
   accept_below_ = 2 - integral_inverse(integral(2.5) - density(2));
 }
 
-std::uint64_t Zipf::rank(Random& random) const {
-  while (true) {
-    const double y = integral_last_ + random.unit() * (integral_first_ - integral_last_);
-    const double x = integral_inverse(y);
-    const double k = std::clamp(std::floor(x + 0.5), 1.0, ranks_);
-    if (k - x <= accept_below_ || y >= integral(k + 0.5) - density(k)) {
-      return static_cast<std::uint64_t>(k) - 1;
-    }
-  }
+std::optional<std::uint64_t> Zipf::draw(std::uint64_t bits) const {
+  const double unit = static_cast<double>(bits >> 11U) * 0x1.0p-53;  // [0, 1)
+  const double y = integral_last_ + unit * (integral_first_ - integral_last_);
+  const double x = integral_inverse(y);
+  const double k = std::clamp(std::floor(x + 0.5), 1.0, ranks_);
+  if (k - x > accept_below_ && y < integral(k + 0.5) - density(k)) return std::nullopt;
+  return static_cast<std::uint64_t>(k) - 1;
 }
 
 double Zipf::density(double x) const { return std::exp(-exponent_ * std::log(x)); }
@@ -47,4 +45,4 @@ double Zipf::integral_inverse(double y) const {
   return std::exp(log1p_over(t) * y);
 }
 
-}  // namespace heatsink::app
+}  // namespace heatsink

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/admin/base64.h"
+#include "heatsink/base/base64.h"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace heatsink::admin {
+namespace heatsink {
 
 namespace {
 
 constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+int value_of(char digit) {
+  if (digit >= 'A' && digit <= 'Z') return digit - 'A';
+  if (digit >= 'a' && digit <= 'z') return digit - 'a' + 26;
+  if (digit >= '0' && digit <= '9') return digit - '0' + 52;
+  return digit == '+' ? 62 : digit == '/' ? 63 : -1;
+}
 
 }  // namespace
 
@@ -30,20 +37,24 @@ std::string base64(std::string_view bytes) {
 }
 
 std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
   std::string out;
-  out.reserve(text.size() / 4 * 3);
+  out.reserve(text.size() / 4 * 3 + 2);
   std::uint32_t bits = 0;
-  std::size_t held = 0;  // of `bits`
-  for (const char digit : text.substr(0, text.find('='))) {
-    bits = (bits << 6) | static_cast<std::uint32_t>(kDigits.find(digit) & 63);
+  unsigned held = 0;  // of `bits`
+  for (const char digit : text) {
+    const int value = value_of(digit);
+    if (value < 0) return std::nullopt;
+    bits = (bits << 6) | static_cast<std::uint32_t>(value);
     held += 6;
     if (held < 8) continue;
     held -= 8;
     out += static_cast<char>((bits >> held) & 255);
+    bits &= (1U << held) - 1;
   }
-  // Whatever is wrong with the text, its bytes are written otherwise.
-  if (base64(out) != text) return std::nullopt;
+  if (bits != 0) return std::nullopt;  // base64() fills up with zeros
   return out;
 }
 
-}  // namespace heatsink::admin
+}  // namespace heatsink

@@ -7,7 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <limits>
 
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/sample_sources_for_test.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::admin {

@@ -5,7 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/sample_sources_for_test.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::admin {

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "apps/heatsink/configuration.h"
-#include "apps/heatsink/end_within.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/password.h"
+#include "apps/heatsink/process/end_within.h"
 #include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"

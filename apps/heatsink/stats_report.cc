@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "heatsink/admin/admin.h"
+#include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
 

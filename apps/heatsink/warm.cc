@@ -10,7 +10,7 @@
 #include "apps/heatsink/flags.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
-#include "apps/heatsink/warm_run.h"
+#include "apps/heatsink/warm/run.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/proxy/proxy.h"

@@ -34,8 +34,8 @@
 #include "heatsink/client/server_link.h"
 #include "heatsink/client/stats.h"
 #include "heatsink/detect/detect.h"
-#include "heatsink/detect/event.h"
-#include "heatsink/detect/report.h"
+#include "heatsink/report/event.h"
+#include "heatsink/report/node_report.h"
 
 namespace heatsink::admin {
 class Server;
@@ -169,9 +169,9 @@ class Core final : private ServerNews {
 
   static constexpr std::size_t kEventsMax = 1000;
   void start_page();
-  std::string coherence() const;  // as detect::Report has it
-  detect::Report page_report() const;
-  void add_key(detect::Report& report, const detect::Verdict& verdict,
+  std::string coherence() const;  // as report::Report has it
+  report::Report page_report() const;
+  void add_key(report::Report& report, const detect::Verdict& verdict,
                const std::string& level) const;
   void keep_events(const std::vector<detect::Change>& changes, TimePoint now);
 
@@ -208,7 +208,7 @@ class Core final : private ServerNews {
   std::vector<std::function<void(const HotEvent&)>> callbacks_;
   std::vector<std::function<void(const Stats&)>> report_callbacks_;
   std::unordered_map<std::uint64_t, TimePoint> warmed_;  // by hash: until when
-  std::deque<detect::Event> events_;                     // where there is a page
+  std::deque<report::Event> events_;                     // where there is a page
   std::uint64_t last_event_ = 0;
 
   std::mutex schedule_mutex_;

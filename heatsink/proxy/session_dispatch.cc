@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "heatsink/base/hash_inline.h"
-#include "heatsink/detect/heartbeat_key.h"
+#include "heatsink/base/heartbeat_key.h"
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
@@ -219,7 +219,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
     const KeyHash hash = in_db(name, db_);
     in_flight_names_.set(name.value % in_flight_names_.size());
     // A tracking connection of another proxy, or of the library, may come through this one.
-    const bool is_heartbeat = server_knows_best_ && detect::is_heartbeat_key(key);
+    const bool is_heartbeat = server_knows_best_ && is_heartbeat_key(key);
     if (!is_heartbeat) {
       worker_.record({.hash = hash,
                       .key = key,

@@ -61,6 +61,8 @@ class Client {
   // is not an error: the Client connects in the background. A port of admin.listen that another
   // process has is not an error either: then this Client has no page.
   explicit Client(const ClientOptions& options = {}) : engine_(options) {}
+  // For simulations: with time and threads of the runtime, which outlives all copies.
+  Client(const ClientOptions& options, Runtime& runtime) : engine_(options, runtime) {}
 
   // Returns the local copy, or calls the loader. Throws what the loader throws. Throws LoadRefused
   // if the key is hot and too many callers wait for its load, or this one waited too long.

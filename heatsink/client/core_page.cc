@@ -76,7 +76,7 @@ std::string Core::coherence() const {
 detect::Report Core::page_report() const {
   const Stats now = stats();
   detect::Report report;
-  report.at = BootClock::now();
+  report.at = this->now();
   report.uptime = report.at - started_at_;
   report.window = options_.window;
   report.upstream = source_of(options_);

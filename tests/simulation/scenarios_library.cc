@@ -11,12 +11,12 @@ constexpr Nanos kStalenessMax = std::chrono::seconds(1);  // cache.max-staleness
 
 std::vector<std::string> callers(int via) {
   const std::string who = "via=" + std::to_string(via);
-  return {who + ",count=6,depth=4,set=50,think-us=1000",
-          who + ",count=2,set=100,px=50,del=20,think-us=500"};
+  return {who + ",count=6,depth=2,set=200,think-us=1000",
+          who + ",count=2,set=500,px=500,ttl=30,del=200,think-us=1000"};
 }
 
 std::vector<std::string> callers_that_read(int via) {
-  return {"via=" + std::to_string(via) + ",count=4,depth=8,think-us=500,keys=4"};
+  return {"via=" + std::to_string(via) + ",count=4,depth=2,think-us=1000,keys=4"};
 }
 
 std::vector<std::string> through_proxy(int via) {

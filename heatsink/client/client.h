@@ -2,7 +2,7 @@
 // client: local reads of hot keys inside the process. The application's loader fetches values; a
 // hit costs nanoseconds. Start with Client below, then options.h. window_stats.h has the statistics
 // that all processes share. server_options.h builds the server options for the module distributed;
-// metrics.h has the rows of the metrics.
+// metrics.h has the rows of the metrics; runtime.h is what a simulation replaces.
 #pragma once
 
 #include <concepts>

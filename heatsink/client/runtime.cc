@@ -7,6 +7,8 @@
 #include <random>
 #include <thread>
 
+#include "heatsink/net/net.h"
+
 namespace heatsink::client {
 namespace {
 

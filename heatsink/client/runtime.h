@@ -11,7 +11,10 @@
 #include <utility>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/net/poller.h"
+
+namespace heatsink::net {
+class Poller;
+}
 
 namespace heatsink::client {
 

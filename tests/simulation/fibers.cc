@@ -216,7 +216,7 @@ void Fibers::park() {
   go(fiber.context_->place, main_->place);
 }
 
-void Fibers::sleep_until(TimePoint due) {
+void Fibers::pause_until(TimePoint due) {
   while (scheduler_.now() < due) {
     current().wake_at(due);
     park();

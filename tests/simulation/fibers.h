@@ -62,8 +62,8 @@ class Fibers {
   // Of the fiber that runs; REQUIRES that one does.
   Fiber& current() const;
   void park();  // until it is woken
-  void sleep_until(TimePoint due);
-  void sleep_for(Nanos time) { sleep_until(scheduler_.now() + time); }
+  void pause_until(TimePoint due);
+  void pause_for(Nanos time) { pause_until(scheduler_.now() + time); }
 
  private:
   friend class Fiber;

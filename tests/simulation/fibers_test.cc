@@ -19,11 +19,11 @@ class FibersTest : public testing::Test {
   FiberRuntime runtime_{fibers_, network_, "process"};
 };
 
-TEST_F(FibersTest, ASleepTakesVirtualTime) {
+TEST_F(FibersTest, APauseTakesVirtualTime) {
   TimePoint woke{};
   const TimePoint end = scheduler_.now() + std::chrono::hours(1);
   fibers_.spawn([&] {
-    fibers_.sleep_until(end);
+    fibers_.pause_until(end);
     woke = scheduler_.now();
   });
   pass(std::chrono::hours(2));
@@ -57,7 +57,7 @@ TEST_F(FibersTest, AConditionWakesOneOrAllOrByTime) {
 TEST_F(FibersTest, AStoppedOneIsLate) {
   TimePoint woke{};
   const auto fiber = fibers_.spawn([&] {
-    fibers_.sleep_for(Millis(10));
+    fibers_.pause_for(Millis(10));
     woke = scheduler_.now();
   });
   const TimePoint start = scheduler_.now();
@@ -74,7 +74,7 @@ TEST_F(FibersTest, EachHandlesItsOwnException) {
       try {
         throw std::runtime_error(name);
       } catch (const std::exception&) {
-        fibers_.sleep_for(Millis(name[0] == 'a' ? 20 : 10));
+        fibers_.pause_for(Millis(name[0] == 'a' ? 20 : 10));
         try {
           throw;  // what it handles itself, whatever others have thrown meanwhile
         } catch (const std::exception& again) {
@@ -90,7 +90,7 @@ TEST_F(FibersTest, EachHandlesItsOwnException) {
 TEST_F(FibersTest, AThreadIsJoinedWhenItIsOver) {
   bool has_joined = false;
   fibers_.spawn([&] {
-    const auto thread = runtime_.spawn("worker", [&] { fibers_.sleep_for(Millis(10)); });
+    const auto thread = runtime_.spawn("worker", [&] { fibers_.pause_for(Millis(10)); });
     EXPECT_EQ(runtime_.threads("worker").size(), 1U);
     EXPECT_TRUE(runtime_.threads("other").empty());
     thread->join();

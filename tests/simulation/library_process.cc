@@ -90,7 +90,7 @@ struct LibraryProcess::Application {
       value = client->fetch(key);
     }
     if (options.dawdle_max > Nanos(0))
-      fibers.sleep_for(fibers.scheduler().between(Nanos(0), options.dawdle_max));
+      fibers.pause_for(fibers.scheduler().between(Nanos(0), options.dawdle_max));
     return value;
   }
 
@@ -132,9 +132,9 @@ class LibraryProcess::Caller {
 
   void run() {
     while (!is_over()) {
-      application_.fibers.sleep_for(std::chrono::microseconds(spec_.think_us));
+      application_.fibers.pause_for(std::chrono::microseconds(spec_.think_us));
       for (std::uint32_t i = 0; i < spec_.depth && !is_over(); ++i) {
-        application_.fibers.sleep_for(scheduler().between(Nanos(1), kStepMax));
+        application_.fibers.pause_for(scheduler().between(Nanos(1), kStepMax));
         if (!is_over()) act();
       }
     }
@@ -209,7 +209,7 @@ class LibraryProcess::Caller {
         // In two steps, between which anything may happen.
         const auto first = look(name);
         if (first) return *first;
-        application_.fibers.sleep_for(scheduler().between(Nanos(0), kDetourMax));
+        application_.fibers.pause_for(scheduler().between(Nanos(0), kDetourMax));
         return shown(client().load(name, loader));
       }
       case 1:

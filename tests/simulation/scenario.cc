@@ -111,6 +111,7 @@ Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
   options.proxy = options_of(scenario);
   options.faults = scenario.faults;
   options.library = scenario.library;
+  options.network = scenario.network;
   for (const std::string& text : scenario.sessions)
     options.sessions.push_back(consistency::parse_load_spec(text).value());
   World world(std::move(options));

@@ -21,6 +21,7 @@ struct Scenario {
   Faults faults{};
   std::vector<std::string> options{};  // of the proxies: NAME=VALUE
   LibraryOptions library{};
+  NetworkOptions network{};
 };
 
 struct Played {

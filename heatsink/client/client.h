@@ -87,7 +87,7 @@ class Client {
     return get(key, engine_.source());
   }
   // Asks the server even if there is a copy; counts nothing and keeps nothing. For loaders that
-  // convert the server's value.
+  // convert the server's value. A later get() may still return an older value from a copy.
   std::optional<std::string> fetch(
       std::string_view key) const requires std::same_as<V, std::string> {
     return engine_.source()(std::string(key));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -13,7 +12,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -31,6 +29,7 @@
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/refresh_schedule.h"
+#include "heatsink/client/runtime.h"
 #include "heatsink/client/server_link.h"
 #include "heatsink/client/stats.h"
 #include "heatsink/detect/detect.h"
@@ -51,7 +50,8 @@ namespace heatsink::client {
 // may not be destroyed.
 class Core final : private ServerNews {
  public:
-  explicit Core(const ClientOptions& options);  // throws as ServerLink does, and start_page()
+  // Throws as ServerLink does, and start_page(). The runtime outlives it.
+  explicit Core(const ClientOptions& options, Runtime& runtime = system_runtime());
   ~Core();
   Core(const Core&) = delete;
 
@@ -76,6 +76,7 @@ class Core final : private ServerNews {
   }
 
   const ClientOptions& options() const { return options_; }
+  TimePoint now() const noexcept { return runtime_.now(); }  // exact
 
   // ---- copies
 
@@ -181,7 +182,8 @@ class Core final : private ServerNews {
   void refresh_failed(KeyHash hash);
 
   const ClientOptions options_;
-  const TimePoint started_at_ = BootClock::now();
+  Runtime& runtime_;
+  const TimePoint started_at_ = now();
   const std::uint64_t seed_;
   const detect::RuleSet rules_;
   std::atomic<bool> is_counting_;
@@ -199,7 +201,7 @@ class Core final : private ServerNews {
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_urgent_{false};
   std::mutex keeper_mutex_;
-  std::condition_variable keeper_wakes_;
+  const std::unique_ptr<Condition> keeper_wakes_ = runtime_.make_condition();
 
   mutable std::mutex told_;  // what the keeper tells
   detect::Selector selector_;
@@ -212,7 +214,7 @@ class Core final : private ServerNews {
   std::uint64_t last_event_ = 0;
 
   std::mutex schedule_mutex_;
-  std::condition_variable schedule_changed_;
+  const std::unique_ptr<Condition> schedule_changed_ = runtime_.make_condition();
   RefreshSchedule schedule_;
   std::mutex random_mutex_;
   std::mt19937_64 random_;
@@ -220,7 +222,7 @@ class Core final : private ServerNews {
   std::unique_ptr<ServerLink> server_;   // null: level `ttl`
   std::unique_ptr<admin::Server> page_;  // null: admin.listen is off, or another has the port
   std::mutex closing_;
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;
 
   const OnFork on_fork_{[this] { enter_forked_child(); }};  // last: all else stands by then
 };

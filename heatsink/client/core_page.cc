@@ -77,7 +77,7 @@ std::string Core::coherence() const {
 report::Report Core::page_report() const {
   const Stats now = stats();
   report::Report report;
-  report.at = BootClock::now();
+  report.at = this->now();
   report.uptime = report.at - started_at_;
   report.window = options_.window;
   report.upstream = source_of(options_);

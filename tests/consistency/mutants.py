@@ -129,7 +129,7 @@ MUTANTS = [
            ("library", "library, late loads"),
            "the push of the write ends it, too, but for the readers of an instant"),
     Mutant("library: what is told raises the fence",
-           [(SERVER, "fences_.raise(name_of(name), BootClock::now());\n  hot_.drop(name);",
+           [(SERVER, "fences_.raise(name_of(name), now());\n  hot_.drop(name);",
              "hot_.drop(name);")], ("library, late loads",)),
 ]  # fmt: skip
 

@@ -174,11 +174,17 @@ std::unique_ptr<SimulatedPoller> Node::poller() {
 
 void Node::run(net::EventLoop& loop) {
   loop_ = &loop;
+  run([&loop] { loop.turn(Nanos::max()); });
+}
+
+void Node::run(std::function<void()> turn) {
+  turn_ = std::move(turn);
   turn_soon();
 }
 
 void Node::leave() {
   loop_ = nullptr;
+  turn_ = nullptr;
   *alive_ = false;
 }
 
@@ -204,14 +210,12 @@ void Node::turn_at(TimePoint due) {
   if (due >= next_turn_) return;
   next_turn_ = due;
   network_.scheduler().call_at(due, [this, due, alive = alive_] {
-    if (!*alive || loop_ == nullptr || next_turn_ != due) return;
+    if (!*alive || !turn_ || next_turn_ != due) return;
     next_turn_ = TimePoint::max();
     if (is_stopped()) return turn_at(stopped_until_);
-    turn();
+    turn_();
   });
 }
-
-void Node::turn() { loop_->turn(Nanos::max()); }
 
 // ---- connections
 

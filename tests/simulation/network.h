@@ -75,7 +75,8 @@ class Node {
   // A poller for the loop that the node then runs. Once.
   std::unique_ptr<SimulatedPoller> poller();
   void run(net::EventLoop& loop);  // from now on; the loop outlives the node, or leave() is called
-  void leave();                    // no more turns
+  void run(std::function<void()> turn);  // something else than a loop takes the turns
+  void leave();                          // no more turns
 
   // As SIGSTOP does: the network goes on, the loop does not.
   void stop_for(Nanos time);
@@ -87,11 +88,10 @@ class Node {
   const std::string& name() const { return name_; }
 
  private:
-  void turn();
-
   Network& network_;
   const std::string name_;
   net::EventLoop* loop_ = nullptr;
+  std::function<void()> turn_;  // none: no more turns
   TimePoint stopped_until_{};
   TimePoint next_turn_ = TimePoint::max();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -63,7 +63,12 @@ const std::vector<Scenario>& scenarios() {
        .bound = kBound,
        .faults = kAll},
   };
-  return all;
+  static const std::vector<Scenario> with_libraries = [] {
+    std::vector<Scenario> both = all;
+    for (Scenario& each : library_scenarios()) both.push_back(std::move(each));
+    return both;
+  }();
+  return with_libraries;
 }
 
 proxy::ProxyOptions options_of(const Scenario& scenario) {
@@ -105,6 +110,8 @@ Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
   options.proxies = scenario.proxies;
   options.proxy = options_of(scenario);
   options.faults = scenario.faults;
+  options.library = scenario.library;
+  options.network = scenario.network;
   for (const std::string& text : scenario.sessions)
     options.sessions.push_back(consistency::parse_load_spec(text).value());
   World world(std::move(options));

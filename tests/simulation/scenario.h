@@ -20,6 +20,8 @@ struct Scenario {
   consistency::Level level = consistency::Level::kKey;
   Faults faults{};
   std::vector<std::string> options{};  // of the proxies: NAME=VALUE
+  LibraryOptions library{};
+  NetworkOptions network{};
 };
 
 struct Played {
@@ -34,5 +36,8 @@ const Scenario& scenario_of(std::uint64_t seed, std::string_view name = "");
 
 // The same scenario, seed and time play the same history.
 Played play(const Scenario& scenario, std::uint64_t seed, Nanos time);
+
+// Those with processes that use the library.
+std::vector<Scenario> library_scenarios();
 
 }  // namespace heatsink::simulation

@@ -10,10 +10,10 @@ namespace {
 constexpr std::uint64_t kSeedsTried = 5;  // of one smaller scenario
 constexpr Nanos kShortest = Millis(20);
 
-constexpr std::array kKinds = {&Faults::stop_server,   &Faults::stop_loop,
-                               &Faults::stop_proxy,    &Faults::restart_proxy,
-                               &Faults::restart_server, &Faults::cut,
-                               &Faults::cut_trackers,  &Faults::forget};
+constexpr std::array kKinds = {
+    &Faults::stop_server,    &Faults::stop_loop, &Faults::stop_proxy,   &Faults::restart_proxy,
+    &Faults::restart_server, &Faults::cut,       &Faults::cut_trackers, &Faults::forget,
+    &Faults::stop_thread,    &Faults::stop_link, &Faults::stop_library, &Faults::restart_library};
 
 class Shrinking {
  public:

@@ -124,10 +124,15 @@ World::World(WorldOptions options)
   for (std::size_t i = 0; i < options_.proxies; ++i)
     proxies_.push_back(std::make_unique<ProxyProcess>(network_, port_of_proxy(i), options_.proxy,
                                                       addresses_[0], scheduler_.random()));
+  libraries_ = std::make_unique<Libraries>(network_, recorder_, options_.library);
   clients_ = std::make_unique<Clients>(network_);
   for (const consistency::LoadSpec& spec : options_.sessions) {
     for (std::uint32_t i = 0; i < spec.keys; ++i)
       recorder_.know(consistency::Recorder::key(spec.db, spec.first + i));
+    if (spec.via > options_.proxies) {
+      libraries_->add(spec.via - options_.proxies - 1, spec);
+      continue;
+    }
     for (std::uint32_t i = 0; i < spec.count; ++i) {
       clients_->sessions.push_back(std::make_unique<consistency::PlayerSession>(
           clients_->loop, addresses_[spec.via], spec, recorder_, scheduler_.random()));
@@ -142,6 +147,10 @@ World::World(WorldOptions options)
   schedule_fault(faults.cut, &World::cut);
   schedule_fault(faults.cut_trackers, &World::cut_trackers);
   schedule_fault(faults.forget, &World::forget);
+  schedule_fault(faults.stop_thread, &World::stop_thread);
+  schedule_fault(faults.stop_link, &World::stop_link);
+  schedule_fault(faults.stop_library, &World::stop_library);
+  schedule_fault(faults.restart_library, &World::restart_library);
   expire();
 }
 
@@ -152,15 +161,18 @@ World::~World() {
 
 void World::play(Nanos time) {
   for (auto& session : clients_->sessions) session->start();
+  libraries_->start();
   scheduler_.run_until(scheduler_.now() + time);
   faulty_ = false;
   for (auto& session : clients_->sessions) session->finish();
+  libraries_->finish();
   scheduler_.run_until(scheduler_.now() + kLastReplies);
   for (auto& session : clients_->sessions) session->stop();
+  libraries_->stop();
 }
 
 std::uint64_t World::hits() const {
-  std::uint64_t sum = hits_of_the_dead_;
+  std::uint64_t sum = hits_of_the_dead_ + libraries_->hits();
   for (const auto& proxy : proxies_) sum += proxy ? proxy->hits() : 0;
   return sum;
 }
@@ -188,6 +200,7 @@ Nanos World::stop_time() {
 }
 
 World::ProxyProcess* World::any_proxy() {
+  if (proxies_.empty()) return nullptr;
   return proxies_[scheduler_.below(proxies_.size())].get();
 }
 
@@ -212,7 +225,7 @@ void World::stop_proxy() {
 
 void World::restart_proxy() {
   const std::uint64_t which = scheduler_.below(proxies_.size());
-  if (!proxies_[which]) return;
+  if (proxies_.empty() || !proxies_[which]) return;
   hits_of_the_dead_ += proxies_[which]->hits();
   proxies_[which].reset();
   scheduler_.call_after(stop_time(), [this, which] {

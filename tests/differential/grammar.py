@@ -20,7 +20,7 @@ import arguments
 import rules
 
 TOKEN = re.compile(r"'[^']*'|[\[\]<>|]|(?<=[\]>])[*+](?=[ \]>|]|$)|[^\s\[\]<>|]+")
-FLAGS = {"alone", "timed", "sound"}
+FLAGS = {"alone", "timed", "sound", "executed"}
 CLOSING = {"[": "]", "<": ">"}
 
 

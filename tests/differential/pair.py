@@ -76,8 +76,12 @@ class Pair:
             return
         counts = [self.sessions[step.client].count(command) for command in step.commands]
         heard = self._direct(step, counts)
+        silent = [c.args[0] for c in step.commands if "executed" in c.flags]
+        before = self.through.executed(silent)
         self.through.clients[step.client].push(step.pieces())
         self._judge(heard, step, counts)
+        until(lambda: self.through.executed(silent) >= before + len(silent), PATIENCE_S,
+              "the server has executed what has no reply")  # fmt: skip
         self._settle(step, heard)
 
     def release(self):

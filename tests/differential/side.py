@@ -101,6 +101,12 @@ class Side:
             return 1
         return int(info.split(b"blocked_clients:")[1].split(b"\r\n")[0])
 
+    def executed(self, names):
+        """How often the server has executed these commands."""
+        stats = self.admin.ask("INFO", "commandstats") if names else b""
+        calls = (stats.partition(b"cmdstat_%s:calls=" % name.lower())[2] for name in set(names))
+        return sum(int(text.split(b",")[0]) for text in calls if text)
+
     def subscriptions(self):
         """How many patterns, and the subscribers of each channel."""
         told = [self.admin.ask("PUBSUB", "NUMPAT")]

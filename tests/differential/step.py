@@ -3,8 +3,9 @@
 
 A line is a command as redis-cli would take it (quotes, \\x escapes). In front of it may stand, in
 this order, `N>` for the number of the connection (0 if it is left out), and `%rule ` for how the
-replies are compared (rules.py): `2> %numbers TTL key`. `+` joins a line to the pipeline of the
-line above, which is of the same connection.
+replies are compared (rules.py): `2> %numbers TTL key`. Behind the rule may stand flags: of a
+command whose reply is silenced, `%exact,executed` holds the next step until the server has
+executed it. `+` joins a line to the pipeline of the line above, which is of the same connection.
 """
 
 import dataclasses

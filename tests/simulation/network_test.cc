@@ -18,8 +18,7 @@ constexpr std::uint16_t kPort = 7000;
 // One process with one connection: keeps what it hears.
 class Party final : public net::FdHandler {
  public:
-  Party(Network& network, std::string name)
-      : node(network, std::move(name)), loop(node.poller()) {
+  Party(Network& network, std::string name) : node(network, std::move(name)), loop(node.poller()) {
     node.run(loop);
   }
   ~Party() {
@@ -67,8 +66,9 @@ class Party final : public net::FdHandler {
 class NetworkTest : public testing::Test {
  protected:
   void meet() {
-    network_.listen(kPort, server_.node,
-                    [this](net::Stream stream, const std::string&) { server_.take(std::move(stream)); });
+    network_.listen(kPort, server_.node, [this](net::Stream stream, const std::string&) {
+      server_.take(std::move(stream));
+    });
     client_.connect();
   }
   void pass(Nanos time) { scheduler_.run_until(scheduler_.now() + time); }

@@ -96,8 +96,10 @@ MUTANTS = [
            ("lost pushes, copies that stay",)),
     Mutant("new generation when the tracker is lost",
            [without(FILLER, "drop_proven();", '\n  state_ = "up"'),
-            without(FILLER, "static_cast<void>(shared_.lease.begin_generation());\n"
-                            "  shared_.table.drop_for_outage();\n")],
+            Patch(FILLER, "  state_ = reason;\n  static_cast<void>(shared_.lease.begin",
+                  "  state_ = reason;\n"
+                  f"  if (!{ACTIVE}) static_cast<void>(shared_.lease.begin"),
+            without(FILLER, "shared_.table.drop_for_outage();")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
            "the fence and the session's own names cover it"),

@@ -106,6 +106,7 @@ class ModelServer {
   void client_command(Client& client, Args args);
   void info(Client& client, Args args);
   void cluster(Client& client, Args args);
+  void acl(Client& client, Args args);
   void multi(Client& client, Args args);
   void exec(Client& client, Args args);
   void discard(Client& client, Args args);

@@ -21,7 +21,8 @@ Sessions through(int via) {
           who + ",count=4,depth=4,set=20,del=5,mget=50,lcs=50,db=1,think-us=500",
           who + ",count=2,depth=1,set=50,px=20,expire=10,think-us=300",
           who + ",count=1,depth=8,eval=20,flush=1,think-us=2000",
-          who + ",count=2,cas=2000,think-us=1000"};
+          who + ",count=2,cas=2000,think-us=1000",
+          who + ",count=2,multi=5000,think-us=1000"};
 }
 
 // Of few keys with the same names in two databases.
@@ -43,7 +44,8 @@ const Sessions kSparse = {"via=0,set=10000,keys=4,think-us=400000,db=0",
                           "via=0,set=10000,keys=4,think-us=400000,db=1"};
 const Sessions kWrites = {
     "via=1,count=4,depth=4,set=300,mget=100,lcs=100,eval=20,think-us=10000,keys=8"};
-const Sessions kTransactions = {"via=1,count=4,cas=10000,think-us=100000,keys=8"};
+const Sessions kTransactions = {"via=1,count=4,cas=10000,think-us=100000,keys=8",
+                                "via=1,count=2,multi=10000,think-us=50000,keys=8"};
 const Sessions kShortLives = {"via=0,px=10000,ttl=300,keys=4,think-us=400000"};
 // Each key twice in two seconds, the second time while the first one's fill is torn in two.
 const Sessions kPairs = {"via=0,set=10000,first=0,keys=1,think-us=2000000",
@@ -67,7 +69,11 @@ constexpr Faults kAll{.stop_server = 0.3,
                       .cut_trackers = 0.3,
                       .forget = 1};
 constexpr Conditions kLate{.push_delay = Millis(5)};
-constexpr Conditions kLateAndSlow{.push_delay = Millis(5), .sleeps = 0.01};
+// An answer may wait in a worker's mailbox for as long as several fills take.
+constexpr Conditions kSlowThreads{.sleeps = 0.03, .sleep_max = Millis(10)};
+// Few keys that change all the time, and readers that are with either worker.
+const Sessions kFewKeys = {"via=1,count=12,depth=4,think-us=500,keys=3",
+                           "via=0,count=2,set=10000,think-us=2000,keys=3"};
 
 std::vector<Scenario> usual() {
   return {
@@ -130,6 +136,7 @@ std::vector<Scenario> of_pushes() {
        .sessions = readers(1) + kSparse,
        .bound = kBound,
        .faults = {.lose = 1.5, .hold_min = Millis(200)},
+       .options = {"cache.acl-staleness=10s"},  // or they stay for half a second only
        .rules = {"match=k*,limit.rate=1000000/s,limit.over=stale"},
        .length = seconds(4)},
       {.name = "a stopped proxy",
@@ -160,10 +167,10 @@ std::vector<Scenario> of_levels() {
        .conditions = kLate,
        .options = {"cache.level=session"}},
       {.name = "level session, slow threads",
-       .sessions = across(1) + readers(1) + kSeldomPast,
+       .sessions = kFewKeys,
        .bound = kBound,
        .level = Level::kSession,
-       .conditions = kLateAndSlow,
+       .conditions = kSlowThreads,
        .options = {"cache.level=session"}},
       {.name = "level session, two proxies",
        .sessions = across(1, ",set=20") + across(2, ",set=20") + kSeldomPast,
@@ -186,10 +193,9 @@ std::vector<Scenario> of_levels() {
        .bound = kBound,
        .conditions = kLate},
       {.name = "barriers, slow threads",
-       .sessions = Sessions{"via=1,count=6,depth=2,keys=8,barrier=1000,think-us=500"} + readers(1) +
-                   kSeldomPast,
+       .sessions = kFewKeys + Sessions{"via=1,count=6,keys=3,barrier=5000,think-us=500"},
        .bound = kBound,
-       .conditions = kLateAndSlow},
+       .conditions = kSlowThreads},
       {.name = "gathered writes",
        .sessions = readers(1) + Sessions{"via=1,count=6,depth=2,set=10000,think-us=60000,keys=4"} +
                    kSeldomPast,

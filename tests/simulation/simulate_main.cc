@@ -22,6 +22,7 @@ struct Flags {
   double for_s = 0, length_s = 0;
   std::vector<std::string> only, first;
   bool until_broken = false, shrinks = false, talks = false, lists = false;
+  bool prints_fingerprints = false;
   std::size_t attempts_max = 300;
 };
 
@@ -104,6 +105,10 @@ int play_all(const Flags& flags) {
     totals.operations += played.operations;
     totals.hits += played.hits;
     totals.events += played.events;
+    if (flags.prints_fingerprints) {
+      fmt::print("seed {} ({}): {:016x}, {} operations\n", seed, scenario.name, played.fingerprint,
+                 played.operations);
+    }
     if (played.verdict.violations.empty()) continue;
     ++totals.broken;
     print_broken(flags, scenario, seed, played);
@@ -129,6 +134,7 @@ int run(int argc, char** argv) {
   app.add_flag("--shrink", flags.shrinks, "Make what is broken smaller");
   app.add_option("--attempts", flags.attempts_max, "So many runs for that, at most");
   app.add_flag("--log", flags.talks, "Show the proxies' log");
+  app.add_flag("--fingerprints", flags.prints_fingerprints, "Print a hash of each history");
   app.add_flag("--list", flags.lists, "Print the names of the scenarios");
   CLI11_PARSE(app, argc, argv);
   if (!flags.talks) set_log_level(LogLevel::kOff);

@@ -145,6 +145,9 @@ MUTANTS = [
            ("two proxies",), "the tracking connection writes nothing",
            never="the tracking connection writes nothing"),
     # Faults that the proxy has had.
+    Mutant("EXEC names the keys of its transaction",
+           [without(DISPATCH, "in_flight_names_.set(key.name.value % in_flight_names_.size());")],
+           ("one proxy",), simulated=("reads behind EXEC",)),
     Mutant("a value past its TTL, joined by a late reader",
            [off(LOCAL, "answer && answer->usable && answer->value_ends <= fill_wanted_at_")],
            ("faults at random",), "the tracker's connection must stand still as a value expires",

@@ -53,11 +53,13 @@ void PlayerSession::turn() {
 }
 
 void PlayerSession::next() {
-  if (!connected_ || !in_flight_.empty() || thinking_ || (finishing_ && watching_ == Watching::kNo))
+  if (!connected_ || !in_flight_.empty() || thinking_ ||
+      (finishing_ && transaction_ == Transaction::kNone))
     return;
   now_ = loop_.clock();
-  if (watching_ == Watching::kWatched) return send_watched_get();
-  if (watching_ == Watching::kRead) return send_transaction();
+  if (transaction_ == Transaction::kWatched) return send_watched_get();
+  if (transaction_ == Transaction::kRead) return send_transaction();
+  if (transaction_ == Transaction::kQueued) return send_exec();
   if (spec_.pace_us > 0) return;
   if (spec_.think_us == 0) return send_pipeline();
   thinking_ = true;
@@ -71,6 +73,7 @@ void PlayerSession::send_pipeline() {
   now_ = loop_.clock();
   std::uint32_t dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
   if (chance(dice, spec_.cas)) return send_watch();
+  if (chance(dice, spec_.multi)) return send_multi();
   for (std::uint32_t i = 0; i < spec_.depth; ++i) send_random();
   write_out();
 }
@@ -149,7 +152,7 @@ void PlayerSession::send_random() {
 void PlayerSession::send_watch() {
   watched_ = make(Kind::kRead, random_key());
   send(Verb::kWatch, watched_, {"WATCH", recorder_.name(watched_.key)});
-  watching_ = Watching::kWatched;
+  transaction_ = Transaction::kWatched;
   if (random_() % 2 == 0) return send_watched_get();
   write_out();
 }
@@ -157,7 +160,7 @@ void PlayerSession::send_watch() {
 void PlayerSession::send_watched_get() {
   watched_ = make(Kind::kRead, watched_.key);
   send(Verb::kWatchedGet, watched_, {"GET", recorder_.name(watched_.key)});
-  watching_ = Watching::kRead;
+  transaction_ = Transaction::kRead;
   write_out();
 }
 
@@ -172,7 +175,25 @@ void PlayerSession::send_transaction() {
   send(Verb::kMulti, op, {"MULTI"});
   send(Verb::kQueued, op, {"SET", name, std::to_string(op.value)});
   send(Verb::kExec, op, {"EXEC"});
-  watching_ = Watching::kNo;
+  transaction_ = Transaction::kNone;
+  write_out();
+}
+
+void PlayerSession::send_multi() {
+  queued_ = make(Kind::kWrite, random_key());
+  send(Verb::kMulti, queued_, {"MULTI"});
+  send(Verb::kQueued, queued_, {"SET", recorder_.name(queued_.key), std::to_string(queued_.value)});
+  transaction_ = Transaction::kQueued;
+  write_out();
+}
+
+// The read is behind EXEC in one write: it must see what EXEC does.
+void PlayerSession::send_exec() {
+  send(Verb::kExecAlone, queued_, {"EXEC"});
+  Op read = make(Kind::kRead, queued_.key);
+  read.cached = spec_.via != 0;
+  send(Verb::kGet, read, {"GET", recorder_.name(read.key)});
+  transaction_ = Transaction::kNone;
   write_out();
 }
 
@@ -227,7 +248,7 @@ void PlayerSession::note_error(std::string_view text) {
 void PlayerSession::answered(const Request& request, const resp::Value& reply) {
   if (reply.is_error()) {
     if (request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet)
-      watching_ = Watching::kNo;
+      transaction_ = Transaction::kNone;
     return forget(request);
   }
   Op op = request.op;
@@ -254,6 +275,8 @@ void PlayerSession::answered(const Request& request, const resp::Value& reply) {
       return note_flush(op);
     case Verb::kExec:
       return executed(request, reply);
+    case Verb::kExecAlone:
+      return recorder_.add(op);
     default:
       return;
   }
@@ -301,7 +324,7 @@ void PlayerSession::stop() {
   in_flight_.clear();
   in_.clear();
   out_.clear();
-  watching_ = Watching::kNo;
+  transaction_ = Transaction::kNone;
   connected_ = false;
   if (!socket_) return;
   loop_.remove(socket_.fd());

@@ -64,7 +64,9 @@ struct ModelServer::Client final : net::FdHandler {
       server.loop_.change(stream.fd(),
                           output.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
   }
-  resp::Protocol protocol() const { return resp3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2; }
+  resp::Protocol protocol() const {
+    return resp3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2;
+  }
 
   ModelServer& server;
   const std::uint64_t id;
@@ -190,32 +192,34 @@ const std::map<std::string, ModelServer::Command, std::less<>>& ModelServer::tab
   using M = ModelServer;
   static const std::map<std::string, Command, std::less<>> commands = [] {
     std::map<std::string, Command, std::less<>> out;
-    for (const Command& each : std::initializer_list<Command>{
-             {"hello", -1, &M::hello},
-             {"auth", -2, &M::auth},
-             {"ping", -1, &M::ping},
-             {"select", 2, &M::select},
-             {"get", 2, &M::get, true},
-             {"mget", -2, &M::mget, true, true},
-             {"getrange", 4, &M::getrange, true},
-             {"strlen", 2, &M::strlen, true},
-             {"exists", -2, &M::exists, true, true},
-             {"lcs", -3, &M::lcs, true, true},
-             {"pttl", 2, &M::pttl, true},
-             {"set", -3, &M::set},
-             {"eval", -3, &M::eval},
-             {"incr", 2, &M::incr},
-             {"del", -2, &M::del},
-             {"pexpire", -3, &M::pexpire},
-             {"touch", -2, &M::touch, true, true},
-             {"flushall", -1, &M::flushall},
-             {"client", -2, &M::client_command},
-             {"info", -1, &M::info},
-             {"multi", 1, &M::multi},
-             {"exec", 1, &M::exec},
-             {"discard", 1, &M::discard},
-             {"watch", -2, &M::watch},
-             {"unwatch", 1, &M::unwatch}})
+    for (const Command& each :
+         std::initializer_list<Command>{{"hello", -1, &M::hello},
+                                        {"auth", -2, &M::auth},
+                                        {"ping", -1, &M::ping},
+                                        {"select", 2, &M::select},
+                                        {"get", 2, &M::get, true},
+                                        {"mget", -2, &M::mget, true, true},
+                                        {"getrange", 4, &M::getrange, true},
+                                        {"strlen", 2, &M::strlen, true},
+                                        {"exists", -2, &M::exists, true, true},
+                                        {"lcs", -3, &M::lcs, true, true},
+                                        {"pttl", 2, &M::pttl, true},
+                                        {"set", -3, &M::set},
+                                        {"eval", -3, &M::eval},
+                                        {"incr", 2, &M::incr},
+                                        {"del", -2, &M::del},
+                                        {"pexpire", -3, &M::pexpire},
+                                        {"touch", -2, &M::touch, true, true},
+                                        {"flushall", -1, &M::flushall},
+                                        {"client", -2, &M::client_command},
+                                        {"info", -1, &M::info},
+                                        {"cluster", -2, &M::cluster},
+                                        {"acl", -2, &M::acl},
+                                        {"multi", 1, &M::multi},
+                                        {"exec", 1, &M::exec},
+                                        {"discard", 1, &M::discard},
+                                        {"watch", -2, &M::watch},
+                                        {"unwatch", 1, &M::unwatch}})
       out.emplace(each.name, each);
     return out;
   }();
@@ -239,7 +243,9 @@ void ModelServer::execute(Client& client, Args args) {
   } else {
     const std::string_view name = found->second.name;
     const bool at_once = name == "multi" || name == "exec" || name == "discard" || name == "watch";
-    if (client.in_multi && !at_once) {
+    if (refuses_key(client, found->second)) {
+      client.spoilt = client.in_multi;
+    } else if (client.in_multi && !at_once) {
       client.queue.emplace_back(args.begin(), args.end());
       client.output.append("+QUEUED\r\n");
     } else {
@@ -283,7 +289,7 @@ void ModelServer::hello(Client& client, Args args) {
   resp::append_integer(client.output, client.resp3 ? 3 : 2);
   resp::append_bulk(client.output, "id");
   resp::append_integer(client.output, static_cast<std::int64_t>(client.id));
-  text("mode", "standalone");
+  text("mode", cluster_ == Cluster::kNone ? "standalone" : "cluster");
   text("role", "master");
   resp::append_bulk(client.output, "modules");
   resp::append_array_header(client.output, 0);
@@ -455,6 +461,60 @@ void ModelServer::client_command(Client& client, Args args) {
 
 void ModelServer::info(Client& client, Args /*args*/) {
   resp::append_bulk(client.output, "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
+}
+
+// The one user, who may do everything: who is not told that keeps copies for a second only.
+void ModelServer::acl(Client& client, Args args) {
+  if (lower(args[1]) == "dryrun") return resp::append_simple(client.output, "OK");
+  if (lower(args[1]) != "getuser")
+    return resp::append_error(
+        client.output, "ERR unknown subcommand '" + std::string(args[1]) + "'. Try ACL HELP.");
+  resp::append_map_header(client.output, 2, client.protocol());
+  for (const std::string_view word : {"commands", "+@all", "keys", "~*"})
+    resp::append_bulk(client.output, word);
+}
+
+// ---- a node of a cluster, and other faults
+
+bool ModelServer::refuses_key(Client& client, const Command& command) {
+  const bool keyed = command.reads_keys || command.name == "set" || command.name == "incr" ||
+                     command.name == "del" || command.name == "pexpire" || command.name == "watch";
+  if (!keyed || (cluster_ != Cluster::kMoved && cluster_ != Cluster::kDown)) return false;
+  resp::append_error(client.output, cluster_ == Cluster::kMoved
+                                        ? "MOVED 7000 127.0.0.1:6378"
+                                        : "CLUSTERDOWN The cluster is down");
+  return true;
+}
+
+void ModelServer::cluster(Client& client, Args args) {
+  if (cluster_ == Cluster::kNone)
+    return resp::append_error(client.output, "ERR This instance has cluster support disabled");
+  if (lower(args[1]) != "nodes")
+    return resp::append_error(
+        client.output, "ERR unknown subcommand '" + std::string(args[1]) + "'. Try CLUSTER HELP.");
+  const std::string own =
+      "e7d1eecce10fd6bb5eb35b9f99a514335d9ba9ca 127.0.0.1:6379@16379 myself,master - 0 0 1 "
+      "connected";
+  resp::append_bulk(client.output, own + (cluster_ == Cluster::kMoved ? "\n" : " 0-16383\n"));
+}
+
+void ModelServer::flush_another_database() {
+  tracked_.clear();
+  for (auto& [id, client] : clients_) {
+    if (!client->tracks || client->dead) continue;
+    push_invalidation(*client, nullptr);
+    client->flush();
+  }
+}
+
+void ModelServer::say(std::string_view bytes, const Chosen& chosen) {
+  for (auto& [id, client] : clients_) {
+    if (client->dead) continue;
+    const bool idle = client->input.empty() && client->output.empty() && client->queue.empty();
+    if (!chosen(client->name, client->stream.fd(), idle)) continue;
+    client->output.append(bytes);
+    client->flush();
+  }
 }
 
 // ---- transactions

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redis server of few commands, with the behaviour that coherence rests on: order, TTLs, tracking.
+// A Redis server of few commands, with the behaviour that coherence rests on: order, TTLs,
+// tracking.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +47,20 @@ class ModelServer {
   std::uint64_t commands() const { return commands_; }
   Databases take_data() { return std::move(databases_); }  // for the server after a restart
 
+  // As a node of a cluster. All slots are its own (kOwner), or another node's (kMoved), or it has
+  // lost the majority of the other nodes and serves no keys (kDown). It says nothing of the change.
+  enum class Cluster : std::uint8_t { kNone, kOwner, kMoved, kDown };
+  void set_cluster(Cluster cluster) { cluster_ = cluster; }
+
   // Faults.
-  void expire_some(std::size_t most);             // as the server's cycle does, in any order
-  void forget_tracked(std::size_t most);          // tracking-table-max-keys: told as changes
+  void expire_some(std::size_t most);     // as the server's cycle does, in any order
+  void forget_tracked(std::size_t most);  // tracking-table-max-keys: told as changes
   void kill(const std::function<bool(std::string_view name)>& chosen);  // CLIENT KILL, by name
+  void flush_another_database();                                        // an empty one, by a client
+  // Tells clients something that they have not asked for. `chosen` sees the connection and whether
+  // all that was asked there has been answered.
+  using Chosen = std::function<bool(std::string_view name, int fd, bool idle)>;
+  void say(std::string_view bytes, const Chosen& chosen);
 
  private:
   struct Client;
@@ -66,6 +77,7 @@ class ModelServer {
   TimePoint now() const { return loop_.clock(); }
   void execute(Client& client, Args args);
   void call(Client& client, const Command& command, Args args);
+  bool refuses_key(Client& client, const Command& command);
   void track(Client& client, const Command& command, Args args);
   Entry* find(Client& client, std::string_view key);
   void erase(std::uint32_t db, const std::string& key);
@@ -93,6 +105,8 @@ class ModelServer {
   void flushall(Client& client, Args args);
   void client_command(Client& client, Args args);
   void info(Client& client, Args args);
+  void cluster(Client& client, Args args);
+  void acl(Client& client, Args args);
   void multi(Client& client, Args args);
   void exec(Client& client, Args args);
   void discard(Client& client, Args args);
@@ -106,7 +120,8 @@ class ModelServer {
   std::uint64_t commands_ = 0;
   Databases databases_;
   std::map<std::string, std::set<std::uint64_t>, std::less<>> tracked_;  // by name: clients
-  std::uint64_t executing_ = 0;                                          // the client; 0: none
+  Cluster cluster_ = Cluster::kNone;
+  std::uint64_t executing_ = 0;  // the client; 0: none
 };
 
 }  // namespace heatsink::simulation

@@ -60,8 +60,7 @@ class SimulatedChannel final : public net::Channel {
     if (const auto peer = socket_->peer.lock()) {
       const bool was_full = peer->under_way >= network_.options_.window_bytes;
       peer->under_way -= std::min(peer->under_way, taken);
-      if (was_full)
-        network_.scheduler_.call_after(network_.latency(), [peer] { changed(*peer); });
+      if (was_full) network_.scheduler_.call_after(network_.latency(), [peer] { changed(*peer); });
     }
     return {net::IoStatus::kOk, taken, 0};
   }
@@ -197,10 +196,49 @@ void Node::post(std::function<void()> work) {
   if (loop_ != nullptr) loop_->post(std::move(work));
 }
 
+void Node::sleep_sometimes(double part, Nanos most) {
+  sleeps_ = part;
+  sleep_max_ = most;
+}
+
+void Node::hear(std::function<void()> news) {
+  if (deaf_) {
+    unheard_.push_back(std::move(news));
+  } else {
+    news();
+  }
+}
+
+void Node::hear_again() {
+  deaf_ = false;
+  for (const auto& news : std::exchange(unheard_, {})) news();
+}
+
+void Node::tear_before(std::string bytes, Nanos pause) {
+  torn_before_ = std::move(bytes);
+  tear_pause_ = pause;
+}
+
+std::vector<Node::Piece> Node::torn(const std::string& bytes) const {
+  std::vector<Piece> pieces;
+  Nanos pause{0};
+  std::size_t begin = 0;
+  std::size_t at = torn_before_.empty() ? std::string::npos : bytes.find(torn_before_);
+  for (; at != std::string::npos; at = bytes.find(torn_before_, at + 1)) {
+    if (at > begin) pieces.push_back({bytes.substr(begin, at - begin), pause});
+    begin = at;
+    pause = tear_pause_;
+  }
+  pieces.push_back({bytes.substr(begin), pause});
+  return pieces;
+}
+
 bool Node::is_stopped() const { return network_.scheduler().now() < stopped_until_; }
 
 void Node::turn_soon() {
   const NetworkOptions& options = network_.options();
+  if (next_turn_ == TimePoint::max() && network_.scheduler().chance(sleeps_))
+    stop_for(network_.scheduler().between(Nanos(0), sleep_max_));
   turn_at(network_.scheduler().now() +
           network_.scheduler().between(options.wake_min, options.wake_max));
 }
@@ -263,8 +301,8 @@ Result<net::Stream> Network::connect(const net::ResolvedAddress& address, Node& 
     client->peer = server;
     server->peer_name = client->node->name();
     client->peer_name = server->node->name();
-    auto accepted = std::make_shared<net::Stream>(
-        std::make_unique<SimulatedChannel>(*this, server), server->fd);
+    auto accepted = std::make_shared<net::Stream>(std::make_unique<SimulatedChannel>(*this, server),
+                                                  server->fd);
     listener.node->post([accept = listener.accept, open = listener.open, accepted,
                          peer = "127.0.0.1:" + std::to_string(client->fd % 60'000)] {
       if (*open) accept(std::move(*accepted), peer);
@@ -274,19 +312,32 @@ Result<net::Stream> Network::connect(const net::ResolvedAddress& address, Node& 
   return stream;
 }
 
-void Network::send(Socket& from, std::string bytes) {
+TimePoint Network::arrival(Socket& from, Nanos pause) {
+  const std::shared_ptr<Socket> to = from.peer.lock();
+  const Nanos later = to && !to->closed ? to->node->hears_later_by_ : Nanos(0);
+  from.last_departure = std::max(from.last_departure, scheduler_.now()) + pause;
+  from.last_arrival = std::max(from.last_arrival, from.last_departure + latency() + later);
+  return from.last_arrival;
+}
+
+void Network::send(Socket& from, const std::string& bytes) {
   from.under_way += bytes.size();
-  const bool halves = bytes.size() > 1 && scheduler_.chance(options_.split);
-  const std::size_t first = halves ? 1 + scheduler_.below(bytes.size() - 1) : bytes.size();
-  for (std::size_t begin = 0; begin < bytes.size();) {
-    const std::size_t size = begin == 0 ? first : bytes.size() - begin;
-    from.last_arrival = std::max(from.last_arrival, scheduler_.now() + latency());
-    scheduler_.call_at(from.last_arrival, [this, to = from.peer, back = from.weak_from_this(),
-                                           part = bytes.substr(begin, size)] {
-      arrive(to, back, part);
-    });
-    begin += size;
+  for (Node::Piece& piece : from.node->torn(bytes)) {
+    const std::size_t size = piece.bytes.size();
+    const bool halves = size > 1 && scheduler_.chance(options_.split);
+    const std::size_t first = halves ? 1 + scheduler_.below(size - 1) : size;
+    send_piece(from, piece.bytes.substr(0, first), piece.pause);
+    if (first < size) send_piece(from, piece.bytes.substr(first), Nanos(0));
   }
+}
+
+void Network::send_piece(Socket& from, std::string bytes, Nanos pause) {
+  scheduler_.call_at(arrival(from, pause),
+                     [this, to = from.peer, back = from.weak_from_this(), part = std::move(bytes)] {
+                       const std::shared_ptr<Socket> socket = to.lock();
+                       if (!socket || socket->closed) return arrive(to, back, part);
+                       socket->node->hear([this, to, back, part] { arrive(to, back, part); });
+                     });
 }
 
 // Where no process reads any more, the answer is a reset.
@@ -294,7 +345,7 @@ void Network::arrive(const std::weak_ptr<Socket>& to, const std::weak_ptr<Socket
                      const std::string& bytes) {
   const std::shared_ptr<Socket> socket = to.lock();
   if (socket && !socket->closed) {
-    if (socket->reset) return;
+    if (socket->reset || socket->cut) return;
     socket->received += bytes;
     return changed(*socket);
   }
@@ -309,13 +360,15 @@ void Network::arrive(const std::weak_ptr<Socket>& to, const std::weak_ptr<Socket
 // Behind what was sent before.
 void Network::end(Socket& from, bool reset) {
   sockets_.erase(from.fd);
-  const TimePoint at = std::max(from.last_arrival, scheduler_.now() + latency());
-  scheduler_.call_at(at, [to = from.peer, reset, keep = from.weak_from_this().lock()] {
-    const std::shared_ptr<Socket> socket = to.lock();
-    if (!socket) return;
-    (reset ? socket->reset : socket->peer_ended) = true;
-    changed(*socket);
-  });
+  scheduler_.call_at(arrival(from, Nanos(0)),
+                     [to = from.peer, reset, keep = from.weak_from_this().lock()] {
+                       const std::shared_ptr<Socket> socket = to.lock();
+                       if (!socket || socket->closed) return;
+                       socket->node->hear([socket, reset] {
+                         (reset ? socket->reset : socket->peer_ended) = true;
+                         changed(*socket);
+                       });
+                     });
 }
 
 void Network::cut(const std::function<bool(const Socket&)>& chosen) {
@@ -324,6 +377,7 @@ void Network::cut(const std::function<bool(const Socket&)>& chosen) {
     if (!socket || !socket->connected || (chosen && !chosen(*socket))) continue;
     for (const std::shared_ptr<Socket>& each : {socket, socket->peer.lock()}) {
       if (!each) continue;
+      each->cut = true;
       scheduler_.call_after(latency(), [each] {
         each->received.clear();
         each->reset = true;
@@ -331,6 +385,14 @@ void Network::cut(const std::function<bool(const Socket&)>& chosen) {
       });
     }
   }
+}
+
+Node* Network::quiet_peer(int fd) {
+  const auto found = sockets_.find(fd);
+  const std::shared_ptr<Socket> socket = found == sockets_.end() ? nullptr : found->second.lock();
+  const std::shared_ptr<Socket> peer = socket ? socket->peer.lock() : nullptr;
+  const bool quiet = peer && !peer->closed && !peer->cut && peer->under_way == 0;
+  return quiet ? peer->node : nullptr;
 }
 
 }  // namespace heatsink::simulation

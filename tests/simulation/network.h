@@ -24,7 +24,7 @@ struct Socket;
 struct NetworkOptions {
   Nanos latency_min = std::chrono::microseconds(20);
   Nanos latency_max = std::chrono::microseconds(300);
-  double slow_segment = 0.002;            // so often a segment takes up to slow_max
+  double slow_segment = 0.002;  // so often a segment takes up to slow_max
   Nanos slow_max = Millis(20);
   double split = 0.05;                    // so often a write arrives in two parts
   std::size_t window_bytes = 256 * 1024;  // of one direction of a connection, in flight and unread
@@ -81,6 +81,16 @@ class Node {
   // As SIGSTOP does: the network goes on, the loop does not.
   void stop_for(Nanos time);
   bool is_stopped() const;
+  // Before this part of its turns the thread loses the processor, for `most` at most.
+  void sleep_sometimes(double part, Nanos most);
+
+  // The node's own links. What reaches the node takes longer by this time.
+  void hear_later_by(Nanos time) { hears_later_by_ = time; }
+  // Until hear_again() nothing reaches the node, except that a connection is cut.
+  void hear_nothing() { deaf_ = true; }
+  void hear_again();
+  // Each request that begins with these bytes leaves so long after what stands before it.
+  void tear_before(std::string bytes, Nanos pause);
 
   void post(std::function<void()> work);  // in a turn of its loop
   void turn_at(TimePoint due);            // a turn then, or before
@@ -88,10 +98,26 @@ class Node {
   const std::string& name() const { return name_; }
 
  private:
+  friend class Network;
+  struct Piece {
+    std::string bytes;
+    Nanos pause{};  // before it
+  };
+
+  std::vector<Piece> torn(const std::string& bytes) const;
+  void hear(std::function<void()> news);
+
   Network& network_;
   const std::string name_;
   net::EventLoop* loop_ = nullptr;
   std::function<void()> turn_;  // none: no more turns
+  double sleeps_ = 0;
+  Nanos sleep_max_{0};
+  Nanos hears_later_by_{0};
+  bool deaf_ = false;
+  std::vector<std::function<void()>> unheard_;  // in the order in which it came
+  std::string torn_before_;
+  Nanos tear_pause_{0};
   TimePoint stopped_until_{};
   TimePoint next_turn_ = TimePoint::max();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
@@ -115,7 +141,10 @@ class Network {
   void close_port(std::uint16_t port);  // for all; new connections are refused
 
   // Breaks connections that are `chosen` (all by default): both ends hear of it, at their times.
+  // What is under way there is lost.
   void cut(const std::function<bool(const Socket&)>& chosen = nullptr);
+  // The node at the other end, if all that it has sent there has been read; else null.
+  Node* quiet_peer(int fd);
 
  private:
   friend class SimulatedPoller;
@@ -128,7 +157,9 @@ class Network {
 
   Result<net::Stream> connect(const net::ResolvedAddress& address, Node& from);
   std::shared_ptr<Socket> make_socket(Node& node);
-  void send(Socket& from, std::string bytes);
+  void send(Socket& from, const std::string& bytes);
+  void send_piece(Socket& from, std::string bytes, Nanos pause);
+  TimePoint arrival(Socket& from, Nanos pause);
   void end(Socket& from, bool reset);
   void arrive(const std::weak_ptr<Socket>& to, const std::weak_ptr<Socket>& from,
               const std::string& bytes);
@@ -150,12 +181,14 @@ struct Socket : std::enable_shared_from_this<Socket> {
   std::weak_ptr<Socket> peer;
   bool connected = false;
   bool refused = false;
-  bool reset = false;         // broken
-  bool peer_ended = false;    // no more bytes will come
-  bool closed = false;        // by this side
-  std::string received;       // not read yet
-  std::size_t under_way = 0;  // bytes sent that the peer has not read
-  TimePoint last_arrival{};   // of what was sent from here: the next arrives later
+  bool reset = false;          // broken
+  bool peer_ended = false;     // no more bytes will come
+  bool closed = false;         // by this side
+  bool cut = false;            // nothing arrives any more
+  std::string received;        // not read yet
+  std::size_t under_way = 0;   // bytes sent that the peer has not read
+  TimePoint last_departure{};  // of what was sent from here: a torn request leaves later
+  TimePoint last_arrival{};    // of what was sent from here: the next arrives later
 };
 
 }  // namespace heatsink::simulation

@@ -18,8 +18,7 @@ constexpr std::uint16_t kPort = 7000;
 // One process with one connection: keeps what it hears.
 class Party final : public net::FdHandler {
  public:
-  Party(Network& network, std::string name)
-      : node(network, std::move(name)), loop(node.poller()) {
+  Party(Network& network, std::string name) : node(network, std::move(name)), loop(node.poller()) {
     node.run(loop);
   }
   ~Party() {
@@ -67,8 +66,9 @@ class Party final : public net::FdHandler {
 class NetworkTest : public testing::Test {
  protected:
   void meet() {
-    network_.listen(kPort, server_.node,
-                    [this](net::Stream stream, const std::string&) { server_.take(std::move(stream)); });
+    network_.listen(kPort, server_.node, [this](net::Stream stream, const std::string&) {
+      server_.take(std::move(stream));
+    });
     client_.connect();
   }
   void pass(Nanos time) { scheduler_.run_until(scheduler_.now() + time); }
@@ -137,6 +137,54 @@ TEST_F(NetworkTest, ACutIsHeardAtBothEnds) {
   pass(Millis(100));
   EXPECT_TRUE(server_.ended);
   EXPECT_TRUE(client_.ended);
+}
+
+TEST_F(NetworkTest, ADeafNodeHearsEverythingAfterwards) {
+  meet();
+  pass(Millis(100));
+  server_.node.hear_nothing();
+  client_.stream.write("one ", 4);
+  client_.stream.write("two", 3);
+  pass(Millis(100));
+  EXPECT_EQ(server_.heard, "");
+  server_.node.hear_again();
+  pass(Millis(100));
+  EXPECT_EQ(server_.heard, "one two");
+}
+
+TEST_F(NetworkTest, WhatIsHeldWhenAConnectionIsCutIsLost) {
+  meet();
+  pass(Millis(100));
+  server_.node.hear_nothing();
+  client_.stream.write("lost", 4);
+  pass(Millis(100));
+  network_.cut([&](const Socket& socket) { return socket.node == &server_.node; });
+  server_.node.hear_again();
+  pass(Millis(100));
+  EXPECT_EQ(server_.heard, "");
+  EXPECT_TRUE(server_.ended);
+}
+
+TEST_F(NetworkTest, ATornRequestArrivesInTwoParts) {
+  meet();
+  pass(Millis(100));
+  client_.node.tear_before("PTTL", Millis(200));
+  client_.stream.write("GETRANGE PTTL", 13);
+  pass(Millis(100));
+  EXPECT_EQ(server_.heard, "GETRANGE ");
+  pass(Millis(200));
+  EXPECT_EQ(server_.heard, "GETRANGE PTTL");
+}
+
+TEST_F(NetworkTest, ANodeMayHearLate) {
+  meet();
+  pass(Millis(100));
+  server_.node.hear_later_by(Millis(200));
+  client_.stream.write("late", 4);
+  pass(Millis(150));
+  EXPECT_EQ(server_.heard, "");
+  pass(Millis(150));
+  EXPECT_EQ(server_.heard, "late");
 }
 
 TEST_F(NetworkTest, TimersAndPostedWorkRunInVirtualTime) {

@@ -2,8 +2,6 @@
 #include "tests/simulation/scenario.h"
 
 #include <algorithm>
-#include <cassert>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -13,62 +11,27 @@
 namespace heatsink::simulation {
 namespace {
 
-constexpr Nanos kBound = std::chrono::seconds(1);  // cache.max-staleness
+// Almost every key that is read is hot, at once and from then on.
+const std::vector<std::string> kEager = {
+    "detection.hot-qps=2",         "detection.window=1s", "detection.minimum-residence=1h",
+    "detection.write-hot-ratio=0", "detection.tick=20ms", "audit.sample-rate=0%"};
 
-// Everything that clients of a proxy do.
-std::vector<std::string> through(int via) {
-  const std::string who = "via=" + std::to_string(via);
-  return {who + ",count=6,depth=16,set=10,mget=20,lcs=20,think-us=1000",
-          who + ",count=4,depth=4,set=20,del=5,mget=50,lcs=50,db=1,think-us=500",
-          who + ",count=2,depth=1,set=50,px=20,expire=10,think-us=300",
-          who + ",count=1,depth=8,eval=20,flush=1,think-us=2000",
-          who + ",count=2,cas=2000,think-us=1000"};
+void assign(OptionSet& set, const std::string& assignment) {
+  const std::size_t at = assignment.find('=');
+  const Status done = set.set(assignment.substr(0, at), assignment.substr(at + 1));
+  if (done.ok()) return;
+  std::fprintf(stderr, "%s\n", done.error().message.c_str());
+  std::abort();
 }
 
-std::vector<std::string> past() {
-  return {"via=0,count=2,depth=2,set=2000,px=500,del=200,think-us=2000",
-          "via=0,count=1,depth=1,set=2000,think-us=3000,db=1"};
-}
-
-std::vector<std::string> operator+(std::vector<std::string> left,
-                                   const std::vector<std::string>& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
-
-const std::vector<Scenario>& scenarios() {
-  static const Faults kAll{.stop_server = 0.3,
-                           .stop_loop = 0.5,
-                           .stop_proxy = 0.3,
-                           .restart_proxy = 0.2,
-                           .restart_server = 0.1,
-                           .cut = 0.3,
-                           .cut_trackers = 0.3,
-                           .forget = 1};
-  static const std::vector<Scenario> all = {
-      {.name = "one proxy", .sessions = through(1)},
-      {.name = "one proxy, faults", .sessions = through(1), .faults = kAll},
-      {.name = "writers past it", .sessions = through(1) + past(), .bound = kBound},
-      {.name = "writers past it, faults",
-       .sessions = through(1) + past(),
-       .bound = kBound,
-       .faults = kAll},
-      {.name = "two proxies",
-       .sessions = through(1) + through(2) + past(),
-       .proxies = 2,
-       .bound = kBound},
-      {.name = "two proxies, faults",
-       .sessions = through(1) + through(2) + past(),
-       .proxies = 2,
-       .bound = kBound,
-       .faults = kAll},
-  };
-  static const std::vector<Scenario> with_libraries = [] {
-    std::vector<Scenario> both = all;
-    for (Scenario& each : library_scenarios()) both.push_back(std::move(each));
-    return both;
-  }();
-  return with_libraries;
+void add_rule(proxy::ProxyOptions& options, std::string_view text) {
+  OptionSet set;
+  options.rules.emplace_back().describe(set);
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    assign(set, std::string(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
 }
 
 proxy::ProxyOptions options_of(const Scenario& scenario) {
@@ -78,30 +41,43 @@ proxy::ProxyOptions options_of(const Scenario& scenario) {
   options.admin = "off";
   OptionSet set;
   options.describe(set);
-  const std::vector<std::string> eager = {
-      "detection.hot-qps=2",          "detection.window=1s", "detection.minimum-residence=1h",
-      "detection.write-hot-ratio=0", "detection.tick=20ms", "audit.sample-rate=0%"};
-  for (const auto& list : {eager, scenario.options}) {
-    for (const std::string& assignment : list) {
-      const std::size_t at = assignment.find('=');
-      const Status done = set.set(assignment.substr(0, at), assignment.substr(at + 1));
-      if (done.ok()) continue;
-      std::fprintf(stderr, "%s\n", done.error().message.c_str());
-      std::abort();
-    }
+  for (const auto& list : {kEager, scenario.options}) {
+    for (const std::string& assignment : list) assign(set, assignment);
   }
+  for (const std::string& rule : scenario.rules) add_rule(options, rule);
   return options;
+}
+
+// FNV-1a (Fowler, Noll, Vo), by whole numbers.
+class Fingerprint {
+ public:
+  void add(std::uint64_t number) { value_ = (value_ ^ number) * 0x100000001B3ULL; }
+  void add(TimePoint time) { add(static_cast<std::uint64_t>(time.time_since_epoch().count())); }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xCBF29CE484222325ULL;
+};
+
+std::uint64_t fingerprint_of(const consistency::History& history) {
+  Fingerprint print;
+  for (const consistency::Op& op : history) {
+    print.add(op.invoked);
+    print.add(op.responded);
+    print.add(op.value);
+    print.add((std::uint64_t{op.key} << 32) | op.session);
+    print.add((std::uint64_t{op.order} << 8) | static_cast<std::uint8_t>(op.kind));
+  }
+  return print.value();
 }
 
 }  // namespace
 
-const Scenario& scenario_of(std::uint64_t seed, std::string_view name) {
+const Scenario* find_scenario(std::string_view name) {
   const std::vector<Scenario>& all = scenarios();
-  if (name.empty()) return all[seed % all.size()];
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Scenario& each) { return each.name == name; });
-  assert(found != all.end());
-  return *found;
+  return found == all.end() ? nullptr : &*found;
 }
 
 Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
@@ -109,6 +85,7 @@ Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
   options.seed = seed;
   options.proxies = scenario.proxies;
   options.proxy = options_of(scenario);
+  options.conditions = scenario.conditions;
   options.faults = scenario.faults;
   options.library = scenario.library;
   options.network = scenario.network;
@@ -122,6 +99,7 @@ Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
   out.operations = history.size();
   out.hits = world.hits();
   out.events = world.events();
+  out.fingerprint = fingerprint_of(history);
   return out;
 }
 

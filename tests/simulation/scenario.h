@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is played: who reads and writes, what goes wrong, what is promised.
+// A scenario of the simulation: which clients read and write, what goes wrong, what is promised.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,10 +19,13 @@ struct Scenario {
   std::size_t proxies = 1;
   Nanos bound{};  // 0: all writers go through the one proxy
   consistency::Level level = consistency::Level::kKey;
+  Conditions conditions{};
   Faults faults{};
   std::vector<std::string> options{};  // of the proxies: NAME=VALUE
   LibraryOptions library{};
   NetworkOptions network{};
+  std::vector<std::string> rules{};  // of the proxies: NAME=VALUE,NAME=VALUE
+  Nanos length = std::chrono::seconds(2);
 };
 
 struct Played {
@@ -29,10 +33,14 @@ struct Played {
   std::uint64_t operations = 0;
   std::uint64_t hits = 0;
   std::uint64_t events = 0;
+  std::uint64_t fingerprint = 0;  // of the history, with all its times
 };
 
-// The scenario of a seed, or the one with this name. REQUIRES that there is one.
-const Scenario& scenario_of(std::uint64_t seed, std::string_view name = "");
+// In the order in which they are played in turn.
+const std::vector<Scenario>& scenarios();
+
+// Null: none has this name.
+const Scenario* find_scenario(std::string_view name);
 
 // The same scenario, seed and time play the same history.
 Played play(const Scenario& scenario, std::uint64_t seed, Nanos time);

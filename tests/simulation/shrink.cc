@@ -10,10 +10,25 @@ namespace {
 constexpr std::uint64_t kSeedsTried = 5;  // of one smaller scenario
 constexpr Nanos kShortest = Millis(20);
 
-constexpr std::array kKinds = {
-    &Faults::stop_server,    &Faults::stop_loop, &Faults::stop_proxy,   &Faults::restart_proxy,
-    &Faults::restart_server, &Faults::cut,       &Faults::cut_trackers, &Faults::forget,
-    &Faults::stop_thread,    &Faults::stop_link, &Faults::stop_library, &Faults::restart_library};
+constexpr std::array<FaultKind, 18> kKinds = {
+    {{"stop the server", &Faults::stop_server},
+     {"stop a thread", &Faults::stop_loop},
+     {"stop a keeper", &Faults::stop_keeper},
+     {"stop a proxy", &Faults::stop_proxy},
+     {"restart a proxy", &Faults::restart_proxy},
+     {"restart the server", &Faults::restart_server},
+     {"cut", &Faults::cut},
+     {"cut the trackers", &Faults::cut_trackers},
+     {"forget", &Faults::forget},
+     {"flush", &Faults::flush},
+     {"hold pushes", &Faults::hold},
+     {"lose pushes", &Faults::lose},
+     {"garble", &Faults::garble},
+     {"answer twice", &Faults::answer_twice},
+     {"stop a thread of the library", &Faults::stop_thread},
+     {"stop a link", &Faults::stop_link},
+     {"stop the library", &Faults::stop_library},
+     {"restart the library", &Faults::restart_library}}};
 
 class Shrinking {
  public:
@@ -32,9 +47,9 @@ class Shrinking {
         else
           ++i;
       }
-      for (const auto kind : kKinds) {
+      for (const FaultKind& kind : kKinds) {
         Scenario without = best_.scenario;
-        if (std::exchange(without.faults.*kind, 0) > 0 && try_it(without, best_.time))
+        if (std::exchange(without.faults.*kind.rate, 0) > 0 && try_it(without, best_.time))
           smaller = true;
       }
       while (best_.time / 2 >= kShortest && try_it(best_.scenario, best_.time / 2)) smaller = true;
@@ -62,6 +77,8 @@ class Shrinking {
 };
 
 }  // namespace
+
+std::span<const FaultKind> fault_kinds() { return kKinds; }
 
 Shrunk shrink(const Scenario& scenario, std::uint64_t seed, Nanos time, std::size_t attempts_max,
               const IsBroken& is_broken) {

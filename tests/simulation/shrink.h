@@ -4,10 +4,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string_view>
 
 #include "tests/simulation/scenario.h"
 
 namespace heatsink::simulation {
+
+struct FaultKind {
+  std::string_view name;
+  double Faults::*rate;
+};
+std::span<const FaultKind> fault_kinds();
 
 struct Shrunk {
   Scenario scenario;

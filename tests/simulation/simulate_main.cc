@@ -5,52 +5,148 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <vector>
 
 #include "heatsink/base/log.h"
 #include "tests/consistency/verdict.h"
 #include "tests/simulation/scenario.h"
+#include "tests/simulation/shrink.h"
 
 namespace heatsink::simulation {
 namespace {
 
-int run(int argc, char** argv) {
-  CLI::App app("Plays seeds of a simulated deployment and judges each history.");
-  std::uint64_t seed = 1, count = 1;
-  double seconds = 2, for_seconds = 0;
-  std::string only;
-  bool talks = false;
-  app.add_option("--seed", seed, "First seed");
-  app.add_option("--count", count, "Number of seeds");
-  app.add_option("--for", for_seconds, "Play seeds for so many seconds of real time");
-  app.add_option("--length", seconds, "Virtual seconds per seed");
-  app.add_option("--scenario", only, "Play this scenario only");
-  app.add_flag("--log", talks, "Show the proxies' log");
-  CLI11_PARSE(app, argc, argv);
-  if (!talks) set_log_level(LogLevel::kOff);
+struct Flags {
+  std::uint64_t seed = 1, count = 0;
+  double for_s = 0, length_s = 0;
+  std::vector<std::string> only, first;
+  bool until_broken = false, shrinks = false, talks = false, lists = false;
+  bool prints_fingerprints = false;
+  std::size_t attempts_max = 300;
+};
 
-  const auto began = std::chrono::steady_clock::now();
-  const auto played = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  };
-  std::uint64_t operations = 0, hits = 0, events = 0, broken = 0, seeds = 0;
-  for (; for_seconds > 0 ? played() < for_seconds : seeds < count; ++seeds) {
-    const Scenario& scenario = scenario_of(seed + seeds, only);
-    const Played result = play(scenario, seed + seeds, std::chrono::round<Nanos>(
-                                                           std::chrono::duration<double>(seconds)));
-    operations += result.operations;
-    hits += result.hits;
-    events += result.events;
-    if (result.verdict.violations.empty()) continue;
-    ++broken;
-    fmt::print("seed {} ({}): broken\n{}", seed + seeds, scenario.name,
-               consistency::to_text(result.verdict, scenario.bound));
+struct Totals {
+  std::uint64_t seeds = 0, broken = 0, operations = 0, hits = 0, events = 0;
+};
+
+// Of the processor, not of the clock: other programs do not make it play less.
+double played_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+std::vector<const Scenario*> named(const std::vector<std::string>& names) {
+  std::vector<const Scenario*> found;
+  for (const std::string& name : names) {
+    found.push_back(find_scenario(name));
+    if (found.back() == nullptr)
+      throw CLI::ValidationError("--scenario", "there is no scenario '" + name + "'");
+  }
+  return found;
+}
+
+// What is played in turn: if some go first, each second seed is one of them.
+std::vector<const Scenario*> order_of(const Flags& flags) {
+  std::vector<const Scenario*> all = named(flags.only);
+  if (all.empty()) {
+    for (const Scenario& each : scenarios()) all.push_back(&each);
+  }
+  const std::vector<const Scenario*> first = named(flags.first);
+  if (first.empty()) return all;
+  std::vector<const Scenario*> order;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    order.push_back(first[i % first.size()]);
+    order.push_back(all[i]);
+  }
+  return order;
+}
+
+Nanos length_of(const Flags& flags, const Scenario& scenario) {
+  if (flags.length_s <= 0) return scenario.length;
+  return std::chrono::round<Nanos>(std::chrono::duration<double>(flags.length_s));
+}
+
+double in_seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
+
+void print_shrunk(const Scenario& scenario, std::uint64_t seed, Nanos length,
+                  std::size_t attempts_max) {
+  const Shrunk smaller =
+      shrink(scenario, seed, length, attempts_max,
+             [](const Scenario& tried, std::uint64_t its_seed, Nanos its_length) {
+               return !play(tried, its_seed, its_length).verdict.violations.empty();
+             });
+  fmt::print("smaller, after {} attempts: seed {}, {:.3f} s, sessions:\n", smaller.attempts,
+             smaller.seed, in_seconds(smaller.time));
+  for (const std::string& session : smaller.scenario.sessions) fmt::print("  {}\n", session);
+  for (const FaultKind& kind : fault_kinds()) {
+    const double rate = smaller.scenario.faults.*kind.rate;
+    if (rate > 0) fmt::print("  {}: {} per second\n", kind.name, rate);
+  }
+  const Played played = play(smaller.scenario, smaller.seed, smaller.time);
+  fmt::print("{}", consistency::to_text(played.verdict, smaller.scenario.bound));
+}
+
+void print_broken(const Flags& flags, const Scenario& scenario, std::uint64_t seed,
+                  const Played& played) {
+  const Nanos length = length_of(flags, scenario);
+  fmt::print("broken after {:.1f} s: seed {}, scenario '{}': ", played_s(), seed, scenario.name);
+  fmt::print("heatsink_simulate --seed {} --scenario '{}' --length {}\n{}", seed, scenario.name,
+             in_seconds(length), consistency::to_text(played.verdict, scenario.bound));
+  if (flags.shrinks) print_shrunk(scenario, seed, length, flags.attempts_max);
+  std::fflush(stdout);
+}
+
+int play_all(const Flags& flags) {
+  const std::vector<const Scenario*> order = order_of(flags);
+  const std::uint64_t count = flags.count > 0 ? flags.count : 1;
+  Totals totals;
+  for (; flags.for_s > 0 ? played_s() < flags.for_s : totals.seeds < count; ++totals.seeds) {
+    const std::uint64_t seed = flags.seed + totals.seeds;
+    const Scenario& scenario = *order[totals.seeds % order.size()];
+    const Played played = play(scenario, seed, length_of(flags, scenario));
+    totals.operations += played.operations;
+    totals.hits += played.hits;
+    totals.events += played.events;
+    if (flags.prints_fingerprints) {
+      fmt::print("seed {} ({}): {:016x}, {} operations\n", seed, scenario.name, played.fingerprint,
+                 played.operations);
+    }
+    if (played.verdict.violations.empty()) continue;
+    ++totals.broken;
+    print_broken(flags, scenario, seed, played);
+    if (flags.until_broken) break;
   }
   fmt::print("{} seeds, {} broken: {} operations, {} hits, {} events in {:.1f} s: {:.2f} M/min\n",
-             seeds, broken, operations, hits, events, played(),
-             static_cast<double>(operations) / played() * 60 / 1e6);
-  return broken == 0 ? 0 : 1;
+             totals.seeds, totals.broken, totals.operations, totals.hits, totals.events, played_s(),
+             static_cast<double>(totals.operations) / played_s() * 60 / 1e6);
+  return totals.broken == 0 ? 0 : 1;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Plays seeds of a simulated deployment and judges each history.");
+  Flags flags;
+  app.add_option("--seed", flags.seed, "First seed");
+  app.add_option("--count", flags.count, "Number of seeds (1)");
+  app.add_option("--for", flags.for_s, "Play seeds for so many seconds of processor time");
+  app.add_option("--length", flags.length_s, "Virtual seconds per seed; else as the scenario says");
+  app.add_option("--scenario", flags.only, "Play this scenario only; may be repeated");
+  app.add_option("--first", flags.first, "Play this scenario with each second seed; likewise");
+  app.add_flag("--until-broken", flags.until_broken,
+               "Stop at the first seed that breaks a promise");
+  app.add_flag("--shrink", flags.shrinks, "Make what is broken smaller");
+  app.add_option("--attempts", flags.attempts_max, "So many runs for that, at most");
+  app.add_flag("--log", flags.talks, "Show the proxies' log");
+  app.add_flag("--fingerprints", flags.prints_fingerprints, "Print a hash of each history");
+  app.add_flag("--list", flags.lists, "Print the names of the scenarios");
+  CLI11_PARSE(app, argc, argv);
+  if (!flags.talks) set_log_level(LogLevel::kOff);
+  if (flags.lists) {
+    for (const Scenario& scenario : scenarios()) fmt::print("{}\n", scenario.name);
+    return 0;
+  }
+  try {
+    return play_all(flags);
+  } catch (const CLI::Error& error) {
+    return app.exit(error);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/world.h"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -14,6 +15,9 @@ namespace heatsink::simulation {
 namespace {
 
 constexpr std::uint16_t kServerPort = 6379;
+constexpr std::uint16_t kOtherPort = 6378;  // of the node to which the keys move
+constexpr Nanos kReadsThen = Millis(50);    // later than anything that is under way now
+constexpr std::string_view kTracker = "heatsink-tracker";  // the name of its connection
 constexpr Nanos kExpireCycle = Millis(100);
 constexpr std::size_t kExpiredPerCycle = 20;
 constexpr Nanos kLastReplies = std::chrono::seconds(15);  // more than upstream.response-timeout
@@ -29,41 +33,49 @@ std::uint16_t port_of_proxy(std::size_t number) {
 }  // namespace
 
 struct World::Server {
-  Server(Network& its_network, ModelServer::Databases data)
+  Server(Network& its_network, std::uint16_t its_port, ModelServer::Databases data)
       : network(its_network),
-        node(network, "server"),
+        port(its_port),
+        node(network, "server " + std::to_string(port)),
         loop(node.poller()),
         model(loop, std::move(data)) {
     node.run(loop);
-    network.listen(kServerPort, node,
-                   [this](net::Stream stream, const std::string&) { model.accept(std::move(stream)); });
+    network.listen(port, node, [this](net::Stream stream, const std::string&) {
+      model.accept(std::move(stream));
+    });
   }
   ~Server() {
-    network.close_port(kServerPort);
+    network.close_port(port);
     node.leave();
   }
 
   Network& network;
+  const std::uint16_t port;
   Node node;
   net::EventLoop loop;
   ModelServer model;
 };
 
 struct World::ProxyProcess {
-  ProxyProcess(Network& its_network, std::uint16_t its_port, const proxy::ProxyOptions& options,
-               const net::ResolvedAddress& upstream, std::uint64_t seed)
+  ProxyProcess(Network& its_network, std::uint64_t its_number, std::uint16_t its_port,
+               const proxy::ProxyOptions& options, const Conditions& conditions, std::uint64_t seed)
       : network(its_network),
+        number(its_number),
         port(its_port),
         name("proxy " + std::to_string(its_port)),
         shared(options, net::parse_redis_url(options.upstream).value(), seed),
         keeper_node(network, name),
         keeper(shared, keeper_node.poller()) {
-    shared.place.set_addresses({upstream});
+    shared.place.set_addresses({address_of(kServerPort)});
+    keeper_node.hear_later_by(conditions.push_delay);
+    if (conditions.tear > Nanos(0)) keeper_node.tear_before(kSecondOfAFill, conditions.tear);
+    keeper_node.sleep_sometimes(conditions.sleeps, conditions.sleep_max);
     std::vector<proxy::Worker*> served;
     for (std::int64_t i = 0; i < options.workers; ++i) {
       nodes.push_back(std::make_unique<Node>(network, name));
-      workers.push_back(std::make_unique<proxy::Worker>(
-          shared, keeper, static_cast<std::size_t>(i), net::Fd(), nodes.back()->poller()));
+      nodes.back()->sleep_sometimes(conditions.sleeps, conditions.sleep_max);
+      workers.push_back(std::make_unique<proxy::Worker>(shared, keeper, static_cast<std::size_t>(i),
+                                                        net::Fd(), nodes.back()->poller()));
       served.push_back(workers.back().get());
     }
     keeper.serve(std::move(served));
@@ -92,7 +104,11 @@ struct World::ProxyProcess {
     return sum;
   }
 
+  // Of what GET asks for.
+  static constexpr const char* kSecondOfAFill = "*2\r\n$4\r\nPTTL\r\n";
+
   Network& network;
+  const std::uint64_t number;  // no other process has it
   const std::uint16_t port;
   const std::string name;
   proxy::SharedState shared;
@@ -118,12 +134,21 @@ World::World(WorldOptions options)
       scheduler_(options_.seed),
       network_(scheduler_, options_.network) {
   recorder_.prefix = options_.key_prefix;
+  network_.options().window_bytes = options_.conditions.window_bytes;
+  const bool moves = options_.conditions.loses_keys != ModelServer::Cluster::kNone;
   for (std::size_t i = 0; i <= options_.proxies; ++i)
-    addresses_.push_back(address_of(i == 0 ? kServerPort : port_of_proxy(i - 1)));
-  server_ = std::make_unique<Server>(network_, ModelServer::Databases());
-  for (std::size_t i = 0; i < options_.proxies; ++i)
-    proxies_.push_back(std::make_unique<ProxyProcess>(network_, port_of_proxy(i), options_.proxy,
-                                                      addresses_[0], scheduler_.random()));
+    addresses_.push_back(
+        address_of(i > 0 ? port_of_proxy(i - 1) : (moves ? kOtherPort : kServerPort)));
+  server_ = std::make_unique<Server>(network_, kServerPort, ModelServer::Databases());
+  if (moves) {
+    other_ = std::make_unique<Server>(network_, kOtherPort, ModelServer::Databases());
+    server_->model.set_cluster(ModelServer::Cluster::kOwner);
+    scheduler_.call_after(options_.conditions.loses_keys_at, [this] {
+      if (server_) server_->model.set_cluster(options_.conditions.loses_keys);
+    });
+  }
+  proxies_.resize(options_.proxies);
+  for (std::size_t i = 0; i < options_.proxies; ++i) start_proxy(i);
   libraries_ = std::make_unique<Libraries>(network_, recorder_, options_.library);
   clients_ = std::make_unique<Clients>(network_);
   for (const consistency::LoadSpec& spec : options_.sessions) {
@@ -141,6 +166,7 @@ World::World(WorldOptions options)
   const Faults& faults = options_.faults;
   schedule_fault(faults.stop_server, &World::stop_server);
   schedule_fault(faults.stop_loop, &World::stop_loop);
+  schedule_fault(faults.stop_keeper, &World::stop_keeper);
   schedule_fault(faults.stop_proxy, &World::stop_proxy);
   schedule_fault(faults.restart_proxy, &World::restart_proxy);
   schedule_fault(faults.restart_server, &World::restart_server);
@@ -151,7 +177,18 @@ World::World(WorldOptions options)
   schedule_fault(faults.stop_link, &World::stop_link);
   schedule_fault(faults.stop_library, &World::stop_library);
   schedule_fault(faults.restart_library, &World::restart_library);
-  expire();
+  schedule_fault(faults.flush, &World::flush);
+  schedule_fault(faults.hold, &World::hold);
+  schedule_fault(faults.lose, &World::lose);
+  schedule_fault(faults.garble, &World::garble);
+  schedule_fault(faults.answer_twice, &World::answer_twice);
+  if (options_.conditions.expires_actively) expire();
+}
+
+void World::start_proxy(std::size_t which) {
+  proxies_[which] =
+      std::make_unique<ProxyProcess>(network_, ++processes_, port_of_proxy(which), options_.proxy,
+                                     options_.conditions, scheduler_.random());
 }
 
 World::~World() {
@@ -182,8 +219,8 @@ std::uint64_t World::hits() const {
 void World::schedule_fault(double per_second, void (World::*fault)()) {
   if (per_second <= 0) return;
   const double uniform = (static_cast<double>(scheduler_.random() >> 11) + 1) * 0x1.0p-53;
-  const auto pause = std::chrono::round<Nanos>(
-      std::chrono::duration<double>(-std::log(uniform) / per_second));
+  const auto pause =
+      std::chrono::round<Nanos>(std::chrono::duration<double>(-std::log(uniform) / per_second));
   scheduler_.call_after(pause, [this, per_second, fault] {
     if (!faulty_) return;
     (this->*fault)();
@@ -215,6 +252,10 @@ void World::stop_loop() {
   (which == proxy->nodes.size() ? proxy->keeper_node : *proxy->nodes[which]).stop_for(stop_time());
 }
 
+void World::stop_keeper() {
+  if (ProxyProcess* proxy = any_proxy()) proxy->keeper_node.stop_for(stop_time());
+}
+
 void World::stop_proxy() {
   ProxyProcess* proxy = any_proxy();
   if (proxy == nullptr) return;
@@ -228,11 +269,7 @@ void World::restart_proxy() {
   if (proxies_.empty() || !proxies_[which]) return;
   hits_of_the_dead_ += proxies_[which]->hits();
   proxies_[which].reset();
-  scheduler_.call_after(stop_time(), [this, which] {
-    proxies_[which] = std::make_unique<ProxyProcess>(network_, port_of_proxy(which),
-                                                     options_.proxy, addresses_[0],
-                                                     scheduler_.random());
-  });
+  scheduler_.call_after(stop_time(), [this, which] { start_proxy(which); });
 }
 
 // It keeps its data, as with appendfsync always.
@@ -241,7 +278,7 @@ void World::restart_server() {
   auto data = std::make_shared<ModelServer::Databases>(server_->model.take_data());
   server_.reset();
   scheduler_.call_after(stop_time(), [this, data] {
-    server_ = std::make_unique<Server>(network_, std::move(*data));
+    server_ = std::make_unique<Server>(network_, kServerPort, std::move(*data));
   });
 }
 
@@ -250,12 +287,52 @@ void World::cut() {
 }
 
 void World::cut_trackers() {
-  if (server_)
-    server_->model.kill([](std::string_view name) { return name == "heatsink-tracker"; });
+  if (server_) server_->model.kill([](std::string_view name) { return name == kTracker; });
 }
 
 void World::forget() {
   if (server_) server_->model.forget_tracked(1 + scheduler_.below(4));
+}
+
+void World::flush() {
+  if (server_) server_->model.flush_another_database();
+}
+
+void World::hold() { hold_for_a_while(false); }
+
+// What was written last is never told: its connections are cut instead.
+void World::lose() { hold_for_a_while(true); }
+
+void World::hold_for_a_while(bool loses) {
+  const std::uint64_t which = scheduler_.below(proxies_.size());
+  if (!proxies_[which]) return;
+  proxies_[which]->keeper_node.hear_nothing();
+  const Nanos time = scheduler_.between(options_.faults.hold_min, options_.faults.hold_max);
+  scheduler_.call_after(time, [this, which, loses, number = proxies_[which]->number] {
+    if (!proxies_[which] || proxies_[which]->number != number) return;
+    Node& node = proxies_[which]->keeper_node;
+    if (loses) network_.cut([&node](const Socket& socket) { return socket.node == &node; });
+    node.hear_again();
+  });
+}
+
+void World::garble() {
+  static constexpr std::array<std::string_view, 3> kGarbage = {"hello\r\n", "$-2\r\n",
+                                                               "$999999999999\r\n"};
+  const std::string_view bytes = kGarbage[scheduler_.below(kGarbage.size())];
+  if (server_)
+    server_->model.say(bytes, [](std::string_view name, int, bool) { return name == kTracker; });
+}
+
+// Only where the proxy can tell: it has been answered all that it has sent, and sends nothing more
+// until it reads this.
+void World::answer_twice() {
+  if (!server_) return;
+  server_->model.say("+OK\r\n", [this](std::string_view name, int fd, bool idle) {
+    Node* peer = idle && name == "heatsink" ? network_.quiet_peer(fd) : nullptr;
+    if (peer != nullptr) peer->stop_for(kReadsThen);
+    return peer != nullptr;
+  });
 }
 
 void World::expire() {

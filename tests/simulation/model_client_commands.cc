@@ -101,7 +101,7 @@ void do_reset(const ModelCall& call) {
   client.resp3 = client.replies_off = client.skips_next = false;
   client.db = 0;
   client.name.clear();
-  resp::append_simple(call.out, "RESET");
+  resp::append_simple(client.output, "RESET");  // even if it came while replies were off
 }
 
 // ---- CLIENT
@@ -172,9 +172,11 @@ void client_kill(const ModelCall& call) {
 }
 
 std::string client_line(const ModelClient& client) {
+  const bool in_transaction = client.in_multi || client.exec_size > 0;
+  const std::size_t queued = client.exec_size > 0 ? client.exec_size : client.queue.size();
   return "id=" + std::to_string(client.id) + " name=" + client.name +
          " db=" + std::to_string(client.db) +
-         " multi=" + std::to_string(client.in_multi ? static_cast<int>(client.queue.size()) : -1) +
+         " multi=" + (in_transaction ? std::to_string(queued) : "-1") +
          " resp=" + (client.resp3 ? "3" : "2") + "\n";
 }
 
@@ -184,10 +186,10 @@ void client_list(const ModelCall& call) {
   for (const auto& [id, each] : call.server.clients) {
     if (!each->dead) text += client_line(*each);
   }
-  call.bulk(text);
+  call.verbatim(text);
 }
 
-void client_info(const ModelCall& call) { call.bulk(client_line(call.client)); }
+void client_info(const ModelCall& call) { call.verbatim(client_line(call.client)); }
 
 // ---- CLIENT TRACKING
 
@@ -236,7 +238,7 @@ void client_tracking(const ModelCall& call) {
 
 void client_caching(const ModelCall& call) {
   ModelClient& client = call.client;
-  if (!client.tracks || (!client.opt_in && !client.opt_out))
+  if (!client.tracks)
     return call.error(
         "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or "
         "OPTOUT mode enabled");

@@ -14,11 +14,10 @@ constexpr std::string_view kSameObjects = "ERR source and destination objects ar
 constexpr std::string_view kDbOutOfRange = "ERR DB index is out of range";
 
 // None, and the error is given, if there is no such database.
-std::optional<std::uint32_t> read_db(const ModelCall& call, std::string_view text,
-                                     std::string_view no_integer = kModelNoInteger) {
+std::optional<std::uint32_t> read_db(const ModelCall& call, std::string_view text) {
   const std::optional<std::int64_t> db = model_integer(text);
   if (!db) {
-    call.error(no_integer);
+    call.error(kModelNoInteger);
   } else if (*db < 0 || *db >= ModelKeys::kDatabases) {
     call.error(kDbOutOfRange);
   } else {
@@ -194,9 +193,10 @@ void do_copy(const ModelCall& call) {
 }
 
 void do_swapdb(const ModelCall& call) {
-  const auto one = read_db(call, call.args[1], "ERR invalid first DB index");
-  if (!one) return;
-  const auto other = read_db(call, call.args[2], "ERR invalid second DB index");
+  if (!model_integer(call.args[1])) return call.error("ERR invalid first DB index");
+  if (!model_integer(call.args[2])) return call.error("ERR invalid second DB index");
+  const auto one = read_db(call, call.args[1]);
+  const auto other = one ? read_db(call, call.args[2]) : std::nullopt;
   if (!other) return;
   call.ok();
   if (*one == *other) return;

@@ -163,6 +163,11 @@ std::size_t ModelServer::clients() const { return state_->clients.size(); }
 std::uint64_t ModelServer::commands() const { return state_->commands; }
 ModelServer::Databases ModelServer::take_data() { return state_->keys.take(); }
 
+std::size_t ModelServer::keys(std::uint32_t db) const {
+  const auto found = state_->keys.databases().find(db);
+  return found == state_->keys.databases().end() ? 0 : found->second.size();
+}
+
 void ModelServer::expire_some(std::size_t most) {
   state_->keys.begin_command(loop_.clock());
   state_->keys.set_expires(!state_->is_replica, true);

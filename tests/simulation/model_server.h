@@ -41,7 +41,8 @@ class ModelServer {
   void accept(net::Stream stream);
   std::size_t clients() const;
   std::uint64_t commands() const;
-  Databases take_data();  // for the server after a restart
+  Databases take_data();                     // for the server after a restart
+  std::size_t keys(std::uint32_t db) const;  // with those that have ended
 
   // Faults.
   void expire_some(std::size_t most);     // as the server's cycle does

@@ -75,7 +75,7 @@ void do_info(const ModelCall& call) {
   add("replication", "Replication",
       "role:" + std::string(call.server.is_replica ? "slave" : "master") +
           "\r\nconnected_slaves:" + std::to_string(call.server.replicas) + "\r\n");
-  call.bulk(text);
+  call.verbatim(text);
 }
 
 void acl_whoami(const ModelCall& call) { call.bulk("default"); }
@@ -120,5 +120,12 @@ constexpr std::array kServerCommands = {ModelCommand{"info", do_info},
 }  // namespace
 
 std::span<const ModelCommand> model_server_commands() { return kServerCommands; }
+
+void ModelCall::verbatim(std::string_view text) const {
+  if (!client.resp3) return bulk(text);
+  out.append("=" + std::to_string(text.size() + 4) + "\r\ntxt:");
+  out.append(text);
+  out.append("\r\n");
+}
 
 }  // namespace heatsink::simulation

@@ -63,6 +63,7 @@ struct ModelClient final : net::FdHandler {
   // MULTI, WATCH
   bool in_multi = false, spoilt = false, watched_changed = false;
   std::vector<std::vector<std::string>> queue;
+  std::size_t exec_size = 0;  // while EXEC runs them
   std::vector<Watched> watched;
   // Replication
   bool from_primary = false;  // on a replica
@@ -82,6 +83,7 @@ struct ModelCall {
   void ok() const { resp::append_simple(out, "OK"); }
   void integer(std::int64_t value) const { resp::append_integer(out, value); }
   void bulk(std::string_view bytes) const { resp::append_bulk(out, bytes); }
+  void verbatim(std::string_view text) const;  // a bulk string in RESP2
   void null() const { resp::append_null(out, protocol()); }
 };
 

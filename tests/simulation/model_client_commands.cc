@@ -172,12 +172,8 @@ void client_kill(const ModelCall& call) {
 }
 
 std::string client_line(const ModelClient& client) {
-  const bool in_transaction = client.in_multi || client.exec_size > 0;
-  const std::size_t queued = client.exec_size > 0 ? client.exec_size : client.queue.size();
   return "id=" + std::to_string(client.id) + " name=" + client.name +
-         " db=" + std::to_string(client.db) +
-         " multi=" + (in_transaction ? std::to_string(queued) : "-1") +
-         " resp=" + (client.resp3 ? "3" : "2") + "\n";
+         " db=" + std::to_string(client.db) + " resp=" + (client.resp3 ? "3" : "2") + "\n";
 }
 
 void client_list(const ModelCall& call) {

@@ -129,7 +129,7 @@ std::vector<std::string> ModelGenerator::time_option(bool of_getex) {
     case 2:
       return {"PX", ms()};
     case 3:
-      return {"PXAT", one_of(std::array{"1", "99999999999999", "-1"})};
+      return {"PXAT", one_of(std::array{"1", "9000000000000", "-1"})};
     case 4:
       return {of_getex ? "PERSIST" : "KEEPTTL"};
     default:

@@ -18,7 +18,7 @@ class ModelServer::ReplicaLink final : public net::FdHandler {
   ~ReplicaLink();
   ReplicaLink(const ReplicaLink&) = delete;
 
-  bool synced() const { return synced_; }
+  bool synced() const { return loaded_; }
 
   void on_readable() override;
   void on_writable() override;
@@ -32,7 +32,8 @@ class ModelServer::ReplicaLink final : public net::FdHandler {
   net::Stream stream_;
   ModelClient* client_ = nullptr;  // of `server_`
   bool asked_ = false;
-  bool synced_ = false;
+  bool syncs_ = false;   // the primary has agreed
+  bool loaded_ = false;  // and has sent all its keys
   net::TimerId retry_ = 0;
 };
 

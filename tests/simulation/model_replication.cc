@@ -121,7 +121,7 @@ void ModelServer::ReplicaLink::lose() {
   stream_.close();
   stream_ = net::Stream();
   if (client_ != nullptr) server_.remove(*std::exchange(client_, nullptr));
-  asked_ = synced_ = false;
+  asked_ = syncs_ = loaded_ = false;
   if (retry_ == 0) retry_ = server_.loop.call_after(kRetry, [this] { connect(); });
 }
 
@@ -142,15 +142,18 @@ void ModelServer::ReplicaLink::on_readable() {
   if (got.status == net::IoStatus::kAgain) return;
   if (got.status == net::IoStatus::kClosed) return lose();
   std::string_view came(bytes.data(), got.bytes);
-  if (!synced_) {
+  if (!syncs_) {
     client_->input.append(came);
     if (client_->input.size() < kSyncs.size()) return;
     if (!client_->input.view().starts_with(kSyncs)) return lose();
     client_->input.consume(kSyncs.size());
-    synced_ = true;
+    syncs_ = true;
     came = {};
   }
+  const std::uint64_t before = server_.commands;
   client_->take(came);
+  if (client_->dead) return lose();
+  loaded_ |= server_.commands > before && !client_->in_multi;
 }
 
 }  // namespace heatsink::simulation

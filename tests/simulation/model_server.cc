@@ -124,7 +124,8 @@ void ModelState::execute(ModelClient& client, ModelArgs args) {
     client.spoilt = client.in_multi;
     resp::append_error(out, wrong);
   } else if (client.in_multi && !at_once) {
-    client.queue.emplace_back(args.begin(), args.end());
+    const bool in_vain = client.spoilt || client.watched_changed;
+    if (!in_vain) client.queue.emplace_back(args.begin(), args.end());
     resp::append_simple(out, "QUEUED");
   } else {
     call({*this, client, args, out}, *command, args);

@@ -26,7 +26,7 @@
 namespace heatsink::simulation {
 
 constexpr std::uint16_t kModelPort = 6379;
-constexpr int kPatienceMs = 20'000;  // of a real server on a machine that is busy
+constexpr int kPatienceMs = 5'000;  // of a real server on a machine that is busy
 
 using Ids = std::vector<std::int64_t>;
 

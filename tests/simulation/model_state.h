@@ -63,7 +63,6 @@ struct ModelClient final : net::FdHandler {
   // MULTI, WATCH
   bool in_multi = false, spoilt = false, watched_changed = false;
   std::vector<std::vector<std::string>> queue;
-  std::size_t exec_size = 0;  // while EXEC runs them
   std::vector<Watched> watched;
   // Replication
   bool from_primary = false;  // on a replica

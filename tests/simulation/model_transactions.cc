@@ -43,12 +43,10 @@ void do_exec(const ModelCall& call) {
   if (spoilt) return call.error("EXECABORT Transaction discarded because of previous errors.");
   if (changed) return call.out.append(client.resp3 ? "_\r\n" : "*-1\r\n");
   resp::append_array_header(call.out, static_cast<std::int64_t>(queue.size()));
-  client.exec_size = queue.size();
   for (const auto& words : queue) {
     const std::vector<std::string_view> args(words.begin(), words.end());
     call.server.call({call.server, client, args, call.out, true}, *call.server.find(args), args);
   }
-  client.exec_size = 0;
 }
 
 void do_discard(const ModelCall& call) {

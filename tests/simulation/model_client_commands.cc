@@ -153,7 +153,7 @@ void client_unblock(const ModelCall& call) {
   model_integer(call.args[2]) ? call.integer(0) : call.error(kModelNoInteger);
 }
 
-// Those with this ID; nobody has any other property that the model knows.
+// By ID alone.
 void client_kill(const ModelCall& call) {
   if (call.args.size() == 3) return call.error("ERR No such client");
   if (call.args.size() != 4 || model_lower(call.args[2]) != "id") return call.error(kModelSyntax);
@@ -163,12 +163,9 @@ void client_kill(const ModelCall& call) {
                           ? kModelSyntax
                           : "ERR client-id should be greater than 0");
   ModelClient* found = call.server.client(static_cast<std::uint64_t>(*id));
-  call.integer(found == nullptr ? 0 : 1);
-  if (found == &call.client) {
-    found->closes = true;
-  } else if (found != nullptr) {
-    call.server.remove(*found);
-  }
+  const bool kills = found != nullptr && found != &call.client;  // SKIPME is the default
+  call.integer(kills ? 1 : 0);
+  if (kills) call.server.remove(*found);
 }
 
 std::string client_line(const ModelClient& client) {

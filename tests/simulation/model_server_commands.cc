@@ -2,61 +2,51 @@
 // Commands of the model server about itself: INFO, COMMAND, ACL.
 #include <array>
 
-#include "heatsink/resp/builtin_commands.h"
 #include "tests/simulation/model_state.h"
 
 namespace heatsink::simulation {
 namespace {
 
-void append_value(ByteBuffer& out, const resp::Value& value, resp::Protocol protocol) {
-  using Type = resp::Value::Type;
-  switch (value.type) {
-    case Type::kInteger:
-      return resp::append_integer(out, value.integer);
-    case Type::kSimple:
-      return resp::append_simple(out, value.text);
-    case Type::kArray:
-    case Type::kSet:
-      resp::append_array_header(out, static_cast<std::int64_t>(value.items.size()));
-      break;
-    case Type::kMap:
-      resp::append_map_header(out, static_cast<std::int64_t>(value.items.size() / 2), protocol);
-      break;
-    case Type::kNull:
-      return resp::append_null(out, protocol);
-    default:
-      return resp::append_bulk(out, value.text);
+// In the form of Redis before 7.0, without key specs: a reader takes those from its own table.
+void append_row(ByteBuffer& out, const resp::Command& command) {
+  constexpr std::string_view kFlags[] = {"write",    "readonly",   "denyoom", "admin",
+                                         "noscript", "loading",    "stale",   "fast",
+                                         "no_auth",  "movablekeys"};
+  std::vector<std::string_view> flags;
+  for (const std::string_view flag : kFlags) {
+    if (command.has(resp::command_flag(flag))) flags.push_back(flag);
   }
-  for (const resp::Value& item : value.items) append_value(out, item, protocol);
+  resp::append_array_header(out, 6);
+  resp::append_bulk(out, command.name);
+  resp::append_integer(out, command.arity);
+  resp::append_array_header(out, static_cast<std::int64_t>(flags.size()));
+  for (const std::string_view flag : flags) resp::append_simple(out, flag);
+  resp::append_integer(out, command.first_key);
+  resp::append_integer(out, command.last_key);
+  resp::append_integer(out, command.key_step);
 }
 
-// The rows of the commands that the model knows, as Redis 7.0 has them.
-std::string rows_of_commands(const ModelState& server, resp::Protocol protocol) {
-  ByteBuffer rows;
-  std::int64_t count = 0;
-  for (const resp::Value& row : resp::built_in_command_reply().items) {
-    const std::string_view name = row.items.front().text;
-    const bool is_container = name == "client" || name == "acl";
-    const bool is_known = server.find(std::array{name}) != nullptr;
-    if (!is_known && !is_container) continue;
-    append_value(rows, row, protocol);
-    ++count;
+// The commands that the model knows, as Redis 7.0 has them.
+std::vector<const resp::Command*> known_commands(const ModelState& server) {
+  std::vector<const resp::Command*> out;
+  for (const resp::Command& command : resp::CommandTable::built_in().commands()) {
+    const bool is_container =
+        command.name == "client" || command.name == "acl" || command.name == "command";
+    if (command.name.find('|') != std::string::npos) continue;
+    if (is_container || server.find(std::array<std::string_view, 1>{command.name}) != nullptr)
+      out.push_back(&command);
   }
-  ByteBuffer out;
-  resp::append_array_header(out, count);
-  out.append(rows.view());
-  return std::string(out.view());
+  return out;
 }
 
 void do_command(const ModelCall& call) {
-  static const std::string resp2 = rows_of_commands(call.server, resp::Protocol::kResp2);
-  static const std::string resp3 = rows_of_commands(call.server, resp::Protocol::kResp3);
-  call.out.append(call.client.resp3 ? resp3 : resp2);
+  const auto known = known_commands(call.server);
+  resp::append_array_header(call.out, static_cast<std::int64_t>(known.size()));
+  for (const resp::Command* command : known) append_row(call.out, *command);
 }
 
 void command_count(const ModelCall& call) {
-  static const auto count = static_cast<std::int64_t>(resp::built_in_command_reply().items.size());
-  call.integer(count);
+  call.integer(static_cast<std::int64_t>(known_commands(call.server).size()));
 }
 
 void do_info(const ModelCall& call) {

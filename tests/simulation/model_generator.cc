@@ -46,8 +46,9 @@ ModelStep ModelGenerator::step() {
     out.requests.push_back(request(client));
     client.queued_short |= drew_short_ && client.in_multi;
     const bool begins = was_in_multi && !client.in_multi && client.queued_short;
-    if (begins || (drew_short_ && !client.in_multi)) {
-      client.queued_short = false;
+    // Also while it waits for EXEC: without its MULTI the step must still be no race.
+    if (begins || drew_short_) {
+      client.queued_short &= client.in_multi;
       out.then = dice_.chance(0.3) ? ModelStep::Then::kExpireCycle : ModelStep::Then::kSleep;
       return out;
     }

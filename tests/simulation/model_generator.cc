@@ -217,6 +217,7 @@ ModelRequest ModelGenerator::of_client(Client& client) {
       return {"CLIENT", one_of(std::array{"GETNAME", "ID", "LIST", "INFO", "GETREDIR"})};
     case 4:
       if (client.in_multi) return {"PING"};
+      client.perhaps_silent = true;
       return {"CLIENT", "REPLY", one_of(std::array{"ON", "SKIP", "OFF", "ON", "x"})};
     case 5:
       if (client.in_multi) return {"PING"};
@@ -227,7 +228,7 @@ ModelRequest ModelGenerator::of_client(Client& client) {
       }
       return {"CLIENT", "KILL", "ID", "99999999"};
     case 6:
-      if (!dice_.chance(0.2)) return {"ECHO", value()};
+      if (client.perhaps_silent || !dice_.chance(0.2)) return {"ECHO", value()};
       client = {};
       return {"QUIT"};
     case 7:
@@ -264,7 +265,7 @@ ModelRequest ModelGenerator::transaction(Client& client) {
       return {"UNWATCH"};
     case 4:
       if (!client.in_multi) return {"GET", key()};
-      client = {};
+      client.in_multi = false;
       return {"DISCARD"};
     default:
       if (!client.in_multi) {

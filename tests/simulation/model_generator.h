@@ -24,7 +24,8 @@ class ModelGenerator {
  private:
   struct Client {
     bool in_multi = false;
-    bool queued_short = false;  // a TTL that begins with EXEC
+    bool perhaps_silent = false;  // CLIENT REPLY: Valkey then does not close at QUIT
+    bool queued_short = false;    // a TTL that begins with EXEC
   };
 
   ModelStep step();

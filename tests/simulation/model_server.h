@@ -1,60 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redis server of few commands, with the behaviour that coherence rests on: order, TTLs,
-// tracking.
+// A Redis or Valkey server of few commands for simulations: order, TTLs, tracking, transactions and
+// replication as in the real ones.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "heatsink/base/byte_buffer.h"
 #include "heatsink/net/net.h"
-#include "heatsink/resp/resp.h"
+#include "tests/simulation/model_flavor.h"
+#include "tests/simulation/model_keys.h"
 
 namespace heatsink::simulation {
 
-// Like Redis 7.0 in what it knows; an unknown command is answered as there. Belongs to its loop's
-// thread.
+struct ModelState;
+
+// Belongs to its loop's thread. Its replies and pushes are the real server's bytes:
+// model_differential_test compares both. As there, one command runs at a time; a key past its TTL
+// is removed when a command meets it, or by expire_some(); a client is told of its own changes
+// behind the reply.
 //
-// As in Redis: one command at a time; a key past its TTL is removed when a command meets it, or by
-// expire_some(); CLIENT TRACKING remembers each name that a tracking client has read, in no
-// database, and tells it once, in the order of its replies; a client's own writes are told behind
-// their reply.
+// What it does not do, on purpose:
+// * Values are strings and lists (RPUSH, LPUSH, LPOP, RPOP without a count, LLEN, LRANGE).
+// * EVAL knows scripts of the form "return redis.call('name', KEYS[1], ARGV[1], 'text')"; an error
+//   of the command within is given as it is, without the place in the script.
+// * CLIENT TRACKING has no BCAST and no REDIRECT. A client of RESP2 that tracks is told nothing.
+// * No passwords; the user "default" may do everything. No SUBSCRIBE, no blocking commands.
+// * INFO, CLIENT LIST and COMMAND tell what heatsink reads of them.
+// * LCS has no IDX.
+// * A node of a cluster has all slots or none, and CLUSTER knows NODES only.
+// * Replicas take a copy of all keys each time they connect; the order of effects is the primary's.
 class ModelServer {
  public:
-  struct Entry {
-    std::string value;
-    std::optional<TimePoint> ends;
-  };
-  using Keys = std::unordered_map<std::string, Entry>;
-  using Databases = std::map<std::uint32_t, Keys>;
+  using Databases = ModelDatabases;
 
-  ModelServer(net::EventLoop& loop, Databases databases);
+  ModelServer(net::EventLoop& loop, Databases databases, const ModelFlavor& flavor = kRedis7);
   ~ModelServer();
   ModelServer(const ModelServer&) = delete;
 
   void accept(net::Stream stream);
-  std::size_t clients() const { return clients_.size(); }
-  std::uint64_t commands() const { return commands_; }
-  Databases take_data() { return std::move(databases_); }  // for the server after a restart
+  std::size_t clients() const;
+  std::uint64_t commands() const;
+  Databases take_data();                     // for the server after a restart
+  std::size_t keys(std::uint32_t db) const;  // with those that have ended
 
-  // As a node of a cluster. All slots are its own (kOwner), or another node's (kMoved), or it has
-  // lost the majority of the other nodes and serves no keys (kDown). It says nothing of the change.
-  enum class Cluster : std::uint8_t { kNone, kOwner, kMoved, kDown };
-  void set_cluster(Cluster cluster) { cluster_ = cluster; }
+  // As a node of a cluster.
+  using Cluster = ModelCluster;
+  void set_cluster(Cluster cluster);
 
   // Faults.
-  void expire_some(std::size_t most);     // as the server's cycle does, in any order
-  void forget_tracked(std::size_t most);  // tracking-table-max-keys: told as changes
+  void expire_some(std::size_t most);     // as the server's cycle does
+  void forget_tracked(std::size_t most);  // any names, told as changes
+  // As tracking-table-max-keys, where the server's cycle keeps it: call it now and then.
+  void limit_tracked(std::size_t names_max);
   void kill(const std::function<bool(std::string_view name)>& chosen);  // CLIENT KILL, by name
   void flush_another_database();                                        // an empty one, by a client
   // Tells clients something that they have not asked for. `chosen` sees the connection and whether
@@ -62,66 +61,21 @@ class ModelServer {
   using Chosen = std::function<bool(std::string_view name, int fd, bool idle)>;
   void say(std::string_view bytes, const Chosen& chosen);
 
+  // Replication. A replica connects to its primary, again and again, gives up its own keys for the
+  // primary's, and follows. It refuses writes, and keeps what has ended until the primary deletes
+  // it: its own clients do not see it. promote(): it keeps what has come so far, which may lack the
+  // primary's last writes.
+  void replicate_from(const net::ResolvedAddress& primary);
+  void promote();
+  bool is_replica() const;
+  bool is_synced() const;  // a replica that has the primary's keys, and its connection
+
  private:
-  struct Client;
-  using Args = std::span<const std::string_view>;
-  struct Command {
-    std::string_view name;
-    int arity;  // as Redis has it: negative is a minimum
-    void (ModelServer::*run)(Client&, Args);
-    bool reads_keys = false;  // tracked: from `first` on, all or the first only
-    bool many = false;
-  };
-  static const std::map<std::string, Command, std::less<>>& table();
-
-  TimePoint now() const { return loop_.clock(); }
-  void execute(Client& client, Args args);
-  void call(Client& client, const Command& command, Args args);
-  bool refuses_key(Client& client, const Command& command);
-  void track(Client& client, const Command& command, Args args);
-  Entry* find(Client& client, std::string_view key);
-  void erase(std::uint32_t db, const std::string& key);
-  void touched(const std::string& key, std::uint32_t db);
-  void push_invalidation(Client& to, const std::string* key);
-  void remove(Client& client);
-
-  void hello(Client& client, Args args);
-  void auth(Client& client, Args args);
-  void ping(Client& client, Args args);
-  void select(Client& client, Args args);
-  void get(Client& client, Args args);
-  void mget(Client& client, Args args);
-  void getrange(Client& client, Args args);
-  void strlen(Client& client, Args args);
-  void exists(Client& client, Args args);
-  void lcs(Client& client, Args args);
-  void pttl(Client& client, Args args);
-  void set(Client& client, Args args);
-  void eval(Client& client, Args args);
-  void incr(Client& client, Args args);
-  void del(Client& client, Args args);
-  void pexpire(Client& client, Args args);
-  void touch(Client& client, Args args);
-  void flushall(Client& client, Args args);
-  void client_command(Client& client, Args args);
-  void info(Client& client, Args args);
-  void cluster(Client& client, Args args);
-  void acl(Client& client, Args args);
-  void multi(Client& client, Args args);
-  void exec(Client& client, Args args);
-  void discard(Client& client, Args args);
-  void watch(Client& client, Args args);
-  void unwatch(Client& client, Args args);
-  void put(Client& client, std::string_view key, std::string_view value, Nanos ttl);
+  class ReplicaLink;
 
   net::EventLoop& loop_;
-  std::map<std::uint64_t, std::unique_ptr<Client>> clients_;
-  std::uint64_t last_client_ = 0;
-  std::uint64_t commands_ = 0;
-  Databases databases_;
-  std::map<std::string, std::set<std::uint64_t>, std::less<>> tracked_;  // by name: clients
-  Cluster cluster_ = Cluster::kNone;
-  std::uint64_t executing_ = 0;  // the client; 0: none
+  std::unique_ptr<ModelState> state_;
+  std::unique_ptr<ReplicaLink> link_;
 };
 
 }  // namespace heatsink::simulation

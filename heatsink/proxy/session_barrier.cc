@@ -85,7 +85,6 @@ Session::Step Session::run_barrier(Request& request) {
   }
   if (!worker_.shared().options.cache_enabled) return reply("+OK\r\n");
   worker_.copies().forget_fills_asked_before(request.now);
-  request.waited().barrier = Barrier::kAsked;
   const Step step = await_barrier(request, Stall::kBarrier);
   const std::uint64_t ticket = request.waited().ticket;
   barrier_timer_ = worker_.loop().call_after(timeout, [worker = &worker_, id = id_, ticket] {

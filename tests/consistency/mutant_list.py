@@ -8,7 +8,7 @@ ACTIVE = "IF_MUTANT"  # in a patch: whether this mutant is the one that is playe
 RULE = "heatsink/cache/key_rule.h"
 LOCAL = "heatsink/proxy/session_local.cc"
 DISPATCH = "heatsink/proxy/session_dispatch.cc"
-COPIES = "heatsink/proxy/worker_copies.cc"
+COPIES = "heatsink/proxy/copies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
@@ -110,7 +110,7 @@ MUTANTS = [
            "WATCH raises the fence of its keys, as every read does", ("level ttl",)),
     Mutant("both of what WATCH does",
            [WATCHING, before(DISPATCH, "if (unknown) in_flight_names_.set();",
-                             "if (call.route == Route::kWatch) return;")], ("late pushes",)),
+                             "if (request.route == Route::kWatch) return;")], ("late pushes",)),
     Mutant("keyed heartbeat (PING), and the map of slots", [OWN_SLOTS, *PING], ("moved keys",)),
     Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it",
            ("a node that has lost its cluster",)),
@@ -128,17 +128,18 @@ MUTANTS = [
                                                  off(LOCAL, "overtakes(keys.back())")],
            ("level session",)),
     Mutant("session: no fill is joined that others were shown",
-           [Patch(LOCAL, "return std::max(told_at_, worker_.shared().table.shown());",
+           [Patch(LOCAL, "return std::max(told_at_, worker_.copies().shown());",
                   f"return {ACTIVE} ? told_at_ : "
-                  "std::max(told_at_, worker_.shared().table.shown());")],
+                  "std::max(told_at_, worker_.copies().shown());")],
            ("level session", "level session, two proxies"),
            "an answer would have to wait in a worker's mailbox for as long as two fills take",
            ("level session, slow threads",)),
     Mutant("BARRIER: no fill is joined that was sent before",
-           [without(BARRIER, "shared.fences.raise_unknown(call.now);")], ("barriers",),
+           [without(BARRIER, "worker_.copies().forget_fills_asked_before(request.now);")], ("barriers",),
            "likewise", ("barriers, slow threads",)),
-    Mutant("BARRIER waits", [before(BARRIER, "barrier_ = Barrier::kAsked;",
-                                    'return reply("+OK\\r\\n");')], ("barriers",)),
+    Mutant("BARRIER waits",
+           [before(BARRIER, "  const Step step = await_barrier(request, Stall::kBarrier);",
+                   'return reply("+OK\\r\\n");')], ("barriers",)),
     Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
     Mutant("tracking with NOLOOP",
            [instead(TRACKER, 'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);',
@@ -150,7 +151,8 @@ MUTANTS = [
            [without(DISPATCH, "in_flight_names_.set(key.name.value % in_flight_names_.size());")],
            ("one proxy",), simulated=("reads behind EXEC",)),
     Mutant("a value past its TTL, joined by a late reader",
-           [off(LOCAL, "answer && answer->usable && answer->value_ends <= fill_wanted_at_")],
+           [off(LOCAL, "answer && answer->usable && answer->value_ends <= "
+                       "request.waited().fill_wanted_at")],
            ("faults at random",), "the tracker's connection must stand still as a value expires",
            ("short lives, late fills",)),
     Mutant("a reply to a request that has not been sent", [off(UPSTREAM, "sent_ < pending.bytes")],

@@ -26,7 +26,7 @@ std::vector<std::string> through_proxy(int via) {
 }
 
 // Each key twice, the second time while the load after the first is still under way.
-const std::vector<std::string> kPairs = {
+const std::vector<std::string> kLibraryPairs = {
     "via=0,set=10000,first=0,keys=1,think-us=200000",
     "via=0,set=10000,first=0,keys=1,think-us=205000",
     "via=0,set=10000,first=1,keys=1,think-us=300000",
@@ -41,7 +41,7 @@ const std::vector<std::string> kTwice = {"via=0,set=10000,first=0,keys=1,think-u
                                          "via=0,set=10000,first=1,keys=1,think-us=90000",
                                          "via=0,px=10000,ttl=20,first=1,keys=1,think-us=90500",
                                          "via=0,px=10000,ttl=20,first=2,keys=2,think-us=30000"};
-const std::vector<std::string> kPast = {
+const std::vector<std::string> kLibraryPast = {
     "via=0,count=2,depth=2,set=2000,px=500,del=200,think-us=2000",
     "via=0,set=5000,px=3000,ttl=50,keys=8,think-us=25000"};
 
@@ -91,13 +91,13 @@ std::vector<Scenario> library_scenarios() {
        .faults = kLibraryFaults,
        .library = {.count = 1}},
       {.name = "library, writers past it, faults",
-       .sessions = join({callers(1), kPast}),
+       .sessions = join({callers(1), kLibraryPast}),
        .proxies = 0,
        .bound = kStalenessMax,
        .faults = kLibraryFaults,
        .library = {.count = 1, .has_own_loader = true}},
       {.name = "library, late loads",
-       .sessions = join({callers_that_read(1), kPairs}),
+       .sessions = join({callers_that_read(1), kLibraryPairs}),
        .proxies = 0,
        .bound = kStalenessMax,
        .faults = {.stop_thread = 2},
@@ -110,7 +110,7 @@ std::vector<Scenario> library_scenarios() {
        .library =
            {.count = 1, .options = kTight, .has_own_loader = true, .dawdle_max = Millis(30)}},
       {.name = "library, late pushes",
-       .sessions = join({callers(1), kPast}),
+       .sessions = join({callers(1), kLibraryPast}),
        .proxies = 0,
        .bound = kStalenessMax,
        .faults = {.stop_thread = 2},
@@ -123,7 +123,7 @@ std::vector<Scenario> library_scenarios() {
        .library = {.count = 1, .options = {"refresh.interval=10s"}, .has_own_loader = true},
        .network = {.latency_max = Millis(4), .split = 0.7}},
       {.name = "library, keys that cool down",
-       .sessions = join({{"via=1,count=6,depth=30,keys=2,set=100,think-us=150000"}, kPast}),
+       .sessions = join({{"via=1,count=6,depth=30,keys=2,set=100,think-us=150000"}, kLibraryPast}),
        .proxies = 0,
        .bound = kStalenessMax,
        .library =
@@ -136,7 +136,7 @@ std::vector<Scenario> library_scenarios() {
        .faults = {.stop_link = 1, .stop_min = Millis(500)},
        .library = {.count = 1, .options = kTight, .has_own_loader = true}},
       {.name = "library beside two proxies, faults",
-       .sessions = join({callers(3), callers(4), through_proxy(1), through_proxy(2), kPast}),
+       .sessions = join({callers(3), callers(4), through_proxy(1), through_proxy(2), kLibraryPast}),
        .proxies = 2,
        .bound = kStalenessMax,
        .faults = all,

@@ -131,7 +131,8 @@ Fiber::Fiber(Fibers& fibers, std::function<void()> body)
   // makecontext() passes ints: a pointer goes in two halves.
   const auto self = reinterpret_cast<std::uintptr_t>(this);
   void (*const enter)(unsigned, unsigned) = [](unsigned high, unsigned low) {
-    reinterpret_cast<Fiber*>((std::uintptr_t{high} << 32) | low)->run();
+    const std::uintptr_t whole = (std::uintptr_t{high} << 32) | low;
+    reinterpret_cast<Fiber*>(whole)->run();  // NOLINT(performance-no-int-to-ptr): see above
   };
   makecontext(&place.registers, reinterpret_cast<void (*)()>(enter), 2,
               static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));

@@ -274,7 +274,7 @@ class LibraryProcess::Caller {
 };
 
 LibraryProcess::LibraryProcess(Fibers& fibers, Network& network, Recorder& recorder,
-                               const LibraryOptions& options, std::string name)
+                               const LibraryOptions& options, const std::string& name)
     : application_(std::make_unique<Application>(fibers, network, recorder, options, name)) {}
 
 LibraryProcess::~LibraryProcess() { assert(!application_->client); }

@@ -30,7 +30,7 @@ struct LibraryOptions {
 class LibraryProcess : public std::enable_shared_from_this<LibraryProcess> {
  public:
   LibraryProcess(Fibers& fibers, Network& network, consistency::Recorder& recorder,
-                 const LibraryOptions& options, std::string name);
+                 const LibraryOptions& options, const std::string& name);
   ~LibraryProcess();
   LibraryProcess(const LibraryProcess&) = delete;
 

@@ -98,7 +98,7 @@ std::string ModelState::refusal(const ModelClient& client, const ModelCommand* c
     return "ERR wrong number of arguments for '" + std::string(command->name) + "' command";
   if (is_replica && !client.from_primary && is_write(*command))
     return "READONLY You can't write against a read only replica.";
-  if (const std::string why = refused_by_cluster(*command, args); !why.empty()) return why;
+  if (std::string why = refused_by_cluster(*command, args); !why.empty()) return why;
   const bool nested = client.in_multi && (command->name == "multi" || command->name == "watch");
   if (!nested || !flavor.nested_multi_spoils) return "";
   if (!flavor.nested_multi_names_command) return "ERR Command not allowed inside a transaction";

@@ -55,7 +55,7 @@ class SimulatedChannel final : public net::Channel {
       return {socket_->peer_ended ? net::IoStatus::kClosed : net::IoStatus::kAgain, 0, 0};
     }
     const std::size_t taken = std::min(size, received.size());
-    std::memcpy(bytes, received.data(), taken);
+    std::copy_n(received.data(), taken, bytes);
     received.erase(0, taken);
     if (const auto peer = socket_->peer.lock()) {
       const bool was_full = peer->under_way >= network_.options_.window_bytes;

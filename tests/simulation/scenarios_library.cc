@@ -45,7 +45,7 @@ const std::vector<std::string> kLibraryPast = {
     "via=0,count=2,depth=2,set=2000,px=500,del=200,think-us=2000",
     "via=0,set=5000,px=3000,ttl=50,keys=8,think-us=25000"};
 
-std::vector<std::string> join(std::vector<std::vector<std::string>> lists) {
+std::vector<std::string> join(const std::vector<std::vector<std::string>>& lists) {
   std::vector<std::string> all;
   for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
   return all;
@@ -72,13 +72,7 @@ constexpr Faults kLibraryFaults{.stop_server = 0.3,
                                 .stop_library = 0.2,
                                 .restart_library = 0.2};
 
-}  // namespace
-
-std::vector<Scenario> library_scenarios() {
-  Faults all = kLibraryFaults;
-  all.stop_loop = 0.5;
-  all.stop_proxy = 0.3;
-  all.restart_proxy = 0.2;
+std::vector<Scenario> of_loads() {
   return {
       {.name = "library", .sessions = callers(1), .proxies = 0, .library = {.count = 1}},
       {.name = "library, own loader",
@@ -102,6 +96,11 @@ std::vector<Scenario> library_scenarios() {
        .bound = kStalenessMax,
        .faults = {.stop_thread = 2},
        .library = {.count = 1, .has_own_loader = true, .dawdle_max = Millis(30)}},
+  };
+}
+
+std::vector<Scenario> of_links() {
+  return {
       {.name = "library, lost pushes",
        .sessions = join({callers_that_read(1), kSeldom}),
        .proxies = 0,
@@ -135,6 +134,15 @@ std::vector<Scenario> library_scenarios() {
        .bound = kTightBound,
        .faults = {.stop_link = 1, .stop_min = Millis(500)},
        .library = {.count = 1, .options = kTight, .has_own_loader = true}},
+  };
+}
+
+std::vector<Scenario> beside_proxies() {
+  Faults all = kLibraryFaults;
+  all.stop_loop = 0.5;
+  all.stop_proxy = 0.3;
+  all.restart_proxy = 0.2;
+  return {
       {.name = "library beside two proxies, faults",
        .sessions = join({callers(3), callers(4), through_proxy(1), through_proxy(2), kLibraryPast}),
        .proxies = 2,
@@ -142,6 +150,15 @@ std::vector<Scenario> library_scenarios() {
        .faults = all,
        .library = {.count = 2}},
   };
+}
+
+}  // namespace
+
+std::vector<Scenario> library_scenarios() {
+  std::vector<Scenario> out;
+  for (const auto& part : {of_loads(), of_links(), beside_proxies()})
+    out.insert(out.end(), part.begin(), part.end());
+  return out;
 }
 
 }  // namespace heatsink::simulation

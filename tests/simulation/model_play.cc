@@ -49,8 +49,6 @@ ModelPlay::ModelPlay(const resp::testing::RedisProcess& server)
   flavor_ = flavor_of(hello.find("server")->text, hello.find("version")->text);
 }
 
-ModelPlay::~ModelPlay() = default;
-
 std::optional<ModelDifference> ModelPlay::play(const std::vector<ModelStep>& steps) {
   ModelSide model(*flavor_);
   RealSide real(server_);

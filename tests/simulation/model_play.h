@@ -33,7 +33,7 @@ class ModelPlay {
 
   // REQUIRES that it runs.
   explicit ModelPlay(const resp::testing::RedisProcess& server);
-  ~ModelPlay();
+  ~ModelPlay() = default;
 
   // None: a version of which the model knows nothing.
   const std::optional<ModelFlavor>& flavor() const { return flavor_; }

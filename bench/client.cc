@@ -28,8 +28,8 @@
 #include "bench/figures.h"
 #include "bench/naive_detector.h"
 #include "bench/race.h"
+#include "heatsink/base/zipf.h"
 #include "heatsink/client/client.h"
-#include "heatsink/detect/testing/zipf.h"
 
 namespace heatsink::bench {
 namespace {
@@ -50,10 +50,10 @@ std::vector<std::string> key_names() {
 
 // Zipf 0.99, long enough that no branch predictor learns it by heart.
 std::vector<std::string> reads_of(const std::vector<std::string>& names, std::uint64_t seed) {
-  const detect::testing::Zipf zipf(names.size(), 0.99);
+  const Zipf zipf(names.size(), 0.99);
   std::mt19937_64 random(seed);
   std::vector<std::string> reads(16'384);
-  for (std::string& read : reads) read = names[zipf(random)];
+  for (std::string& read : reads) read = names[zipf.rank(random)];
   return reads;
 }
 

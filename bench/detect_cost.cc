@@ -19,9 +19,9 @@
 
 #include "bench/race.h"
 #include "heatsink/base/hash_inline.h"
+#include "heatsink/base/zipf.h"
 #include "heatsink/detect/recorder.h"
 #include "heatsink/detect/rules.h"
-#include "heatsink/detect/testing/zipf.h"
 #include "naive_detector.h"
 
 namespace heatsink::bench {
@@ -30,7 +30,6 @@ namespace {
 using detect::Access;
 using detect::Recorder;
 using detect::RecorderOptions;
-using detect::testing::Zipf;
 using Steady = std::chrono::steady_clock;
 
 constexpr std::uint64_t kCostSeed = 1;
@@ -62,7 +61,7 @@ Stream zipf_stream(std::uint64_t keys, std::size_t accesses, std::uint64_t seed)
   const Zipf zipf(keys, 0.99);
   std::mt19937_64 random(seed);
   Stream stream(accesses);
-  for (Item& item : stream) item = item_of(zipf(random));
+  for (Item& item : stream) item = item_of(zipf.rank(random));
   return stream;
 }
 

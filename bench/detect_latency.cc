@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/base/zipf.h"
 #include "heatsink/detect/merge.h"
 #include "heatsink/detect/recorder.h"
 #include "heatsink/detect/selector.h"
-#include "heatsink/detect/testing/zipf.h"
 
 namespace heatsink::bench {
 namespace {
@@ -115,8 +115,7 @@ struct Trial {
 };
 
 // Other traffic for one to two windows, then the key jumps from nothing to `factor` x hot.
-Trial run_trial(double factor, std::size_t shards, const detect::testing::Zipf& zipf,
-                std::mt19937_64& random) {
+Trial run_trial(double factor, std::size_t shards, const Zipf& zipf, std::mt19937_64& random) {
   Proxy proxy(shards, random);
   std::exponential_distribution<double> gap(kBackground);
   const double jump_s = kWindowS * (1.1 + static_cast<double>(random() >> 11) * 0x1p-53);
@@ -127,7 +126,7 @@ Trial run_trial(double factor, std::size_t shards, const detect::testing::Zipf& 
     proxy.run_ticks(now);
     if (proxy.announced())
       return {std::chrono::duration<double>(now - proxy.start()).count() - jump_s};
-    proxy.access(is_hot ? "hot" : "key:" + std::to_string(zipf(random)), now);
+    proxy.access(is_hot ? "hot" : "key:" + std::to_string(zipf.rank(random)), now);
     if (proxy.announced()) {
       return {hot_s - jump_s, std::chrono::duration<double>(proxy.longest_hand_over()).count()};
     }
@@ -149,7 +148,7 @@ void measure_latency(Figures& figures, bool quick) {
   figures.table("Time to detect, in ms: a key jumps from nothing to a multiple of the threshold",
                 {"rate / threshold", "shards", "trials", "shortest", "p50", "p99", "longest",
                  "limit", "target"});
-  const detect::testing::Zipf zipf(100'000, 0.8);  // the busiest: about 1 % of 5000/s
+  const Zipf zipf(100'000, 0.8);  // the busiest: about 1 % of 5000/s
   std::mt19937_64 random(1);
   double hand_over_s = 0;
   const int trials = quick ? 20 : 100;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/base/zipf.h"
 #include "heatsink/detect/merge.h"
 #include "heatsink/detect/recorder.h"
-#include "heatsink/detect/testing/zipf.h"
 #include "heatsink/detect/wire.h"
 
 namespace heatsink::bench {
@@ -25,11 +25,11 @@ constexpr std::uint64_t kWireSeed = 7;
 // The thousand busiest keys of one node: Zipf 0.99, names of 22 bytes, values of 200.
 Summary summary_of_node(std::uint64_t node) {
   detect::Recorder recorder({.seed = kWireSeed});
-  const detect::testing::Zipf zipf(1'000'000, 0.99);
+  const Zipf zipf(1'000'000, 0.99);
   std::mt19937_64 random(node);
   TimePoint now(std::chrono::seconds(100));
   for (int i = 0; i < 500'000; ++i, now += std::chrono::microseconds(10)) {
-    const std::string key = fmt::format("user:{:09}:profile", zipf(random));
+    const std::string key = fmt::format("user:{:09}:profile", zipf.rank(random));
     detect::Access access{in_db(hash_name(key, kWireSeed), 0), key};
     access.bytes = 200;
     recorder.record(access, now);

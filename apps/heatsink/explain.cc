@@ -9,11 +9,11 @@
 #include <string>
 #include <utility>
 
-#include "apps/heatsink/explain_key.h"
 #include "apps/heatsink/flags.h"
-#include "apps/heatsink/top_answers.h"
+#include "apps/heatsink/top/answers.h"
+#include "apps/heatsink/top/explain_key.h"
+#include "apps/heatsink/top/view.h"
 #include "apps/heatsink/top_server_flags.h"
-#include "apps/heatsink/top_view.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/base/printable.h"

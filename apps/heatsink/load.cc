@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/heatsink/flags.h"
-#include "apps/heatsink/load_run.h"
+#include "apps/heatsink/load/run.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
 

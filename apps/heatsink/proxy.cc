@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "apps/heatsink/configuration.h"
-#include "apps/heatsink/end_within.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/password.h"
+#include "apps/heatsink/process/end_within.h"
 #include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
@@ -20,6 +20,7 @@
 #include "heatsink/base/timed_write.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::app {
 namespace {
@@ -88,7 +89,7 @@ Result<std::unique_ptr<admin::Server>> start_admin(const proxy::ProxyOptions& op
   sources.report = [&proxy] { return proxy.report(); };
   sources.events = [&proxy] { return proxy.events(); };
   sources.metrics = [&proxy] { return admin::metrics_text(all_samples(proxy)); };
-  sources.warm = [&proxy](detect::WarmOrder order) { return proxy.warm(std::move(order)); };
+  sources.warm = [&proxy](report::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
   sources.key = [&proxy](std::string name, std::uint32_t db) {
     return proxy.inspect(std::move(name), db);

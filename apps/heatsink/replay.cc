@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "apps/heatsink/flags.h"
-#include "apps/heatsink/replay_run.h"
+#include "apps/heatsink/replay/run.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
 

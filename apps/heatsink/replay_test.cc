@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/heatsink/replay_svg.h"
+#include "apps/heatsink/replay/svg.h"
 #include "apps/heatsink/verb_for_test.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/replay/replay.h"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "heatsink/admin/admin.h"
+#include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
 
@@ -36,7 +36,7 @@ json::object object_of(const NamedReading& one) {
   const stats::Summary& all = one.reading.summary;
   const bool has_any = all.count != 0;
   return {{"name", printable(one.name)},
-          {"name_base64", admin::base64(one.name)},
+          {"name_base64", base64(one.name)},
           {"count", all.count},
           {"sum", number(all.sum)},
           {"mean", all.mean()},

@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "apps/heatsink/flags.h"
+#include "apps/heatsink/top/session.h"
 #include "apps/heatsink/top_server_flags.h"
-#include "apps/heatsink/top_session.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/base/printable.h"

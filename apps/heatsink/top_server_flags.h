@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/heatsink/top_answers.h"
+#include "apps/heatsink/top/answers.h"
 #include "heatsink/base/result.h"
 
 namespace CLI {

@@ -7,11 +7,9 @@
 #include <span>
 #include <string_view>
 
-namespace heatsink::app {
+#include "apps/heatsink/process/exit_code.h"
 
-// Exit codes of every verb: kDone; kFailed (it ran and could not do it); kMisused (command line or
-// configuration).
-enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2 };
+namespace heatsink::app {
 
 // Runs to the end and returns the exit code. argv[0] is "heatsink <verb>", then the verb's own
 // arguments; argv[argc] is null.

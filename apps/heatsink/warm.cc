@@ -10,11 +10,11 @@
 #include "apps/heatsink/flags.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
-#include "apps/heatsink/warm_run.h"
+#include "apps/heatsink/warm/run.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/secret_file.h"
-#include "heatsink/detect/warming.h"
 #include "heatsink/proxy/proxy.h"
+#include "heatsink/report/warming.h"
 
 namespace heatsink::app {
 namespace {
@@ -37,7 +37,7 @@ void add_flags(CLI::App& app, WarmFlags& flags) {
                       ->type_name("GLOB");
   app.add_option("--limit", run.limit, "With --pattern, maximum number of keys (default: all)")
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, detect::WarmPattern::kKeysMax))
+      ->check(CLI::Range(std::size_t{1}, report::WarmPattern::kKeysMax))
       ->needs(pattern);
   app.add_option("--db", run.db, "Database of the keys")->type_name("N");
   auto* lasts =
@@ -94,10 +94,10 @@ Status add_file(const std::string& path, std::vector<std::string>& keys) {
 
 Status set_time(WarmFlags& flags) {
   if (flags.until.empty()) {
-    if (flags.run.lasts > detect::WarmOrder::kLastsMax)
+    if (flags.run.lasts > report::WarmOrder::kLastsMax)
       return Error{ErrorCode::kOutOfRange,
                    "--for: " + format_duration(flags.run.lasts) + " is too long: " +
-                       format_duration(detect::WarmOrder::kLastsMax) + " is the longest"};
+                       format_duration(report::WarmOrder::kLastsMax) + " is the longest"};
     if (flags.run.lasts >= std::chrono::seconds(1)) return Unit{};
     return Error{ErrorCode::kInvalidArgument,
                  "no duration: add --for 30m or --until 20:30 (at least 1s)"};
@@ -116,7 +116,7 @@ Status choose_keys(WarmFlags& flags) {
       return Error{ErrorCode::kInvalidArgument,
                    "--pattern and keys cannot be combined: use two commands (they may overlap)"};
     }
-    if (std::string fault = detect::pattern_fault(*flags.run.pattern); !fault.empty())
+    if (std::string fault = report::pattern_fault(*flags.run.pattern); !fault.empty())
       return Error{ErrorCode::kInvalidArgument, "--pattern: " + fault};
     return Unit{};
   }

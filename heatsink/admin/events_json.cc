@@ -12,15 +12,15 @@ namespace {
 
 namespace json = boost::json;
 
-const char* verdict_of(const detect::Event& event) {
+const char* verdict_of(const report::Event& event) {
   if (event.nothing_hot) return "nothing-hot";
   if (event.stale_read) return "stale-read";
   if (event.outage) return "stale-while-error";
-  if (event.limit == detect::Event::Limit::kNone) return detect::to_string(event.temperature);
-  return event.limit == detect::Event::Limit::kBegan ? "limited" : "limit-ended";
+  if (event.limit == report::Event::Limit::kNone) return detect::to_string(event.temperature);
+  return event.limit == report::Event::Limit::kBegan ? "limited" : "limit-ended";
 }
 
-json::object event_object(const detect::Event& event, TimePoint boot, WallTime wall) {
+json::object event_object(const report::Event& event, TimePoint boot, WallTime wall) {
   json::object out;
   out["number"] = event.number;
   out["at"] = iso_time(wall - std::chrono::duration_cast<WallTime::duration>(boot - event.at));
@@ -29,7 +29,7 @@ json::object event_object(const detect::Event& event, TimePoint boot, WallTime w
   if (event.nothing_hot || event.outage) return out;
   add_name(out, event.key, event.key_truncated);
   out["db"] = event.db;
-  if (event.stale_read || event.limit != detect::Event::Limit::kNone) return out;
+  if (event.stale_read || event.limit != report::Event::Limit::kNone) return out;
   out["before"] = detect::to_string(event.before);
   out["dimension"] = detect::to_string(event.measure.dimension);
   out["window_seconds"] = seconds(event.measure.window);
@@ -41,14 +41,14 @@ json::object event_object(const detect::Event& event, TimePoint boot, WallTime w
 
 }  // namespace
 
-json::array events_array(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall) {
+json::array events_array(const std::vector<report::Event>& events, TimePoint boot, WallTime wall) {
   json::array list;
   list.reserve(events.size());
-  for (const detect::Event& event : events) list.push_back(event_object(event, boot, wall));
+  for (const report::Event& event : events) list.push_back(event_object(event, boot, wall));
   return list;
 }
 
-std::string events_json(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall) {
+std::string events_json(const std::vector<report::Event>& events, TimePoint boot, WallTime wall) {
   json::object out;
   out["at"] = iso_time(wall);
   out["events"] = events_array(events, boot, wall);

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "heatsink/admin/json_values.h"
-#include "heatsink/detect/event.h"
+#include "heatsink/report/event.h"
 
 namespace heatsink::admin {
 
 // `boot` and `wall` are one moment on both clocks. Valid UTF-8, as hotkeys_json(). O(events).
-std::string events_json(const std::vector<detect::Event>& events, TimePoint boot, WallTime wall);
-boost::json::array events_array(const std::vector<detect::Event>& events, TimePoint boot,
+std::string events_json(const std::vector<report::Event>& events, TimePoint boot, WallTime wall);
+boost::json::array events_array(const std::vector<report::Event>& events, TimePoint boot,
                                 WallTime wall);
 
 }  // namespace heatsink::admin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/admin/events_json.h"
+#include "heatsink/report/report.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ const WallTime kWall = WallTime(std::chrono::seconds(1'795'262'400));
 const TimePoint kBoot{std::chrono::seconds(1000)};
 
 TEST(EventsJson, EventsHaveTheirEvidence) {
-  detect::Event event;
+  report::Event event;
   event.number = 17;
   event.at = kBoot - Millis(1500);
   event.key = std::string("user:\0\xff", 7);
@@ -37,7 +38,7 @@ TEST(EventsJson, EventsHaveTheirEvidence) {
 }
 
 TEST(EventsJson, AStaleReadHasItsKeyAndReason) {
-  detect::Event event;
+  report::Event event;
   event.number = 19;
   event.at = kBoot;
   event.stale_read = true;
@@ -50,7 +51,7 @@ TEST(EventsJson, AStaleReadHasItsKeyAndReason) {
 }
 
 TEST(EventsJson, AnOutageIsAnEventWithoutAKey) {
-  detect::Event event;
+  report::Event event;
   event.number = 20;
   event.at = kBoot;
   event.outage = true;
@@ -61,22 +62,22 @@ TEST(EventsJson, AnOutageIsAnEventWithoutAKey) {
 }
 
 TEST(EventsJson, ALimitThatCameByItselfHasItsKeyAndReason) {
-  detect::Event event;
+  report::Event event;
   event.number = 20;
   event.at = kBoot;
-  event.limit = detect::Event::Limit::kBegan;
+  event.limit = report::Event::Limit::kBegan;
   event.key = "k";
   event.reason = "25000/s";
   EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events"), json::parse(R"([{
     "number": 20, "at": "2026-11-21T12:00:00.000Z", "verdict": "limited", "name": "k",
     "name_base64": "aw==", "name_truncated": false, "db": 0, "reason": "25000/s"}])"));
-  event.limit = detect::Event::Limit::kEnded;
+  event.limit = report::Event::Limit::kEnded;
   EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events").at(0).at("verdict"),
             "limit-ended");
 }
 
 TEST(EventsJson, NothingHotIsAnEventWithoutAKey) {
-  detect::Event event;
+  report::Event event;
   event.number = 18;
   event.at = kBoot;
   event.nothing_hot = true;

@@ -20,7 +20,7 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-json::object node_object(const detect::Report& report) {
+json::object node_object(const report::Report& report) {
   json::object node;
   node["upstream"] = printable(report.upstream);
   node["upstream_up"] = report.upstream_up;
@@ -59,7 +59,7 @@ json::array tally_array(const std::vector<detect::Tally>& tallies) {
 }
 
 // A key may have most of what little there is: that is worth a word, whatever the thresholds are.
-std::string busiest(const detect::Report& report) {
+std::string busiest(const report::Report& report) {
   constexpr double kLargeShare = 0.1;
   if (report.keys.empty() || !(report.keys.front().verdict.share >= kLargeShare)) return "";
   const detect::Verdict& key = report.keys.front().verdict;
@@ -68,7 +68,7 @@ std::string busiest(const detect::Report& report) {
                      printable(key.count.key, kNameBytesMax), 100 * key.share);
 }
 
-std::string counts(const detect::Report& report) {
+std::string counts(const report::Report& report) {
   const auto keys = [](std::uint64_t count, const char* what) {
     return std::to_string(count) + (count == 1 ? " key is " : " keys are ") + what;
   };
@@ -78,14 +78,14 @@ std::string counts(const detect::Report& report) {
 }
 
 // What a person wants to know first, in a sentence.
-std::string headline(const detect::Report& report) {
+std::string headline(const report::Report& report) {
   if (report.hot_keys == 0 && report.write_hot_keys == 0)
     return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
   if (report.hot_means.empty()) return counts(report);
   return counts(report) + "; hot means " + one_line(report.hot_means, detect::kKeyBytesMax);
 }
 
-json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wall_at) {
+json::object key_object(const report::KeyReport& key, TimePoint at, WallTime wall_at) {
   const detect::Verdict& verdict = key.verdict;
   const detect::KeyCount& count = verdict.count;
   const Nanos age = std::max(at - verdict.since, Nanos(0));
@@ -126,10 +126,10 @@ json::object key_object(const detect::KeyReport& key, TimePoint at, WallTime wal
 
 }  // namespace
 
-json::object hotkeys_object(const detect::Report& report, WallTime wall_at) {
+json::object hotkeys_object(const report::Report& report, WallTime wall_at) {
   json::array keys;
   keys.reserve(report.keys.size());
-  for (const detect::KeyReport& key : report.keys) {
+  for (const report::KeyReport& key : report.keys) {
     keys.push_back(key_object(key, report.at, wall_at));
   }
   json::object out;
@@ -144,7 +144,7 @@ json::object hotkeys_object(const detect::Report& report, WallTime wall_at) {
   return out;
 }
 
-std::string hotkeys_json(const detect::Report& report, WallTime wall_at) {
+std::string hotkeys_json(const report::Report& report, WallTime wall_at) {
   return json::serialize(hotkeys_object(report, wall_at)) + "\n";
 }
 

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "heatsink/admin/json_values.h"
-#include "heatsink/detect/report.h"
+#include "heatsink/report/node_report.h"
 
 namespace heatsink::admin {
 
 // `wall_at` is the wall clock at report.at: moments of the boot clock are told as UTC relative to
 // it, so a stepped wall clock never changes an age. Always valid UTF-8: names are escaped, and
 // given in base64 too. Numbers that are not finite become null. O(keys).
-std::string hotkeys_json(const detect::Report& report, WallTime wall_at);
-boost::json::object hotkeys_object(const detect::Report& report, WallTime wall_at);
+std::string hotkeys_json(const report::Report& report, WallTime wall_at);
+boost::json::object hotkeys_object(const report::Report& report, WallTime wall_at);
 
 }  // namespace heatsink::admin

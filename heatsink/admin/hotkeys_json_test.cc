@@ -7,7 +7,8 @@
 #include <boost/json/serialize.hpp>
 #include <limits>
 
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/sample_sources_for_test.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::admin {
 namespace {
@@ -40,7 +41,7 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
 }
 
 TEST(HotkeysJson, NoBoundIsNull) {
-  detect::Report report = sample_report();
+  report::Report report = sample_report();
   report.keys[0].level = "ttl";
   report.keys[0].max_staleness.reset();
   report.keys[0].reply_bytes.reset();
@@ -66,14 +67,14 @@ TEST(HotkeysJson, NodeHasItsTotals) {
 }
 
 TEST(HotkeysJson, TellsWhatAKeyThatIsNotListedCanHave) {
-  detect::Report report = sample_report();
+  report::Report report = sample_report();
   report.absent_max = 420;
   const json::value node = json::parse(hotkeys_json(report, kWallAt)).at("node");
   EXPECT_EQ(node.at("absent_max"), 420);
 }
 
 TEST(HotkeysJson, HeadlineSaysWhatThereIs) {
-  detect::Report report = sample_report();
+  report::Report report = sample_report();
   const auto parsed = [&] { return json::parse(hotkeys_json(report, kWallAt)); };
   EXPECT_EQ(parsed().at("headline").as_string(),
             "1 key is hot; hot means at least 3000/s (detection.hot-qps)");
@@ -89,7 +90,7 @@ TEST(HotkeysJson, HeadlineSaysWhatThereIs) {
 }
 
 TEST(HotkeysJson, NothingHotIsSaidPlainly) {
-  detect::Report report = sample_report();
+  report::Report report = sample_report();
   report.keys.clear();
   report.hot_keys = 0;
   const json::value parsed = json::parse(hotkeys_json(report, kWallAt));
@@ -100,7 +101,7 @@ TEST(HotkeysJson, NothingHotIsSaidPlainly) {
 }
 
 TEST(HotkeysJson, AKeyWithMostOfALittleTrafficIsNamed) {
-  detect::Report report = sample_report();
+  report::Report report = sample_report();
   report.hot_keys = 0;
   const auto told = [&] {
     return std::string(json::parse(hotkeys_json(report, kWallAt)).at("headline").as_string());
@@ -113,10 +114,10 @@ TEST(HotkeysJson, AKeyWithMostOfALittleTrafficIsNamed) {
 }
 
 TEST(HotkeysJson, OddReportsStayValid) {
-  detect::Report report = sample_report();
+  report::Report report = sample_report();
   report.requests_rate = std::numeric_limits<double>::quiet_NaN();
   report.coherence = "broken \xff text";
-  detect::KeyReport& key = report.keys[0];
+  report::KeyReport& key = report.keys[0];
   key.verdict.rate_high = std::numeric_limits<double>::infinity();
   key.verdict.count.hits = 50;                              // more than reads
   key.verdict.since = report.at + std::chrono::seconds(5);  // after the report

@@ -3,8 +3,6 @@
 
 #include <iterator>
 
-#include "heatsink/admin/server.h"
-
 namespace heatsink::admin {
 namespace {
 

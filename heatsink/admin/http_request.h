@@ -6,10 +6,14 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <cstdint>
 
 #include "heatsink/admin/routes.h"
 
 namespace heatsink::admin {
+
+inline constexpr std::uint32_t kRequestHeaderBytesMax = 8192;
+inline constexpr std::uint32_t kRequestBodyBytesMax = 1024 * 1024;  // of a POST; others have none
 
 using HttpRequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 

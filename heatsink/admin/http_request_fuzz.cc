@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "heatsink/admin/http_request.h"
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/sample_sources_for_test.h"
 #include "heatsink/admin/server.h"
 
 namespace {

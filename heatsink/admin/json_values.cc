@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "heatsink/admin/base64.h"
+#include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/detect/summary.h"
 

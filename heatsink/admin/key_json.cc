@@ -18,7 +18,7 @@ namespace json = boost::json;
 constexpr std::size_t kProblemBytesMax = 1024;
 
 // Of what is not told there is no member, as in the rows of an observed server.
-void add_value(const detect::KeyInspection& told, json::object& row) {
+void add_value(const report::KeyInspection& told, json::object& row) {
   if (!told.type.empty()) row["type"] = printable(told.type);
   if (!told.encoding.empty()) row["encoding"] = printable(told.encoding);
   if (told.value_bytes) row["value_bytes"] = told.value_bytes->count;
@@ -30,7 +30,7 @@ void add_value(const detect::KeyInspection& told, json::object& row) {
 
 }  // namespace
 
-std::string key_json(const detect::KeyInspection& told, TimePoint boot, WallTime wall) {
+std::string key_json(const report::KeyInspection& told, TimePoint boot, WallTime wall) {
   const WallTime wall_at =
       wall - std::chrono::duration_cast<WallTime::duration>(boot - told.report.at);
   json::object out = hotkeys_object(told.report, wall_at);

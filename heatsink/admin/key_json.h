@@ -6,12 +6,12 @@
 #include <string>
 
 #include "heatsink/admin/json_values.h"
-#include "heatsink/detect/inspection.h"
+#include "heatsink/report/inspection.h"
 
 namespace heatsink::admin {
 
 // hotkeys_json() with the row of this key alone, which has what the server told besides, and
 // "events". `boot` and `wall` are one moment on both clocks.
-std::string key_json(const detect::KeyInspection& told, TimePoint boot, WallTime wall);
+std::string key_json(const report::KeyInspection& told, TimePoint boot, WallTime wall);
 
 }  // namespace heatsink::admin

@@ -5,7 +5,8 @@
 
 #include <boost/json/parse.hpp>
 
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/sample_sources_for_test.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::admin {
 namespace {
@@ -15,7 +16,7 @@ namespace json = boost::json;
 const TimePoint kAskedAt(std::chrono::seconds(1002));
 const WallTime kAskedAtWall(std::chrono::seconds(1'795'262'402));
 
-json::value parsed(const detect::KeyInspection& told) {
+json::value parsed(const report::KeyInspection& told) {
   return json::parse(key_json(told, kAskedAt, kAskedAtWall));
 }
 
@@ -39,7 +40,7 @@ TEST(KeyJson, HasTheRowOfHotkeysAndWhatTheServerTells) {
 }
 
 TEST(KeyJson, WhatIsNotToldHasNoMember) {
-  detect::KeyInspection told = sample_inspection("a", 0);
+  report::KeyInspection told = sample_inspection("a", 0);
   told.type = told.encoding = "";
   told.value_bytes.reset();
   told.memory_bytes.reset();
@@ -53,7 +54,7 @@ TEST(KeyJson, WhatIsNotToldHasNoMember) {
 }
 
 TEST(KeyJson, WhatTheServerSaysIsNoMarkup) {
-  detect::KeyInspection told = sample_inspection("a", 0);
+  report::KeyInspection told = sample_inspection("a", 0);
   told.type = "\x1b[2J";
   told.problem = "the server says: \n\xff";
   const json::value out = parsed(told);

@@ -42,7 +42,7 @@ Answer get_metrics(const Sources& sources, const Asked&) {
 }
 
 Answer get_hotkeys(const Sources& sources, const Asked& asked) {
-  const detect::Report report = sources.report();
+  const report::Report report = sources.report();
   const WallTime wall_at =
       asked.now.wall - std::chrono::duration_cast<WallTime::duration>(asked.now.boot - report.at);
   return {200, hotkeys_json(report, wall_at), "application/json"};
@@ -74,7 +74,7 @@ Answer get_key(const Sources& sources, const Asked& asked) {
             "the parameter name is missing: /api/key?name=NAME&db=0 (write other bytes as %XX)\n"};
   const std::optional<std::uint32_t> db = db_in(query_value(asked.query, "db").value_or("0"));
   if (!db) return {400, "db must be the number of a database, as in db=0\n"};
-  const detect::KeyInspection told = sources.key(*name, *db);
+  const report::KeyInspection told = sources.key(*name, *db);
   if (told.report.keys.empty()) return {503, told.problem + "\n"};
   const TimePoint boot = asked.now.boot;
   return {200, key_json(told, boot, asked.now.wall), "application/json"};
@@ -96,7 +96,7 @@ Answer get_statistic(const Sources& sources, const Asked& asked) {
   return {200, std::move(json).value(), "application/json"};
 }
 
-Answer told(const detect::WarmReport& report, Now now) {
+Answer told(const report::WarmReport& report, Now now) {
   const WallTime wall_at =
       now.wall - std::chrono::duration_cast<WallTime::duration>(now.boot - report.at);
   return {200, warm_json(report, wall_at), "application/json"};
@@ -112,7 +112,7 @@ Answer get_warm(const Sources& sources, const Asked& asked) {
 
 Answer order(const Request& request, const Sources& sources, Now now, bool ends) {
   if (!sources.warm) return kNotHere;
-  Result<detect::WarmOrder> order = parse_warm_order(request.body, ends);
+  Result<report::WarmOrder> order = parse_warm_order(request.body, ends);
   if (!order.ok()) return {400, order.error().message + "\n"};
   return told(sources.warm(*std::move(order)), now);
 }

@@ -10,10 +10,10 @@
 
 #include "heatsink/admin/hotkeys_json.h"
 #include "heatsink/base/result.h"
-#include "heatsink/detect/event.h"
-#include "heatsink/detect/inspection.h"
-#include "heatsink/detect/report.h"
-#include "heatsink/detect/warming.h"
+#include "heatsink/report/event.h"
+#include "heatsink/report/inspection.h"
+#include "heatsink/report/node_report.h"
+#include "heatsink/report/warming.h"
 
 namespace heatsink::admin {
 
@@ -22,17 +22,17 @@ namespace heatsink::admin {
 // but none is called twice at the same time. None throws. What is not set is not there:
 // its pages answer 404. REQUIRES report, metrics, events and ready.
 struct Sources {
-  std::function<detect::Report()> report;
+  std::function<report::Report()> report;
   std::function<std::string()> metrics;                // as kMetricsContentType says
-  std::function<std::vector<detect::Event>()> events;  // oldest first
+  std::function<std::vector<report::Event>()> events;  // oldest first
   // JSON of a window statistic (heatsink stats), over the last so long. kNotFound: there is none.
   // It may ask a server.
   std::function<Result<std::string>(const std::string& name, Nanos window)> statistic;
-  std::function<detect::WarmReport(detect::WarmOrder)> warm;
+  std::function<report::WarmReport(report::WarmOrder)> warm;
   // Of one search, by its number; 0: everything.
-  std::function<detect::WarmReport(std::uint64_t search)> warmed;
+  std::function<report::WarmReport(std::uint64_t search)> warmed;
   // All that is known of a key, after asking the server about its value: it may take two seconds.
-  std::function<detect::KeyInspection(std::string name, std::uint32_t db)> key;
+  std::function<report::KeyInspection(std::string name, std::uint32_t db)> key;
   std::function<Status()> ready;  // an error's message is the reason that /healthz gives
 };
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/admin/metrics_text.h"
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/sample_sources_for_test.h"
 
 namespace heatsink::admin {
 namespace {

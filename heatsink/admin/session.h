@@ -15,7 +15,7 @@
 
 #include "heatsink/admin/answers.h"
 #include "heatsink/admin/http_request.h"
-#include "heatsink/admin/server.h"
+#include "heatsink/admin/server_options.h"
 
 namespace heatsink::admin {
 

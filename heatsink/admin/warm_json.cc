@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "heatsink/admin/base64.h"
+#include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::admin {
@@ -36,26 +36,26 @@ std::optional<std::uint32_t> db_in(const json::object& object) {
 }
 
 // A name alone is one in database 0.
-std::optional<detect::WarmKey> key_in(const json::value& value) {
-  if (value.is_string()) return detect::WarmKey{std::string(value.get_string()), 0};
+std::optional<report::WarmKey> key_in(const json::value& value) {
+  if (value.is_string()) return report::WarmKey{std::string(value.get_string()), 0};
   if (!value.is_object()) return std::nullopt;
   std::optional<std::string> name = name_in(value.get_object());
   const std::optional<std::uint32_t> db = db_in(value.get_object());
   if (!name || !db) return std::nullopt;
-  return detect::WarmKey{std::move(*name), *db};
+  return report::WarmKey{std::move(*name), *db};
 }
 
-Result<std::vector<detect::WarmKey>> keys_in(const json::object& order) {
+Result<std::vector<report::WarmKey>> keys_in(const json::object& order) {
   const json::value* keys = order.if_contains("keys");
   if (keys == nullptr || !keys->is_array() || keys->get_array().empty())
     return wrong("\"keys\" must be a list with at least one name");
-  if (keys->get_array().size() > detect::WarmOrder::kKeysMax) {
-    return wrong("\"keys\" has more than " + std::to_string(detect::WarmOrder::kKeysMax) +
+  if (keys->get_array().size() > report::WarmOrder::kKeysMax) {
+    return wrong("\"keys\" has more than " + std::to_string(report::WarmOrder::kKeysMax) +
                  " keys: split them into several requests");
   }
-  std::vector<detect::WarmKey> out;
+  std::vector<report::WarmKey> out;
   for (const json::value& each : keys->get_array()) {
-    std::optional<detect::WarmKey> key = key_in(each);
+    std::optional<report::WarmKey> key = key_in(each);
     if (!key) {
       return wrong(
           "key " + std::to_string(out.size() + 1) +
@@ -69,7 +69,7 @@ Result<std::vector<detect::WarmKey>> keys_in(const json::object& order) {
 Result<Nanos> time_in(const json::object& order) {
   const json::value* time = order.if_contains("for_seconds");
   const double seconds = time != nullptr && time->is_number() ? time->to_number<double>() : 0;
-  const double most = std::chrono::duration<double>(detect::WarmOrder::kLastsMax).count();
+  const double most = std::chrono::duration<double>(report::WarmOrder::kLastsMax).count();
   if (!std::isfinite(seconds) || seconds < 1 || seconds > most)
     return wrong("\"for_seconds\" must be 1 .. " + std::to_string(static_cast<int>(most)));
   return Nanos(static_cast<std::int64_t>(seconds * 1e9));
@@ -102,13 +102,13 @@ Result<std::string> glob_in(const json::object& order) {
     return wrong(
         "the pattern is malformed: write \"pattern\": \"product:*\", or \"pattern_base64\", not "
         "both");
-  if (std::string fault = detect::pattern_fault(*glob); !fault.empty())
+  if (std::string fault = report::pattern_fault(*glob); !fault.empty())
     return wrong(std::move(fault));
   return *std::move(glob);
 }
 
-Result<detect::WarmPattern> pattern_in(const json::object& order) {
-  using detect::WarmPattern;
+Result<report::WarmPattern> pattern_in(const json::object& order) {
+  using report::WarmPattern;
   constexpr std::size_t kRateMax = 1'000'000;
   Result<std::string> glob = glob_in(order);
   if (!glob.ok()) return glob.error();
@@ -136,8 +136,8 @@ bool has_pattern(const json::object& order) {
 }
 
 // What it is about: one of keys, a pattern and, of an end, a search.
-Result<detect::WarmOrder> order_in(const json::object& object, bool ends) {
-  detect::WarmOrder order;
+Result<report::WarmOrder> order_in(const json::object& object, bool ends) {
+  report::WarmOrder order;
   order.ends = ends;
   const bool of_search = ends && object.contains("search");
   if (object.contains("keys") + has_pattern(object) + of_search > 1)
@@ -148,11 +148,11 @@ Result<detect::WarmOrder> order_in(const json::object& object, bool ends) {
       return wrong("\"search\" must be the number of a search, from the answer to its POST");
     order.search = *search;
   } else if (has_pattern(object)) {
-    Result<detect::WarmPattern> pattern = pattern_in(object);
+    Result<report::WarmPattern> pattern = pattern_in(object);
     if (!pattern.ok()) return pattern.error();
     order.pattern = *std::move(pattern);
   } else {
-    Result<std::vector<detect::WarmKey>> keys = keys_in(object);
+    Result<std::vector<report::WarmKey>> keys = keys_in(object);
     if (!keys.ok()) return keys.error();
     order.keys = *std::move(keys);
   }
@@ -164,7 +164,7 @@ json::value wall_time(TimePoint moment, TimePoint at, WallTime wall_at) {
       iso_time(wall_at + std::chrono::duration_cast<WallTime::duration>(moment - at)));
 }
 
-json::object search_object(const detect::WarmSearch& search, TimePoint at, WallTime wall_at) {
+json::object search_object(const report::WarmSearch& search, TimePoint at, WallTime wall_at) {
   json::array names;
   for (const std::string& name : search.left_out_names)
     names.push_back(json::string(printable(name)));
@@ -172,7 +172,7 @@ json::object search_object(const detect::WarmSearch& search, TimePoint at, WallT
   out["id"] = search.id;
   out["pattern"] = printable(search.glob);
   out["db"] = search.db;
-  out["state"] = detect::to_string(search.state);
+  out["state"] = report::to_string(search.state);
   out["note"] = printable(search.note);
   out["progress"] = number(search.progress);
   out["found"] = search.found;
@@ -184,12 +184,12 @@ json::object search_object(const detect::WarmSearch& search, TimePoint at, WallT
   return out;
 }
 
-json::object key_object(const detect::WarmedKey& key, TimePoint at, WallTime wall_at) {
+json::object key_object(const report::WarmedKey& key, TimePoint at, WallTime wall_at) {
   const bool warmed = key.until > TimePoint{};
   json::object out;
   add_name(out, key.key.name, false);
   out["db"] = key.key.db;
-  out["outcome"] = detect::to_string(key.outcome);
+  out["outcome"] = report::to_string(key.outcome);
   out["note"] = printable(key.note);
   out["warmed_until"] = warmed ? wall_time(key.until, at, wall_at) : nullptr;
   return out;
@@ -197,14 +197,14 @@ json::object key_object(const detect::WarmedKey& key, TimePoint at, WallTime wal
 
 }  // namespace
 
-Result<detect::WarmOrder> parse_warm_order(std::string_view body, bool ends) {
+Result<report::WarmOrder> parse_warm_order(std::string_view body, bool ends) {
   json::parse_options options;
   options.max_depth = kDepthMax;
   json::error_code error;
   const json::value parsed = json::parse({body.data(), body.size()}, error, {}, options);
   if (error) return wrong("the body is not JSON: " + error.message());
   if (!parsed.is_object()) return wrong("the body must be a JSON object: {\"keys\": [...], ...}");
-  Result<detect::WarmOrder> order = order_in(parsed.get_object(), ends);
+  Result<report::WarmOrder> order = order_in(parsed.get_object(), ends);
   if (!order.ok() || ends) return order;
   const Result<Nanos> time = time_in(parsed.get_object());
   if (!time.ok()) return time.error();
@@ -212,12 +212,12 @@ Result<detect::WarmOrder> parse_warm_order(std::string_view body, bool ends) {
   return order;
 }
 
-std::string warm_json(const detect::WarmReport& report, WallTime wall_at) {
+std::string warm_json(const report::WarmReport& report, WallTime wall_at) {
   json::array keys;
-  for (const detect::WarmedKey& key : report.keys)
+  for (const report::WarmedKey& key : report.keys)
     keys.push_back(key_object(key, report.at, wall_at));
   json::array searches;
-  for (const detect::WarmSearch& search : report.searches)
+  for (const report::WarmSearch& search : report.searches)
     searches.push_back(search_object(search, report.at, wall_at));
   json::object out;
   out["at"] = iso_time(wall_at);

@@ -8,16 +8,16 @@
 
 #include "heatsink/admin/json_values.h"
 #include "heatsink/base/result.h"
-#include "heatsink/detect/warming.h"
+#include "heatsink/report/warming.h"
 
 namespace heatsink::admin {
 
 // {"keys": ["a", {"name_base64": "/w==", "db": 3}], "for_seconds": 1800}, or instead of keys
 // "pattern" or "pattern_base64", with "db", "limit", "concurrency" and "rate". `ends`: without the
 // time; or {"search": 7}. An error says what is wrong, and where.
-Result<detect::WarmOrder> parse_warm_order(std::string_view body, bool ends);
+Result<report::WarmOrder> parse_warm_order(std::string_view body, bool ends);
 
 // `wall_at` is the wall clock at report.at.
-std::string warm_json(const detect::WarmReport& report, WallTime wall_at);
+std::string warm_json(const report::WarmReport& report, WallTime wall_at);
 
 }  // namespace heatsink::admin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/admin/warm_json.h"
+#include "heatsink/report/report.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +13,12 @@ namespace {
 namespace json = boost::json;
 
 std::string fault(const std::string& body, bool ends = false) {
-  const Result<detect::WarmOrder> order = parse_warm_order(body, ends);
+  const Result<report::WarmOrder> order = parse_warm_order(body, ends);
   return order.ok() ? "" : order.error().message;
 }
 
 TEST(WarmJson, AnOrderHasKeysAndATime) {
-  const detect::WarmOrder order =
+  const report::WarmOrder order =
       parse_warm_order(
           R"({"keys": ["a", {"name": "b", "db": 3}, {"name_base64": "/w=="}], "for_seconds": 1.5})",
           false)
@@ -47,13 +48,13 @@ TEST(WarmJson, WhatCannotBeIsToldWhere) {
 
 TEST(WarmJson, NoMoreKeysThanOneOrderMayHave) {
   std::string keys = "\"a\"";
-  for (std::size_t i = 1; i < detect::WarmOrder::kKeysMax; ++i) keys += ",\"a\"";
+  for (std::size_t i = 1; i < report::WarmOrder::kKeysMax; ++i) keys += ",\"a\"";
   EXPECT_EQ(fault("{\"keys\": [" + keys + "]}", true), "");
   EXPECT_NE(fault("{\"keys\": [" + keys + ",\"a\"]}", true), "");
 }
 
 TEST(WarmJson, OrAPattern) {
-  const detect::WarmOrder order =
+  const report::WarmOrder order =
       parse_warm_order(R"({"pattern": "sale:*", "db": 3, "for_seconds": 60, "limit": 9,
                            "concurrency": 8, "rate": 2.5})",
                        false)
@@ -87,12 +88,12 @@ TEST(WarmJson, AWrongPatternIsTold) {
 }
 
 TEST(WarmJson, HowFarASearchIs) {
-  detect::WarmReport report;
+  report::WarmReport report;
   report.at = TimePoint(std::chrono::seconds(1000));
-  detect::WarmSearch& search = report.searches.emplace_back();
+  report::WarmSearch& search = report.searches.emplace_back();
   search.id = 7;
   search.glob = "a\xff*";
-  search.state = detect::WarmSearch::State::kFinished;
+  search.state = report::WarmSearch::State::kFinished;
   search.note = "the limit is 2 keys";
   search.progress = 1;
   search.found = 3;
@@ -108,13 +109,13 @@ TEST(WarmJson, HowFarASearchIs) {
 }
 
 TEST(WarmJson, WhatCameOfIt) {
-  detect::WarmReport report;
+  report::WarmReport report;
   report.at = TimePoint(std::chrono::seconds(1000));
   report.keys.push_back({{"a\xff", 3},
-                         detect::WarmOutcome::kMissing,
+                         report::WarmOutcome::kMissing,
                          "no such key",
                          report.at + std::chrono::seconds(60)});
-  report.keys.push_back({{"b", 0}, detect::WarmOutcome::kRefused, "its level is off", {}});
+  report.keys.push_back({{"b", 0}, report::WarmOutcome::kRefused, "its level is off", {}});
   const WallTime wall(std::chrono::seconds(1'795'262'400));
   EXPECT_EQ(json::parse(warm_json(report, wall)), json::parse(R"({
     "at": "2026-11-21T12:00:00.000Z", "problem": "", "keys": [

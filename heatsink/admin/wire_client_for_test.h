@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "heatsink/admin/sample_sources_test.h"
+#include "heatsink/admin/sample_sources_for_test.h"
 #include "heatsink/admin/server.h"
 
 namespace heatsink::admin {

@@ -3,12 +3,14 @@
 // Redis. Start here; every other room sees this one, and this one sees none.
 #pragma once
 
+#include "heatsink/base/base64.h"           // IWYU pragma: export
 #include "heatsink/base/blocked_signals.h"  // IWYU pragma: export
 #include "heatsink/base/byte_buffer.h"      // IWYU pragma: export
 #include "heatsink/base/clock.h"            // IWYU pragma: export
 #include "heatsink/base/config_file.h"      // IWYU pragma: export
 #include "heatsink/base/hash.h"             // IWYU pragma: export
 #include "heatsink/base/hash_inline.h"      // IWYU pragma: export
+#include "heatsink/base/heartbeat_key.h"    // IWYU pragma: export
 #include "heatsink/base/log.h"              // IWYU pragma: export
 #include "heatsink/base/memory_limits.h"    // IWYU pragma: export
 #include "heatsink/base/metric.h"           // IWYU pragma: export
@@ -17,8 +19,10 @@
 #include "heatsink/base/option_list.h"      // IWYU pragma: export
 #include "heatsink/base/printable.h"        // IWYU pragma: export
 #include "heatsink/base/process_metrics.h"  // IWYU pragma: export
+#include "heatsink/base/random.h"           // IWYU pragma: export
 #include "heatsink/base/result.h"           // IWYU pragma: export
 #include "heatsink/base/secret_file.h"      // IWYU pragma: export
 #include "heatsink/base/timed_write.h"      // IWYU pragma: export
 #include "heatsink/base/units.h"            // IWYU pragma: export
 #include "heatsink/base/wall_time.h"        // IWYU pragma: export
+#include "heatsink/base/zipf.h"             // IWYU pragma: export

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "heatsink/capture/decoder.h"
-#include "heatsink/capture/feed.h"
+#include "heatsink/capture/feed_options.h"
 #include "heatsink/capture/kernel_filter.h"
 #include "heatsink/capture/packet.h"
 #include "heatsink/capture/reply_pace.h"

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "heatsink/base/result.h"
-#include "heatsink/capture/feed.h"
+#include "heatsink/capture/feed_options.h"
 #include "heatsink/capture/kernel_filter.h"
 #include "heatsink/capture/packet.h"
 

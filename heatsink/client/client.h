@@ -2,7 +2,7 @@
 // client: local reads of hot keys inside the process. The application's loader fetches values; a
 // hit costs nanoseconds. Start with Client below, then options.h. window_stats.h has the statistics
 // that all processes share. server_options.h builds the server options for the module distributed;
-// metrics.h has the rows of the metrics.
+// metrics.h has the rows of the metrics; runtime.h is what a simulation replaces.
 #pragma once
 
 #include <concepts>
@@ -61,6 +61,8 @@ class Client {
   // is not an error: the Client connects in the background. A port of admin.listen that another
   // process has is not an error either: then this Client has no page.
   explicit Client(const ClientOptions& options = {}) : engine_(options) {}
+  // For simulations: with time and threads of the runtime, which outlives all copies.
+  Client(const ClientOptions& options, Runtime& runtime) : engine_(options, runtime) {}
 
   // Returns the local copy, or calls the loader. Throws what the loader throws. Throws LoadRefused
   // if the key is hot and too many callers wait for its load, or this one waited too long.
@@ -85,7 +87,7 @@ class Client {
     return get(key, engine_.source());
   }
   // Asks the server even if there is a copy; counts nothing and keeps nothing. For loaders that
-  // convert the server's value.
+  // convert the server's value. A later get() may still return an older value from a copy.
   std::optional<std::string> fetch(
       std::string_view key) const requires std::same_as<V, std::string> {
     return engine_.source()(std::string(key));

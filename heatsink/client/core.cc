@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "heatsink/admin/server.h"
@@ -17,11 +18,6 @@ constexpr std::size_t kKnownMax = 4096;             // keys that are told apart 
 constexpr std::uint64_t kBytesPerKey = 250;         // of the recorder
 constexpr std::uint64_t kPerSecondMax = 1'000'000;  // above, accesses are sampled
 constexpr double kBurst = 0.25;
-
-std::uint64_t draw_seed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
 
 detect::RuleSet rules_of(const ClientOptions& options) {
   detect::Rule rule;
@@ -74,30 +70,32 @@ RefreshOptions refresh_options(const ClientOptions& options) {
 
 }  // namespace
 
-Core::Core(const ClientOptions& options)
+Core::Core(const ClientOptions& options, Runtime& runtime)
     : options_(options.checked()),
-      seed_(draw_seed()),
+      runtime_(runtime),
+      seed_(runtime.draw_seed()),
       rules_(rules_of(options)),
       is_counting_(options.detection_enabled),
+      clock_(runtime),
       shards_(recorder_options(options, seed_, rules_), shards_of(options)),
       hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
             .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
-      flights_(static_cast<std::size_t>(options.maximum_waiters)),
+      flights_(static_cast<std::size_t>(options.maximum_waiters), runtime),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
                         .time_since_epoch()
                         .count()),
       selector_(selector_options(options, rules_)),
       counts_(options.window),
       schedule_(refresh_options(options)),
-      random_(draw_seed()),
-      server_(options.server_url.empty()
-                  ? nullptr
-                  : std::make_unique<ServerLink>(options, static_cast<ServerNews&>(*this))) {
+      random_(runtime.draw_seed()),
+      server_(options.server_url.empty() ? nullptr
+                                         : std::make_unique<ServerLink>(
+                                               options, static_cast<ServerNews&>(*this), runtime)) {
   start_page();  // may throw, so before any thread
   if (server_ != nullptr) server_->start();
-  threads_.emplace_back([this] { run_keeper(); });
+  threads_.push_back(runtime.spawn("", [this] { run_keeper(); }));
   for (std::int64_t i = 0; options.refresh_enabled && i < options.refresh_threads; ++i)
-    threads_.emplace_back([this] { run_refresher(); });
+    threads_.push_back(runtime.spawn("", [this] { run_refresher(); }));
 }
 
 Core::~Core() { close(); }
@@ -116,10 +114,10 @@ void Core::close() {
     const std::scoped_lock lock(keeper_mutex_, schedule_mutex_);
     is_closed_ = true;
   }
-  keeper_wakes_.notify_all();
-  schedule_changed_.notify_all();
+  keeper_wakes_->notify_all();
+  schedule_changed_->notify_all();
   if (server_ != nullptr) server_->stop();  // first: loads in the background may wait for it
-  for (std::thread& thread : threads_) thread.join();
+  for (const auto& thread : threads_) thread->join();
   threads_.clear();
   page_.reset();
   for (const std::string& key : hot_.keys()) hot_.remove(hash(key));
@@ -140,7 +138,7 @@ SharedBox Core::load(KeyHash hash, const Load& load) {
 // Who has joined a flight whose value had ended by then wants a later one.
 SharedBox Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
   if (is_in_forked_child_) return load();
-  const TimePoint wanted_at = BootClock::now();
+  const TimePoint wanted_at = now();
   TimePoint not_before = fences_.fence(name_of(hash));
   for (;;) {
     std::shared_ptr<Flight> flight;
@@ -152,7 +150,7 @@ SharedBox Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
 
 SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint since, TimePoint not_before,
                              std::shared_ptr<Flight>& flight) {
-  const Flights::Seat seat = flights_.board(hash, BootClock::now(), not_before);
+  const Flights::Seat seat = flights_.board(hash, now(), not_before);
   flight = seat.flight;
   switch (seat.role) {
     case Flights::Role::kLeads:
@@ -182,7 +180,7 @@ SharedBox Core::brought_by(const Flight& flight) {
 // landed. Its copy is looked at as a hit looks, and after the flight has begun: who joins asks for
 // one that no fence is later than, and a fence makes the copy go.
 bool Core::land_copy(KeyHash hash, const std::shared_ptr<Flight>& flight, TimePoint since) {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = this->now();
   const TimePoint served_until = this->served_until();  // before the copy
   SharedBox box = hot_.copy(hash);
   if (box == nullptr || box->loaded_at < since) return false;
@@ -202,7 +200,7 @@ bool Core::fly(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& 
     const Watch watched = watch(hash, flight->sent_at);  // before the load, or a change is missed
     std::shared_ptr<Box> fresh = load();
     flight->value_ends = watched.deadline;
-    set_times(*fresh, flight->sent_at, BootClock::now(), watched.deadline);
+    set_times(*fresh, flight->sent_at, now(), watched.deadline);
     is_kept = keep(hash, watched, fresh);
     box = std::move(fresh);
   } catch (...) {
@@ -225,8 +223,7 @@ SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const 
 SharedBox Core::stale_instead(KeyHash hash) const {
   if (server_ != nullptr) return nullptr;
   SharedBox old = hot_.copy(hash);
-  const bool may =
-      old != nullptr && BootClock::now() < old->expires_at + options_.stale_while_error;
+  const bool may = old != nullptr && now() < old->expires_at + options_.stale_while_error;
   return may ? old : nullptr;
 }
 
@@ -242,7 +239,7 @@ bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box) {
                    watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
   const bool is_kept = may && hot_.put(hash, box);
   if (server_ != nullptr) {
-    fences_.raise(name, BootClock::now());
+    fences_.raise(name, now());
     if (!is_kept) hot_.drop(hash);
   }
   return is_kept;
@@ -264,14 +261,14 @@ Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
   const bool is_alone = !fences_.write_in_flight(name_of(hash));
   fences_.write_begins(name_of(hash));
   if (server_ != nullptr) hot_.drop(hash);  // others may see what is written before it has ended
-  return {hash, is_alone ? BootClock::now() : TimePoint::min()};
+  return {hash, is_alone ? now() : TimePoint::min()};
 }
 
 void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
   if (is_in_forked_child_) return;
   const NameHash name = name_of(write.hash);
   const std::lock_guard lock(keeping_);
-  const TimePoint now = BootClock::now();
+  const TimePoint now = this->now();
   const bool is_first = fences_.fence(name) < write.began_at;
   fences_.write_ends(name, now);
   // With a server the write itself has ended the tracking: the next load begins it anew.
@@ -287,7 +284,7 @@ void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
 void Core::invalidate(KeyHash hash) {
   if (is_in_forked_child_) return;
   const std::lock_guard lock(keeping_);
-  fences_.raise(name_of(hash), BootClock::now());
+  fences_.raise(name_of(hash), now());
   hot_.drop(hash);
 }
 
@@ -306,7 +303,7 @@ bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
 // While it was not hot, what was read was shown without a fence: no load of an earlier time when it
 // was may come back behind it.
 void Core::make_hot(std::string_view key, KeyHash hash) {
-  if (server_ != nullptr) fences_.raise(name_of(hash), BootClock::now());
+  if (server_ != nullptr) fences_.raise(name_of(hash), now());
   hot_.add(key, hash);
 }
 
@@ -314,18 +311,19 @@ void Core::make_hot(std::string_view key, KeyHash hash) {
 
 void Core::wake_keeper() noexcept {
   if (is_urgent_.exchange(true)) return;
-  keeper_wakes_.notify_one();
+  keeper_wakes_->notify_one();
 }
 
 void Core::run_keeper() {
-  TimePoint reported_at = BootClock::now();
+  TimePoint reported_at = now();
   std::unique_lock lock(keeper_mutex_);
   while (!is_closed_) {
-    keeper_wakes_.wait_for(lock, options_.tick, [&] { return is_closed_ || is_urgent_; });
+    wait_until(runtime_, *keeper_wakes_, lock, now() + options_.tick,
+               [&] { return is_closed_ || is_urgent_; });
     if (is_closed_) return;
     is_urgent_ = false;
     lock.unlock();
-    const TimePoint now = BootClock::now();
+    const TimePoint now = this->now();
     clock_.sync();
     tick(now);
     cache::collect_retired();

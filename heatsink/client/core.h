@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -13,7 +12,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -31,11 +29,12 @@
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/refresh_schedule.h"
+#include "heatsink/client/runtime.h"
 #include "heatsink/client/server_link.h"
 #include "heatsink/client/stats.h"
 #include "heatsink/detect/detect.h"
-#include "heatsink/detect/event.h"
-#include "heatsink/detect/report.h"
+#include "heatsink/report/event.h"
+#include "heatsink/report/node_report.h"
 
 namespace heatsink::admin {
 class Server;
@@ -51,7 +50,8 @@ namespace heatsink::client {
 // may not be destroyed.
 class Core final : private ServerNews {
  public:
-  explicit Core(const ClientOptions& options);  // throws as ServerLink does, and start_page()
+  // Throws as ServerLink does, and start_page(). The runtime outlives it.
+  explicit Core(const ClientOptions& options, Runtime& runtime = system_runtime());
   ~Core();
   Core(const Core&) = delete;
 
@@ -76,6 +76,7 @@ class Core final : private ServerNews {
   }
 
   const ClientOptions& options() const { return options_; }
+  TimePoint now() const noexcept { return runtime_.now(); }  // exact
 
   // ---- copies
 
@@ -169,9 +170,9 @@ class Core final : private ServerNews {
 
   static constexpr std::size_t kEventsMax = 1000;
   void start_page();
-  std::string coherence() const;  // as detect::Report has it
-  detect::Report page_report() const;
-  void add_key(detect::Report& report, const detect::Verdict& verdict,
+  std::string coherence() const;  // as report::Report has it
+  report::Report page_report() const;
+  void add_key(report::Report& report, const detect::Verdict& verdict,
                const std::string& level) const;
   void keep_events(const std::vector<detect::Change>& changes, TimePoint now);
 
@@ -181,7 +182,8 @@ class Core final : private ServerNews {
   void refresh_failed(KeyHash hash);
 
   const ClientOptions options_;
-  const TimePoint started_at_ = BootClock::now();
+  Runtime& runtime_;
+  const TimePoint started_at_ = now();
   const std::uint64_t seed_;
   const detect::RuleSet rules_;
   std::atomic<bool> is_counting_;
@@ -199,7 +201,7 @@ class Core final : private ServerNews {
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_urgent_{false};
   std::mutex keeper_mutex_;
-  std::condition_variable keeper_wakes_;
+  const std::unique_ptr<Condition> keeper_wakes_ = runtime_.make_condition();
 
   mutable std::mutex told_;  // what the keeper tells
   detect::Selector selector_;
@@ -208,11 +210,11 @@ class Core final : private ServerNews {
   std::vector<std::function<void(const HotEvent&)>> callbacks_;
   std::vector<std::function<void(const Stats&)>> report_callbacks_;
   std::unordered_map<std::uint64_t, TimePoint> warmed_;  // by hash: until when
-  std::deque<detect::Event> events_;                     // where there is a page
+  std::deque<report::Event> events_;                     // where there is a page
   std::uint64_t last_event_ = 0;
 
   std::mutex schedule_mutex_;
-  std::condition_variable schedule_changed_;
+  const std::unique_ptr<Condition> schedule_changed_ = runtime_.make_condition();
   RefreshSchedule schedule_;
   std::mutex random_mutex_;
   std::mt19937_64 random_;
@@ -220,7 +222,7 @@ class Core final : private ServerNews {
   std::unique_ptr<ServerLink> server_;   // null: level `ttl`
   std::unique_ptr<admin::Server> page_;  // null: admin.listen is off, or another has the port
   std::mutex closing_;
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;
 
   const OnFork on_fork_{[this] { enter_forked_child(); }};  // last: all else stands by then
 };

@@ -11,6 +11,7 @@
 #include "heatsink/client/core.h"
 #include "heatsink/client/metrics.h"
 #include "heatsink/net/address.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::client {
 namespace {
@@ -49,7 +50,7 @@ void Core::start_page() {
   sources.metrics = [this] { return metrics_text(stats()); };
   sources.events = [this] {
     const std::lock_guard lock(told_);
-    return std::vector<detect::Event>(events_.begin(), events_.end());
+    return std::vector<report::Event>(events_.begin(), events_.end());
   };
   sources.ready = [this] {
     const std::string problem = coherence();
@@ -73,10 +74,10 @@ std::string Core::coherence() const {
   return problem.empty() ? "up" : problem;
 }
 
-detect::Report Core::page_report() const {
+report::Report Core::page_report() const {
   const Stats now = stats();
-  detect::Report report;
-  report.at = BootClock::now();
+  report::Report report;
+  report.at = this->now();
   report.uptime = report.at - started_at_;
   report.window = options_.window;
   report.upstream = source_of(options_);
@@ -103,12 +104,12 @@ detect::Report Core::page_report() const {
   return report;
 }
 
-void Core::add_key(detect::Report& report, const detect::Verdict& verdict,
+void Core::add_key(report::Report& report, const detect::Verdict& verdict,
                    const std::string& level) const {
   using detect::Temperature;
   if (verdict.temperature == Temperature::kHot) ++report.hot_keys;
   if (verdict.temperature == Temperature::kWriteHot) ++report.write_hot_keys;
-  detect::KeyReport& key = report.keys.emplace_back();
+  report::KeyReport& key = report.keys.emplace_back();
   key.verdict = verdict;
   key.level = options_.cache_enabled ? level : "off";
   if (server_ != nullptr) key.max_staleness = options_.max_staleness;
@@ -123,7 +124,7 @@ void Core::keep_events(const std::vector<detect::Change>& changes, TimePoint now
   if (page_ == nullptr) return;
   for (const detect::Change& change : changes) {
     if (events_.size() == kEventsMax) events_.pop_front();
-    events_.push_back(detect::event_of(change, now));
+    events_.push_back(report::event_of(change, now));
     events_.back().number = ++last_event_;
   }
 }

@@ -8,7 +8,7 @@ namespace heatsink::client {
 
 void Core::ask_refresh(KeyHash hash) {
   const std::lock_guard lock(schedule_mutex_);
-  if (schedule_.hurry(hash, BootClock::now())) schedule_changed_.notify_one();
+  if (schedule_.hurry(hash, now())) schedule_changed_->notify_one();
 }
 
 void Core::load_ahead(KeyHash hash, Load load, TimePoint wanted_at) {
@@ -16,39 +16,35 @@ void Core::load_ahead(KeyHash hash, Load load, TimePoint wanted_at) {
     load_since(hash, load, wanted_at);
     return;
   }
-  refresh_later(hash, std::move(load), BootClock::now());
+  refresh_later(hash, std::move(load), now());
   const std::lock_guard lock(schedule_mutex_);
-  if (schedule_.hurry(hash, wanted_at)) schedule_changed_.notify_one();
+  if (schedule_.hurry(hash, wanted_at)) schedule_changed_->notify_one();
 }
 
 void Core::refresh_later(KeyHash hash, Load load, TimePoint loaded_at) {
   const double chance = random();
   const std::lock_guard lock(schedule_mutex_);
   schedule_.loaded(hash, std::move(load), loaded_at, chance);
-  schedule_changed_.notify_one();
+  schedule_changed_->notify_one();
 }
 
 void Core::run_refresher() {
   std::unique_lock lock(schedule_mutex_);
   while (!is_closed_) {
-    if (std::optional<RefreshSchedule::Job> job = schedule_.next(BootClock::now())) {
+    if (std::optional<RefreshSchedule::Job> job = schedule_.next(now())) {
       lock.unlock();
       refresh(*job);
       lock.lock();
       continue;
     }
-    const std::optional<TimePoint> due = schedule_.due_at();
-    if (due)
-      schedule_changed_.wait_for(lock, *due - BootClock::now());
-    else
-      schedule_changed_.wait(lock);
+    schedule_changed_->wait_until(lock, schedule_.due_at().value_or(TimePoint::max()));
   }
 }
 
 // Where a caller loads the key already, or has since it was due, nothing is left to do.
 void Core::refresh(const RefreshSchedule::Job& job) {
   const TimePoint not_before = fences_.fence(name_of(job.hash));
-  const auto flight = flights_.lead(job.hash, BootClock::now(), not_before);
+  const auto flight = flights_.lead(job.hash, now(), not_before);
   const bool is_skipped = flight == nullptr || land_copy(job.hash, flight, job.due);
   if (!is_skipped) {
     fly(job.hash, flight, job.load);
@@ -61,9 +57,9 @@ void Core::refresh(const RefreshSchedule::Job& job) {
   const double chance = random();
   const std::lock_guard lock(schedule_mutex_);
   if (is_skipped)
-    schedule_.skipped(job.hash, BootClock::now(), chance);
+    schedule_.skipped(job.hash, now(), chance);
   else
-    schedule_.succeeded(job.hash, BootClock::now(), chance);
+    schedule_.succeeded(job.hash, now(), chance);
 }
 
 void Core::refresh_failed(KeyHash hash) {
@@ -72,7 +68,7 @@ void Core::refresh_failed(KeyHash hash) {
   bool is_dropped = false;
   {
     const std::lock_guard lock(schedule_mutex_);
-    is_dropped = schedule_.failed(hash, BootClock::now(), chance);
+    is_dropped = schedule_.failed(hash, now(), chance);
   }
   if (!is_dropped) return;
   count(counters_.refresh_drops);

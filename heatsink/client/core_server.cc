@@ -34,7 +34,7 @@ Core::Watch Core::watch(KeyHash hash, TimePoint now) {
 void Core::passed(KeyHash hash) {
   if (server_ == nullptr || is_in_forked_child_ || !hot_.has(hash)) return;
   const std::lock_guard lock(keeping_);
-  fences_.raise(name_of(hash), BootClock::now());
+  fences_.raise(name_of(hash), now());
   hot_.drop(hash);
 }
 
@@ -44,14 +44,14 @@ void Core::on_changed(std::string_view key) {
   count(counters_.invalidations);
   const KeyHash name = hash(key);
   const std::lock_guard lock(keeping_);
-  fences_.raise(name_of(name), BootClock::now());
+  fences_.raise(name_of(name), now());
   hot_.drop(name);
 }
 
 void Core::on_all_changed() {
   count(counters_.flushes);
   const std::lock_guard lock(keeping_);
-  all_changed_at_ = BootClock::now();
+  all_changed_at_ = now();
   for (const std::string& key : hot_.keys()) hot_.drop(hash(key));
 }
 

@@ -6,6 +6,7 @@
 #include "heatsink/cache/pins_inline.h"
 #include "heatsink/client/core.h"
 #include "heatsink/client/metrics.h"
+#include "heatsink/client/runtime.h"
 
 namespace heatsink::client {
 namespace {
@@ -28,8 +29,9 @@ inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePo
 
 // In a forked child the Core is left where it is: it has no threads there, and what its sockets
 // are told the parent's server would hear.
-Engine::Engine(const ClientOptions& options)
-    : core_(new Core(options), [](Core* core) {
+Engine::Engine(const ClientOptions& options) : Engine(options, system_runtime()) {}
+Engine::Engine(const ClientOptions& options, Runtime& runtime)
+    : core_(new Core(options, runtime), [](Core* core) {
         if (!core->is_in_forked_child()) delete core;
       }) {}
 
@@ -82,7 +84,7 @@ bool Engine::is_hot(std::string_view key) const { return core_->is_hot(core_->ha
 
 bool Engine::warm(std::string_view key, Nanos for_so_long, Load load) const {
   const KeyHash hash = core_->hash(key);
-  const TimePoint now = BootClock::now();  // a reader's load may begin before ours
+  const TimePoint now = core_->now();  // a reader's load may begin before ours
   if (!core_->warm(key, hash, now + for_so_long)) return false;
   core_->load_ahead(hash, std::move(load), now);
   return true;

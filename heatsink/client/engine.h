@@ -20,6 +20,7 @@
 namespace heatsink::client {
 
 class Core;  // the implementation; its header is not installed
+class Runtime;
 
 // For Client and Local, not for applications. A handle: copies share one Core. Thread-safe.
 //
@@ -28,6 +29,8 @@ class Core;  // the implementation; its header is not installed
 class Engine {
  public:
   explicit Engine(const ClientOptions& options);
+  // For simulations: with time and threads of the runtime, which outlives all copies.
+  Engine(const ClientOptions& options, Runtime& runtime);
 
   const ClientOptions& options() const;
 

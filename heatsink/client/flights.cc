@@ -17,6 +17,7 @@ Flights::Seat Flights::board(KeyHash hash, TimePoint now, TimePoint not_before) 
   std::shared_ptr<Flight>& latest = under_way_[hash];
   if (auto own = take_off(latest, now, not_before)) return {Role::kLeads, std::move(own)};
   if (latest->waiters >= waiters_max_) return {Role::kRefused, nullptr};
+  if (latest->has_landed == nullptr) latest->has_landed = runtime_.make_condition();
   ++latest->waiters;
   return {Role::kWaits, latest};
 }
@@ -36,12 +37,13 @@ void Flights::land(KeyHash hash, const std::shared_ptr<Flight>& flight, SharedBo
     const auto at = under_way_.find(hash);
     if (at != under_way_.end() && at->second == flight) under_way_.erase(at);
   }
-  flight->has_landed.notify_all();
+  if (flight->has_landed != nullptr) flight->has_landed->notify_all();
 }
 
 bool Flights::wait(Flight& flight, Nanos at_most) {
   std::unique_lock lock(mutex_);
-  const bool in_time = flight.has_landed.wait_for(lock, at_most, [&] { return flight.is_over; });
+  const bool in_time = wait_until(runtime_, *flight.has_landed, lock, runtime_.now() + at_most,
+                                  [&] { return flight.is_over; });
   --flight.waiters;
   return in_time;
 }

@@ -2,7 +2,6 @@
 // One load at a time of a hot key: the others who want it wait for that one, each not too long.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/client/box.h"
+#include "heatsink/client/runtime.h"
 
 namespace heatsink::client {
 
@@ -22,7 +22,7 @@ struct Flight {
   const TimePoint sent_at;
   TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
 
-  std::condition_variable has_landed;
+  std::unique_ptr<Condition> has_landed;  // null: nobody has waited yet
   bool is_over = false;
   SharedBox box;
   std::exception_ptr error;
@@ -32,7 +32,8 @@ struct Flight {
 // Any thread. Nothing is called back under the lock.
 class Flights {
  public:
-  explicit Flights(std::size_t waiters_max) : waiters_max_(waiters_max) {}
+  explicit Flights(std::size_t waiters_max, Runtime& runtime = system_runtime())
+      : waiters_max_(waiters_max), runtime_(runtime) {}
 
   enum class Role { kLeads, kWaits, kRefused };
   struct Seat {
@@ -63,6 +64,7 @@ class Flights {
                                           TimePoint not_before);
 
   const std::size_t waiters_max_;
+  Runtime& runtime_;
   std::mutex mutex_;
   std::unordered_map<KeyHash, std::shared_ptr<Flight>, HashOfHash> under_way_;
 };

@@ -25,15 +25,17 @@ bool is_kept_by_counter(const std::string& file) {
 
 }  // namespace
 
-HitClock::HitClock(const std::string& clock_source_file)
-    : may_count_(is_kept_by_counter(clock_source_file)), first_(read()) {}
+HitClock::HitClock(const Runtime& runtime, const std::string& clock_source_file)
+    : runtime_(runtime),
+      may_count_(runtime.has_system_time() && is_kept_by_counter(clock_source_file)),
+      first_(read()) {}
 
 // The reading that was disturbed least. Its time is not before its ticks.
-HitClock::Reading HitClock::read() noexcept {
+HitClock::Reading HitClock::read() const noexcept {
   Reading best;
   for (int i = 0; i < kReadings; ++i) {
     const std::uint64_t before = ticks();
-    const TimePoint time = BootClock::now();
+    const TimePoint time = runtime_.now();
     const std::uint64_t took = ticks() - before;
     if (i == 0 || took < best.took) best = {before, took, time};
   }

@@ -11,6 +11,7 @@
 #endif
 
 #include "heatsink/base/clock.h"
+#include "heatsink/client/runtime.h"
 
 namespace heatsink::client {
 
@@ -24,14 +25,18 @@ namespace heatsink::client {
 // machine, whose ticks are 4 ms apart).
 class HitClock {
  public:
-  HitClock() : HitClock("/sys/devices/system/clocksource/clocksource0/current_clocksource") {}
-  explicit HitClock(const std::string& clock_source_file);
+  static constexpr char kClockSourceFile[] =
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+  // Exact for ever if the runtime has another time than the system's.
+  explicit HitClock(const Runtime& runtime = system_runtime(),
+                    const std::string& clock_source_file = kClockSourceFile);
 
   // Any thread.
   TimePoint now() const noexcept {
     const std::int64_t offset = offset_.load(std::memory_order_acquire);
     if (offset == kExact) [[unlikely]]
-      return BootClock::now();
+      return runtime_.now();
     return TimePoint(Nanos(offset + scaled(ticks() - first_.ticks)));
   }
 
@@ -47,7 +52,7 @@ class HitClock {
     std::uint64_t ticks = 0, took = 0;  // `took`: ticks from before `time` was read to after it
     TimePoint time{};
   };
-  static Reading read() noexcept;
+  Reading read() const noexcept;
   static std::uint64_t ticks() noexcept {
 #ifdef __x86_64__
     return __rdtsc();
@@ -59,6 +64,7 @@ class HitClock {
     return static_cast<std::int64_t>(Wide{ticks} * nanos_per_tick_ >> 32);
   }
 
+  const Runtime& runtime_;
   bool may_count_;
   Reading first_;                     // these two are set before offset_ is, and not after that
   std::uint64_t nanos_per_tick_ = 0;  // times 2^32

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/client/server_link.h"
 
-#include <pthread.h>
-
 #include <array>
 #include <chrono>
-#include <random>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -53,24 +51,25 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
   return tracker;
 }
 
-redis::LinkOptions link_options(const ClientOptions& options) {
+redis::LinkOptions link_options(const ClientOptions& options, Runtime& runtime) {
   return {.connect_timeout = options.server_connect_timeout,
           .backoff_min = options.server_backoff_min,
           .backoff_max = options.server_backoff_max,
-          .seed = std::random_device{}()};
+          .seed = runtime.draw_seed()};
 }
 
 }  // namespace
 
 struct ServerLink::Wire {
-  Wire(const ClientOptions& options, redis::TrackerEvents& events)
-      : place(url_of(options)),
+  Wire(const ClientOptions& options, redis::TrackerEvents& events, Runtime& runtime)
+      : loop(runtime.make_poller()),
+        place(url_of(options)),
         tracker(tracker_options(options, place.url()), events),
         pipeline({.credentials = {place.url().user, place.url().password},
                   .db = place.url().db,
                   .response_timeout = options.server_response_timeout}),
-        tracking(loop, place, tracker, link_options(options), "local copies"),
-        data(loop, place, pipeline, link_options(options), "server") {
+        tracking(loop, place, tracker, link_options(options, runtime), "local copies"),
+        data(loop, place, pipeline, link_options(options, runtime), "server") {
     place.set_tls(tls_of(options, place.url()));
   }
 
@@ -82,20 +81,18 @@ struct ServerLink::Wire {
   redis::Link data;
 };
 
-ServerLink::ServerLink(const ClientOptions& options, ServerNews& news)
+ServerLink::ServerLink(const ClientOptions& options, ServerNews& news, Runtime& runtime)
     : news_(news),
+      runtime_(runtime),
       max_staleness_(options.max_staleness),
       heartbeat_interval_(options.heartbeat_interval),
       patience_(options.server_connect_timeout + options.server_response_timeout + kTickMax),
-      wire_(std::make_unique<Wire>(options, static_cast<redis::TrackerEvents&>(*this))) {}
+      wire_(std::make_unique<Wire>(options, static_cast<redis::TrackerEvents&>(*this), runtime)) {}
 
 ServerLink::~ServerLink() { stop(); }
 
 void ServerLink::start() {
-  thread_ = std::thread([this] {
-    pthread_setname_np(pthread_self(), "heatsink-link");
-    run();
-  });
+  thread_ = runtime_.spawn("heatsink-link", [this] { run(); });
 }
 
 void ServerLink::run() {
@@ -124,9 +121,10 @@ void ServerLink::stop() {
     const std::lock_guard lock(posting_);
     if (std::exchange(is_stopped_, true)) return;
   }
-  if (!thread_.joinable()) return;
+  if (thread_ == nullptr) return;
   wire_->loop.stop();
-  thread_.join();
+  thread_->join();
+  thread_.reset();
   wire_->tracker.disconnected("the client is closed");
   wire_->pipeline.disconnected("the client is closed");
   wire_.reset();
@@ -154,55 +152,51 @@ void ServerLink::set_problem(const std::string& problem) {
 // ---- commands
 
 resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
-  auto answer = std::make_shared<std::promise<Result<resp::Value>>>();
-  std::future<Result<resp::Value>> reply = answer->get_future();
+  const auto answer = std::make_shared<Awaited<Result<resp::Value>>>(runtime_);
   // The words are the caller's, who may have given up by the time that they are sent.
-  const bool is_posted =
-      post([this, answer, words = std::vector<std::string>(request.begin(), request.end())] {
-        const std::vector<std::string_view> args(words.begin(), words.end());
-        wire_->pipeline.ask(
-            args, [answer](Result<resp::Value> said) { answer->set_value(std::move(said)); },
-            BootClock::now());
-      });
+  const bool is_posted = post([this, answer,
+                               words = std::vector<std::string>(request.begin(), request.end())] {
+    const std::vector<std::string_view> args(words.begin(), words.end());
+    wire_->pipeline.ask(
+        args, [answer](Result<resp::Value> said) { answer->set(std::move(said)); }, runtime_.now());
+  });
   if (!is_posted) throw ServerUnavailable("the client is closed");
-  if (reply.wait_for(patience_) != std::future_status::ready)
+  std::optional<Result<resp::Value>> said = answer->wait_for(patience_);
+  if (!said)
     throw ServerUnavailable(
         "the server did not answer in time; it is unknown whether it executed the request");
-  Result<resp::Value> said = reply.get();
-  if (!said.ok()) throw ServerUnavailable(said.error().message);
-  return std::move(said).value();
+  if (!said->ok()) throw ServerUnavailable(said->error().message);
+  return std::move(*said).value();
 }
 
 // ---- tracking
 
 ServerLink::Watch ServerLink::watch(std::string_view key) {
   if (!is_up_.load(std::memory_order_relaxed)) return {};
-  auto answer = std::make_shared<std::promise<Watch>>();
-  std::future<Watch> watched = answer->get_future();
+  const auto answer = std::make_shared<Awaited<Watch>>(runtime_);
   if (!post([this, answer, name = std::string(key)] { send_watch(name, answer); })) return {};
-  if (watched.wait_for(max_staleness_) != std::future_status::ready) return {};
-  return watched.get();
+  return answer->wait_for(max_staleness_).value_or(Watch{});
 }
 
 // A fill of which nobody wants the value: PTTL tracks the key and says how long it lives; what is
 // read after it may be anything.
-void ServerLink::send_watch(const std::string& key, std::shared_ptr<std::promise<Watch>> answer) {
+void ServerLink::send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer) {
   const redis::FillId id = ++last_id_;
   watches_.emplace(id, std::move(answer));
   const std::array<std::string_view, 2> exists = {"EXISTS", key};
   wire_->tracker.fill(id, {.key = key, .db = wire_->place.url().db, .request = exists},
-                      BootClock::now());
+                      runtime_.now());
 }
 
 void ServerLink::on_filled(const redis::FillReply& reply) {
   const auto found = watches_.find(reply.id);
-  const std::shared_ptr<std::promise<Watch>> answer = std::move(found->second);
+  const std::shared_ptr<Awaited<Watch>> answer = std::move(found->second);
   watches_.erase(found);
   Watch watch;
   watch.is_tracked = reply.usable() && !reply.spoiled;
-  watch.tracked_at = BootClock::now();
+  watch.tracked_at = runtime_.now();
   if (reply.ttl) watch.deadline = reply.sent_at + *reply.ttl;
-  answer->set_value(watch);
+  answer->set(watch);
 }
 
 void ServerLink::on_facts(const redis::ServerFacts& facts) { is_cluster_ = facts.cluster; }

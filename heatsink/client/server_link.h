@@ -5,17 +5,16 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/client/options.h"
+#include "heatsink/client/runtime.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::client {
@@ -38,8 +37,8 @@ class ServerNews {
 class ServerLink final : private redis::TrackerEvents {
  public:
   // Throws std::invalid_argument: server.url, or a file of server.tls-*, cannot be used. Whether
-  // the server is there does not matter.
-  ServerLink(const ClientOptions& options, ServerNews& news);
+  // the server is there does not matter. The runtime outlives it.
+  ServerLink(const ClientOptions& options, ServerNews& news, Runtime& runtime = system_runtime());
   ~ServerLink();
   ServerLink(const ServerLink&) = delete;
 
@@ -79,14 +78,15 @@ class ServerLink final : private redis::TrackerEvents {
   void tick();
   void set_problem(const std::string& problem);
   bool post(std::function<void()> work);
-  void send_watch(const std::string& key, std::shared_ptr<std::promise<Watch>> answer);
+  void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
 
   ServerNews& news_;
+  Runtime& runtime_;
   const Nanos max_staleness_;
   const Nanos heartbeat_interval_;
   const Nanos patience_;  // of a command: to connect and to be answered
   std::unique_ptr<Wire> wire_;
-  std::thread thread_;
+  std::unique_ptr<Thread> thread_;  // null: not started, or stopped
   std::mutex posting_;
   bool is_stopped_ = false;  // guarded by posting_: nobody would run what is posted
   std::atomic<bool> is_up_{false};
@@ -96,7 +96,7 @@ class ServerLink final : private redis::TrackerEvents {
   // The link's thread's:
   bool is_cluster_ = false;
   redis::FillId last_id_ = 0;
-  std::unordered_map<redis::FillId, std::shared_ptr<std::promise<Watch>>> watches_;
+  std::unordered_map<redis::FillId, std::shared_ptr<Awaited<Watch>>> watches_;
 };
 
 }  // namespace heatsink::client

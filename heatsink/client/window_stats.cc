@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <mutex>
-#include <random>
 #include <stdexcept>
 #include <utility>
 
+#include "heatsink/client/runtime.h"
 #include "heatsink/client/server_options.h"
 #include "heatsink/distributed/distributed.h"
 
@@ -22,17 +22,12 @@ std::unique_ptr<distributed::Server> open_server(const ClientOptions& options) {
   return std::move(server).value();
 }
 
-std::uint64_t random_seed() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device();
-}
-
 distributed::WindowStatisticsOptions statistics_options(const ClientOptions& options) {
   return {.length = options.statistics_length,
           .flush_interval = options.statistics_flush_interval,
           .hold = options.statistics_hold,
           .names_max = static_cast<std::size_t>(options.statistics_maximum_names),
-          .seed = random_seed()};
+          .seed = system_runtime().draw_seed()};
 }
 
 [[noreturn]] void raise(const Error& error) {
@@ -71,7 +66,7 @@ struct WindowStats::Core {
         server(open_server(options)),
         statistics(std::make_unique<WindowStatistics>(*server, statistics_options(options))) {}
 
-  TimePoint deadline() const { return BootClock::now() + patience; }
+  TimePoint deadline() const { return system_runtime().now() + patience; }
 
   const Nanos patience;
   const std::unique_ptr<distributed::Server> server;
@@ -111,7 +106,7 @@ std::vector<std::string> WindowStats::list(std::string_view pattern) const {
 }
 
 void WindowStats::flush(Nanos patience) const {
-  const Status flushed = core_->statistics->flush(BootClock::now() + patience);
+  const Status flushed = core_->statistics->flush(system_runtime().now() + patience);
   if (!flushed.ok()) throw ServerUnavailable(flushed.error().message);
 }
 

@@ -22,7 +22,7 @@ struct Access {
   bool local_hit = false;   // a read answered from the local copy
   std::uint32_t bytes = 0;  // of the value, where known
   // Numbers that the vantage point gives to commands and clients; their names are asked for only
-  // when they are shown (TallyNames in recorder.h).
+  // when they are shown (tally_names.h).
   std::uint16_t command = kNoCommand;
   std::uint32_t client = kNoClient;
 };

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/detect/access_for_test.h"
 #include "heatsink/detect/recorder.h"
-#include "heatsink/detect/test_access.h"
-#include "heatsink/detect/window_model.h"
+#include "heatsink/detect/testing/window_model.h"
 
 namespace {
 std::size_t allocations = 0;  // the tests of this program run in one thread

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// detect: which keys are hot, with error bounds, in fixed memory. Time is an argument. No Redis.
-// Start with recorder.h (counting), summary.h (what is handed on), selector.h (judging).
+// detect: which keys are hot, with error bounds, in fixed memory. Time is an argument. It knows
+// keys and accesses, not servers or their protocol. Start with recorder.h (counting), summary.h
+// (what is handed on), selector.h (judging).
 #pragma once
 
-#include "heatsink/detect/absent_max.h"     // IWYU pragma: export
-#include "heatsink/detect/access.h"         // IWYU pragma: export
-#include "heatsink/detect/access_log.h"     // IWYU pragma: export
-#include "heatsink/detect/distinct_keys.h"  // IWYU pragma: export
-#include "heatsink/detect/event.h"          // IWYU pragma: export
-#include "heatsink/detect/heartbeat_key.h"  // IWYU pragma: export
-#include "heatsink/detect/inspection.h"     // IWYU pragma: export
-#include "heatsink/detect/key_pattern.h"    // IWYU pragma: export
-#include "heatsink/detect/key_template.h"   // IWYU pragma: export
-#include "heatsink/detect/measure.h"        // IWYU pragma: export
-#include "heatsink/detect/merge.h"          // IWYU pragma: export
-#include "heatsink/detect/recorder.h"       // IWYU pragma: export
-#include "heatsink/detect/recorder_set.h"   // IWYU pragma: export
-#include "heatsink/detect/report.h"         // IWYU pragma: export
-#include "heatsink/detect/rules.h"          // IWYU pragma: export
-#include "heatsink/detect/selector.h"       // IWYU pragma: export
-#include "heatsink/detect/slot_clock.h"     // IWYU pragma: export
-#include "heatsink/detect/summary.h"        // IWYU pragma: export
-#include "heatsink/detect/warming.h"        // IWYU pragma: export
-#include "heatsink/detect/wire.h"           // IWYU pragma: export
+#include "heatsink/detect/absent_max.h"        // IWYU pragma: export
+#include "heatsink/detect/access.h"            // IWYU pragma: export
+#include "heatsink/detect/access_log.h"        // IWYU pragma: export
+#include "heatsink/detect/distinct_keys.h"     // IWYU pragma: export
+#include "heatsink/detect/key_pattern.h"       // IWYU pragma: export
+#include "heatsink/detect/key_template.h"      // IWYU pragma: export
+#include "heatsink/detect/measure.h"           // IWYU pragma: export
+#include "heatsink/detect/merge.h"             // IWYU pragma: export
+#include "heatsink/detect/recorder.h"          // IWYU pragma: export
+#include "heatsink/detect/recorder_set.h"      // IWYU pragma: export
+#include "heatsink/detect/rules.h"             // IWYU pragma: export
+#include "heatsink/detect/selector.h"          // IWYU pragma: export
+#include "heatsink/detect/selector_options.h"  // IWYU pragma: export
+#include "heatsink/detect/slot_clock.h"        // IWYU pragma: export
+#include "heatsink/detect/summary.h"           // IWYU pragma: export
+#include "heatsink/detect/tally_names.h"       // IWYU pragma: export
+#include "heatsink/detect/verdict.h"           // IWYU pragma: export
+#include "heatsink/detect/wire.h"              // IWYU pragma: export

@@ -6,9 +6,9 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/rules.h"
-#include "heatsink/detect/selector.h"
 #include "heatsink/detect/sightings.h"
 #include "heatsink/detect/summary.h"
+#include "heatsink/detect/verdict.h"
 
 namespace heatsink::detect {
 

@@ -8,7 +8,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/known_key.h"
-#include "heatsink/detect/selector.h"
+#include "heatsink/detect/selector_options.h"
 
 namespace heatsink::detect {
 

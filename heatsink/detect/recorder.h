@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/access.h"
@@ -14,17 +13,9 @@
 #include "heatsink/detect/measure.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
+#include "heatsink/detect/tally_names.h"
 
 namespace heatsink::detect {
-
-// Names for the numbers in an Access. Called by the recorder's thread, in summarize(), for the few
-// keys whose commands and clients are told. Must outlive the recorder.
-class TallyNames {
- public:
-  virtual ~TallyNames() = default;
-  virtual std::string command(std::uint16_t number) const = 0;
-  virtual std::string client(std::uint32_t number) const = 0;
-};
 
 inline constexpr std::size_t kRecorderBytesMin = 65'536;  // less is taken as this
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "heatsink/detect/access_for_test.h"
 #include "heatsink/detect/start_for_test.h"
-#include "heatsink/detect/test_access.h"
 
 namespace heatsink::detect {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "heatsink/detect/access_for_test.h"
 #include "heatsink/detect/start_for_test.h"
-#include "heatsink/detect/test_access.h"
-#include "heatsink/detect/window_model.h"
+#include "heatsink/detect/testing/window_model.h"
 
 namespace heatsink::detect {
 namespace {

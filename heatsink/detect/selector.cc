@@ -36,20 +36,6 @@ void show_evidence(Verdict& verdict, const Evidence& evidence) {
 
 }  // namespace
 
-const char* to_string(Temperature temperature) {
-  switch (temperature) {
-    case Temperature::kCold:
-      return "cold";
-    case Temperature::kWarm:
-      return "warm";
-    case Temperature::kHot:
-      return "hot";
-    case Temperature::kWriteHot:
-      return "write-hot";
-  }
-  return "cold";
-}
-
 struct Selector::State {
   explicit State(const SelectorOptions& given)
       : options(sane(given)), places(options), windows(options.rules.measures().size()) {}

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/detect/access_for_test.h"
 #include "heatsink/detect/recorder.h"
 #include "heatsink/detect/start_for_test.h"
-#include "heatsink/detect/test_access.h"
 
 namespace heatsink::detect {
 namespace {

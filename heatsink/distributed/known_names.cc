@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/hash.h"
+#include "heatsink/base/random.h"
 
 namespace heatsink::distributed {
 namespace {
@@ -15,19 +16,12 @@ unsigned shift_for(std::size_t places) {
   return 64U - static_cast<unsigned>(std::countr_zero(places));
 }
 
-// Of any seed a number like no other (splitmix64: Steele, Lea, Flood, OOPSLA 2014).
-std::uint64_t mixed(std::uint64_t seed) {
-  seed += 0x9e3779b97f4a7c15U;
-  seed = (seed ^ (seed >> 30U)) * 0xbf58476d1ce4e5b9U;
-  seed = (seed ^ (seed >> 27U)) * 0x94d049bb133111ebU;
-  return seed ^ (seed >> 31U);
-}
-
 }  // namespace
 
 KnownNames::KnownNames(std::uint64_t secret)
     : factors_{}, shift_(shift_for(kPlacesAtFirst)), places_(kPlacesAtFirst) {
-  for (std::uint64_t& factor : factors_) factor = (secret = mixed(secret)) | 1U;
+  Random random(secret);
+  for (std::uint64_t& factor : factors_) factor = random.next() | 1U;
 }
 
 std::uint64_t KnownNames::hash_of_long(std::string_view name) const noexcept {

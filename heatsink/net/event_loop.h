@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's epoll: readiness, timers, and work posted by other threads.
+// One thread's events: ready connections, due timers, and work posted by other threads.
 #pragma once
 
 #include <cstdint>
@@ -8,36 +8,22 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/net/interest.h"
+#include "heatsink/net/poller.h"
 #include "heatsink/net/timer_queue.h"
 
 namespace heatsink::net {
-
-// What a registered file descriptor can hear. Level-triggered.
-class FdHandler {
- public:
-  virtual void on_readable() = 0;
-  virtual void on_writable() = 0;
-  // EPOLLHUP or EPOLLERR while it may not read or cannot write: the peer is gone. Heard with kNone
-  // too, and each turn anew until removed. The default treats it as readable, so that read() tells
-  // the error.
-  virtual void on_hangup() { on_readable(); }
-
- protected:
-  ~FdHandler() = default;
-};
-
-enum class Interest : std::uint32_t { kNone = 0, kRead = 1, kWrite = 4, kReadWrite = 5 };
 
 // Runs on one thread; only post() and stop() may be called from others (none from a signal
 // handler). A turn: events (256 at most), due timers, posted work, turn-end hooks. Handlers are not
 // owned: a handler removes itself before it dies, which it may do at any time, also inside a
 // callback: no event of a removed registration is delivered, even if it was already fetched from
 // the kernel.
-// Cost: one epoll_wait and one look at the clock per turn, one epoll_ctl per change of interest,
-// none per event; one timerfd_settime when a timer becomes the next one, or the next one has run.
+// Cost: one wait and one look at the clock per turn; of the system calls below, see EpollPoller.
 class EventLoop {
  public:
-  EventLoop();  // ends the program with a sentence when the kernel has no descriptor left for it
+  EventLoop();                                         // the kernel's: see EpollPoller
+  explicit EventLoop(std::unique_ptr<Poller> poller);  // null: the kernel's
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
 
@@ -60,12 +46,16 @@ class EventLoop {
   // At the end of each turn, after all else in it: for flushing what the turn produced. Hooks are
   // added before run(), never inside a hook, and stay.
   void on_turn_end(std::function<void()> hook);
-  // Around a sleep in epoll_wait, not around a look that returns at once: for marking this thread
-  // as holding no reference (QSBR).
+  // Around a sleep in Poller::wait(), not around a look that returns at once: for marking this
+  // thread as holding no reference (QSBR).
   void around_sleep(std::function<void()> before, std::function<void()> after);
 
-  // The time read after epoll_wait last returned: good for timers and slots, not for leases.
+  // The time read at the beginning of the turn: good for timers and slots, not for leases.
   TimePoint now() const { return now_; }
+  TimePoint clock() const;  // the time now
+
+  // Starts to connect; wait until the stream is writable for its first open().
+  Result<Stream> connect(const ResolvedAddress& address, const TlsContext& context);
 
   void run();   // until stop()
   void stop();  // thread-safe, also before run(); what was posted earlier runs first

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// How other threads reach a loop: work in a locked vector, and an eventfd that ends the loop's
-// sleep.
+// How other threads reach a loop: work in a locked vector, and a call that ends the loop's sleep.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
-
-#include "heatsink/net/fd.h"
 
 namespace heatsink::net {
 
-// post() is for any thread; all else for the owner's. The kernel is asked only when the owner
-// sleeps, once per sleep; an owner that finds nothing posted takes no lock.
+// post() is for any thread; all else for the owner's. `wake` is called only when the owner sleeps,
+// once per sleep; an owner that finds nothing posted takes no lock.
 class Mailbox {
  public:
-  Mailbox();
-
-  // To be watched for reading, edge-triggered: it is never read, each write is a new edge.
-  int wake_fd() const { return wake_fd_.get(); }
+  // `wake` is called from any thread; if `wakes_always`, also while the owner is awake.
+  explicit Mailbox(std::function<void()> wake, bool wakes_always = false)
+      : wake_(std::move(wake)), wakes_always_(wakes_always) {}
 
   // Appends; wakes the owner if it sleeps and nobody has yet.
   void post(std::function<void()> work);
@@ -35,7 +32,8 @@ class Mailbox {
   // its push, so that who sees kPosted finds the work.
   enum class State { kAwake, kAsleep, kPosted };
 
-  Fd wake_fd_;
+  const std::function<void()> wake_;
+  const bool wakes_always_;
   std::atomic<State> state_{State::kAwake};
   std::vector<std::function<void()>> running_;  // owner's; swapped, so that both keep their memory
   std::mutex mutex_;

@@ -3,10 +3,13 @@
 
 #include <utility>
 
+#include "heatsink/net/tls_session.h"
+
 namespace heatsink::net {
 
-Stream::Stream(Fd socket, const TlsContext& context) : socket_(std::move(socket)) {
-  if (context) tls_ = std::make_unique<TlsSession>(socket_.get(), context);
+Stream::Stream(Fd socket, const TlsContext& context)
+    : socket_(std::move(socket)), fd_(socket_.get()) {
+  if (context) channel_ = std::make_unique<TlsSession>(fd_, context);
 }
 
 Result<Stream> Stream::connect(const ResolvedAddress& address, const TlsContext& context) {
@@ -18,9 +21,10 @@ Result<Stream> Stream::connect(const ResolvedAddress& address, const TlsContext&
 }
 
 void Stream::close() {
-  if (tls_) tls_->say_goodbye();
-  tls_.reset();
+  if (channel_) channel_->close();
+  channel_.reset();
   socket_.close();
+  fd_ = -1;
   connecting_ = false;
 }
 
@@ -29,17 +33,18 @@ Result<Interest> Stream::open() {
     if (const Status connected = connect_result(socket_); !connected.ok()) return connected.error();
     connecting_ = false;
   }
-  if (!tls_ || tls_->is_open()) return Interest::kNone;
-  return tls_->shake_hands();
+  if (!channel_ || channel_->is_open()) return Interest::kNone;
+  return channel_->open();
 }
 
 std::string Stream::too_slow() const {
-  return connecting_ || !tls_ ? "connecting timed out"
-                              : "the TLS handshake timed out: is this its TLS port?";
+  return connecting_ || !channel_ ? "connecting timed out"
+                                  : "the TLS handshake timed out: is this its TLS port?";
 }
 
 std::string Stream::loss() const {
-  return tls_ && !tls_->fault().empty() ? tls_->fault() : "the connection was lost";
+  const std::string fault = channel_ ? channel_->fault() : "";
+  return fault.empty() ? "the connection was lost" : fault;
 }
 
 }  // namespace heatsink::net

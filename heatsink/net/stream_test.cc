@@ -2,6 +2,7 @@
 // Both ends of a connection in one thread, with a certificate made here; whom a stream trusts and
 // what an operator reads is tested from outside, in tests/security.
 #include "heatsink/net/stream.h"
+#include "heatsink/net/tls_session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

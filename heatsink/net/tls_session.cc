@@ -108,7 +108,7 @@ bool TlsSession::looks_plain() const {
   return ::recv(fd_, &first, 1, MSG_PEEK) == 1 && first != 22;
 }
 
-Result<Interest> TlsSession::shake_hands() {
+Result<Interest> TlsSession::open() {
   assert(!failed_);
   if (context_.is_server() && !std::exchange(heard_, true) && looks_plain()) {
     failed_ = peer_speaks_plain_ = true;
@@ -205,7 +205,7 @@ IoResult TlsSession::stopped(int result) noexcept {
   return {IoStatus::kClosed, 0, error_number_ != 0 ? error_number_ : EPROTO};
 }
 
-void TlsSession::say_goodbye() {
+void TlsSession::close() {
   if (!is_open_ || failed_) return;
   ERR_clear_error();
   static_cast<void>(SSL_shutdown(session_.get()));  // its answer is not waited for

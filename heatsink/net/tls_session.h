@@ -6,8 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "heatsink/net/event_loop.h"
-#include "heatsink/net/socket.h"
+#include "heatsink/net/channel.h"
 #include "heatsink/net/tls_context.h"
 
 struct ssl_st;
@@ -21,28 +20,24 @@ namespace heatsink::net {
 //
 // A read gives whole records, so with room for one (kRecordBytesMax) nothing decrypted is left
 // behind that a level-triggered loop would not tell of.
-class TlsSession {
+class TlsSession final : public Channel {
  public:
   static constexpr std::size_t kRecordBytesMax = 16 * 1024;
 
   TlsSession(int fd, TlsContext context);
-  ~TlsSession();
+  ~TlsSession() override;
   TlsSession(const TlsSession&) = delete;
 
-  bool is_open() const { return is_open_; }
-  // One step: kNone when done, else what to wait for. Errors say whose fault it is, for an
-  // operator.
-  Result<Interest> shake_hands();
+  Result<Interest> open() override;  // one step of the handshake
+  bool is_open() const override { return is_open_; }
 
-  IoResult read(char* bytes, std::size_t size) noexcept;
-  // After kAgain the same bytes come again first, perhaps from another place.
-  IoResult write(const char* bytes, std::size_t size) noexcept;
-  void say_goodbye();  // close_notify, if there is room for it
+  IoResult read(char* bytes, std::size_t size) noexcept override;
+  IoResult write(const char* bytes, std::size_t size) noexcept override;
+  bool peer_has_ended() const noexcept override { return net::peer_has_ended(fd_); }
+  void close() override;  // sends close_notify
 
-  bool peer_speaks_plain() const { return peer_speaks_plain_; }
-
-  // Why the last read or write has ended the connection; "": the other side just closed.
-  const std::string& fault() const { return fault_; }
+  bool peer_speaks_plain() const override { return peer_speaks_plain_; }
+  std::string fault() const override { return fault_; }
 
  private:
   struct SocketBio;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heatsink/observe/seconds.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 namespace {
@@ -216,7 +217,7 @@ Observation CaptureSource::observe(TimePoint now) {
   out.report.sampled = summary_.sampled;
   out.report.absent_max =
       (static_cast<double>(summary_.absent_max) + loss_.commands_max()) / seconds;
-  for (const detect::KeyReport& key : out.report.keys)
+  for (const report::KeyReport& key : out.report.keys)
     out.answers.push_back(tally_.answers(key.verdict.count.hash, seen_));
   return out;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/observe/captured_for_test.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 namespace {
@@ -100,7 +101,7 @@ TEST_F(CaptureSourceTest, TheRowsAreWhatPassed) {
   EXPECT_NEAR(seen.report.requests_rate, 1000, 20);
   EXPECT_NEAR(seen.report.writes_rate, 400, 10);
   ASSERT_EQ(seen.report.keys.size(), 51u);
-  const detect::KeyReport& hot = seen.report.keys[0];
+  const report::KeyReport& hot = seen.report.keys[0];
   EXPECT_EQ(hot.verdict.count.key, "hot");
   EXPECT_EQ(hot.verdict.temperature, detect::Temperature::kHot);
   EXPECT_NEAR(hot.verdict.rate, 600, 12);

@@ -6,12 +6,13 @@
 #include <algorithm>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 namespace {
 
-using detect::KeyReport;
 using detect::Verdict;
+using report::KeyReport;
 
 constexpr std::size_t kNameBytesShown = 60;
 

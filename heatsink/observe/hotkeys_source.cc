@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "heatsink/base/hash.h"
-#include "heatsink/detect/heartbeat_key.h"
+#include "heatsink/base/heartbeat_key.h"
 
 namespace heatsink::observe {
 namespace {
@@ -57,8 +57,7 @@ void HotkeysSource::take(const resp::Value& reply, TimePoint now) {
   if (told->rows.empty()) return;
   empty_ = 0;
   latest_ = std::move(*told);
-  std::erase_if(latest_.rows,
-                [](const KeyRow& row) { return detect::is_heartbeat_key(row.count.key); });
+  std::erase_if(latest_.rows, [](const KeyRow& row) { return is_heartbeat_key(row.count.key); });
   state_ = SourceState::kRunning;
 }
 

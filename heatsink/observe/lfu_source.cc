@@ -10,8 +10,8 @@
 #include <sstream>
 #include <utility>
 
+#include "heatsink/base/heartbeat_key.h"
 #include "heatsink/base/printable.h"
-#include "heatsink/detect/heartbeat_key.h"
 #include "heatsink/observe/hex.h"
 #include "heatsink/observe/server_info.h"
 
@@ -193,7 +193,7 @@ void LfuSource::next_database(TimePoint /*now*/) {
 }
 
 void LfuSource::keep_best(Candidate candidate) {
-  if (detect::is_heartbeat_key(candidate.key)) return;
+  if (is_heartbeat_key(candidate.key)) return;
   if (best_.size() >= kKept && candidate.counter <= best_.back().counter) return;
   const auto same = [&](const Candidate& other) {  // SCAN may tell a key twice
     return other.db == candidate.db && other.key == candidate.key;

@@ -25,7 +25,7 @@ void Link::update(TimePoint now) {
 
 void Link::connect(TimePoint now) {
   auto started =
-      net::Stream::connect(server_.addresses[attempts_++ % server_.addresses.size()], server_.tls);
+      loop_.connect(server_.addresses[attempts_++ % server_.addresses.size()], server_.tls);
   if (!started) return fail(started.error(), now);
   stream_ = std::move(started).value();
   connect_by_ = now + kConnectTimeout;

@@ -13,6 +13,7 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/observe/seconds.h"
 #include "heatsink/observe/server_info.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 namespace {
@@ -251,10 +252,10 @@ std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summ
 
 // As if one key had in each window the most that any has there which is not told.
 std::optional<double> MonitorSource::absent_max(const std::vector<detect::Summary>& summaries,
-                                                double watched, const detect::Report& told) const {
+                                                double watched, const report::Report& told) const {
   if (windows_.empty()) return std::nullopt;
   std::set<std::uint64_t> listed;
-  for (const detect::KeyReport& row : told.keys) listed.insert(row.verdict.count.hash.value);
+  for (const report::KeyReport& row : told.keys) listed.insert(row.verdict.count.hash.value);
   std::vector<WindowCount> counts;
   for (std::size_t i = 0; i < windows_.size(); ++i) {
     std::uint64_t most = summaries[i].absent_max;

@@ -15,6 +15,7 @@
 #include "heatsink/observe/monitor_stream.h"
 #include "heatsink/observe/rows.h"
 #include "heatsink/observe/source.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 
@@ -62,7 +63,7 @@ class MonitorSource final : public Source {
   SourceFacts facts() const;
   std::vector<KeyRow> rows(const std::vector<detect::Summary>& summaries, double watched) const;
   std::optional<double> absent_max(const std::vector<detect::Summary>& summaries, double watched,
-                                   const detect::Report& told) const;
+                                   const report::Report& told) const;
 
   MonitorSourceOptions options_;
   Dialogue dialogue_;

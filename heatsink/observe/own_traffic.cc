@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "heatsink/detect/heartbeat_key.h"
+#include "heatsink/base/heartbeat_key.h"
 
 namespace heatsink::observe {
 namespace {
@@ -28,7 +28,7 @@ bool OwnTraffic::is_own(std::string_view address, std::string_view command, std:
     return false;
   }
   if (command != "exists" || key.empty()) return false;
-  if (detect::is_heartbeat_key(key)) return true;
+  if (is_heartbeat_key(key)) return true;
   const auto found = hellos_.find(std::string(address));
   return found != hellos_.end() && found->second >= kHellosOfATracker;
 }

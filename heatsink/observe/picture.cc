@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heatsink/observe/rows.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t kNotesMax = 8;
 
 struct Placed {
-  detect::KeyReport key;
+  report::KeyReport key;
   std::string node;
 };
 
@@ -40,7 +41,7 @@ void rescale(detect::Verdict& key, double of_node, double of_all) {
   if (of_requests) key.share *= of_node / of_all;
 }
 
-void add_totals(const detect::Report& node, detect::Report& out) {
+void add_totals(const report::Report& node, report::Report& out) {
   out.at = std::max(out.at, node.at);
   out.window = std::max(out.window, node.window);
   out.uptime = std::max(out.uptime, node.uptime);
@@ -68,7 +69,7 @@ std::optional<double> absent_max_of(const std::vector<OfNode>& all) {
 std::vector<Placed> placed_rows(std::vector<OfNode>& all, double of_all) {
   std::vector<Placed> rows;
   for (OfNode& each : all) {
-    for (detect::KeyReport& key : each.seen.report.keys) {
+    for (report::KeyReport& key : each.seen.report.keys) {
       rescale(key.verdict, each.seen.report.requests_rate, of_all);
       rows.push_back({std::move(key), each.node});
     }
@@ -159,7 +160,7 @@ Observation join_nodes(std::vector<OfNode> all, std::string upstream) {
   out.trouble = joined_trouble(all);
   out.progress = joined_progress(all);
   out.interval = joined_interval(all);
-  detect::Report& report = out.report;
+  report::Report& report = out.report;
   report = best->seen.report;
   report.keys.clear();
   report.requests_rate = report.reads_rate = report.writes_rate = report.misses_rate = 0;

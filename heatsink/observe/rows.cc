@@ -47,8 +47,8 @@ detect::Temperature temperature_of(const KeyRow& row, double requests_rate) {
                                             : detect::Temperature::kHot;
 }
 
-detect::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, TimePoint now) {
-  detect::KeyReport out;
+report::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, TimePoint now) {
+  report::KeyReport out;
   detect::Verdict& verdict = out.verdict;
   verdict.temperature = temperature_of(row, totals.requests_rate);
   verdict.measure = {window, row.dimension};
@@ -69,12 +69,12 @@ detect::KeyReport report_of(KeyRow&& row, const Totals& totals, Nanos window, Ti
 
 }  // namespace
 
-detect::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::string upstream,
+report::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::string upstream,
                            Nanos window, Nanos watched, TimePoint now) {
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const KeyRow& row) { return row.rate.rate; });
   if (rows.size() > kRowsMax) rows.resize(kRowsMax);
-  detect::Report report;
+  report::Report report;
   report.at = now;
   report.window = window;
   report.uptime = watched;
@@ -94,7 +94,7 @@ detect::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::
       "(detection.hot-qps)";
   report.quiet = "no key is proven to have 10 % of the accesses";
   for (KeyRow& row : rows) report.keys.push_back(report_of(std::move(row), totals, window, now));
-  for (const detect::KeyReport& key : report.keys) {
+  for (const report::KeyReport& key : report.keys) {
     report.hot_keys += key.verdict.temperature == detect::Temperature::kHot ? 1 : 0;
     report.write_hot_keys += key.verdict.temperature == detect::Temperature::kWriteHot ? 1 : 0;
   }

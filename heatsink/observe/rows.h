@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/detect/report.h"
 #include "heatsink/observe/rate_bounds.h"
+#include "heatsink/report/node_report.h"
 
 namespace heatsink::observe {
 
@@ -38,7 +38,7 @@ inline constexpr std::size_t kRowsMax = 100;
 
 // Judges and orders the rows, keeps the kRowsMax busiest, and scales their counts to `window`.
 // `upstream`: the server, without a password; `watched`: since when.
-detect::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::string upstream,
+report::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::string upstream,
                            Nanos window, Nanos watched, TimePoint now);
 
 }  // namespace heatsink::observe

@@ -5,9 +5,9 @@
 
 namespace heatsink::observe {
 
-void Since::tell(detect::Report& report, TimePoint now) {
+void Since::tell(report::Report& report, TimePoint now) {
   std::map<Key, Seen> still;
-  for (detect::KeyReport& row : report.keys) {
+  for (report::KeyReport& row : report.keys) {
     detect::Verdict& verdict = row.verdict;
     const Key key(verdict.count.db, verdict.count.key);
     const auto before = seen_.find(key);

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "heatsink/detect/report.h"
+#include "heatsink/report/node_report.h"
 
 namespace heatsink::observe {
 
@@ -16,7 +16,7 @@ class Since {
  public:
   // Sets `since` of each verdict: when the key was first seen with that temperature, of those
   // reports one after another that had it with it.
-  void tell(detect::Report& report, TimePoint now);
+  void tell(report::Report& report, TimePoint now);
 
  private:
   struct Seen {

@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "heatsink/observe/times_for_test.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 namespace {
 
 using detect::Temperature;
 
-detect::KeyReport row(const std::string& key, Temperature temperature, std::uint32_t db = 0) {
-  detect::KeyReport out;
+report::KeyReport row(const std::string& key, Temperature temperature, std::uint32_t db = 0) {
+  report::KeyReport out;
   out.verdict.count.key = key;
   out.verdict.count.db = db;
   out.verdict.temperature = temperature;
@@ -24,8 +25,8 @@ detect::KeyReport row(const std::string& key, Temperature temperature, std::uint
 
 TEST(Since, IsWhenAKeyWasFirstSeenAsHotAsItIs) {
   Since since;
-  const auto told = [&since](std::vector<detect::KeyReport> rows, int ms) {
-    detect::Report report;
+  const auto told = [&since](std::vector<report::KeyReport> rows, int ms) {
+    report::Report report;
     report.keys = std::move(rows);
     since.tell(report, at(ms));
     return report.keys.front().verdict.since;

@@ -7,8 +7,9 @@
 #include <limits>
 #include <utility>
 
-#include "heatsink/detect/heartbeat_key.h"
+#include "heatsink/base/heartbeat_key.h"
 #include "heatsink/observe/server_info.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::observe {
 namespace {
@@ -124,7 +125,7 @@ void SlotsSource::ask_counters(const std::vector<resp::Value>& keys, TimePoint n
 std::vector<KeyRow> SlotsSource::listed_rows() const {
   std::vector<KeyRow> rows;
   for (const Listed& listed : listed_) {
-    if (detect::is_heartbeat_key(listed.key)) continue;
+    if (is_heartbeat_key(listed.key)) continue;
     KeyRow row;
     row.count.key = listed.key.substr(0, detect::kKeyBytesMax);
     row.count.key_truncated = listed.key.size() > detect::kKeyBytesMax;
@@ -163,7 +164,7 @@ bool SlotsSource::is_hot_slot(std::uint16_t slot) const {
 
 Observation SlotsSource::observe(TimePoint now) {
   Observation out = monitor_.observe(now);
-  std::erase_if(out.report.keys, [this](const detect::KeyReport& key) {
+  std::erase_if(out.report.keys, [this](const report::KeyReport& key) {
     return !is_hot_slot(resp::key_slot(key.verdict.count.key));
   });
   out.report.absent_max.reset();  // it may be in another slot

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/detect/report.h"
 #include "heatsink/observe/conversation.h"
 #include "heatsink/observe/key_answers.h"
 #include "heatsink/observe/key_details.h"
+#include "heatsink/report/node_report.h"
 
 namespace heatsink::observe {
 
@@ -53,7 +53,7 @@ struct Interval {
 // scaled to report.window; what a source cannot know (hits, copies) is 0. A key is kHot when it
 // alone is a tenth of what the source sees, kWarm from a hundredth on, else kCold.
 struct Observation {
-  detect::Report report;
+  report::Report report;
   SourceFacts facts;
   SourceState state = SourceState::kStarting;
   // The rates and their bounds are of this interval, which may have ended a while ago: whoever

@@ -31,7 +31,7 @@ void AccessProbe::start() {
   asked_it_ = false;
   const net::TlsContext tls = shared_.place.tls();
   for (const net::ResolvedAddress& address : shared_.place.addresses()) {
-    Result<net::Stream> started = net::Stream::connect(address, tls);
+    Result<net::Stream> started = loop_.connect(address, tls);
     if (!started.ok()) continue;
     socket_ = std::move(started).value();
     if (!loop_.add(socket_.fd(), net::Interest::kReadWrite, *this).ok()) {

@@ -12,11 +12,12 @@
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/proxy/reply_queue.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
 
-class Session;
+class Requester;
 
 // Of two SETs at the same time the later one counts; additions of one sign make a sum. Additions of
 // both signs do not: what each is told must be a number that the key could have had, and with one
@@ -51,7 +52,8 @@ class CoalescedWrite {
 
   // The write of one client.
   struct Part {
-    Session* session;
+    Requester* session;
+    ReplyQueue::Ticket ticket;  // of its reply
     std::int64_t amount;
     std::string_view request;  // in wire form
     bool silent;               // the client wants no reply
@@ -71,18 +73,27 @@ class CoalescedWrite {
   // differ in nothing that an error could be about.
   bool separate_after_error() const { return kind_ != CoalesceKind::kSet && size() > 1; }
 
-  // In the order in which they came, which is that in which they take effect. visit(Session&,
-  // silent, std::string_view wire): what the server would have said to each, if it said `reply` to
-  // all.
+  // Whose write it is, and whether he wants a reply.
+  struct Writer {
+    Requester& session;
+    ReplyQueue::Ticket ticket;
+    bool silent;
+  };
+
+  // In the order in which they came, which is that in which they take effect. visit(Writer,
+  // std::string_view wire): what the server would have said to each, if it said `reply` to all.
   template <class Visit>
   void for_each_reply(std::string_view reply, Visit visit) const;
-  // visit(Session&, silent, std::string_view request): of SETs, the request is empty.
+  // visit(Writer, std::string_view request): of SETs, the request is empty.
   template <class Visit>
   void for_each(Visit visit) const;
 
  private:
   struct Kept {
-    Session* session;
+    Writer writer() const { return {*session, ticket, silent}; }
+
+    Requester* session;
+    ReplyQueue::Ticket ticket;
     std::int64_t amount;
     std::uint32_t bytes;  // of its request in requests_
     bool silent;
@@ -103,7 +114,7 @@ template <class Visit>
 void CoalescedWrite::for_each_reply(std::string_view reply, Visit visit) const {
   const std::optional<std::int64_t> total = number_of(reply);
   if (kind_ == CoalesceKind::kSet || !total) {
-    for (const Kept& part : parts_) visit(*part.session, part.silent, reply);
+    for (const Kept& part : parts_) visit(part.writer(), reply);
     return;
   }
   ByteBuffer wire;
@@ -112,7 +123,7 @@ void CoalescedWrite::for_each_reply(std::string_view reply, Visit visit) const {
     value += part.amount;
     wire.clear();
     resp::append_integer(wire, value);
-    visit(*part.session, part.silent, wire.view());
+    visit(part.writer(), wire.view());
   }
 }
 
@@ -121,7 +132,7 @@ void CoalescedWrite::for_each(Visit visit) const {
   std::string_view rest = kind_ == CoalesceKind::kSet ? std::string_view() : requests_;
   for (const Kept& part : parts_) {
     const std::size_t bytes = kind_ == CoalesceKind::kSet ? 0 : part.bytes;
-    visit(*part.session, part.silent, rest.substr(0, bytes));
+    visit(part.writer(), rest.substr(0, bytes));
     rest.remove_prefix(bytes);
   }
 }

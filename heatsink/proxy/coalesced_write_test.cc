@@ -8,8 +8,8 @@ namespace {
 
 using Args = std::vector<std::string_view>;
 
-Session* client(std::uintptr_t number) {
-  return reinterpret_cast<Session*>(number * 64);  // NOLINT(performance-no-int-to-ptr): a name
+Requester* client(std::uintptr_t number) {
+  return reinterpret_cast<Requester*>(number * 64);  // NOLINT(performance-no-int-to-ptr): a name
 }
 
 std::optional<CoalesceKind> kind_of(std::string_view command, const Args& args) {
@@ -53,8 +53,8 @@ class CoalescedWriteTest : public testing::Test {
   }
   static std::vector<std::string> replies(const CoalescedWrite& write, std::string_view reply) {
     std::vector<std::string> told;
-    write.for_each_reply(reply,
-                         [&](Session&, bool, std::string_view wire) { told.emplace_back(wire); });
+    write.for_each_reply(
+        reply, [&](CoalescedWrite::Writer, std::string_view wire) { told.emplace_back(wire); });
     return told;
   }
 
@@ -63,57 +63,58 @@ class CoalescedWriteTest : public testing::Test {
 };
 
 TEST_F(CoalescedWriteTest, TheLastSetStandsForAll) {
-  EXPECT_TRUE(sets_.add({client(1), 0, "first", false}));
-  EXPECT_TRUE(sets_.add({client(2), 0, "second", false}));
+  EXPECT_TRUE(sets_.add({client(1), 1, 0, "first", false}));
+  EXPECT_TRUE(sets_.add({client(2), 1, 0, "second", false}));
   EXPECT_EQ(request(sets_), "second");
   EXPECT_EQ(replies(sets_, "+OK\r\n"), (std::vector<std::string>{"+OK\r\n", "+OK\r\n"}));
   EXPECT_FALSE(sets_.separate_after_error());
 }
 
 TEST_F(CoalescedWriteTest, EachAdditionIsToldWhatItWouldHaveSeen) {
-  ups_.add({client(1), 1, "a", false});
-  ups_.add({client(2), 5, "b", false});
-  ups_.add({client(1), 1, "c", false});
+  ups_.add({client(1), 1, 1, "a", false});
+  ups_.add({client(2), 1, 5, "b", false});
+  ups_.add({client(1), 1, 1, "c", false});
   EXPECT_EQ(request(ups_), "*3\r\n$6\r\nINCRBY\r\n$1\r\nk\r\n$1\r\n7\r\n");
   EXPECT_EQ(replies(ups_, ":107\r\n"),
             (std::vector<std::string>{":101\r\n", ":106\r\n", ":107\r\n"}));
 }
 
 TEST_F(CoalescedWriteTest, ASingleAdditionGoesAsItCame) {
-  ups_.add({client(1), 1, "as it came", false});
+  ups_.add({client(1), 1, 1, "as it came", false});
   EXPECT_EQ(request(ups_), "as it came");
   EXPECT_FALSE(ups_.separate_after_error());
 }
 
 TEST_F(CoalescedWriteTest, AfterAnErrorEachAdditionIsAskedAsItCame) {
-  ups_.add({client(1), 1, "one", false});
-  ups_.add({client(2), 5, "three", true});
+  ups_.add({client(1), 1, 1, "one", false});
+  ups_.add({client(2), 1, 5, "three", true});
   ASSERT_TRUE(ups_.separate_after_error());
   std::vector<std::pair<std::string, bool>> requests;
-  ups_.for_each(
-      [&](Session&, bool silent, std::string_view wire) { requests.emplace_back(wire, silent); });
+  ups_.for_each([&](CoalescedWrite::Writer writer, std::string_view wire) {
+    requests.emplace_back(wire, writer.silent);
+  });
   EXPECT_EQ(requests, (std::vector<std::pair<std::string, bool>>{{"one", false}, {"three", true}}));
 }
 
 TEST_F(CoalescedWriteTest, ASumThatIsNoNumberDoesNotCome) {
-  EXPECT_TRUE(ups_.add({client(1), INT64_MAX, "a", false}));
-  EXPECT_FALSE(ups_.add({client(2), 1, "b", false}));
+  EXPECT_TRUE(ups_.add({client(1), 1, INT64_MAX, "a", false}));
+  EXPECT_FALSE(ups_.add({client(2), 1, 1, "b", false}));
   EXPECT_EQ(ups_.size(), 1U);
 }
 
 TEST_F(CoalescedWriteTest, IsBoundedInPartsAndBytes) {
   for (std::size_t i = 0; i < CoalescedWrite::kPartsMax; ++i)
-    ASSERT_TRUE(ups_.add({client(1), 1, "x", false}));
-  EXPECT_FALSE(ups_.add({client(1), 1, "x", false}));
+    ASSERT_TRUE(ups_.add({client(1), 1, 1, "x", false}));
+  EXPECT_FALSE(ups_.add({client(1), 1, 1, "x", false}));
   const std::string big(CoalescedWrite::kBytesMax, 'x');
-  EXPECT_TRUE(sets_.add({client(1), 0, big, false}));
-  EXPECT_TRUE(sets_.add({client(1), 0, big, false}));  // the one before is not kept
-  EXPECT_FALSE(sets_.add({client(1), 0, big + "x", false}));
+  EXPECT_TRUE(sets_.add({client(1), 1, 0, big, false}));
+  EXPECT_TRUE(sets_.add({client(1), 1, 0, big, false}));  // the one before is not kept
+  EXPECT_FALSE(sets_.add({client(1), 1, 0, big + "x", false}));
 }
 
 TEST_F(CoalescedWriteTest, AnAnswerThatIsNoNumberIsPassedOn) {
-  ups_.add({client(1), 1, "a", false});
-  ups_.add({client(2), 1, "b", false});
+  ups_.add({client(1), 1, 1, "a", false});
+  ups_.add({client(2), 1, 1, "b", false});
   EXPECT_EQ(replies(ups_, "+QUEUED\r\n").size(), 2U);
   EXPECT_EQ(number_of(":12\r\n"), 12);
   EXPECT_EQ(number_of(":-9223372036854775808\r\n"), INT64_MIN);

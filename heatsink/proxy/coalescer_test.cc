@@ -25,7 +25,7 @@ class CoalescerTest : public testing::Test {
   }
   std::optional<Coalescer::Offer> offer(std::uint64_t number, std::string_view request = "x") {
     return coalescer_->offer(ups(number), CoalesceKind::kUp, "k", target(number),
-                             {nullptr, 1, request, false});
+                             {nullptr, 1, 1, request, false});
   }
 
   std::unique_ptr<Coalescer> coalescer_ = std::make_unique<Coalescer>();

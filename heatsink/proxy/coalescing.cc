@@ -11,10 +11,11 @@ namespace heatsink::proxy {
 namespace {
 
 void fail(const CoalescedWrite& write, const std::string& reason) {
-  write.for_each([&](Session& session, bool silent, std::string_view) {
+  write.for_each([&](CoalescedWrite::Writer writer, std::string_view) {
     Pending pending;
-    pending.silent = silent;
-    session.coalesced_lost(pending, reason);
+    pending.silent = writer.silent;
+    pending.ticket = writer.ticket;
+    writer.session.coalesced_lost(pending, reason);
   });
 }
 
@@ -43,22 +44,22 @@ bool Coalescing::join(Coalescer::Line line, CoalesceKind kind, std::string_view 
   }
   if (!offer) return false;
   if (offer->opened) {
-    const Nanos rest = std::max(Nanos(0), offer->due - BootClock::now());
+    const Nanos rest = std::max(Nanos(0), offer->due - worker_.loop().clock());
     worker_.loop().call_after(rest, [this, line] { send(line); });
   }
   return true;
 }
 
 void Coalescing::send(Coalescer::Line line) {
-  std::optional<CoalescedWrite> write = gatherer_.take(line, BootClock::now());
+  std::optional<CoalescedWrite> write = gatherer_.take(line, worker_.loop().clock());
   if (!write) return;  // it was full, and went before its time
-  const Worker::LaneState lane = worker_.lane(write->target().protocol);
-  if (lane.upstream == nullptr) {
+  const Upstreams::Shared lane = worker_.upstreams().shared(write->target().protocol);
+  if (lane.connection == nullptr) {
     fail(*write, lane.down != nullptr ? *lane.down : "the connection to it was lost");
-  } else if (!select(*lane.upstream, write->target().db)) {
+  } else if (!select(*lane.connection, write->target().db)) {
     fail(*write, "this connection has not used the client's database yet: try again");
   } else {
-    send_on(*lane.upstream, std::move(*write));
+    send_on(*lane.connection, std::move(*write));
   }
 }
 
@@ -78,7 +79,7 @@ void Coalescing::send_on(Upstream& lane, CoalescedWrite write) {
   pending.kind = PendingKind::kCoalesced;
   pending.number = ++last_number_;
   pending.keys.add({write.target().name, write.target().key, true});
-  worker_.begin_writes(pending);
+  worker_.copies().begin_writes(pending);
   worker_.count().add(Count::kForwardedShared);
   on_their_way_.emplace(last_number_, std::move(write));
   lane.send(request.view(), std::move(pending));
@@ -93,27 +94,28 @@ void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoin
     return;
   }
   worker_.count().add(Count::kCoalescedAway, write.size() - 1);
-  write.for_each_reply(reply, [&](Session& session, bool silent, std::string_view wire) {
-    session.coalesced(silent ? std::string_view() : wire, read_at);
+  write.for_each_reply(reply, [&](CoalescedWrite::Writer writer, std::string_view wire) {
+    writer.session.coalesced(writer.ticket, writer.silent ? std::string_view() : wire, read_at);
   });
 }
 
 // Each by itself, as if they had never met.
 void Coalescing::send_each(const CoalescedWrite& write) {
-  const Worker::LaneState lane = worker_.lane(write.target().protocol);
-  if (lane.upstream == nullptr || !select(*lane.upstream, write.target().db)) {
+  const Upstreams::Shared lane = worker_.upstreams().shared(write.target().protocol);
+  if (lane.connection == nullptr || !select(*lane.connection, write.target().db)) {
     fail(write, lane.down != nullptr ? *lane.down : "the connection to it was lost");
     return;
   }
-  write.for_each([&](Session& session, bool silent, std::string_view request) {
+  write.for_each([&](CoalescedWrite::Writer writer, std::string_view request) {
     Pending pending;
-    pending.session = &session;
-    pending.silent = silent;
+    pending.session = &writer.session;
+    pending.ticket = writer.ticket;
+    pending.silent = writer.silent;
     pending.keys.add({write.target().name, write.target().key, true});
-    worker_.begin_writes(pending);
+    worker_.copies().begin_writes(pending);
     worker_.count().add(Count::kForwardedShared);
-    session.leaves_coalescing();
-    lane.upstream->send(request, std::move(pending));
+    writer.session.leaves_coalescing();
+    lane.connection->send(request, std::move(pending));
   });
 }
 

@@ -7,12 +7,13 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
 
-using detect::Event;
 using detect::Temperature;
+using report::Event;
 
 bool is_hot(Temperature temperature) {
   return temperature == Temperature::kHot || temperature == Temperature::kWriteHot;
@@ -45,7 +46,7 @@ void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, Tim
   end_second(now);
   std::vector<Event> events;
   events.reserve(changes.size() + 1);
-  for (const detect::Change& change : changes) events.push_back(detect::event_of(change, now));
+  for (const detect::Change& change : changes) events.push_back(report::event_of(change, now));
   // Those who read the log at a limited rate are told of hot keys first.
   std::stable_partition(events.begin(), events.end(), concerns_hot);
   if (std::exchange(was_hot_, hot > 0) && hot == 0) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heatsink/detect/detect.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 
@@ -40,11 +41,11 @@ class EventLog {
   void add_limit(bool began, std::string key, std::uint32_t db, std::string reason, TimePoint now);
 
   const std::string& quiet() const { return quiet_; }
-  std::vector<detect::Event> latest() const;  // by number, rising
+  std::vector<report::Event> latest() const;  // by number, rising
 
  private:
-  void keep(detect::Event event);
-  void write(const detect::Event& event);
+  void keep(report::Event event);
+  void write(const report::Event& event);
   void end_second(TimePoint now);
 
   const std::string quiet_;
@@ -52,8 +53,8 @@ class EventLog {
 
   mutable std::mutex mutex_;  // of what follows up to the blank line
   std::uint64_t last_number_ = 0;
-  std::deque<detect::Event> hot_;
-  std::deque<detect::Event> others_;
+  std::deque<report::Event> hot_;
+  std::deque<report::Event> others_;
 
   TimePoint second_began_{};
   std::size_t lines_ = 0;        // in this second
@@ -62,6 +63,6 @@ class EventLog {
 };
 
 // One line: "product:1 (db 0) is hot: 3412/s >= hot-qps 3000 (8.1 % of traffic)".
-std::string event_sentence(const detect::Event& event);
+std::string event_sentence(const report::Event& event);
 
 }  // namespace heatsink::proxy

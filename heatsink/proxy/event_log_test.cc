@@ -6,6 +6,7 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/times_for_test.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -51,7 +52,7 @@ TEST_F(EventLogTest, EachChangeIsALineAndAnEvent) {
   EXPECT_THAT(take(), ElementsAre("product:1 (db 2) is write-hot: because",
                                   "product:1 (db 2) is no longer write-hot, but warm: because",
                                   "user:1 (db 2) is cold: because"));
-  const std::vector<detect::Event> events = log.latest();
+  const std::vector<report::Event> events = log.latest();
   ASSERT_EQ(events.size(), 4u);
   EXPECT_EQ(events[0].number, 1u);
   EXPECT_EQ(events[0].at, at(0));
@@ -66,7 +67,7 @@ TEST_F(EventLogTest, ALimitThatComesByItselfIsALineAndAnEvent) {
   EXPECT_THAT(take(), ElementsAre("flash (db 1) is limited: because",
                                   "flash (db 1) is no longer limited: calm"));
   ASSERT_EQ(log.latest().size(), 2u);
-  EXPECT_EQ(log.latest()[1].limit, detect::Event::Limit::kEnded);
+  EXPECT_EQ(log.latest()[1].limit, report::Event::Limit::kEnded);
 }
 
 TEST_F(EventLogTest, NothingHotIsSaidOnceTheLastHotKeyHasGone) {
@@ -102,7 +103,7 @@ TEST_F(EventLogTest, HotKeysAreToldFirstAndNeverPushedOutByWarmOnes) {
   EXPECT_THAT(told[0], HasSubstr("hot (db 2) is hot"));
   log.add(std::vector{change("late", Temperature::kWarm, Temperature::kHot)}, 2, at(10));
   EXPECT_THAT(take(), ElementsAre(HasSubstr("late (db 2) is hot")));
-  const std::vector<detect::Event> events = log.latest();
+  const std::vector<report::Event> events = log.latest();
   EXPECT_EQ(events.size(), EventLog::kEventsMax + 2);
   EXPECT_EQ(events.front().key, "hot");
   EXPECT_EQ(events.back().key, "late");

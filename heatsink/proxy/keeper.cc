@@ -56,8 +56,9 @@ bool audits(const ProxyOptions& options) {
 
 }  // namespace
 
-Keeper::Keeper(SharedState& shared)
+Keeper::Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller)
     : shared_(shared),
+      loop_(std::move(poller)),
       filler_(shared, counters_, *this),
       tracker_(tracker_options(shared), filler_),
       toucher_(shared.table, tracker_),
@@ -79,7 +80,7 @@ Keeper::Keeper(SharedState& shared)
       automatic_(shared.options.automatic_qps, Limits::kAutomaticMax),
       coalescing_windows_(coalescing_windows(shared.options)),
       events_(quiet_sentence(shared.options)),
-      started_at_(BootClock::now()),
+      started_at_(loop_.clock()),
       timers_(loop_, kRestPeriod),
       woken_at_(started_at_) {
   filler_.use(tracker_);
@@ -88,9 +89,9 @@ Keeper::Keeper(SharedState& shared)
 
 Keeper::~Keeper() = default;
 
-void Keeper::run() {
+void Keeper::begin() {
   loop_.on_turn_end([this] {
-    filler_.send_barriers(BootClock::now());
+    filler_.send_barriers(loop_.clock());
     search();
     link_.flush();
     reader_link_.flush();
@@ -105,16 +106,16 @@ void Keeper::run() {
     shared_.tracked_keys.store(tracker_.tracked_names(), std::memory_order_relaxed);
     link_.tick();
   });
-  timers_.every(shared_.options.acl_staleness / 4, [this] { filler_.tick(BootClock::now()); });
+  timers_.every(shared_.options.acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
   if (shared_.options.detection_enabled) timers_.every(shared_.options.tick, [this] { judge(); });
   timers_.every(Toucher::kInterval, [this] {
-    toucher_.round(BootClock::now());
-    rights_.tick(BootClock::now());
+    toucher_.round(loop_.clock());
+    rights_.tick(loop_.clock());
     link_.flush();
   });
   timers_.every(shared_.options.refresh_interval, [this] { refresh(); });
   timers_.every(kWarmInterval, [this] { keep_warm(); });
-  timers_.every(KeyInspector::kTick, [this] { inspector_.tick(BootClock::now()); });
+  timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
   timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_untold(); });
   timers_.every(kRestPeriod, [this] { rest_if_idle(); });
   link_.connect();
@@ -122,6 +123,10 @@ void Keeper::run() {
     loop_.call_every(kReaderHeartbeat, [this] { reader_link_.tick(); });
     reader_link_.connect();
   }
+}
+
+void Keeper::run() {
+  begin();
   loop_.run();
 }
 
@@ -132,20 +137,20 @@ void Keeper::request_fill(FillRequest request) {
 }
 
 void Keeper::ask_or_wait(const FillRequest& request) {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   const Nanos wait = filler_.wait_for_expiry(request, now);
   if (wait == Nanos(0)) return filler_.request(request, now);
-  loop_.call_after(wait, [this, request] { filler_.request(request, BootClock::now()); });
+  loop_.call_after(wait, [this, request] { filler_.request(request, loop_.clock()); });
 }
 
 void Keeper::refresh() {
   if (!shared_.lease.up()) return;
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   for (const FillRequest& request : refresher_.due(now)) filler_.request(request, now);
 }
 
 void Keeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   refresher_.filled(asked, outcome, now);
   tell_of_refusal(asked, outcome, why);
   warmer_.filled(asked, outcome, now, why);
@@ -181,7 +186,7 @@ void Keeper::lease_changed(const std::string& reason) {
                            : std::to_string(copies) + (copies == 1 ? " copy" : " copies") +
                                  " may be served for up to " + format_duration(longest) +
                                  " after the last proof (stale-while-error): " + reason,
-                     BootClock::now());
+                     loop_.clock());
 }
 
 void Keeper::request_barrier(BarrierRequest request) {
@@ -217,7 +222,7 @@ void Keeper::release(const BarrierRequest& waited) {
 void Keeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
   shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
-  if (!facts.version.empty()) rights_.check(facts.cluster, BootClock::now());  // it has let us in
+  if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());  // it has let us in
   if (!facts.commands) return;
   shared_.contacts.fetch_add(1);
   for (Worker* worker : workers_) {
@@ -227,7 +232,7 @@ void Keeper::learn(const redis::ServerFacts& facts) {
 
 void Keeper::rights_changed() {
   access_.check({});
-  rights_.check_again(BootClock::now());
+  rights_.check_again(loop_.clock());
 }
 
 // If the tracker is told of its user's rights and that is also who a client is that has said
@@ -251,14 +256,14 @@ void Keeper::lane_renewed(TimePoint lost_at) {
 
 void Keeper::audit(AuditedHit hit) {
   loop_.post(
-      [this, hit = std::move(hit)]() mutable { auditor_.check(std::move(hit), BootClock::now()); });
+      [this, hit = std::move(hit)]() mutable { auditor_.check(std::move(hit), loop_.clock()); });
 }
 
 void Keeper::watch_suspects() {
   if (!auditor_.watches() || suspects_timer_ != 0) return;
   suspects_timer_ = loop_.call_after(Auditor::kLookInterval, [this] {
     suspects_timer_ = 0;  // the turn that this makes ends here again
-    auditor_.look(BootClock::now());
+    auditor_.look(loop_.clock());
   });
 }
 
@@ -339,7 +344,7 @@ bool Keeper::promote(const detect::Verdict& verdict) {
   if (!shared_.table.promote(count.key, count.db, count.hash, name, terms)) return false;
   // While it was not hot, replies were handed on without a fence: no fill of an earlier residence
   // may come back behind them.
-  shared_.fences.raise(name, BootClock::now());
+  shared_.fences.raise(name, loop_.clock());
   return true;
 }
 

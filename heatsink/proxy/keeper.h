@@ -16,6 +16,7 @@
 #include "heatsink/proxy/auditor.h"
 #include "heatsink/proxy/automatic_limits.h"
 #include "heatsink/proxy/coalescing.h"
+#include "heatsink/proxy/copies.h"
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
@@ -29,30 +30,31 @@
 #include "heatsink/proxy/warm_plans.h"
 #include "heatsink/proxy/warmer.h"
 #include "heatsink/redis/redis.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 
 class Worker;
 
-class Keeper final : private Filler::Outlet, private Auditor::Outlet {
+class Keeper final : public CopySource, private Filler::Outlet, private Auditor::Outlet {
  public:
-  explicit Keeper(SharedState& shared);
+  explicit Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller = nullptr);
   ~Keeper();
   Keeper(const Keeper&) = delete;
 
   void serve(std::vector<Worker*> workers) { workers_ = std::move(workers); }  // before run()
-  void run();                                                                  // until stop()
+  void begin();                                                                // before loop() runs
+  void run();  // begin(), until stop()
+  net::EventLoop& loop() { return loop_; }
 
   // Any thread:
   void stop();
   void client_came();  // after SharedState::clients has counted it
-  void request_fill(FillRequest request);
-  void request_barrier(BarrierRequest request);
-  // The rules have changed: releases the session's replies (0: nobody waits) when it is known who
-  // is let in now.
-  void check_access(std::size_t worker, std::uint64_t session);
-  void audit(AuditedHit hit);  // what a worker has served locally
-  void server_is_back();       // a worker has reached it: the tracker need not wait out its pause
+  void request_fill(FillRequest request) override;
+  void request_barrier(BarrierRequest request) override;
+  void check_access(std::size_t worker, std::uint64_t session) override;
+  void audit(AuditedHit hit) override;
+  void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
   // A lane that broke then is there again. Behind the address there may be another server by now,
   // and copies must come from the one that is written to.
   void lane_renewed(TimePoint lost_at);
@@ -60,15 +62,15 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   // The present picture; empty with `coherence` saying so if the keeper does not answer within a
   // second.
-  detect::Report report();
-  std::vector<detect::Event> events() const { return events_.latest(); }
+  report::Report report();
+  std::vector<report::Event> events() const { return events_.latest(); }
   // Waits until the server has answered for the keys, three seconds at most (keeper_warming.cc).
-  detect::WarmReport warm(detect::WarmOrder order);
+  report::WarmReport warm(report::WarmOrder order);
   // What is, by name, and the searches; or one search with its keys, once it is over.
-  detect::WarmReport warmed(std::uint64_t search = 0);
+  report::WarmReport warmed(std::uint64_t search = 0);
   // What is counted of the key, and what the server tells of its value; waits for that, two seconds
   // at most (keeper_inspection.cc). A key may be named as it is shown.
-  detect::KeyInspection inspect(std::string name, std::uint32_t db);
+  report::KeyInspection inspect(std::string name, std::uint32_t db);
   const Counters& counters() const { return counters_; }
   const DurationHistogram& fill_latency() const { return filler_.latency(); }
   const DurationHistogram& staleness() const { return auditor_.staleness(); }
@@ -100,16 +102,16 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   bool promote(const detect::Verdict& verdict);
   void limit_the_hottest(TimePoint now);
   std::string limit_on(const detect::KeyCount& count) const;
-  detect::Report make_report();
-  detect::KeyReport report_on(const detect::Verdict& verdict) const;
+  report::Report make_report();
+  report::KeyReport report_on(const detect::Verdict& verdict) const;
   std::size_t hot_keys() const;  // hot and write-hot ones, and what is only warmed
   double accesses_rate(const detect::Verdict& verdict) const;
   std::string coherence() const;
 
   // keeper_inspection.cc
-  detect::Report report_of_one(const std::string& name, std::uint32_t db);
+  report::Report report_of_one(const std::string& name, std::uint32_t db);
   detect::Verdict cold_verdict(const std::string& name, std::uint32_t db) const;
-  std::vector<detect::Event> events_of(const detect::KeyCount& shown) const;
+  std::vector<report::Event> events_of(const detect::KeyCount& shown) const;
   std::optional<std::string> true_name(const detect::KeyCount& shown,
                                        const std::string& name) const;
 
@@ -117,17 +119,17 @@ class Keeper final : private Filler::Outlet, private Auditor::Outlet {
   void begin_warming(const std::shared_ptr<WarmWaiter>& waiter);
   void begin_search(WarmWaiter& waiter, TimePoint now);
   void end_searches(WarmWaiter& waiter);
-  void add_search(std::uint64_t id, bool with_keys, detect::WarmReport& report) const;
+  void add_search(std::uint64_t id, bool with_keys, report::WarmReport& report) const;
   void search();
   void keep_warm();
   void take_warm_turns(TimePoint now);
   void tell_waiters(const Warmer::Turn& turn);
   bool is_hot_by_rate(KeyHash hash) const;
   void answer_warm_waiters(TimePoint now);
-  detect::WarmedKey outcome_of(const WarmWaiter& waiter, std::size_t i) const;
-  detect::WarmedKey report_on(KeyHash hash) const;
+  report::WarmedKey outcome_of(const WarmWaiter& waiter, std::size_t i) const;
+  report::WarmedKey report_on(KeyHash hash) const;
   detect::Verdict as_warmed(detect::Verdict verdict, TimePoint now) const;
-  void add_warmed(detect::Report& report) const;
+  void add_warmed(report::Report& report) const;
 
   SharedState& shared_;
   Counters counters_;

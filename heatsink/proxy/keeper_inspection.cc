@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "heatsink/proxy/keeper.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
 
 constexpr Nanos kSlack = Millis(500);  // for the keeper's own turns
 
-void put_facts(const redis::ValueFacts& facts, detect::KeyInspection& out) {
+void put_facts(const redis::ValueFacts& facts, report::KeyInspection& out) {
   out.type = facts.type;
   out.encoding = facts.encoding;
   if (facts.value_bytes) out.value_bytes = Bytes{*facts.value_bytes};
@@ -33,12 +34,12 @@ detect::KeyCount count_in(const detect::Summary& summary, detect::KeyCount key) 
 
 }  // namespace
 
-detect::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
-  auto answer = std::make_shared<std::promise<detect::KeyInspection>>();
-  std::future<detect::KeyInspection> future = answer->get_future();
+report::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
+  auto answer = std::make_shared<std::promise<report::KeyInspection>>();
+  std::future<report::KeyInspection> future = answer->get_future();
   loop_.post([this, answer, name = std::move(name), db] {
     wake();
-    auto told = std::make_shared<detect::KeyInspection>();
+    auto told = std::make_shared<report::KeyInspection>();
     told->report = report_of_one(name, db);
     const detect::KeyCount& shown = told->report.keys.front().verdict.count;
     told->events = events_of(shown);
@@ -47,7 +48,7 @@ detect::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
       told->problem = "the stored name is cut off: ask with the whole name";
       return answer->set_value(std::move(*told));
     }
-    inspector_.ask(*whole, shown.db, BootClock::now(),
+    inspector_.ask(*whole, shown.db, loop_.clock(),
                    [answer, told](const redis::ValueFacts& facts, const std::string& problem) {
                      put_facts(facts, *told);
                      told->problem = problem;
@@ -56,20 +57,20 @@ detect::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
   });
   const Nanos within = KeyInspector::kAnswerWithin + kSlack;
   if (future.wait_for(within) == std::future_status::ready) return future.get();
-  detect::KeyInspection none;
+  report::KeyInspection none;
   none.problem = "the proxy's keeper thread does not answer";
   return none;
 }
 
 // Who sees names redacted can only ask by what is shown.
-detect::Report Keeper::report_of_one(const std::string& name, std::uint32_t db) {
+report::Report Keeper::report_of_one(const std::string& name, std::uint32_t db) {
   const KeyHash hash = in_db(hash_name(name, shared_.seed), db);
-  detect::Report report = make_report();
-  const auto is_asked = [&](const detect::KeyReport& row) {
+  report::Report report = make_report();
+  const auto is_asked = [&](const report::KeyReport& row) {
     const detect::KeyCount& count = row.verdict.count;
     return count.hash == hash || (shared_.shown.redacts() && count.db == db && count.key == name);
   };
-  std::vector<detect::KeyReport> rows;
+  std::vector<report::KeyReport> rows;
   std::copy_if(report.keys.begin(), report.keys.end(), std::back_inserter(rows), is_asked);
   if (rows.empty()) rows.push_back(report_on(cold_verdict(name, db)));
   rows.resize(1);
@@ -102,9 +103,9 @@ detect::Verdict Keeper::cold_verdict(const std::string& name, std::uint32_t db) 
   return out;
 }
 
-std::vector<detect::Event> Keeper::events_of(const detect::KeyCount& shown) const {
-  std::vector<detect::Event> all = events_.latest();
-  std::erase_if(all, [&shown](const detect::Event& event) {
+std::vector<report::Event> Keeper::events_of(const detect::KeyCount& shown) const {
+  std::vector<report::Event> all = events_.latest();
+  std::erase_if(all, [&shown](const report::Event& event) {
     return event.nothing_hot || event.outage || event.db != shown.db || event.key != shown.key;
   });
   return all;

@@ -7,20 +7,21 @@
 #include <string>
 
 #include "heatsink/proxy/keeper.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 
-detect::Report Keeper::report() {
-  auto answer = std::make_shared<std::promise<detect::Report>>();
-  std::future<detect::Report> future = answer->get_future();
+report::Report Keeper::report() {
+  auto answer = std::make_shared<std::promise<report::Report>>();
+  std::future<report::Report> future = answer->get_future();
   loop_.post([this, answer] { answer->set_value(make_report()); });
   if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return future.get();
-  detect::Report report;
+  report::Report report;
   report.coherence = report.upstream_problem = "the proxy's keeper thread does not answer";
   return report;
 }
 
-detect::Report Keeper::make_report() {
+report::Report Keeper::make_report() {
   const detect::Summary& node = merged_.front();
   const double seconds = node.seconds();
   const auto rate = [seconds](std::uint64_t count) {
@@ -30,8 +31,8 @@ detect::Report Keeper::make_report() {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
   };
   const detect::Rule& base = shared_.rules.rules().front();
-  detect::Report report;
-  report.at = BootClock::now();
+  report::Report report;
+  report.at = loop_.clock();
   report.window = shared_.options.window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();
@@ -71,8 +72,8 @@ detect::Report Keeper::make_report() {
   return report;
 }
 
-detect::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
-  detect::KeyReport key;
+report::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
+  report::KeyReport key;
   key.verdict = verdict;
   shared_.shown.hide(key.verdict.count);
   const std::size_t rule =

@@ -25,7 +25,7 @@ bool Keeper::has_work() const {
 
 // A client that comes at this moment either is seen here, or sees that the keeper rests.
 void Keeper::rest_if_idle() {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   if (has_work()) woken_at_ = now;
   if (timers_.slow() || now - woken_at_ < kAwakeFor) return;
   rests_.store(true);
@@ -36,7 +36,7 @@ void Keeper::rest_if_idle() {
 
 void Keeper::wake() {
   rests_.store(false);
-  woken_at_ = BootClock::now();
+  woken_at_ = loop_.clock();
   timers_.wake();
 }
 

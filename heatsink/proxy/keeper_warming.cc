@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "heatsink/proxy/keeper.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -36,7 +37,7 @@ std::string until_text(TimePoint until, TimePoint now) {
          utc_text(wall + std::chrono::duration_cast<WallTime::duration>(until - now));
 }
 
-detect::KeyCount count_of(const detect::WarmKey& key, KeyHash hash) {
+detect::KeyCount count_of(const report::WarmKey& key, KeyHash hash) {
   detect::KeyCount count;
   count.hash = hash;
   count.key = key.name.substr(0, detect::kKeyBytesMax);
@@ -48,34 +49,34 @@ detect::KeyCount count_of(const detect::WarmKey& key, KeyHash hash) {
 }  // namespace
 
 struct Keeper::WarmWaiter {
-  detect::WarmOrder order;
+  report::WarmOrder order;
   std::vector<std::string> refusals;  // why, at the place of the key; "": it was not
   std::uint64_t search = 0;           // that it is about; 0: none
   std::string problem;
   TimePoint answer_by{};
-  std::promise<detect::WarmReport> promise;
+  std::promise<report::WarmReport> promise;
 };
 
-detect::WarmReport Keeper::warm(detect::WarmOrder order) {
+report::WarmReport Keeper::warm(report::WarmOrder order) {
   auto waiter = std::make_shared<WarmWaiter>();
   waiter->order = std::move(order);
-  std::future<detect::WarmReport> future = waiter->promise.get_future();
+  std::future<report::WarmReport> future = waiter->promise.get_future();
   loop_.post([this, waiter] {
     wake();
     begin_warming(waiter);
   });
   if (future.wait_for(2 * kAnswerWithin) == std::future_status::ready) return future.get();
-  detect::WarmReport report;
+  report::WarmReport report;
   report.problem = "the proxy's keeper thread does not answer";
   return report;
 }
 
-detect::WarmReport Keeper::warmed(std::uint64_t search) {
-  auto answer = std::make_shared<std::promise<detect::WarmReport>>();
-  std::future<detect::WarmReport> future = answer->get_future();
+report::WarmReport Keeper::warmed(std::uint64_t search) {
+  auto answer = std::make_shared<std::promise<report::WarmReport>>();
+  std::future<report::WarmReport> future = answer->get_future();
   loop_.post([this, answer, search] {
-    detect::WarmReport report;
-    report.at = BootClock::now();
+    report::WarmReport report;
+    report.at = loop_.clock();
     if (search != 0) {
       add_search(search, true, report);
     } else {
@@ -87,20 +88,20 @@ detect::WarmReport Keeper::warmed(std::uint64_t search) {
     answer->set_value(std::move(report));
   });
   if (future.wait_for(kAnswerWithin) == std::future_status::ready) return future.get();
-  detect::WarmReport report;
+  report::WarmReport report;
   report.problem = "the proxy's keeper thread does not answer";
   return report;
 }
 
 void Keeper::begin_warming(const std::shared_ptr<WarmWaiter>& waiter) {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   waiter->answer_by = now + kAnswerWithin;
   if (waiter->order.ends) {
     end_searches(*waiter);
   } else if (waiter->order.pattern) {
     begin_search(*waiter, now);
   }
-  for (const detect::WarmKey& key : waiter->order.keys) {
+  for (const report::WarmKey& key : waiter->order.keys) {
     std::string why;
     if (waiter->order.ends) {
       if (!warmer_.end(key)) why = "the key is not being warmed";
@@ -125,7 +126,7 @@ void Keeper::begin_search(WarmWaiter& waiter, TimePoint now) {
 
 // Of a pattern also what its searches have found: the keys come to those that are named.
 void Keeper::end_searches(WarmWaiter& waiter) {
-  detect::WarmOrder& order = waiter.order;
+  report::WarmOrder& order = waiter.order;
   waiter.search = order.search;
   if (order.search != 0) searches_.end(order.search);
   if (!order.pattern) return;
@@ -133,7 +134,7 @@ void Keeper::end_searches(WarmWaiter& waiter) {
   order.keys = warmer_.matching(detect::KeyPattern(order.pattern->glob), order.pattern->db);
 }
 
-void Keeper::add_search(std::uint64_t id, bool with_keys, detect::WarmReport& report) const {
+void Keeper::add_search(std::uint64_t id, bool with_keys, report::WarmReport& report) const {
   const PatternSearch* search = searches_.find(id);
   if (search == nullptr) {
     report.problem = "search " + std::to_string(id) + " does not exist (any more)";
@@ -146,7 +147,7 @@ void Keeper::add_search(std::uint64_t id, bool with_keys, detect::WarmReport& re
 // At the end of each turn, so that the next page is asked for when one has come.
 void Keeper::search() {
   if (searches_.none()) return;
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   searches_.step(now);
   take_warm_turns(now);
   if (!searches_.under_way() || search_timer_ != 0) return;
@@ -158,7 +159,7 @@ void Keeper::search() {
 
 // Ten times a second, after each order, and more often while keys are looked for.
 void Keeper::keep_warm() {
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   if (!plans_.none() && now - plans_looked_at_ >= WarmPlans::kLookInterval) {
     plans_looked_at_ = now;
     plans_.look(std::chrono::system_clock::now(), now, warmer_, searches_);
@@ -215,14 +216,14 @@ bool Keeper::is_hot_by_rate(KeyHash hash) const {
 
 void Keeper::answer_warm_waiters(TimePoint now) {
   std::erase_if(warm_waiters_, [&](const std::shared_ptr<WarmWaiter>& waiter) {
-    detect::WarmReport report;
+    report::WarmReport report;
     report.at = now;
     report.problem = waiter->problem;
     if (waiter->search != 0) add_search(waiter->search, false, report);
     bool loads = false;
     for (std::size_t i = 0; i < waiter->order.keys.size(); ++i) {
       report.keys.push_back(outcome_of(*waiter, i));
-      loads = loads || report.keys.back().outcome == detect::WarmOutcome::kLoading;
+      loads = loads || report.keys.back().outcome == report::WarmOutcome::kLoading;
     }
     if (loads && now < waiter->answer_by && shared_.lease.up()) return false;
     waiter->promise.set_value(std::move(report));
@@ -230,26 +231,26 @@ void Keeper::answer_warm_waiters(TimePoint now) {
   });
 }
 
-detect::WarmedKey Keeper::outcome_of(const WarmWaiter& waiter, std::size_t i) const {
-  const detect::WarmKey& key = waiter.order.keys[i];
-  detect::WarmKey shown{shared_.shown.show(key.name), key.db};
+report::WarmedKey Keeper::outcome_of(const WarmWaiter& waiter, std::size_t i) const {
+  const report::WarmKey& key = waiter.order.keys[i];
+  report::WarmKey shown{shared_.shown.show(key.name), key.db};
   const std::string& why = waiter.refusals[i];
   if (waiter.order.ends) {
     return {std::move(shown),
-            why.empty() ? detect::WarmOutcome::kEnded : detect::WarmOutcome::kNotWarmed,
+            why.empty() ? report::WarmOutcome::kEnded : report::WarmOutcome::kNotWarmed,
             why,
             {}};
   }
-  if (!why.empty()) return {std::move(shown), detect::WarmOutcome::kRefused, why, {}};
+  if (!why.empty()) return {std::move(shown), report::WarmOutcome::kRefused, why, {}};
   const KeyHash hash = warmer_.hash_of(key);
   if (warmer_.holds(hash)) return report_on(hash);
-  return {std::move(shown), detect::WarmOutcome::kRefused, "the key is no longer warmed", {}};
+  return {std::move(shown), report::WarmOutcome::kRefused, "the key is no longer warmed", {}};
 }
 
-detect::WarmedKey Keeper::report_on(KeyHash hash) const {
-  detect::WarmedKey key = warmer_.report_on(hash);
+report::WarmedKey Keeper::report_on(KeyHash hash) const {
+  report::WarmedKey key = warmer_.report_on(hash);
   key.key.name = shared_.shown.show(key.key.name);
-  if (key.outcome == detect::WarmOutcome::kLoading && !shared_.lease.up())
+  if (key.outcome == report::WarmOutcome::kLoading && !shared_.lease.up())
     key.note = "no local copies at the moment: " + coherence();
   return key;
 }
@@ -265,9 +266,9 @@ detect::Verdict Keeper::as_warmed(detect::Verdict verdict, TimePoint now) const 
 }
 
 // The warmed keys that have no verdict of their own.
-void Keeper::add_warmed(detect::Report& report) const {
+void Keeper::add_warmed(report::Report& report) const {
   std::unordered_set<std::uint64_t> told;
-  for (const detect::KeyReport& key : report.keys) told.insert(key.verdict.count.hash.value);
+  for (const report::KeyReport& key : report.keys) told.insert(key.verdict.count.hash.value);
   for (const KeyHash hash : warmer_.keys()) {
     if (told.contains(hash.value)) continue;
     detect::Verdict verdict;

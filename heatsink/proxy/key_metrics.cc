@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -31,10 +32,10 @@ bool exported(const detect::Verdict& verdict) {
 
 MetricRows key_metric_rows() { return {&kHitsRow, &kReadsRow, &kWritesRow}; }
 
-void append_key_samples(MetricSamples& samples, const detect::Report& report,
+void append_key_samples(MetricSamples& samples, const report::Report& report,
                         std::size_t keys_max) {
   std::size_t keys = 0;
-  for (const detect::KeyReport& key : report.keys) {
+  for (const report::KeyReport& key : report.keys) {
     const detect::KeyCount& count = key.verdict.count;
     const double seconds = std::chrono::duration<double>(key.verdict.measure.window).count();
     if (!exported(key.verdict) || seconds <= 0) continue;

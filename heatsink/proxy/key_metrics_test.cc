@@ -6,15 +6,16 @@
 #include <string>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
 
 using detect::Temperature;
 
-void add(detect::Report& report, const std::string& key, Temperature temperature,
+void add(report::Report& report, const std::string& key, Temperature temperature,
          std::uint32_t db = 0) {
-  detect::KeyReport out;
+  report::KeyReport out;
   out.verdict.count.key = key;
   out.verdict.count.db = db;
   out.verdict.count.hits = 900;
@@ -25,7 +26,7 @@ void add(detect::Report& report, const std::string& key, Temperature temperature
   report.keys.push_back(std::move(out));
 }
 
-std::vector<std::string> keys_of(const detect::Report& report, std::size_t keys_max) {
+std::vector<std::string> keys_of(const report::Report& report, std::size_t keys_max) {
   MetricSamples samples;
   append_key_samples(samples, report, keys_max);
   std::vector<std::string> keys;
@@ -37,7 +38,7 @@ std::vector<std::string> keys_of(const detect::Report& report, std::size_t keys_
 }
 
 TEST(KeyMetrics, AreRatesOverTheKeysWindow) {
-  detect::Report report;
+  report::Report report;
   add(report, "k", Temperature::kHot, 3);
   MetricSamples samples;
   append_key_samples(samples, report, 10);
@@ -49,7 +50,7 @@ TEST(KeyMetrics, AreRatesOverTheKeysWindow) {
 }
 
 TEST(KeyMetrics, AreOfHotKeysOnlyAndOfSoManyAtMost) {
-  detect::Report report;
+  report::Report report;
   add(report, "a", Temperature::kHot);
   add(report, "b", Temperature::kWriteHot);
   add(report, "c", Temperature::kWarm);
@@ -61,7 +62,7 @@ TEST(KeyMetrics, AreOfHotKeysOnlyAndOfSoManyAtMost) {
 
 // Cut names could be alike.
 TEST(KeyMetrics, NamesThatCannotBeShownWholeAreLeftOut) {
-  detect::Report report;
+  report::Report report;
   add(report, std::string(kPrintableBytesMax, 'x'), Temperature::kHot);
   add(report, std::string(kPrintableBytesMax + 1, 'x'), Temperature::kHot);
   EXPECT_EQ(keys_of(report, 10).size(), 1u);

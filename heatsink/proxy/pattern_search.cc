@@ -56,7 +56,7 @@ void PatternSearch::step(TimePoint now, Warmer& warmer) {
   if (pipeline_->up()) answered_at_ = now;
   if (now - answered_at_ > kUpWithin) return fail(note_, now);
   std::erase_if(loading_, [&](KeyHash key) {
-    return !warmer.holds(key) || warmer.report_on(key).outcome != detect::WarmOutcome::kLoading;
+    return !warmer.holds(key) || warmer.report_on(key).outcome != report::WarmOutcome::kLoading;
   });
   admit(now, warmer);
   if (!page_.empty() || asked_) return;
@@ -116,7 +116,7 @@ bool PatternSearch::may_begin(TimePoint now) const {
 }
 
 void PatternSearch::begin_key(std::string name, TimePoint now, Warmer& warmer) {
-  detect::WarmKey key{std::move(name), order_.pattern.db};
+  report::WarmKey key{std::move(name), order_.pattern.db};
   std::string why;
   if (!warmer.begin(key, order_.source, order_.until, now, why)) return leave_out(key.name, why);
   if (order_.pattern.keys_per_second > 0) {
@@ -134,7 +134,7 @@ void PatternSearch::leave_out(const std::string& name, const std::string& why) {
   if (left_out_ == 0) note_ = why;
   ++found_;
   ++left_out_;
-  if (left_out_names_.size() < detect::WarmSearch::kNamesMax)
+  if (left_out_names_.size() < report::WarmSearch::kNamesMax)
     left_out_names_.push_back(shared_.shown.show(name));
 }
 
@@ -158,8 +158,8 @@ void PatternSearch::end(const std::string& why) {
   note_ = why;
 }
 
-detect::WarmSearch PatternSearch::report(const Warmer& warmer) const {
-  detect::WarmSearch out;
+report::WarmSearch PatternSearch::report(const Warmer& warmer) const {
+  report::WarmSearch out;
   out.id = id_;
   out.glob = order_.pattern.glob;
   out.db = order_.pattern.db;
@@ -171,7 +171,7 @@ detect::WarmSearch PatternSearch::report(const Warmer& warmer) const {
   out.warmed = keys_.size();
   out.loading =
       static_cast<std::size_t>(std::count_if(loading_.begin(), loading_.end(), [&](KeyHash key) {
-        return warmer.holds(key) && warmer.report_on(key).outcome == detect::WarmOutcome::kLoading;
+        return warmer.holds(key) && warmer.report_on(key).outcome == report::WarmOutcome::kLoading;
       }));
   out.left_out = left_out_;
   out.left_out_names = left_out_names_;
@@ -179,16 +179,16 @@ detect::WarmSearch PatternSearch::report(const Warmer& warmer) const {
   return out;
 }
 
-std::vector<detect::WarmedKey> PatternSearch::keys(const Warmer& warmer) const {
-  std::vector<detect::WarmedKey> out;
+std::vector<report::WarmedKey> PatternSearch::keys(const Warmer& warmer) const {
+  std::vector<report::WarmedKey> out;
   out.reserve(keys_.size());
-  for (const detect::WarmKey& key : keys_) {
+  for (const report::WarmKey& key : keys_) {
     const KeyHash hash = warmer.hash_of(key);
-    detect::WarmedKey row;
+    report::WarmedKey row;
     if (warmer.holds(hash)) {
       row = warmer.report_on(hash);
     } else {
-      row.outcome = detect::WarmOutcome::kNotWarmed;
+      row.outcome = report::WarmOutcome::kNotWarmed;
       row.note = "it was ended, or warmed keys use up cache.warm-share of cache.maximum-bytes";
     }
     row.key = {shared_.shown.show(key.name), key.db};

@@ -12,10 +12,10 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
-#include "heatsink/detect/warming.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/warmer.h"
 #include "heatsink/redis/redis.h"
+#include "heatsink/report/warming.h"
 
 namespace heatsink::proxy {
 
@@ -31,7 +31,7 @@ namespace heatsink::proxy {
 class PatternSearch {
  public:
   struct Order {
-    detect::WarmPattern pattern;
+    report::WarmPattern pattern;
     std::uint32_t source = Warmer::kByHand;
     TimePoint until{};
     Nanos again_after{0};  // the end of a pass; 0: one pass
@@ -63,11 +63,11 @@ class PatternSearch {
   void end(const std::string& why);  // what is warmed stays so
 
   // Its keys with what became of each: only when it is over, since they may be thousands.
-  detect::WarmSearch report(const Warmer& warmer) const;
-  std::vector<detect::WarmedKey> keys(const Warmer& warmer) const;
+  report::WarmSearch report(const Warmer& warmer) const;
+  std::vector<report::WarmedKey> keys(const Warmer& warmer) const;
 
  private:
-  using State = detect::WarmSearch::State;
+  using State = report::WarmSearch::State;
 
   void ask(TimePoint now);
   void take_page(Result<resp::Value> page);
@@ -104,7 +104,7 @@ class PatternSearch {
   // Of all passes.
   TimePoint next_key_at_{};
   std::vector<KeyHash> loading_;
-  std::vector<detect::WarmKey> keys_;  // begun, in that order
+  std::vector<report::WarmKey> keys_;  // begun, in that order
   std::unordered_set<std::uint64_t> begun_;
 };
 

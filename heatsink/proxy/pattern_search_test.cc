@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/pattern_search.h"
+#include "heatsink/report/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace heatsink::proxy {
 namespace {
 
-using State = detect::WarmSearch::State;
+using State = report::WarmSearch::State;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -80,7 +81,7 @@ class PatternSearchTest : public testing::Test {
       warmer_.filled(each, FillOutcome::kKept, now_);
   }
   bool warm(const std::string& key) const { return warmer_.holds(warmer_.hash_of({key, 0})); }
-  detect::WarmSearch report() const { return search_->report(warmer_); }
+  report::WarmSearch report() const { return search_->report(warmer_); }
 
   TimePoint now_{std::chrono::seconds(10)};
   SharedState shared_{search_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
@@ -111,7 +112,7 @@ TEST_F(PatternSearchTest, WalksTheDatabaseAndWarmsWhatItFinds) {
   EXPECT_EQ(report().progress, 1);
   loaded();
   EXPECT_EQ(report().loading, 0U);
-  EXPECT_EQ(search_->keys(warmer_)[2].outcome, detect::WarmOutcome::kLoaded);
+  EXPECT_EQ(search_->keys(warmer_)[2].outcome, report::WarmOutcome::kLoaded);
 }
 
 TEST_F(PatternSearchTest, ADatabaseOfItsOwn) {

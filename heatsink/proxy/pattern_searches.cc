@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "heatsink/base/log.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
 
 // Nobody waits for the answer of a window's search: the log has it.
-void tell(const PatternSearch& search, const detect::WarmSearch& report) {
+void tell(const PatternSearch& search, const report::WarmSearch& report) {
   if (search.order().source == Warmer::kByHand || report.note.empty()) return;
   std::string line = "warming " + std::to_string(search.order().source) + ": ";
   if (report.left_out > 0) {
@@ -21,7 +22,7 @@ void tell(const PatternSearch& search, const detect::WarmSearch& report) {
 
 }  // namespace
 
-Result<std::uint64_t> PatternSearches::begin_by_hand(const detect::WarmPattern& pattern,
+Result<std::uint64_t> PatternSearches::begin_by_hand(const report::WarmPattern& pattern,
                                                      TimePoint until, TimePoint now) {
   const auto by_hand =
       std::count_if(searches_.begin(), searches_.end(), [](const PatternSearch& search) {
@@ -58,9 +59,9 @@ void PatternSearches::end(std::uint64_t id) {
   }
 }
 
-void PatternSearches::end_by_hand(const detect::WarmPattern& pattern) {
+void PatternSearches::end_by_hand(const report::WarmPattern& pattern) {
   for (PatternSearch& search : searches_) {
-    const detect::WarmPattern& its = search.order().pattern;
+    const report::WarmPattern& its = search.order().pattern;
     if (its.glob == pattern.glob && its.db == pattern.db) search.end("it was ended on request");
   }
 }
@@ -96,8 +97,8 @@ const PatternSearch* PatternSearches::find(std::uint64_t id) const {
   return found == searches_.end() ? nullptr : &*found;
 }
 
-std::vector<detect::WarmSearch> PatternSearches::report() const {
-  std::vector<detect::WarmSearch> out;
+std::vector<report::WarmSearch> PatternSearches::report() const {
+  std::vector<report::WarmSearch> out;
   out.reserve(searches_.size());
   for (auto it = searches_.rbegin(); it != searches_.rend(); ++it)
     out.push_back(it->report(warmer_));

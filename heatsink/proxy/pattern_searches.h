@@ -13,6 +13,7 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/pattern_search.h"
 #include "heatsink/proxy/warm_plans.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 
@@ -29,10 +30,10 @@ class PatternSearches final : public WarmPlans::Searches {
       : loop_(loop), shared_(shared), warmer_(warmer) {}
 
   // Its id; kOutOfRange: kByHandMax are there.
-  Result<std::uint64_t> begin_by_hand(const detect::WarmPattern& pattern, TimePoint until,
+  Result<std::uint64_t> begin_by_hand(const report::WarmPattern& pattern, TimePoint until,
                                       TimePoint now);
   void end(std::uint64_t id);                            // nothing happens if there is none
-  void end_by_hand(const detect::WarmPattern& pattern);  // those for it, whoever ordered them
+  void end_by_hand(const report::WarmPattern& pattern);  // those for it, whoever ordered them
   void begin(const PatternSearch::Order& order, TimePoint now) override;
   void end_source(std::uint32_t source) override;
 
@@ -43,7 +44,7 @@ class PatternSearches final : public WarmPlans::Searches {
   bool under_way() const { return link_.has_value(); }
 
   const PatternSearch* find(std::uint64_t id) const;  // null: none, or it is forgotten
-  std::vector<detect::WarmSearch> report() const;     // the newest first
+  std::vector<report::WarmSearch> report() const;     // the newest first
 
  private:
   PatternSearch& add(PatternSearch::Order order, TimePoint now);

@@ -7,11 +7,12 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/proxy/proofs.h"
+#include "heatsink/proxy/reply_queue.h"
 #include "heatsink/proxy/touched_keys.h"
 
 namespace heatsink::proxy {
 
-class Session;
+class Requester;
 
 enum class PendingKind : std::uint8_t {
   kForward,    // the reply is the client's
@@ -38,7 +39,7 @@ enum class PendingKind : std::uint8_t {
 enum class Shown : std::uint8_t { kPerhaps, kNothing };
 
 struct Pending {
-  Session* session = nullptr;  // null: the client has gone, or the request is ours
+  Requester* session = nullptr;  // null: the client has gone, or the request is ours
   PendingKind kind = PendingKind::kForward;
   bool read_only = false;       // may be asked again
   bool silent = false;          // CLIENT REPLY OFF or SKIP: the reply is dropped
@@ -52,8 +53,9 @@ struct Pending {
   std::uint32_t number = 0;     // confirmations still to come; database of kSelect and kSelectDb
   std::uint32_t expected = 0;   // bytes of the reply, or a guess
   std::uint16_t sized_as = 0;   // CommandFacts::sized_as: how big its replies are is remembered
-  std::uint64_t reply_of = 0;   // a ReadHash: the worker wants to know how long the reply is
-  TimePoint sent_at{};          // when it was handed to its connection
+  ReplyQueue::Ticket ticket = ReplyQueue::kNone;  // of the client's reply
+  std::uint64_t reply_of = 0;          // a ReadHash: the worker wants to know how long the reply is
+  TimePoint sent_at{};                 // when it was handed to its connection
   std::unique_ptr<AskedRight> proves;  // if the reply is no error, its user may do this
   TouchedKeys keys;
 };

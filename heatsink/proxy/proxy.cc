@@ -140,24 +140,24 @@ Status Proxy::reload_tls() {
 }
 
 std::uint16_t Proxy::port() const { return threads_->port; }
-detect::Report Proxy::report() const { return threads_->keeper.report(); }
+report::Report Proxy::report() const { return threads_->keeper.report(); }
 
-std::vector<detect::Event> Proxy::events() const { return threads_->keeper.events(); }
+std::vector<report::Event> Proxy::events() const { return threads_->keeper.events(); }
 
-detect::WarmReport Proxy::warm(detect::WarmOrder order) {
+report::WarmReport Proxy::warm(report::WarmOrder order) {
   return threads_->keeper.warm(std::move(order));
 }
 
-detect::WarmReport Proxy::warmed(std::uint64_t search) const {
+report::WarmReport Proxy::warmed(std::uint64_t search) const {
   return threads_->keeper.warmed(search);
 }
 
-detect::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
+report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
   return threads_->keeper.inspect(std::move(name), db);
 }
 
 Status Proxy::ready() const {
-  const detect::Report report = threads_->keeper.report();
+  const report::Report report = threads_->keeper.report();
   if (report.upstream_up) return Unit{};
   return Error{ErrorCode::kUnavailable,
                "upstream " + report.upstream + " is not reachable: " + report.upstream_problem};

@@ -11,13 +11,13 @@
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/detect.h"
-#include "heatsink/detect/warming.h"
 #include "heatsink/proxy/limit_terms.h"
 #include "heatsink/proxy/options.h"
 #include "heatsink/proxy/proxy_metrics.h"  // IWYU pragma: export
 #include "heatsink/proxy/rules.h"
 #include "heatsink/proxy/tls.h"
 #include "heatsink/proxy/warm_window.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 
@@ -31,14 +31,14 @@ class Proxy {
   ~Proxy();  // closes all connections and joins the threads
 
   std::uint16_t port() const;                 // 0: a Unix socket
-  detect::Report report() const;              // takes up to a second if the keeper is busy
-  std::vector<detect::Event> events() const;  // the latest changes of verdicts, oldest first
+  report::Report report() const;              // takes up to a second if the keeper is busy
+  std::vector<report::Event> events() const;  // the latest changes of verdicts, oldest first
   MetricSamples metrics() const;
   // Keys that are hot because somebody says so. Each takes up to three seconds.
-  detect::WarmReport warm(detect::WarmOrder order);
-  detect::WarmReport warmed(std::uint64_t search = 0) const;
+  report::WarmReport warm(report::WarmOrder order);
+  report::WarmReport warmed(std::uint64_t search = 0) const;
   // All that is known of a key; the server is asked about its value. Takes up to two seconds.
-  detect::KeyInspection inspect(std::string name, std::uint32_t db) const;
+  report::KeyInspection inspect(std::string name, std::uint32_t db) const;
   // Reads certificates, keys and authorities again, for connections that begin from now on. With an
   // error all stays as it was.
   Status reload_tls();

@@ -11,6 +11,7 @@
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/worker.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -81,7 +82,7 @@ void append_latencies(MetricSamples& samples, const Keeper& keeper,
   samples.push_back(keeper.fill_latency().sample(kFillLatency));
 }
 
-void append_memory(MetricSamples& samples, const SharedState& shared, const detect::Report& report,
+void append_memory(MetricSamples& samples, const SharedState& shared, const report::Report& report,
                    std::span<const Worker* const> workers) {
   MemoryUse use;
   for (const Worker* worker : workers) {
@@ -116,7 +117,7 @@ MetricSamples samples_of(const SharedState& shared, Keeper& keeper,
     samples.push_back({&row, static_cast<double>(value)});
   };
   add(kLogDropped, log_lines_dropped());
-  const detect::Report report = keeper.report();
+  const report::Report report = keeper.report();
   append_memory(samples, shared, report, workers);
   append_key_samples(samples, report, static_cast<std::size_t>(shared.options.metrics_keys));
   if (shared.limits) shared.limits->append_samples(samples);

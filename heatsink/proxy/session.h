@@ -22,7 +22,6 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/admission.h"
-#include "heatsink/proxy/call.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/command_facts.h"
@@ -33,6 +32,9 @@
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/refusal_pace.h"
 #include "heatsink/proxy/reply_guess.h"
+#include "heatsink/proxy/reply_queue.h"
+#include "heatsink/proxy/request.h"
+#include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
@@ -49,16 +51,14 @@ class Worker;
 // command for the other waits (Stall::kDrain), so that effects and replies keep the client's order.
 // Local hits behind commands in flight are queued until the replies before them have been handed
 // on.
-class Session final : public net::FdHandler, private ClientState {
+class Session final : public net::FdHandler, public Requester, private ClientState {
  public:
   Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
-  std::uint64_t id() const { return id_; }
-  bool closed() const { return closed_; }
-  using ClientState::hears_messages;
-  using ClientState::looks_into_exec;
+  std::uint64_t id() const override { return id_; }
+  bool closed() const override { return closed_; }
   using ClientState::subscribed;
 
   // Input and output (session_io.cc).
@@ -79,44 +79,38 @@ class Session final : public net::FdHandler, private ClientState {
     return sizeof(*this) + buffer_bytes() + connection;
   }
 
-  // Called by its upstream connections (session_replies.cc).
-  void take_reply(std::string_view bytes, bool from_private);
-  // `kept`: the whole reply, of those that are not the client's to have; else empty.
+  // Requester (session_replies.cc, session_waiting.cc, session_lanes.cc, session_coalesce.cc).
+  void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override;
+  void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
-                  std::string_view kept);
-  void reply_lost(Pending& pending, bool begun, const std::string& reason);
-  // The server said something before `at`: no copy that is not proven since may follow it (at
-  // Level::kSession).
-  void told(TimePoint at) { told_at_ = std::max(told_at_, at); }
-  void ask_again(std::string_view request,
-                 const Pending& pending);  // the reply is too big to share
-  // Of the read-only command whose reply begins: no command behind it may change what it reads, and
-  // asking once more would show the change.
-  bool may_ask_again() const { return last_effect_ <= received_; }
-  // Of the command that may wait, whose reply begins in what was read then: its client seems to
-  // have left, so the reply is kept.
-  bool keeps_reply(TimePoint read_at, bool silent);
-  bool congested() const;  // its waiting replies come near to the limit
-  std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
-  void go_on();  // its private connection may have room again
-  void note_reply_size(const Pending& pending, std::uint64_t bytes) {
+                  std::string_view kept) override;
+  void reply_lost(Pending& pending, bool begun, const std::string& reason) override;
+  void told(TimePoint at) override { told_at_ = std::max(told_at_, at); }
+  void hold() override { ++holds_; }
+  void note_reply_size(const Pending& pending, std::uint64_t bytes) override {
     guess_of(pending.read_only).saw(bytes);
   }
+  void ask_again(std::string_view request, const Pending& pending) override;
+  bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
+  bool congested() const override;
+  bool keeps_reply(TimePoint read_at, bool silent) override;
+  bool hears_messages() const override { return hears_messages_; }
+  bool looks_into_exec() const override { return ClientState::looks_into_exec(); }
+  void private_ready() override;
+  std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
+  void go_on() override;
+  void coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) override;
+  void coalesced_lost(Pending& pending, const std::string& reason) override;
+  void leaves_coalescing() override { --coalescing_; }
+
+  std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
   // Called by the worker (session_lanes.cc).
-  void private_ready();
-  std::unique_ptr<Upstream> private_failed(const std::string& reason);
-  void server_left();   // its connections are lost, and it cannot be reached
-  void lane_settled();  // the shared connection it waited for is ready, or known to be down
-  void hold() { ++holds_; }
+  void server_left();     // its connections are lost, and it cannot be reached
+  void shared_settled();  // the shared connection it waited for is ready, or known to be down
   void release_hold();
   void answer(std::shared_ptr<const FillAnswer> answer);
   void barrier_passed(std::uint64_t ticket);  // session_barrier.cc
-
-  // Called by the lane of gathered writes (session_coalesce.cc). Empty: no reply is wanted.
-  void coalesced(std::string_view wire, TimePoint read_at);
-  void coalesced_lost(Pending& pending, const std::string& reason);
-  void leaves_coalescing() { --coalescing_; }  // its write goes on a connection like any other
 
  private:
   enum class Stall : std::uint8_t {
@@ -149,16 +143,18 @@ class Session final : public net::FdHandler, private ClientState {
     const cache::Copy* copy = nullptr;    // null: may not be served
   };
 
-  // What is still to be handed on, in order, while a read is asked again.
-  struct Part {
-    std::string bytes;  // replies, or the request to be asked
-    TouchedKeys keys;   // of the request
-    bool request = false;
+  // A read whose reply was too big to share.
+  struct Again {
+    ReplyQueue::Ticket ticket = ReplyQueue::kNone;
+    std::string request;
+    std::string error;  // why it has no connection
+    TouchedKeys keys;
     bool sent = false;
   };
 
   std::size_t buffer_bytes() const {
-    return input_.capacity() + output_.capacity() + queued_bytes_ + parts_bytes_;
+    return input_.capacity() + output_.capacity() + replies_.kept_bytes() +
+           replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes());
   }
 
   // session_io.cc
@@ -167,7 +163,8 @@ class Session final : public net::FdHandler, private ClientState {
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
-  Step dispatch_inline(std::string_view bytes, TimePoint now);
+  void look_again(TimePoint now);
+  Step look_at(Request& request);
   void refuse_input(std::string_view error);
   bool refuse_tls(std::string_view bytes);
   bool may_parse() const;
@@ -193,50 +190,50 @@ class Session final : public net::FdHandler, private ClientState {
   }
 
   // session_dispatch.cc
-  Step dispatch(Call call);
-  Step carry_out(Call call);
-  Step run(const Call& call);
-  Step dispatch_raw(const Call& call);
-  Step forward(const Call& call, bool own_lane, PendingKind kind = PendingKind::kForward,
+  Step dispatch(Request& request);
+  Step carry_out(Request& request);
+  Step run(Request& request);
+  Step dispatch_raw(Request& request);
+  Step forward(Request& request, bool own_lane, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
-  Step send_on(Upstream& lane, const Call& call, PendingKind kind, std::uint32_t number);
-  Pending make_pending(const Call& call, PendingKind kind, std::uint32_t number);
-  void note_keys(const Call& call, Pending& pending);
-  NameHash name_hash(const Call& call, std::size_t arg) const;  // of an argument
-  void expect_reply(const Call& call);
-  std::uint64_t known_size(const Call& call) const;
-  bool is_too_long_to_share(const Call& call) const;
+  Step send_on(Upstream& lane, Request& request, PendingKind kind, std::uint32_t number);
+  Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
+  void note_keys(const Request& request, Pending& pending);
+  NameHash name_hash(const Request& request, std::size_t arg) const;  // of an argument
+  void expect_reply(Request& request);
+  std::uint64_t known_size(const Request& request) const;
+  bool is_too_long_to_share(const Request& request) const;
   ReplyGuess& guess_of(bool read) { return read ? reads_ : others_; }
 
   // session_transaction.cc
-  Step run_multi(const Call& call);
-  Step run_watch(const Call& call);
-  Step run_unwatch(const Call& call);
-  Step in_transaction(const Call& call);
-  Step end_transaction(const Call& call);
-  Step in_failed_transaction(const Call& call);
+  Step run_multi(Request& request);
+  Step run_watch(Request& request);
+  Step run_unwatch(Request& request);
+  Step in_transaction(Request& request);
+  Step end_transaction(Request& request);
+  Step in_failed_transaction(Request& request);
   Step begin_failed_transaction(std::string&& why);
   void forget_transaction();
-  void queue_subscription(const Call& call);
-  void queue_hello(const Call& call);
+  void queue_subscription(const Request& request);
+  void queue_hello(const Request& request);
 
   // session_debugger.cc
-  Step run_script_debug(const Call& call);
-  Step run_in_debugger(const Call& call);
-  Step tell_debugger(const Call& call);
+  Step run_script_debug(Request& request);
+  Step run_in_debugger(Request& request);
+  Step tell_debugger(Request& request);
   void debug_answered(bool ok, bool wanted);
   bool debugger_fails(std::string_view bytes);
 
   // session_waiting.cc
-  Step forward_waiting(const Call& call);
-  Step send_waiting(Upstream& lane, const Call& call);
+  Step forward_waiting(Request& request);
+  Step send_waiting(Upstream& lane, Request& request);
   void send_mark(Upstream& lane);
   void mark_answered(std::string_view hello);
   void unblock_answered(std::string_view reply);
   void act_on_wait(Wait::Next next);
   bool unblock();
-  bool settle_kept(std::unique_ptr<Wait> wait, std::string_view wire);
-  void offer(std::unique_ptr<Wait> wait, std::string_view wire);
+  bool settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire);
+  void offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire);
   void offer_taken();
   void offer_refused();
   void put_back(std::span<const PutBack> requests);
@@ -246,113 +243,116 @@ class Session final : public net::FdHandler, private ClientState {
   // session_limits.cc
   using Door = Admission::Door;
   bool is_limited() const { return admission_ != nullptr; }
-  Step dispatch_limited(const Call& call);
-  bool admit(const Call& call, Door door, Step& step);
-  bool admit_oversized(const Call& call, Step& step);
-  bool admit_keys(const Call& call, std::span<const AskedKey> keys, Door door, Step& step);
-  std::span<const AskedKey> keys_to_ask(const Call& call);
-  bool may_fill(const Call& call, std::span<const LocalKey> missing, const cache::Read& read,
+  Step dispatch_limited(Request& request);
+  bool admit(Request& request, Door door, Step& step);
+  bool admit_oversized(Request& request, Step& step);
+  bool admit_keys(Request& request, std::span<const AskedKey> keys, Door door, Step& step);
+  std::span<const AskedKey> keys_to_ask(const Request& request);
+  bool may_fill(Request& request, std::span<const LocalKey> missing, const cache::Read& read,
                 Step& step);
-  bool may_fill_missing(const Call& call, const std::vector<LocalKey>& keys,
+  bool may_fill_missing(Request& request, const std::vector<LocalKey>& keys,
                         const cache::Read& read, Step& step);
   Step await_turn(RuleLimit& limit, const AskedKey& key, Nanos wait);
   Step hold_refusal();
   Step stall_for(Nanos wait);
   void turn_came();
-  Step refuse(const Call& call, std::span<const AskedKey> keys, const Admission::Answer& answer);
-  void record_refused(const Call& call, std::span<const AskedKey> keys);
+  Step refuse(Request& request, std::span<const AskedKey> keys, const Admission::Answer& answer);
+  void record_refused(const Request& request, std::span<const AskedKey> keys);
   void spoil_transaction();
-  bool serve_unproven(const Call& call);
+  bool serve_unproven(const Request& request);
   bool find_unproven(LocalKey& key, const cache::Read& read, TimePoint now);
 
   // session_barrier.cc
-  static bool is_ours(const Call& call);
-  Step run_ours(const Call& call);
-  Step run_barrier(const Call& call);
+  static bool is_ours(const Request& request);
+  Step run_ours(Request& request);
+  Step run_barrier(Request& request);
   void barrier_late(std::uint64_t ticket);
-  Step await_barrier(Stall why);
+  Step await_barrier(Request& request, Stall why);
+  bool awaits_barrier(std::uint64_t ticket) const;
   bool waits() const;
 
   // session_local.cc
-  Right right_to(const Call& call, std::span<const LocalKey> keys) const;
-  bool may_read(const Call& call, std::span<const LocalKey> keys);
-  Step forward_to_prove(const Call& call, std::span<const LocalKey> keys);
-  void renew_proof(const Call& call, const Right& right);
-  bool reads_locally(const Call& call) const;
-  Step read_locally(Call& call);
-  Step read_one(Call& call);
-  Step forward_seen(const Call& call, ReadHash which);
+  Right right_to(const Request& request, std::span<const LocalKey> keys) const;
+  bool may_read(const Request& request, std::span<const LocalKey> keys);
+  Step forward_to_prove(Request& request, std::span<const LocalKey> keys);
+  void renew_proof(const Request& request, const Right& right);
+  bool reads_locally(const Request& request) const;
+  static std::shared_ptr<const FillAnswer> take_answer(Request& request);
+  Step read_locally(Request& request);
+  Step read_one(Request& request);
+  Step forward_seen(Request& request, ReadHash which);
   bool may_be_given(const FillAnswer& answer, TimePoint now) const;
   static bool outlives_errors(const cache::Entry& entry);
   static bool outlive_errors(const std::vector<LocalKey>& keys);
-  bool serve_in_outage(const Call& call, LocalKey& key, const cache::Read& read);
+  bool serve_in_outage(const Request& request, LocalKey& key, const cache::Read& read);
   bool overtakes(const LocalKey& key) const;
-  Step await_proof(const Call& call);
+  Step await_proof(Request& request);
   TimePoint fill_after(const cache::Entry& entry) const;
-  Step read_many(const Call& call);
+  Step read_many(Request& request);
   LocalKey local_key(std::string_view key) const;
   cache::Ruling judge(LocalKey& key, const cache::Read& read, TimePoint now) const;
   template <class JudgeOne>
   static cache::Ruling judge_twice(std::vector<LocalKey>& keys, JudgeOne judge_one);
-  bool serve_many_in_outage(const Call& call, std::vector<LocalKey>& keys, const cache::Read& read);
+  bool serve_many_in_outage(const Request& request, std::vector<LocalKey>& keys,
+                            const cache::Read& read);
   cache::Ruling judge_all(std::vector<LocalKey>& keys, const cache::Read& read,
                           TimePoint now) const;
   bool join_fills(const std::vector<LocalKey>& keys, const cache::Read& read, TimePoint now);
-  void consider_audits(const Call& call, const std::vector<LocalKey>& keys);
-  void serve_joined(const Call& call, const std::vector<LocalKey>& keys);
+  void consider_audits(const Request& request, const std::vector<LocalKey>& keys);
+  void serve_joined(const Request& request, const std::vector<LocalKey>& keys);
   void serve(std::string_view wire);
-  void record_hit(const Call& call, const LocalKey& key, std::size_t bytes);
+  void record_hit(const Request& request, const LocalKey& key, std::size_t bytes);
 
   // session_coalesce.cc
-  std::optional<Step> try_coalesce(const Call& call);
-  std::optional<Coalescible> may_coalesce(const Call& call) const;
-  std::optional<Step> coalesce(const Call& call, const Coalescible& write);
-  void note_coalesced(const Call& call);
+  std::optional<Step> try_coalesce(Request& request);
+  std::optional<Coalescible> may_coalesce(const Request& request) const;
+  std::optional<Step> coalesce(Request& request, const Coalescible& write);
+  void note_coalesced(const Request& request);
 
   // session_lanes.cc
-  Upstream* lane_for(bool own_lane, Step& step);
-  Upstream* private_lane(Step& step);
-  Upstream* private_in_any_db(Step& step, bool urgent = false);
-  Upstream* shared_lane(Step& step);
-  Upstream* in_right_db(Upstream& lane, Step& step);
+  Upstream* lane_for(Request& request, bool own_lane, Step& step);
+  Upstream* private_lane(Request& request, Step& step);
+  Upstream* private_in_any_db(Request& request, Step& step, bool urgent = false);
+  Upstream* shared_lane(Request& request, Step& step);
+  Upstream* in_right_db(Upstream& lane, Request& request, Step& step);
   bool right_db(Upstream& lane);
   void pin();
   enum class Awaited : std::uint8_t { kNo, kYes };
   void introduce(Awaited awaited = Awaited::kNo);
   void introduce_if_owed();
-  Step no_lane(Step step);
-  Upstream* without_lane(std::string&& reason, Step& step);
-  bool acquire(bool urgent = false);
+  Step no_lane(Request& request, Step step);
+  Upstream* without_lane(Request& request, std::string&& reason, Step& step);
+  bool acquire(std::string& error, bool urgent = false);
   void give_back(bool clean);
   bool may_leave_private() const;
   bool has_state() const;
   Step stall(Stall why);
-  void begin_oversized(TimePoint now);
+  Step begin_oversized(Request& request);
   std::size_t stream_on(std::string_view bytes);
-  void next_part();
-  Upstream* server_is_down(std::string_view reason, Step& step);
+  void ask_next_again();
+  Upstream* server_is_down(Request& request, std::string_view reason, Step& step);
   bool closes_when_down() const;
   std::string unreachable(std::string_view reason) const;
 
   // session_commands.cc
-  Step run_select(const Call& call);
-  Step run_auth(const Call& call);
-  Step run_hello(const Call& call);
-  Step hello_locally(const Call& call, resp::Protocol protocol,
+  Step run_select(Request& request);
+  Step run_auth(Request& request);
+  Step run_hello(Request& request);
+  Step hello_locally(Request& request, resp::Protocol protocol,
                      std::optional<std::string_view> name);
-  Step authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
+  Step authenticate(Request& request, std::string_view user, std::uint32_t protocol,
                     std::optional<std::string_view> name);
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
-  Upstream* strangers_lane(Step& step);
+  Upstream* strangers_lane(Request& request, Step& step);
   User fresh_user() const;  // who a client is that has said nothing yet
-  Step run_client(const Call& call);
-  bool note_library(const Call& call);
-  Step run_client_reply(const Call& call);
-  Step run_subscribe(const Call& call);
-  Channels& channels_of(const Call& call);
-  Step run_raw(const Call& call);
-  Step run_wait(const Call& call);
+  Step run_client(Request& request);
+  bool note_library(const Request& request);
+  Step run_client_reply(Request& request);
+  Step run_subscribe(Request& request);
+  Channels& channels_of(const Request& request);
+  Step run_raw(Request& request);
+  Step run_wait(Request& request);
   Step run_reset();
   Step run_quit();
   Step reply(std::string_view wire);
@@ -367,9 +367,11 @@ class Session final : public net::FdHandler, private ClientState {
   bool settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                     std::string_view kept);
   void cut_off_if_deaf();
-  void emit(std::string_view wire);
+  void put_reply(ReplyQueue::Ticket ticket, std::string_view bytes);
+  void end_reply(ReplyQueue::Ticket ticket);
+  void add_reply(std::string_view wire);
   void put_out(std::string_view bytes);
-  void release_queued_hits();
+  void note_output();
   void after_reply();
   void authenticated(const Pending& pending, bool ok);
   void subscription_done(bool ok);
@@ -398,10 +400,12 @@ class Session final : public net::FdHandler, private ClientState {
   std::uint32_t holds_ = 0;  // replies that wait for the tracker: nothing is written
 
   Stall stall_ = Stall::kNone;
+  std::unique_ptr<Request> waiting_;  // that the next one waits behind, if it could not go on
   Mode mode_ = Mode::kNormal;
-  std::uint64_t sent_ = 0;         // requests on their way, ever
-  std::uint64_t received_ = 0;     // replies to them, ever
-  std::uint64_t last_effect_ = 0;  // sent_ at the last command that was not read-only
+  std::uint64_t sent_ = 0;      // requests on their way, ever
+  std::uint64_t received_ = 0;  // replies to them, ever
+  ReplyQueue::Ticket last_effect_ =
+      ReplyQueue::kNone;  // of the last command that was not read-only
   std::uint64_t in_flight() const { return sent_ - received_; }
   // Bytes that one client, and all together, may be owed on a shared connection before what is
   // known to be big goes elsewhere: about a millisecond.
@@ -409,37 +413,25 @@ class Session final : public net::FdHandler, private ClientState {
   std::uint64_t owed_ = 0;  // to this client, of Pending::expected
   // Of reads one may be on its way at first, 128 short ones later; of other commands more.
   ReplyGuess reads_{1024 * 1024, 8 * 1024}, others_{8 * 1024, 512};
-  ExpectedReply expected_;         // of the request being forwarded
   std::uint64_t coalescing_ = 0;   // of those in flight, gathered with other clients' writes
   Coalescer::Line coalescing_in_;  // of the latest
 
   std::unique_ptr<Upstream> private_;
-  std::string no_lane_;     // the answer to the request that has just found none
-  std::string db_error_;    // the server's, for the command that waits for its database
-  std::string lane_error_;  // why the private connection failed, for the command that waits for it
 
-  std::deque<std::pair<std::uint64_t, std::string>>
-      queued_hits_;  // {replies that come first, bytes}
-  std::size_t queued_bytes_ = 0;
-  std::deque<Part> parts_;
-  std::size_t parts_bytes_ = 0;  // of the replies in them
-  std::shared_ptr<const FillAnswer> answer_;
-  TimePoint fill_wanted_at_{};  // by the read that answer_ is for
-  TimePoint told_at_{};         // the server last told it something before this
-  bool proven_ = false;         // what it stalled for as kProof has come
-  std::uint64_t ticket_ = 0;    // of its latest kProof or kBarrier
-  enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier_ = Barrier::kNone;
+  ReplyQueue replies_;
+  std::deque<Again> again_;        // of tickets in replies_, in their order
+  TimePoint told_at_{};            // the server last told it something before this
+  std::uint64_t last_ticket_ = 0;  // of Request::Waited::ticket
   net::TimerId barrier_timer_ = 0;
   std::unique_ptr<Admission> admission_;  // null: no rule has a limit
   RefusalPace refusals_;
   net::TimerId turn_timer_ = 0;
-  std::unique_ptr<AskedRight> proves_;  // what the reply to the request being forwarded proves
-  ReadHash reply_of_;  // of the request being forwarded, if its reply's length is worth knowing
   // Names (by hash) that commands in flight touch: not served locally until those are answered.
   std::bitset<512> in_flight_names_;
   std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
   struct Offered {
     std::unique_ptr<Wait> wait;
+    ReplyQueue::Ticket ticket;
     std::string wire;  // the whole reply
   };
   std::unique_ptr<Offered> offered_;

@@ -34,22 +34,23 @@ Millis parse_timeout(std::string_view text) {
 
 }  // namespace
 
-bool Session::is_ours(const Call& call) { return equals_ignoring_case(call.args[0], "heatsink"); }
+bool Session::is_ours(const Request& request) {
+  return equals_ignoring_case(request.args()[0], "heatsink");
+}
 
 // The server knows no such command. Inside MULTI it is asked nevertheless, so that it refuses and
 // the transaction fails; and a subscriber in RESP2 is told what it may say.
-Session::Step Session::run_ours(const Call& call) {
+Session::Step Session::run_ours(Request& request) {
   if (user_ == User::kNobody) return reply_error("NOAUTH Authentication required.");
   if (in_multi_ || (subscribed() && protocol_ == resp::Protocol::kResp2)) {
-    Call refused = call;
-    refused.route = Route::kPrivate;
-    return in_multi_ ? in_transaction(refused) : run(refused);
+    request.route = Route::kPrivate;
+    return in_multi_ ? in_transaction(request) : run(request);
   }
-  if (call.args.size() == 1)
+  if (request.args().size() == 1)
     return reply_error("ERR wrong number of arguments for 'heatsink' command");
-  const std::string_view what = call.args[1];
-  if (equals_ignoring_case(what, "barrier")) return run_barrier(call);
-  if (!equals_ignoring_case(what, "help") || call.args.size() != 2)
+  const std::string_view what = request.args()[1];
+  if (equals_ignoring_case(what, "barrier")) return run_barrier(request);
+  if (!equals_ignoring_case(what, "help") || request.args().size() != 2)
     return reply_error("ERR unknown subcommand or wrong number of arguments for '" +
                        printable(what, 128) + "'. Try HEATSINK HELP.");
   if (in_flight() > 0) return stall(Stall::kDrain);
@@ -63,13 +64,15 @@ Session::Step Session::run_ours(const Call& call) {
 // answers to fills asked earlier could come behind that: nobody may join them any longer. A tracker
 // that is down, or goes down meanwhile, has no copies: then every read goes to the server, and
 // nothing need be waited for.
-Session::Step Session::run_barrier(const Call& call) {
-  const Millis timeout = call.args.size() == 2 ? kBarrierTimeout : parse_timeout(call.args[2]);
-  if (call.args.size() > 3 || timeout == Millis(0))
+Session::Step Session::run_barrier(Request& request) {
+  const Millis timeout =
+      request.args().size() == 2 ? kBarrierTimeout : parse_timeout(request.args()[2]);
+  if (request.args().size() > 3 || timeout == Millis(0))
     return reply_error(
         "ERR heatsink: the timeout of HEATSINK BARRIER must be 1 to 60000 milliseconds");
   if (in_flight() > 0) return stall(Stall::kDrain);
-  switch (std::exchange(barrier_, Barrier::kNone)) {
+  using Barrier = Request::Waited::Barrier;
+  switch (request.has_waited() ? request.waited().barrier : Barrier::kNone) {
     case Barrier::kPassed:
       worker_.count().add(Count::kBarrierCommands);
       return reply("+OK\r\n");
@@ -80,45 +83,48 @@ Session::Step Session::run_barrier(const Call& call) {
     default:
       break;
   }
-  SharedState& shared = worker_.shared();
-  if (!shared.options.cache_enabled) return reply("+OK\r\n");
-  shared.fences.raise_unknown(call.now);
-  barrier_ = Barrier::kAsked;
-  const Step step = await_barrier(Stall::kBarrier);
-  barrier_timer_ =
-      worker_.loop().call_after(timeout, [worker = &worker_, id = id_, ticket = ticket_] {
-        if (Session* late = worker->session(id)) late->barrier_late(ticket);
-      });
+  if (!worker_.shared().options.cache_enabled) return reply("+OK\r\n");
+  worker_.copies().forget_fills_asked_before(request.now);
+  const Step step = await_barrier(request, Stall::kBarrier);
+  const std::uint64_t ticket = request.waited().ticket;
+  barrier_timer_ = worker_.loop().call_after(timeout, [worker = &worker_, id = id_, ticket] {
+    if (Session* late = worker->session(id)) late->barrier_late(ticket);
+  });
   return step;
 }
 
-Session::Step Session::await_barrier(Stall why) {
-  worker_.ask_barrier(*this, ++ticket_);
+Session::Step Session::await_barrier(Request& request, Stall why) {
+  request.waited().barrier = Request::Waited::Barrier::kAsked;
+  request.waited().ticket = ++last_ticket_;
+  worker_.copies().ask_barrier(id_, last_ticket_);
   return stall(why);
 }
 
 void Session::barrier_passed(std::uint64_t ticket) {
-  if (closed_ || ticket != ticket_ || !waits()) return;
-  if (stall_ == Stall::kProof) {
-    proven_ = true;
-  } else {
-    barrier_ = Barrier::kPassed;
-    worker_.loop().cancel(std::exchange(barrier_timer_, 0));
-  }
+  if (!awaits_barrier(ticket)) return;
+  waiting_->waited().barrier = Request::Waited::Barrier::kPassed;
+  worker_.loop().cancel(std::exchange(barrier_timer_, 0));
   worker_.resume_later(*this);
 }
 
 void Session::barrier_late(std::uint64_t ticket) {
   barrier_timer_ = 0;
-  if (closed_ || ticket != ticket_ || !waits()) return;
-  barrier_ = Barrier::kLate;
+  if (!awaits_barrier(ticket)) return;
+  waiting_->waited().barrier = Request::Waited::Barrier::kLate;
   worker_.resume_later(*this);
+}
+
+bool Session::awaits_barrier(std::uint64_t ticket) const {
+  if (closed_ || waiting_ == nullptr || !waiting_->has_waited()) return false;
+  const Request::Waited& waited = waiting_->waited();
+  return waited.ticket == ticket && waited.barrier == Request::Waited::Barrier::kAsked;
 }
 
 bool Session::waits() const {
   return offered_ || ((stall_ == Stall::kDrain || stall_ == Stall::kAnswer) && in_flight() > 0) ||
-         (stall_ == Stall::kFill && !answer_) || (stall_ == Stall::kProof && !proven_) ||
-         (stall_ == Stall::kBarrier && barrier_ == Barrier::kAsked) ||
+         (stall_ == Stall::kFill && waiting_->waited().answer == nullptr) ||
+         ((stall_ == Stall::kProof || stall_ == Stall::kBarrier) &&
+          waiting_->waited().barrier == Request::Waited::Barrier::kAsked) ||
          (stall_ == Stall::kTurn && (admission_->waits() || refusals_.waits()));
 }
 

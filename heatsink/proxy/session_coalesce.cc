@@ -8,60 +8,62 @@
 namespace heatsink::proxy {
 
 // Only what could be anybody's: on the proxy's own user, with no state on a connection.
-std::optional<Coalescible> Session::may_coalesce(const Call& call) const {
-  if (call.facts->gathered_as == CoalesceVerb::kNone) return std::nullopt;
+std::optional<Coalescible> Session::may_coalesce(const Request& request) const {
+  if (request.facts->gathered_as == CoalesceVerb::kNone) return std::nullopt;
   if (user_ != User::kShared || server_knows_best_) return std::nullopt;
   if (in_multi_ || watching_ || mode_ != Mode::kNormal) return std::nullopt;
   if (private_ && !may_leave_private()) return std::nullopt;
-  if (call.route != Route::kShared || !call.has_right_arity()) return std::nullopt;
-  return coalescible(call.facts->gathered_as, call.args);
+  if (request.route != Route::kShared || !request.has_right_arity()) return std::nullopt;
+  return coalescible(request.facts->gathered_as, request.args());
 }
 
 // nullopt: it goes its own way. While writes of this client are being gathered all else waits:
 // they are a lane of their own.
-std::optional<Session::Step> Session::try_coalesce(const Call& call) {
-  const std::optional<Coalescible> write = may_coalesce(call);
+std::optional<Session::Step> Session::try_coalesce(Request& request) {
+  const std::optional<Coalescible> write = may_coalesce(request);
   if (write) {
-    if (const std::optional<Step> step = coalesce(call, *write)) return step;
+    if (const std::optional<Step> step = coalesce(request, *write)) return step;
   }
   return coalescing_ > 0 ? std::optional(stall(Stall::kDrain)) : std::nullopt;
 }
 
-std::optional<Session::Step> Session::coalesce(const Call& call, const Coalescible& write) {
+std::optional<Session::Step> Session::coalesce(Request& request, const Coalescible& write) {
   Coalescing& lane = *worker_.coalescing();
-  const std::string_view key = call.args[1];
+  const std::string_view key = request.args()[1];
   const Nanos window = lane.window_of(key);
   if (window == Nanos(0)) return std::nullopt;
   const NameHash name = hash_name_inline(key, worker_.shared().seed);
   const CoalescedWrite::Target target{name, in_db(name, db_), db_, protocol_};
   const Coalescer::Line line = Coalescer::line_of(write.kind, target);
   if (coalescing_ > 0 && line != coalescing_in_) return std::nullopt;
-  const Worker::LaneState shared = worker_.lane(protocol_);
-  if (shared.upstream == nullptr || !(shared.upstream->knows_db(db_))) return std::nullopt;
-  if (!lane.waits(line, window, call.now)) return std::nullopt;
+  const Upstreams::Shared shared = worker_.upstreams().shared(protocol_);
+  if (shared.connection == nullptr || !(shared.connection->knows_db(db_))) return std::nullopt;
+  if (!lane.waits(line, window, request.now)) return std::nullopt;
   if (in_flight() > coalescing_) return stall(Stall::kDrain);
-  if (Step step = Step::kDone; is_limited() && !admit(call, Door::kUpstream, step)) return step;
+  if (Step step = Step::kDone; is_limited() && !admit(request, Door::kUpstream, step)) return step;
   if (private_) give_back(true);
   const bool silent = take_silence();
-  if (!lane.join(line, write.kind, key, target, {this, write.amount, call.raw, silent})) {
+  if (!lane.join(line, write.kind, key, target,
+                 {this, replies_.next(), write.amount, request.raw, silent})) {
     reply_skip_ |= silent && !reply_off_;
     return std::nullopt;
   }
-  note_coalesced(call);
+  note_coalesced(request);
   coalescing_in_ = line;
   return Step::kDone;
 }
 
-void Session::note_coalesced(const Call& call) {
+void Session::note_coalesced(const Request& request) {
   Pending counted;
-  note_keys(call, counted);
+  note_keys(request, counted);
   worker_.count().add(Count::kCommands);
   worker_.count().add(Count::kGathered);
-  last_effect_ = ++sent_;
+  ++sent_;
+  last_effect_ = replies_.expect();
   ++coalescing_;
 }
 
-void Session::coalesced(std::string_view wire, TimePoint read_at) {
+void Session::coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) {
   --coalescing_;
   ++received_;
   if (closed_) {
@@ -69,8 +71,8 @@ void Session::coalesced(std::string_view wire, TimePoint read_at) {
     return;
   }
   told(read_at);
-  if (!wire.empty()) emit(wire);
-  release_queued_hits();
+  if (!wire.empty()) put_reply(ticket, wire);
+  end_reply(ticket);
   after_reply();
 }
 

@@ -33,37 +33,38 @@ std::string with_id(const std::string& hello, std::uint64_t id) {
 
 }  // namespace
 
-Session::Step Session::run_select(const Call& call) {
+Session::Step Session::run_select(Request& request) {
   std::uint32_t db = 0;
-  if (call.args.size() != 2 || !parse_number(call.args[1], db)) return forward(call, false);
+  if (request.args().size() != 2 || !parse_number(request.args()[1], db))
+    return forward(request, false);
   if (in_flight() > 0) return stall(Stall::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = lane_for(user_ == User::kOther, step);
-  if (lane == nullptr) return no_lane(step);
+  Upstream* lane = lane_for(request, user_ == User::kOther, step);
+  if (lane == nullptr) return no_lane(request, step);
   if (lane != private_.get() && lane->knows_db(db)) {
     db_ = db;
     return reply("+OK\r\n");
   }
   lane->set_db(lane == private_.get() ? db : Upstream::kUnknownDb);
-  send_on(*lane, call, PendingKind::kSelectDb, db);
+  send_on(*lane, request, PendingKind::kSelectDb, db);
   stall(Stall::kDrain);  // what comes next belongs to the database that the answer decides
   return Step::kDone;
 }
 
-Session::Step Session::run_auth(const Call& call) {
-  if (call.args.size() != 2 && call.args.size() != 3) return forward(call, false);
-  return authenticate(call, call.args.size() == 3 ? call.args[1] : "default", 0, {});
+Session::Step Session::run_auth(Request& request) {
+  if (request.args().size() != 2 && request.args().size() != 3) return forward(request, false);
+  return authenticate(request, request.args().size() == 3 ? request.args()[1] : "default", 0, {});
 }
 
 // Passwords are always checked by the server, on a connection that is what the client is until
 // then: let in and in its database (the new user may not be allowed SELECT), or a stranger (to whom
 // the server refuses SELECT).
-Session::Step Session::authenticate(const Call& call, std::string_view user, std::uint32_t protocol,
+Session::Step Session::authenticate(Request& request, std::string_view user, std::uint32_t protocol,
                                     std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = can_log_in() ? private_lane(step) : strangers_lane(step);
-  if (lane == nullptr) return no_lane(step);
+  Upstream* lane = can_log_in() ? private_lane(request, step) : strangers_lane(request, step);
+  if (lane == nullptr) return no_lane(request, step);
   const bool stays_own = user.empty() || user == worker_.shared().credentials.acl_user();
   const bool is_anonymous = !introduced_ && lane->login() == Upstream::Login::kOwn;
   if (user_ == User::kShared && !stays_own && is_anonymous) {
@@ -74,7 +75,7 @@ Session::Step Session::authenticate(const Call& call, std::string_view user, std
   }
   auth_user_ = user;
   auth_name_ = name;
-  send_on(*lane, call, PendingKind::kAuth, protocol);
+  send_on(*lane, request, PendingKind::kAuth, protocol);
   stall(Stall::kDrain);
   return Step::kDone;
 }
@@ -86,96 +87,98 @@ bool Session::can_log_in() const {
                                     shared.upstream_open.load(std::memory_order_relaxed));
 }
 
-Upstream* Session::strangers_lane(Step& step) {
+Upstream* Session::strangers_lane(Request& request, Step& step) {
   if (private_ && !has_state() && private_->login() == Upstream::Login::kOwn) give_back(true);
   const User before = user_;
   if (!private_) user_ = User::kNobody;  // the login that acquire() asks for
-  Upstream* lane = private_in_any_db(step);
+  Upstream* lane = private_in_any_db(request, step);
   user_ = before;
   return lane;
 }
 
 // HELLO [protocol [AUTH user password] [SETNAME name]]. Without AUTH the proxy knows the answer;
 // what it does not understand is for the server to refuse.
-Session::Step Session::run_hello(const Call& call) {
+Session::Step Session::run_hello(Request& request) {
   std::uint32_t protocol = protocol_ == resp::Protocol::kResp3 ? 3 : 2;
   std::string_view user;
   std::optional<std::string_view> name;  // an empty one takes the client's name away
-  bool valid = call.args.size() == 1 ||
-               (parse_number(call.args[1], protocol) && (protocol == 2 || protocol == 3));
-  for (std::size_t i = 2; valid && i < call.args.size();) {
-    if (equals_ignoring_case(call.args[i], "auth") && i + 2 < call.args.size()) {
-      user = call.args[i + 1];
+  bool valid = request.args().size() == 1 ||
+               (parse_number(request.args()[1], protocol) && (protocol == 2 || protocol == 3));
+  for (std::size_t i = 2; valid && i < request.args().size();) {
+    if (equals_ignoring_case(request.args()[i], "auth") && i + 2 < request.args().size()) {
+      user = request.args()[i + 1];
       i += 3;
-    } else if (equals_ignoring_case(call.args[i], "setname") && i + 1 < call.args.size()) {
-      name = call.args[i + 1];
+    } else if (equals_ignoring_case(request.args()[i], "setname") &&
+               i + 1 < request.args().size()) {
+      name = request.args()[i + 1];
       valid = valid_client_name(*name);
       i += 2;
     } else {
       valid = false;
     }
   }
-  if (valid && (!user.empty() || has_state())) return authenticate(call, user, protocol, name);
-  if (user_ == User::kNobody) return forward(call, true);  // for the server to refuse
+  if (valid && (!user.empty() || has_state())) return authenticate(request, user, protocol, name);
+  if (user_ == User::kNobody) return forward(request, true);  // for the server to refuse
   if (!valid || user_ == User::kOther)
-    return valid ? authenticate(call, {}, protocol, name) : forward(call, true);
-  return hello_locally(call, protocol == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, name);
+    return valid ? authenticate(request, {}, protocol, name) : forward(request, true);
+  return hello_locally(request, protocol == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2,
+                       name);
 }
 
-Session::Step Session::hello_locally(const Call& call, resp::Protocol protocol,
+Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Stall::kDrain);
-  const Worker::LaneState lane = worker_.lane(protocol);
-  if (lane.upstream == nullptr && lane.down == nullptr) {
-    worker_.wait_for_lane(protocol, *this);
+  const Upstreams::Shared lane = worker_.upstreams().shared(protocol);
+  if (lane.connection == nullptr && lane.down == nullptr) {
+    worker_.upstreams().await_shared(protocol, *this);
     return stall(Stall::kLane);
   }
-  if (lane.upstream == nullptr) {
+  if (lane.connection == nullptr) {
     worker_.count().add(Count::kUpstreamErrors);
     return reply_error(unreachable(*lane.down));
   }
-  if (lane.upstream->hello_reply().empty())
-    return forward(call, true);  // a server that knows no HELLO
+  if (lane.connection->hello_reply().empty())
+    return forward(request, true);  // a server that knows no HELLO
   if (private_ && private_->protocol() != protocol) give_back(true);
   protocol_ = protocol;
   if (name) name_ = *name;
-  return reply(with_id(lane.upstream->hello_reply(), id_));
+  return reply(with_id(lane.connection->hello_reply(), id_));
 }
 
-Session::Step Session::run_client(const Call& call) {
+Session::Step Session::run_client(Request& request) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   // The server has an error for a subscriber's.
-  if (hears_messages_ && protocol_ == resp::Protocol::kResp2) return forward(call, true);
-  const std::string_view what = call.args[1];
-  if (equals_ignoring_case(what, "reply")) return run_client_reply(call);
-  const bool names = equals_ignoring_case(what, "setname") && call.args.size() == 3;
-  if (names && valid_client_name(call.args[2])) name_ = call.args[2];
-  const bool knows_library = equals_ignoring_case(what, "setinfo") && note_library(call);
-  if (pinned_ || user_ == User::kOther) return forward(call, true);
-  if (equals_ignoring_case(what, "getname") && call.args.size() == 2) {
+  if (hears_messages_ && protocol_ == resp::Protocol::kResp2) return forward(request, true);
+  const std::string_view what = request.args()[1];
+  if (equals_ignoring_case(what, "reply")) return run_client_reply(request);
+  const bool names = equals_ignoring_case(what, "setname") && request.args().size() == 3;
+  if (names && valid_client_name(request.args()[2])) name_ = request.args()[2];
+  const bool knows_library = equals_ignoring_case(what, "setinfo") && note_library(request);
+  if (pinned_ || user_ == User::kOther) return forward(request, true);
+  if (equals_ignoring_case(what, "getname") && request.args().size() == 2) {
     ByteBuffer wire;
     name_.empty() ? resp::append_null(wire, protocol_) : resp::append_bulk(wire, name_);
     return reply(wire.view());
   }
-  if (names && name_ == call.args[2]) return reply("+OK\r\n");
+  if (names && name_ == request.args()[2]) return reply("+OK\r\n");
   if (names)
     return reply_error("ERR Client names cannot contain spaces, newlines or special characters.");
   if (knows_library) return reply("+OK\r\n");
-  return forward(call, true);  // for the server to refuse
+  return forward(request, true);  // for the server to refuse
 }
 
 // False: the server has an error for it.
-bool Session::note_library(const Call& call) {
-  if (call.args.size() != 4 || !valid_client_name(call.args[3])) return false;
-  const bool is_name = equals_ignoring_case(call.args[2], "lib-name");
-  if (!is_name && !equals_ignoring_case(call.args[2], "lib-ver")) return false;
-  (is_name ? library_name_ : library_version_) = call.args[3];
+bool Session::note_library(const Request& request) {
+  if (request.args().size() != 4 || !valid_client_name(request.args()[3])) return false;
+  const bool is_name = equals_ignoring_case(request.args()[2], "lib-name");
+  if (!is_name && !equals_ignoring_case(request.args()[2], "lib-ver")) return false;
+  (is_name ? library_name_ : library_version_) = request.args()[3];
   return true;
 }
 
-Session::Step Session::run_client_reply(const Call& call) {
-  if (call.args.size() != 3) return forward(call, true);
-  const std::string_view mode = call.args[2];
+Session::Step Session::run_client_reply(Request& request) {
+  if (request.args().size() != 3) return forward(request, true);
+  const std::string_view mode = request.args()[2];
   if (equals_ignoring_case(mode, "on")) {
     reply_off_ = reply_skip_ = false;
     return reply("+OK\r\n");
@@ -191,69 +194,70 @@ Session::Step Session::run_client_reply(const Call& call) {
   return Step::kDone;
 }
 
-Channels& Session::channels_of(const Call& call) {
-  const std::string& command = call.command->name;
+Channels& Session::channels_of(const Request& request) {
+  const std::string& command = request.command->name;
   if (command.starts_with('p')) return patterns_;
   return command == "ssubscribe" || command == "sunsubscribe" ? shard_channels_ : channels_;
 }
 
 // The server confirms each channel apart; how many confirmations will come is known from the sets.
-Session::Step Session::run_subscribe(const Call& call) {
-  Channels& set = channels_of(call);
-  const bool adds = call.command->name.find("unsub") == std::string::npos;
+Session::Step Session::run_subscribe(Request& request) {
+  Channels& set = channels_of(request);
+  const bool adds = request.command->name.find("unsub") == std::string::npos;
   if (!adds && subscribes_in_flight()) return stall(Stall::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = private_lane(step);
-  if (lane == nullptr) return no_lane(step);
+  Upstream* lane = private_lane(request, step);
+  if (lane == nullptr) return no_lane(request, step);
   pin();
-  std::size_t confirmations = call.args.size() - 1;
+  std::size_t confirmations = request.args().size() - 1;
   std::vector<std::string> added;
   if (confirmations == 0) {
     confirmations = std::max<std::size_t>(1, set.size());
     set.clear();
   }
-  for (std::size_t i = 1; i < call.args.size(); ++i) {
+  for (std::size_t i = 1; i < request.args().size(); ++i) {
     if (!adds) {
-      if (const auto it = set.find(call.args[i]); it != set.end()) set.erase(it);
-    } else if (set.emplace(call.args[i]).second) {
-      added.emplace_back(call.args[i]);
+      if (const auto it = set.find(request.args()[i]); it != set.end()) set.erase(it);
+    } else if (set.emplace(request.args()[i]).second) {
+      added.emplace_back(request.args()[i]);
     }
   }
   const bool hears_after = !channels_.empty() || !patterns_.empty() || !shard_channels_.empty();
   subscribing_.push_back({&set, std::move(added), hears_after});
-  return send_on(*lane, call, PendingKind::kSubscribe, static_cast<std::uint32_t>(confirmations));
+  return send_on(*lane, request, PendingKind::kSubscribe,
+                 static_cast<std::uint32_t>(confirmations));
 }
 
 // MONITOR is confirmed and then streams; SYNC and PSYNC speak the replication protocol from the
 // first byte.
-Session::Step Session::run_raw(const Call& call) {
+Session::Step Session::run_raw(Request& request) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = private_lane(step);
-  if (lane == nullptr) return no_lane(step);
+  Upstream* lane = private_lane(request, step);
+  if (lane == nullptr) return no_lane(request, step);
   pin();
-  if (call.command->name == "monitor") {
-    send_on(*lane, call, PendingKind::kMonitor, 0);
+  if (request.command->name == "monitor") {
+    send_on(*lane, request, PendingKind::kMonitor, 0);
     stall(Stall::kDrain);
     return Step::kDone;
   }
-  lane->relay_raw(call.raw);
+  lane->relay_raw(request.raw);
   mode_ = Mode::kRaw;
   return Step::kDone;
 }
 
 // WAIT counts from the last command of its own connection: that is the mark before it (wait.h).
 // Without one it would not wait for what this client wrote on another connection.
-Session::Step Session::run_wait(const Call& call) {
+Session::Step Session::run_wait(Request& request) {
   Step step = Step::kDone;
-  Upstream* lane = private_lane(step);
-  if (lane == nullptr) return no_lane(step);
-  return send_waiting(*lane, call);
+  Upstream* lane = private_lane(request, step);
+  if (lane == nullptr) return no_lane(request, step);
+  return send_waiting(*lane, request);
 }
 
 Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Stall::kDrain);
-  told(BootClock::now());  // by a MONITOR stream, perhaps
+  told(worker_.loop().clock());  // by a MONITOR stream, perhaps
   if (private_) give_back(false);
   protocol_ = resp::Protocol::kResp2;
   mode_ = Mode::kNormal;

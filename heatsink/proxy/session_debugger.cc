@@ -14,10 +14,11 @@
 
 namespace heatsink::proxy {
 
-Session::Step Session::run_script_debug(const Call& call) {
+Session::Step Session::run_script_debug(Request& request) {
   if (in_flight() > 0) return stall(Stall::kDrain);
-  const bool syncs = call.args.size() == 3 && equals_ignoring_case(call.args[2], "sync");
-  const bool wanted = syncs || (call.args.size() == 3 && equals_ignoring_case(call.args[2], "yes"));
+  const bool syncs = request.args().size() == 3 && equals_ignoring_case(request.args()[2], "sync");
+  const bool wanted =
+      syncs || (request.args().size() == 3 && equals_ignoring_case(request.args()[2], "yes"));
   if (syncs) {
     debugger_ = Debugger::kRefused;
     return reply_error(
@@ -25,17 +26,17 @@ Session::Step Session::run_script_debug(const Call& call) {
         "YES, or connect directly to the server");
   }
   Step step = Step::kDone;
-  Upstream* lane = private_lane(step);
+  Upstream* lane = private_lane(request, step);
   if (lane == nullptr) {
     if (step == Step::kDone && wanted) debugger_ = Debugger::kRefused;
-    return no_lane(step);
+    return no_lane(request, step);
   }
   pin();
   if (!lane->owes_nothing()) {  // the server refuses it while there are replies to be sent
     send_mark(*lane);
     return stall(Stall::kDrain);
   }
-  send_on(*lane, call, PendingKind::kDebug, wanted ? 1 : 0);
+  send_on(*lane, request, PendingKind::kDebug, wanted ? 1 : 0);
   stall(Stall::kAnswer);
   return Step::kDone;
 }
@@ -48,7 +49,7 @@ void Session::debug_answered(bool ok, bool wanted) {
   }
 }
 
-Session::Step Session::run_in_debugger(const Call& call) {
+Session::Step Session::run_in_debugger(Request& request) {
   if (in_flight() > 0) return stall(Stall::kDrain);
   if (debugger_ == Debugger::kRefused) {
     return reply_error(
@@ -56,17 +57,17 @@ Session::Step Session::run_in_debugger(const Call& call) {
         "to run it without the debugger");
   }
   Step step = Step::kDone;
-  Upstream* lane = private_lane(step);
-  if (lane == nullptr) return no_lane(step);
+  Upstream* lane = private_lane(request, step);
+  if (lane == nullptr) return no_lane(request, step);
   worker_.count().add(Count::kCommands);
-  lane->relay_raw(call.raw);
+  lane->relay_raw(request.raw);
   mode_ = Mode::kRaw;
   debugger_ = Debugger::kBegins;
   return Step::kDone;
 }
 
-Session::Step Session::tell_debugger(const Call& call) {
-  if (private_) private_->send_more(call.raw);
+Session::Step Session::tell_debugger(Request& request) {
+  if (private_) private_->send_more(request.raw);
   return Step::kDone;
 }
 

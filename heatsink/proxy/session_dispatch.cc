@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "heatsink/base/hash_inline.h"
-#include "heatsink/detect/heartbeat_key.h"
+#include "heatsink/base/heartbeat_key.h"
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
@@ -28,193 +28,203 @@ bool is_queued(Route route) {
 
 }  // namespace
 
-Session::Step Session::dispatch(Call call) {
-  call.command = worker_.commands().find(call.args);
-  if (call.command != nullptr) {
-    call.facts = &worker_.facts(*call.command);
-    call.route = call.facts->route;
-    if (call.facts->uses_scripts) has_scripts_ = true;
-  }
-  return is_limited() ? dispatch_limited(call) : carry_out(call);
+Session::Step Session::dispatch(Request& request) {
+  // Each time anew: the table may have become another while it waited.
+  request.command = worker_.commands().find(request.args());
+  request.facts = request.command == nullptr ? &kUnknownCommand : &worker_.facts(*request.command);
+  request.route = request.facts->route;
+  if (request.facts->uses_scripts) has_scripts_ = true;
+  return is_limited() ? dispatch_limited(request) : carry_out(request);
 }
 
-Session::Step Session::carry_out(Call call) {
+Session::Step Session::carry_out(Request& request) {
   if (worker_.coalescing() != nullptr) {
-    if (const std::optional<Step> step = try_coalesce(call)) return *step;
+    if (const std::optional<Step> step = try_coalesce(request)) return *step;
   }
-  if (mode_ == Mode::kRaw) return dispatch_raw(call);
-  if (call.command == nullptr && is_ours(call)) return run_ours(call);
-  if (call.facts->local != nullptr && reads_locally(call)) return read_locally(call);
-  const bool refused = call.command == nullptr || !call.has_right_arity();
+  if (mode_ == Mode::kRaw) return dispatch_raw(request);
+  if (request.command == nullptr && is_ours(request)) return run_ours(request);
+  if (request.facts->local != nullptr && reads_locally(request)) return read_locally(request);
+  const bool refused = request.command == nullptr || !request.has_right_arity();
   // It will change nothing; but a refused EXEC ends its transaction.
-  const bool ends = in_multi_ && call.route == Route::kExec;
-  if (refused && call.command != nullptr && !ends) call.route = Route::kShared;
+  const bool ends = in_multi_ && request.route == Route::kExec;
+  if (refused && request.command != nullptr && !ends) request.route = Route::kShared;
   if (user_ == User::kNobody) {
     // The server looks whether there is such a command before it asks who wants to know.
     if (refused) {
-      call.route = Route::kPrivate;
-    } else if (!call.command->has(resp::kNoAuth)) {
+      request.route = Route::kPrivate;
+    } else if (!request.command->has(resp::kNoAuth)) {
       return reply_error("NOAUTH Authentication required.");
     }
   }
-  return in_multi_ ? in_transaction(call) : run(call);
+  return in_multi_ ? in_transaction(request) : run(request);
 }
 
-Session::Step Session::run(const Call& call) {
-  switch (call.route) {
+Session::Step Session::run(Request& request) {
+  switch (request.route) {
     case Route::kShared:
-      return forward(call, false);
+      return forward(request, false);
     case Route::kMaybeBlocking:
     case Route::kBlocking: {
-      const bool blocks = call.route == Route::kBlocking || says_block(call.args);
-      return blocks ? forward_waiting(call) : forward(call, false);
+      const bool blocks = request.route == Route::kBlocking || says_block(request.args());
+      return blocks ? forward_waiting(request) : forward(request, false);
     }
     case Route::kNoDb: {
       Step step = Step::kDone;
-      Upstream* lane = private_in_any_db(step, true);
-      return lane == nullptr ? no_lane(step) : send_on(*lane, call, PendingKind::kForward, 0);
+      Upstream* lane = private_in_any_db(request, step, true);
+      return lane == nullptr ? no_lane(request, step)
+                             : send_on(*lane, request, PendingKind::kForward, 0);
     }
     case Route::kPrivate:
     case Route::kPinned:
-      return forward(call, true);
+      return forward(request, true);
     case Route::kDebug:
-      return run_script_debug(call);
+      return run_script_debug(request);
     case Route::kEval:
-      return debugger_ == Debugger::kOff ? forward(call, true) : run_in_debugger(call);
+      return debugger_ == Debugger::kOff ? forward(request, true) : run_in_debugger(request);
     case Route::kMulti:
-      return run_multi(call);
+      return run_multi(request);
     case Route::kWatch:
-      return run_watch(call);
+      return run_watch(request);
     case Route::kUnwatch:
-      return run_unwatch(call);
+      return run_unwatch(request);
     case Route::kExec:
     case Route::kDiscard:
-      return forward(call, false);
+      return forward(request, false);
     case Route::kWait:
-      return run_wait(call);
+      return run_wait(request);
     case Route::kSelect:
-      return run_select(call);
+      return run_select(request);
     case Route::kAuth:
-      return run_auth(call);
+      return run_auth(request);
     case Route::kHello:
-      return run_hello(call);
+      return run_hello(request);
     case Route::kQuit:
       return run_quit();
     case Route::kReset:
       return run_reset();
     case Route::kClient:
-      return run_client(call);
+      return run_client(request);
     case Route::kSubscribe:
-      return run_subscribe(call);
+      return run_subscribe(request);
     case Route::kRaw:
-      return run_raw(call);
+      return run_raw(request);
   }
   return Step::kDone;
 }
 
 // Nothing tells when a write behind a MONITOR stream has been done, so no fence could be raised for
 // it.
-Session::Step Session::dispatch_raw(const Call& call) {
-  if (debugger_ != Debugger::kOff) return tell_debugger(call);
-  if (call.route == Route::kQuit) return run_quit();
-  if (call.route == Route::kReset) return run_reset();
-  const bool harmless = call.command != nullptr &&
-                        !call.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&
-                        (call.route == Route::kShared || call.command->name == "replconf");
+Session::Step Session::dispatch_raw(Request& request) {
+  if (debugger_ != Debugger::kOff) return tell_debugger(request);
+  if (request.route == Route::kQuit) return run_quit();
+  if (request.route == Route::kReset) return run_reset();
+  const bool harmless =
+      request.command != nullptr &&
+      !request.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&
+      (request.route == Route::kShared || request.command->name == "replconf");
   if (!harmless) {
     return reply_error(
         "ERR heatsink: a connection in MONITOR or replication mode accepts only reads, PING, RESET "
         "and QUIT");
   }
-  if (private_) private_->send_more(call.raw);
+  if (private_) private_->send_more(request.raw);
   return Step::kDone;
 }
 
-Session::Step Session::forward(const Call& call, bool own_lane, PendingKind kind,
+Session::Step Session::forward(Request& request, bool own_lane, PendingKind kind,
                                std::uint32_t number) {
   Step step = Step::kDone;
-  if (is_limited() && !admit(call, Door::kUpstream, step)) return step;
-  if (!own_lane) expect_reply(call);
-  const bool own = own_lane || user_ == User::kOther || is_too_long_to_share(call);
-  Upstream* lane = lane_for(own, step);
-  if (lane == nullptr) return no_lane(step);
-  return send_on(*lane, call, kind, number);
+  if (is_limited() && !admit(request, Door::kUpstream, step)) return step;
+  if (!own_lane) expect_reply(request);
+  const bool own = own_lane || user_ == User::kOther || is_too_long_to_share(request);
+  Upstream* lane = lane_for(request, own, step);
+  if (lane == nullptr) return no_lane(request, step);
+  return send_on(*lane, request, kind, number);
 }
 
-Session::Step Session::send_on(Upstream& lane, const Call& call, PendingKind kind,
+Session::Step Session::send_on(Upstream& lane, Request& request, PendingKind kind,
                                std::uint32_t number) {
-  if (call.route == Route::kPinned) pin();
-  if (call.facts->asks_tracking) server_knows_best_ = true;
-  if (in_multi_ && is_queued(call.route)) ++transaction_queued_;
+  if (request.route == Route::kPinned) pin();
+  if (request.facts->asks_tracking) server_knows_best_ = true;
+  if (in_multi_ && is_queued(request.route)) ++transaction_queued_;
   worker_.count().add(Count::kCommands);
   worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
   ++sent_;
-  const bool harmless =
-      call.facts->tells_nothing || (call.command != nullptr && call.command->has(resp::kReadonly));
-  if (!harmless) last_effect_ = sent_;
-  Pending pending = make_pending(call, kind, number);
+  const bool harmless = request.facts->tells_nothing ||
+                        (request.command != nullptr && request.command->has(resp::kReadonly));
+  Pending pending = make_pending(request, kind, number);
+  pending.ticket = replies_.expect();
+  if (!harmless) last_effect_ = pending.ticket;
   // On a private connection a client waits for itself alone, but what it asks for at once is work
   // and memory of the server's.
-  const ExpectedReply expected = std::exchange(expected_, {});
+  const ExpectedReply expected = request.expected;
   pending.expected = &lane == private_.get() ? expected.known : expected.counted;
   owed_ += pending.expected;
-  lane.send(call.raw, std::move(pending));
+  lane.send(request.raw, std::move(pending));
   return Step::kDone;
 }
 
-Pending Session::make_pending(const Call& call, PendingKind kind, std::uint32_t number) {
+Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t number) {
   Pending pending;
   pending.session = this;
   pending.kind = kind;
   pending.number = number;
   pending.silent = take_silence();
-  pending.reply_of = reply_of_.value;
-  pending.sized_as = in_multi_ ? 0 : call.facts->sized_as;
-  pending.proves = std::move(proves_);
-  pending.read_only = call.command != nullptr && call.command->has(resp::kReadonly);
-  pending.tells = !call.facts->tells_nothing;
-  const bool executes = !in_multi_ || call.route == Route::kExec;
+  pending.reply_of = request.reply_of.value;
+  pending.sized_as = in_multi_ ? 0 : request.facts->sized_as;
+  pending.proves = std::move(request.proves);
+  pending.read_only = request.command != nullptr && request.command->has(resp::kReadonly);
+  pending.tells = !request.facts->tells_nothing;
+  const bool executes = !in_multi_ || request.route == Route::kExec;
   if (executes && in_multi_) {
     pending.keys = std::move(transaction_);
     pending.unknown_keys = transaction_unknown_;
     pending.flush = transaction_flush_;
     pending.changes_access = transaction_changes_access_;
+    // They have been forgotten if what was queued has been answered before EXEC came.
+    pending.keys.for_each([this](const TouchedKey& key) {
+      in_flight_names_.set(key.name.value % in_flight_names_.size());
+    });
+    if (pending.unknown_keys) in_flight_names_.set();
   }
-  note_keys(call, pending);
-  if (executes && call.route != Route::kBlocking) worker_.begin_writes(pending);
+  note_keys(request, pending);
+  if (executes && request.route != Route::kBlocking) worker_.copies().begin_writes(pending);
   return pending;
 }
 
-NameHash Session::name_hash(const Call& call, std::size_t arg) const {
-  return arg == 1 && call.first_name ? *call.first_name
-                                     : hash_name_inline(call.args[arg], worker_.shared().seed);
+NameHash Session::name_hash(const Request& request, std::size_t arg) const {
+  return arg == 1 && request.first_name
+             ? *request.first_name
+             : hash_name_inline(request.args()[arg], worker_.shared().seed);
 }
 
 // Inside MULTI the keys are kept for EXEC: that is when the server runs the commands.
-void Session::note_keys(const Call& call, Pending& pending) {
+void Session::note_keys(const Request& request, Pending& pending) {
   std::vector<resp::KeyRef>& refs = worker_.key_refs();
   refs.clear();
-  const resp::Keys keys = call.command == nullptr ? resp::Keys::kUnknown
-                                                  : resp::find_keys(*call.command, call.args, refs);
-  const CommandFacts& facts = *call.facts;
+  const resp::Keys keys = request.command == nullptr
+                              ? resp::Keys::kUnknown
+                              : resp::find_keys(*request.command, request.args(), refs);
+  const CommandFacts& facts = *request.facts;
   const bool unknown = keys != resp::Keys::kKnown || facts.runs_code || facts.changes_rights;
   const bool flush =
       facts.changes_rights || (keys == resp::Keys::kUnknown && facts.hides_invalidations);
-  const bool queued = in_multi_ && call.route != Route::kExec && call.route != Route::kDiscard;
+  const bool queued =
+      in_multi_ && request.route != Route::kExec && request.route != Route::kDiscard;
   (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
   (queued ? transaction_flush_ : pending.flush) |= flush;
   (queued ? transaction_changes_access_ : pending.changes_access) |= facts.changes_access;
   if (unknown) in_flight_names_.set();
   // Of a write each key has its part of the request.
-  const auto written = static_cast<std::uint32_t>(
-      std::min<std::size_t>(call.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
+  const auto written = static_cast<std::uint32_t>(std::min<std::size_t>(
+      request.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
   for (const resp::KeyRef& ref : refs) {
-    const std::string_view key = call.args[ref.arg];
-    const NameHash name = name_hash(call, ref.arg);
+    const std::string_view key = request.args()[ref.arg];
+    const NameHash name = name_hash(request, ref.arg);
     const KeyHash hash = in_db(name, db_);
     in_flight_names_.set(name.value % in_flight_names_.size());
     // A tracking connection of another proxy, or of the library, may come through this one.
-    const bool is_heartbeat = server_knows_best_ && detect::is_heartbeat_key(key);
+    const bool is_heartbeat = server_knows_best_ && is_heartbeat_key(key);
     if (!is_heartbeat) {
       worker_.record({.hash = hash,
                       .key = key,

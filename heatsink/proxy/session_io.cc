@@ -52,7 +52,7 @@ void Session::start() {
 
 void Session::on_readable() {
   if (closed_) return;
-  const net::IoResult result = socket_.read(worker_.scratch(), Worker::kScratchBytes);
+  const net::IoResult result = socket_.read(worker_.scratch(), Upstream::kScratchBytes);
   if (result.status == net::IoStatus::kAgain) return;
   if (result.status == net::IoStatus::kClosed) {
     on_end_of_input(result.error_number != 0 || input_ended_);
@@ -67,7 +67,7 @@ void Session::take_input(std::string_view bytes) {
 
 void Session::take_requests(std::string_view bytes) {
   // Read after the bytes were: every request in them was sent before this moment (architecture.md).
-  const TimePoint now = BootClock::now();
+  const TimePoint now = worker_.loop().clock();
   flush_due_ = true;
   if (is_answered() && output_.empty()) waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
   if (input_.empty()) {
@@ -94,13 +94,13 @@ void Session::note_waiting(std::size_t consumed, TimePoint now) {
 }
 
 bool Session::is_answered() const {
-  return in_flight() == 0 && stall_ == Stall::kNone && !throttled_ && parts_.empty();
+  return in_flight() == 0 && stall_ == Stall::kNone && !throttled_ && again_.empty();
 }
 
 // REQUIRES that all replies so far have been taken.
 void Session::note_answered() {
   if (waits_since_ == TimePoint{} || !is_answered()) return;
-  worker_.observe().client.observe(BootClock::now() - std::exchange(waits_since_, {}));
+  worker_.observe().client.observe(worker_.loop().clock() - std::exchange(waits_since_, {}));
 }
 
 void Session::resume() {
@@ -114,15 +114,29 @@ void Session::resume() {
 void Session::go_on_with_input() {
   stall_ = Stall::kNone;
   throttled_ = false;
-  const TimePoint now = BootClock::now();
+  const TimePoint now = worker_.loop().clock();
+  if (waiting_ != nullptr) look_again(now);
+  if (closed_) return;
   const std::size_t used = consume(input_.view(), now);
   if (closed_) return;
   note_waiting(used, now);
-  proven_ = false;  // was for the request that had stalled
   input_.consume(used);
   if (input_.empty()) input_.release();
   flush();
   set_interest();
+}
+
+// At the request that waits.
+void Session::look_again(TimePoint now) {
+  std::unique_ptr<Request> request = std::move(waiting_);
+  if (closing_) return;
+  request->now = now;
+  request->is_last = input_.empty();
+  if (look_at(*request) == Step::kStall) waiting_ = std::move(request);
+}
+
+Session::Step Session::look_at(Request& request) {
+  return request.raw.empty() ? begin_oversized(request) : dispatch(request);
 }
 
 // How many of the bytes are done with. Stops early when a request has to wait.
@@ -158,33 +172,26 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
         refuse_input("ERR Protocol error: unauthenticated bulk length");
         return false;
       }
-      begin_oversized(now);
-      return mode_ != Mode::kNormal;
+      break;
     case resp::ParseStatus::kRequest:
+      used = parser_.size();
+      if (parser_.args().empty()) return true;
+      if (parser_.is_inline() && refuse_tls(bytes)) return true;
       break;
   }
-  const std::size_t size = parser_.size();
-  const Step step = parser_.args().empty() ? Step::kDone
-                    : parser_.is_inline()  ? dispatch_inline(bytes, now)
-                                           : dispatch({.args = parser_.args(),
-                                                       .raw = bytes.substr(0, size),
-                                                       .now = now,
-                                                       .is_last = size == bytes.size()});
-  if (step == Step::kStall) {
-    parser_.reset();
-    return false;
-  }
-  used = size;
-  return true;
+  Request request(parser_.args(), bytes.substr(0, used));
+  request.now = now;
+  request.is_last = used == bytes.size();
+  // The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.
+  if (parser_.is_inline()) request.rewrite();
+  if (look_at(request) != Step::kStall) return true;
+  request.keep();
+  waiting_ = std::make_unique<Request>(std::move(request));
+  return false;
 }
 
 // Replies first, then the error and the end.
 void Session::refuse_input(std::string_view error) {
-  if (in_flight() > 0) {
-    parser_.reset();
-    stall(Stall::kDrain);
-    return;
-  }
   worker_.count().add(Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
   reply_error(error);
@@ -200,22 +207,11 @@ bool Session::refuse_tls(std::string_view bytes) {
   return true;
 }
 
-// The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.
-Session::Step Session::dispatch_inline(std::string_view bytes, TimePoint now) {
-  if (refuse_tls(bytes)) return Step::kDone;
-  ByteBuffer request;
-  resp::append_request(request, parser_.args());
-  return dispatch({.args = parser_.args(),
-                   .raw = request.view(),
-                   .now = now,
-                   .is_last = parser_.size() == bytes.size()});
-}
-
 bool Session::may_parse() const {
-  if (stall_ != Stall::kNone || !parts_.empty()) return false;
+  if (stall_ != Stall::kNone || !again_.empty()) return false;
   // Clients are known to send a million commands before they read: what that makes is kept, in
   // reason.
-  if (output_.size() + queued_bytes_ > kept_at_most(4)) return false;
+  if (output_.size() + replies_.kept_bytes() > kept_at_most(4)) return false;
   // Nothing of ours may come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
@@ -269,7 +265,7 @@ void Session::end_stream() {
 void Session::finish_if_done() {
   if (closed_ || !(closing_ || input_ended_)) return;
   if (!output_.empty() || in_flight() > 0 || holds_ > 0) return;
-  if (closing_ || (stall_ == Stall::kNone && !throttled_ && parts_.empty())) close();
+  if (closing_ || (stall_ == Stall::kNone && !throttled_ && again_.empty())) close();
 }
 
 void Session::close_when_flushed() {
@@ -286,8 +282,9 @@ void Session::close() {
   socket_.close();
   input_.release();
   output_.release();
-  queued_hits_.clear();
-  parts_.clear();
+  replies_.clear();
+  again_.clear();
+  waiting_.reset();
   memory_.note(0);
   worker_.loop().cancel(std::exchange(barrier_timer_, 0));
   worker_.loop().cancel(std::exchange(turn_timer_, 0));
@@ -323,7 +320,7 @@ void Session::flush() {
     output_.consume(result.bytes);
   }
   note_answered();
-  if (output_.capacity() > Worker::kScratchBytes) output_.release();
+  if (output_.capacity() > Upstream::kScratchBytes) output_.release();
   note_memory();
   if (std::exchange(write_blocked_, false)) set_interest();
   if (private_) private_->pause(false);

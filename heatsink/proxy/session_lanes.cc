@@ -13,20 +13,20 @@ Session::Step Session::stall(Stall why) {
   return Step::kStall;
 }
 
-// Null: look at `step`: the request waits, or there is none, for the reason in no_lane_.
-Upstream* Session::lane_for(bool own_lane, Step& step) {
+// Null: look at `step`: the request waits, or there is none: Request::Waited::refusal.
+Upstream* Session::lane_for(Request& request, bool own_lane, Step& step) {
   if (private_ && !own_lane && may_leave_private()) give_back(true);
-  if (private_ || own_lane) return private_lane(step);
-  return shared_lane(step);
+  if (private_ || own_lane) return private_lane(request, step);
+  return shared_lane(request, step);
 }
 
 // What has become of a request for which there is no lane: it waits, or this is its answer.
-Session::Step Session::no_lane(Step step) {
-  return step == Step::kStall ? step : reply_error(std::exchange(no_lane_, {}));
+Session::Step Session::no_lane(Request& request, Step step) {
+  return step == Step::kStall ? step : reply_error(request.waited().refusal);
 }
 
-Upstream* Session::without_lane(std::string&& reason, Step& step) {
-  no_lane_ = std::move(reason);
+Upstream* Session::without_lane(Request& request, std::string&& reason, Step& step) {
+  request.waited().refusal = std::move(reason);
   step = Step::kDone;
   return nullptr;
 }
@@ -41,21 +41,21 @@ bool Session::may_leave_private() const {
   return !has_state() && in_flight() == 0 && private_->ready();
 }
 
-Upstream* Session::private_lane(Step& step) {
-  Upstream* lane = private_in_any_db(step);
-  return lane == nullptr ? nullptr : in_right_db(*lane, step);
+Upstream* Session::private_lane(Request& request, Step& step) {
+  Upstream* lane = private_in_any_db(request, step);
+  return lane == nullptr ? nullptr : in_right_db(*lane, request, step);
 }
 
-Upstream* Session::private_in_any_db(Step& step, bool urgent) {
-  if (!lane_error_.empty()) {
-    return server_is_down(std::exchange(lane_error_, {}), step);
-  }
+Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) {
+  if (request.has_waited() && !request.waited().lane_error.empty())
+    return server_is_down(request, std::exchange(request.waited().lane_error, {}), step);
   if (!private_) {
     if (in_flight() > 0) {
       step = stall(Stall::kDrain);
       return nullptr;
     }
-    if (!acquire(urgent)) return without_lane(std::exchange(lane_error_, {}), step);
+    std::string error;
+    if (!acquire(error, urgent)) return without_lane(request, std::move(error), step);
   }
   if (!private_->ready()) {
     step = stall(Stall::kPrivate);
@@ -64,48 +64,51 @@ Upstream* Session::private_in_any_db(Step& step, bool urgent) {
   return private_.get();
 }
 
-// False: lane_error_ says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
+// False: `error` says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
 // that other connections have found silent: that may be why it is sent.
-bool Session::acquire(bool urgent) {
-  if (const std::string* down = urgent ? nullptr : worker_.known_down()) {
+bool Session::acquire(std::string& error, bool urgent) {
+  if (const std::string* down = urgent ? nullptr : worker_.upstreams().known_down()) {
     worker_.count().add(Count::kUpstreamErrors);
-    lane_error_ = unreachable(*down);
+    error = unreachable(*down);
     if (closes_when_down()) close_when_flushed();
     return false;
   }
   const Upstream::Login login =
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
-  private_ = worker_.acquire_private(
-      *this, login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2, login, db_,
-      urgent);
+  private_ = worker_.upstreams().borrow(
+      *this, {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
+              .login = login,
+              .db = db_,
+              .urgent = urgent});
   if (private_) return true;
-  lane_error_ =
+  error =
       "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "
       "the limit";
   return false;
 }
 
-Upstream* Session::shared_lane(Step& step) {
-  const Worker::LaneState lane = worker_.lane(protocol_);
-  if (lane.upstream == nullptr) {
+Upstream* Session::shared_lane(Request& request, Step& step) {
+  const Upstreams::Shared lane = worker_.upstreams().shared(protocol_);
+  if (lane.connection == nullptr) {
     if (lane.down != nullptr) {
-      return server_is_down(*lane.down, step);
+      return server_is_down(request, *lane.down, step);
     }
-    worker_.wait_for_lane(protocol_, *this);
+    worker_.upstreams().await_shared(protocol_, *this);
     step = stall(Stall::kLane);
     return nullptr;
   }
-  if (lane.upstream->unsent() >
+  if (lane.connection->unsent() >
       worker_.shared().options.stream_threshold.count) {  // the server is slow to read
-    worker_.wait_for_lane(protocol_, *this);
+    worker_.upstreams().await_shared(protocol_, *this);
     step = stall(Stall::kLane);
     return nullptr;
   }
-  return in_right_db(*lane.upstream, step);
+  return in_right_db(*lane.connection, request, step);
 }
 
-Upstream* Session::in_right_db(Upstream& lane, Step& step) {
-  if (!db_error_.empty()) return without_lane(std::exchange(db_error_, {}), step);
+Upstream* Session::in_right_db(Upstream& lane, Request& request, Step& step) {
+  if (request.has_waited() && !request.waited().db_error.empty())
+    return without_lane(request, std::exchange(request.waited().db_error, {}), step);
   if (right_db(lane)) return &lane;
   step = stall(Stall::kDrain);
   return nullptr;
@@ -181,12 +184,12 @@ void Session::give_back(bool clean) {
     const bool resp3 = private_->protocol() == resp::Protocol::kResp3;
     private_->send_own({"HELLO", resp3 ? "3" : "2", "SETNAME", "heatsink"});
   }
-  worker_.release_private(std::move(private_), clean && anonymous && user_ == User::kShared);
+  worker_.upstreams().give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
 void Session::private_ready() {
-  if (!parts_.empty()) {
-    next_part();
+  if (!again_.empty()) {
+    ask_next_again();
     return;
   }
   if (stall_ == Stall::kPrivate) worker_.resume_later(*this);
@@ -200,11 +203,11 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   pinned_ = introduced_ = lent_name_ = false;
   if (closed_) return failed;
   if (stall_ == Stall::kPrivate) {
-    lane_error_ = reason;
+    waiting_->waited().lane_error = reason;
     worker_.resume_later(*this);
-  } else if (!parts_.empty()) {
-    lane_error_ = reason;
-    next_part();
+  } else if (!again_.empty()) {
+    again_.front().error = reason;
+    ask_next_again();
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
@@ -228,7 +231,7 @@ void Session::server_left() {
   close_when_flushed();
 }
 
-void Session::lane_settled() {
+void Session::shared_settled() {
   if (stall_ == Stall::kLane) worker_.resume_later(*this);
 }
 
@@ -239,24 +242,24 @@ void Session::release_hold() {
 }
 
 void Session::answer(std::shared_ptr<const FillAnswer> answer) {
-  if (closed_ || stall_ != Stall::kFill) return;
-  answer_ = std::move(answer);
+  if (closed_ || stall_ != Stall::kFill || waiting_ == nullptr) return;
+  waiting_->waited().answer = std::move(answer);
   worker_.resume_later(*this);
 }
 
 // A request too big to be buffered: it goes to a private connection as it comes. Its keys are taken
 // from the arguments that have come; if they may stand behind those, it counts as touching any key.
-void Session::begin_oversized(TimePoint now) {
-  Call call{.args = parser_.args(), .raw = {}, .now = now, .is_last = true};
-  if (!call.args.empty()) call.command = worker_.commands().find(call.args);
-  const Route route = call.command != nullptr ? worker_.facts(*call.command).route : Route::kPinned;
+Session::Step Session::begin_oversized(Request& request) {
+  request.command = request.args().empty() ? nullptr : worker_.commands().find(request.args());
+  const resp::Command* const command = request.command;
+  const Route route = command != nullptr ? worker_.facts(*command).route : Route::kPinned;
   const bool plain = route == Route::kShared || route == Route::kPrivate ||
                      route == Route::kPinned ||
                      (route == Route::kEval && debugger_ == Debugger::kOff);
-  const bool keys_known = call.command != nullptr && call.command->first_key > 0 &&
-                          call.command->last_key >= call.command->first_key &&
-                          !call.command->has(resp::kMovableKeys) &&
-                          static_cast<std::size_t>(call.command->last_key) < call.args.size();
+  const bool keys_known = command != nullptr && command->first_key > 0 &&
+                          command->last_key >= command->first_key &&
+                          !command->has(resp::kMovableKeys) &&
+                          static_cast<std::size_t>(command->last_key) < request.args().size();
   Step step = Step::kDone;
   Upstream* lane = nullptr;
   if (!plain || mode_ == Mode::kRaw) {
@@ -264,21 +267,18 @@ void Session::begin_oversized(TimePoint now) {
         "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
   } else if (in_multi_ && transaction_failed()) {
     step = reply_error(transaction_refusal_);
-  } else if (!is_limited() || !keys_known || admit_oversized(call, step)) {
-    lane = private_lane(step);
-    if (lane == nullptr) step = no_lane(step);
+  } else if (!is_limited() || !keys_known || admit_oversized(request, step)) {
+    lane = private_lane(request, step);
+    if (lane == nullptr) step = no_lane(request, step);
   }
-  if (step == Step::kStall) {
-    parser_.reset();
-    return;
-  }
+  if (step == Step::kStall) return step;
   if (admission_) admission_->end(lane != nullptr);
   mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
-  if (lane == nullptr) return;
+  if (lane == nullptr) return step;
   if (input_ended_) worker_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes
-  if (!keys_known) call.command = nullptr;
-  call.route = route;
-  send_on(*lane, call, PendingKind::kForward, 0);
+  if (!keys_known) request.command = nullptr;
+  request.route = route;
+  return send_on(*lane, request, PendingKind::kForward, 0);
 }
 
 std::size_t Session::stream_on(std::string_view bytes) {
@@ -293,31 +293,26 @@ std::size_t Session::stream_on(std::string_view bytes) {
   return used;
 }
 
-// The next of what is to be handed on: replies at once, a request when its private connection is
-// ready.
-void Session::next_part() {
-  while (!parts_.empty()) {
-    Part& part = parts_.front();
-    if (part.sent) return;
-    if (!part.request) {
-      parts_bytes_ -= part.bytes.size();
-      put_out(part.bytes);
-      if (closed_) return;
-      parts_.pop_front();
-      continue;
-    }
-    if (in_flight() > 0) return;  // replies to be kept behind it are still to come
-    if (lane_error_.empty() && !private_) acquire();
-    if (!lane_error_.empty() && closes_when_down()) return close();
-    if (!lane_error_.empty()) {
+// The next read that is to be asked again, once its private connection is ready. Until the last is
+// answered nothing else is sent, and nothing is in flight beside it: its reply has the client's
+// output for itself.
+void Session::ask_next_again() {
+  while (!again_.empty()) {
+    Again& next = again_.front();
+    if (next.sent || in_flight() > 0) return;
+    if (next.error.empty() && !private_) acquire(next.error);
+    if (!next.error.empty()) {
+      if (closes_when_down()) return close();
       ByteBuffer error;
       resp::append_error(error,
                          "ERR heatsink: the reply is too large for a shared connection, and the "
                          "second request failed: " +
-                             std::exchange(lane_error_, {}));
-      put_out(error.view());
+                             next.error);
+      const ReplyQueue::Ticket ticket = next.ticket;
+      again_.pop_front();
+      put_reply(ticket, error.view());
+      end_reply(ticket);
       if (closed_) return;
-      parts_.pop_front();
       continue;
     }
     if (!private_->ready() || !right_db(*private_))
@@ -325,11 +320,12 @@ void Session::next_part() {
     Pending pending;
     pending.session = this;
     pending.kind = PendingKind::kAgain;
-    pending.keys = std::move(part.keys);
+    pending.ticket = next.ticket;
+    pending.keys = std::move(next.keys);
     pending.read_only = true;
     ++sent_;
-    part.sent = true;
-    private_->send(part.bytes, std::move(pending));
+    next.sent = true;
+    private_->send(next.request, std::move(pending));
     return;
   }
   if (private_ && !pinned_) give_back(true);
@@ -338,10 +334,10 @@ void Session::next_part() {
 
 bool Session::closes_when_down() const { return worker_.shared().options.on_down == "close"; }
 
-Upstream* Session::server_is_down(std::string_view reason, Step& step) {
+Upstream* Session::server_is_down(Request& request, std::string_view reason, Step& step) {
   worker_.count().add(Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
-  return without_lane(unreachable(reason), step);
+  return without_lane(request, unreachable(reason), step);
 }
 
 std::string Session::unreachable(std::string_view reason) const {

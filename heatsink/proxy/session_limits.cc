@@ -10,13 +10,13 @@ namespace heatsink::proxy {
 
 using Word = Admission::Answer::Word;
 
-Session::Step Session::dispatch_limited(const Call& call) {
+Session::Step Session::dispatch_limited(Request& request) {
   const std::uint64_t sent_before = sent_;
   const std::uint32_t refused_before = refusals_.in_row();
   Step step = Step::kDone;
-  const bool counts_hits = worker_.shared().limits->has_hits() && call.facts->local != nullptr &&
-                           mode_ != Mode::kRaw && reads_locally(call);
-  if (!counts_hits || admit(call, Door::kLocal, step)) step = carry_out(call);
+  const bool counts_hits = worker_.shared().limits->has_hits() && request.facts->local != nullptr &&
+                           mode_ != Mode::kRaw && reads_locally(request);
+  if (!counts_hits || admit(request, Door::kLocal, step)) step = carry_out(request);
   if (step == Step::kDone && admission_) {
     admission_->end(sent_ != sent_before);
     if (refusals_.in_row() == refused_before) refusals_.passed();
@@ -26,65 +26,65 @@ Session::Step Session::dispatch_limited(const Call& call) {
 
 // True: it may go on. False: `step` is what has become of it. What the server will refuse asks for
 // nothing.
-bool Session::admit(const Call& call, Door door, Step& step) {
-  if (call.command == nullptr || !call.has_right_arity() || worker_.shared().limits->idle())
+bool Session::admit(Request& request, Door door, Step& step) {
+  if (request.command == nullptr || !request.has_right_arity() || worker_.shared().limits->idle())
     return true;
   if (admission_->has_passed(door)) return true;
-  return admit_keys(call, keys_to_ask(call), door, step);
+  return admit_keys(request, keys_to_ask(request), door, step);
 }
 
 // Its arguments have not all come.
-bool Session::admit_oversized(const Call& call, Step& step) {
+bool Session::admit_oversized(Request& request, Step& step) {
   return admission_->has_passed(Door::kUpstream) ||
-         admit_keys(call, keys_to_ask(call), Door::kUpstream, step);
+         admit_keys(request, keys_to_ask(request), Door::kUpstream, step);
 }
 
-bool Session::admit_keys(const Call& call, std::span<const AskedKey> keys, Door door, Step& step) {
+bool Session::admit_keys(Request& request, std::span<const AskedKey> keys, Door door, Step& step) {
   if (keys.empty()) return true;
-  const Admission::Answer answer = admission_->ask(door, keys, address_, call.now);
+  const Admission::Answer answer = admission_->ask(door, keys, address_, request.now);
   if (answer.word == Word::kGo) return true;
   step = answer.word == Word::kWait ? await_turn(*answer.limit, *answer.key, answer.wait)
-                                    : refuse(call, keys, answer);
+                                    : refuse(request, keys, answer);
   return false;
 }
 
 // Scripts and functions by the keys that they declare.
-std::span<const AskedKey> Session::keys_to_ask(const Call& call) {
+std::span<const AskedKey> Session::keys_to_ask(const Request& request) {
   std::vector<resp::KeyRef>& refs = worker_.key_refs();
   std::vector<AskedKey>& keys = worker_.asked_keys();
   keys.clear();
   refs.clear();
-  resp::find_keys(*call.command, call.args, refs);
+  resp::find_keys(*request.command, request.args(), refs);
   for (const resp::KeyRef& ref : refs) {
-    const std::string_view key = call.args[ref.arg];
-    keys.push_back({key, in_db(name_hash(call, ref.arg), db_), ref.write});
+    const std::string_view key = request.args()[ref.arg];
+    keys.push_back({key, in_db(name_hash(request, ref.arg), db_), ref.write});
   }
   return keys;
 }
 
 // ---- the reads that ask the tracker for copies: once for all who wait for the same
 
-bool Session::may_fill(const Call& call, std::span<const LocalKey> missing, const cache::Read& read,
+bool Session::may_fill(Request& request, std::span<const LocalKey> missing, const cache::Read& read,
                        Step& step) {
   if (admission_->has_passed(Door::kUpstream)) return true;
   std::vector<AskedKey>& keys = worker_.asked_keys();
   keys.clear();
   for (const LocalKey& key : missing) {
     const bool joins =
-        worker_.joins_fill(*key.entry, hash_read(key.hash, read), fill_after(*key.entry));
+        worker_.copies().joins_fill(*key.entry, hash_read(key.hash, read), fill_after(*key.entry));
     if (!joins) keys.push_back({key.key, key.hash, false});
   }
-  if (!admit_keys(call, keys, Door::kUpstream, step)) return false;
+  if (!admit_keys(request, keys, Door::kUpstream, step)) return false;
   if (!keys.empty()) admission_->spend();
   return true;
 }
 
-bool Session::may_fill_missing(const Call& call, const std::vector<LocalKey>& keys,
+bool Session::may_fill_missing(Request& request, const std::vector<LocalKey>& keys,
                                const cache::Read& read, Step& step) {
   std::vector<LocalKey> missing;
   for (LocalKey key : keys)
-    if (judge(key, read, call.now) != cache::Ruling::kServe) missing.push_back(key);
-  return may_fill(call, missing, read, step);
+    if (judge(key, read, request.now) != cache::Ruling::kServe) missing.push_back(key);
+  return may_fill(request, missing, read, step);
 }
 
 // ---- waiting
@@ -123,20 +123,20 @@ void Session::turn_came() {
 
 // ---- refused
 
-Session::Step Session::refuse(const Call& call, std::span<const AskedKey> keys,
+Session::Step Session::refuse(Request& request, std::span<const AskedKey> keys,
                               const Admission::Answer& answer) {
   Limits& limits = *worker_.shared().limits;
   RuleLimit& limit = *answer.limit;
   const AskedKey refused = *answer.key;
-  if (limit.terms().over == LimitTerms::Over::kStale && serve_unproven(call)) {
-    limits.count(limit, LimitOutcome::kStale, refused.hash, call.now);
+  if (limit.terms().over == LimitTerms::Over::kStale && serve_unproven(request)) {
+    limits.count(limit, LimitOutcome::kStale, refused.hash, request.now);
     return Step::kDone;
   }
   const bool may_hold = worker_.shared().options.refusal_delay > Nanos(0);
-  if (may_hold && refusals_.must_wait(call.is_last)) return hold_refusal();
+  if (may_hold && refusals_.must_wait(request.is_last)) return hold_refusal();
   refusals_.refused();
-  limits.count(limit, LimitOutcome::kRejected, refused.hash, call.now);
-  record_refused(call, keys);
+  limits.count(limit, LimitOutcome::kRejected, refused.hash, request.now);
+  record_refused(request, keys);
   if (in_multi_ && !transaction_failed()) spoil_transaction();
   const std::string shown = keys.size() > 1 ? worker_.shared().shown.show(refused.name) : "";
   ByteBuffer error;
@@ -146,7 +146,7 @@ Session::Step Session::refuse(const Call& call, std::span<const AskedKey> keys,
 }
 
 // A limit does not hide how much is asked for: what is refused is an access, too.
-void Session::record_refused(const Call& call, std::span<const AskedKey> keys) {
+void Session::record_refused(const Request& request, std::span<const AskedKey> keys) {
   for (const AskedKey& key : keys) {
     worker_.record({.hash = key.hash,
                     .key = key.name,
@@ -154,7 +154,7 @@ void Session::record_refused(const Call& call, std::span<const AskedKey> keys) {
                     .kind = key.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
                     .local_hit = false,
                     .bytes = 0,
-                    .command = call.facts->number,
+                    .command = request.facts->number,
                     .client = address_});
   }
 }
@@ -166,26 +166,26 @@ void Session::spoil_transaction() { private_->send_own({"HEATSINK", "LIMITED"});
 // From copies that nothing need prove, where the rule of each key that is not proven asks for that.
 // Not behind the client's own commands in flight on that key, and not for users who have not proven
 // that they may read it.
-bool Session::serve_unproven(const Call& call) {
-  if (call.facts->local == nullptr || !reads_locally(call)) return false;
-  const Join join = call.facts->local->join;
-  const bool many = join == Join::kArray || (join == Join::kSum && call.args.size() > 2);
-  const std::size_t count = many ? call.args.size() - 1 : 1;
+bool Session::serve_unproven(const Request& request) {
+  if (request.facts->local == nullptr || !reads_locally(request)) return false;
+  const Join join = request.facts->local->join;
+  const bool many = join == Join::kArray || (join == Join::kSum && request.args().size() > 2);
+  const std::size_t count = many ? request.args().size() - 1 : 1;
   if (count > kJoinedKeysMax) return false;
   const cache::Read read =
-      many ? cache::Read{read_of_each(*call.facts->local).number, {}} : call.read();
+      many ? cache::Read{read_of_each(*request.facts->local).number, {}} : request.read();
   std::vector<LocalKey> keys;
-  for (const std::string_view name : std::span(call.args).subspan(1, count)) {
+  for (const std::string_view name : std::span(request.args()).subspan(1, count)) {
     keys.push_back(local_key(name));
-    if (!find_unproven(keys.back(), read, call.now)) return false;
+    if (!find_unproven(keys.back(), read, request.now)) return false;
   }
-  if (user_ == User::kOther && !may_read(call, keys)) return false;
-  worker_.count_hit(*call.facts->local);
+  if (user_ == User::kOther && !may_read(request, keys)) return false;
+  worker_.count_hit(*request.facts->local);
   if (many) {
-    serve_joined(call, keys);
+    serve_joined(request, keys);
   } else {
     const std::string_view wire = keys.front().copy->reply_in(protocol_ == resp::Protocol::kResp3);
-    record_hit(call, keys.front(), wire.size());
+    record_hit(request, keys.front(), wire.size());
     serve(wire);
   }
   return true;

@@ -45,16 +45,20 @@ bool in_one_slot(const std::vector<std::string_view>& args) {
 
 }  // namespace
 
-bool Session::reads_locally(const Call& call) const {
-  return call.has_right_arity() && !in_multi_ && !watching_ && !server_knows_best_ &&
+bool Session::reads_locally(const Request& request) const {
+  return request.has_right_arity() && !in_multi_ && !watching_ && !server_knows_best_ &&
          user_ != User::kNobody && holds_ == 0 &&
          !(subscribed() && protocol_ == resp::Protocol::kResp2);
 }
 
-Session::Step Session::read_locally(Call& call) {
-  const Join join = call.facts->local->join;
-  const bool many = join == Join::kArray || (join == Join::kSum && call.args.size() > 2);
-  return many ? read_many(call) : read_one(call);
+std::shared_ptr<const FillAnswer> Session::take_answer(Request& request) {
+  return request.has_waited() ? std::exchange(request.waited().answer, nullptr) : nullptr;
+}
+
+Session::Step Session::read_locally(Request& request) {
+  const Join join = request.facts->local->join;
+  const bool many = join == Join::kArray || (join == Join::kSum && request.args().size() > 2);
+  return many ? read_many(request) : read_one(request);
 }
 
 Session::LocalKey Session::local_key(std::string_view key) const {
@@ -62,33 +66,31 @@ Session::LocalKey Session::local_key(std::string_view key) const {
   const NameHash name = hash_name_inline(key, shared.seed);
   const KeyHash hash = in_db(name, db_);
   const bool in_flight = in_flight_names_.test(name.value % in_flight_names_.size());
-  return {key, name, hash, in_flight ? nullptr : shared.table.find(hash, key, db_)};
+  return {key, name, hash, in_flight ? nullptr : worker_.copies().find(hash, key, db_)};
 }
 
 cache::Ruling Session::judge(LocalKey& key, const cache::Read& read, TimePoint now) const {
-  const SharedState& shared = worker_.shared();
-  const cache::Judgement judgement =
-      cache::judge(*key.entry, read, shared.lease, shared.fences, now, told_at_);
+  const cache::Judgement judgement = worker_.copies().judge(*key.entry, read, now, told_at_);
   key.copy = judgement.copy;
   return judgement.ruling;
 }
 
 // ---- other users than the proxy's own: each read must have been the server's to allow
 
-Right Session::right_to(const Call& call, std::span<const LocalKey> keys) const {
-  Right right{user_hash_, 0, call.facts->local->number};
+Right Session::right_to(const Request& request, std::span<const LocalKey> keys) const {
+  Right right{user_hash_, 0, request.facts->local->number};
   for (const LocalKey& key : keys) right.add_key(key.hash);
   return right;
 }
 
-bool Session::may_read(const Call& call, std::span<const LocalKey> keys) {
-  const Right right = right_to(call, keys);
-  switch (worker_.proofs().ask(right, call.now, worker_.shared().rights_changed_at())) {
+bool Session::may_read(const Request& request, std::span<const LocalKey> keys) {
+  const Right right = right_to(request, keys);
+  switch (worker_.proofs().ask(right, request.now, worker_.shared().rights_changed_at())) {
     case Proofs::Word::kUnproven:
       worker_.count().add(Count::kRefusedRights);
       return false;
     case Proofs::Word::kAgeing:
-      renew_proof(call, right);
+      renew_proof(request, right);
       break;
     case Proofs::Word::kProven:
       break;
@@ -97,25 +99,25 @@ bool Session::may_read(const Call& call, std::span<const LocalKey> keys) {
 }
 
 // The read itself, by this user; its answer is the client's, and proves that he may.
-Session::Step Session::forward_to_prove(const Call& call, std::span<const LocalKey> keys) {
-  answer_ = nullptr;
-  proves_ = std::make_unique<AskedRight>(AskedRight{right_to(call, keys), call.now});
-  const Step step = forward(call, false);
-  proves_ = nullptr;
+Session::Step Session::forward_to_prove(Request& request, std::span<const LocalKey> keys) {
+  if (request.has_waited()) request.waited().answer = nullptr;
+  request.proves = std::make_unique<AskedRight>(AskedRight{right_to(request, keys), request.now});
+  const Step step = forward(request, false);
+  request.proves = nullptr;
   return step;
 }
 
 // Once more beside the hits, and nobody is shown the answer: so it raises no fence, and the copies
 // live on.
-void Session::renew_proof(const Call& call, const Right& right) {
+void Session::renew_proof(const Request& request, const Right& right) {
   const bool free = private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
                     private_->unsent() == 0;
   if (!free) return;
   worker_.count().add(Count::kProofsRenewed);
   Pending pending;
   pending.kind = PendingKind::kOwn;
-  pending.proves = std::make_unique<AskedRight>(AskedRight{right, call.now});
-  private_->send(call.raw, std::move(pending));
+  pending.proves = std::make_unique<AskedRight>(AskedRight{right, request.now});
+  private_->send(request.raw, std::move(pending));
 }
 
 // ---- level session: no read is older than what the client was told before (coherence.md)
@@ -128,67 +130,72 @@ bool Session::overtakes(const LocalKey& key) const {
 // Its answer must not be behind what the server has said, nor behind any copy that was served.
 TimePoint Session::fill_after(const cache::Entry& entry) const {
   if (entry.terms().level != cache::Level::kSession) return TimePoint{};
-  return std::max(told_at_, worker_.shared().table.shown());
+  return std::max(told_at_, worker_.copies().shown());
 }
 
 // One question to the server proves all copies, for all sessions that wait.
-Session::Step Session::await_proof(const Call& call) {
-  if (proven_ || !worker_.shared().lease.up()) return forward(call, false);
+Session::Step Session::await_proof(Request& request) {
+  const bool is_proven =
+      request.has_waited() && request.waited().barrier == Request::Waited::Barrier::kPassed;
+  if (is_proven || !worker_.copies().are_proven()) return forward(request, false);
   worker_.count().add(Count::kProofsAwaited);
-  return await_barrier(Stall::kProof);
+  return await_barrier(request, Stall::kProof);
 }
 
 // ---- one key
 
-Session::Step Session::read_one(Call& call) {
-  LocalKey key = local_key(call.args[1]);
-  call.first_name = key.name;
-  if (user_ == User::kOther && key.entry != nullptr && !may_read(call, {&key, 1}))
-    return forward_to_prove(call, {&key, 1});
-  const cache::Read read = call.read();
+Session::Step Session::read_one(Request& request) {
+  LocalKey key = local_key(request.args()[1]);
+  request.first_name = key.name;
+  if (user_ == User::kOther && key.entry != nullptr && !may_read(request, {&key, 1}))
+    return forward_to_prove(request, {&key, 1});
+  const cache::Read read = request.read();
   const bool resp3 = protocol_ == resp::Protocol::kResp3;
   // The read may have joined a fill whose value had ended by then; it wants a later one.
-  const std::shared_ptr<const FillAnswer> answer = std::exchange(answer_, nullptr);
-  const bool too_old = answer && answer->usable && answer->value_ends <= fill_wanted_at_;
+  const std::shared_ptr<const FillAnswer> answer = take_answer(request);
+  const bool too_old =
+      answer && answer->usable && answer->value_ends <= request.waited().fill_wanted_at;
   if (answer && !too_old) {
-    if (!may_be_given(*answer, call.now) || answer->key != key.hash || !answer->read.is(read))
-      return serve_in_outage(call, key, read) ? Step::kDone : forward_seen(call, answer->which);
-    record_hit(call, key, answer->reply.size());
+    if (!may_be_given(*answer, request.now) || answer->key != key.hash || !answer->read.is(read))
+      return serve_in_outage(request, key, read) ? Step::kDone
+                                                 : forward_seen(request, answer->which);
+    record_hit(request, key, answer->reply.size());
     serve(answer->reply_in(resp3));
     return Step::kDone;
   }
-  if (key.entry == nullptr || overtakes(key)) return forward(call, false);
-  const cache::Ruling ruling = judge(key, read, call.now);
+  if (key.entry == nullptr || overtakes(key)) return forward(request, false);
+  const cache::Ruling ruling = judge(key, read, request.now);
   if (ruling == cache::Ruling::kServe) {
-    worker_.count_hit(*call.facts->local);
-    worker_.consider_audit(*key.entry, *key.copy, call.now);
-    if (!read.arguments.empty()) worker_.count_hit_among_many(key.hash);
+    worker_.count_hit(*request.facts->local);
+    worker_.copies().consider_audit(*key.entry, *key.copy, request.now);
+    if (!read.arguments.empty()) worker_.copies().count_hit_among_many(key.hash);
     key.copy->mark_read();
     const std::string_view wire = key.copy->reply_in(resp3);
-    record_hit(call, key, wire.size());
+    record_hit(request, key, wire.size());
     serve(wire);
     return Step::kDone;
   }
   worker_.count().add(count_of(ruling));
-  if (serve_in_outage(call, key, read)) return Step::kDone;
-  if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
-  if (!worth_keeping(read)) return forward(call, false);
+  if (serve_in_outage(request, key, read)) return Step::kDone;
+  if (ruling == cache::Ruling::kSessionFence) return await_proof(request);
+  if (!worth_keeping(read)) return forward(request, false);
   const ReadHash which = hash_read(key.hash, read);
   const bool fills = ruling != cache::Ruling::kWriteInFlight &&
                      (ruling != cache::Ruling::kUnproven || outlives_errors(*key.entry)) &&
-                     worker_.may_fill(*key.entry, which, read);
+                     worker_.copies().may_fill(*key.entry, which, read, worker_.loop().now());
   Step step = Step::kDone;
-  if (fills && is_limited() && !may_fill(call, {&key, 1}, read, step)) return step;
-  if (!fills) return forward_seen(call, which);
+  if (fills && is_limited() && !may_fill(request, {&key, 1}, read, step)) return step;
+  if (!fills) return forward_seen(request, which);
   TimePoint after = fill_after(*key.entry);
+  TimePoint& wanted_at = request.waited().fill_wanted_at;
   if (too_old) {
-    after = std::max(after, fill_wanted_at_);
+    after = std::max(after, wanted_at);
   } else {
-    fill_wanted_at_ = call.now;
+    wanted_at = request.now;
   }
   const bool waits =
-      worker_.join_fill(id_, *key.entry, which, read, after) != FillWaiters::Join::kFull;
-  return waits ? stall(Stall::kFill) : forward_seen(call, which);
+      worker_.copies().join_fill(id_, *key.entry, which, read, after) != FillWaiters::Join::kFull;
+  return waits ? stall(Stall::kFill) : forward_seen(request, which);
 }
 
 // ---- the server cannot be reached, and the key's rule has something to say about that
@@ -199,15 +206,14 @@ bool Session::outlives_errors(const cache::Entry& entry) {
   return entry.terms().stale_while_error > Nanos(0);
 }
 
-bool Session::serve_in_outage(const Call& call, LocalKey& key, const cache::Read& read) {
+bool Session::serve_in_outage(const Request& request, LocalKey& key, const cache::Read& read) {
   if (key.entry == nullptr || !outlives_errors(*key.entry)) return false;
-  const SharedState& shared = worker_.shared();
-  key.copy = cache::judge_in_outage(*key.entry, read, shared.lease, shared.fences, call.now).copy;
+  key.copy = worker_.copies().judge_in_outage(*key.entry, read, request.now).copy;
   if (key.copy == nullptr) return false;
-  worker_.count_hit(*call.facts->local);
+  worker_.count_hit(*request.facts->local);
   worker_.count().add(Count::kOutageHits);
   const std::string_view wire = key.copy->reply_in(protocol_ == resp::Protocol::kResp3);
-  record_hit(call, key, wire.size());
+  record_hit(request, key, wire.size());
   serve(wire);
   return true;
 }
@@ -220,10 +226,10 @@ bool Session::may_be_given(const FillAnswer& answer, TimePoint now) const {
 }
 
 // To the server, and the doorkeeper hears how long the reply is.
-Session::Step Session::forward_seen(const Call& call, ReadHash which) {
-  reply_of_ = which;
-  const Step step = forward(call, false);
-  reply_of_ = {};
+Session::Step Session::forward_seen(Request& request, ReadHash which) {
+  request.reply_of = which;
+  const Step step = forward(request, false);
+  request.reply_of = {};
   return step;
 }
 
@@ -231,36 +237,37 @@ Session::Step Session::forward_seen(const Call& call, ReadHash which) {
 
 // All from copies that were right at one and the same moment, or none: a client may rely on MGET
 // being atomic (docs/decisions/0009-several-keys-at-one-moment.md).
-Session::Step Session::read_many(const Call& call) {
-  const bool waited = std::exchange(answer_, nullptr) != nullptr;
-  const std::size_t count = call.args.size() - 1;
+Session::Step Session::read_many(Request& request) {
+  const bool waited = take_answer(request) != nullptr;
+  const std::size_t count = request.args().size() - 1;
   const bool cluster = worker_.shared().is_cluster_node.load(std::memory_order_relaxed);
-  if (count > kJoinedKeysMax || (cluster && !in_one_slot(call.args))) return forward(call, false);
-  const cache::Read read{read_of_each(*call.facts->local).number, {}};
+  if (count > kJoinedKeysMax || (cluster && !in_one_slot(request.args())))
+    return forward(request, false);
+  const cache::Read read{read_of_each(*request.facts->local).number, {}};
   std::vector<LocalKey> keys;
   keys.reserve(count);
-  for (const std::string_view name : std::span(call.args).subspan(1)) {
+  for (const std::string_view name : std::span(request.args()).subspan(1)) {
     keys.push_back(local_key(name));
-    if (keys.back().entry == nullptr || overtakes(keys.back())) return forward(call, false);
+    if (keys.back().entry == nullptr || overtakes(keys.back())) return forward(request, false);
   }
-  if (user_ == User::kOther && !may_read(call, keys)) return forward_to_prove(call, keys);
-  const cache::Ruling ruling = judge_all(keys, read, call.now);
+  if (user_ == User::kOther && !may_read(request, keys)) return forward_to_prove(request, keys);
+  const cache::Ruling ruling = judge_all(keys, read, request.now);
   if (ruling == cache::Ruling::kServe) {
-    worker_.count_hit(*call.facts->local);
-    consider_audits(call, keys);
-    serve_joined(call, keys);
+    worker_.count_hit(*request.facts->local);
+    consider_audits(request, keys);
+    serve_joined(request, keys);
     return Step::kDone;
   }
   worker_.count().add(count_of(ruling));
-  if (serve_many_in_outage(call, keys, read)) return Step::kDone;
-  if (ruling == cache::Ruling::kSessionFence) return await_proof(call);
+  if (serve_many_in_outage(request, keys, read)) return Step::kDone;
+  if (ruling == cache::Ruling::kSessionFence) return await_proof(request);
   const bool in_vain = waited || ruling == cache::Ruling::kWriteInFlight ||
                        (ruling == cache::Ruling::kUnproven && !outlive_errors(keys));
-  if (in_vain) return forward(call, false);
-  if (Step step = Step::kDone; is_limited() && !may_fill_missing(call, keys, read, step))
+  if (in_vain) return forward(request, false);
+  if (Step step = Step::kDone; is_limited() && !may_fill_missing(request, keys, read, step))
     return step;
-  if (join_fills(keys, read, call.now)) return stall(Stall::kFill);
-  return forward(call, false);
+  if (join_fills(keys, read, request.now)) return stall(Stall::kFill);
+  return forward(request, false);
 }
 
 // The first refusal, or kServe. Judged twice: a copy that is there both times was there between
@@ -293,21 +300,20 @@ bool Session::outlive_errors(const std::vector<LocalKey>& keys) {
 // The moment that they share is the last word of the tracker: what it had not taken back by then
 // was right together. A key whose rule does not outlast errors is judged as ever, so that one of
 // level ttl may be among them.
-bool Session::serve_many_in_outage(const Call& call, std::vector<LocalKey>& keys,
+bool Session::serve_many_in_outage(const Request& request, std::vector<LocalKey>& keys,
                                    const cache::Read& read) {
-  const SharedState& shared = worker_.shared();
-  if (shared.lease.up()) return false;
+  if (worker_.copies().are_proven()) return false;
   const auto judge_one = [&](LocalKey& key) {
-    if (!outlives_errors(*key.entry)) return judge(key, read, call.now);
+    if (!outlives_errors(*key.entry)) return judge(key, read, request.now);
     const cache::Judgement judgement =
-        cache::judge_in_outage(*key.entry, read, shared.lease, shared.fences, call.now);
+        worker_.copies().judge_in_outage(*key.entry, read, request.now);
     key.copy = judgement.copy;
     return judgement.ruling;
   };
   if (judge_twice(keys, judge_one) != cache::Ruling::kServe) return false;
-  worker_.count_hit(*call.facts->local);
+  worker_.count_hit(*request.facts->local);
   worker_.count().add(Count::kOutageHits);
-  serve_joined(call, keys);
+  serve_joined(request, keys);
   return true;
 }
 
@@ -318,34 +324,37 @@ bool Session::join_fills(const std::vector<LocalKey>& keys, const cache::Read& r
   const LocalKey* last = nullptr;
   const auto missing = [&](LocalKey key) { return judge(key, read, now) != cache::Ruling::kServe; };
   for (const LocalKey& key : keys) {
-    if (missing(key) && !worker_.may_fill(*key.entry, hash_read(key.hash, read), read))
+    if (missing(key) && !worker_.copies().may_fill(*key.entry, hash_read(key.hash, read), read,
+                                                   worker_.loop().now()))
       return false;
   }
   for (const LocalKey& key : keys) {
     if (!missing(key)) continue;
-    const FillWaiters::Join join = worker_.join_fill(
+    const FillWaiters::Join join = worker_.copies().join_fill(
         FillWaiters::kNobody, *key.entry, hash_read(key.hash, read), read, fill_after(*key.entry));
     if (join == FillWaiters::Join::kFull) return false;
     if (last == nullptr || join == FillWaiters::Join::kAskKeeper) last = &key;
   }
-  return last != nullptr && worker_.join_fill(id_, *last->entry, hash_read(last->hash, read), read,
-                                              fill_after(*last->entry)) != FillWaiters::Join::kFull;
+  return last != nullptr &&
+         worker_.copies().join_fill(id_, *last->entry, hash_read(last->hash, read), read,
+                                    fill_after(*last->entry)) != FillWaiters::Join::kFull;
 }
 
-void Session::consider_audits(const Call& call, const std::vector<LocalKey>& keys) {
-  for (const LocalKey& key : keys) worker_.consider_audit(*key.entry, *key.copy, call.now);
+void Session::consider_audits(const Request& request, const std::vector<LocalKey>& keys) {
+  for (const LocalKey& key : keys)
+    worker_.copies().consider_audit(*key.entry, *key.copy, request.now);
 }
 
-void Session::serve_joined(const Call& call, const std::vector<LocalKey>& keys) {
+void Session::serve_joined(const Request& request, const std::vector<LocalKey>& keys) {
   const bool resp3 = protocol_ == resp::Protocol::kResp3;
   ByteBuffer wire;
   std::uint64_t sum = 0;
-  const Join join = call.facts->local->join;
+  const Join join = request.facts->local->join;
   if (join == Join::kArray) resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
   for (const LocalKey& key : keys) {
     const std::string_view reply = key.copy->reply_in(resp3);
     key.copy->mark_read();
-    record_hit(call, key, reply.size());
+    record_hit(request, key, reply.size());
     if (join == Join::kArray) {
       wire.append(reply);
     } else {
@@ -358,31 +367,21 @@ void Session::serve_joined(const Call& call, const std::vector<LocalKey>& keys) 
 
 // ---- out
 
-void Session::record_hit(const Call& call, const LocalKey& key, std::size_t bytes) {
+void Session::record_hit(const Request& request, const LocalKey& key, std::size_t bytes) {
   worker_.record({.hash = key.hash,
                   .key = key.key,
                   .db = db_,
                   .kind = detect::AccessKind::kRead,
                   .local_hit = true,
                   .bytes = static_cast<std::uint32_t>(bytes),
-                  .command = call.facts->number,
+                  .command = request.facts->number,
                   .client = address_});
 }
 
 void Session::serve(std::string_view wire) {
   worker_.count().add(Count::kCommands);
-  db_error_.clear();
   if (take_silence()) return;
-  if (in_flight() == 0) {
-    put_out(wire);
-    return;
-  }
-  queued_bytes_ += wire.size();
-  if (!queued_hits_.empty() && queued_hits_.back().first == sent_) {
-    queued_hits_.back().second.append(wire);
-  } else {
-    queued_hits_.emplace_back(sent_, wire);
-  }
+  add_reply(wire);
 }
 
 }  // namespace heatsink::proxy

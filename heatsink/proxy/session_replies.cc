@@ -26,17 +26,17 @@ std::string_view error_text(std::string_view wire) {
 
 }  // namespace
 
-void Session::take_reply(std::string_view bytes, bool from_private) {
+void Session::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
+  if (!closed_) within_memory([&] { put_reply(ticket, bytes); });
+}
+
+void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (closed_) return;
   if (mode_ == Mode::kRaw && reply_off_) return;  // a stream is silenced like replies
   within_memory([&] {
-    if (from_private) {
-      put_out(bytes);
-      if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
-      cut_off_if_deaf();
-    } else {
-      emit(bytes);
-    }
+    ticket == ReplyQueue::kNone ? put_out(bytes) : put_reply(ticket, bytes);
+    if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
+    cut_off_if_deaf();
   });
 }
 
@@ -48,21 +48,32 @@ void Session::cut_off_if_deaf() {
   close();
 }
 
-// Behind everything that is to be handed on before.
-void Session::emit(std::string_view wire) {
-  if (parts_.empty()) {
-    put_out(wire);
-    return;
-  }
-  if (parts_.back().request) parts_.emplace_back();
-  parts_.back().bytes.append(wire);
-  parts_bytes_ += wire.size();
-  note_memory();
+void Session::put_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
+  if (closed_) return;
+  replies_.put(ticket, bytes, output_);
+  note_output();
+}
+
+void Session::end_reply(ReplyQueue::Ticket ticket) {
+  if (closed_ || ticket == ReplyQueue::kNone) return;
+  const std::size_t before = output_.size();
+  replies_.end(ticket, output_);
+  if (output_.size() != before) note_output();
+}
+
+void Session::add_reply(std::string_view wire) {
+  if (closed_) return;
+  replies_.add(wire, output_);
+  note_output();
 }
 
 void Session::put_out(std::string_view bytes) {
   if (closed_) return;
   output_.append(bytes);
+  note_output();
+}
+
+void Session::note_output() {
   worker_.flush_later(*this);
   note_memory();
   if (!private_) return;
@@ -70,30 +81,19 @@ void Session::put_out(std::string_view bytes) {
   if (output_.size() > std::min(waiting_max, kept_at_most(4))) private_->pause(true);
 }
 
-bool Session::congested() const { return output_.size() + parts_bytes_ > kept_at_most(2); }
+bool Session::congested() const { return output_.size() + replies_.kept_bytes() > kept_at_most(2); }
 
 Session::Step Session::reply(std::string_view wire) {
   worker_.count().add(Count::kCommands);
-  if (!take_silence()) emit(wire);
+  if (!take_silence()) add_reply(wire);
   return Step::kDone;
 }
 
 Session::Step Session::reply_error(std::string_view text) {
   if (closing_) return Step::kDone;  // upstream.on-down: the replies before it, and no more
-  if (in_flight() > 0) return stall(Stall::kDrain);
   ByteBuffer wire;
   resp::append_error(wire, text);
   return reply(wire.view());
-}
-
-void Session::release_queued_hits() {
-  while (!queued_hits_.empty() && queued_hits_.front().first <= received_) {
-    const std::string wire = std::move(queued_hits_.front().second);
-    queued_hits_.pop_front();
-    queued_bytes_ -= wire.size();
-    emit(wire);
-    if (closed_) return;
-  }
 }
 
 void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
@@ -106,7 +106,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   }
   within_memory([&] {
     if (!settle_state(pending, ok, reply, kept)) return;
-    release_queued_hits();
+    end_reply(pending.ticket);
     after_reply();
   });
 }
@@ -117,7 +117,11 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
   switch (pending.kind) {
     case PendingKind::kSelect:
       if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
-      if (!ok) (parts_.empty() ? db_error_ : lane_error_) = error_text(kept);
+      if (!ok && !again_.empty()) {
+        again_.front().error = error_text(kept);
+      } else if (!ok && waiting_ != nullptr) {
+        waiting_->waited().db_error = error_text(kept);
+      }
       break;
     case PendingKind::kSelectDb:
       if (ok) {
@@ -145,8 +149,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       }
       break;
     case PendingKind::kAgain:
-      parts_.pop_front();
-      next_part();
+      again_.pop_front();  // after_reply() asks the next one
       break;
     case PendingKind::kDebug:
       debug_answered(ok, pending.number != 0);
@@ -156,7 +159,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       break;
     case PendingKind::kWaiting:
       if (std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
-          wait && wait->keeps_reply() && !settle_kept(std::move(wait), kept))
+          wait && wait->keeps_reply() && !settle_kept(std::move(wait), pending.ticket, kept))
         return false;
       break;
     case PendingKind::kUnblock:
@@ -217,8 +220,8 @@ void Session::after_reply() {
   if (closed_ || offered_) return;
   if (in_flight() == 0) {
     in_flight_names_.reset();
-    if (!parts_.empty()) {
-      next_part();
+    if (!again_.empty()) {
+      ask_next_again();
     } else if (private_ && may_leave_private() && stall_ != Stall::kDrain) {
       give_back(true);
     }
@@ -270,7 +273,7 @@ void Session::follow_protocol() {
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
   ++received_;
   owed_ -= pending.expected;
-  told(BootClock::now());
+  told(worker_.loop().clock());
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
     return;
@@ -299,23 +302,18 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
   resp::append_error(error,
                      unreachable(reason) +
                          (pending.read_only ? "" : " (the server may have executed the command)"));
-  if (pending.kind == PendingKind::kAgain) {
-    if (!parts_.empty()) parts_.pop_front();
-    put_out(error.view());
-  } else if (!told) {
-    emit(error.view());
-  }
-  release_queued_hits();
+  if (pending.kind == PendingKind::kAgain) again_.pop_front();
+  if (!told) put_reply(pending.ticket, error.view());
+  end_reply(pending.ticket);
   after_reply();
 }
 
 void Session::ask_again(std::string_view request, const Pending& pending) {
   worker_.count().add(Count::kReissued);
-  Part part;
-  part.bytes = request;
-  part.request = true;
-  part.keys.append(pending.keys);
-  parts_.push_back(std::move(part));
+  Again& again = again_.emplace_back();
+  again.ticket = pending.ticket;
+  again.request = request;
+  again.keys.append(pending.keys);
 }
 
 void Session::go_on() {

@@ -15,37 +15,38 @@ constexpr std::size_t kSizedKeysMax = 256;  // an MGET is judged by so many of i
 
 // From what such commands were answered, and this client. If that is wrong, then only about the
 // connection.
-void Session::expect_reply(const Call& call) {
-  const ReplyGuess& guess = guess_of(call.command != nullptr && call.command->has(resp::kReadonly));
+void Session::expect_reply(Request& request) {
+  const ReplyGuess& guess =
+      guess_of(request.command != nullptr && request.command->has(resp::kReadonly));
   const auto known = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      std::max<std::uint64_t>(guess.known(), known_size(call)), UINT32_MAX));
-  expected_ = {known, std::max(known, guess.bytes())};
+      std::max<std::uint64_t>(guess.known(), known_size(request)), UINT32_MAX));
+  request.expected = {known, std::max(known, guess.bytes())};
 }
 
-std::uint64_t Session::known_size(const Call& call) const {
+std::uint64_t Session::known_size(const Request& request) const {
   const BigReplies& replies = worker_.big_replies();
-  if (replies.empty() || call.command == nullptr || call.command->first_key <= 0) return 0;
-  const auto first = static_cast<std::size_t>(call.command->first_key);
-  if (call.args.size() <= first) return 0;
+  if (replies.empty() || request.command == nullptr || request.command->first_key <= 0) return 0;
+  const auto first = static_cast<std::size_t>(request.command->first_key);
+  if (request.args().size() <= first) return 0;
   const auto size_of = [&](std::uint16_t command, std::size_t arg) -> std::uint64_t {
-    return replies.expect(BigReplies::hash(command, in_db(name_hash(call, arg), db_)));
+    return replies.expect(BigReplies::hash(command, in_db(name_hash(request, arg), db_)));
   };
-  const std::uint64_t whole = size_of(call.facts->sized_as, first);
-  if (call.facts->sized_as != worker_.mget_sized_as()) return whole;
+  const std::uint64_t whole = size_of(request.facts->sized_as, first);
+  if (request.facts->sized_as != worker_.mget_sized_as()) return whole;
   std::uint64_t sum = 0;
-  const std::size_t end = std::min(call.args.size(), first + kSizedKeysMax);
+  const std::size_t end = std::min(request.args().size(), first + kSizedKeysMax);
   for (std::size_t arg = first; arg < end; ++arg) sum += size_of(worker_.get_sized_as(), arg);
   return std::max(whole, sum);
 }
 
 // One that is not may still wait for this client's replies before it (may_parse()). A client that
 // asks for more behind it would wait for each.
-bool Session::is_too_long_to_share(const Call& call) const {
-  if (expected_.known < BigReplies::kBigBytes) return false;
-  if (!call.is_last || expected_.known > worker_.shared().options.stream_threshold.count)
+bool Session::is_too_long_to_share(const Request& request) const {
+  if (request.expected.known < BigReplies::kBigBytes) return false;
+  if (!request.is_last || request.expected.known > worker_.shared().options.stream_threshold.count)
     return true;
-  const Upstream* shared = worker_.lane(protocol_).upstream;
-  return shared != nullptr && shared->owed() + expected_.known > kOwedMax;
+  const Upstream* shared = worker_.upstreams().shared(protocol_).connection;
+  return shared != nullptr && shared->owed() + request.expected.known > kOwedMax;
 }
 
 }  // namespace heatsink::proxy

@@ -15,17 +15,17 @@ namespace heatsink::proxy {
 
 // The commands behind it wait until the server has begun the transaction: or they would be executed
 // at once.
-Session::Step Session::run_multi(const Call& call) {
+Session::Step Session::run_multi(Request& request) {
   if (watch_refused_) {
     return begin_failed_transaction(
         "ERR heatsink: a WATCH before this MULTI was refused, so nothing is executed; start again "
         "with WATCH");
   }
   Step step = Step::kDone;
-  Upstream* lane = private_lane(step);
+  Upstream* lane = private_lane(request, step);
   if (step == Step::kStall) return step;
-  if (lane == nullptr) return begin_failed_transaction(std::exchange(no_lane_, {}));
-  send_on(*lane, call, PendingKind::kMulti, 0);
+  if (lane == nullptr) return begin_failed_transaction(std::move(request.waited().refusal));
+  send_on(*lane, request, PendingKind::kMulti, 0);
   in_multi_ = true;
   stall(Stall::kAnswer);
   return Step::kDone;
@@ -33,21 +33,21 @@ Session::Step Session::run_multi(const Call& call) {
 
 // It is refused without the server when there is no connection for it, or by a limit. What the
 // server refuses leads to the same as without a proxy.
-Session::Step Session::run_watch(const Call& call) {
+Session::Step Session::run_watch(Request& request) {
   const std::uint64_t sent_before = sent_;
-  const Step step = forward(call, true);
+  const Step step = forward(request, true);
   if (step == Step::kDone) (sent_ != sent_before ? watching_ : watch_refused_) = true;
   return step;
 }
 
 // A server whose script keeps it busy takes UNWATCH, but no SELECT: nothing need be sent.
-Session::Step Session::run_unwatch(const Call& call) {
+Session::Step Session::run_unwatch(Request& request) {
   if (!has_state()) {
     if (in_flight() > 0) return stall(Stall::kDrain);
     watch_refused_ = false;
     return reply("+OK\r\n");
   }
-  const Step step = forward(call, watching_);
+  const Step step = forward(request, watching_);
   if (step == Step::kDone) watching_ = watch_refused_ = false;
   return step;
 }
@@ -60,36 +60,38 @@ Session::Step Session::begin_failed_transaction(std::string&& why) {
   return reply("+OK\r\n");
 }
 
-Session::Step Session::in_transaction(const Call& call) {
-  if (call.route == Route::kQuit) return run_quit();
-  if (call.route == Route::kReset) return run_reset();
-  if (call.route == Route::kClient && call.args.size() > 1 &&
-      equals_ignoring_case(call.args[1], "reply")) {
+Session::Step Session::in_transaction(Request& request) {
+  if (request.route == Route::kQuit) return run_quit();
+  if (request.route == Route::kReset) return run_reset();
+  if (request.route == Route::kClient && request.args().size() > 1 &&
+      equals_ignoring_case(request.args()[1], "reply")) {
     return reply_error("ERR heatsink: CLIENT REPLY is not supported inside MULTI");
   }
-  if (transaction_failed()) return in_failed_transaction(call);
-  if (call.route == Route::kExec || call.route == Route::kDiscard) return end_transaction(call);
-  const bool changes_connection = call.route == Route::kSelect || call.route == Route::kAuth ||
-                                  call.route == Route::kHello || call.route == Route::kClient ||
-                                  call.route == Route::kPinned || call.route == Route::kDebug ||
-                                  call.route == Route::kSubscribe;
-  const Step step = forward(call, true);
-  if (step == Step::kDone && call.route == Route::kSubscribe) queue_subscription(call);
-  if (step == Step::kDone && call.route == Route::kHello) queue_hello(call);
+  if (transaction_failed()) return in_failed_transaction(request);
+  if (request.route == Route::kExec || request.route == Route::kDiscard)
+    return end_transaction(request);
+  const bool changes_connection =
+      request.route == Route::kSelect || request.route == Route::kAuth ||
+      request.route == Route::kHello || request.route == Route::kClient ||
+      request.route == Route::kPinned || request.route == Route::kDebug ||
+      request.route == Route::kSubscribe;
+  const Step step = forward(request, true);
+  if (step == Step::kDone && request.route == Route::kSubscribe) queue_subscription(request);
+  if (step == Step::kDone && request.route == Route::kHello) queue_hello(request);
   if (step == Step::kDone && changes_connection) {
     pin();
     transaction_names_ |=
-        call.route == Route::kClient && equals_ignoring_case(call.args[1], "setname");
-    if (call.route == Route::kClient && equals_ignoring_case(call.args[1], "setinfo"))
-      note_library(call);       // introduce() says it again, behind EXEC
+        request.route == Route::kClient && equals_ignoring_case(request.args()[1], "setname");
+    if (request.route == Route::kClient && equals_ignoring_case(request.args()[1], "setinfo"))
+      note_library(request);    // introduce() says it again, behind EXEC
     server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
   }
   return step;
 }
 
-Session::Step Session::end_transaction(const Call& call) {
-  const bool executes = call.route == Route::kExec;
-  const Step step = forward(call, true, executes ? PendingKind::kExec : PendingKind::kForward);
+Session::Step Session::end_transaction(Request& request) {
+  const bool executes = request.route == Route::kExec;
+  const Step step = forward(request, true, executes ? PendingKind::kExec : PendingKind::kForward);
   if (step == Step::kStall) return step;
   if (!executes) drop_queued();
   forget_transaction();
@@ -105,39 +107,39 @@ void Session::forget_transaction() {
   transaction_queued_ = 0;
 }
 
-Session::Step Session::in_failed_transaction(const Call& call) {
-  const bool executes = call.route == Route::kExec;
+Session::Step Session::in_failed_transaction(Request& request) {
+  const bool executes = request.route == Route::kExec;
   if (in_flight() > 0) return stall(Stall::kDrain);
-  if (call.route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");
-  if (call.route == Route::kWatch) return reply_error("ERR WATCH inside MULTI is not allowed");
-  if (!executes && call.route != Route::kDiscard) return reply_error(transaction_refusal_);
+  if (request.route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");
+  if (request.route == Route::kWatch) return reply_error("ERR WATCH inside MULTI is not allowed");
+  if (!executes && request.route != Route::kDiscard) return reply_error(transaction_refusal_);
   if (watching_ && private_) private_->send_own({"UNWATCH"});  // as EXEC and DISCARD do
   forget_transaction();
   return executes ? reply_error("EXECABORT Transaction discarded because of previous errors.")
                   : reply("+OK\r\n");
 }
 
-void Session::queue_subscription(const Call& call) {
-  assert(call.command != nullptr);  // or its route would be kPinned
-  const bool adds = call.command->name.find("unsub") == std::string::npos;
+void Session::queue_subscription(const Request& request) {
+  assert(request.command != nullptr);  // or its route would be kPinned
+  const bool adds = request.command->name.find("unsub") == std::string::npos;
   const std::size_t place = transaction_queued_ - 1;
-  Channels& channels = channels_of(call);
-  if (call.args.size() == 1) {
+  Channels& channels = channels_of(request);
+  if (request.args().size() == 1) {
     for (const std::string& name : channels)
       transaction_channels_.push_back({&channels, name, false, place});
   }
-  for (std::size_t i = 1; i < call.args.size(); ++i)
-    transaction_channels_.push_back({&channels, std::string(call.args[i]), adds, place});
+  for (std::size_t i = 1; i < request.args().size(); ++i)
+    transaction_channels_.push_back({&channels, std::string(request.args()[i]), adds, place});
 }
 
-void Session::queue_hello(const Call& call) {
+void Session::queue_hello(const Request& request) {
   const std::size_t place = transaction_queued_ - 1;
-  if (call.args.size() > 1 && (call.args[1] == "2" || call.args[1] == "3")) {
-    const bool resp3 = call.args[1] == "3";
+  if (request.args().size() > 1 && (request.args()[1] == "2" || request.args()[1] == "3")) {
+    const bool resp3 = request.args()[1] == "3";
     transaction_hello_ = {resp3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, place};
   }
-  for (std::size_t i = 2; i < call.args.size(); ++i)
-    transaction_names_ |= equals_ignoring_case(call.args[i], "setname");
+  for (std::size_t i = 2; i < request.args().size(); ++i)
+    transaction_names_ |= equals_ignoring_case(request.args()[i], "setname");
 }
 
 }  // namespace heatsink::proxy

@@ -15,23 +15,23 @@ constexpr Nanos kOfferedFor = Millis(20);
 
 }  // namespace
 
-Session::Step Session::forward_waiting(const Call& call) {
+Session::Step Session::forward_waiting(Request& request) {
   Step step = Step::kDone;
-  if (is_limited() && !admit(call, Door::kUpstream, step)) return step;
-  Upstream* lane = private_lane(step);
-  return lane == nullptr ? no_lane(step) : send_waiting(*lane, call);
+  if (is_limited() && !admit(request, Door::kUpstream, step)) return step;
+  Upstream* lane = private_lane(request, step);
+  return lane == nullptr ? no_lane(request, step) : send_waiting(*lane, request);
 }
 
 // Nothing is sent behind it: once its wait was ended for a client that has left, the server would
 // carry it out.
-Session::Step Session::send_waiting(Upstream& lane, const Call& call) {
+Session::Step Session::send_waiting(Upstream& lane, Request& request) {
   // The server refuses it at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
-    return send_on(lane, call, PendingKind::kForward, 0);
-  const bool ended = input_ended_ || net::peer_has_ended(socket_.fd());
-  wait_ = std::make_unique<Wait>(Taking(call.args), ended, BootClock::now());
+    return send_on(lane, request, PendingKind::kForward, 0);
+  const bool ended = input_ended_ || socket_.peer_has_ended();
+  wait_ = std::make_unique<Wait>(Taking(request.args()), ended, worker_.loop().clock());
   send_mark(lane);
-  send_on(lane, call, PendingKind::kWaiting, 0);
+  send_on(lane, request, PendingKind::kWaiting, 0);
   stall(Stall::kAnswer);
   return Step::kDone;
 }
@@ -88,8 +88,7 @@ void Session::act_on_wait(Wait::Next next) {
 
 // False: there is no other connection.
 bool Session::unblock() {
-  Upstream* lane = worker_.lane(resp::Protocol::kResp2).upstream;
-  if (lane == nullptr) lane = worker_.lane(resp::Protocol::kResp3).upstream;
+  Upstream* const lane = worker_.upstreams().any_shared();
   if (lane == nullptr) return false;
   worker_.count().add(Count::kWaitsEnded);
   ByteBuffer request;
@@ -109,14 +108,15 @@ bool Session::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
   const bool waited = wait_->has_waited(read_at);
   if (!waited && (silent || !wait_->taking().takes())) return false;
-  if (!input_ended_ && !net::peer_has_ended(socket_.fd())) return false;
+  if (!input_ended_ && !socket_.peer_has_ended()) return false;
   input_ended_ |= waited;  // else it may have sent more commands before its end
   wait_->keep_reply(waited);
   return true;
 }
 
 // True: it has been handed on.
-bool Session::settle_kept(std::unique_ptr<Wait> wait, std::string_view wire) {
+bool Session::settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
+                          std::string_view wire) {
   resp::Value reply;
   std::size_t used = 0;
   if (resp::parse_value(wire, reply, used) != resp::ValueStatus::kValue) {
@@ -128,30 +128,31 @@ bool Session::settle_kept(std::unique_ptr<Wait> wait, std::string_view wire) {
   if (wait->reply_waited()) {
     put_back(requests);
   } else if (requests.empty()) {
-    put_out(wire);
+    put_reply(ticket, wire);
     return true;
   } else {
-    offer(std::move(wait), wire);
+    offer(std::move(wait), ticket, wire);
   }
   return false;
 }
 
 // Whether the client has left, or only ended its output, is told by a byte: to one that has left
 // the kernel answers with a reset.
-void Session::offer(std::unique_ptr<Wait> wait, std::string_view wire) {
-  offered_ = std::make_unique<Offered>(Offered{std::move(wait), std::string(wire)});
+void Session::offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire) {
+  offered_ = std::make_unique<Offered>(Offered{std::move(wait), ticket, std::string(wire)});
   if (!socket_) {
     offer_refused();
     return;
   }
-  put_out(wire.substr(0, 1));
+  put_reply(ticket, wire.substr(0, 1));
   if (!closed_) worker_.call_later(*this, kOfferedFor, &Session::offer_taken);
 }
 
 void Session::offer_taken() {
   if (closed_ || !offered_) return;
   const std::unique_ptr<Offered> offered = std::move(offered_);
-  put_out(std::string_view(offered->wire).substr(1));
+  put_reply(offered->ticket, std::string_view(offered->wire).substr(1));
+  end_reply(offered->ticket);
   after_reply();
 }
 
@@ -175,7 +176,7 @@ void Session::put_back(std::span<const PutBack> requests) {
       const NameHash name = hash_name(key, worker_.shared().seed);
       pending.keys.add({name, in_db(name, db_), true});
     }
-    worker_.begin_writes(pending);
+    worker_.copies().begin_writes(pending);
     ++sent_;
     ++putting_back_;
     private_->send(request.wire.view(), std::move(pending));

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
+#include "heatsink/proxy/requester.h"
+#include "heatsink/proxy/shared_state.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -32,31 +32,33 @@ bool is_collection(char type) { return type == '*' || type == '~' || type == '%'
 
 }  // namespace
 
-Upstream::Upstream(Worker& worker, resp::Protocol protocol, Login login, Session* owner)
-    : worker_(worker),
+Upstream::Upstream(Host& host, net::EventLoop& loop, SharedState& shared, resp::Protocol protocol,
+                   Login login, Requester* owner)
+    : host_(host),
+      loop_(loop),
+      shared_(shared),
       protocol_(protocol),
       login_(login),
       owner_(owner),
       was_private_(owner != nullptr) {}
 
 Upstream::~Upstream() {
-  worker_.loop().cancel(connect_timer_);
-  if (socket_) worker_.loop().remove(socket_.fd());
-  if (owner_ != nullptr)
-    worker_.shared().private_connections.fetch_sub(1, std::memory_order_relaxed);
+  loop_.cancel(connect_timer_);
+  if (socket_) loop_.remove(socket_.fd());
+  if (owner_ != nullptr) shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Upstream::send(std::string_view request, Pending&& pending) {
-  pending.sent_at = worker_.loop().now();
+  pending.sent_at = loop_.now();
   if (pending_.empty()) watch_.begins(pending.sent_at);
-  if (shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
+  if (is_shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
   owed_ += pending.expected;
   output_.append(request);
   pending_.push_back(std::move(pending));
-  worker_.flush_later(*this);
+  host_.flush_later(*this);
 }
 
-void Upstream::send_select(std::uint32_t db, Session* told) {
+void Upstream::send_select(std::uint32_t db, Requester* told) {
   ByteBuffer select;
   resp::append_request(select, {"SELECT", std::to_string(db)});
   Pending pending;
@@ -76,7 +78,7 @@ void Upstream::send_own(std::initializer_list<std::string_view> args) {
 
 void Upstream::send_more(std::string_view bytes) {
   output_.append(bytes);
-  worker_.flush_later(*this);
+  host_.flush_later(*this);
 }
 
 void Upstream::relay_raw(std::string_view request) {
@@ -96,7 +98,7 @@ void Upstream::flush() {
       fail(socket_.loss());
       return;
     }
-    if (shared() && state_ == State::kReady) {
+    if (is_shared() && state_ == State::kReady) {
       sent_ += result.bytes;
     } else {
       output_.consume(result.bytes);
@@ -112,7 +114,7 @@ void Upstream::want_write(bool on) {
   const auto read =
       static_cast<std::uint32_t>(paused_ ? net::Interest::kNone : net::Interest::kRead);
   const auto write = static_cast<std::uint32_t>(on ? net::Interest::kWrite : net::Interest::kNone);
-  worker_.loop().change(socket_.fd(), static_cast<net::Interest>(read | write));
+  loop_.change(socket_.fd(), static_cast<net::Interest>(read | write));
 }
 
 void Upstream::pause(bool paused) {
@@ -133,23 +135,23 @@ void Upstream::fail_if_overdue(TimePoint now, Nanos limit) {
 void Upstream::fail(const std::string& reason) {
   if (state_ == State::kFailed) return;
   state_ = State::kFailed;
-  worker_.loop().cancel(std::exchange(connect_timer_, 0));
+  loop_.cancel(std::exchange(connect_timer_, 0));
   if (socket_) {
-    worker_.loop().remove(socket_.fd());
+    loop_.remove(socket_.fd());
     socket_.close();
   }
   // What is under way may have been done or not: it counts as a write.
-  const TimePoint now = BootClock::now();
+  const TimePoint now = loop_.clock();
   held_.release();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
-    worker_.settle(pending, now, begun_ || ambiguous_ ? Shown::kPerhaps : Shown::kNothing);
+    host_.settle(pending, now, begun_ || ambiguous_ ? Shown::kPerhaps : Shown::kNothing);
     const bool told = begun_ && !std::exchange(holds_back_, false);
     if (pending.session != nullptr) pending.session->reply_lost(pending, told, reason);
-    if (pending.kind == PendingKind::kCoalesced) worker_.coalescing()->lost(pending.number, reason);
+    if (pending.kind == PendingKind::kCoalesced) host_.gathered_lost(pending.number, reason);
     begun_ = false;
   }
-  worker_.upstream_failed(*this, reason);
+  host_.failed(*this, reason);
 }
 
 void Upstream::on_writable() {
@@ -165,20 +167,20 @@ void Upstream::on_readable() {
     on_writable();
     return;
   }
-  const net::IoResult result = socket_.read(worker_.scratch(), Worker::kScratchBytes);
+  const net::IoResult result = socket_.read(host_.scratch(), kScratchBytes);
   if (result.status == net::IoStatus::kAgain) return;
   if (result.status == net::IoStatus::kClosed) {
     fail(socket_.loss());
     return;
   }
-  read_at_ = BootClock::now();  // after read(): what these replies say was true before this moment
-  process({worker_.scratch(), result.bytes});
+  read_at_ = loop_.clock();  // after read(): what these replies say was true before this moment
+  process({host_.scratch(), result.bytes});
 }
 
 void Upstream::process(std::string_view bytes) {
   while (!bytes.empty() && state_ != State::kFailed) {
     if (raw_ && pending_.empty()) {
-      if (owner_ != nullptr) owner_->take_reply(bytes, true);
+      if (owner_ != nullptr) owner_->take_private(ReplyQueue::kNone, bytes);
       return;
     }
     const bool in_line = scanner_.in_text();
@@ -190,7 +192,7 @@ void Upstream::process(std::string_view bytes) {
     const bool ends = step.status == resp::ScanStatus::kReply;
     route(bytes.substr(0, step.consumed), ends);
     if (state_ == State::kFailed) return;
-    if (begun_ && !push_ && !(in_line && scanner_.in_text())) watch_.steps(worker_.loop().now());
+    if (begun_ && !push_ && !(in_line && scanner_.in_text())) watch_.steps(loop_.now());
     if (ends) end_element();
     bytes.remove_prefix(step.consumed);
   }
@@ -216,12 +218,21 @@ void Upstream::route(std::string_view bytes, bool ends) {
     }
   }
   element_bytes_ += bytes.size();
-  const std::size_t kept_max = worker_.shared().options.client_output_max.count;
+  const std::size_t kept_max = shared_.options.client_output_max.count;
   if (capture_ && captured_.size() <= kept_max) captured_.append(bytes);  // else too big to parse
   if (holds_back_) {
     hold_back(bytes, ends);
   } else if (target_ != nullptr) {
-    target_->take_reply(bytes, !shared());
+    hand_on(bytes);
+  }
+}
+
+// REQUIRES target_.
+void Upstream::hand_on(std::string_view bytes) {
+  if (is_shared()) {
+    target_->take_reply(target_ticket_, bytes);
+  } else {
+    target_->take_private(target_ticket_, bytes);
   }
 }
 
@@ -231,6 +242,7 @@ bool Upstream::begin_element() {
   ambiguous_ = capture_ = false;
   push_ = scanner_.type() == '>';
   target_ = nullptr;
+  target_ticket_ = ReplyQueue::kNone;
   if (push_) {
     target_ = owner_;
     return true;
@@ -261,13 +273,13 @@ bool Upstream::begin_reply() {
     fail("the server refused SELECT but not the command after it");
     return false;
   }
-  worker_.settle(pending, read_at_);
+  host_.settle(pending, read_at_, Shown::kPerhaps);
   const bool coalesced = pending.kind == PendingKind::kCoalesced;
   if (coalesced && !is_one_line(scanner_.type())) {
     fail("the server violated the protocol");
     return false;
   }
-  Session* session = pending.session;
+  Requester* session = pending.session;
   const bool waits = pending.kind == PendingKind::kWaiting && session != nullptr;
   const bool kept = waits && session->keeps_reply(read_at_, pending.silent);
   const bool ours = is_ours(pending.kind);
@@ -275,7 +287,10 @@ bool Upstream::begin_reply() {
   capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
              (executes && session->looks_into_exec());
   if (capture_) captured_.clear();
-  if (session != nullptr && !ours && !kept && !is_silenced()) target_ = session;
+  if (session != nullptr && !ours && !kept && !is_silenced()) {
+    target_ = session;
+    target_ticket_ = pending.ticket;
+  }
   const bool repeatable = target_ != nullptr && may_repeat(pending);
   if (repeatable && (too_big_to_share() || target_->congested())) {
     repeat_elsewhere(pending);
@@ -323,7 +338,7 @@ void Upstream::end_element() {
     fail("the server sent a reply without a request");
     return;
   }
-  if (ambiguous_) worker_.settle(pending_.front(), read_at_);
+  if (ambiguous_) host_.settle(pending_.front(), read_at_, Shown::kPerhaps);
   finish_reply();
 }
 
@@ -337,13 +352,6 @@ void Upstream::doubt_db(bool refused) {
   zero_known_ = false;
 }
 
-// Of what a client has asked for.
-void Upstream::note_latency(const Pending& pending) {
-  if (pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kOwn) return;
-  Latencies& latencies = worker_.observe();
-  (shared() ? latencies.shared : latencies.exclusive).observe(read_at_ - pending.sent_at);
-}
-
 void Upstream::finish_reply() {
   const bool ok = scanner_.type() != '-';
   Pending& front = pending_.front();
@@ -354,25 +362,25 @@ void Upstream::finish_reply() {
   }
   Pending pending = pending_.pop_front();
   owed_ -= pending.expected;
-  if (ok && pending.sized_as != 0) note_size(pending);
-  if (pending.proves) worker_.proofs().heard(*pending.proves, ok);
-  if (ok && pending.reply_of != 0) worker_.saw_reply({pending.reply_of}, element_bytes_);
+  if (ok && pending.sized_as != 0 && pending.session != nullptr)
+    pending.session->note_reply_size(pending, element_bytes_);
   if (raw_ && pending_.empty()) send_more(std::exchange(raw_request_, {}));
   if (pending.kind == PendingKind::kHandshake) {
     finish_handshake(ok);
     return;
   }
-  note_latency(pending);
-  if (ok && pending.read_only) worker_.remember_reply(pending, element_bytes_);
+  const std::string_view captured = capture_ ? std::string_view(captured_) : std::string_view();
+  host_.answered(pending, {.ok = ok,
+                           .from_shared = is_shared(),
+                           .bytes = element_bytes_,
+                           .read_at = read_at_,
+                           .captured = captured});
   const bool selects =
       pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kSelectDb;
   if (ok && selects) known_dbs_.insert(pending.number);
   const bool refused = !ok && pending.kind == PendingKind::kSelect;
   if (pending.kind == PendingKind::kSelect) doubt_db(refused && pending.session == nullptr);
-  if (pending.kind == PendingKind::kCoalesced)
-    worker_.coalescing()->answered(pending.number, captured_, read_at_);
-  if (pending.session != nullptr)
-    pending.session->reply_done(pending, ok, scanner_, capture_ ? captured_ : std::string_view());
+  if (pending.session != nullptr) pending.session->reply_done(pending, ok, scanner_, captured);
 }
 
 }  // namespace heatsink::proxy

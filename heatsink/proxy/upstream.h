@@ -23,8 +23,8 @@
 
 namespace heatsink::proxy {
 
-class Session;
-class Worker;
+class Requester;
+struct SharedState;
 
 // Belongs to one worker's thread. A shared one serves many sessions and keeps each request until
 // its reply begins, so that a read whose reply is too big to share can be asked again elsewhere. A
@@ -37,7 +37,41 @@ class Upstream final : public net::FdHandler {
     kNone,  // as a client that has said nothing yet
   };
 
-  Upstream(Worker& worker, resp::Protocol protocol, Login login, Session* owner);
+  // What came of a request: the whole reply.
+  struct Answer {
+    bool ok = false;
+    bool from_shared = false;   // the connection
+    std::uint64_t bytes = 0;    // of the reply
+    TimePoint read_at{};        // it had come by then
+    std::string_view captured;  // the reply itself, of those that are kept
+  };
+
+  // Its worker; a played one in tests. Called in the loop's thread.
+  class Host {
+   public:
+    virtual char* scratch() = 0;  // kScratchBytes, for the time of a call
+    // Calls flush_dirty() before the turn ends.
+    virtual void flush_later(Upstream& upstream) = 0;
+    virtual void ready(Upstream& upstream) = 0;
+    // It owes nothing any more, and may be freed when this turn ends.
+    virtual void failed(Upstream& upstream, const std::string& reason) = 0;
+    // The reply begins, or never will: before any of it is handed on.
+    virtual void settle(Pending& pending, TimePoint now, Shown shown) = 0;
+    // It has ended: before the requester is told.
+    virtual void answered(const Pending& pending, const Answer& answer) = 0;
+    // Of a write that stands for those of several clients.
+    virtual void gathered_lost(std::uint32_t number, const std::string& reason) = 0;
+    // How big its reply is, or more than that, as soon as that is known.
+    virtual void note_reply_size(const Pending& pending, std::uint64_t bytes) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+  static constexpr std::size_t kScratchBytes = 64 * 1024;
+
+  // All outlive it.
+  Upstream(Host& host, net::EventLoop& loop, SharedState& shared, resp::Protocol protocol,
+           Login login, Requester* owner);
   ~Upstream();
   Upstream(const Upstream&) = delete;
 
@@ -51,7 +85,7 @@ class Upstream final : public net::FdHandler {
   // REQUIRES ready(). Sent when the turn ends, with all that came before it.
   void send(std::string_view request, Pending&& pending);
   // SELECT, before what is sent next. `told` (null: nobody waits for it) has the reply.
-  void send_select(std::uint32_t db, Session* told);
+  void send_select(std::uint32_t db, Requester* told);
   // A request of the proxy's own; its reply is dropped.
   void send_own(std::initializer_list<std::string_view> args);
   // The rest of a request whose beginning was sent; private only.
@@ -64,8 +98,8 @@ class Upstream final : public net::FdHandler {
   }
 
   // A private connection that goes from one owner to the next, or to none.
-  void set_owner(Session* owner) { owner_ = owner; }
-  Session* owner() const { return owner_; }
+  void set_owner(Requester* owner) { owner_ = owner; }
+  Requester* owner() const { return owner_; }
   void pause(bool paused);  // stop reading: the server's replies wait in the socket
   // Once what was asked before is answered, `request` is sent, and from then on every byte belongs
   // to the owner.
@@ -117,7 +151,7 @@ class Upstream final : public net::FdHandler {
  private:
   enum class State : std::uint8_t { kConnecting, kHandshake, kReady, kFailed };
 
-  bool shared() const { return owner_ == nullptr && !was_private_; }
+  bool is_shared() const { return owner_ == nullptr && !was_private_; }
   void go_on_connecting();
   void await_login();
   void start_handshake();
@@ -126,13 +160,12 @@ class Upstream final : public net::FdHandler {
   bool begin_reply();
   void end_element();
   void finish_reply();
-  void note_size(const Pending& pending);
-  void note_latency(const Pending& pending);
   void doubt_db(bool refused);
   void finish_handshake(bool ok);
   bool may_repeat(const Pending& pending) const;
   void repeat_elsewhere(Pending& pending);
   void hold_back(std::string_view bytes, bool ends);
+  void hand_on(std::string_view bytes);
   void hand_on_held();
   void drop_request(Pending& pending);
   bool too_big_to_share() const;
@@ -142,10 +175,12 @@ class Upstream final : public net::FdHandler {
   void route(std::string_view bytes, bool ends);
   void want_write(bool on);
 
-  Worker& worker_;
+  Host& host_;
+  net::EventLoop& loop_;
+  SharedState& shared_;
   resp::Protocol protocol_;
   Login login_;
-  Session* owner_;
+  Requester* owner_;
   const bool was_private_;
   net::Stream socket_;
   State state_ = State::kConnecting;
@@ -171,9 +206,10 @@ class Upstream final : public net::FdHandler {
   bool begun_ = false;
   bool ambiguous_ = false;  // reply or message: known when it ends
   bool push_ = false;
-  bool capture_ = false;       // ours: kept in captured_
-  Session* target_ = nullptr;  // who gets its bytes; null: nobody
-  std::string head_;           // its bytes until the header is complete
+  bool capture_ = false;                                  // ours: kept in captured_
+  Requester* target_ = nullptr;                           // who gets its bytes; null: nobody
+  ReplyQueue::Ticket target_ticket_ = ReplyQueue::kNone;  // as what; none: a message
+  std::string head_;                                      // its bytes until the header is complete
   std::uint64_t element_bytes_ = 0;
   std::string captured_;
   bool holds_back_ = false;  // a collection's bytes are in held_ while it may turn out too big

@@ -3,33 +3,32 @@
 #include <string>
 #include <utility>
 
+#include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/upstream.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 
 void Upstream::connect() {
-  worker_.count().add(Count::kUpstreamConnects);
   std::string reason = "its host name has no address";
-  const net::TlsContext tls = worker_.shared().place.tls();
-  for (const net::ResolvedAddress& address : worker_.shared().place.addresses()) {
-    Result<net::Stream> started = net::Stream::connect(address, tls);
+  const net::TlsContext tls = shared_.place.tls();
+  for (const net::ResolvedAddress& address : shared_.place.addresses()) {
+    Result<net::Stream> started = loop_.connect(address, tls);
     if (!started.ok()) {
       reason = started.error().message;
       continue;
     }
     socket_ = std::move(started).value();
-    const Status added = worker_.loop().add(socket_.fd(), net::Interest::kReadWrite, *this);
+    const Status added = loop_.add(socket_.fd(), net::Interest::kReadWrite, *this);
     if (added.ok()) {
       writing_ = true;
-      connect_timer_ = worker_.loop().call_after(worker_.shared().options.connect_timeout,
-                                                 [this] { fail(socket_.too_slow()); });
+      connect_timer_ =
+          loop_.call_after(shared_.options.connect_timeout, [this] { fail(socket_.too_slow()); });
       return;
     }
     reason = added.error().message;
     socket_.close();
   }
-  connect_timer_ = worker_.loop().call_after(Nanos(0), [this, reason] { fail(reason); });
+  connect_timer_ = loop_.call_after(Nanos(0), [this, reason] { fail(reason); });
 }
 
 // RESP2 says AUTH and HELLO apart, so that a server that knows no HELLO (before 6) still serves.
@@ -39,7 +38,7 @@ void Upstream::start_handshake() {
     finish_handshake(true);
     return;
   }
-  const redis::Credentials& credentials = worker_.shared().credentials;
+  const redis::Credentials& credentials = shared_.credentials;
   auto ask = [this] {
     Pending pending;
     pending.kind = PendingKind::kHandshake;
@@ -75,19 +74,19 @@ void Upstream::finish_handshake(bool ok) {
   }
   if (!pending_.empty()) return;
   if (ok) hello_reply_ = captured_;
-  worker_.loop().cancel(std::exchange(connect_timer_, 0));
+  loop_.cancel(std::exchange(connect_timer_, 0));
   state_ = State::kReady;
   was_ready_ = true;
-  worker_.upstream_ready(*this);
+  host_.ready(*this);
 }
 
 // A server that is busy accepts (its kernel does), and takes as long to answer as it would for any
 // command: only connecting is bounded by the connect time-out.
 void Upstream::await_login() {
   accepted_ = true;
-  worker_.loop().cancel(connect_timer_);
-  const Nanos limit = worker_.shared().options.response_timeout;
-  connect_timer_ = worker_.loop().call_after(limit, [this, limit] {
+  loop_.cancel(connect_timer_);
+  const Nanos limit = shared_.options.response_timeout;
+  connect_timer_ = loop_.call_after(limit, [this, limit] {
     fail(state_ == State::kConnecting
              ? socket_.too_slow()
              : "the server accepted the connection but did not answer for " +
@@ -105,7 +104,7 @@ void Upstream::go_on_connecting() {
   if (*step == net::Interest::kNone) {
     start_handshake();
   } else {
-    worker_.loop().change(socket_.fd(), *step);
+    loop_.change(socket_.fd(), *step);
   }
 }
 

@@ -22,7 +22,7 @@ void WarmingOptions::describe(OptionSet& set) {
            .help = "Instead of key: a glob such as product:*. The proxy looks for its keys with "
                    "SCAN when the window opens."});
   set.add({"limit", &keys_max, "Maximum number of keys of a pattern.", 1,
-           detect::WarmPattern::kKeysMax});
+           report::WarmPattern::kKeysMax});
   set.add(
       {"search-again", &search_again,
        "How often the proxy looks for a pattern's keys again while the window is open. 0: never.",
@@ -46,33 +46,33 @@ void WarmingOptions::describe(OptionSet& set) {
                    "offset such as +02:00."});
 }
 
-Result<std::vector<detect::WarmKey>> WarmingOptions::keys() const {
+Result<std::vector<report::WarmKey>> WarmingOptions::keys() const {
   const auto its_db = static_cast<std::uint32_t>(db);
   if (!key.empty() + !file.empty() + !pattern.empty() != 1)
     return wrong("write exactly one of key, file and pattern");
   if (!pattern.empty()) {
-    if (std::string fault = detect::pattern_fault(pattern); !fault.empty())
+    if (std::string fault = report::pattern_fault(pattern); !fault.empty())
       return wrong(std::move(fault));
-    return std::vector<detect::WarmKey>{};
+    return std::vector<report::WarmKey>{};
   }
-  if (!key.empty()) return std::vector<detect::WarmKey>{{key, its_db}};
+  if (!key.empty()) return std::vector<report::WarmKey>{{key, its_db}};
   std::ifstream lines(file);
   if (!lines)
     return wrong("file " + file + " cannot be read: check that it exists and its permissions");
-  std::vector<detect::WarmKey> out;
+  std::vector<report::WarmKey> out;
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty()) out.push_back({line, its_db});
-    if (out.size() > detect::WarmOrder::kKeysMax) {
+    if (out.size() > report::WarmOrder::kKeysMax) {
       return wrong("file " + file + " has more than " +
-                   std::to_string(detect::WarmOrder::kKeysMax) + " keys");
+                   std::to_string(report::WarmOrder::kKeysMax) + " keys");
     }
   }
   if (out.empty()) return wrong("file " + file + " has no keys: write one key on each line");
   return out;
 }
 
-detect::WarmPattern WarmingOptions::names() const {
-  detect::WarmPattern out;
+report::WarmPattern WarmingOptions::names() const {
+  report::WarmPattern out;
   out.glob = pattern;
   out.db = static_cast<std::uint32_t>(db);
   out.keys_max = static_cast<std::size_t>(keys_max);

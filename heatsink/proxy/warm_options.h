@@ -9,15 +9,15 @@
 
 #include "heatsink/base/option.h"
 #include "heatsink/base/result.h"
-#include "heatsink/detect/warming.h"
 #include "heatsink/proxy/warm_window.h"
+#include "heatsink/report/warming.h"
 
 namespace heatsink::proxy {
 
 // One of `key`, `file` and `pattern`.
 struct WarmingOptions {
   std::string key, file, pattern;
-  std::int64_t keys_max = detect::WarmPattern::kKeysMax;  // of the pattern
+  std::int64_t keys_max = report::WarmPattern::kKeysMax;  // of the pattern
   Nanos search_again{0};                                  // 0: once, when the window opens
   std::int64_t db = 0;
   std::string from, until, days, zone = "local";
@@ -25,8 +25,8 @@ struct WarmingOptions {
   void describe(OptionSet& set);
 
   // Reads the file. Of a pattern: none, for they are not known yet.
-  Result<std::vector<detect::WarmKey>> keys() const;
-  detect::WarmPattern names() const;  // REQUIRES a pattern
+  Result<std::vector<report::WarmKey>> keys() const;
+  report::WarmPattern names() const;  // REQUIRES a pattern
   Result<WarmWindow> window() const { return WarmWindow::parse({from, until, days, zone}); }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/warm_options.h"
+#include "heatsink/report/report.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -54,7 +55,7 @@ TEST(WarmOptions, OrAPattern) {
   EXPECT_NE(fault(pattern).find("has an open '['"), std::string::npos);
   pattern.pattern = "product:\\";
   EXPECT_NE(fault(pattern).find("backslash"), std::string::npos);
-  pattern.pattern = std::string(detect::WarmPattern::kGlobBytesMax + 1, 'a');
+  pattern.pattern = std::string(report::WarmPattern::kGlobBytesMax + 1, 'a');
   EXPECT_NE(fault(pattern).find("longer than 1024 bytes"), std::string::npos);
   pattern.pattern = "\\[[]*";
   EXPECT_EQ(fault(pattern), "") << "a plain [, and a class of one";
@@ -69,7 +70,7 @@ TEST(WarmOptions, WhatCannotBe) {
             "file /nowhere/at/all cannot be read: check that it exists and its permissions");
   EXPECT_NE(fault(item("", file_with("\n"))).find("has no keys"), std::string::npos);
   std::string many;
-  for (std::size_t i = 0; i <= detect::WarmOrder::kKeysMax; ++i) many += "k\n";
+  for (std::size_t i = 0; i <= report::WarmOrder::kKeysMax; ++i) many += "k\n";
   EXPECT_NE(fault(item("", file_with(many))).find("has more than"), std::string::npos);
   WarmingOptions timeless = item("a");
   timeless.until = "";

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -15,7 +16,7 @@ constexpr Nanos kSameMoment = std::chrono::seconds(2);
 
 WarmPlans::WarmPlans(const std::deque<WarmingOptions>& items) {
   for (const WarmingOptions& item : items) {
-    Result<std::vector<detect::WarmKey>> keys = item.keys();
+    Result<std::vector<report::WarmKey>> keys = item.keys();
     const Result<WarmWindow> window = item.window();
     if (!keys.ok() || !window.ok()) continue;
     plans_.push_back({*window, std::move(*keys)});
@@ -55,7 +56,7 @@ void WarmPlans::begin(const Plan& plan, std::uint32_t source, TimePoint now, War
   }
   std::size_t refused = 0;
   std::string why;
-  for (const detect::WarmKey& key : plan.keys) {
+  for (const report::WarmKey& key : plan.keys) {
     std::string its_why;
     if (warmer.begin(key, source, *plan.until, now, its_why)) continue;
     if (refused++ == 0) why = its_why;

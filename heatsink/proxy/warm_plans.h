@@ -13,6 +13,7 @@
 #include "heatsink/proxy/warm_options.h"
 #include "heatsink/proxy/warm_window.h"
 #include "heatsink/proxy/warmer.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 
@@ -40,8 +41,8 @@ class WarmPlans {
  private:
   struct Plan {
     WarmWindow window;
-    std::vector<detect::WarmKey> keys;
-    std::optional<detect::WarmPattern> pattern{};  // instead of keys
+    std::vector<report::WarmKey> keys;
+    std::optional<report::WarmPattern> pattern{};  // instead of keys
     Nanos search_again{0};
     std::optional<TimePoint> until{};  // it is open
   };

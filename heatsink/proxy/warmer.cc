@@ -6,7 +6,7 @@
 
 namespace heatsink::proxy {
 
-using detect::WarmOutcome;
+using report::WarmOutcome;
 
 namespace {
 
@@ -48,7 +48,7 @@ void Warmer::Pin::claim(std::uint32_t source, TimePoint until) {
   claims.push_back({source, until});
 }
 
-bool Warmer::begin(const detect::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
+bool Warmer::begin(const report::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
                    std::string& why) {
   const KeyHash hash = hash_of(key);
   auto found = pins_.find(hash);
@@ -63,7 +63,7 @@ bool Warmer::begin(const detect::WarmKey& key, std::uint32_t source, TimePoint u
   return true;
 }
 
-bool Warmer::place(const detect::WarmKey& key, KeyHash hash, std::string& why) {
+bool Warmer::place(const report::WarmKey& key, KeyHash hash, std::string& why) {
   const cache::Terms& terms = shared_.terms_of(key.name);
   if (!shared_.options.cache_enabled) {
     why = "cache.enabled is false";
@@ -78,7 +78,7 @@ bool Warmer::place(const detect::WarmKey& key, KeyHash hash, std::string& why) {
   return why.empty();
 }
 
-bool Warmer::end(const detect::WarmKey& key) {
+bool Warmer::end(const report::WarmKey& key) {
   const auto found = pins_.find(hash_of(key));
   if (found == pins_.end()) return false;
   let_go(found, "the warming was ended on request");
@@ -92,9 +92,9 @@ void Warmer::end_source(std::uint32_t source) {
   }
 }
 
-std::vector<detect::WarmKey> Warmer::matching(const detect::KeyPattern& names,
+std::vector<report::WarmKey> Warmer::matching(const detect::KeyPattern& names,
                                               std::uint32_t db) const {
-  std::vector<detect::WarmKey> out;
+  std::vector<report::WarmKey> out;
   for (const auto& [hash, pin] : pins_) {
     if (pin.key.db == db && names.matches(pin.key.name)) out.push_back(pin.key);
   }
@@ -184,7 +184,7 @@ Warmer::Pins::iterator Warmer::let_go(Pins::iterator pin, const std::string& why
   return pins_.erase(pin);
 }
 
-detect::WarmedKey Warmer::report_on(KeyHash key) const {
+report::WarmedKey Warmer::report_on(KeyHash key) const {
   const Pin& pin = pins_.at(key);
   return {pin.key, pin.outcome, note_of(pin.outcome), pin.until()};
 }

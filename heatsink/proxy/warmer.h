@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "heatsink/detect/detect.h"
-#include "heatsink/detect/warming.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/report/warming.h"
 
 namespace heatsink::proxy {
 
@@ -32,13 +32,13 @@ class Warmer {
   explicit Warmer(SharedState& shared) : shared_(shared) {}
 
   // From now on, or longer. False: refused, and `why` says so.
-  bool begin(const detect::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
+  bool begin(const report::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
              std::string& why);
   // By hand, whatever ordered it. False: it is not warmed.
-  bool end(const detect::WarmKey& key);
+  bool end(const report::WarmKey& key);
   void end_source(std::uint32_t source);
   // What is warmed of them, in no order. O(warmed keys).
-  std::vector<detect::WarmKey> matching(const detect::KeyPattern& names, std::uint32_t db) const;
+  std::vector<report::WarmKey> matching(const detect::KeyPattern& names, std::uint32_t db) const;
 
   // Lets go what has had its time; gives what is to be asked for now. O(warmed keys).
   std::vector<FillRequest> due(TimePoint now);
@@ -50,14 +50,14 @@ class Warmer {
   bool none() const { return pins_.empty(); }
   std::size_t size() const { return pins_.size(); }
   // What there is to say of a key; REQUIRES holds().
-  detect::WarmedKey report_on(KeyHash key) const;
+  report::WarmedKey report_on(KeyHash key) const;
   std::vector<KeyHash> keys() const;
   TimePoint since(KeyHash key) const { return pins_.at(key).since; }
 
   // Keys that have begun or ceased to be warmed since the last call, for those who tell people; of
   // the latter with why.
   struct Turn {
-    detect::WarmKey key;
+    report::WarmKey key;
     KeyHash hash;
     bool begun;
     TimePoint until;
@@ -65,7 +65,7 @@ class Warmer {
   };
   std::vector<Turn> take_turns() { return std::exchange(turns_, {}); }
 
-  KeyHash hash_of(const detect::WarmKey& key) const {
+  KeyHash hash_of(const report::WarmKey& key) const {
     return in_db(hash_name(key.name, shared_.seed), key.db);
   }
 
@@ -75,11 +75,11 @@ class Warmer {
     TimePoint until;
   };
   struct Pin {
-    detect::WarmKey key;
+    report::WarmKey key;
     std::vector<Claim> claims;  // one per source
     TimePoint since{};
     TimePoint load_at{};
-    detect::WarmOutcome outcome = detect::WarmOutcome::kLoading;
+    report::WarmOutcome outcome = report::WarmOutcome::kLoading;
     bool under_way = false;
 
     TimePoint until() const;
@@ -90,7 +90,7 @@ class Warmer {
   };
   using Pins = std::unordered_map<KeyHash, Pin, HashOfHash>;
 
-  bool place(const detect::WarmKey& key, KeyHash hash, std::string& why);
+  bool place(const report::WarmKey& key, KeyHash hash, std::string& why);
   bool wants_load(const Pin& pin, KeyHash hash, TimePoint now) const;
   FillRequest request_of(const Pin& pin, KeyHash hash) const;
   Pins::iterator let_go(Pins::iterator pin, const std::string& why);

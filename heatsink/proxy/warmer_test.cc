@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "heatsink/proxy/times_for_test.h"
+#include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
 namespace {
 
-using detect::WarmOutcome;
+using report::WarmOutcome;
 
 ProxyOptions warmer_options() {
   ProxyOptions options;

@@ -13,38 +13,33 @@ namespace {
 
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
-constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
-constexpr Nanos kLookPause = Millis(10);         // between attempts that clients ask for
-constexpr Nanos kSoon = Millis(50);              // a command may wait so long for an attempt
 constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
 // Between two ticks of a worker that nobody is connected to.
 constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
 }  // namespace
 
-Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener)
+Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
+               std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       keeper_(keeper),
       index_(index),
+      loop_(std::move(poller)),
       reader_(shared.epochs.add_reader()),
       listener_(std::move(listener)),
       acceptor_(*this),
       door_(loop_, *this, shared.options.tls_handshake_timeout),
-      sampler_(shared.options.audit_rate,
-               Nanos(std::chrono::seconds(1)) * shared.options.workers /
-                   shared.options.audits_per_second,
-               shared.seed + index),
+      copies_(shared, keeper, counters_, index),
       counter_(shared.options.detection_enabled
                    ? std::make_unique<AccessCounter>(shared.options, shared.rules,
                                                      shared.client_names, shared.seed)
                    : nullptr),
       reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
-      scratch_(new char[kScratchBytes]),
-      waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
-      doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}),
+      scratch_(new char[Upstream::kScratchBytes]),
+      upstreams_(std::make_unique<SingleServer>(
+          shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
       proofs_(shared.options.acl_staleness),
-      timers_(loop_, kIdlePeriod),
-      random_(shared.seed + index) {
+      timers_(loop_, kIdlePeriod) {
   std::vector<Nanos> windows = coalescing_windows(shared.options);
   if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));
   set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
@@ -53,18 +48,21 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
 
 Worker::~Worker() {
   for (auto& [id, client] : sessions_) client->close();
-  for (Lane& lane : lanes_) loop_.cancel(lane.retry);
   loop_.cancel(urgent_timer_);
 }
 
-void Worker::run() {
+void Worker::begin() {
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
   timers_.every(shared_.options.tick, [this] { tick(); });
-  if (!loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
+  if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
     log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
-  lane(resp::Protocol::kResp2);  // the first client finds it open
+  upstreams_->shared(resp::Protocol::kResp2);  // the first client finds it open
   reader_.quiescent();
+}
+
+void Worker::run() {
+  begin();
   loop_.run();
   reader_.offline();
 }
@@ -108,172 +106,41 @@ void Worker::post_if_urgent() {
   urgent_timer_ = loop_.call_after(AccessCounter::kUrgentPause, [this] { urgent_timer_ = 0; });
 }
 
-// ---- the lanes
+// ---- what its servers tell it
 
-Worker::LaneState Worker::lane(resp::Protocol protocol) {
-  Lane& lane = lane_of(protocol);
-  if (lane.upstream && lane.upstream->ready()) return {.upstream = lane.upstream.get()};
-  if (is_down(lane) && !looks_again(lane, protocol)) return {.down = &lane.down};
-  const bool pauses = lane.retry != 0 && lane.down.empty();  // only until the next turn
-  if (!lane.upstream && !pauses) open_lane(protocol);
-  return {};
+std::unique_ptr<Upstream> Worker::open(resp::Protocol protocol, Upstream::Login login,
+                                       Requester* owner) {
+  return std::make_unique<Upstream>(*this, loop_, shared_, protocol, login, owner);
 }
 
-// What an attempt has found is news until somebody gets through (SharedState::contacts).
-bool Worker::is_down(const Lane& lane) const {
-  return !lane.down.empty() && (lane.refused || lane.down_contacts == shared_.contacts.load());
+void Worker::shared_settled(std::uint64_t session_id) {
+  if (Session* const waiting = session(session_id)) waiting->shared_settled();
 }
 
-const std::string* Worker::known_down() {
-  for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3}) {
-    Lane& lane = lane_of(protocol);
-    const bool down = is_down(lane) && !lane.refused;
-    if (down && !looks_again(lane, protocol)) return &lane.down;
-  }
-  return nullptr;
+void Worker::server_is_back() { keeper_.server_is_back(); }
+
+void Worker::shared_renewed(TimePoint lost_at) { keeper_.lane_renewed(lost_at); }
+
+void Worker::server_left() {
+  for (const auto& [id, client] : sessions_) client->server_left();
 }
 
-// The pauses between attempts are for while nobody asks. True: an attempt is under way, and what it
-// finds is worth waiting for, since the one before did not take long.
-bool Worker::looks_again(Lane& lane, resp::Protocol protocol) {
-  const Nanos pause = lane.refused ? shared_.options.backoff_min : kLookPause;
-  if (!lane.upstream && loop_.now() - lane.tried_at >= pause) open_lane(protocol);
-  return lane.upstream && lane.fails_soon;
-}
+// ---- what the keeper tells it
 
-void Worker::open_lane(resp::Protocol protocol) {
-  Lane& lane = lane_of(protocol);
-  loop_.cancel(std::exchange(lane.retry, 0));
-  const std::uint64_t contacts = shared_.contacts.load();
-  if (std::exchange(lane.contacts, contacts) != contacts) lane.backoff = Nanos(0);
-  lane.tried_at = loop_.now();
-  lane.upstream = std::make_unique<Upstream>(*this, protocol, Upstream::Login::kOwn, nullptr);
-  lane.upstream->connect();
-}
-
-void Worker::wait_for_lane(resp::Protocol protocol, Session& session) {
-  lane_of(protocol).waiting.push_back(session.id());
-}
-
-void Worker::wake(Lane& lane) {
-  for (const std::uint64_t id : std::exchange(lane.waiting, {})) {
-    if (Session* waiting = session(id)) waiting->lane_settled();
+void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
+  for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
+    if (Session* waiting = session(id)) waiting->answer(answer);
   }
 }
 
-void Worker::upstream_ready(Upstream& upstream) {
-  // Without a login nothing has been heard yet: the kernel of a frozen server accepts, too.
-  if (upstream.login() == Upstream::Login::kOwn) shared_.contacts.fetch_add(1);
-  for (Lane& lane : lanes_) {
-    if (lane.upstream.get() != &upstream) continue;
-    if (!lane.down.empty()) {
-      log_limited(LogLevel::kInfo, "back", "upstream " + shared_.upstream.where() + " is back",
-                  loop_.now());
-      keeper_.server_is_back();
-    }
-    if (lane.lost_at != TimePoint{}) keeper_.lane_renewed(std::exchange(lane.lost_at, {}));
-    lane.down.clear();
-    lane.backoff = Nanos(0);
-    wake(lane);
-    return;
-  }
-  if (Session* owner = upstream.owner()) owner->private_ready();
-}
-
-// Healthy until now: try again at once, clients wait for that. Once it fails they are told, until
-// it is back.
-void Worker::lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason,
-                         bool was_ready) {
-  if (was_ready) {
-    log_limited(LogLevel::kWarning, "lost",
-                "reconnecting to upstream " + shared_.upstream.where() + ": " + reason,
-                loop_.now());
-    lane.lost_at = BootClock::now();
+void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
+  Session* const waiting = session(session_id);
+  if (waiting == nullptr) return;
+  if (ticket == 0) {
+    waiting->release_hold();
   } else {
-    if (lane.down.empty()) {
-      log_limited(LogLevel::kWarning, "down",
-                  "upstream " + shared_.upstream.where() + " is not reachable: " + reason,
-                  loop_.now());
-      if (!lane.refused) server_left();
-    }
-    lane.down = reason;
-    lane.fails_soon = loop_.now() - lane.tried_at < kSoon;
-    lane.down_contacts = lane.contacts;
-    lane.backoff =
-        std::clamp(lane.backoff * 2, shared_.options.backoff_min, shared_.options.backoff_max);
+    waiting->barrier_passed(ticket);
   }
-  const Nanos pause = was_ready ? Nanos(0) : jitter(lane.backoff);
-  lane.retry = loop_.call_after(pause, [this, protocol] { open_lane(protocol); });
-  if (!was_ready) wake(lane);
-}
-
-Nanos Worker::jitter(Nanos pause) {
-  random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
-  return pause / 2 + Nanos(static_cast<std::int64_t>(
-                         (random_ >> 33) % static_cast<std::uint64_t>(pause.count() / 2 + 1)));
-}
-
-void Worker::upstream_failed(Upstream& upstream, const std::string& reason) {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    Lane& lane = lanes_[i];
-    if (lane.upstream.get() != &upstream) continue;
-    counters_.add(Count::kUpstreamLost);
-    lane.refused = upstream.refused();
-    dead_upstreams_.push_back(std::move(lane.upstream));
-    lane_failed(lane, i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, reason,
-                upstream.was_ready());
-    return;
-  }
-  if (Session* owner = upstream.owner()) {
-    counters_.add(Count::kUpstreamLost);
-    dead_upstreams_.push_back(owner->private_failed(reason));
-    return;
-  }
-  const auto idle = std::find_if(idle_private_.begin(), idle_private_.end(),
-                                 [&](const auto& p) { return p.get() == &upstream; });
-  if (idle == idle_private_.end()) return;
-  dead_upstreams_.push_back(std::move(*idle));
-  idle_private_.erase(idle);
-}
-
-std::unique_ptr<Upstream> Worker::acquire_private(Session& session, resp::Protocol protocol,
-                                                  Upstream::Login login, std::uint32_t db,
-                                                  bool urgent) {
-  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
-                     (urgent ? kUrgentConnections : 0);
-  if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
-    shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  auto best = idle_private_.end();  // the latest, of those in the database if there are any
-  for (auto it = idle_private_.begin(); login == Upstream::Login::kOwn && it != idle_private_.end();
-       ++it) {
-    if ((*it)->protocol() != protocol) continue;
-    if (best == idle_private_.end() || (*it)->db() == db || (*best)->db() != db) best = it;
-  }
-  if (best != idle_private_.end()) {
-    std::unique_ptr<Upstream> found = std::move(*best);
-    idle_private_.erase(best);
-    found->set_owner(&session);
-    return found;
-  }
-  auto opened = std::make_unique<Upstream>(*this, protocol, login, &session);
-  opened->connect();
-  return opened;
-}
-
-void Worker::release_private(std::unique_ptr<Upstream> upstream, bool clean) {
-  upstream->set_owner(nullptr);
-  shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
-  const bool reusable = clean && upstream->ready() && upstream->login() == Upstream::Login::kOwn;
-  if (reusable &&
-      idle_private_.size() < static_cast<std::size_t>(shared_.options.private_connections_idle)) {
-    upstream->pause(false);
-    idle_private_.push_back(std::move(upstream));
-    return;
-  }
-  upstream->fail("its client left");
-  dead_upstreams_.push_back(std::move(upstream));
 }
 
 // ---- clients
@@ -298,14 +165,20 @@ void Worker::accept_clients() {
       continue;
     }
     if (!comes_in_time(*accepted)) continue;
+    if (!tls) {
+      serve(net::Stream(std::move(accepted->socket)), accepted->peer);
+      continue;
+    }
     shared_.clients.fetch_add(1);
     wake();
-    if (tls) {
-      enter_by_tls(std::move(*accepted), tls);
-    } else {
-      open_session(net::Stream(std::move(accepted->socket)), accepted->peer);
-    }
+    enter_by_tls(std::move(*accepted), tls);
   }
+}
+
+void Worker::serve(net::Stream client, const std::string& peer) {
+  shared_.clients.fetch_add(1);
+  wake();
+  open_session(std::move(client), peer);
 }
 
 void Worker::open_session(net::Stream stream, const std::string& peer) {
@@ -400,23 +273,15 @@ void Worker::end_turn() {
     for (const std::uint64_t id : std::exchange(dirty_sessions_, {})) {
       if (Session* dirty = session(id)) dirty->flush();
     }
-    wake_uncongested();
+    upstreams_->wake_ready();
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
   if (std::exchange(shed_due_, false)) shed();
   for (const std::uint64_t id : std::exchange(buried_, {})) {
     if (sessions_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
-  dead_upstreams_.clear();
+  upstreams_->end_turn();
   post_if_urgent();
   reader_.quiescent();
-}
-
-void Worker::wake_uncongested() {
-  for (Lane& lane : lanes_) {
-    const bool open = lane.upstream && lane.upstream->ready() &&
-                      lane.upstream->unsent() <= shared_.options.stream_threshold.count;
-    if (open && !lane.waiting.empty()) wake(lane);
-  }
 }
 
 void Worker::tick() {
@@ -429,9 +294,7 @@ void Worker::tick() {
 }
 
 void Worker::check_timeouts(TimePoint now) {
-  for (Lane& lane : lanes_) {
-    if (lane.upstream) lane.upstream->fail_if_overdue(now, shared_.options.response_timeout);
-  }
+  upstreams_->check_timeouts(now);
   std::vector<std::uint64_t> still;
   for (const std::uint64_t id : std::exchange(slow_, {})) {
     Session* slow = session(id);

@@ -13,21 +13,19 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
-#include "heatsink/proxy/audit_sampler.h"
 #include "heatsink/proxy/big_replies.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/command_facts.h"
-#include "heatsink/proxy/doorkeeper.h"
-#include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/copies.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/paced_timers.h"
-#include "heatsink/proxy/payoff.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_door.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
@@ -38,19 +36,23 @@ class Keeper;
 class Session;
 
 // Everything but post(), counters() and read_hits() belongs to the worker's own thread.
-class Worker final : private TlsDoor::House {
+class Worker final : public Upstream::Host, private TlsDoor::House, private SingleServer::Host {
  public:
-  Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener);
+  // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
+  Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
+         std::unique_ptr<net::Poller> poller = nullptr);
   ~Worker();
   Worker(const Worker&) = delete;
 
-  void run();                                                             // until stop()
+  void begin();                                                           // before loop() runs
+  void run();                                                             // begin(), until stop()
   void stop();                                                            // any thread
   void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
-  const Counters& counters() const { return counters_; }                  // any thread
-  const ReadHits& read_hits() const { return read_hits_; }                // any thread
-  const Latencies& latencies() const { return latencies_; }               // any thread
-  const WorkerMemory& memory() const { return memory_; }                  // any thread
+  void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
+  const Counters& counters() const { return counters_; }     // any thread
+  const ReadHits& read_hits() const { return read_hits_; }   // any thread
+  const Latencies& latencies() const { return latencies_; }  // any thread
+  const WorkerMemory& memory() const { return memory_; }     // any thread
   std::size_t index() const { return index_; }
 
   // For its sessions and connections:
@@ -62,14 +64,7 @@ class Worker final : private TlsDoor::House {
     counters_.add(Count::kLocalHits);
     read_hits_.add(read);
   }
-  // Of each copy that was served.
-  void consider_audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
-    if (sampler_.due()) audit(entry, copy, now);
-  }
-  // Of a key that may be read in more ways than it has copies for.
-  void count_hit_among_many(KeyHash key) { payoff_.hit(key); }
-  char* scratch() { return scratch_.get(); }
-  static constexpr std::size_t kScratchBytes = 64 * 1024;
+  char* scratch() override { return scratch_.get(); }
 
   const resp::CommandTable& commands() const { return *commands_; }
   // What is known of a command of commands(); lives until the worker's next turn.
@@ -84,58 +79,20 @@ class Worker final : private TlsDoor::House {
   std::uint32_t last_reply_bytes(KeyHash key) const {
     return reply_sizes_ != nullptr ? reply_sizes_->last(key) : 0;
   }
-  void remember_reply(const Pending& pending, std::uint64_t bytes) {
-    if (reply_sizes_ != nullptr && pending.keys.size() > 0) share_reply(pending, bytes);
-  }
 
-  // The shared connection of a protocol. Ready: `upstream`. Else, if `down` is null it is being
-  // opened, and wait_for_lane() wakes the session; if not, it says why commands cannot be carried
-  // now.
-  struct LaneState {
-    Upstream* upstream = nullptr;
-    const std::string* down = nullptr;
-  };
-  LaneState lane(resp::Protocol protocol);
-  void wait_for_lane(resp::Protocol protocol, Session& session);
-  const std::string* known_down();  // why the server cannot be reached, if that is known
+  Upstreams& upstreams() { return *upstreams_; }
 
-  // A private connection for the session, ready (from the pool) or about to be: then
-  // private_ready() or private_failed() is called. Null: proxy.maximum-private-connections is
-  // reached; a few more are kept for what is `urgent`. One in `db` is preferred.
-  std::unique_ptr<Upstream> acquire_private(Session& session, resp::Protocol protocol,
-                                            Upstream::Login login, std::uint32_t db, bool urgent);
-  void release_private(std::unique_ptr<Upstream> upstream, bool clean);
-
+  Copies& copies() { return copies_; }
   Proofs& proofs() { return proofs_; }
   Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
 
-  // Whether it makes sense to ask the tracker for a copy of this read.
-  bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read);
-  void saw_reply(ReadHash which, std::uint64_t bytes) {
-    doorkeeper_.saw(which, bytes, loop_.now());
-  }
-  // Single-flight. REQUIRES may_fill(). The session (FillWaiters::kNobody: none) is told when the
-  // answer is there.
-  // `after`: what it was told last, if that matters: an older fill will not do.
-  FillWaiters::Join join_fill(std::uint64_t session, const cache::Entry& entry, ReadHash which,
-                              const cache::Read& read, TimePoint after);
-  // Whether join_fill() would ask nobody, because another's fill will do.
-  bool joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const;
   void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
 
-  // Tells the fences that the request is about to be sent.
-  void begin_writes(Pending& pending);
-  // Tells the fences that the server has answered (or never will): before the reply is handed on.
-  void settle(Pending& pending, TimePoint now, Shown shown = Shown::kPerhaps);
-  // The session waits under this number (not 0) until all invalidations caused so far have been
-  // processed, then barrier_passed() is called.
-  void ask_barrier(const Session& session, std::uint64_t ticket);
   void release(std::uint64_t session_id, std::uint64_t ticket);           // posted by the keeper
   void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
 
   // How big the replies to a command were lately, for the connection that the next one travels on.
   const BigReplies& big_replies() const { return big_replies_; }
-  void note_reply_size(const Pending& pending, std::uint64_t bytes);
   std::uint16_t get_sized_as() const { return get_sized_as_; }    // CommandFacts::sized_as of GET
   std::uint16_t mget_sized_as() const { return mget_sized_as_; }  // and of MGET
 
@@ -143,7 +100,7 @@ class Worker final : private TlsDoor::House {
   std::vector<AskedKey>& asked_keys() { return asked_keys_; }  // likewise
 
   void flush_later(Session& session);
-  void flush_later(Upstream& upstream);
+  void flush_later(Upstream& upstream) override;
   void resume_later(Session& session);
   void watch_output(
       Session& session);  // its replies are waiting: cut it off if it never takes them
@@ -152,23 +109,8 @@ class Worker final : private TlsDoor::House {
   Session* session(std::uint64_t id);  // null: it has gone
   void bury(Session& session);         // closed, nothing in flight: freed at the end of the turn
   void shed_later() { shed_due_ = true; }  // proxy.maximum-memory is used up
-  void upstream_ready(Upstream& upstream);
-  void upstream_failed(Upstream& upstream, const std::string& reason);
 
  private:
-  struct Lane {
-    std::unique_ptr<Upstream> upstream;
-    std::uint64_t contacts = 0;       // SharedState::contacts when the latest attempt began
-    std::string down;                 // why, once an attempt has failed
-    std::uint64_t down_contacts = 0;  // `contacts` of that attempt
-    TimePoint lost_at{};              // when it last broke, until it is there again
-    bool refused = false;             // it was reached, but not let in: others may be
-    TimePoint tried_at{};             // when the latest attempt began
-    bool fails_soon = false;          // the latest that failed did not take long
-    Nanos backoff{0};
-    net::TimerId retry = 0;
-    std::vector<std::uint64_t> waiting;  // sessions
-  };
   class Acceptor final : public net::FdHandler {
    public:
     explicit Acceptor(Worker& worker) : worker_(worker) {}
@@ -179,15 +121,22 @@ class Worker final : private TlsDoor::House {
     Worker& worker_;
   };
 
-  Lane& lane_of(resp::Protocol protocol) {
-    return lanes_[protocol == resp::Protocol::kResp3 ? 1 : 0];
+  void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
+  void failed(Upstream& upstream, const std::string& reason) override {
+    upstreams_->failed(upstream, reason);
   }
-  bool is_down(const Lane& lane) const;
-  bool looks_again(Lane& lane, resp::Protocol protocol);
-  void open_lane(resp::Protocol protocol);
-  void lane_failed(Lane& lane, resp::Protocol protocol, const std::string& reason, bool was_ready);
-  void wake(Lane& lane);
-  void server_left();
+  void settle(Pending& pending, TimePoint now, Shown shown) override {
+    copies_.settle(pending, now, shown);
+  }
+  void answered(const Pending& pending, const Upstream::Answer& answer) override;
+  void gathered_lost(std::uint32_t number, const std::string& reason) override;
+  void note_reply_size(const Pending& pending, std::uint64_t bytes) override;
+  std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
+                                 Requester* owner) override;
+  void shared_settled(std::uint64_t session_id) override;
+  void server_is_back() override;
+  void server_left() override;
+  void shared_renewed(TimePoint lost_at) override;
   void accept_clients();
   void open_session(net::Stream stream, const std::string& peer);
   void refuse(const net::Fd& socket, Count why, const char* words);
@@ -205,11 +154,6 @@ class Worker final : private TlsDoor::House {
   void post_summary(bool urgent);
   void post_if_urgent();
   void share_reply(const Pending& pending, std::uint64_t bytes);
-  std::uint64_t hold(const Pending& pending);
-  TimePoint fill_fence(const cache::Entry& entry, TimePoint after) const;
-  void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
-  void wake_uncongested();
-  Nanos jitter(Nanos pause);
   void shed();
   void end_turn();
 
@@ -226,7 +170,7 @@ class Worker final : private TlsDoor::House {
   Latencies latencies_;
   WorkerMemory memory_;
   TimePoint memory_at_{};  // when it was last looked at
-  AuditSampler sampler_;
+  Copies copies_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's
   net::TimerId urgent_timer_ = 0;
@@ -238,11 +182,7 @@ class Worker final : private TlsDoor::House {
   std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
-  std::array<Lane, 2> lanes_;
-  std::vector<std::unique_ptr<Upstream>> idle_private_;
-  FillWaiters waiters_;
-  Doorkeeper doorkeeper_;
-  Payoff payoff_;
+  std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
   std::unique_ptr<Coalescing> coalescing_;
   BigReplies big_replies_;
@@ -253,12 +193,10 @@ class Worker final : private TlsDoor::House {
   std::vector<std::uint64_t> resumable_;
   std::vector<Upstream*> dirty_upstreams_;
   std::vector<std::uint64_t> buried_;
-  std::vector<std::unique_ptr<Upstream>> dead_upstreams_;
   std::vector<std::uint64_t> slow_;
   bool shed_due_ = false;
   PacedTimers timers_;
   bool quiet_ = true;  // the last summary had nothing in it
-  std::uint64_t random_;
 };
 
 }  // namespace heatsink::proxy

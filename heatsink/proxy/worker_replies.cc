@@ -15,6 +15,24 @@ void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
   pending.keys.for_each([&](const TouchedKey& key) { reply_sizes_->remember(key.key, part); });
 }
 
+void Worker::answered(const Pending& pending, const Upstream::Answer& answer) {
+  if (pending.proves) proofs_.heard(*pending.proves, answer.ok);
+  if (answer.ok && pending.reply_of != 0)
+    copies_.saw_reply({pending.reply_of}, answer.bytes, loop_.now());
+  if (answer.ok && pending.sized_as != 0) note_reply_size(pending, answer.bytes);
+  if (pending.kind != PendingKind::kSelect && pending.kind != PendingKind::kOwn)
+    (answer.from_shared ? latencies_.shared : latencies_.exclusive)
+        .observe(answer.read_at - pending.sent_at);
+  if (answer.ok && pending.read_only && reply_sizes_ != nullptr && pending.keys.size() > 0)
+    share_reply(pending, answer.bytes);
+  if (pending.kind == PendingKind::kCoalesced)
+    coalescing_->answered(pending.number, answer.captured, answer.read_at);
+}
+
+void Worker::gathered_lost(std::uint32_t number, const std::string& reason) {
+  coalescing_->lost(number, reason);
+}
+
 // By the first key the whole, and of an MGET also what it says of each key's GET.
 void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
   if (pending.keys.size() == 0) return;

@@ -12,35 +12,21 @@ namespace heatsink::proxy {
 void Worker::measure_memory() {
   memory_at_ = loop_.now();
   std::uint64_t clients = 0;
-  std::uint64_t upstream = 0;
   for (const auto& [id, client] : sessions_) clients += client->memory_bytes();
-  for (const Lane& lane : lanes_) upstream += lane.upstream ? lane.upstream->memory_bytes() : 0;
-  for (const auto& idle : idle_private_) upstream += idle->memory_bytes();
   memory_.clients.store(clients, std::memory_order_relaxed);
-  memory_.upstream.store(upstream, std::memory_order_relaxed);
+  memory_.upstream.store(upstreams_->memory_bytes(), std::memory_order_relaxed);
   memory_.detection.store(counter_ ? counter_->memory_bytes() : 0, std::memory_order_relaxed);
 }
 
 // Of what a tick looks after.
 bool Worker::has_work() const {
-  return !quiet_ || !sessions_.empty() ||
-         std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) {
-           return lane.upstream && !lane.upstream->owes_nothing();
-         });
+  return !quiet_ || !sessions_.empty() || !upstreams_->owes_nothing();
 }
 
 void Worker::rest() {
   timers_.slow_down();
-  for (const Lane& lane : lanes_) {
-    if (lane.upstream) lane.upstream->shrink();
-  }
-  for (const auto& idle : idle_private_) idle->shrink();
+  upstreams_->shrink();
   measure_memory();
-}
-
-// All connections to it are lost, and it cannot be reached.
-void Worker::server_left() {
-  for (const auto& [id, client] : sessions_) client->server_left();
 }
 
 // A client has come.

@@ -28,7 +28,7 @@ void Link::connect() {
     }
   }
   Result<net::Stream> started =
-      net::Stream::connect(addresses[attempt_++ % addresses.size()], place_.tls());
+      loop_.connect(addresses[attempt_++ % addresses.size()], place_.tls());
   if (!started.ok()) {
     lost(started.error());
     return;
@@ -90,7 +90,7 @@ void Link::on_writable() {
     }
     loop_.cancel(std::exchange(timer_, 0));
     connected_ = true;
-    connected_at_ = BootClock::now();
+    connected_at_ = loop_.clock();
     dialogue_.connected(connected_at_);
   }
   flush();
@@ -108,7 +108,7 @@ void Link::on_readable() {
     lost({ErrorCode::kUnavailable, socket_.loss()});
     return;
   }
-  const Status read = dialogue_.received({bytes.data(), result.bytes}, BootClock::now());
+  const Status read = dialogue_.received({bytes.data(), result.bytes}, loop_.clock());
   if (!read.ok()) {
     lost(read.error());
     return;
@@ -124,7 +124,7 @@ void Link::on_readable() {
 
 void Link::tick() {
   if (!connected_) return;
-  const Status ticked = dialogue_.tick(BootClock::now());
+  const Status ticked = dialogue_.tick(loop_.clock());
   if (!ticked.ok()) {
     lost(ticked.error());
     return;

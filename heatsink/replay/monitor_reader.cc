@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/detect/heartbeat_key.h"
+#include "heatsink/base/heartbeat_key.h"
 #include "heatsink/replay/line_reader.h"
 #include "heatsink/replay/operation.h"
 #include "heatsink/resp/resp.h"
@@ -55,7 +55,7 @@ class MonitorReader final : public LineReader {
 
   bool is_heartbeat(const resp::Command* command) const {
     return keys_.size() == 1 && command->name == "exists" &&
-           detect::is_heartbeat_key(arguments_[keys_[0].arg]);
+           is_heartbeat_key(arguments_[keys_[0].arg]);
   }
 
   resp::CommandTable commands_ = resp::CommandTable::built_in();

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "heatsink/base/heartbeat_key.h"
 #include "heatsink/capture/capture.h"
-#include "heatsink/detect/heartbeat_key.h"
 #include "heatsink/replay/operation.h"
 #include "heatsink/replay/read_trace.h"
 
@@ -44,7 +44,7 @@ class CaptureReader {
  private:
   static bool is_heartbeat(const capture::CapturedCommand& command) {
     return command.keys.size() == 1 && command.command != nullptr &&
-           command.command->name == "exists" && detect::is_heartbeat_key(command.keys[0].name);
+           command.command->name == "exists" && is_heartbeat_key(command.keys[0].name);
   }
 
   TraceBuilder builder_;

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/replay/base64.h"
+#include "heatsink/base/base64.h"
 #include "heatsink/replay/line_reader.h"
 #include "heatsink/replay/trace.h"
 
@@ -68,7 +68,7 @@ struct ListedKey {
 std::optional<ListedKey> parse_key(const json::value& value) {
   if (!value.is_object()) return std::nullopt;
   const json::object& object = value.as_object();
-  std::optional<std::string> name = base64_decoded(text(object, "name_base64"));
+  std::optional<std::string> name = from_base64(text(object, "name_base64"));
   if (!name) return std::nullopt;
   return ListedKey{std::move(*name),
                    static_cast<std::uint32_t>(std::min(number(object, "db"), 1e6)),

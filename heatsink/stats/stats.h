@@ -3,6 +3,7 @@
 // argument. Start with window.h; what it gives is a Summary, which merges with others of its kind.
 #pragma once
 
+#include "heatsink/stats/buckets.h"    // IWYU pragma: export
 #include "heatsink/stats/histogram.h"  // IWYU pragma: export
 #include "heatsink/stats/summary.h"    // IWYU pragma: export
 #include "heatsink/stats/window.h"     // IWYU pragma: export

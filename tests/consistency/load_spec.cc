@@ -13,25 +13,17 @@ struct Word {
   std::uint32_t LoadSpec::*number;
 };
 
-constexpr std::array<Word, 19> kWords = {{{"via", &LoadSpec::via},
-                                          {"count", &LoadSpec::count},
-                                          {"depth", &LoadSpec::depth},
-                                          {"pace-us", &LoadSpec::pace_us},
-                                          {"think-us", &LoadSpec::think_us},
-                                          {"db", &LoadSpec::db},
-                                          {"first", &LoadSpec::first},
-                                          {"keys", &LoadSpec::keys},
-                                          {"set", &LoadSpec::set},
-                                          {"px", &LoadSpec::px},
-                                          {"ttl", &LoadSpec::ttl},
-                                          {"del", &LoadSpec::del},
-                                          {"expire", &LoadSpec::expire},
-                                          {"mget", &LoadSpec::mget},
-                                          {"lcs", &LoadSpec::lcs},
-                                          {"eval", &LoadSpec::eval},
-                                          {"flush", &LoadSpec::flush},
-                                          {"barrier", &LoadSpec::barrier},
-                                          {"cas", &LoadSpec::cas}}};
+constexpr std::array<Word, 20> kWords = {
+    {{"via", &LoadSpec::via},           {"count", &LoadSpec::count},
+     {"depth", &LoadSpec::depth},       {"pace-us", &LoadSpec::pace_us},
+     {"think-us", &LoadSpec::think_us}, {"db", &LoadSpec::db},
+     {"first", &LoadSpec::first},       {"keys", &LoadSpec::keys},
+     {"set", &LoadSpec::set},           {"px", &LoadSpec::px},
+     {"ttl", &LoadSpec::ttl},           {"del", &LoadSpec::del},
+     {"expire", &LoadSpec::expire},     {"mget", &LoadSpec::mget},
+     {"lcs", &LoadSpec::lcs},           {"eval", &LoadSpec::eval},
+     {"flush", &LoadSpec::flush},       {"barrier", &LoadSpec::barrier},
+     {"cas", &LoadSpec::cas},           {"multi", &LoadSpec::multi}}};
 
 bool set_word(LoadSpec& spec, std::string_view text) {
   const std::size_t equals = text.find('=');

@@ -33,6 +33,7 @@ struct LoadSpec {
   std::uint32_t flush = 0;    // FLUSHALL
   std::uint32_t barrier = 0;  // HEATSINK BARRIER
   std::uint32_t cas = 0;      // pipelines that are WATCH, GET, MULTI, SET, EXEC
+  std::uint32_t multi = 0;    // pipelines that are MULTI, SET; then EXEC, GET
 };
 
 // The error names the word that is not understood.

@@ -1,194 +1,122 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mutants.py [NAME ...] [--for SECONDS] [--rounds N]: tests whether the checker finds known faults.
+"""mutants.py [NAME ...] [--simulate]: tests whether the checker finds known faults.
 
-It removes one safeguard at a time from a copy of the tree (build/mutants), builds that proxy, and
-plays the runs of runs.py against it until one is judged broken. It prints a table. The exit code is
-1 if the checker missed a mutant that it should find. It needs
-build/dev/tests/consistency/heatsink_history, and takes some minutes on two cores.
+It builds a copy of the tree (build/mutants) in which each safeguard of mutant_list.py can be
+switched off, and plays with one of them off until something is judged broken: the runs of runs.py,
+or with --simulate the scenarios of the simulation, for at most --for seconds of processor time.
+With --simulate it then plays as long with every safeguard on. It prints a table. The exit code is 1
+if the checker missed a mutant that it should find, or found a fault where there is none. Without
+--simulate it needs build/dev/tests/consistency/heatsink_history.
 """
 
 import argparse
 import os
 import pathlib
-import shutil
+import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+
+from mutant_list import ACTIVE, MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COPY = ROOT / "build" / "mutants"
-BINARY = COPY / "build" / "dev" / "apps" / "heatsink" / "heatsink"
-LIBRARY_HOST = COPY / "build" / "dev" / "tests" / "consistency" / "heatsink_library_host"
+BUILD = COPY / "build" / "dev"
+BINARY = BUILD / "apps" / "heatsink" / "heatsink"
+LIBRARY_HOST = BUILD / "tests" / "consistency" / "heatsink_library_host"
+SIMULATE = BUILD / "tests" / "simulation" / "heatsink_simulate"
 
-RULE = "heatsink/cache/key_rule.h"
-LOCAL = "heatsink/proxy/session_local.cc"
-DISPATCH = "heatsink/proxy/session_dispatch.cc"
-COPIES = "heatsink/proxy/worker_copies.cc"
-TABLE = "heatsink/cache/hot_table.cc"
-FILLER = "heatsink/proxy/filler.cc"
-TRACKER = "heatsink/redis/tracker.cc"
-BARRIER = "heatsink/proxy/session_barrier.cc"
-CORE = "heatsink/client/core.cc"
-SERVER = "heatsink/client/core_server.cc"
-ENGINE = "heatsink/client/engine.cc"
+SWITCH = "HEATSINK_MUTANT"  # the number of the one that is played; 0: none
+HEADER = "heatsink/base/mutant_switch.h"
+HEADER_TEXT = """// SPDX-License-Identifier: Apache-2.0
+// Which safeguard is off.
+#pragma once
 
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
 
-@dataclass
-class Mutant:
-    """`patches`: (file, what stands there, what then stands there). `first`: runs to begin with.
+namespace heatsink {
 
-    `why_not`: why no history can show it: then the first runs are all, and it may get away.
-    """
+inline const int active_mutant = [] {
+  const char* const text = std::getenv("%s");
+  return text == nullptr ? 0 : std::atoi(text);
+}();
 
-    name: str
-    patches: list
-    first: tuple
-    why_not: str = ""
+inline bool is_active_mutant(std::initializer_list<int> numbers) {
+  return std::find(numbers.begin(), numbers.end(), active_mutant) != numbers.end();
+}
 
-
-def off(file, condition):
-    """The condition is never true, and still compiles."""
-    return (file, condition, f"(({condition}) && false)")
+}  // namespace heatsink
+"""
 
 
-IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
-OWN_NAMES = off(LOCAL, "in_flight_names_.test(name.value % in_flight_names_.size())")
-READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key)")
-WATCHING = (LOCAL, "!in_multi_ && !watching_ &&", "!in_multi_ &&")
-LOST = ("  static_cast<void>(shared_.lease.begin_generation());\n"
-        "  shared_.table.drop_for_outage();\n")
-OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
-PING = [(TRACKER, '{"EXISTS", options_.heartbeat_key}', '{"PING"}'),
-        (TRACKER, 'Value::Type::kInteger)\n    return server_said("the heartbeat',
-         'Value::Type::kInteger && reply.type != Value::Type::kSimple)\n'
-         '    return server_said("the heartbeat')]  # fmt: skip
-
-WATCHED = "    const Watch watched = watch(hash, flight->sent_at);"
-LOADED = "    std::shared_ptr<Box> fresh = load();\n"
-TRACKED_AFTER = [(CORE, f"{WATCHED}  // before the load, or a change is missed\n{LOADED}",
-                  f"{LOADED}{WATCHED}\n")]  # fmt: skip
-
-MUTANTS = [
-    Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
-           ("one proxy",)),
-    Mutant("fence of reads", [READS_FENCE], ("late pushes", "two proxies")),
-    Mutant("proof", [off(RULE, "now - validated > terms.max_staleness")], ("a stopped keeper",)),
-    Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
-    Mutant("generation", [off(RULE, "copy->generation != lease.generation()"),
-                          (FILLER, "shared_.table.drop_all();", ""),
-                          (FILLER, "shared_.table.drop_leased();", ""),
-                          (FILLER, "shared_.table.drop_for_outage();", "")], ("lost pushes",)),
-    Mutant("generation in the rule alone",
-           [off(RULE, "copy->generation != lease.generation()")],
-           ("one proxy, faults", "lost pushes"), "all its copies have been dropped, too"),
-    Mutant("new generation when the tracker is lost",
-           [(FILLER, 'drop_proven();\n  state_ = "up"', 'state_ = "up"'), (FILLER, LOST, "")],
-           ("lost pushes",)),
-    Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
-           "the fence and the session's own names cover it"),
-    Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
-    Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
-    Mutant("WATCH asks the server", [WATCHING], ("late pushes",),
-           "WATCH raises the fence of its keys, as every read does"),
-    Mutant("both of what WATCH does",
-           [WATCHING, (DISPATCH, "if (unknown) in_flight_names_.set();",
-                       "if (call.route == Route::kWatch) return;\n"
-                       "  if (unknown) in_flight_names_.set();")], ("late pushes",)),
-    Mutant("keyed heartbeat (PING), and the map of slots", [OWN_SLOTS, *PING], ("moved keys",)),
-    Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it"),
-    Mutant("drop in every database",
-           [(TABLE, "      drop(*it->second);", "      if (it == first) drop(*it->second);")],
-           ("a stopped keeper",)),
-    Mutant("replies held for a barrier",
-           [(COPIES, "if (!doubtful)", "if (!doubtful || true)")],
-           ("late pushes, one proxy", "one proxy")),
-    Mutant("session fence",
-           [off(RULE, "terms.level == Level::kSession && validated <= session_fence")],
-           ("level session",)),
-    Mutant("session: behind what is in flight", [off(LOCAL, "overtakes(key)"),
-                                                 off(LOCAL, "overtakes(keys.back())")],
-           ("level session",)),
-    Mutant("session: no fill is joined that others were shown",
-           [(LOCAL, "std::max(told_at_, worker_.shared().table.shown())", "told_at_")],
-           ("level session", "level session, two proxies"),
-           "an answer would have to wait in a worker's mailbox for as long as two fills take"),
-    Mutant("BARRIER: no fill is joined that was sent before",
-           [(BARRIER, "shared.fences.raise_unknown(call.now);", "")], ("barriers",),
-           "likewise"),
-    Mutant("BARRIER waits", [(BARRIER, "barrier_ = Barrier::kAsked;",
-                              'return reply("+OK\\r\\n");')], ("barriers",)),
-    Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
-    Mutant("tracking with NOLOOP", [(TRACKER, '"TRACKING", "ON"}', '"TRACKING", "ON", "NOLOOP"}')],
-           ("two proxies",), "the tracking connection writes nothing"),
-    Mutant("library: tracked before it is loaded", TRACKED_AFTER, ("library, late loads",)),
-    Mutant("library: proof", [off(ENGINE, "now >= served_until")], ("library, a stopped link",)),
-    Mutant("library: a write ends the copy before it is sent",
-           [(CORE, "if (server_ != nullptr) hot_.drop(hash);", "")],
-           ("library", "library, late loads"),
-           "the push of the write ends it, too, but for the readers of an instant"),
-    Mutant("library: what is told raises the fence",
-           [(SERVER, "fences_.raise(name_of(name), BootClock::now());\n  hot_.drop(name);",
-             "hot_.drop(name);")], ("library, late loads",)),
-]  # fmt: skip
+def patched(wanted):
+    """The texts of the files that mutants change, by name. Those of others are left out if they
+    do not fit any longer."""
+    numbers = {}  # of the mutants that each patch is of
+    for number, mutant in enumerate(MUTANTS, 1):
+        for patch in mutant.patches:
+            numbers.setdefault(patch, []).append(number)
+    texts = {HEADER: HEADER_TEXT % SWITCH}
+    for patch, its_numbers in numbers.items():
+        text = texts.get(patch.file) or with_switch((ROOT / patch.file).read_text(encoding="utf-8"))
+        if patch.old not in text:
+            names = [MUTANTS[number - 1].name for number in its_numbers]
+            if any(MUTANTS[number - 1] in wanted for number in its_numbers):
+                raise SystemExit(f"mutants.py: {names}: {patch.file} has no longer: {patch.old}")
+            continue
+        is_one = "::heatsink::is_active_mutant({" + ", ".join(map(str, its_numbers)) + "})"
+        texts[patch.file] = text.replace(patch.old, patch.new.replace(ACTIVE, is_one))
+    return texts
 
 
-def copy_tree():
+def with_switch(text):
+    return text.replace("#include", f'#include "{HEADER}"\n#include', 1)
+
+
+def copy_tree(texts):
+    """What is there already keeps its time, so that it is not built again."""
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True,
                             stdout=subprocess.PIPE, text=True).stdout  # fmt: skip
-    for name in filter(None, listed.split("\0")):
+    for name in [HEADER, *filter(None, listed.split("\0"))]:
         source, target = ROOT / name, COPY / name
-        if not source.is_file():
+        if name not in texts and not source.is_file():
             continue
-        if target.is_file() and target.read_bytes() == source.read_bytes():
-            continue  # keeps its time, so that it is not built again
+        data = texts[name].encode() if name in texts else source.read_bytes()
+        if target.is_file() and target.read_bytes() == data:
+            continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
+        target.write_bytes(data)
+        if name not in texts:
+            target.chmod(source.stat().st_mode)
 
 
-def build():
-    """What the compiler said if it failed."""
-    folder = COPY / "build" / "dev"
-    if not (folder / "build.ninja").is_file():
+def build(targets):
+    if not (BUILD / "build.ninja").is_file():
         subprocess.run(["cmake", "--preset", "dev", "-DHEATSINK_BENCH=OFF"],
                        cwd=COPY, check=True, stdout=subprocess.DEVNULL)  # fmt: skip
     jobs = str(min(2, os.cpu_count() or 1))
-    done = subprocess.run(["ninja", "-C", str(folder), "-j", jobs, "heatsink",
-                           "heatsink_library_host"],
+    done = subprocess.run(["ninja", "-C", str(BUILD), "-j", jobs, *targets],
                           stdout=subprocess.PIPE, text=True, check=False)  # fmt: skip
     if done.returncode != 0:
         raise SystemExit(done.stdout[-3000:])
 
 
-def apply(mutant):
-    """What stood in the files before, by name."""
-    before = {name: (COPY / name).read_text(encoding="utf-8") for name, _, _ in mutant.patches}
-    after = dict(before)
-    for name, old, new in mutant.patches:
-        if old not in after[name]:
-            raise SystemExit(f"mutants.py: '{mutant.name}': {name} has no longer: {old}")
-        after[name] = after[name].replace(old, new)
-    write(after)
-    return before
+# ---- both ways to play: the row of the table (by what and after how long), and whether
 
 
-def write(texts):
-    for name, text in texts.items():
-        (COPY / name).write_text(text, encoding="utf-8")
-
-
-def hunt(mutant, seconds, rounds):
-    """The row of the table: by which run and promise, and after how long; and whether."""
+def play_processes(mutant, flags):
     # Only now: the harness reads its environment when it is imported.
     from runs import RUNS  # pylint: disable=import-outside-toplevel
 
     order = [run for name in mutant.first for run in RUNS if run.name == name]
     order += [run for run in RUNS if run not in order and not mutant.why_not]
     started = time.monotonic()
-    for seed in range(1, rounds + 1):
+    for seed in range(flags.seed, flags.seed + flags.rounds):
         for run in order:
-            found, _, _ = run.play(seconds, 0, seed)
+            found, _, _ = run.play(flags.seconds or 6, 0, seed)
             if not found.sound:
                 by = f"{run.name}: {', '.join(found.promises)}"
                 print(f"--- {mutant.name}: {by}\n{found.text}", file=sys.stderr, flush=True)
@@ -196,11 +124,32 @@ def hunt(mutant, seconds, rounds):
     return "not caught", time.monotonic() - started, False
 
 
+def simulate(first, flags):
+    known = subprocess.run([SIMULATE, "--list"], check=True, stdout=subprocess.PIPE,
+                           text=True).stdout.splitlines()  # fmt: skip
+    command = [SIMULATE, "--until-broken", "--for", str(flags.seconds or 60),
+               "--seed", str(flags.seed)]  # fmt: skip
+    for name in filter(known.__contains__, first):
+        command += ["--first", name]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          check=False)  # fmt: skip
+    if done.returncode < 0:
+        return f"ended by signal {-done.returncode}: {done.stderr[-200:].strip()}", 0, True
+    found = re.search(r"broken after ([\d.]+) s: seed (\d+), scenario '([^']*)'", done.stdout)
+    if found is None:
+        return "not caught", float(re.search(r"in ([\d.]+) s: ", done.stdout)[1]), False
+    promises = re.findall(r"^  ([a-z ]+): \d+$", done.stdout, re.MULTILINE)
+    return (f"{found[3]} (seed {found[2]}): {', '.join(promises)}", float(found[1]), True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="test only these mutants")
-    parser.add_argument("--for", dest="seconds", type=float, default=6, help="seconds of each run")
-    parser.add_argument("--rounds", type=int, default=2, help="rounds, each with other seeds")
+    parser.add_argument("--simulate", action="store_true", help="in the simulation")
+    parser.add_argument("--for", dest="seconds", type=float,
+                        help="seconds of each run (6), or of each mutant in the simulation (60)")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of all runs")
+    parser.add_argument("--seed", type=int, default=1, help="the first seed")
     flags = parser.parse_args()
     os.environ["HEATSINK"] = str(BINARY)
     os.environ["HEATSINK_LIBRARY_HOST"] = str(LIBRARY_HOST)
@@ -209,20 +158,27 @@ def main():
     )
     sys.path.insert(0, str(ROOT / "tests"))
     wanted = [mutant for mutant in MUTANTS if not flags.names or mutant.name in flags.names]
+    copy_tree(patched(wanted))
+    targets = ["heatsink_simulate"] if flags.simulate else ["heatsink", "heatsink_library_host"]
+    build(targets)
     missed = 0
-    copy_tree()
-    build()
     print("| without | caught by | after |\n|---|---|---|", flush=True)
     for mutant in wanted:
-        before = apply(mutant)
-        try:
-            build()
-            by, took_s, caught = hunt(mutant, flags.seconds, flags.rounds)
-        finally:
-            write(before)
-        missed += not caught and not mutant.why_not
-        note = f" ({mutant.why_not})" if mutant.why_not and not caught else ""
-        print(f"| {mutant.name} | {by}{note} | {took_s:.0f} s |", flush=True)
+        os.environ[SWITCH] = str(MUTANTS.index(mutant) + 1)
+        if flags.simulate:
+            by, took_s, caught = simulate(mutant.scenarios(), flags)
+            excuse = mutant.never
+        else:
+            by, took_s, caught = play_processes(mutant, flags)
+            excuse = mutant.why_not
+        missed += not caught and not excuse
+        note = f" ({excuse})" if excuse and not caught else ""
+        print(f"| {mutant.name} | {by}{note} | {took_s:.1f} s |", flush=True)
+    if flags.simulate and not flags.names:
+        os.environ[SWITCH] = "0"
+        by, took_s, broken = simulate((), flags)
+        missed += broken
+        print(f"| nothing | {by} | {took_s:.1f} s |", flush=True)
     return 1 if missed else 0
 
 

@@ -38,8 +38,8 @@ void PlayerSession::connect() {
   if (finishing_) return;
   session_ = ++recorder_.last_session;
   order_ = writes_ = 0;
-  Result<net::Fd> socket = net::start_connect(target_);
-  if (!socket.ok() || !loop_.add(socket->get(), net::Interest::kReadWrite, *this).ok()) {
+  Result<net::Stream> socket = loop_.connect(target_, {});
+  if (!socket.ok() || !loop_.add(socket->fd(), net::Interest::kReadWrite, *this).ok()) {
     loop_.call_after(kBackoff, [this] { connect(); });
     return;
   }
@@ -53,11 +53,13 @@ void PlayerSession::turn() {
 }
 
 void PlayerSession::next() {
-  if (!connected_ || !in_flight_.empty() || thinking_ || (finishing_ && watching_ == Watching::kNo))
+  if (!connected_ || !in_flight_.empty() || thinking_ ||
+      (finishing_ && transaction_ == Transaction::kNone))
     return;
-  now_ = BootClock::now();
-  if (watching_ == Watching::kWatched) return send_watched_get();
-  if (watching_ == Watching::kRead) return send_transaction();
+  now_ = loop_.clock();
+  if (transaction_ == Transaction::kWatched) return send_watched_get();
+  if (transaction_ == Transaction::kRead) return send_transaction();
+  if (transaction_ == Transaction::kQueued) return send_exec();
   if (spec_.pace_us > 0) return;
   if (spec_.think_us == 0) return send_pipeline();
   thinking_ = true;
@@ -68,9 +70,10 @@ void PlayerSession::next() {
 }
 
 void PlayerSession::send_pipeline() {
-  now_ = BootClock::now();
+  now_ = loop_.clock();
   std::uint32_t dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
   if (chance(dice, spec_.cas)) return send_watch();
+  if (chance(dice, spec_.multi)) return send_multi();
   for (std::uint32_t i = 0; i < spec_.depth; ++i) send_random();
   write_out();
 }
@@ -149,7 +152,7 @@ void PlayerSession::send_random() {
 void PlayerSession::send_watch() {
   watched_ = make(Kind::kRead, random_key());
   send(Verb::kWatch, watched_, {"WATCH", recorder_.name(watched_.key)});
-  watching_ = Watching::kWatched;
+  transaction_ = Transaction::kWatched;
   if (random_() % 2 == 0) return send_watched_get();
   write_out();
 }
@@ -157,7 +160,7 @@ void PlayerSession::send_watch() {
 void PlayerSession::send_watched_get() {
   watched_ = make(Kind::kRead, watched_.key);
   send(Verb::kWatchedGet, watched_, {"GET", recorder_.name(watched_.key)});
-  watching_ = Watching::kRead;
+  transaction_ = Transaction::kRead;
   write_out();
 }
 
@@ -172,38 +175,56 @@ void PlayerSession::send_transaction() {
   send(Verb::kMulti, op, {"MULTI"});
   send(Verb::kQueued, op, {"SET", name, std::to_string(op.value)});
   send(Verb::kExec, op, {"EXEC"});
-  watching_ = Watching::kNo;
+  transaction_ = Transaction::kNone;
+  write_out();
+}
+
+void PlayerSession::send_multi() {
+  queued_ = make(Kind::kWrite, random_key());
+  send(Verb::kMulti, queued_, {"MULTI"});
+  send(Verb::kQueued, queued_, {"SET", recorder_.name(queued_.key), std::to_string(queued_.value)});
+  transaction_ = Transaction::kQueued;
+  write_out();
+}
+
+// The read is behind EXEC in one write: it must see what EXEC does.
+void PlayerSession::send_exec() {
+  send(Verb::kExecAlone, queued_, {"EXEC"});
+  Op read = make(Kind::kRead, queued_.key);
+  read.cached = spec_.via != 0;
+  send(Verb::kGet, read, {"GET", recorder_.name(read.key)});
+  transaction_ = Transaction::kNone;
   write_out();
 }
 
 void PlayerSession::write_out() {
   while (!out_.empty()) {
-    const net::IoResult wrote = net::write_some(socket_.get(), out_.data(), out_.size());
+    const net::IoResult wrote = socket_.write(out_.data(), out_.size());
     if (wrote.status == net::IoStatus::kClosed) return;  // reading will tell
     if (wrote.status == net::IoStatus::kAgain) break;
     out_.consume(wrote.bytes);
   }
-  loop_.change(socket_.get(), out_.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
+  loop_.change(socket_.fd(), out_.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
 }
 
 // ---- what is told
 
 void PlayerSession::on_writable() {
   if (connected_) return write_out();
-  if (!net::connect_result(socket_).ok()) return lose();
+  if (!socket_.open().ok()) return lose();
   connected_ = true;
-  now_ = BootClock::now();
+  now_ = loop_.clock();
   if (spec_.db != 0) send(Verb::kSelect, {}, {"SELECT", std::to_string(spec_.db)});
   write_out();
   next();
 }
 
 void PlayerSession::on_readable() {
-  const net::IoResult got = net::read_some(socket_.get(), in_.prepare(kReadBytes), kReadBytes);
+  const net::IoResult got = socket_.read(in_.prepare(kReadBytes), kReadBytes);
   if (got.status == net::IoStatus::kAgain) return;
   if (got.status == net::IoStatus::kClosed) return lose();
   in_.commit(got.bytes);
-  now_ = BootClock::now();
+  now_ = loop_.clock();
   while (!in_.empty() && !in_flight_.empty()) {
     resp::Value reply;
     std::size_t consumed = 0;
@@ -227,7 +248,7 @@ void PlayerSession::note_error(std::string_view text) {
 void PlayerSession::answered(const Request& request, const resp::Value& reply) {
   if (reply.is_error()) {
     if (request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet)
-      watching_ = Watching::kNo;
+      transaction_ = Transaction::kNone;
     return forget(request);
   }
   Op op = request.op;
@@ -254,6 +275,8 @@ void PlayerSession::answered(const Request& request, const resp::Value& reply) {
       return note_flush(op);
     case Verb::kExec:
       return executed(request, reply);
+    case Verb::kExecAlone:
+      return recorder_.add(op);
     default:
       return;
   }
@@ -301,11 +324,11 @@ void PlayerSession::stop() {
   in_flight_.clear();
   in_.clear();
   out_.clear();
-  watching_ = Watching::kNo;
+  transaction_ = Transaction::kNone;
   connected_ = false;
-  if (socket_.get() < 0) return;
-  loop_.remove(socket_.get());
-  socket_ = {};
+  if (!socket_) return;
+  loop_.remove(socket_.fd());
+  socket_.close();
 }
 
 }  // namespace heatsink::consistency

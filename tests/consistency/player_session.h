@@ -52,14 +52,15 @@ class PlayerSession final : public net::FdHandler {
     kWatchedGet,
     kMulti,
     kQueued,
-    kExec
+    kExec,
+    kExecAlone
   };
   struct Request {
     Verb verb;
     Op op;                    // as far as it is known
     std::uint32_t other = 0;  // the second key of kMget
   };
-  enum class Watching : std::uint8_t { kNo, kWatched, kRead };
+  enum class Transaction : std::uint8_t { kNone, kWatched, kRead, kQueued };
 
   void connect();
   void lose();
@@ -70,6 +71,8 @@ class PlayerSession final : public net::FdHandler {
   void send_watch();
   void send_watched_get();
   void send_transaction();
+  void send_multi();
+  void send_exec();
   void send(Verb verb, Op op, std::initializer_list<std::string_view> args);
   Op make(Kind kind, std::uint32_t key);
   void write_out();
@@ -88,7 +91,7 @@ class PlayerSession final : public net::FdHandler {
   Recorder& recorder_;
   std::mt19937_64 random_;
 
-  net::Fd socket_;
+  net::Stream socket_;
   bool connected_ = false;
   bool finishing_ = false;
   bool thinking_ = false;
@@ -99,8 +102,9 @@ class PlayerSession final : public net::FdHandler {
   ByteBuffer out_;
   ByteBuffer in_;
   std::deque<Request> in_flight_;
-  Watching watching_ = Watching::kNo;
-  Op watched_;  // what GET said between WATCH and EXEC
+  Transaction transaction_ = Transaction::kNone;  // it has begun, and what has been sent of it
+  Op watched_;                                    // what GET said between WATCH and EXEC
+  Op queued_;                                     // what EXEC will do
 };
 
 }  // namespace heatsink::consistency

@@ -143,6 +143,7 @@ def through(via):
         f"via={via},count=2,depth=1,set=50,px=20,expire=10",
         f"via={via},count=1,depth=8,eval=20,flush=1,think-us=2000",
         f"via={via},count=2,cas=2000,think-us=1000",
+        f"via={via},count=2,multi=5000,think-us=1000",
     ]
 
 

@@ -58,9 +58,13 @@ def end_of_reply(data, at=0):
 
 
 class Connection:
-    """What both clients have: a socket to a port of loopback, and requests."""
+    """What both clients have: a socket to a port of loopback or a `connected` one, and requests."""
 
-    def __init__(self, port, timeout_s, receive_buffer=None):
+    def __init__(self, port, timeout_s, receive_buffer=None, connected=None):
+        if connected is not None:
+            self.socket = connected
+            self.socket.settimeout(timeout_s * SLOW)
+            return
         self.socket = socket.socket()
         try:
             if receive_buffer is not None:
@@ -89,10 +93,15 @@ class Connection:
 
 
 class RawClient(Connection):
-    """Replies and pushes are their bytes, in RESP2 or RESP3."""
+    """Replies and pushes are their bytes, in RESP2 or RESP3.
 
-    def __init__(self, port, resp=2, receive_buffer=None, timeout_s=PATIENCE_S):
-        super().__init__(port, timeout_s, receive_buffer)
+    `connected` is a socket of any kind (TLS, Unix) instead of a port; the client closes it.
+    """
+
+    def __init__(
+        self, port=None, resp=2, receive_buffer=None, timeout_s=PATIENCE_S, connected=None
+    ):
+        super().__init__(port, timeout_s, receive_buffer, connected)
         self.data, self.scan = bytearray(), Scan()
         if resp == 3:
             self.ask("HELLO", 3)

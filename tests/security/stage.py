@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A heatsink whose doors are set by hand, clients of any kind of socket, and what it says."""
+"""A heatsink whose listening addresses a test sets by hand, and what it writes."""
 
-import os
 import re
 import shutil
 import signal
@@ -10,8 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import HEATSINK, PATIENCE_S, SLOW, encode, until
-from harness.client import end_of_reply
+from harness import HEATSINK, PATIENCE_S, RawClient, need_programs, until
 from harness.processes import Process
 
 HOT = {
@@ -75,36 +73,6 @@ class Refused(AssertionError):
         self.status, self.text = status, text
 
 
-class Client:
-    """Raw replies over a connected socket of any kind."""
-
-    def __init__(self, connected):
-        self.socket = connected
-        self.socket.settimeout(PATIENCE_S * SLOW)
-        self.data = b""
-
-    def close(self):
-        self.socket.close()
-
-    def send(self, *args):
-        self.socket.sendall(encode(*args))
-
-    def read(self):
-        while True:
-            end = end_of_reply(self.data) if self.data else None
-            if end is not None:
-                reply, self.data = self.data[:end], self.data[end:]
-                return reply
-            piece = self.socket.recv(1 << 16)
-            if not piece:
-                raise ConnectionError(self.data)
-            self.data += piece
-
-    def ask(self, *args):
-        self.send(*args)
-        return self.read()
-
-
 def tcp(port):
     return socket.create_connection(("127.0.0.1", port))
 
@@ -120,8 +88,7 @@ class DoorTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        if shutil.which("redis-server") is None or not os.access(HEATSINK, os.X_OK):
-            raise unittest.SkipTest("needs redis-server and HEATSINK, the heatsink program")
+        need_programs()
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="hs-")
@@ -139,7 +106,7 @@ class DoorTest(unittest.TestCase):
         return caught.exception.text
 
     def keep(self, connected):
-        client = Client(connected)
+        client = RawClient(connected=connected)
         self.addCleanup(client.close)
         return client
 

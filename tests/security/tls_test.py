@@ -9,9 +9,9 @@ import subprocess
 import unittest
 
 from certificates import Authority, openssl
-from harness import SLOW, Redis, encode, until
+from harness import SLOW, RawClient, Redis, encode, until
 from harness.processes import free_port
-from stage import HOT, Client, DoorTest, tcp
+from stage import HOT, DoorTest, tcp
 
 VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
@@ -295,7 +295,7 @@ class Upstream(TlsTest):
 
         def refused():
             with self.secure(door.port) as connected:
-                return Client(connected).ask("GET", "k").startswith(b"-NOAUTH")
+                return RawClient(connected=connected).ask("GET", "k").startswith(b"-NOAUTH")
 
         until(refused, what="a new client is refused")
         again = self.secure_client(door.port)

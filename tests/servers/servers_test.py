@@ -59,10 +59,25 @@ class Servers(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
+    def check_model(self, name):
+        """The model server of the simulation gives this server's bytes."""
+        program = os.environ.get("HEATSINK_MODEL_TEST")
+        if program is None:
+            return
+        done = subprocess.run(
+            [program, "--gtest_brief=1"], env=dict(os.environ, HEATSINK_TEST_SERVER=str(
+                unpack.unpacked(name, FOLDER))), capture_output=True, text=True,
+            timeout=PATIENCE_S, check=False,
+        )  # fmt: skip
+        with self.subTest(server=name, test="model_differential_test"):
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
 for each in unpack.SERVERS:
 
     def checks(self, name=each):
         self.check(name)
+        self.check_model(name)
 
     setattr(Servers, f"test_{each.replace('-', '_')}", checks)
 

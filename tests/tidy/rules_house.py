@@ -12,7 +12,7 @@ FACE = (
     "// SPDX-License-Identifier: Apache-2.0\n// base: results and units. No socket.\n#pragma once\n"
 )
 SMALL_HOUSE = {
-    LAYERS: "base:\nnet: base\ncache: base\n",
+    LAYERS: "base:\nnet: base\ncache: base\napps/top: base\n",
     "heatsink/base/base.h": FACE + '#include "heatsink/base/units.h"  // IWYU pragma: export\n',
     "heatsink/base/units.h": "#pragma once\n",
     "heatsink/base/units.cc": '#include "heatsink/base/units.h"\n',
@@ -20,7 +20,8 @@ SMALL_HOUSE = {
     "heatsink/net/net.h": "// SPDX\n// net: loops.\n#pragma once\n"
     '#include "heatsink/base/units.h"\n',
     "heatsink/cache/cache.h": "// SPDX\n// cache: copies.\n#pragma once\n",
-    "apps/heatsink/main.cc": '#include "heatsink/net/net.h"\n',
+    "apps/heatsink/main.cc": '#include "heatsink/net/net.h"\n#include "apps/heatsink/top/view.h"\n',
+    "apps/heatsink/top/view.h": '#include "heatsink/base/base.h"\n',
     "apps/heatsink/CMakeLists.txt": "add_executable(heatsink main.cc)",
 }
 
@@ -39,10 +40,17 @@ def room_of(path):
     return parts[1] if parts[0] == "heatsink" and len(parts) > 2 else None
 
 
+def layer_of(path):
+    """The name of its row in layers.txt; None for what stands in no room."""
+    parts = path.split("/")
+    in_app = parts[0] == "apps" and len(parts) > 3
+    return f"apps/{parts[2]}" if in_app else room_of(path)
+
+
 def is_public(tree, header, reader):
     """A room's face is, and what it includes or names; for tests and benches testing/ is too."""
     room, name = room_of(header), os.path.basename(header)
-    measures = reader.endswith("_test.cc") or reader.startswith("bench/")
+    measures = reader.endswith("_test.cc") or reader.startswith(("bench/", "tests/"))
     if measures and header.startswith(f"heatsink/{room}/testing/"):
         return True
     return name == f"{room}.h" or name in tree.texts.get(f"heatsink/{room}/{room}.h", "")
@@ -55,25 +63,31 @@ def is_public(tree, header, reader):
         {"heatsink/cache/hot.cc": '#include "heatsink/net/net.h"\n'},
         {"heatsink/cache/hot.cc": '#include "apps/heatsink/verbs.h"\n'},
         {"heatsink/new/new.h": "// SPDX\n"},
+        {"apps/heatsink/new/new.h": "// SPDX\n"},
+        {"apps/heatsink/top/view.cc": '#include "apps/heatsink/verbs.h"\n'},
+        {"apps/heatsink/top/view.cc": '#include "heatsink/net/net.h"\n'},
         {LAYERS: "base: net\nnet: base\ncache:\n"},
     ],
 )
 def layering(tree):
-    """A room includes only the rooms that layers.txt allows it, and none includes an app."""
+    """A room includes only the rooms that layers.txt allows it, and never the app around it."""
     table = layers_of(tree)
     rooms = list(table)
     for room, lower in table.items():
         for name in lower:
             if name not in rooms[: rooms.index(room)]:
                 yield LAYERS, f"{room} names {name}, which is not before it"
-    for path in tree.paths(*CPP, under="heatsink/"):
-        room = room_of(path)
+    for path in tree.paths(*CPP, under=("heatsink/", "apps/")):
+        room = layer_of(path)
+        if room is None:
+            continue  # an app, which wires the rooms
         if room not in table:
             yield path, f"room '{room}' has no row in {LAYERS}"
             continue
         for include in tree.includes(path):
-            other = room_of(include)
-            if include.startswith("apps/") or (other and other not in (room, *table[room])):
+            other = layer_of(include)
+            of_the_app = include.startswith("apps/") and other is None
+            if of_the_app or (other and other not in (room, *table[room])):
                 yield path, f"{room} may not include {include}"
 
 

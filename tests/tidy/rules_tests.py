@@ -4,7 +4,7 @@
 import ast
 import re
 
-from cpp_tests import CppTests
+from cpp_tests import CppTests, is_cpp_test
 from python_tests import PythonTests
 from rule import rule
 
@@ -266,3 +266,51 @@ def temporary_files_are_private(tree):
         for number, line in enumerate(tree.lines(path), 1):
             if SHARED_FILE.search(line):
                 yield f"{path}:{number}", "another case may use this name: mkdtemp(), or getpid()"
+
+
+def is_for_tests(path):
+    """By its name, a header that no program includes."""
+    return path.endswith("_for_test.h") or "/testing/" in path
+
+
+@rule(
+    kept_by={
+        "heatsink/a/a.h": "",
+        "heatsink/a/a.cc": '#include "heatsink/a/a.h"\n',
+        "heatsink/a/stage_for_test.h": '#include "heatsink/a/a.h"\n',
+        "heatsink/a/testing/model.h": "",
+        "heatsink/a/a_test.cc": '#include "heatsink/a/stage_for_test.h"\n',
+        "heatsink/b/b_test.cc": '#include "heatsink/a/testing/model.h"\n',
+    },
+    broken_by=[
+        {"heatsink/a/stage.h": "", "heatsink/a/a_test.cc": '#include "heatsink/a/stage.h"\n'},
+        {"heatsink/a/sample_test.h": ""},
+        {"heatsink/a/a.cc": '#include "heatsink/a/stage_for_test.h"\n'},
+        {"heatsink/b/b_test.cc": '#include "heatsink/a/stage_for_test.h"\n'},
+        {"heatsink/a/testing/model.h": '#include "heatsink/a/stage_for_test.h"\n'},
+    ],
+)
+def test_headers(tree):
+    """A header for one room's tests is x_for_test.h; for others' tests it is testing/x.h."""
+    readers = {}
+    for path in tree.paths(".h", ".cc"):
+        for name in tree.includes(path):
+            readers.setdefault(name, []).append(path)
+    for path in tree.paths(".h", under=("heatsink/", "apps/")):
+        measures = [is_cpp_test(p) or p.endswith("_fuzz.cc") for p in readers.get(path, ())]
+        if path.endswith("_test.h") and not path.endswith("_for_test.h"):
+            yield path, "is named x_for_test.h"
+        elif not is_for_tests(path):
+            if measures and all(measures):
+                yield path, "only tests include it: name it x_for_test.h, or move it to testing/"
+            continue
+        for reader in readers.get(path, ()):
+            program = not is_cpp_test(reader) and not reader.endswith("_fuzz.cc")
+            if program and not reader.startswith("bench/"):
+                yield reader, f"is no test, and includes {path}"
+            elif path.endswith("_for_test.h") and folder_of(reader) != folder_of(path):
+                yield reader, f"{path} is for the tests beside it: move it to testing/"
+
+
+def folder_of(path):
+    return path.rsplit("/", 1)[0]

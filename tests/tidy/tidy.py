@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import sys
 
+import rules_circles
 import rules_docs
 import rules_house
 import rules_tests
@@ -19,7 +20,8 @@ from rule import RULES, findings_of, self_test
 from tree import tree_of
 
 # Imported for the rules that they register.
-assert rules_docs and rules_house and rules_tests and rules_text and rules_words
+assert rules_circles and rules_docs and rules_house
+assert rules_tests and rules_text and rules_words
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

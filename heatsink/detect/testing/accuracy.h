@@ -13,8 +13,8 @@
 
 #include "heatsink/detect/recorder.h"
 #include "heatsink/detect/selector.h"
+#include "heatsink/detect/testing/window_model.h"
 #include "heatsink/detect/testing/workloads.h"
-#include "heatsink/detect/window_model.h"
 
 namespace heatsink::detect::testing {
 

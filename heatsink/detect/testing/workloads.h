@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/detect/testing/zipf.h"
+#include "heatsink/base/zipf.h"
 
 namespace heatsink::detect::testing {
 
@@ -44,7 +44,7 @@ class Popular {
   Popular(std::uint64_t keys, std::uint64_t seed) : zipf_(keys, 0.99), keys_(keys), random_(seed) {}
 
   std::uint64_t operator()(std::uint64_t shift = 0) {
-    return key_of(Origin::kPopular, (zipf_(random_) + shift) % keys_);
+    return key_of(Origin::kPopular, (zipf_.rank(random_) + shift) % keys_);
   }
   bool once_in(double n) { return static_cast<double>(random_() >> 11) * 0x1p-53 < 1 / n; }
   std::uint64_t below(std::uint64_t n) { return random_() % n; }

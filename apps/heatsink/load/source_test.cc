@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/load/source.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace heatsink::app {
+namespace {
+
+constexpr TimePoint kNow{std::chrono::hours(1)};
+
+TEST(PreloadSource, TogetherTheWorkersWriteEveryKeyOnce) {
+  std::multiset<std::uint64_t> ranks;
+  for (std::uint64_t worker = 0; worker < 3; ++worker) {
+    PreloadSource source(worker, 3, 10);
+    while (const auto operation = source.next(kNow)) {
+      EXPECT_TRUE(operation->write);
+      ranks.insert(operation->rank);
+      EXPECT_FALSE(source.done());
+      source.answered();
+    }
+    EXPECT_TRUE(source.done());
+  }
+  EXPECT_EQ(ranks.size(), 10u);
+  EXPECT_EQ(std::set<std::uint64_t>(ranks.begin(), ranks.end()).size(), 10u);
+}
+
+TEST(PreloadSource, WhatWasLostComesAgain) {
+  PreloadSource source(0, 1, 1);
+  const auto operation = source.next(kNow);
+  ASSERT_TRUE(operation);
+  EXPECT_FALSE(source.next(kNow));
+  source.lost(*operation);
+  EXPECT_EQ(source.next(kNow)->rank, 0u);
+  EXPECT_FALSE(source.done());
+}
+
+TEST(PreloadSource, AWorkerWithoutKeysIsDone) { EXPECT_TRUE(PreloadSource(5, 8, 3).done()); }
+
+TEST(SkewedSource, MixesReadsAndWritesAsAsked) {
+  const Zipf zipf(1000, 0.99);
+  SkewedSource source(zipf, 0.1, Random(3), Pacer(0, kNow));
+  int writes = 0, first = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const auto operation = source.next(kNow);
+    writes += operation->write ? 1 : 0;
+    first += operation->rank == 0 ? 1 : 0;
+  }
+  EXPECT_NEAR(writes, 1000, 120);
+  EXPECT_NEAR(first, 1300, 150);  // 1 / the 1000th generalised harmonic number is 0.1303
+}
+
+TEST(SkewedSource, TheSameSeedGivesTheSameOperations) {
+  const Zipf zipf(1000, 0.99);
+  SkewedSource one(zipf, 0.1, Random(3), Pacer(0, kNow)), two(zipf, 0.1, Random(3), Pacer(0, kNow));
+  for (int i = 0; i < 1000; ++i) {
+    const auto a = one.next(kNow), b = two.next(kNow);
+    ASSERT_EQ(a->rank, b->rank);
+    ASSERT_EQ(a->write, b->write);
+  }
+}
+
+}  // namespace
+}  // namespace heatsink::app

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread of the load: its loop, its clients, its share of the keys and of the rate.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "apps/heatsink/load/connection.h"
+#include "apps/heatsink/load/source.h"
+#include "apps/heatsink/load/tally.h"
+#include "heatsink/net/event_loop.h"
+
+namespace heatsink::app {
+
+struct LoadOptions {
+  std::uint64_t keys = 10'000;
+  double zipf = 0.99;
+  double write_ratio = 0.01;  // 0 .. 1
+  LoadShape shape;
+  std::size_t clients = 16;
+  double rate = 0;  // operations per second of all threads; 0: as fast as possible
+  std::uint64_t seed = 1;
+  std::size_t threads = 1;
+};
+
+// Starts its thread when made, first writing its share of the keys; the destructor ends it. The
+// public functions are for the thread that made it. `target` is not owned.
+class LoadWorker {
+ public:
+  LoadWorker(const LoadOptions& options, const LoadTarget& target, std::size_t index);
+  ~LoadWorker();
+  LoadWorker(const LoadWorker&) = delete;
+
+  std::uint64_t preloaded() const { return preloaded_.load(std::memory_order_relaxed); }
+  bool preload_done() const { return preload_done_.load(std::memory_order_acquire); }
+
+  // From the preload to the skewed load; what the preload counted is forgotten. REQUIRES:
+  // preload_done().
+  void begin_load();
+
+  // What was counted since the last call. Waits for the thread's next turn.
+  Tally take();
+
+ private:
+  static constexpr Nanos kTick = Millis(1);
+
+  void run();
+  void tick();
+  Tally hand_over();
+
+  const LoadOptions options_;
+  const std::size_t index_;
+  Tally tally_;
+  PreloadSource preload_;
+  std::optional<SkewedSource> skewed_;
+  std::uint64_t given_up_told_ = 0;
+  std::atomic<std::uint64_t> preloaded_{0};
+  std::atomic<bool> preload_done_{false};
+  net::EventLoop loop_;
+  std::vector<std::unique_ptr<LoadConnection>> connections_;
+  std::size_t first_to_pump_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace heatsink::app

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/heatsink/top/explain_key.h"
+#include "apps/heatsink/top/key_facts.h"
+#include "apps/heatsink/top/paint.h"
+#include "apps/heatsink/top/rows.h"
+#include "heatsink/base/printable.h"
+#include "heatsink/tui/number.h"
+
+namespace heatsink::app {
+namespace {
+
+constexpr int kColumns = 100;
+constexpr std::size_t kAlikeMax = 3;
+
+std::string about(const KeyView& key, const HotkeysView& view) {
+  Sheet sheet(kColumns);
+  sheet.add("key", fmt::format("{} (db {})", shown_name(key), key.db));
+  for (const Fact& fact : key_facts(key, view)) sheet.add(fact.label, fact.text);
+  sheet.skip();
+  for (const Fact& fact : advice_facts(key, view)) {
+    sheet.add(fact.label, fact.text);
+    for (const std::string& line : fact.lines) sheet.add_line("  " + line);
+  }
+  return sheet.text();
+}
+
+std::string what_absence_means(const HotkeysView& view) {
+  const std::string listed = fmt::format("not one of the {} hot, write-hot or warm keys at {}",
+                                         listed_keys(view), view.node.upstream);
+  if (!std::isnan(view.node.absent_max))
+    return fmt::format("{}: its rate is at most {}", listed, tui::rate_text(view.node.absent_max));
+  // An observed server's threshold is a part of what was seen: it says nothing of what was not.
+  if (!view.sources.empty()) return listed + "; its rate is not known";
+  if (std::isnan(view.node.warm) || view.node.dimension != "requests")
+    return listed + ", so it is below the threshold for warm keys";
+  return fmt::format("{}: its proven rate is at most {}, unless a rule gives it other thresholds",
+                     listed, tui::rate_text(view.node.warm));
+}
+
+bool is_warm(const KeyView* row) { return row->verdict != "cold"; }
+
+// What is known of a cold key all the same.
+void add_value(Sheet& sheet, const KeyView& key, const HotkeysView& view) {
+  for (const Fact& fact : key_facts(key, view)) {
+    if (fact.label == "value" || fact.label == "why") sheet.add(fact.label, fact.text);
+  }
+}
+
+// A person who mistyped an id, or asks for one of many, is helped by its sisters.
+std::string alike(const HotkeysView& view, const Question& question) {
+  KeyView asked;
+  asked.raw_name = question.raw_name;
+  std::string out;
+  std::size_t found = 0;
+  for (const KeyView& key : view.keys) {
+    if (!is_warm(&key) || template_of(key).raw_name != template_of(asked).raw_name) continue;
+    if (++found > kAlikeMax) continue;
+    out += fmt::format("{}{} (db {}, {}/s)", out.empty() ? "" : ", ", shown_name(key), key.db,
+                       amount_text(key, key.rate));
+  }
+  if (found > kAlikeMax) out += fmt::format(" and {} more", found - kAlikeMax);
+  return out;
+}
+
+}  // namespace
+
+std::vector<const KeyView*> find_rows(const HotkeysView& view, const Question& question) {
+  std::vector<const KeyView*> out;
+  for (const KeyView& key : view.keys) {
+    if (key.raw_name == question.raw_name && (!question.db || key.db == *question.db))
+      out.push_back(&key);
+  }
+  return out;
+}
+
+bool is_listed(const HotkeysView& view, const Question& question) {
+  return std::ranges::any_of(find_rows(view, question), is_warm);
+}
+
+std::size_t listed_keys(const HotkeysView& view) {
+  const auto cold = std::ranges::count(view.keys, "cold", &KeyView::verdict);
+  return view.keys.size() - static_cast<std::size_t>(cold);
+}
+
+std::string explain_text(const HotkeysView& view, const Question& question) {
+  const std::vector<const KeyView*> rows = find_rows(view, question);
+  std::string out;
+  if (is_listed(view, question)) {
+    for (const KeyView* key : rows) {
+      if (is_warm(key)) out += (out.empty() ? "" : "\n") + about(*key, view);
+    }
+    return out;
+  }
+  Sheet sheet(kColumns);
+  sheet.add("key", printable(question.raw_name));
+  sheet.add("state", what_absence_means(view));
+  for (const KeyView* key : rows) add_value(sheet, *key, view);
+  const std::string sisters = alike(view, question);
+  if (!sisters.empty()) sheet.add("listed", sisters);
+  sheet.add("node", view.headline);
+  return sheet.screen().text();
+}
+
+}  // namespace heatsink::app

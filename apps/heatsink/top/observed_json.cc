@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top/observed_json.h"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <cmath>
+#include <limits>
+
+#include "heatsink/base/printable.h"
+#include "heatsink/report/report.h"
+
+namespace heatsink::app {
+namespace {
+
+namespace json = boost::json;
+
+std::string_view to_string(observe::SourceState state) {
+  switch (state) {
+    case observe::SourceState::kStarting:
+      return "starting";
+    case observe::SourceState::kRunning:
+      return "running";
+    case observe::SourceState::kFinished:
+      return "finished";
+    case observe::SourceState::kFailed:
+      break;
+  }
+  return "failed";
+}
+
+// A moment of the boot clock as UTC, by the wall clock at the report's.
+std::string utc(TimePoint moment, const report::Report& report, WallTime wall_at) {
+  return iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(report.at - moment));
+}
+
+json::object source_object(const observe::Observation& seen, WallTime wall_at) {
+  const observe::SourceFacts& facts = seen.facts;
+  json::object out;
+  out["name"] = facts.name;
+  const std::string_view state = to_string(seen.state);
+  out["state"] = json::string_view(state.data(), state.size());
+  out["cost"] = one_line(facts.cost, kSentenceBytesMax);
+  out["blind_spots"] = one_line(facts.blind_spots, kSentenceBytesMax);
+  out["confidence"] = one_line(facts.confidence, kSentenceBytesMax);
+  out["note"] = one_line(seen.note, kSentenceBytesMax);
+  out["since"] = nullptr;
+  out["until"] = nullptr;
+  if (seen.interval) {
+    out["since"] = utc(seen.interval->since, seen.report, wall_at);
+    out["until"] = utc(seen.interval->until, seen.report, wall_at);
+  }
+  out["progress"] = seen.progress < 0 ? json::value(nullptr) : json::value(seen.progress);
+  return out;
+}
+
+// Of what is not told there is no member.
+void add_details(const observe::KeyDetails& details, json::object& key) {
+  if (!details.type.empty()) key["type"] = printable(details.type);
+  if (!details.encoding.empty()) key["encoding"] = printable(details.encoding);
+  if (details.value_bytes) key["value_bytes"] = *details.value_bytes;
+  if (details.memory_bytes) key["memory_bytes"] = *details.memory_bytes;
+  if (details.ttl) key["ttl_seconds"] = std::chrono::duration<double>(*details.ttl).count();
+  if (details.never_expires) key["never_expires"] = true;
+}
+
+json::value number_or_null(double value) {
+  return std::isfinite(value) ? json::value(value) : json::value(nullptr);
+}
+
+void add_answers(const observe::KeyAnswers& answers, double reads_rate, json::object& key) {
+  const auto seconds = [](Nanos time) { return std::chrono::duration<double>(time).count(); };
+  key["absent_rate"] = answers.absent_share * reads_rate;
+  if (answers.latency_mean) key["latency_mean_seconds"] = seconds(*answers.latency_mean);
+  if (answers.latency_p99) key["latency_p99_seconds"] = seconds(*answers.latency_p99);
+}
+
+double reads_rate(const detect::Verdict& verdict) {
+  const auto reads = static_cast<double>(verdict.count.reads);
+  const double all = reads + static_cast<double>(verdict.count.writes);
+  return all > 0 ? verdict.rate * reads / all : 0;
+}
+
+void add_rows(const observe::Observation& seen, json::array& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    json::object& key = keys[i].as_object();
+    if (i < seen.details.size() && seen.details[i]) add_details(*seen.details[i], key);
+    if (i < seen.answers.size() && seen.answers[i])
+      add_answers(*seen.answers[i], reads_rate(seen.report.keys[i].verdict), key);
+    if (i < seen.node_of_row.size()) key["node"] = printable(seen.node_of_row[i]);
+  }
+}
+
+json::array slots_array(const observe::Observation& seen) {
+  json::array out;
+  for (const observe::SlotSeen& slot : seen.slots) {
+    out.push_back(json::object{{"slot", slot.slot},
+                               {"node", printable(slot.node)},
+                               {"keys", number_or_null(slot.keys)},
+                               {"cpu_share", number_or_null(slot.cpu_share)},
+                               {"bytes_rate", number_or_null(slot.bytes_rate)},
+                               {"rate", number_or_null(slot.rate)}});
+  }
+  return out;
+}
+
+json::object node_object(const observe::NodeSeen& node) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  return {{"upstream", printable(node.name)},
+          {"upstream_up", node.is_up},
+          {"watched", node.is_watched},
+          {"requests_rate", number_or_null(node.load ? node.load->requests_rate() : unknown)},
+          {"reads_rate", number_or_null(node.load ? node.load->reads_rate : unknown)},
+          {"writes_rate", number_or_null(node.load ? node.load->writes_rate : unknown)},
+          {"trouble", one_line(node.trouble, kSentenceBytesMax)}};
+}
+
+void add_nodes(const observe::Picture& picture, json::object& out) {
+  out["cluster"] = picture.is_cluster;
+  if (!picture.is_cluster) return;
+  json::array nodes;
+  for (const observe::NodeSeen& node : picture.nodes) nodes.push_back(node_object(node));
+  out["nodes"] = std::move(nodes);
+}
+
+// That nothing is hot, and that there are no requests, is only known once something was seen.
+void withhold_verdict(const std::string& source, json::object& out) {
+  out["headline"] = "hot keys are not known yet: " + source + " is starting";
+  json::object& node = out["node"].as_object();
+  for (const char* rate : {"requests_rate", "reads_rate", "writes_rate"}) node[rate] = nullptr;
+}
+
+}  // namespace
+
+std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
+  const std::vector<observe::Observation>& seen = picture.sources;
+  json::value body = json::parse(admin::hotkeys_json(seen.front().report, wall_at));
+  json::object& out = body.as_object();
+  if (seen.front().state == observe::SourceState::kStarting && !seen.front().has_shown())
+    withhold_verdict(seen.front().facts.name, out);
+  add_rows(seen.front(), out["keys"].as_array());
+  json::array sources;
+  for (const observe::Observation& each : seen) sources.push_back(source_object(each, wall_at));
+  out["sources"] = std::move(sources);
+  json::array differences;
+  for (const std::string& difference : observe::cross_check(seen))
+    differences.push_back(json::string(one_line(difference, kSentenceBytesMax)));
+  out["cross_check"] = std::move(differences);
+  add_nodes(picture, out);
+  const auto counted = std::ranges::find_if(
+      seen, [](const observe::Observation& each) { return !each.slots.empty(); });
+  if (counted != seen.end()) out["slots"] = slots_array(*counted);
+  return json::serialize(body);
+}
+
+}  // namespace heatsink::app

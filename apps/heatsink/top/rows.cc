@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::app {
+namespace {
+
+void add(std::vector<TallyView>& sums, const std::vector<TallyView>& tallies) {
+  for (const TallyView& tally : tallies) {
+    const auto found = std::ranges::find(sums, tally.name, &TallyView::name);
+    if (found == sums.end()) {
+      sums.push_back(tally);
+      continue;
+    }
+    found->count += tally.count;
+    found->doubt += tally.doubt;
+  }
+}
+
+void keep_busiest(std::vector<TallyView>& tallies) {
+  std::ranges::stable_sort(tallies, std::ranges::greater{}, &TallyView::count);
+  if (tallies.size() > kTalliesShownMax) tallies.resize(kTalliesShownMax);
+}
+
+int heat(const KeyView& key) {
+  return key.verdict == "hot" ? 3 : key.verdict == "write-hot" ? 2 : key.verdict == "warm" ? 1 : 0;
+}
+
+// The state of the hottest, and what only one of them can have.
+KeyView start_of_sum(const std::vector<const KeyView*>& keys) {
+  const KeyView& hottest = **std::ranges::max_element(
+      keys, {}, [](const KeyView* key) { return std::pair(heat(*key), sort_value(*key, {})); });
+  KeyView sum;
+  sum.raw_name = detect::key_template(hottest.raw_name);
+  sum.name = one_line(sum.raw_name, kPrintableBytesMax);
+  sum.db = hottest.db;
+  sum.rule = hottest.rule;
+  sum.dimension = hottest.dimension;
+  sum.window = hottest.window;
+  sum.verdict = hottest.verdict;
+  sum.reason = "hottest: " + hottest.name + ": " + hottest.reason;
+  sum.level = hottest.level;
+  sum.age = hottest.age;
+  sum.bytes_rate = 0;
+  return sum;
+}
+
+KeyView folded(const std::vector<const KeyView*>& keys) {
+  KeyView sum = start_of_sum(keys);
+  std::size_t cached = 0;
+  for (const KeyView* key : keys) {
+    sum.rate += key->rate;
+    sum.rate_low += key->rate_low;
+    sum.rate_high += key->rate_high;
+    sum.share += key->share;
+    sum.reads_rate += key->reads_rate;
+    sum.writes_rate += key->writes_rate;
+    sum.hits_rate += key->hits_rate;
+    sum.misses_rate += key->misses_rate;
+    sum.bytes_rate += key->bytes_rate;
+    cached += key->cached ? 1 : 0;
+    add(sum.commands, key->commands);
+    add(sum.clients, key->clients);
+  }
+  keep_busiest(sum.commands);
+  keep_busiest(sum.clients);
+  sum.hit_ratio = sum.reads_rate > 0 ? sum.hits_rate / sum.reads_rate : 0;
+  sum.cached = cached == keys.size();
+  if (!sum.cached) sum.cache_note = fmt::format("{} of {} cached", cached, keys.size());
+  return sum;
+}
+
+TopRows fold(const std::vector<const KeyView*>& keys) {
+  std::map<KeyId, std::vector<const KeyView*>> groups;
+  for (const KeyView* key : keys) groups[template_of(*key)].push_back(key);
+  TopRows out;
+  for (const auto& [id, members] : groups) {
+    if (members.size() == 1) {
+      out.rows.push_back({members.front()});
+    } else {
+      out.folded.push_back(folded(members));
+      out.rows.push_back({&out.folded.back(), members.size()});
+    }
+  }
+  return out;
+}
+
+std::vector<const KeyView*> wanted(const HotkeysView& view, const RowChoices& choices) {
+  std::vector<const KeyView*> out;
+  for (const KeyView& key : view.keys) {
+    if (!choices.filter.matches(key)) continue;
+    if (choices.group && template_of(key) != *choices.group) continue;
+    out.push_back(&key);
+  }
+  return out;
+}
+
+void sort(std::vector<TopRow>& rows, Order order) {
+  const auto value = [order](const TopRow& row) { return sort_value(*row.key, order.by); };
+  if (order.reversed)
+    std::ranges::stable_sort(rows, std::ranges::less{}, value);
+  else
+    std::ranges::stable_sort(rows, std::ranges::greater{}, value);
+}
+
+}  // namespace
+
+TopRows rows_of(const HotkeysView& view, const RowChoices& choices) {
+  const std::vector<const KeyView*> keys = wanted(view, choices);
+  TopRows out;
+  if (choices.templates && !choices.group) {
+    out = fold(keys);
+  } else {
+    for (const KeyView* key : keys) out.rows.push_back({key});
+  }
+  out.keys = keys.size();
+  sort(out.rows, choices.order);
+  if (choices.limit > 0 && out.rows.size() > choices.limit) out.rows.resize(choices.limit);
+  return out;
+}
+
+}  // namespace heatsink::app

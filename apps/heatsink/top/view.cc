@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top/view.h"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "heatsink/base/base64.h"
+
+namespace heatsink::app {
+namespace {
+
+namespace json = boost::json;
+
+Error not_hotkeys(const std::string& what) {
+  return {ErrorCode::kProtocol, "this is not an answer of /api/hotkeys: " + what};
+}
+
+Result<json::value> parse(std::string_view text) {
+  if (text.size() > kAnswerBytesMax) return not_hotkeys("it is too large");
+  json::parse_options options;
+  options.max_depth = kAnswerDepthMax;
+  json::error_code error;
+  json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, options);
+  if (error) return not_hotkeys("not JSON: " + error.message());
+  return value;
+}
+
+// Reads the members of one object; the first one that is missing or of another type is remembered,
+// and what is read after it does not matter.
+class Members {
+ public:
+  Members(const json::object& object, std::optional<Error>& error)
+      : object_(object), error_(error) {}
+
+  const json::value* find(std::string_view name, std::string_view type, json::kind kind) {
+    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
+    if (value != nullptr && value->kind() == kind) return value;
+    fail(name, type);
+    return nullptr;
+  }
+
+  bool has(std::string_view name) const {
+    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
+    return value != nullptr && !value->is_null();
+  }
+
+  void read(std::string_view name, std::string& out) {
+    const json::value* value = find(name, "a string", json::kind::string);
+    if (value != nullptr) out.assign(value->get_string().data(), value->get_string().size());
+  }
+  void read(std::string_view name, bool& out) {
+    const json::value* value = find(name, "true or false", json::kind::bool_);
+    if (value != nullptr) out = value->get_bool();
+  }
+  void read(std::string_view name, double& out) {
+    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
+    if (value == nullptr || !(value->is_number() || value->is_null()))
+      return fail(name, "a number");
+    out = value->is_null() ? std::numeric_limits<double>::quiet_NaN() : value->to_number<double>();
+  }
+  void read(std::string_view name, std::uint64_t& out) {
+    double number = 0;
+    read(name, number);
+    const bool countable = number >= 0 && number < 0x1p63;
+    if (!countable) return fail(name, "a number, 0 or more");
+    out = static_cast<std::uint64_t>(number);
+  }
+  // Seconds; held within 0 .. 100 years, so that no arithmetic on it overflows.
+  void read(std::string_view name, Nanos& out) {
+    double seconds = 0;
+    read(name, seconds);
+    constexpr double kCentury = 100 * 365.25 * 86400;
+    const double held = seconds >= 0 ? std::min(seconds, kCentury) : 0;
+    out = std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(held));
+  }
+
+ private:
+  void fail(std::string_view name, std::string_view type) {
+    if (error_) return;
+    error_ = not_hotkeys("\"" + std::string(name) + "\" must be " + std::string(type));
+  }
+
+  const json::object& object_;
+  std::optional<Error>& error_;
+};
+
+NodeView read_node(Members members) {
+  NodeView node;
+  members.read("upstream", node.upstream);
+  members.read("upstream_up", node.upstream_up);
+  members.read("coherence", node.coherence);
+  members.read("requests_rate", node.requests_rate);
+  members.read("reads_rate", node.reads_rate);
+  members.read("writes_rate", node.writes_rate);
+  members.read("hits_rate", node.hits_rate);
+  members.read("misses_rate", node.misses_rate);
+  members.read("hit_ratio", node.hit_ratio);
+  members.read("offload", node.offload);
+  members.read("clients", node.clients);
+  members.read("hot_keys", node.hot_keys);
+  members.read("cached_entries", node.cached_entries);
+  members.read("cached_bytes", node.cached_bytes.count);
+  members.read("stale_confirmed", node.stale_confirmed);
+  members.read("dimension", node.dimension);
+  members.read("hot", node.hot);
+  members.read("warm", node.warm);
+  if (members.has("absent_max")) members.read("absent_max", node.absent_max);
+  if (members.has("workers")) members.read("workers", node.workers);
+  if (members.has("redacted")) members.read("redacted", node.redacted);
+  return node;
+}
+
+NodeView read_cluster_node(Members members) {
+  NodeView node;
+  members.read("upstream", node.upstream);
+  members.read("upstream_up", node.upstream_up);
+  members.read("watched", node.is_watched);
+  members.read("requests_rate", node.requests_rate);
+  members.read("reads_rate", node.reads_rate);
+  members.read("writes_rate", node.writes_rate);
+  members.read("trouble", node.trouble);
+  return node;
+}
+
+SlotView read_slot(Members members) {
+  SlotView out;
+  std::uint64_t slot = 0;
+  members.read("slot", slot);
+  out.slot = static_cast<std::uint16_t>(std::min<std::uint64_t>(slot, kSlotsShownMax - 1));
+  members.read("node", out.node);
+  members.read("keys", out.keys);
+  members.read("cpu_share", out.cpu_share);
+  members.read("bytes_rate", out.bytes_rate);
+  if (members.has("rate")) members.read("rate", out.rate);  // later than the first answers
+  return out;
+}
+
+// The counts are of the window since the key is tracked, so only their proportions are comparable
+// with a rate of accesses; where something else is counted they are all that is known.
+void read_parts(Members& members, KeyView& key) {
+  double reads = 0, writes = 0, hits = 0, bytes = 0;
+  members.read("reads", reads);
+  members.read("writes", writes);
+  members.read("hits", hits);
+  members.read("bytes", bytes);
+  members.read("window_seconds", key.window);
+  const double all = reads + writes;
+  const double seconds = std::chrono::duration<double>(key.window).count();
+  if (!(all > 0) || !(seconds > 0)) return;
+  const double rate = key.dimension == "requests" ? key.rate : all / seconds;
+  key.reads_rate = rate * reads / all;
+  key.writes_rate = rate * writes / all;
+  key.hits_rate = rate * hits / all;
+  key.misses_rate = rate * std::max(reads - hits, 0.0) / all;
+  key.bytes_rate = key.dimension == "bytes" ? key.rate : rate * bytes / all;
+}
+
+void read_tallies(Members& members, std::string_view name, std::vector<TallyView>& out,
+                  std::optional<Error>& error) {
+  const json::value* list = members.find(name, "an array", json::kind::array);
+  if (list == nullptr) return;
+  for (const json::value& value : list->get_array()) {
+    if (!value.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
+    if (error || out.size() == kTalliesShownMax) return;
+    Members tally(value.get_object(), error);
+    out.emplace_back();
+    tally.read("name", out.back().name);
+    tally.read("low", out.back().count);
+    double high = 0;
+    tally.read("high", high);
+    out.back().doubt = std::max(high - out.back().count, 0.0);
+  }
+}
+
+void read_name(Members& members, KeyView& key, std::optional<Error>& error) {
+  std::string encoded;
+  members.read("name", key.name);
+  members.read("name_base64", encoded);
+  members.read("name_truncated", key.name_truncated);
+  std::optional<std::string> bytes = from_base64(encoded);
+  if (!bytes && !error) error = not_hotkeys("\"name_base64\" must be base64");
+  if (bytes) key.raw_name = *std::move(bytes);
+}
+
+// Members that came later than the first answers of this form, and what may be null.
+void read_optional(Members& members, KeyView& key) {
+  if (members.has("max_staleness_seconds"))
+    members.read("max_staleness_seconds", key.max_staleness.emplace());
+  if (members.has("limit")) members.read("limit", key.limit);
+  if (members.has("limited_rate")) members.read("limited_rate", key.limited_rate);
+  if (members.has("warmed")) members.read("warmed", key.warmed);
+  if (members.has("coalesce_seconds")) members.read("coalesce_seconds", key.coalesce);
+  if (members.has("stale_while_error_seconds"))
+    members.read("stale_while_error_seconds", key.stale_while_error);
+  if (members.has("reply_bytes")) members.read("reply_bytes", key.value_bytes.emplace().count);
+  if (members.has("value_bytes")) members.read("value_bytes", key.value_bytes.emplace().count);
+  if (members.has("memory_bytes")) members.read("memory_bytes", key.memory_bytes.emplace().count);
+  if (members.has("type")) members.read("type", key.type);
+  if (members.has("encoding")) members.read("encoding", key.encoding);
+  if (members.has("ttl_seconds")) members.read("ttl_seconds", key.ttl.emplace());
+  if (members.has("absent_rate")) members.read("absent_rate", key.absent_rate);
+  if (members.has("latency_mean_seconds"))
+    members.read("latency_mean_seconds", key.latency_mean.emplace());
+  if (members.has("latency_p99_seconds"))
+    members.read("latency_p99_seconds", key.latency_p99.emplace());
+  if (members.has("never_expires")) members.read("never_expires", key.never_expires);
+  if (members.has("value_problem")) members.read("value_problem", key.value_problem);
+  if (members.has("node")) members.read("node", key.node);
+}
+
+KeyView read_key(Members members, std::optional<Error>& error) {
+  KeyView key;
+  read_name(members, key, error);
+  members.read("db", key.db);
+  members.read("rate", key.rate);
+  members.read("rate_low", key.rate_low);
+  members.read("rate_high", key.rate_high);
+  members.read("share", key.share);
+  members.read("rule", key.rule);
+  members.read("dimension", key.dimension);
+  read_parts(members, key);
+  read_tallies(members, "commands", key.commands, error);
+  read_tallies(members, "clients", key.clients, error);
+  members.read("hit_ratio", key.hit_ratio);
+  members.read("age_seconds", key.age);
+  members.read("verdict", key.verdict);
+  members.read("reason", key.reason);
+  members.read("cached", key.cached);
+  members.read("cache_note", key.cache_note);
+  members.read("level", key.level);
+  read_optional(members, key);
+  return key;
+}
+
+void read_keys(const json::array& keys, HotkeysView& view, std::optional<Error>& error) {
+  if (keys.size() > kKeysShownMax) error = not_hotkeys("it has too many keys");
+  for (const json::value& key : keys) {
+    if (!key.is_object()) error = not_hotkeys("\"keys\" must hold objects");
+    if (error) return;
+    view.keys.push_back(read_key(Members(key.get_object(), error), error));
+  }
+}
+
+SourceView read_source(Members members) {
+  SourceView source;
+  members.read("name", source.name);
+  members.read("state", source.state);
+  members.read("cost", source.cost);
+  members.read("blind_spots", source.blind_spots);
+  members.read("confidence", source.confidence);
+  members.read("note", source.note);
+  members.read("progress", source.progress);
+  return source;
+}
+
+// Nobody stands before an observed server: there are no hits, which is not the same as none.
+void forget_hits(HotkeysView& view) {
+  NodeView& node = view.node;
+  node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
+  for (KeyView& key : view.keys) {
+    key.hits_rate = key.hit_ratio = kUnknown;
+    key.misses_rate = key.absent_rate;
+    if (key.bytes_rate == 0) key.bytes_rate = kUnknown;  // whoever sees bytes sees some
+  }
+}
+
+// A list that not every answer has.
+template <typename T>
+void read_list(const json::object& document, std::string_view name, std::size_t items_max,
+               T (*read)(Members), std::vector<T>& out, std::optional<Error>& error) {
+  const json::value* list = document.if_contains(json::string_view(name.data(), name.size()));
+  if (list == nullptr || !list->is_array()) return;
+  for (const json::value& item : list->get_array()) {
+    if (!item.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
+    if (error || out.size() == items_max) return;
+    out.push_back(read(Members(item.get_object(), error)));
+  }
+}
+
+// Only where a server was observed.
+void read_sources(const json::object& document, HotkeysView& view, std::optional<Error>& error) {
+  const json::value* sources = document.if_contains("sources");
+  if (sources == nullptr || !sources->is_array()) return;
+  read_list(document, "sources", kSourcesShownMax, read_source, view.sources, error);
+  read_list(document, "nodes", kNodesShownMax, read_cluster_node, view.nodes, error);
+  read_list(document, "slots", kSlotsShownMax, read_slot, view.slots, error);
+  const json::value* cluster = document.if_contains("cluster");
+  view.cluster = cluster != nullptr && cluster->is_bool() && cluster->get_bool();
+  if (error) return;
+  forget_hits(view);
+  const json::value* differences = document.if_contains("cross_check");
+  if (differences == nullptr || !differences->is_array()) return;
+  for (const json::value& difference : differences->get_array()) {
+    if (!difference.is_string() || view.cross_check.size() == kDifferencesShownMax) return;
+    view.cross_check.emplace_back(difference.get_string().c_str());
+  }
+}
+
+}  // namespace
+
+Result<HotkeysView> parse_hotkeys(std::string_view text) {
+  const Result<json::value> document = parse(text);
+  if (!document) return document.error();
+  if (!document->is_object()) return not_hotkeys("not an object");
+  HotkeysView view;
+  std::optional<Error> error;
+  Members members(document->get_object(), error);
+  members.read("window_seconds", view.window);
+  members.read("uptime_seconds", view.uptime);
+  members.read("headline", view.headline);
+  if (members.has("hot_means")) members.read("hot_means", view.hot_means);
+  if (const auto* node = members.find("node", "an object", json::kind::object)) {
+    view.node = read_node(Members(node->get_object(), error));
+  }
+  if (const auto* keys = members.find("keys", "an array", json::kind::array)) {
+    read_keys(keys->get_array(), view, error);
+  }
+  read_sources(document->get_object(), view, error);
+  if (error) return *error;
+  return view;
+}
+
+std::string json_with_keys(std::string_view text, const std::vector<std::size_t>& chosen) {
+  json::value document = parse(text).value();
+  json::array& keys = document.as_object()["keys"].as_array();
+  json::array kept;
+  for (const std::size_t place : chosen) kept.push_back(keys.at(place));
+  keys = std::move(kept);
+  return json::serialize(document);
+}
+
+Result<std::string> json_on_one_line(std::string_view text) {
+  const Result<json::value> document = parse(text);
+  if (!document) return document.error();
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.find_first_of("\r\n") == std::string_view::npos) return std::string(text);
+  return json::serialize(*document);
+}
+
+}  // namespace heatsink::app

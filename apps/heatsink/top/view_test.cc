@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/top/view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace heatsink::app {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kNode = R"("node": {"upstream": "127.0.0.1:6379", "upstream_up": true,
+  "coherence": "up", "requests_rate": 4.211E4, "reads_rate": 41800, "writes_rate": 310,
+  "hits_rate": 30000, "misses_rate": 11800, "hit_ratio": 0.7177, "offload": 0.7124,
+  "dimension": "requests",
+  "hot": 3000, "warm": null, "clients": 50, "hot_keys": 1, "cached_entries": 1,
+  "cached_bytes": 64, "stale_confirmed": 2})";
+
+constexpr std::string_view kKey =
+    R"({"name": "user:\\x00", "name_base64": "dXNlcjoA", "name_truncated": false, "db": 3,
+  "rule": "user:*", "dimension": "requests", "window_seconds": 1,
+  "commands": [{"name": "GET", "low": 7000, "high": 7500}],
+  "clients": [{"name": "10.0.0.7", "low": 9, "high": 9}],
+  "rate": 1000, "rate_low": 990.5, "rate_high": 1000, "share": 0.081, "reads": 7500, "writes": 2500,
+  "hits": 5000, "misses": 2500, "bytes": 20000, "hit_ratio": 0.6667,
+  "since": "2026-11-21T11:59:18.623Z",
+  "age_seconds": 41.5, "verdict": "hot", "reason": "because", "cached": false,
+  "cache_note": "too large", "level": "session",
+  "max_staleness_seconds": 0.3, "reply_bytes": 71,
+  "limit": "5/s per key", "limited_rate": 12.5})";
+
+std::string answer(std::string_view node = kNode, std::string_view keys = kKey) {
+  return R"({"at": "x", "window_seconds": 10, "uptime_seconds": 61.5,
+  "headline": "1 key is hot", )" +
+         std::string(node) + R"(, "keys": [)" + std::string(keys) + "]}";
+}
+
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(TopView, ReadsWhatTheReferenceShows) {
+  const auto view = parse_hotkeys(answer());
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(view->window, std::chrono::seconds(10));
+  EXPECT_EQ(view->uptime, Millis(61'500));
+  EXPECT_EQ(view->node.upstream, "127.0.0.1:6379");
+  EXPECT_TRUE(view->node.upstream_up);
+  EXPECT_DOUBLE_EQ(view->node.requests_rate, 42'110);
+  EXPECT_EQ(view->node.cached_bytes, Bytes{64});
+  EXPECT_EQ(view->node.stale_confirmed, 2u);
+  ASSERT_EQ(view->keys.size(), 1u);
+  const KeyView& key = view->keys[0];
+  EXPECT_EQ(key.name, "user:\\x00");
+  EXPECT_EQ(key.raw_name, std::string("user:\0", 6));
+  EXPECT_EQ(key.max_staleness, Millis(300));
+  EXPECT_EQ(key.value_bytes, Bytes{71});
+  EXPECT_EQ(key.db, 3u);
+  EXPECT_DOUBLE_EQ(key.rate_low, 990.5);
+  EXPECT_EQ(key.age, Millis(41'500));
+  EXPECT_FALSE(key.cached);
+  EXPECT_EQ(key.cache_note, "too large");
+  EXPECT_EQ(key.level, "session");
+  EXPECT_EQ(key.rule, "user:*");
+  ASSERT_EQ(key.commands.size(), 1u);
+  EXPECT_EQ(key.commands[0].name, "GET");
+  EXPECT_EQ(key.commands[0].count, 7000);
+  EXPECT_EQ(key.clients.at(0).name, "10.0.0.7");
+  EXPECT_EQ(view->headline, "1 key is hot");
+  EXPECT_EQ(view->node.hot, 3000);
+  EXPECT_TRUE(std::isnan(view->node.warm));
+}
+
+TEST(TopView, PartsOfTheRateFollowTheCounts) {
+  const auto view = parse_hotkeys(answer());
+  ASSERT_TRUE(view.ok());
+  EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 750);
+  EXPECT_DOUBLE_EQ(view->keys[0].writes_rate, 250);
+  EXPECT_DOUBLE_EQ(view->keys[0].hits_rate, 500);
+  EXPECT_DOUBLE_EQ(view->keys[0].misses_rate, 250);
+  EXPECT_DOUBLE_EQ(view->keys[0].bytes_rate, 2000);
+  const std::string unseen =
+      with(with(answer(), "\"reads\": 7500", "\"reads\": 0"), "\"writes\": 2500", "\"writes\": 0");
+  EXPECT_EQ(parse_hotkeys(unseen)->keys[0].reads_rate, 0);
+}
+
+TEST(TopView, WhatIsNotCountedInRequestsHasItsAccessesFromTheCounts) {
+  const auto view = parse_hotkeys(with(with(answer(), "\"dimension\": \"requests\", \"window_",
+                                            "\"dimension\": \"bytes\", \"window_"),
+                                       "\"rate\": 1000", "\"rate\": 5E7"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_DOUBLE_EQ(view->keys[0].rate, 5e7);
+  EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 7500);
+  EXPECT_DOUBLE_EQ(view->keys[0].bytes_rate, 5e7);
+}
+
+TEST(TopView, WhatIsNotToldIsNotKnown) {
+  const auto view = parse_hotkeys(
+      with(with(answer(), "\"max_staleness_seconds\": 0.3", "\"max_staleness_seconds\": null"),
+           ", \"reply_bytes\": 71,\n  \"limit\": \"5/s per key\", \"limited_rate\": 12.5", ""));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(view->keys[0].max_staleness, std::nullopt);
+  EXPECT_EQ(view->keys[0].value_bytes, std::nullopt);
+  EXPECT_EQ(view->keys[0].limit, "");
+}
+
+TEST(TopView, NoKeysIsAnAnswer) {
+  const auto view = parse_hotkeys(answer(kNode, ""));
+  ASSERT_TRUE(view.ok());
+  EXPECT_TRUE(view->keys.empty());
+}
+
+TEST(TopView, WhateverElseAnswersIsAnErrorThatNamesTheMember) {
+  const auto why = [](const std::string& text) {
+    const auto view = parse_hotkeys(text);
+    return view.ok() ? std::string("accepted") : view.error().message;
+  };
+  EXPECT_THAT(why("<html>"), HasSubstr("not JSON"));
+  EXPECT_THAT(why(""), HasSubstr("not JSON"));
+  EXPECT_THAT(why("[]"), HasSubstr("not an object"));
+  EXPECT_THAT(why("{}"), HasSubstr("window_seconds"));
+  EXPECT_THAT(why(with(answer(), "\"upstream_up\": true", "\"upstream_up\": 1")),
+              HasSubstr("upstream_up"));
+  EXPECT_THAT(why(with(answer(), "\"clients\": 50", "\"clients\": -1")), HasSubstr("clients"));
+  EXPECT_THAT(why(with(answer(), "\"clients\": 50", "\"clients\": 1e300")), HasSubstr("clients"));
+  EXPECT_THAT(why(with(answer(), "\"clients\": 50", "\"clients\": null")), HasSubstr("clients"));
+  EXPECT_THAT(why(with(answer(), "\"name\": \"user:", "\"name\": 5, \"x\": \"")),
+              HasSubstr("name"));
+  EXPECT_THAT(why(with(answer(), "dXNlcjoA", "dXNlcjo")), HasSubstr("name_base64"));
+  EXPECT_THAT(why(with(answer(), "\"rate\": 1000", "\"rate\": \"1000\"")), HasSubstr("rate"));
+  EXPECT_THAT(why(answer("\"node\": []")), HasSubstr("node"));
+  EXPECT_THAT(why(with(answer(), "\"commands\": [{", "\"commands\": [7, {")), HasSubstr("objects"));
+  EXPECT_THAT(why(with(answer(), "\"low\": 9", "\"low\": \"9\"")), HasSubstr("low"));
+  EXPECT_THAT(why(answer(kNode, "7")), HasSubstr("objects"));
+  EXPECT_THAT(why(with(answer(), "\"keys\": [", "\"keys\": 3, \"more\": [")), HasSubstr("keys"));
+}
+
+TEST(TopView, HugeNumbersAndDepthsAreHeld) {
+  EXPECT_GT(
+      parse_hotkeys(with(answer(), "\"age_seconds\": 41.5", "\"age_seconds\": 1e300"))->keys[0].age,
+      std::chrono::hours(24 * 365 * 99));
+  EXPECT_EQ(parse_hotkeys(with(answer(), "\"age_seconds\": 41.5", "\"age_seconds\": -1e300"))
+                ->keys[0]
+                .age,
+            Nanos(0));
+  EXPECT_FALSE(parse_hotkeys(std::string(100'000, '[')).ok());
+  EXPECT_FALSE(parse_hotkeys(std::string(kAnswerBytesMax + 1, ' ')).ok());
+}
+
+TEST(TopView, AnObservedServerHasNoHitsToTellOf) {
+  const std::string observed = with(with(answer(), "\"bytes\": 20000", "\"bytes\": 0"),
+                                    "\"headline\"", R"("sources": [{"name": "monitor",
+    "state": "running", "cost": "", "blind_spots": "", "confidence": "", "note": "",
+    "progress": null}], "headline")");
+  const auto view = parse_hotkeys(observed);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_TRUE(std::isnan(view->node.hits_rate));
+  EXPECT_TRUE(std::isnan(view->keys[0].hits_rate));
+  EXPECT_TRUE(std::isnan(view->keys[0].hit_ratio));
+  EXPECT_TRUE(std::isnan(view->keys[0].misses_rate));
+  EXPECT_TRUE(std::isnan(view->keys[0].bytes_rate));
+  EXPECT_DOUBLE_EQ(view->keys[0].reads_rate, 750);
+}
+
+TEST(TopView, OfTheKeysThoseChosen) {
+  const std::string second = with(std::string(kKey), "\"db\": 3", "\"db\": 4");
+  const std::string both = answer(kNode, std::string(kKey) + ", " + second);
+  const std::string line = json_with_keys(both, {1});
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto view = parse_hotkeys(line);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  ASSERT_EQ(view->keys.size(), 1U);
+  EXPECT_EQ(view->keys[0].db, 4U);
+  EXPECT_EQ(parse_hotkeys(json_with_keys(both, {1, 0}))->keys[1].db, 3U);
+  EXPECT_EQ(view->uptime, Millis(61'500)) << "the rest stays";
+}
+
+TEST(TopView, OneLineForOneAnswer) {
+  const auto line = json_on_one_line("{\n \"a\" : [1,\n 2] }\n");
+  ASSERT_TRUE(line.ok());
+  EXPECT_EQ(*line, R"({"a":[1,2]})");
+  EXPECT_EQ(*json_on_one_line("{\"a\": 61.5}\n"), "{\"a\": 61.5}");
+  EXPECT_FALSE(json_on_one_line("{").ok());
+}
+
+}  // namespace
+}  // namespace heatsink::app

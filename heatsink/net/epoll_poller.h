@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's readiness: epoll, with a timerfd for the next timer and an eventfd to end a sleep.
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <array>
+
+#include "heatsink/net/fd.h"
+#include "heatsink/net/poller.h"
+
+namespace heatsink::net {
+
+// Cost: one epoll_wait per wait(), one epoll_ctl per change of interest, none per event; one
+// timerfd_settime when a timer becomes the next one, or the next one has run.
+class EpollPoller final : public Poller {
+ public:
+  EpollPoller();  // ends the program with a sentence if the kernel has no descriptor left for it
+
+  TimePoint clock() const override { return BootClock::now(); }
+  Status add(int fd, Interest interest, std::uint64_t tag) override;
+  void change(int fd, Interest interest, std::uint64_t tag) override;
+  void remove(int fd) override;
+  std::span<const Event> wait(TimePoint due, Nanos at_most, bool may_sleep) override;
+  void wake() override;
+  Result<Stream> connect(const ResolvedAddress& address, const TlsContext& context) override {
+    return Stream::connect(address, context);
+  }
+
+ private:
+  // More would let one turn's first clients wait longer for their replies, which leave at the
+  // turn's end.
+  static constexpr std::size_t kEventsPerTurn = 256;
+
+  void set_alarm(TimePoint due);
+
+  Fd epoll_;
+  Fd alarm_;
+  Fd wake_;
+  TimePoint alarm_due_ = TimePoint::max();  // max: not set
+  std::array<epoll_event, kEventsPerTurn> kernel_events_;
+  std::array<Event, kEventsPerTurn> events_;
+};
+
+}  // namespace heatsink::net

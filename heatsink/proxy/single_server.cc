@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/single_server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/proxy/requester.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
+constexpr Nanos kLookPause = Millis(10);         // between attempts that clients ask for
+constexpr Nanos kSoon = Millis(50);              // a command may wait so long for an attempt
+
+}  // namespace
+
+SingleServer::~SingleServer() {
+  for (Slot& slot : slots_) loop_.cancel(slot.retry);
+}
+
+Upstreams::Shared SingleServer::shared(resp::Protocol protocol) {
+  Slot& slot = slot_of(protocol);
+  if (slot.connection && slot.connection->ready()) return {.connection = slot.connection.get()};
+  if (is_down(slot) && !looks_again(slot, protocol)) return {.down = &slot.down};
+  const bool pauses = slot.retry != 0 && slot.down.empty();  // only until the next turn
+  if (!slot.connection && !pauses) connect(protocol);
+  return {};
+}
+
+// What an attempt has found is news until somebody gets through (SharedState::contacts).
+bool SingleServer::is_down(const Slot& slot) const {
+  return !slot.down.empty() && (slot.refused || slot.down_contacts == shared_.contacts.load());
+}
+
+Upstream* SingleServer::any_shared() {
+  for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3})
+    if (Upstream* const connection = shared(protocol).connection) return connection;
+  return nullptr;
+}
+
+const std::string* SingleServer::known_down() {
+  for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3}) {
+    Slot& slot = slot_of(protocol);
+    const bool down = is_down(slot) && !slot.refused;
+    if (down && !looks_again(slot, protocol)) return &slot.down;
+  }
+  return nullptr;
+}
+
+// The pauses between attempts are for while nobody asks. True: an attempt is under way, and what it
+// finds is worth waiting for, since the one before did not take long.
+bool SingleServer::looks_again(Slot& slot, resp::Protocol protocol) {
+  const Nanos pause = slot.refused ? shared_.options.backoff_min : kLookPause;
+  if (!slot.connection && loop_.now() - slot.tried_at >= pause) connect(protocol);
+  return slot.connection && slot.fails_soon;
+}
+
+void SingleServer::connect(resp::Protocol protocol) {
+  Slot& slot = slot_of(protocol);
+  loop_.cancel(std::exchange(slot.retry, 0));
+  const std::uint64_t contacts = shared_.contacts.load();
+  if (std::exchange(slot.contacts, contacts) != contacts) slot.backoff = Nanos(0);
+  slot.tried_at = loop_.now();
+  counters_.add(Count::kUpstreamConnects);
+  slot.connection = host_.open(protocol, Upstream::Login::kOwn, nullptr);
+  slot.connection->connect();
+}
+
+void SingleServer::await_shared(resp::Protocol protocol, const Requester& session) {
+  slot_of(protocol).waiting.push_back(session.id());
+}
+
+void SingleServer::wake(Slot& slot) {
+  for (const std::uint64_t id : std::exchange(slot.waiting, {})) host_.shared_settled(id);
+}
+
+void SingleServer::ready(Upstream& connection) {
+  // Without a login nothing has been heard yet: the kernel of a frozen server accepts, too.
+  if (connection.login() == Upstream::Login::kOwn) shared_.contacts.fetch_add(1);
+  for (Slot& slot : slots_) {
+    if (slot.connection.get() != &connection) continue;
+    if (!slot.down.empty()) {
+      log_limited(LogLevel::kInfo, "back", "upstream " + shared_.upstream.where() + " is back",
+                  loop_.now());
+      host_.server_is_back();
+    }
+    if (slot.lost_at != TimePoint{}) host_.shared_renewed(std::exchange(slot.lost_at, {}));
+    slot.down.clear();
+    slot.backoff = Nanos(0);
+    wake(slot);
+    return;
+  }
+  if (Requester* owner = connection.owner()) owner->private_ready();
+}
+
+// Healthy until now: try again at once, clients wait for that. Once it fails they are told, until
+// it is back.
+void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std::string& reason,
+                                 bool was_ready) {
+  if (was_ready) {
+    log_limited(LogLevel::kWarning, "lost",
+                "reconnecting to upstream " + shared_.upstream.where() + ": " + reason,
+                loop_.now());
+    slot.lost_at = loop_.clock();
+  } else {
+    if (slot.down.empty()) {
+      log_limited(LogLevel::kWarning, "down",
+                  "upstream " + shared_.upstream.where() + " is not reachable: " + reason,
+                  loop_.now());
+      if (!slot.refused) host_.server_left();
+    }
+    slot.down = reason;
+    slot.fails_soon = loop_.now() - slot.tried_at < kSoon;
+    slot.down_contacts = slot.contacts;
+    slot.backoff =
+        std::clamp(slot.backoff * 2, shared_.options.backoff_min, shared_.options.backoff_max);
+  }
+  const Nanos pause = was_ready ? Nanos(0) : jitter(slot.backoff);
+  slot.retry = loop_.call_after(pause, [this, protocol] { connect(protocol); });
+  if (!was_ready) wake(slot);
+}
+
+Nanos SingleServer::jitter(Nanos pause) {
+  random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
+  return pause / 2 + Nanos(static_cast<std::int64_t>(
+                         (random_ >> 33) % static_cast<std::uint64_t>(pause.count() / 2 + 1)));
+}
+
+void SingleServer::failed(Upstream& connection, const std::string& reason) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.connection.get() != &connection) continue;
+    counters_.add(Count::kUpstreamLost);
+    slot.refused = connection.refused();
+    dead_.push_back(std::move(slot.connection));
+    shared_failed(slot, i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, reason,
+                  connection.was_ready());
+    return;
+  }
+  if (Requester* owner = connection.owner()) {
+    counters_.add(Count::kUpstreamLost);
+    dead_.push_back(owner->private_failed(reason));
+    return;
+  }
+  const auto idle = std::find_if(idle_.begin(), idle_.end(),
+                                 [&](const auto& p) { return p.get() == &connection; });
+  if (idle == idle_.end()) return;
+  dead_.push_back(std::move(*idle));
+  idle_.erase(idle);
+}
+
+std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Need& need) {
+  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
+                     (need.urgent ? kUrgentConnections : 0);
+  if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
+    shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  auto best = idle_.end();  // the latest, of those in the database if there are any
+  for (auto it = idle_.begin(); need.login == Upstream::Login::kOwn && it != idle_.end(); ++it) {
+    if ((*it)->protocol() != need.protocol) continue;
+    if (best == idle_.end() || (*it)->db() == need.db || (*best)->db() != need.db) best = it;
+  }
+  if (best != idle_.end()) {
+    std::unique_ptr<Upstream> found = std::move(*best);
+    idle_.erase(best);
+    found->set_owner(&session);
+    return found;
+  }
+  counters_.add(Count::kUpstreamConnects);
+  std::unique_ptr<Upstream> opened = host_.open(need.protocol, need.login, &session);
+  opened->connect();
+  return opened;
+}
+
+void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
+  connection->set_owner(nullptr);
+  shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
+  const bool reusable =
+      clean && connection->ready() && connection->login() == Upstream::Login::kOwn;
+  if (reusable &&
+      idle_.size() < static_cast<std::size_t>(shared_.options.private_connections_idle)) {
+    connection->pause(false);
+    idle_.push_back(std::move(connection));
+    return;
+  }
+  connection->fail("its client left");
+  dead_.push_back(std::move(connection));
+}
+
+// ---- for the worker
+
+void SingleServer::check_timeouts(TimePoint now) {
+  for (Slot& slot : slots_) {
+    if (slot.connection) slot.connection->fail_if_overdue(now, shared_.options.response_timeout);
+  }
+}
+
+void SingleServer::end_turn() { dead_.clear(); }
+
+// Connections that are open and whose server has read what it was sent.
+void SingleServer::wake_ready() {
+  for (Slot& slot : slots_) {
+    const bool open = slot.connection && slot.connection->ready() &&
+                      slot.connection->unsent() <= shared_.options.stream_threshold.count;
+    if (open && !slot.waiting.empty()) wake(slot);
+  }
+}
+
+bool SingleServer::owes_nothing() const {
+  return std::none_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.connection && !slot.connection->owes_nothing();
+  });
+}
+
+void SingleServer::shrink() {
+  for (const Slot& slot : slots_) {
+    if (slot.connection) slot.connection->shrink();
+  }
+  for (const auto& idle : idle_) idle->shrink();
+}
+
+std::uint64_t SingleServer::memory_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Slot& slot : slots_) bytes += slot.connection ? slot.connection->memory_bytes() : 0;
+  for (const auto& idle : idle_) bytes += idle->memory_bytes();
+  return bytes;
+}
+
+}  // namespace heatsink::proxy

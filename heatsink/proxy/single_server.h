@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connections of one worker to one server: one for each protocol that all clients share, and a
+// pool of private ones.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/counters.h"
+#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/upstreams.h"
+
+namespace heatsink::proxy {
+
+// It connects when somebody asks, and again when a shared connection is lost; between attempts that
+// fail it pauses, longer each time, unless another worker has got through meanwhile.
+class SingleServer final : public Upstreams {
+ public:
+  // Told in the worker's thread.
+  class Host {
+   public:
+    virtual std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
+                                           Requester* owner) = 0;
+    virtual void shared_settled(std::uint64_t session) = 0;
+    virtual void server_is_back() = 0;
+    virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
+    virtual void shared_renewed(TimePoint lost_at) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+
+  // All outlive it. `random`: the seed of its pauses.
+  SingleServer(SharedState& shared, net::EventLoop& loop, Counters& counters, Host& host,
+               std::uint64_t random)
+      : shared_(shared), loop_(loop), counters_(counters), host_(host), random_(random) {}
+  ~SingleServer() override;
+  SingleServer(const SingleServer&) = delete;
+
+  Shared shared(resp::Protocol protocol) override;
+  void await_shared(resp::Protocol protocol, const Requester& session) override;
+  Upstream* any_shared() override;
+  const std::string* known_down() override;
+  std::unique_ptr<Upstream> borrow(Requester& session, const Need& need) override;
+  void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
+  void ready(Upstream& connection) override;
+  void failed(Upstream& connection, const std::string& reason) override;
+  void check_timeouts(TimePoint now) override;
+  void wake_ready() override;
+  void end_turn() override;
+  bool owes_nothing() const override;
+  void shrink() override;
+  std::uint64_t memory_bytes() const override;
+
+ private:
+  // The shared connection of a protocol, and what is known of the server by it.
+  struct Slot {
+    std::unique_ptr<Upstream> connection;
+    std::uint64_t contacts = 0;       // SharedState::contacts when the latest attempt began
+    std::string down;                 // why, once an attempt has failed
+    std::uint64_t down_contacts = 0;  // `contacts` of that attempt
+    TimePoint lost_at{};              // when it last broke, until it is there again
+    bool refused = false;             // it was reached, but not let in: others may be
+    TimePoint tried_at{};             // when the latest attempt began
+    bool fails_soon = false;          // the latest that failed did not take long
+    Nanos backoff{0};
+    net::TimerId retry = 0;
+    std::vector<std::uint64_t> waiting;  // sessions
+  };
+
+  Slot& slot_of(resp::Protocol protocol) {
+    return slots_[protocol == resp::Protocol::kResp3 ? 1 : 0];
+  }
+  bool is_down(const Slot& slot) const;
+  bool looks_again(Slot& slot, resp::Protocol protocol);
+  void connect(resp::Protocol protocol);
+  void shared_failed(Slot& slot, resp::Protocol protocol, const std::string& reason,
+                     bool was_ready);
+  void wake(Slot& slot);
+  Nanos jitter(Nanos pause);
+
+  SharedState& shared_;
+  net::EventLoop& loop_;
+  Counters& counters_;
+  Host& host_;
+  std::array<Slot, 2> slots_;
+  std::vector<std::unique_ptr<Upstream>> idle_;  // private ones that nobody uses
+  std::vector<std::unique_ptr<Upstream>> dead_;  // freed at the end of the turn
+  std::uint64_t random_;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// report: the values that people see of a node and its keys, and the orders to warm keys.
+// The proxy and the library fill the values in, observe makes them from other sources, and admin
+// turns them into JSON. Start with node_report.h; warming.h has the orders.
+#pragma once
+
+#include "heatsink/report/event.h"        // IWYU pragma: export
+#include "heatsink/report/inspection.h"   // IWYU pragma: export
+#include "heatsink/report/node_report.h"  // IWYU pragma: export
+#include "heatsink/report/warming.h"      // IWYU pragma: export

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants: which safeguard each removes, and by which runs it should be noticed."""
+
+from dataclasses import dataclass, field
+
+ACTIVE = "IF_MUTANT"  # in a patch: whether this mutant is the one that is played
+
+RULE = "heatsink/cache/key_rule.h"
+LOCAL = "heatsink/proxy/session_local.cc"
+DISPATCH = "heatsink/proxy/session_dispatch.cc"
+COPIES = "heatsink/proxy/copies.cc"
+UPSTREAM = "heatsink/proxy/upstream.cc"
+TABLE = "heatsink/cache/hot_table.cc"
+FILLER = "heatsink/proxy/filler.cc"
+TRACKER = "heatsink/redis/tracker.cc"
+BARRIER = "heatsink/proxy/session_barrier.cc"
+CORE = "heatsink/client/core.cc"
+SERVER = "heatsink/client/core_server.cc"
+ENGINE = "heatsink/client/engine.cc"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """`old` and what then stands in its place, where ACTIVE tells both behaviours apart."""
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(eq=False)
+class Mutant:
+    """`first`: runs to begin with; `simulated`: scenarios to begin with, if they are others.
+
+    `why_not`: why no run of processes can show it: then the first runs are all, and it may get
+    away. `never`: why not even the simulation can.
+    """
+
+    name: str
+    patches: list
+    first: tuple
+    why_not: str = ""
+    simulated: tuple = field(default=())
+    never: str = ""
+
+    def scenarios(self):
+        return self.simulated or self.first
+
+
+def off(file, condition):
+    """The condition is never true."""
+    return Patch(file, condition, f"(({condition}) && !{ACTIVE})")
+
+
+def without(file, statements, behind=""):
+    """The statements are not executed. `behind`: what follows, where they occur more than once."""
+    return Patch(file, statements + behind, f"if (!{ACTIVE}) {{ {statements} }}{behind}")
+
+
+def instead(file, old, new):
+    """Other statements are executed."""
+    return Patch(file, old, f"if ({ACTIVE}) {{ {new} }} else {{ {old} }}")
+
+
+def before(file, statements, also):
+    """Others are executed first."""
+    return Patch(file, statements, f"if ({ACTIVE}) {{ {also} }} {statements}")
+
+
+IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
+OWN_NAMES = off(LOCAL, "in_flight_names_.test(name.value % in_flight_names_.size())")
+READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key)")
+WATCHING = Patch(LOCAL, "!in_multi_ && !watching_ &&", f"!in_multi_ && (!watching_ || {ACTIVE}) &&")
+GENERATION = off(RULE, "copy->generation != lease.generation()")
+OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
+PING = [instead(TRACKER, 'send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);',
+                'send(Kind::kHeartbeat, {"PING"}, now);'),
+        instead(TRACKER, 'send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);',
+                'send(Kind::kBarrier, {"PING"}, now, token);'),
+        Patch(TRACKER, "if (reply.type != Value::Type::kInteger) return refused(",
+              f"if (reply.type != Value::Type::kInteger && !({ACTIVE} && reply.type == "
+              "Value::Type::kSimple)) return refused(")]  # fmt: skip
+
+MUTANTS = [
+    Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
+           ("one proxy",)),
+    Mutant("fence of reads", [READS_FENCE], ("late pushes", "two proxies")),
+    Mutant("proof", [off(RULE, "now - validated > terms.max_staleness")], ("a stopped keeper",)),
+    Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
+    Mutant("generation", [GENERATION,
+                          without(FILLER, "shared_.table.drop_all();"),
+                          without(FILLER, "shared_.table.drop_leased();"),
+                          without(FILLER, "shared_.table.drop_for_outage();")], ("lost pushes",)),
+    Mutant("generation in the rule alone", [GENERATION],
+           ("one proxy, faults", "lost pushes"), "all its copies have been dropped, too",
+           ("lost pushes, copies that stay",)),
+    Mutant("new generation when the tracker is lost",
+           [without(FILLER, "drop_proven();", '\n  state_ = "up"'),
+            Patch(FILLER, "  state_ = reason;\n  static_cast<void>(shared_.lease.begin",
+                  "  state_ = reason;\n"
+                  f"  if (!{ACTIVE}) static_cast<void>(shared_.lease.begin"),
+            without(FILLER, "shared_.table.drop_for_outage();")],
+           ("lost pushes",)),
+    Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
+           "the fence and the session's own names cover it",
+           never="until the fence has risen nobody has been told of the write"),
+    Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
+    Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
+    Mutant("WATCH asks the server", [WATCHING], ("late pushes",),
+           "WATCH raises the fence of its keys, as every read does", ("level ttl",)),
+    Mutant("both of what WATCH does",
+           [WATCHING, before(DISPATCH, "if (unknown) in_flight_names_.set();",
+                             "if (request.route == Route::kWatch) return;")], ("late pushes",)),
+    Mutant("keyed heartbeat (PING), and the map of slots", [OWN_SLOTS, *PING], ("moved keys",)),
+    Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it",
+           ("a node that has lost its cluster",)),
+    Mutant("drop in every database",
+           [Patch(TABLE, "      drop(*it->second);",
+                  f"      if (!{ACTIVE} || it == first) drop(*it->second);")],
+           ("a stopped keeper",)),
+    Mutant("replies held for a barrier", [Patch(COPIES, "if (!doubtful)",
+                                                f"if (!doubtful || {ACTIVE})")],
+           ("late pushes, one proxy", "one proxy")),
+    Mutant("session fence",
+           [off(RULE, "terms.level == Level::kSession && validated <= session_fence")],
+           ("level session",)),
+    Mutant("session: behind what is in flight", [off(LOCAL, "overtakes(key)"),
+                                                 off(LOCAL, "overtakes(keys.back())")],
+           ("level session",)),
+    Mutant("session: no fill is joined that others were shown",
+           [Patch(LOCAL, "return std::max(told_at_, worker_.copies().shown());",
+                  f"return {ACTIVE} ? told_at_ : "
+                  "std::max(told_at_, worker_.copies().shown());")],
+           ("level session", "level session, two proxies"),
+           "an answer would have to wait in a worker's mailbox for as long as two fills take",
+           ("level session, slow threads",)),
+    Mutant("BARRIER: no fill is joined that was sent before",
+           [without(BARRIER, "worker_.copies().forget_fills_asked_before(request.now);")],
+           ("barriers",), "likewise", ("barriers, slow threads",)),
+    Mutant("BARRIER waits",
+           [before(BARRIER, "  const Step step = await_barrier(request, Stall::kBarrier);",
+                   'return reply("+OK\\r\\n");')], ("barriers",)),
+    Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
+    Mutant("tracking with NOLOOP",
+           [instead(TRACKER, 'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);',
+                    'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON", "NOLOOP"}, now);')],
+           ("two proxies",), "the tracking connection writes nothing",
+           never="the tracking connection writes nothing"),
+    # Faults that the proxy has had.
+    Mutant("EXEC names the keys of its transaction",
+           [without(DISPATCH, "in_flight_names_.set(key.name.value % in_flight_names_.size());")],
+           ("one proxy",), simulated=("reads behind EXEC",)),
+    Mutant("a value past its TTL, joined by a late reader",
+           [off(LOCAL, "answer && answer->usable && answer->value_ends <= "
+                       "request.waited().fill_wanted_at")],
+           ("faults at random",), "the tracker's connection must stand still as a value expires",
+           ("short lives, late fills",)),
+    Mutant("a reply to a request that has not been sent", [off(UPSTREAM, "sent_ < pending.bytes")],
+           ("faults at random",), "no run has a server that says too much to clients",
+           ("answers to what was not asked",)),
+    Mutant("library: tracked before it is loaded",
+           [Patch(CORE,
+                  "    const Watch watched = watch(hash, flight->sent_at);  // before the load, or "
+                  "a change is missed\n    std::shared_ptr<Box> fresh = load();\n",
+                  f"    std::shared_ptr<Box> early = {ACTIVE} ? load() : nullptr;\n"
+                  "    const Watch watched = watch(hash, flight->sent_at);\n"
+                  f"    std::shared_ptr<Box> fresh = {ACTIVE} ? early : load();\n")],
+           ("library, late loads",)),
+    Mutant("library: proof", [off(ENGINE, "now >= served_until")], ("library, a stopped link",)),
+    Mutant("library: a write ends the copy before it is sent",
+           [without(CORE, "if (server_ != nullptr) hot_.drop(hash);")],
+           ("library", "library, late loads"),
+           "the push of the write ends it, too, but for the readers of an instant"),
+    Mutant("library: what is told raises the fence",
+           [without(SERVER, "fences_.raise(name_of(name), now());",
+                    "\n  hot_.drop(name);")], ("library, late loads",)),
+]  # fmt: skip

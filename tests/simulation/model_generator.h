@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws random steps of several clients for the comparison of the model server with real ones.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/model_play.h"
+#include "tests/simulation/scheduler.h"
+
+namespace heatsink::simulation {
+
+// What the outcome of a race would decide is not drawn: a key that lives for a moment only is left
+// alone until it has ended.
+class ModelGenerator {
+ public:
+  explicit ModelGenerator(std::uint64_t seed) : dice_(seed) {}
+
+  // The last ones ask for all that the others have left behind.
+  std::vector<ModelStep> steps(std::size_t count);
+
+ private:
+  struct Client {
+    bool in_multi = false;
+    bool perhaps_silent = false;  // CLIENT REPLY: Valkey then does not close at QUIT
+    bool queued_short = false;    // a TTL that begins with EXEC
+  };
+
+  ModelStep step();
+  ModelRequest request(Client& client);
+  ModelRequest read();
+  ModelRequest write();
+  ModelRequest write_string();
+  ModelRequest move_or_flush();
+  ModelRequest expiry();
+  ModelRequest of_client(Client& client);
+  ModelRequest transaction(Client& client);
+  ModelRequest script();
+  ModelRequest wrong();
+  std::vector<std::string> time_option(bool of_getex);
+
+  template <std::size_t N>
+  std::string one_of(const std::array<const char*, N>& words) {
+    return words[dice_.below(N)];
+  }
+  std::string key();
+  std::string value();
+  std::string number();
+  std::string database() { return std::to_string(dice_.below(3)); }
+  std::string ms();  // a TTL: short, or one that nobody else has
+  std::string seconds();
+
+  Scheduler dice_;
+  std::array<Client, ModelStep::kClients> clients_;
+  std::uint64_t ttls_ = 0;
+  bool drew_short_ = false;
+};
+
+}  // namespace heatsink::simulation

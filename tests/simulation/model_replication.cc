@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replication of the model server: both sides of the link.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "tests/simulation/model_replica_link.h"
+
+namespace heatsink::simulation {
+namespace {
+
+constexpr Nanos kRetry = Millis(100);
+constexpr std::size_t kLinkReadBytes = 16 * 1024;
+constexpr std::string_view kSyncs = "+FULLRESYNC\r\n";
+constexpr std::uint32_t kNoDb = UINT32_MAX;
+
+// What makes this key what it is now, for a replica in the same database.
+std::size_t append_key(ByteBuffer& out, const std::string& key, const ModelEntry& entry) {
+  const std::string ends =
+      entry.ends
+          ? std::to_string(std::chrono::floor<Millis>(entry.ends->time_since_epoch()).count())
+          : "";
+  if (const std::string* text = entry.text()) {
+    ends.empty() ? resp::append_request(out, {"SET", key, *text})
+                 : resp::append_request(out, {"SET", key, *text, "PXAT", ends});
+    return 1;
+  }
+  resp::append_request(out, {"DEL", key});
+  std::vector<std::string_view> push = {"RPUSH", key};
+  for (const std::string& element : std::get<std::deque<std::string>>(entry.value))
+    push.emplace_back(element);
+  resp::append_request(out, push);
+  if (ends.empty()) return 2;
+  resp::append_request(out, {"PEXPIREAT", key, ends});
+  return 3;
+}
+
+void do_psync(const ModelCall& call) {
+  if (std::exchange(call.client.is_replica, true)) return;
+  ++call.server.replicas;
+  call.client.output.append(kSyncs);
+  call.server.append_all_keys(call.client.output);
+}
+
+constexpr std::array kReplicationCommands = {ModelCommand{"psync", do_psync}};
+
+}  // namespace
+
+std::span<const ModelCommand> model_replication_commands() { return kReplicationCommands; }
+
+// ---- the primary
+
+void ModelState::replicate(std::initializer_list<std::string_view> request) {
+  if (replicas == 0) return;
+  resp::append_request(changes, request);
+  ++changes_count;
+  changes_db = kNoDb;  // it may be a SELECT
+}
+
+void ModelState::replicate_key(std::uint32_t db, const std::string& key) {
+  if (changes_count == 0 || changes_db != db) replicate({"SELECT", std::to_string(db)});
+  changes_db = db;
+  if (const ModelEntry* entry = keys.peek(db, key)) {
+    changes_count += append_key(changes, key, *entry);
+  } else {
+    resp::append_request(changes, {"DEL", key});
+    ++changes_count;
+  }
+}
+
+void ModelState::send_to_replicas() {
+  if (changes_count == 0) return;
+  for (auto& [id, each] : clients) {
+    if (!each->is_replica || each->dead) continue;
+    resp::append_request(each->output, {"MULTI"});
+    each->output.append(changes.view());
+    resp::append_request(each->output, {"EXEC"});
+    each->flush();
+  }
+  changes.clear();
+  changes_count = 0;
+}
+
+void ModelState::append_all_keys(ByteBuffer& out) const {
+  resp::append_request(out, {"MULTI"});
+  resp::append_request(out, {"FLUSHALL"});
+  for (const auto& [db, entries] : keys.databases()) {
+    resp::append_request(out, {"SELECT", std::to_string(db)});
+    std::map<std::string_view, const ModelEntry*> sorted;
+    for (const auto& [key, entry] : entries) sorted[key] = &entry;
+    for (const auto& [key, entry] : sorted) append_key(out, std::string(key), *entry);
+  }
+  resp::append_request(out, {"EXEC"});
+}
+
+// ---- the replica
+
+ModelServer::ReplicaLink::ReplicaLink(ModelState& server, net::ResolvedAddress primary)
+    : server_(server), primary_(primary) {
+  connect();
+}
+
+ModelServer::ReplicaLink::~ReplicaLink() {
+  lose();
+  server_.loop.cancel(retry_);
+}
+
+void ModelServer::ReplicaLink::connect() {
+  retry_ = 0;
+  Result<net::Stream> stream = server_.loop.connect(primary_, {});
+  if (!stream.ok() || !server_.loop.add(stream->fd(), net::Interest::kReadWrite, *this).ok())
+    return lose();
+  stream_ = std::move(stream).value();
+  client_ = &server_.add(net::Stream());
+  client_->from_primary = true;
+}
+
+void ModelServer::ReplicaLink::lose() {
+  if (stream_) server_.loop.remove(stream_.fd());
+  stream_.close();
+  stream_ = net::Stream();
+  if (client_ != nullptr) server_.remove(*std::exchange(client_, nullptr));
+  asked_ = syncs_ = loaded_ = false;
+  if (retry_ == 0) retry_ = server_.loop.call_after(kRetry, [this] { connect(); });
+}
+
+void ModelServer::ReplicaLink::on_writable() {
+  const Result<net::Interest> opened = stream_.open();
+  if (!opened.ok()) return lose();
+  if (*opened != net::Interest::kNone || asked_) return;
+  asked_ = true;
+  ByteBuffer request;
+  resp::append_request(request, {"PSYNC", "?", "-1"});
+  if (stream_.write(request.data(), request.size()).bytes != request.size()) return lose();
+  server_.loop.change(stream_.fd(), net::Interest::kRead);
+}
+
+void ModelServer::ReplicaLink::on_readable() {
+  std::array<char, kLinkReadBytes> bytes;
+  const net::IoResult got = stream_.read(bytes.data(), bytes.size());
+  if (got.status == net::IoStatus::kAgain) return;
+  if (got.status == net::IoStatus::kClosed) return lose();
+  std::string_view came(bytes.data(), got.bytes);
+  if (!syncs_) {
+    client_->input.append(came);
+    if (client_->input.size() < kSyncs.size()) return;
+    if (!client_->input.view().starts_with(kSyncs)) return lose();
+    client_->input.consume(kSyncs.size());
+    syncs_ = true;
+    came = {};
+  }
+  const std::uint64_t before = server_.commands;
+  client_->take(came);
+  if (client_->dead) return lose();
+  loaded_ |= server_.commands > before && !client_->in_multi;
+}
+
+}  // namespace heatsink::simulation

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "heatsink/base/log.h"
+#include "tests/simulation/scenario.h"
+#include "tests/simulation/shrink.h"
+
+namespace heatsink::simulation {
+namespace {
+
+constexpr Nanos kShort = Millis(500);
+
+class PlayTest : public testing::Test {
+ protected:
+  PlayTest() { set_log_level(LogLevel::kOff); }
+  const Scenario& faulty_ = *find_scenario("faults at random");
+};
+
+TEST_F(PlayTest, TheSameSeedPlaysTheSameHistory) {
+  const Played one = play(faulty_, 5, kShort), two = play(faulty_, 5, kShort);
+  EXPECT_EQ(one.fingerprint, two.fingerprint);
+  EXPECT_EQ(one.operations, two.operations);
+  EXPECT_EQ(one.events, two.events);
+  EXPECT_NE(one.fingerprint, play(faulty_, 6, kShort).fingerprint);
+}
+
+TEST_F(PlayTest, CopiesAnswerInEachScenario) {
+  for (const Scenario& scenario : scenarios()) {
+    const Played played = play(scenario, 3, kShort);
+    EXPECT_GT(played.hits, 0U) << scenario.name;
+    EXPECT_TRUE(played.verdict.violations.empty())
+        << scenario.name << consistency::to_text(played.verdict, scenario.bound);
+  }
+}
+
+TEST_F(PlayTest, WhatIsNotPromisedIsFoundBroken) {
+  Scenario strict = *find_scenario("late pushes");
+  strict.bound = Millis(1);  // pushes are 5 ms late
+  EXPECT_FALSE(play(strict, 1, strict.length).verdict.violations.empty());
+}
+
+TEST_F(PlayTest, NoScenarioHasThatName) { EXPECT_EQ(find_scenario("nothing"), nullptr); }
+
+// Broken is here what has a session of db 1, a fault that cuts, and lasts for 100 ms.
+TEST_F(PlayTest, ShrinksToWhatIsNeeded) {
+  const auto is_broken = [](const Scenario& tried, std::uint64_t, Nanos time) {
+    bool has_session = false;
+    for (const std::string& session : tried.sessions) has_session |= session.ends_with(",db=1");
+    return has_session && tried.faults.cut > 0 && time >= Millis(100);
+  };
+  const Shrunk smaller = shrink(faulty_, 1, std::chrono::seconds(2), 1000, is_broken);
+  EXPECT_EQ(smaller.scenario.sessions.size(), 1U);
+  EXPECT_LT(smaller.time, Millis(200));
+  int kinds = 0;
+  for (const FaultKind& kind : fault_kinds())
+    kinds += smaller.scenario.faults.*kind.rate > 0 ? 1 : 0;
+  EXPECT_EQ(kinds, 1);
+}
+
+}  // namespace
+}  // namespace heatsink::simulation

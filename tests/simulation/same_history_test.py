@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A seed plays one history, down to each time in it, in whatever process; another seed another."""
+
+import os
+import re
+import subprocess
+import unittest
+
+SIMULATE = os.environ.get("HEATSINK_SIMULATE", "build/dev/tests/simulation/heatsink_simulate")
+
+
+def fingerprints(*flags):
+    done = subprocess.run([SIMULATE, "--fingerprints", *flags], check=True, text=True,
+                          stdout=subprocess.PIPE)  # fmt: skip
+    return re.findall(r"^seed \d+ \((.*)\): ([0-9a-f]{16}), (\d+) operations", done.stdout, re.M)
+
+
+class SameHistory(unittest.TestCase):
+    def setUp(self):
+        if not os.access(SIMULATE, os.X_OK):
+            self.skipTest("HEATSINK_SIMULATE does not name the simulator")
+
+    def test_of_each_scenario_in_two_processes(self):
+        each = ("--seed", "11", "--count", str(len(self.scenarios())), "--length", "0.5")
+        one, two = fingerprints(*each), fingerprints(*each)
+        self.assertEqual([name for name, _, _ in one], self.scenarios())
+        self.assertEqual(one, two)
+        self.assertTrue(all(int(operations) > 0 for _, _, operations in one), one)
+
+    def test_replayed_alone(self):
+        """What was played before in the process leaves nothing behind."""
+        name = self.scenarios()[1]
+        (alone,) = fingerprints("--seed", "12", "--scenario", name, "--length", "0.5")
+        behind = fingerprints("--seed", "11", "--count", "2", "--length", "0.5")
+        self.assertEqual(behind[1], alone)
+
+    def test_another_seed_plays_another(self):
+        flags = ("--scenario", self.scenarios()[0], "--length", "0.5")
+        one, two = (fingerprints("--seed", seed, *flags) for seed in ("1", "2"))
+        self.assertNotEqual(one, two)
+
+    def scenarios(self):
+        listed = subprocess.run([SIMULATE, "--list"], check=True, text=True,
+                                stdout=subprocess.PIPE)  # fmt: skip
+        return listed.stdout.splitlines()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/scenario.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "heatsink/base/option.h"
+
+namespace heatsink::simulation {
+namespace {
+
+// Almost every key that is read is hot, at once and from then on.
+const std::vector<std::string> kEager = {
+    "detection.hot-qps=2",         "detection.window=1s", "detection.minimum-residence=1h",
+    "detection.write-hot-ratio=0", "detection.tick=20ms", "audit.sample-rate=0%"};
+
+void assign(OptionSet& set, const std::string& assignment) {
+  const std::size_t at = assignment.find('=');
+  const Status done = set.set(assignment.substr(0, at), assignment.substr(at + 1));
+  if (done.ok()) return;
+  std::fprintf(stderr, "%s\n", done.error().message.c_str());
+  std::abort();
+}
+
+void add_rule(proxy::ProxyOptions& options, std::string_view text) {
+  OptionSet set;
+  options.rules.emplace_back().describe(set);
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    assign(set, std::string(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+}
+
+proxy::ProxyOptions options_of(const Scenario& scenario) {
+  proxy::ProxyOptions options;
+  options.workers = 2;
+  options.upstream = "redis://127.0.0.1:6379";
+  options.admin = "off";
+  OptionSet set;
+  options.describe(set);
+  for (const auto& list : {kEager, scenario.options}) {
+    for (const std::string& assignment : list) assign(set, assignment);
+  }
+  for (const std::string& rule : scenario.rules) add_rule(options, rule);
+  return options;
+}
+
+// FNV-1a (Fowler, Noll, Vo), by whole numbers.
+class Fingerprint {
+ public:
+  void add(std::uint64_t number) { value_ = (value_ ^ number) * 0x100000001B3ULL; }
+  void add(TimePoint time) { add(static_cast<std::uint64_t>(time.time_since_epoch().count())); }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xCBF29CE484222325ULL;
+};
+
+std::uint64_t fingerprint_of(const consistency::History& history) {
+  Fingerprint print;
+  for (const consistency::Op& op : history) {
+    print.add(op.invoked);
+    print.add(op.responded);
+    print.add(op.value);
+    print.add((std::uint64_t{op.key} << 32) | op.session);
+    print.add((std::uint64_t{op.order} << 8) | static_cast<std::uint8_t>(op.kind));
+  }
+  return print.value();
+}
+
+}  // namespace
+
+const Scenario* find_scenario(std::string_view name) {
+  const std::vector<Scenario>& all = scenarios();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Scenario& each) { return each.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
+  WorldOptions options;
+  options.seed = seed;
+  options.proxies = scenario.proxies;
+  options.proxy = options_of(scenario);
+  options.conditions = scenario.conditions;
+  options.faults = scenario.faults;
+  options.library = scenario.library;
+  options.network = scenario.network;
+  for (const std::string& text : scenario.sessions)
+    options.sessions.push_back(consistency::parse_load_spec(text).value());
+  World world(std::move(options));
+  world.play(time);
+  Played out;
+  const consistency::History& history = world.recorder().history;
+  out.verdict = consistency::judge(history, scenario.bound, scenario.level);
+  out.operations = history.size();
+  out.hits = world.hits();
+  out.events = world.events();
+  out.fingerprint = fingerprint_of(history);
+  return out;
+}
+
+}  // namespace heatsink::simulation

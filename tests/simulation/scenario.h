@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario of the simulation: which clients read and write, what goes wrong, what is promised.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/consistency/verdict.h"
+#include "tests/simulation/world.h"
+
+namespace heatsink::simulation {
+
+struct Scenario {
+  std::string name;
+  std::vector<std::string> sessions;  // LoadSpec as text
+  std::size_t proxies = 1;
+  Nanos bound{};  // 0: all writers go through the one proxy
+  consistency::Level level = consistency::Level::kKey;
+  Conditions conditions{};
+  Faults faults{};
+  std::vector<std::string> options{};  // of the proxies: NAME=VALUE
+  LibraryOptions library{};
+  NetworkOptions network{};
+  std::vector<std::string> rules{};  // of the proxies: NAME=VALUE,NAME=VALUE
+  Nanos length = std::chrono::seconds(2);
+};
+
+struct Played {
+  consistency::Verdict verdict;
+  std::uint64_t operations = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t events = 0;
+  std::uint64_t fingerprint = 0;  // of the history, with all its times
+};
+
+// In the order in which they are played in turn.
+const std::vector<Scenario>& scenarios();
+
+// Null: none has this name.
+const Scenario* find_scenario(std::string_view name);
+
+// The same scenario, seed and time play the same history.
+Played play(const Scenario& scenario, std::uint64_t seed, Nanos time);
+
+// Those with processes that use the library.
+std::vector<Scenario> library_scenarios();
+
+}  // namespace heatsink::simulation

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios: each run of tests/consistency/runs.py has its counterpart here.
+#include <chrono>
+#include <utility>
+
+#include "tests/simulation/scenario.h"
+
+namespace heatsink::simulation {
+namespace {
+
+using Sessions = std::vector<std::string>;
+using consistency::Level;
+using std::chrono::seconds;
+
+constexpr Nanos kBound = seconds(1);  // cache.max-staleness
+
+// Everything that clients of a proxy do.
+Sessions through(int via) {
+  const std::string who = "via=" + std::to_string(via);
+  return {who + ",count=6,depth=16,set=10,mget=20,lcs=20,think-us=1000",
+          who + ",count=4,depth=4,set=20,del=5,mget=50,lcs=50,db=1,think-us=500",
+          who + ",count=2,depth=1,set=50,px=20,expire=10,think-us=300",
+          who + ",count=1,depth=8,eval=20,flush=1,think-us=2000",
+          who + ",count=2,cas=2000,think-us=1000",
+          who + ",count=2,multi=5000,think-us=1000"};
+}
+
+// Of few keys with the same names in two databases.
+Sessions readers(int via) {
+  const std::string who = "via=" + std::to_string(via) + ",count=4,depth=8,think-us=1000,keys=4";
+  return {who + ",db=0", who + ",db=1"};
+}
+
+Sessions operator+(Sessions left, const Sessions& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+const Sessions kPast = {"via=0,count=2,depth=2,set=2000,px=500,del=200,think-us=2000",
+                        "via=0,count=1,depth=1,set=2000,think-us=3000,db=1"};
+// So seldom that copies come back in between.
+const Sessions kSeldomPast = {"via=0,set=10000,think-us=25000,keys=8"};
+const Sessions kSparse = {"via=0,set=10000,keys=4,think-us=400000,db=0",
+                          "via=0,set=10000,keys=4,think-us=400000,db=1"};
+const Sessions kWrites = {
+    "via=1,count=4,depth=4,set=300,mget=100,lcs=100,eval=20,think-us=10000,keys=8"};
+const Sessions kTransactions = {"via=1,count=4,cas=10000,think-us=100000,keys=8",
+                                "via=1,count=2,multi=10000,think-us=50000,keys=8"};
+const Sessions kShortLives = {"via=0,px=10000,ttl=300,keys=4,think-us=400000"};
+// Each key twice in two seconds, the second time while the first one's fill is torn in two.
+const Sessions kPairs = {"via=0,set=10000,first=0,keys=1,think-us=2000000",
+                         "via=0,set=10000,first=0,keys=1,think-us=2050000",
+                         "via=0,set=10000,first=1,keys=1,think-us=2000000",
+                         "via=0,set=10000,first=1,keys=1,think-us=2050000"};
+
+// What the server says of some keys, and then copies of others.
+Sessions across(int via, const std::string& more = "") {
+  return {"via=" + std::to_string(via) + ",count=4,keys=8,lcs=200,mget=500,think-us=500" + more};
+}
+
+constexpr Faults kCuts{
+    .stop_server = 0.5, .cut = 0.5, .cut_trackers = 0.5, .stop_max = Millis(300)};
+constexpr Faults kAll{.stop_server = 0.3,
+                      .stop_loop = 0.5,
+                      .stop_proxy = 0.3,
+                      .restart_proxy = 0.2,
+                      .restart_server = 0.1,
+                      .cut = 0.3,
+                      .cut_trackers = 0.3,
+                      .forget = 1};
+constexpr Conditions kLate{.push_delay = Millis(5)};
+// An answer may wait in a worker's mailbox for as long as several fills take.
+constexpr Conditions kSlowThreads{.sleeps = 0.03, .sleep_max = Millis(10)};
+// Few keys that change all the time, and readers that are with either worker.
+const Sessions kFewKeys = {"via=1,count=12,depth=4,think-us=500,keys=3",
+                           "via=0,count=2,set=10000,think-us=2000,keys=3"};
+
+std::vector<Scenario> usual() {
+  return {
+      {.name = "one proxy", .sessions = through(1)},
+      {.name = "one proxy, faults", .sessions = through(1), .faults = kAll},
+      {.name = "writers past it", .sessions = through(1) + kPast, .bound = kBound},
+      {.name = "writers past it, faults",
+       .sessions = through(1) + kPast,
+       .bound = kBound,
+       .faults = kAll},
+      {.name = "two proxies",
+       .sessions = through(1) + through(2) + kPast,
+       .proxies = 2,
+       .bound = kBound},
+      {.name = "two proxies, faults",
+       .sessions = through(1) + through(2) + kPast,
+       .proxies = 2,
+       .bound = kBound,
+       .faults = kAll},
+      {.name = "reads behind EXEC",
+       .sessions = {"via=1,count=6,multi=7000,keys=3,think-us=1000",
+                    "via=1,count=4,set=500,depth=2,keys=3,think-us=500"}},
+      {.name = "slow threads",
+       .sessions = through(1),
+       .conditions = {.push_delay = Millis(1), .sleeps = 0.05}},
+      {.name = "faults at random",
+       .sessions = through(1) + through(2) + kPast + kSparse,
+       .proxies = 2,
+       .bound = kBound,
+       .conditions = {.sleeps = 0.01},
+       .faults = {.stop_server = 0.3,
+                  .stop_loop = 0.3,
+                  .stop_keeper = 0.3,
+                  .stop_proxy = 0.3,
+                  .restart_proxy = 0.1,
+                  .restart_server = 0.1,
+                  .cut = 0.2,
+                  .cut_trackers = 0.2,
+                  .forget = 1,
+                  .flush = 0.3,
+                  .hold = 0.3,
+                  .lose = 0.3,
+                  .garble = 0.2}},
+  };
+}
+
+// Of the connection that keeps the copies, and of the thread that hears it.
+std::vector<Scenario> of_pushes() {
+  return {
+      {.name = "late pushes, one proxy",
+       .sessions = readers(1) + kWrites + kTransactions,
+       .conditions = kLate},
+      {.name = "late pushes",
+       .sessions = readers(1) + kWrites + kTransactions + kSeldomPast,
+       .bound = kBound,
+       .conditions = kLate},
+      {.name = "lost pushes",
+       .sessions = readers(1) + kSparse,
+       .bound = kBound,
+       .faults = {.lose = 1.5, .hold_min = Millis(200)},
+       .length = seconds(4)},
+      {.name = "lost pushes, copies that stay",
+       .sessions = readers(1) + kSparse,
+       .bound = kBound,
+       .faults = {.lose = 1.5, .hold_min = Millis(200)},
+       .options = {"cache.acl-staleness=10s"},  // or they stay for half a second only
+       .rules = {"match=k*,limit.rate=1000000/s,limit.over=stale"},
+       .length = seconds(4)},
+      {.name = "a stopped proxy",
+       .sessions = readers(1) + Sessions{"via=1,count=4,depth=8,pace-us=20000"} + kSparse,
+       .bound = kBound,
+       .conditions = {.push_delay = Millis(20)},
+       .faults = {.stop_proxy = 0.3, .stop_min = Millis(1100)},
+       .length = seconds(6)},
+      {.name = "a stopped keeper",
+       .sessions = readers(1) + kSparse,
+       .bound = kBound,
+       .faults = {.stop_keeper = 0.5, .stop_min = Millis(1100)},
+       .length = seconds(6)},
+      {.name = "torn fills",
+       .sessions = readers(1) + kPairs,
+       .bound = kBound,
+       .conditions = {.tear = Millis(100)},
+       .length = seconds(10)},
+  };
+}
+
+std::vector<Scenario> of_levels() {
+  return {
+      {.name = "level session",
+       .sessions = across(1) + through(1) + kSeldomPast,
+       .bound = kBound,
+       .level = Level::kSession,
+       .conditions = kLate,
+       .options = {"cache.level=session"}},
+      {.name = "level session, slow threads",
+       .sessions = kFewKeys,
+       .bound = kBound,
+       .level = Level::kSession,
+       .conditions = kSlowThreads,
+       .options = {"cache.level=session"}},
+      {.name = "level session, two proxies",
+       .sessions = across(1, ",set=20") + across(2, ",set=20") + kSeldomPast,
+       .proxies = 2,
+       .bound = kBound,
+       .level = Level::kSession,
+       .faults = kCuts,
+       .options = {"cache.level=session"}},
+      {.name = "level ttl",
+       .sessions = readers(1) + kSparse + kTransactions,
+       .bound = seconds(3),
+       .level = Level::kTtl,
+       .faults = {.lose = 1, .hold_min = Millis(200)},
+       .options = {"cache.level=ttl", "cache.max-staleness=200ms", "cache.expire-after-write=3s",
+                   "cache.acl-staleness=1h"},
+       .length = seconds(6)},
+      {.name = "barriers",
+       .sessions = Sessions{"via=1,count=4,depth=2,keys=8,barrier=100,think-us=500"} + readers(1) +
+                   kSeldomPast,
+       .bound = kBound,
+       .conditions = kLate},
+      {.name = "barriers, slow threads",
+       .sessions = {"via=1,count=4,think-us=1000,keys=2",
+                    "via=1,count=2,barrier=10000,think-us=1000,keys=2",
+                    "via=0,set=10000,think-us=5000,keys=2"},
+       .bound = kBound,
+       .conditions = {.sleeps = 0.02, .sleep_max = Millis(15)},
+       .length = seconds(4)},
+      {.name = "gathered writes",
+       .sessions = readers(1) + Sessions{"via=1,count=6,depth=2,set=10000,think-us=60000,keys=4"} +
+                   kSeldomPast,
+       .bound = kBound,
+       .conditions = kLate,
+       .faults = kCuts,
+       .rules = {"match=k*,coalesce=20ms"}},
+      {.name = "limits",
+       .sessions = through(1),
+       .faults = kCuts,
+       .rules = {"match=k*,limit.rate=300/s,limit.over=delay"}},
+  };
+}
+
+// Of the server, and of what it holds.
+std::vector<Scenario> of_servers() {
+  const Sessions late = {"via=0,set=10000,keys=4,think-us=2200000"};
+  return {
+      {.name = "short lives",
+       .sessions = readers(1) + kShortLives,
+       .bound = kBound,
+       .conditions = {.expires_actively = false}},
+      {.name = "short lives, late fills",
+       .sessions = readers(1) + Sessions{"via=1,px=2000,ttl=200,keys=4,count=2,think-us=50000"},
+       .conditions = {.expires_actively = false},
+       .faults = {.hold = 3, .hold_max = Millis(500)}},
+      {.name = "moved keys",
+       .sessions = Sessions{"via=1,count=4,think-us=1000,keys=4"} + late,
+       .bound = kBound,
+       .conditions = {.loses_keys = ModelServer::Cluster::kMoved},
+       .length = seconds(5)},
+      {.name = "a node that has lost its cluster",
+       .sessions = Sessions{"via=1,count=4,think-us=1000,keys=4"} + late,
+       .bound = kBound,
+       .conditions = {.loses_keys = ModelServer::Cluster::kDown},
+       .length = seconds(5)},
+      {.name = "answers to what was not asked",
+       .sessions = Sessions{"via=1,count=6,depth=64,set=2000,lcs=2000,think-us=1000"},
+       .conditions = {.window_bytes = 400},
+       .faults = {.answer_twice = 20}},
+  };
+}
+
+}  // namespace
+
+const std::vector<Scenario>& scenarios() {
+  static const std::vector<Scenario> all = [] {
+    std::vector<Scenario> out;
+    for (const auto& part : {usual(), of_pushes(), of_levels(), of_servers()})
+      out.insert(out.end(), part.begin(), part.end());
+    for (Scenario& each : library_scenarios()) out.push_back(std::move(each));
+    return out;
+  }();
+  return all;
+}
+
+}  // namespace heatsink::simulation

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server, proxies and clients on a simulated network, with faults; all from one seed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/proxy/options.h"
+#include "tests/consistency/load_spec.h"
+#include "tests/consistency/recorder.h"
+#include "tests/simulation/library_process.h"
+#include "tests/simulation/model_server.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/scheduler.h"
+
+namespace heatsink::simulation {
+
+// How often something goes wrong, per virtual second and process. 0: never.
+struct Faults {
+  double stop_server = 0;     // as SIGSTOP, for stop_min to stop_max
+  double stop_loop = 0;       // one thread of a proxy
+  double stop_keeper = 0;     // the one that keeps the copies
+  double stop_proxy = 0;      // all its threads
+  double restart_proxy = 0;   // kill -9, and a new process
+  double restart_server = 0;  // with the loss of its data
+  double cut = 0;             // each connection with a chance of one half
+  double cut_trackers = 0;    // CLIENT KILL
+  double forget = 0;          // the server forgets what it tracks, and says so
+  double flush = 0;           // of another database
+  double hold = 0;            // a keeper hears nothing for hold_min to hold_max
+  double lose = 0;            // the same, and then its connections are cut, with what was held
+  double garble = 0;          // the server breaks the protocol on the trackers' connections
+  double answer_twice = 0;    // the server answers what has not been asked
+  // Of processes that use the library.
+  double stop_thread = 0;      // any one
+  double stop_link = 0;        // the one that talks to the server
+  double stop_library = 0;     // all
+  double restart_library = 0;  // kill -9, and a new process
+  Nanos stop_min = Millis(1);
+  Nanos stop_max = std::chrono::seconds(3);
+  Nanos hold_min = Millis(50);
+  Nanos hold_max = Millis(600);
+};
+
+// What the processes live with all the time.
+struct Conditions {
+  Nanos push_delay{0};  // so much later the keepers hear everything
+  Nanos tear{0};        // between the two questions of a fill of GET
+  double sleeps = 0;    // this part of the turns of a proxy's thread begins up to sleep_max late
+  Nanos sleep_max = Millis(20);
+  std::size_t window_bytes = NetworkOptions{}.window_bytes;
+  bool expires_actively = true;
+  // If not kNone: the server is a node of a cluster, and becomes this at `loses_keys_at`. Who goes
+  // past the proxies goes to another server, which has the keys then.
+  ModelServer::Cluster loses_keys = ModelServer::Cluster::kNone;
+  Nanos loses_keys_at = std::chrono::seconds(1);
+};
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  std::size_t proxies = 1;
+  std::size_t workers = 2;
+  std::vector<consistency::LoadSpec> sessions;  // `via`: 0 the server, then proxies, libraries
+  LibraryOptions library;
+  std::string key_prefix = "k";
+  proxy::ProxyOptions proxy;
+  NetworkOptions network;
+  Conditions conditions;
+  Faults faults;
+};
+
+class World {
+ public:
+  explicit World(WorldOptions options);
+  ~World();
+  World(const World&) = delete;
+
+  // Plays on for so long in virtual time, then lets what is under way end.
+  void play(Nanos time);
+
+  const consistency::Recorder& recorder() const { return recorder_; }
+  std::uint64_t hits() const;  // reads that were answered from copies
+  std::uint64_t events() const { return scheduler_.events_ran(); }
+
+ private:
+  struct Server;
+  struct ProxyProcess;
+  struct Clients;
+
+  void schedule_fault(double per_second, void (World::*fault)());
+  void stop_server();
+  void stop_loop();
+  void stop_keeper();
+  void stop_proxy();
+  void restart_proxy();
+  void restart_server();
+  void cut();
+  void cut_trackers();
+  void forget();
+  void stop_thread() { libraries_->stop_one(stop_time()); }
+  void stop_link() { libraries_->stop_link(stop_time()); }
+  void stop_library() { libraries_->stop_all(stop_time()); }
+  void restart_library() { libraries_->restart(stop_time()); }
+  void flush();
+  void hold();
+  void lose();
+  void garble();
+  void answer_twice();
+  void hold_for_a_while(bool loses);
+  void expire();
+  Nanos stop_time();
+  void start_proxy(std::size_t which);
+  ProxyProcess* any_proxy();  // null: it is down at the moment
+
+  const WorldOptions options_;
+  std::uint64_t processes_ = 0;  // proxies started so far
+  Scheduler scheduler_;
+  Network network_;
+  consistency::Recorder recorder_;
+  std::vector<net::ResolvedAddress> addresses_;  // of the server, then of the proxies
+  std::unique_ptr<Server> server_, other_;
+  std::vector<std::unique_ptr<ProxyProcess>> proxies_;
+  std::unique_ptr<Libraries> libraries_;
+  std::unique_ptr<Clients> clients_;
+  std::uint64_t hits_of_the_dead_ = 0;
+  bool faulty_ = true;
+};
+
+}  // namespace heatsink::simulation

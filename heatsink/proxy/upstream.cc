@@ -270,6 +270,7 @@ bool Upstream::begin_reply() {
   }
   const bool selects = pending.kind == PendingKind::kSelect;
   if (db_refused_ && !selects && scanner_.type() != '-') {
+    begun_ = false;  // none of it is handed on
     fail("the server refused SELECT but not the command after it");
     return false;
   }

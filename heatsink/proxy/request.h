@@ -25,6 +25,19 @@ namespace heatsink::proxy {
 
 inline constexpr CommandFacts kUnknownCommand{};
 
+// What a request, or the one behind it, waits for.
+enum class Awaited : std::uint8_t {
+  kNothing,
+  kDrain,    // until nothing is in flight
+  kAnswer,   // likewise; but what comes next may go on another connection
+  kPrivate,  // until its private connection is ready
+  kShared,   // until the shared connection is ready
+  kFill,     // until the local copy is there
+  kProof,    // until the copies are proven again
+  kTurn,     // until the limit of its keys lets it through
+  kBarrier,  // likewise, or until its time is over: the client's own BARRIER
+};
+
 // A request is parsed once. Most are answered or sent at once, and then their arguments are views
 // of what was read from the client. One that has to wait keeps its bytes, so that the client's
 // input is free, and what it has waited for: it is looked at again from there.

@@ -23,14 +23,15 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/client_state.h"
+#include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/command_facts.h"
-#include "heatsink/proxy/fill_waiters.h"
-#include "heatsink/proxy/local_reads.h"
+#include "heatsink/proxy/copy_reads.h"
 #include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/refusal_pace.h"
+#include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/proxy/request.h"
@@ -48,10 +49,14 @@ class Worker;
 // Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight.
 //
 // It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
-// command for the other waits (Stall::kDrain), so that effects and replies keep the client's order.
-// Local hits behind commands in flight are queued until the replies before them have been handed
-// on.
-class Session final : public net::FdHandler, public Requester, private ClientState {
+// command for the other waits (Awaited::kDrain), so that effects and replies keep the client's
+// order. Local hits behind commands in flight are queued until the replies before them have been
+// handed on.
+class Session final : public net::FdHandler,
+                      public Requester,
+                      private ReliefClient,
+                      private FillGate,
+                      private ClientState {
  public:
   Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
   ~Session();
@@ -85,8 +90,8 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept) override;
   void reply_lost(Pending& pending, bool begun, const std::string& reason) override;
-  void told(TimePoint at) override { told_at_ = std::max(told_at_, at); }
-  void hold() override { ++holds_; }
+  void told(TimePoint at) override { traffic_.told(at); }
+  void hold() override { ++traffic_.holds; }
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override {
     guess_of(pending.read_only).saw(bytes);
   }
@@ -113,17 +118,6 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   void barrier_passed(std::uint64_t ticket);  // session_barrier.cc
 
  private:
-  enum class Stall : std::uint8_t {
-    kNone,
-    kDrain,    // until nothing is in flight
-    kAnswer,   // likewise; but what comes next may go on another lane
-    kPrivate,  // until its private connection is ready
-    kLane,     // until the shared connection is ready
-    kFill,     // until the local copy is there
-    kProof,    // until the copies are proven again
-    kTurn,     // until the limit of its keys lets it through
-    kBarrier,  // likewise, or until its time is over: the client's own BARRIER
-  };
   enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
   enum class Mode : std::uint8_t {
     kNormal,
@@ -133,15 +127,6 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   };
 
   static constexpr Nanos kLastWords = Millis(100);  // of a stream whose client has left
-
-  // A key of a read that may be served locally.
-  struct LocalKey {
-    std::string_view key;
-    NameHash name;
-    KeyHash hash;
-    const cache::Entry* entry = nullptr;  // null: not hot
-    const cache::Copy* copy = nullptr;    // null: may not be served
-  };
 
   // A read whose reply was too big to share.
   struct Again {
@@ -248,10 +233,7 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   bool admit_oversized(Request& request, Step& step);
   bool admit_keys(Request& request, std::span<const AskedKey> keys, Door door, Step& step);
   std::span<const AskedKey> keys_to_ask(const Request& request);
-  bool may_fill(Request& request, std::span<const LocalKey> missing, const cache::Read& read,
-                Step& step);
-  bool may_fill_missing(Request& request, const std::vector<LocalKey>& keys,
-                        const cache::Read& read, Step& step);
+  Outcome admit_fill(Request& request, std::span<const AskedKey> keys) override;  // FillGate
   Step await_turn(RuleLimit& limit, const AskedKey& key, Nanos wait);
   Step hold_refusal();
   Step stall_for(Nanos wait);
@@ -259,49 +241,20 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   Step refuse(Request& request, std::span<const AskedKey> keys, const Admission::Answer& answer);
   void record_refused(const Request& request, std::span<const AskedKey> keys);
   void spoil_transaction();
-  bool serve_unproven(const Request& request);
-  bool find_unproven(LocalKey& key, const cache::Read& read, TimePoint now);
 
   // session_barrier.cc
   static bool is_ours(const Request& request);
   Step run_ours(Request& request);
   Step run_barrier(Request& request);
   void barrier_late(std::uint64_t ticket);
-  Step await_barrier(Request& request, Stall why);
   bool awaits_barrier(std::uint64_t ticket) const;
   bool waits() const;
 
-  // session_local.cc
-  Right right_to(const Request& request, std::span<const LocalKey> keys) const;
-  bool may_read(const Request& request, std::span<const LocalKey> keys);
-  Step forward_to_prove(Request& request, std::span<const LocalKey> keys);
-  void renew_proof(const Request& request, const Right& right);
-  bool reads_locally(const Request& request) const;
-  static std::shared_ptr<const FillAnswer> take_answer(Request& request);
-  Step read_locally(Request& request);
-  Step read_one(Request& request);
-  Step forward_seen(Request& request, ReadHash which);
-  bool may_be_given(const FillAnswer& answer, TimePoint now) const;
-  static bool outlives_errors(const cache::Entry& entry);
-  static bool outlive_errors(const std::vector<LocalKey>& keys);
-  bool serve_in_outage(const Request& request, LocalKey& key, const cache::Read& read);
-  bool overtakes(const LocalKey& key) const;
-  Step await_proof(Request& request);
-  TimePoint fill_after(const cache::Entry& entry) const;
-  Step read_many(Request& request);
-  LocalKey local_key(std::string_view key) const;
-  cache::Ruling judge(LocalKey& key, const cache::Read& read, TimePoint now) const;
-  template <class JudgeOne>
-  static cache::Ruling judge_twice(std::vector<LocalKey>& keys, JudgeOne judge_one);
-  bool serve_many_in_outage(const Request& request, std::vector<LocalKey>& keys,
-                            const cache::Read& read);
-  cache::Ruling judge_all(std::vector<LocalKey>& keys, const cache::Read& read,
-                          TimePoint now) const;
-  bool join_fills(const std::vector<LocalKey>& keys, const cache::Read& read, TimePoint now);
-  void consider_audits(const Request& request, const std::vector<LocalKey>& keys);
-  void serve_joined(const Request& request, const std::vector<LocalKey>& keys);
-  void serve(std::string_view wire);
-  void record_hit(const Request& request, const LocalKey& key, std::size_t bytes);
+  // ReliefClient
+  void serve(std::string_view wire) override;
+  void await(Awaited what) override { stall(what); }
+  void await_barrier(Request& request, Awaited what) override;
+  void renew_proof(const Request& request, const Right& right) override;
 
   // session_coalesce.cc
   std::optional<Step> try_coalesce(Request& request);
@@ -317,8 +270,8 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   Upstream* in_right_db(Upstream& lane, Request& request, Step& step);
   bool right_db(Upstream& lane);
   void pin();
-  enum class Awaited : std::uint8_t { kNo, kYes };
-  void introduce(Awaited awaited = Awaited::kNo);
+  enum class Introduction : std::uint8_t { kDropped, kAwaited };  // its reply
+  void introduce(Introduction how = Introduction::kDropped);
   void introduce_if_owed();
   Step no_lane(Request& request, Step step);
   Upstream* without_lane(Request& request, std::string&& reason, Step& step);
@@ -326,7 +279,7 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   void give_back(bool clean);
   bool may_leave_private() const;
   bool has_state() const;
-  Step stall(Stall why);
+  Step stall(Awaited why);
   Step begin_oversized(Request& request);
   std::size_t stream_on(std::string_view bytes);
   void ask_next_again();
@@ -397,16 +350,14 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   bool resume_due_ = false;  // likewise resume()
   TimePoint output_progress_{};
   TimePoint waits_since_{};  // when it asked for what is not answered yet; not set: all is
-  std::uint32_t holds_ = 0;  // replies that wait for the tracker: nothing is written
 
-  Stall stall_ = Stall::kNone;
+  Awaited stall_ = Awaited::kNothing;
   std::unique_ptr<Request> waiting_;  // that the next one waits behind, if it could not go on
   Mode mode_ = Mode::kNormal;
-  std::uint64_t sent_ = 0;      // requests on their way, ever
-  std::uint64_t received_ = 0;  // replies to them, ever
+  ClientTraffic traffic_;
   ReplyQueue::Ticket last_effect_ =
       ReplyQueue::kNone;  // of the last command that was not read-only
-  std::uint64_t in_flight() const { return sent_ - received_; }
+  std::uint64_t in_flight() const { return traffic_.in_flight(); }
   // Bytes that one client, and all together, may be owed on a shared connection before what is
   // known to be big goes elsewhere: about a millisecond.
   static constexpr std::uint64_t kOwedMax = 1024 * 1024;
@@ -420,14 +371,12 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
 
   ReplyQueue replies_;
   std::deque<Again> again_;        // of tickets in replies_, in their order
-  TimePoint told_at_{};            // the server last told it something before this
   std::uint64_t last_ticket_ = 0;  // of Request::Waited::ticket
   net::TimerId barrier_timer_ = 0;
   std::unique_ptr<Admission> admission_;  // null: no rule has a limit
+  CopyReads copy_reads_;
   RefusalPace refusals_;
   net::TimerId turn_timer_ = 0;
-  // Names (by hash) that commands in flight touch: not served locally until those are answered.
-  std::bitset<512> in_flight_names_;
   std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
   struct Offered {
     std::unique_ptr<Wait> wait;

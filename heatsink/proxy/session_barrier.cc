@@ -53,7 +53,7 @@ Session::Step Session::run_ours(Request& request) {
   if (!equals_ignoring_case(what, "help") || request.args().size() != 2)
     return reply_error("ERR unknown subcommand or wrong number of arguments for '" +
                        printable(what, 128) + "'. Try HEATSINK HELP.");
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   ByteBuffer help;
   resp::append_array_header(help, static_cast<std::int64_t>(kHelp.size()));
   for (const std::string_view line : kHelp) resp::append_simple(help, line);
@@ -70,7 +70,7 @@ Session::Step Session::run_barrier(Request& request) {
   if (request.args().size() > 3 || timeout == Millis(0))
     return reply_error(
         "ERR heatsink: the timeout of HEATSINK BARRIER must be 1 to 60000 milliseconds");
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   using Barrier = Request::Waited::Barrier;
   switch (request.has_waited() ? request.waited().barrier : Barrier::kNone) {
     case Barrier::kPassed:
@@ -85,19 +85,19 @@ Session::Step Session::run_barrier(Request& request) {
   }
   if (!worker_.shared().options.cache_enabled) return reply("+OK\r\n");
   worker_.copies().forget_fills_asked_before(request.now);
-  const Step step = await_barrier(request, Stall::kBarrier);
+  await_barrier(request, Awaited::kBarrier);
   const std::uint64_t ticket = request.waited().ticket;
   barrier_timer_ = worker_.loop().call_after(timeout, [worker = &worker_, id = id_, ticket] {
     if (Session* late = worker->session(id)) late->barrier_late(ticket);
   });
-  return step;
+  return Step::kStall;
 }
 
-Session::Step Session::await_barrier(Request& request, Stall why) {
+void Session::await_barrier(Request& request, Awaited what) {
   request.waited().barrier = Request::Waited::Barrier::kAsked;
   request.waited().ticket = ++last_ticket_;
   worker_.copies().ask_barrier(id_, last_ticket_);
-  return stall(why);
+  stall(what);
 }
 
 void Session::barrier_passed(std::uint64_t ticket) {
@@ -121,11 +121,12 @@ bool Session::awaits_barrier(std::uint64_t ticket) const {
 }
 
 bool Session::waits() const {
-  return offered_ || ((stall_ == Stall::kDrain || stall_ == Stall::kAnswer) && in_flight() > 0) ||
-         (stall_ == Stall::kFill && waiting_->waited().answer == nullptr) ||
-         ((stall_ == Stall::kProof || stall_ == Stall::kBarrier) &&
+  return offered_ ||
+         ((stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) && in_flight() > 0) ||
+         (stall_ == Awaited::kFill && waiting_->waited().answer == nullptr) ||
+         ((stall_ == Awaited::kProof || stall_ == Awaited::kBarrier) &&
           waiting_->waited().barrier == Request::Waited::Barrier::kAsked) ||
-         (stall_ == Stall::kTurn && (admission_->waits() || refusals_.waits()));
+         (stall_ == Awaited::kTurn && (admission_->waits() || refusals_.waits()));
 }
 
 }  // namespace heatsink::proxy

@@ -24,7 +24,7 @@ std::optional<Session::Step> Session::try_coalesce(Request& request) {
   if (write) {
     if (const std::optional<Step> step = coalesce(request, *write)) return step;
   }
-  return coalescing_ > 0 ? std::optional(stall(Stall::kDrain)) : std::nullopt;
+  return coalescing_ > 0 ? std::optional(stall(Awaited::kDrain)) : std::nullopt;
 }
 
 std::optional<Session::Step> Session::coalesce(Request& request, const Coalescible& write) {
@@ -39,7 +39,7 @@ std::optional<Session::Step> Session::coalesce(Request& request, const Coalescib
   const Upstreams::Shared shared = worker_.upstreams().shared(protocol_);
   if (shared.connection == nullptr || !(shared.connection->knows_db(db_))) return std::nullopt;
   if (!lane.waits(line, window, request.now)) return std::nullopt;
-  if (in_flight() > coalescing_) return stall(Stall::kDrain);
+  if (in_flight() > coalescing_) return stall(Awaited::kDrain);
   if (Step step = Step::kDone; is_limited() && !admit(request, Door::kUpstream, step)) return step;
   if (private_) give_back(true);
   const bool silent = take_silence();
@@ -58,14 +58,14 @@ void Session::note_coalesced(const Request& request) {
   note_keys(request, counted);
   worker_.count().add(Count::kCommands);
   worker_.count().add(Count::kGathered);
-  ++sent_;
+  ++traffic_.sent;
   last_effect_ = replies_.expect();
   ++coalescing_;
 }
 
 void Session::coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) {
   --coalescing_;
-  ++received_;
+  ++traffic_.received;
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
     return;

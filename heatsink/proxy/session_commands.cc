@@ -37,7 +37,7 @@ Session::Step Session::run_select(Request& request) {
   std::uint32_t db = 0;
   if (request.args().size() != 2 || !parse_number(request.args()[1], db))
     return forward(request, false);
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
   Upstream* lane = lane_for(request, user_ == User::kOther, step);
   if (lane == nullptr) return no_lane(request, step);
@@ -47,7 +47,7 @@ Session::Step Session::run_select(Request& request) {
   }
   lane->set_db(lane == private_.get() ? db : Upstream::kUnknownDb);
   send_on(*lane, request, PendingKind::kSelectDb, db);
-  stall(Stall::kDrain);  // what comes next belongs to the database that the answer decides
+  stall(Awaited::kDrain);  // what comes next belongs to the database that the answer decides
   return Step::kDone;
 }
 
@@ -61,7 +61,7 @@ Session::Step Session::run_auth(Request& request) {
 // the server refuses SELECT).
 Session::Step Session::authenticate(Request& request, std::string_view user, std::uint32_t protocol,
                                     std::optional<std::string_view> name) {
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
   Upstream* lane = can_log_in() ? private_lane(request, step) : strangers_lane(request, step);
   if (lane == nullptr) return no_lane(request, step);
@@ -70,13 +70,13 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
   if (user_ == User::kShared && !stays_own && is_anonymous) {
     // The new user may not be allowed to. Awaited, since some servers (Redis 8.0.2, Valkey 8.1.1)
     // forget to answer a wrong password that is not alone.
-    introduce(Awaited::kYes);
-    return stall(Stall::kDrain);
+    introduce(Introduction::kAwaited);
+    return stall(Awaited::kDrain);
   }
   auth_user_ = user;
   auth_name_ = name;
   send_on(*lane, request, PendingKind::kAuth, protocol);
-  stall(Stall::kDrain);
+  stall(Awaited::kDrain);
   return Step::kDone;
 }
 
@@ -127,11 +127,11 @@ Session::Step Session::run_hello(Request& request) {
 
 Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      std::optional<std::string_view> name) {
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   const Upstreams::Shared lane = worker_.upstreams().shared(protocol);
   if (lane.connection == nullptr && lane.down == nullptr) {
     worker_.upstreams().await_shared(protocol, *this);
-    return stall(Stall::kLane);
+    return stall(Awaited::kShared);
   }
   if (lane.connection == nullptr) {
     worker_.count().add(Count::kUpstreamErrors);
@@ -146,7 +146,7 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
 }
 
 Session::Step Session::run_client(Request& request) {
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   // The server has an error for a subscriber's.
   if (hears_messages_ && protocol_ == resp::Protocol::kResp2) return forward(request, true);
   const std::string_view what = request.args()[1];
@@ -204,7 +204,7 @@ Channels& Session::channels_of(const Request& request) {
 Session::Step Session::run_subscribe(Request& request) {
   Channels& set = channels_of(request);
   const bool adds = request.command->name.find("unsub") == std::string::npos;
-  if (!adds && subscribes_in_flight()) return stall(Stall::kDrain);
+  if (!adds && subscribes_in_flight()) return stall(Awaited::kDrain);
   Step step = Step::kDone;
   Upstream* lane = private_lane(request, step);
   if (lane == nullptr) return no_lane(request, step);
@@ -231,14 +231,14 @@ Session::Step Session::run_subscribe(Request& request) {
 // MONITOR is confirmed and then streams; SYNC and PSYNC speak the replication protocol from the
 // first byte.
 Session::Step Session::run_raw(Request& request) {
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
   Upstream* lane = private_lane(request, step);
   if (lane == nullptr) return no_lane(request, step);
   pin();
   if (request.command->name == "monitor") {
     send_on(*lane, request, PendingKind::kMonitor, 0);
-    stall(Stall::kDrain);
+    stall(Awaited::kDrain);
     return Step::kDone;
   }
   lane->relay_raw(request.raw);
@@ -256,7 +256,7 @@ Session::Step Session::run_wait(Request& request) {
 }
 
 Session::Step Session::run_reset() {
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   told(worker_.loop().clock());  // by a MONITOR stream, perhaps
   if (private_) give_back(false);
   protocol_ = resp::Protocol::kResp2;
@@ -278,7 +278,7 @@ Session::Step Session::run_reset() {
 }
 
 Session::Step Session::run_quit() {
-  if (in_flight() > 0 && mode_ != Mode::kRaw) return stall(Stall::kDrain);
+  if (in_flight() > 0 && mode_ != Mode::kRaw) return stall(Awaited::kDrain);
   reply("+OK\r\n");
   close_when_flushed();
   return Step::kDone;

@@ -15,7 +15,7 @@
 namespace heatsink::proxy {
 
 Session::Step Session::run_script_debug(Request& request) {
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   const bool syncs = request.args().size() == 3 && equals_ignoring_case(request.args()[2], "sync");
   const bool wanted =
       syncs || (request.args().size() == 3 && equals_ignoring_case(request.args()[2], "yes"));
@@ -34,10 +34,10 @@ Session::Step Session::run_script_debug(Request& request) {
   pin();
   if (!lane->owes_nothing()) {  // the server refuses it while there are replies to be sent
     send_mark(*lane);
-    return stall(Stall::kDrain);
+    return stall(Awaited::kDrain);
   }
   send_on(*lane, request, PendingKind::kDebug, wanted ? 1 : 0);
-  stall(Stall::kAnswer);
+  stall(Awaited::kAnswer);
   return Step::kDone;
 }
 
@@ -50,7 +50,7 @@ void Session::debug_answered(bool ok, bool wanted) {
 }
 
 Session::Step Session::run_in_debugger(Request& request) {
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   if (debugger_ == Debugger::kRefused) {
     return reply_error(
         "ERR heatsink: SCRIPT DEBUG was refused, so this script is not run; send SCRIPT DEBUG NO "

@@ -43,7 +43,11 @@ Session::Step Session::carry_out(Request& request) {
   }
   if (mode_ == Mode::kRaw) return dispatch_raw(request);
   if (request.command == nullptr && is_ours(request)) return run_ours(request);
-  if (request.facts->local != nullptr && reads_locally(request)) return read_locally(request);
+  if (copy_reads_.applies(request)) {
+    const Outcome outcome = copy_reads_.look(request);
+    if (outcome == Outcome::kPass) return forward(request, false);
+    return outcome == Outcome::kAnswered ? Step::kDone : Step::kStall;
+  }
   const bool refused = request.command == nullptr || !request.has_right_arity();
   // It will change nothing; but a refused EXEC ends its transaction.
   const bool ends = in_multi_ && request.route == Route::kExec;
@@ -149,7 +153,7 @@ Session::Step Session::send_on(Upstream& lane, Request& request, PendingKind kin
   if (in_multi_ && is_queued(request.route)) ++transaction_queued_;
   worker_.count().add(Count::kCommands);
   worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
-  ++sent_;
+  ++traffic_.sent;
   const bool harmless = request.facts->tells_nothing ||
                         (request.command != nullptr && request.command->has(resp::kReadonly));
   Pending pending = make_pending(request, kind, number);
@@ -182,10 +186,8 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.flush = transaction_flush_;
     pending.changes_access = transaction_changes_access_;
     // They have been forgotten if what was queued has been answered before EXEC came.
-    pending.keys.for_each([this](const TouchedKey& key) {
-      in_flight_names_.set(key.name.value % in_flight_names_.size());
-    });
-    if (pending.unknown_keys) in_flight_names_.set();
+    pending.keys.for_each([this](const TouchedKey& key) { traffic_.touch(key.name); });
+    if (pending.unknown_keys) traffic_.touch_all();
   }
   note_keys(request, pending);
   if (executes && request.route != Route::kBlocking) worker_.copies().begin_writes(pending);
@@ -214,7 +216,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
   (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
   (queued ? transaction_flush_ : pending.flush) |= flush;
   (queued ? transaction_changes_access_ : pending.changes_access) |= facts.changes_access;
-  if (unknown) in_flight_names_.set();
+  if (unknown) traffic_.touch_all();
   // Of a write each key has its part of the request.
   const auto written = static_cast<std::uint32_t>(std::min<std::size_t>(
       request.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
@@ -222,7 +224,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
     const std::string_view key = request.args()[ref.arg];
     const NameHash name = name_hash(request, ref.arg);
     const KeyHash hash = in_db(name, db_);
-    in_flight_names_.set(name.value % in_flight_names_.size());
+    traffic_.touch(name);
     // A tracking connection of another proxy, or of the library, may come through this one.
     const bool is_heartbeat = server_knows_best_ && is_heartbeat_key(key);
     if (!is_heartbeat) {

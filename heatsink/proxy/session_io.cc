@@ -20,10 +20,12 @@ Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::stri
       id_(id),
       address_(worker.shared().client_names.enter(peer, worker.loop().now())),
       socket_(std::move(socket)),
-      memory_(worker.shared().memory) {
+      memory_(worker.shared().memory),
+      admission_(worker.shared().limits ? std::make_unique<Admission>(*worker.shared().limits)
+                                        : nullptr),
+      copy_reads_(worker.parts(), {id, address_, *this, traffic_, *this},
+                  admission_ ? static_cast<FillGate*>(this) : nullptr) {
   become(fresh_user());
-  if (Limits* limits = worker.shared().limits.get())
-    admission_ = std::make_unique<Admission>(*limits);
 }
 
 void Session::become(User user, std::string_view name) {
@@ -90,11 +92,11 @@ void Session::note_waiting(std::size_t consumed, TimePoint now) {
   const bool waits_by_nature = wait_ != nullptr || mode_ != Mode::kNormal || subscribed();
   if (waits_by_nature) waits_since_ = {};
   if (waits_by_nature || waits_since_ != TimePoint{}) return;
-  if (consumed > 0 || stall_ != Stall::kNone) waits_since_ = now;
+  if (consumed > 0 || stall_ != Awaited::kNothing) waits_since_ = now;
 }
 
 bool Session::is_answered() const {
-  return in_flight() == 0 && stall_ == Stall::kNone && !throttled_ && again_.empty();
+  return in_flight() == 0 && stall_ == Awaited::kNothing && !throttled_ && again_.empty();
 }
 
 // REQUIRES that all replies so far have been taken.
@@ -112,7 +114,7 @@ void Session::resume() {
 }
 
 void Session::go_on_with_input() {
-  stall_ = Stall::kNone;
+  stall_ = Awaited::kNothing;
   throttled_ = false;
   const TimePoint now = worker_.loop().clock();
   if (waiting_ != nullptr) look_again(now);
@@ -144,7 +146,7 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
   std::size_t used = 0;
   while (used < bytes.size() && !closed_ && !closing_) {
     if (!may_parse()) {
-      throttled_ = stall_ == Stall::kNone;
+      throttled_ = stall_ == Awaited::kNothing;
       break;
     }
     std::size_t size = 0;
@@ -208,7 +210,7 @@ bool Session::refuse_tls(std::string_view bytes) {
 }
 
 bool Session::may_parse() const {
-  if (stall_ != Stall::kNone || !again_.empty()) return false;
+  if (stall_ != Awaited::kNothing || !again_.empty()) return false;
   // Clients are known to send a million commands before they read: what that makes is kept, in
   // reason.
   if (output_.size() + replies_.kept_bytes() > kept_at_most(4)) return false;
@@ -221,7 +223,7 @@ bool Session::may_parse() const {
 
 bool Session::may_read() const {
   if (closed_ || closing_ || input_ended_) return false;
-  return input_.size() < kStalledInputMax || (stall_ == Stall::kNone && !throttled_);
+  return input_.size() < kStalledInputMax || (stall_ == Awaited::kNothing && !throttled_);
 }
 
 void Session::set_interest() {
@@ -264,8 +266,8 @@ void Session::end_stream() {
 
 void Session::finish_if_done() {
   if (closed_ || !(closing_ || input_ended_)) return;
-  if (!output_.empty() || in_flight() > 0 || holds_ > 0) return;
-  if (closing_ || (stall_ == Stall::kNone && !throttled_ && again_.empty())) close();
+  if (!output_.empty() || in_flight() > 0 || traffic_.holds > 0) return;
+  if (closing_ || (stall_ == Awaited::kNothing && !throttled_ && again_.empty())) close();
 }
 
 void Session::close_when_flushed() {
@@ -300,7 +302,7 @@ void Session::on_writable() {
 
 void Session::flush() {
   flush_due_ = false;
-  if (closed_ || holds_ > 0) return;
+  if (closed_ || traffic_.holds > 0) return;
   if (!socket_) output_.clear();
   while (!output_.empty()) {
     const net::IoResult result = socket_.write(output_.data(), output_.size());

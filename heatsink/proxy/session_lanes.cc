@@ -8,7 +8,7 @@
 
 namespace heatsink::proxy {
 
-Session::Step Session::stall(Stall why) {
+Session::Step Session::stall(Awaited why) {
   stall_ = why;
   return Step::kStall;
 }
@@ -51,14 +51,14 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
     return server_is_down(request, std::exchange(request.waited().lane_error, {}), step);
   if (!private_) {
     if (in_flight() > 0) {
-      step = stall(Stall::kDrain);
+      step = stall(Awaited::kDrain);
       return nullptr;
     }
     std::string error;
     if (!acquire(error, urgent)) return without_lane(request, std::move(error), step);
   }
   if (!private_->ready()) {
-    step = stall(Stall::kPrivate);
+    step = stall(Awaited::kPrivate);
     return nullptr;
   }
   return private_.get();
@@ -94,13 +94,13 @@ Upstream* Session::shared_lane(Request& request, Step& step) {
       return server_is_down(request, *lane.down, step);
     }
     worker_.upstreams().await_shared(protocol_, *this);
-    step = stall(Stall::kLane);
+    step = stall(Awaited::kShared);
     return nullptr;
   }
   if (lane.connection->unsent() >
       worker_.shared().options.stream_threshold.count) {  // the server is slow to read
     worker_.upstreams().await_shared(protocol_, *this);
-    step = stall(Stall::kLane);
+    step = stall(Awaited::kShared);
     return nullptr;
   }
   return in_right_db(*lane.connection, request, step);
@@ -110,7 +110,7 @@ Upstream* Session::in_right_db(Upstream& lane, Request& request, Step& step) {
   if (request.has_waited() && !request.waited().db_error.empty())
     return without_lane(request, std::exchange(request.waited().db_error, {}), step);
   if (right_db(lane)) return &lane;
-  step = stall(Stall::kDrain);
+  step = stall(Awaited::kDrain);
   return nullptr;
 }
 
@@ -122,7 +122,7 @@ bool Session::right_db(Upstream& lane) {
   if (lane.login() == Upstream::Login::kNone && user_ != User::kOther) return true;  // for AUTH
   const bool own = &lane == private_.get();
   const bool known = !own && lane.knows_db(db_);
-  if (!known) ++sent_;
+  if (!known) ++traffic_.sent;
   // A private one has no other user: it is where this SELECT leaves it.
   lane.set_db(known || own ? db_ : Upstream::kUnknownDb);
   lane.send_select(db_, known ? nullptr : this);
@@ -148,18 +148,18 @@ void Session::introduce_if_owed() {
 // Gives the private connection the client's name and library. HELLO, not CLIENT SETNAME: it is
 // allowed to each user and noted in no ACL LOG. Of the library there is no such way, so the server
 // is told of it while it takes the connection for the proxy's.
-void Session::introduce(Awaited awaited) {
+void Session::introduce(Introduction how) {
   introduced_ = true;
   const bool bare = private_->login() == Upstream::Login::kNone;
-  const auto tell = [this, awaited](std::initializer_list<std::string_view> args) {
+  const auto tell = [this, how](std::initializer_list<std::string_view> args) {
     ByteBuffer request;
     resp::append_request(request, args);
     Pending pending;
     pending.kind = PendingKind::kOwn;
-    if (awaited == Awaited::kYes) {
+    if (how == Introduction::kAwaited) {
       pending.session = this;
       pending.silent = true;
-      ++sent_;
+      ++traffic_.sent;
     }
     private_->send(request.view(), std::move(pending));
   };
@@ -187,12 +187,23 @@ void Session::give_back(bool clean) {
   worker_.upstreams().give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
+void Session::renew_proof(const Request& request, const Right& right) {
+  const bool free = private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
+                    private_->unsent() == 0;
+  if (!free) return;
+  worker_.count().add(Count::kProofsRenewed);
+  Pending pending;
+  pending.kind = PendingKind::kOwn;
+  pending.proves = std::make_unique<AskedRight>(AskedRight{right, request.now});
+  private_->send(request.raw, std::move(pending));
+}
+
 void Session::private_ready() {
   if (!again_.empty()) {
     ask_next_again();
     return;
   }
-  if (stall_ == Stall::kPrivate) worker_.resume_later(*this);
+  if (stall_ == Awaited::kPrivate) worker_.resume_later(*this);
 }
 
 // Before it was ready: only the command that waits for it is concerned. After: the state that the
@@ -202,7 +213,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   const bool state_lost = has_state();
   pinned_ = introduced_ = lent_name_ = false;
   if (closed_) return failed;
-  if (stall_ == Stall::kPrivate) {
+  if (stall_ == Awaited::kPrivate) {
     waiting_->waited().lane_error = reason;
     worker_.resume_later(*this);
   } else if (!again_.empty()) {
@@ -232,17 +243,17 @@ void Session::server_left() {
 }
 
 void Session::shared_settled() {
-  if (stall_ == Stall::kLane) worker_.resume_later(*this);
+  if (stall_ == Awaited::kShared) worker_.resume_later(*this);
 }
 
 void Session::release_hold() {
-  if (closed_ || holds_ == 0 || --holds_ > 0) return;
+  if (closed_ || traffic_.holds == 0 || --traffic_.holds > 0) return;
   worker_.flush_later(*this);
   if (throttled_) worker_.resume_later(*this);
 }
 
 void Session::answer(std::shared_ptr<const FillAnswer> answer) {
-  if (closed_ || stall_ != Stall::kFill || waiting_ == nullptr) return;
+  if (closed_ || stall_ != Awaited::kFill || waiting_ == nullptr) return;
   waiting_->waited().answer = std::move(answer);
   worker_.resume_later(*this);
 }
@@ -323,7 +334,7 @@ void Session::ask_next_again() {
     pending.ticket = next.ticket;
     pending.keys = std::move(next.keys);
     pending.read_only = true;
-    ++sent_;
+    ++traffic_.sent;
     next.sent = true;
     private_->send(next.request, std::move(pending));
     return;

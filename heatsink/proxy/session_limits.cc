@@ -11,14 +11,14 @@ namespace heatsink::proxy {
 using Word = Admission::Answer::Word;
 
 Session::Step Session::dispatch_limited(Request& request) {
-  const std::uint64_t sent_before = sent_;
+  const std::uint64_t sent_before = traffic_.sent;
   const std::uint32_t refused_before = refusals_.in_row();
   Step step = Step::kDone;
-  const bool counts_hits = worker_.shared().limits->has_hits() && request.facts->local != nullptr &&
-                           mode_ != Mode::kRaw && reads_locally(request);
+  const bool counts_hits =
+      worker_.shared().limits->has_hits() && mode_ != Mode::kRaw && copy_reads_.applies(request);
   if (!counts_hits || admit(request, Door::kLocal, step)) step = carry_out(request);
   if (step == Step::kDone && admission_) {
-    admission_->end(sent_ != sent_before);
+    admission_->end(traffic_.sent != sent_before);
     if (refusals_.in_row() == refused_before) refusals_.passed();
   }
   return step;
@@ -64,27 +64,13 @@ std::span<const AskedKey> Session::keys_to_ask(const Request& request) {
 
 // ---- the reads that ask the tracker for copies: once for all who wait for the same
 
-bool Session::may_fill(Request& request, std::span<const LocalKey> missing, const cache::Read& read,
-                       Step& step) {
-  if (admission_->has_passed(Door::kUpstream)) return true;
-  std::vector<AskedKey>& keys = worker_.asked_keys();
-  keys.clear();
-  for (const LocalKey& key : missing) {
-    const bool joins =
-        worker_.copies().joins_fill(*key.entry, hash_read(key.hash, read), fill_after(*key.entry));
-    if (!joins) keys.push_back({key.key, key.hash, false});
-  }
-  if (!admit_keys(request, keys, Door::kUpstream, step)) return false;
+Outcome Session::admit_fill(Request& request, std::span<const AskedKey> keys) {
+  if (admission_->has_passed(Door::kUpstream)) return Outcome::kPass;
+  Step step = Step::kDone;
+  if (!admit_keys(request, keys, Door::kUpstream, step))
+    return step == Step::kStall ? Outcome::kWaits : Outcome::kAnswered;
   if (!keys.empty()) admission_->spend();
-  return true;
-}
-
-bool Session::may_fill_missing(Request& request, const std::vector<LocalKey>& keys,
-                               const cache::Read& read, Step& step) {
-  std::vector<LocalKey> missing;
-  for (LocalKey key : keys)
-    if (judge(key, read, request.now) != cache::Ruling::kServe) missing.push_back(key);
-  return may_fill(request, missing, read, step);
+  return Outcome::kPass;
 }
 
 // ---- waiting
@@ -107,7 +93,7 @@ Session::Step Session::stall_for(Nanos wait) {
   turn_timer_ = worker_.loop().call_after(wait, [worker = &worker_, id = id_] {
     if (Session* waiting = worker->session(id)) waiting->turn_came();
   });
-  return stall(Stall::kTurn);
+  return stall(Awaited::kTurn);
 }
 
 void Session::turn_came() {
@@ -118,7 +104,7 @@ void Session::turn_came() {
   } else {
     admission_->turn_came();
   }
-  if (stall_ == Stall::kTurn) worker_.resume_later(*this);
+  if (stall_ == Awaited::kTurn) worker_.resume_later(*this);
 }
 
 // ---- refused
@@ -128,7 +114,7 @@ Session::Step Session::refuse(Request& request, std::span<const AskedKey> keys,
   Limits& limits = *worker_.shared().limits;
   RuleLimit& limit = *answer.limit;
   const AskedKey refused = *answer.key;
-  if (limit.terms().over == LimitTerms::Over::kStale && serve_unproven(request)) {
+  if (limit.terms().over == LimitTerms::Over::kStale && copy_reads_.serve_stale(request)) {
     limits.count(limit, LimitOutcome::kStale, refused.hash, request.now);
     return Step::kDone;
   }
@@ -162,42 +148,5 @@ void Session::record_refused(const Request& request, std::span<const AskedKey> k
 // The server must not run a transaction of which a command is missing. It is told one that it does
 // not know, and then answers EXEC as it does whenever it has refused to queue a command.
 void Session::spoil_transaction() { private_->send_own({"HEATSINK", "LIMITED"}); }
-
-// From copies that nothing need prove, where the rule of each key that is not proven asks for that.
-// Not behind the client's own commands in flight on that key, and not for users who have not proven
-// that they may read it.
-bool Session::serve_unproven(const Request& request) {
-  if (request.facts->local == nullptr || !reads_locally(request)) return false;
-  const Join join = request.facts->local->join;
-  const bool many = join == Join::kArray || (join == Join::kSum && request.args().size() > 2);
-  const std::size_t count = many ? request.args().size() - 1 : 1;
-  if (count > kJoinedKeysMax) return false;
-  const cache::Read read =
-      many ? cache::Read{read_of_each(*request.facts->local).number, {}} : request.read();
-  std::vector<LocalKey> keys;
-  for (const std::string_view name : std::span(request.args()).subspan(1, count)) {
-    keys.push_back(local_key(name));
-    if (!find_unproven(keys.back(), read, request.now)) return false;
-  }
-  if (user_ == User::kOther && !may_read(request, keys)) return false;
-  worker_.count_hit(*request.facts->local);
-  if (many) {
-    serve_joined(request, keys);
-  } else {
-    const std::string_view wire = keys.front().copy->reply_in(protocol_ == resp::Protocol::kResp3);
-    record_hit(request, keys.front(), wire.size());
-    serve(wire);
-  }
-  return true;
-}
-
-bool Session::find_unproven(LocalKey& key, const cache::Read& read, TimePoint now) {
-  if (key.entry == nullptr) return false;
-  const RuleLimit* const limit = worker_.shared().limits->of(key.key, key.hash);
-  if (limit == nullptr || limit->terms().over != LimitTerms::Over::kStale)
-    return judge(key, read, now) == cache::Ruling::kServe;
-  key.copy = cache::unproven_copy(*key.entry, read, now, limit->terms().stale_max);
-  return key.copy != nullptr;
-}
 
 }  // namespace heatsink::proxy

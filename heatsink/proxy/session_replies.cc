@@ -83,6 +83,11 @@ void Session::note_output() {
 
 bool Session::congested() const { return output_.size() + replies_.kept_bytes() > kept_at_most(2); }
 
+void Session::serve(std::string_view wire) {
+  worker_.count().add(Count::kCommands);
+  if (!take_silence()) add_reply(wire);
+}
+
 Session::Step Session::reply(std::string_view wire) {
   worker_.count().add(Count::kCommands);
   if (!take_silence()) add_reply(wire);
@@ -98,7 +103,7 @@ Session::Step Session::reply_error(std::string_view text) {
 
 void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                          std::string_view kept) {
-  ++received_;
+  ++traffic_.received;
   owed_ -= pending.expected;
   if (closed_) {
     if (in_flight() == 0) worker_.bury(*this);
@@ -219,13 +224,13 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_vie
 void Session::after_reply() {
   if (closed_ || offered_) return;
   if (in_flight() == 0) {
-    in_flight_names_.reset();
+    traffic_.names.reset();
     if (!again_.empty()) {
       ask_next_again();
-    } else if (private_ && may_leave_private() && stall_ != Stall::kDrain) {
+    } else if (private_ && may_leave_private() && stall_ != Awaited::kDrain) {
       give_back(true);
     }
-    if (stall_ == Stall::kDrain || stall_ == Stall::kAnswer) worker_.resume_later(*this);
+    if (stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) worker_.resume_later(*this);
     if (closing_ || input_ended_) worker_.flush_later(*this);
   }
   go_on();
@@ -271,7 +276,7 @@ void Session::follow_protocol() {
 
 // One connection, many clients: what was under way on it when it broke is answered one by one.
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
-  ++received_;
+  ++traffic_.received;
   owed_ -= pending.expected;
   told(worker_.loop().clock());
   if (closed_) {

@@ -27,23 +27,23 @@ Session::Step Session::run_multi(Request& request) {
   if (lane == nullptr) return begin_failed_transaction(std::move(request.waited().refusal));
   send_on(*lane, request, PendingKind::kMulti, 0);
   in_multi_ = true;
-  stall(Stall::kAnswer);
+  stall(Awaited::kAnswer);
   return Step::kDone;
 }
 
 // It is refused without the server when there is no connection for it, or by a limit. What the
 // server refuses leads to the same as without a proxy.
 Session::Step Session::run_watch(Request& request) {
-  const std::uint64_t sent_before = sent_;
+  const std::uint64_t sent_before = traffic_.sent;
   const Step step = forward(request, true);
-  if (step == Step::kDone) (sent_ != sent_before ? watching_ : watch_refused_) = true;
+  if (step == Step::kDone) (traffic_.sent != sent_before ? watching_ : watch_refused_) = true;
   return step;
 }
 
 // A server whose script keeps it busy takes UNWATCH, but no SELECT: nothing need be sent.
 Session::Step Session::run_unwatch(Request& request) {
   if (!has_state()) {
-    if (in_flight() > 0) return stall(Stall::kDrain);
+    if (in_flight() > 0) return stall(Awaited::kDrain);
     watch_refused_ = false;
     return reply("+OK\r\n");
   }
@@ -54,7 +54,7 @@ Session::Step Session::run_unwatch(Request& request) {
 
 Session::Step Session::begin_failed_transaction(std::string&& why) {
   if (closing_) return Step::kDone;  // upstream.on-down
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   in_multi_ = true;
   transaction_refusal_ = std::move(why);
   return reply("+OK\r\n");
@@ -109,7 +109,7 @@ void Session::forget_transaction() {
 
 Session::Step Session::in_failed_transaction(Request& request) {
   const bool executes = request.route == Route::kExec;
-  if (in_flight() > 0) return stall(Stall::kDrain);
+  if (in_flight() > 0) return stall(Awaited::kDrain);
   if (request.route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");
   if (request.route == Route::kWatch) return reply_error("ERR WATCH inside MULTI is not allowed");
   if (!executes && request.route != Route::kDiscard) return reply_error(transaction_refusal_);

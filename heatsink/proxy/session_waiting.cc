@@ -32,7 +32,7 @@ Session::Step Session::send_waiting(Upstream& lane, Request& request) {
   wait_ = std::make_unique<Wait>(Taking(request.args()), ended, worker_.loop().clock());
   send_mark(lane);
   send_on(lane, request, PendingKind::kWaiting, 0);
-  stall(Stall::kAnswer);
+  stall(Awaited::kAnswer);
   return Step::kDone;
 }
 
@@ -50,7 +50,7 @@ void Session::send_mark(Upstream& lane) {
   mark.session = this;
   mark.kind = PendingKind::kMark;
   mark.tells = false;
-  ++sent_;
+  ++traffic_.sent;
   lane.send(hello.view(), std::move(mark));
 }
 
@@ -98,7 +98,7 @@ bool Session::unblock() {
   pending.session = this;
   pending.kind = PendingKind::kUnblock;
   pending.tells = false;
-  ++sent_;
+  ++traffic_.sent;
   lane->send(request.view(), std::move(pending));
   return true;
 }
@@ -177,7 +177,7 @@ void Session::put_back(std::span<const PutBack> requests) {
       pending.keys.add({name, in_db(name, db_), true});
     }
     worker_.copies().begin_writes(pending);
-    ++sent_;
+    ++traffic_.sent;
     ++putting_back_;
     private_->send(request.wire.view(), std::move(pending));
   }

@@ -28,6 +28,7 @@
 #include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_door.h"
 #include "heatsink/proxy/upstream.h"
+#include "heatsink/proxy/worker_parts.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
@@ -60,10 +61,7 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   net::EventLoop& loop() { return loop_; }
   Counters& count() { return counters_; }
   Latencies& observe() { return latencies_; }
-  void count_hit(const LocalRead& read) {
-    counters_.add(Count::kLocalHits);
-    read_hits_.add(read);
-  }
+  const WorkerParts& parts() const { return parts_; }
   char* scratch() override { return scratch_.get(); }
 
   const resp::CommandTable& commands() const { return *commands_; }
@@ -184,6 +182,7 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
+  const WorkerParts parts_;
   std::unique_ptr<Coalescing> coalescing_;
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 ACTIVE = "IF_MUTANT"  # in a patch: whether this mutant is the one that is played
 
 RULE = "heatsink/cache/key_rule.h"
-LOCAL = "heatsink/proxy/session_local.cc"
+LOCAL = "heatsink/proxy/copy_reads.cc"
 DISPATCH = "heatsink/proxy/session_dispatch.cc"
 COPIES = "heatsink/proxy/copies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
@@ -68,9 +68,10 @@ def before(file, statements, also):
 
 
 IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
-OWN_NAMES = off(LOCAL, "in_flight_names_.test(name.value % in_flight_names_.size())")
+OWN_NAMES = off(LOCAL, "traffic_.touches(name)")
 READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key)")
-WATCHING = Patch(LOCAL, "!in_multi_ && !watching_ &&", f"!in_multi_ && (!watching_ || {ACTIVE}) &&")
+WATCHING = Patch(LOCAL, "!state_.in_multi_ && !state_.watching_ &&",
+                 f"!state_.in_multi_ && (!state_.watching_ || {ACTIVE}) &&")
 GENERATION = off(RULE, "copy->generation != lease.generation()")
 OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
 PING = [instead(TRACKER, 'send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);',
@@ -109,7 +110,7 @@ MUTANTS = [
     Mutant("WATCH asks the server", [WATCHING], ("late pushes",),
            "WATCH raises the fence of its keys, as every read does", ("level ttl",)),
     Mutant("both of what WATCH does",
-           [WATCHING, before(DISPATCH, "if (unknown) in_flight_names_.set();",
+           [WATCHING, before(DISPATCH, "if (unknown) traffic_.touch_all();",
                              "if (request.route == Route::kWatch) return;")], ("late pushes",)),
     Mutant("keyed heartbeat (PING), and the map of slots", [OWN_SLOTS, *PING], ("moved keys",)),
     Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it",
@@ -128,9 +129,9 @@ MUTANTS = [
                                                  off(LOCAL, "overtakes(keys.back())")],
            ("level session",)),
     Mutant("session: no fill is joined that others were shown",
-           [Patch(LOCAL, "return std::max(told_at_, worker_.copies().shown());",
-                  f"return {ACTIVE} ? told_at_ : "
-                  "std::max(told_at_, worker_.copies().shown());")],
+           [Patch(LOCAL, "return std::max(traffic_.told_at, parts_.copies.shown());",
+                  f"return {ACTIVE} ? traffic_.told_at : "
+                  "std::max(traffic_.told_at, parts_.copies.shown());")],
            ("level session", "level session, two proxies"),
            "an answer would have to wait in a worker's mailbox for as long as two fills take",
            ("level session, slow threads",)),
@@ -138,7 +139,7 @@ MUTANTS = [
            [without(BARRIER, "worker_.copies().forget_fills_asked_before(request.now);")],
            ("barriers",), "likewise", ("barriers, slow threads",)),
     Mutant("BARRIER waits",
-           [before(BARRIER, "  const Step step = await_barrier(request, Stall::kBarrier);",
+           [before(BARRIER, "  await_barrier(request, Awaited::kBarrier);",
                    'return reply("+OK\\r\\n");')], ("barriers",)),
     Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
     Mutant("tracking with NOLOOP",
@@ -148,7 +149,7 @@ MUTANTS = [
            never="the tracking connection writes nothing"),
     # Faults that the proxy has had.
     Mutant("EXEC names the keys of its transaction",
-           [without(DISPATCH, "in_flight_names_.set(key.name.value % in_flight_names_.size());")],
+           [without(DISPATCH, "traffic_.touch(key.name);")],
            ("one proxy",), simulated=("reads behind EXEC",)),
     Mutant("a value past its TTL, joined by a late reader",
            [off(LOCAL, "answer && answer->usable && answer->value_ends <= "

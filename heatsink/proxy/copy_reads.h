@@ -11,8 +11,6 @@
 
 #include "heatsink/cache/cache.h"
 #include "heatsink/proxy/admission.h"
-#include "heatsink/proxy/client_state.h"
-#include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/worker_parts.h"
 
@@ -32,15 +30,8 @@ class FillGate {
 // cache::judge()'s to say (docs/design/coherence.md).
 class CopyReads {
  public:
-  struct Client {
-    std::uint64_t id;
-    std::uint32_t address;  // its number in ClientNames
-    const ClientState& state;
-    const ClientTraffic& traffic;
-    ReliefClient& session;
-  };
   // All outlive it. `gate`: null if no rule has a limit.
-  CopyReads(const WorkerParts& parts, const Client& client, FillGate* gate)
+  CopyReads(const WorkerParts& parts, const ReliefContext& client, FillGate* gate)
       : parts_(parts),
         id_(client.id),
         address_(client.address),

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "heatsink/proxy/client_state.h"
+#include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/request.h"
 
@@ -25,12 +27,24 @@ class ReliefClient {
   virtual void await(Awaited what) = 0;            // the outcome is kWaits
   // Likewise, until all invalidations caused so far have been processed.
   virtual void await_barrier(Request& request, Awaited what) = 0;
+  virtual void resume_if(Awaited what) = 0;  // it may be there now, if that is what is awaited
+  // A command of it was refused here: EXEC will say so.
+  virtual void spoil_transaction() = 0;
   // Once more beside the hits, on the client's own connection if that is free; nobody is shown the
   // answer.
   virtual void renew_proof(const Request& request, const Right& right) = 0;
 
  protected:
   ~ReliefClient() = default;
+};
+
+// The client that a relief belongs to.
+struct ReliefContext {
+  std::uint64_t id;
+  std::uint32_t address;  // its number in ClientNames
+  const ClientState& state;
+  const ClientTraffic& traffic;
+  ReliefClient& session;
 };
 
 }  // namespace heatsink::proxy

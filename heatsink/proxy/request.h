@@ -12,6 +12,7 @@
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/base/hash_inline.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/fill_waiters.h"
@@ -53,6 +54,9 @@ struct Request {
   bool has_right_arity() const {  // REQUIRES command
     const auto count = static_cast<std::int64_t>(args().size());
     return command->arity >= 0 ? count == command->arity : count >= -command->arity;
+  }
+  NameHash name_hash(std::size_t arg, std::uint64_t seed) const {  // of an argument
+    return arg == 1 && first_name ? *first_name : hash_name_inline(args()[arg], seed);
   }
   cache::Read read() const {  // REQUIRES facts->local and a key
     return {facts->local->number, std::span(args()).subspan(2)};

@@ -21,16 +21,15 @@
 #include "heatsink/cache/cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
-#include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/copy_reads.h"
+#include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
-#include "heatsink/proxy/refusal_pace.h"
 #include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/reply_queue.h"
@@ -55,7 +54,6 @@ class Worker;
 class Session final : public net::FdHandler,
                       public Requester,
                       private ReliefClient,
-                      private FillGate,
                       private ClientState {
  public:
   Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
@@ -137,6 +135,7 @@ class Session final : public net::FdHandler,
     bool sent = false;
   };
 
+  ReliefContext context() { return {id_, address_, *this, traffic_, *this}; }
   std::size_t buffer_bytes() const {
     return input_.capacity() + output_.capacity() + replies_.kept_bytes() +
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes());
@@ -176,6 +175,9 @@ class Session final : public net::FdHandler,
 
   // session_dispatch.cc
   Step dispatch(Request& request);
+  static Step step_of(Outcome outcome) {  // REQUIRES that it does not pass
+    return outcome == Outcome::kAnswered ? Step::kDone : Step::kStall;
+  }
   Step carry_out(Request& request);
   Step run(Request& request);
   Step dispatch_raw(Request& request);
@@ -184,7 +186,6 @@ class Session final : public net::FdHandler,
   Step send_on(Upstream& lane, Request& request, PendingKind kind, std::uint32_t number);
   Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
   void note_keys(const Request& request, Pending& pending);
-  NameHash name_hash(const Request& request, std::size_t arg) const;  // of an argument
   void expect_reply(Request& request);
   std::uint64_t known_size(const Request& request) const;
   bool is_too_long_to_share(const Request& request) const;
@@ -225,23 +226,6 @@ class Session final : public net::FdHandler,
   void put_back_answered(bool ok, std::string_view error);
   void not_put_back(std::string_view why);
 
-  // session_limits.cc
-  using Door = Admission::Door;
-  bool is_limited() const { return admission_ != nullptr; }
-  Step dispatch_limited(Request& request);
-  bool admit(Request& request, Door door, Step& step);
-  bool admit_oversized(Request& request, Step& step);
-  bool admit_keys(Request& request, std::span<const AskedKey> keys, Door door, Step& step);
-  std::span<const AskedKey> keys_to_ask(const Request& request);
-  Outcome admit_fill(Request& request, std::span<const AskedKey> keys) override;  // FillGate
-  Step await_turn(RuleLimit& limit, const AskedKey& key, Nanos wait);
-  Step hold_refusal();
-  Step stall_for(Nanos wait);
-  void turn_came();
-  Step refuse(Request& request, std::span<const AskedKey> keys, const Admission::Answer& answer);
-  void record_refused(const Request& request, std::span<const AskedKey> keys);
-  void spoil_transaction();
-
   // session_barrier.cc
   static bool is_ours(const Request& request);
   Step run_ours(Request& request);
@@ -253,6 +237,8 @@ class Session final : public net::FdHandler,
   // ReliefClient
   void serve(std::string_view wire) override;
   void await(Awaited what) override { stall(what); }
+  void resume_if(Awaited what) override;
+  void spoil_transaction() override;
   void await_barrier(Request& request, Awaited what) override;
   void renew_proof(const Request& request, const Right& right) override;
 
@@ -373,10 +359,8 @@ class Session final : public net::FdHandler,
   std::deque<Again> again_;        // of tickets in replies_, in their order
   std::uint64_t last_ticket_ = 0;  // of Request::Waited::ticket
   net::TimerId barrier_timer_ = 0;
-  std::unique_ptr<Admission> admission_;  // null: no rule has a limit
   CopyReads copy_reads_;
-  RefusalPace refusals_;
-  net::TimerId turn_timer_ = 0;
+  Limiting limiting_;
   std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
   struct Offered {
     std::unique_ptr<Wait> wait;

@@ -126,7 +126,7 @@ bool Session::waits() const {
          (stall_ == Awaited::kFill && waiting_->waited().answer == nullptr) ||
          ((stall_ == Awaited::kProof || stall_ == Awaited::kBarrier) &&
           waiting_->waited().barrier == Request::Waited::Barrier::kAsked) ||
-         (stall_ == Awaited::kTurn && (admission_->waits() || refusals_.waits()));
+         (stall_ == Awaited::kTurn && limiting_.waits());
 }
 
 }  // namespace heatsink::proxy

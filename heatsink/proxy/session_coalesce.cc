@@ -40,7 +40,8 @@ std::optional<Session::Step> Session::coalesce(Request& request, const Coalescib
   if (shared.connection == nullptr || !(shared.connection->knows_db(db_))) return std::nullopt;
   if (!lane.waits(line, window, request.now)) return std::nullopt;
   if (in_flight() > coalescing_) return stall(Awaited::kDrain);
-  if (Step step = Step::kDone; is_limited() && !admit(request, Door::kUpstream, step)) return step;
+  if (const Outcome admitted = limiting_.admit(request); admitted != Outcome::kPass)
+    return step_of(admitted);
   if (private_) give_back(true);
   const bool silent = take_silence();
   if (!lane.join(line, write.kind, key, target,

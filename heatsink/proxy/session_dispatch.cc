@@ -34,7 +34,13 @@ Session::Step Session::dispatch(Request& request) {
   request.facts = request.command == nullptr ? &kUnknownCommand : &worker_.facts(*request.command);
   request.route = request.facts->route;
   if (request.facts->uses_scripts) has_scripts_ = true;
-  return is_limited() ? dispatch_limited(request) : carry_out(request);
+  if (!limiting_.is_on()) return carry_out(request);
+  const std::uint64_t sent_before = traffic_.sent;
+  const bool may_be_hit = mode_ != Mode::kRaw && copy_reads_.applies(request);
+  const Outcome outcome = may_be_hit ? limiting_.look(request) : Outcome::kPass;
+  const Step step = outcome == Outcome::kPass ? carry_out(request) : step_of(outcome);
+  if (step == Step::kDone) limiting_.ended(traffic_.sent != sent_before);
+  return step;
 }
 
 Session::Step Session::carry_out(Request& request) {
@@ -45,8 +51,7 @@ Session::Step Session::carry_out(Request& request) {
   if (request.command == nullptr && is_ours(request)) return run_ours(request);
   if (copy_reads_.applies(request)) {
     const Outcome outcome = copy_reads_.look(request);
-    if (outcome == Outcome::kPass) return forward(request, false);
-    return outcome == Outcome::kAnswered ? Step::kDone : Step::kStall;
+    return outcome == Outcome::kPass ? forward(request, false) : step_of(outcome);
   }
   const bool refused = request.command == nullptr || !request.has_right_arity();
   // It will change nothing; but a refused EXEC ends its transaction.
@@ -137,8 +142,9 @@ Session::Step Session::dispatch_raw(Request& request) {
 
 Session::Step Session::forward(Request& request, bool own_lane, PendingKind kind,
                                std::uint32_t number) {
+  const Outcome admitted = limiting_.admit(request);
+  if (admitted != Outcome::kPass) return step_of(admitted);
   Step step = Step::kDone;
-  if (is_limited() && !admit(request, Door::kUpstream, step)) return step;
   if (!own_lane) expect_reply(request);
   const bool own = own_lane || user_ == User::kOther || is_too_long_to_share(request);
   Upstream* lane = lane_for(request, own, step);
@@ -194,12 +200,6 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
   return pending;
 }
 
-NameHash Session::name_hash(const Request& request, std::size_t arg) const {
-  return arg == 1 && request.first_name
-             ? *request.first_name
-             : hash_name_inline(request.args()[arg], worker_.shared().seed);
-}
-
 // Inside MULTI the keys are kept for EXEC: that is when the server runs the commands.
 void Session::note_keys(const Request& request, Pending& pending) {
   std::vector<resp::KeyRef>& refs = worker_.key_refs();
@@ -222,7 +222,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
       request.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
   for (const resp::KeyRef& ref : refs) {
     const std::string_view key = request.args()[ref.arg];
-    const NameHash name = name_hash(request, ref.arg);
+    const NameHash name = request.name_hash(ref.arg, worker_.shared().seed);
     const KeyHash hash = in_db(name, db_);
     traffic_.touch(name);
     // A tracking connection of another proxy, or of the library, may come through this one.

@@ -21,10 +21,8 @@ Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::stri
       address_(worker.shared().client_names.enter(peer, worker.loop().now())),
       socket_(std::move(socket)),
       memory_(worker.shared().memory),
-      admission_(worker.shared().limits ? std::make_unique<Admission>(*worker.shared().limits)
-                                        : nullptr),
-      copy_reads_(worker.parts(), {id, address_, *this, traffic_, *this},
-                  admission_ ? static_cast<FillGate*>(this) : nullptr) {
+      copy_reads_(worker.parts(), context(), worker.shared().limits ? &limiting_ : nullptr),
+      limiting_(worker.parts(), context(), copy_reads_) {
   become(fresh_user());
 }
 
@@ -289,8 +287,7 @@ void Session::close() {
   waiting_.reset();
   memory_.note(0);
   worker_.loop().cancel(std::exchange(barrier_timer_, 0));
-  worker_.loop().cancel(std::exchange(turn_timer_, 0));
-  admission_.reset();
+  limiting_.close();
   if (private_) give_back(false);
   if (in_flight() == 0) worker_.bury(*this);
 }

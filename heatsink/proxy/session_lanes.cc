@@ -198,6 +198,14 @@ void Session::renew_proof(const Request& request, const Right& right) {
   private_->send(request.raw, std::move(pending));
 }
 
+void Session::resume_if(Awaited what) {
+  if (!closed_ && stall_ == what) worker_.resume_later(*this);
+}
+
+// The server must not run a transaction of which a command is missing. It is told one that it does
+// not know, and then answers EXEC as it does whenever it has refused to queue a command.
+void Session::spoil_transaction() { private_->send_own({"HEATSINK", "LIMITED"}); }
+
 void Session::private_ready() {
   if (!again_.empty()) {
     ask_next_again();
@@ -278,12 +286,16 @@ Session::Step Session::begin_oversized(Request& request) {
         "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
   } else if (in_multi_ && transaction_failed()) {
     step = reply_error(transaction_refusal_);
-  } else if (!is_limited() || !keys_known || admit_oversized(request, step)) {
+  } else if (const Outcome admitted =
+                 keys_known ? limiting_.admit_oversized(request) : Outcome::kPass;
+             admitted != Outcome::kPass) {
+    step = step_of(admitted);
+  } else {
     lane = private_lane(request, step);
     if (lane == nullptr) step = no_lane(request, step);
   }
   if (step == Step::kStall) return step;
-  if (admission_) admission_->end(lane != nullptr);
+  limiting_.ended(lane != nullptr);
   mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
   if (lane == nullptr) return step;
   if (input_ended_) worker_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes

@@ -29,7 +29,8 @@ std::uint64_t Session::known_size(const Request& request) const {
   const auto first = static_cast<std::size_t>(request.command->first_key);
   if (request.args().size() <= first) return 0;
   const auto size_of = [&](std::uint16_t command, std::size_t arg) -> std::uint64_t {
-    return replies.expect(BigReplies::hash(command, in_db(name_hash(request, arg), db_)));
+    return replies.expect(
+        BigReplies::hash(command, in_db(request.name_hash(arg, worker_.shared().seed), db_)));
   };
   const std::uint64_t whole = size_of(request.facts->sized_as, first);
   if (request.facts->sized_as != worker_.mget_sized_as()) return whole;

@@ -16,8 +16,9 @@ constexpr Nanos kOfferedFor = Millis(20);
 }  // namespace
 
 Session::Step Session::forward_waiting(Request& request) {
+  const Outcome admitted = limiting_.admit(request);
+  if (admitted != Outcome::kPass) return step_of(admitted);
   Step step = Step::kDone;
-  if (is_limited() && !admit(request, Door::kUpstream, step)) return step;
   Upstream* lane = private_lane(request, step);
   return lane == nullptr ? no_lane(request, step) : send_waiting(*lane, request);
 }

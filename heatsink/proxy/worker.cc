@@ -39,7 +39,8 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
       proofs_(shared.options.acl_staleness),
-      parts_{shared, loop_, counters_, read_hits_, copies_, proofs_, counter_.get()},
+      parts_{shared,  loop_,          counters_, read_hits_, copies_,
+             proofs_, counter_.get(), key_refs_, asked_keys_},
       timers_(loop_, kIdlePeriod) {
   std::vector<Nanos> windows = coalescing_windows(shared.options);
   if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));

@@ -95,7 +95,6 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   std::uint16_t mget_sized_as() const { return mget_sized_as_; }  // and of MGET
 
   std::vector<resp::KeyRef>& key_refs() { return key_refs_; }  // scratch
-  std::vector<AskedKey>& asked_keys() { return asked_keys_; }  // likewise
 
   void flush_later(Session& session);
   void flush_later(Upstream& upstream) override;
@@ -182,11 +181,11 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
-  const WorkerParts parts_;
   std::unique_ptr<Coalescing> coalescing_;
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
+  const WorkerParts parts_;
 
   std::vector<std::uint64_t> dirty_sessions_;
   std::vector<std::uint64_t> resumable_;

@@ -2,13 +2,17 @@
 // What clients' sessions and their reliefs use of the worker that they belong to.
 #pragma once
 
+#include <vector>
+
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
+#include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/copies.h"
 #include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
 
@@ -20,7 +24,9 @@ struct WorkerParts {
   ReadHits& read_hits;
   Copies& copies;
   Proofs& proofs;
-  AccessCounter* accesses;  // null: detection is off
+  AccessCounter* accesses;              // null: detection is off
+  std::vector<resp::KeyRef>& key_refs;  // scratch
+  std::vector<AskedKey>& asked_keys;    // likewise
 
   void count(Count what) const { counters.add(what); }
   void count_hit(const LocalRead& read) const {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/limiting.h"
+
+#include <utility>
+#include <vector>
+
+#include "heatsink/proxy/limits.h"
+
+namespace heatsink::proxy {
+
+using Word = Admission::Answer::Word;
+
+Limiting::Limiting(const WorkerParts& parts, const ReliefContext& client, CopyReads& reads)
+    : parts_(parts),
+      client_(client),
+      reads_(reads),
+      admission_(parts.shared.limits ? std::make_unique<Admission>(*parts.shared.limits)
+                                     : nullptr) {}
+
+void Limiting::close() {
+  parts_.loop.cancel(std::exchange(turn_timer_, 0));
+  admission_.reset();
+}
+
+Outcome Limiting::look(Request& request) {
+  return parts_.shared.limits->has_hits() ? ask(request, Door::kLocal) : Outcome::kPass;
+}
+
+Outcome Limiting::admit(Request& request) {
+  return is_on() ? ask(request, Door::kUpstream) : Outcome::kPass;
+}
+
+Outcome Limiting::admit_oversized(Request& request) {
+  if (!is_on() || admission_->has_passed(Door::kUpstream)) return Outcome::kPass;
+  return ask_for(request, keys_of(request), Door::kUpstream);
+}
+
+// Once for all who wait for the same.
+Outcome Limiting::admit_fill(Request& request, std::span<const AskedKey> keys) {
+  if (admission_->has_passed(Door::kUpstream)) return Outcome::kPass;
+  const Outcome outcome = ask_for(request, keys, Door::kUpstream);
+  if (outcome == Outcome::kPass && !keys.empty()) admission_->spend();
+  return outcome;
+}
+
+void Limiting::ended(bool server_was_asked) {
+  if (!is_on()) return;
+  admission_->end(server_was_asked);
+  if (refusals_.in_row() == refused_before_) refusals_.passed();
+  refused_before_ = refusals_.in_row();
+}
+
+Outcome Limiting::ask(Request& request, Door door) {
+  if (request.command == nullptr || !request.has_right_arity() || parts_.shared.limits->idle())
+    return Outcome::kPass;
+  if (admission_->has_passed(door)) return Outcome::kPass;
+  return ask_for(request, keys_of(request), door);
+}
+
+Outcome Limiting::ask_for(Request& request, std::span<const AskedKey> keys, Door door) {
+  if (keys.empty()) return Outcome::kPass;
+  const Admission::Answer answer = admission_->ask(door, keys, client_.address, request.now);
+  switch (answer.word) {
+    case Word::kGo:
+      return Outcome::kPass;
+    // One at a time of each client, in the order in which they asked: so nobody is served before
+    // others who came earlier, however many commands he has sent.
+    case Word::kWait:
+      parts_.shared.limits->count(*answer.limit, LimitOutcome::kDelayed, answer.key->hash,
+                                  parts_.loop.now());
+      return wait_for(answer.wait);
+    case Word::kRefused:
+      break;
+  }
+  return refuse(request, keys, answer);
+}
+
+// Scripts and functions by the keys that they declare.
+std::span<const AskedKey> Limiting::keys_of(const Request& request) {
+  std::vector<resp::KeyRef>& refs = parts_.key_refs;
+  std::vector<AskedKey>& keys = parts_.asked_keys;
+  keys.clear();
+  refs.clear();
+  resp::find_keys(*request.command, request.args(), refs);
+  for (const resp::KeyRef& ref : refs) {
+    const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
+    keys.push_back({request.args()[ref.arg], in_db(name, client_.state.db_), ref.write});
+  }
+  return keys;
+}
+
+// ---- waiting
+
+Outcome Limiting::wait_for(Nanos time) {
+  turn_timer_ = parts_.loop.call_after(time, [this] { turn_came(); });
+  client_.session.await(Awaited::kTurn);
+  return Outcome::kWaits;
+}
+
+void Limiting::turn_came() {
+  turn_timer_ = 0;
+  if (refusals_.waits()) {
+    refusals_.waited();
+  } else {
+    admission_->turn_came();
+  }
+  client_.session.resume_if(Awaited::kTurn);
+}
+
+// ---- refused
+
+// One that is refused late is asked about again then.
+Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
+                         const Admission::Answer& answer) {
+  Limits& limits = *parts_.shared.limits;
+  RuleLimit& limit = *answer.limit;
+  const AskedKey refused = *answer.key;
+  if (limit.terms().over == LimitTerms::Over::kStale && reads_.serve_stale(request)) {
+    limits.count(limit, LimitOutcome::kStale, refused.hash, request.now);
+    return Outcome::kAnswered;
+  }
+  const bool may_hold = parts_.shared.options.refusal_delay > Nanos(0);
+  if (may_hold && refusals_.must_wait(request.is_last)) {
+    admission_->end();
+    parts_.count(Count::kRefusalsHeld);
+    return wait_for(parts_.shared.options.refusal_delay);
+  }
+  refusals_.refused();
+  limits.count(limit, LimitOutcome::kRejected, refused.hash, request.now);
+  record_refused(request, keys);
+  if (client_.state.in_multi_ && !client_.state.transaction_failed())
+    client_.session.spoil_transaction();
+  const std::string shown = keys.size() > 1 ? parts_.shared.shown.show(refused.name) : "";
+  ByteBuffer error;
+  resp::append_error(error, busy_text(limit, shown, answer.retry_after));
+  client_.session.serve(error.view());
+  return Outcome::kAnswered;
+}
+
+// A limit does not hide how much is asked for: what is refused is an access, too.
+void Limiting::record_refused(const Request& request, std::span<const AskedKey> keys) {
+  for (const AskedKey& key : keys) {
+    parts_.record({.hash = key.hash,
+                   .key = key.name,
+                   .db = client_.state.db_,
+                   .kind = key.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
+                   .local_hit = false,
+                   .bytes = 0,
+                   .command = request.facts->number,
+                   .client = client_.address});
+  }
+}
+
+}  // namespace heatsink::proxy

@@ -48,9 +48,8 @@ class Worker;
 // Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight.
 //
 // It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
-// command for the other waits (Stall::kDrain), so that effects and replies keep the client's order.
-// Local hits behind commands in flight are queued until the replies before them have been handed
-// on.
+// command for the other waits (Stall::kDrain), so that effects keep the client's order. Replies
+// keep it by ReplyQueue, those of the proxy's own too.
 class Session final : public net::FdHandler, public Requester, private ClientState {
  public:
   Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
@@ -426,7 +425,8 @@ class Session final : public net::FdHandler, public Requester, private ClientSta
   std::unique_ptr<Admission> admission_;  // null: no rule has a limit
   RefusalPace refusals_;
   net::TimerId turn_timer_ = 0;
-  // Names (by hash) that commands in flight touch: not served locally until those are answered.
+  // Names (by hash) that commands in flight touch: not served locally until those are answered. Of
+  // commands in a transaction, which are executed by EXEC, until that is answered.
   std::bitset<512> in_flight_names_;
   std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
   struct Offered {

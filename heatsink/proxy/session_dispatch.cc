@@ -181,11 +181,6 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.unknown_keys = transaction_unknown_;
     pending.flush = transaction_flush_;
     pending.changes_access = transaction_changes_access_;
-    // They have been forgotten if what was queued has been answered before EXEC came.
-    pending.keys.for_each([this](const TouchedKey& key) {
-      in_flight_names_.set(key.name.value % in_flight_names_.size());
-    });
-    if (pending.unknown_keys) in_flight_names_.set();
   }
   note_keys(request, pending);
   if (executes && request.route != Route::kBlocking) worker_.copies().begin_writes(pending);

@@ -219,7 +219,7 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_vie
 void Session::after_reply() {
   if (closed_ || offered_) return;
   if (in_flight() == 0) {
-    in_flight_names_.reset();
+    if (!in_multi_) in_flight_names_.reset();
     if (!again_.empty()) {
       ask_next_again();
     } else if (private_ && may_leave_private() && stall_ != Stall::kDrain) {

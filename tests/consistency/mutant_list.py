@@ -9,6 +9,7 @@ RULE = "heatsink/cache/key_rule.h"
 LOCAL = "heatsink/proxy/session_local.cc"
 DISPATCH = "heatsink/proxy/session_dispatch.cc"
 COPIES = "heatsink/proxy/copies.cc"
+REPLIES = "heatsink/proxy/session_replies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
@@ -147,8 +148,9 @@ MUTANTS = [
            ("two proxies",), "the tracking connection writes nothing",
            never="the tracking connection writes nothing"),
     # Faults that the proxy has had.
-    Mutant("EXEC names the keys of its transaction",
-           [without(DISPATCH, "in_flight_names_.set(key.name.value % in_flight_names_.size());")],
+    Mutant("names of a transaction, until EXEC is answered",
+           [Patch(REPLIES, "if (!in_multi_) in_flight_names_",
+                  f"if (!in_multi_ || {ACTIVE}) in_flight_names_")],
            ("one proxy",), simulated=("reads behind EXEC",)),
     Mutant("a value past its TTL, joined by a late reader",
            [off(LOCAL, "answer && answer->usable && answer->value_ends <= "

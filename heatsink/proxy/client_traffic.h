@@ -18,7 +18,8 @@ struct ClientTraffic {
   std::uint64_t received = 0;  // replies to them, ever
   std::uint64_t in_flight() const { return sent - received; }
 
-  // Names (by hash) that commands in flight touch: not served locally until those are answered.
+  // Names (by hash) that commands in flight touch: not served locally until those are answered. Of
+  // commands in a transaction, which EXEC executes, until EXEC is answered.
   bool touches(NameHash name) const { return names.test(name.value % names.size()); }
   void touch(NameHash name) { names.set(name.value % names.size()); }
   void touch_all() { names.set(); }

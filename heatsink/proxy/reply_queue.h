@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/proxy/ring.h"
@@ -22,73 +23,72 @@ class ReplyQueue {
   using Ticket = std::uint64_t;
   static constexpr Ticket kNone = 0;  // a request whose reply is not the client's
 
-  bool empty() const { return slots_.empty(); }
+  bool empty() const { return places_.empty(); }
   std::size_t kept_bytes() const { return kept_bytes_; }
-  std::size_t capacity_bytes() const { return slots_.capacity() * sizeof(Slot); }
+  std::size_t capacity_bytes() const { return places_.capacity() * sizeof(Place); }
 
   Ticket expect() {
-    slots_.push_back({});
-    return first_ + slots_.size() - 1;
+    places_.push_back(Place::kOpen);
+    return next() - 1;
   }
   // What expect() will return.
-  Ticket next() const { return first_ + slots_.size(); }
+  Ticket next() const { return first_ + places_.size(); }
 
   // The reply, or a part of it. REQUIRES that it has not ended.
   void put(Ticket ticket, std::string_view bytes, ByteBuffer& out) {
     if (ticket == first_) return out.append(bytes);
-    slot(ticket).kept.append(bytes);
-    kept_bytes_ += bytes.size();
+    keep(ticket, bytes);
   }
 
   // Nothing more comes of it.
   void end(Ticket ticket, ByteBuffer& out) {
-    slot(ticket).ended = true;
-    while (!slots_.empty() && slots_.front().ended) {
-      drop_first();
-      if (!slots_.empty()) hand_on(slots_.front(), out);
+    place(ticket) = Place::kEnded;
+    while (!places_.empty() && places_.front() == Place::kEnded) {
+      places_.pop_front();
+      ++first_;
+      if (!kept_.empty()) hand_on_first(out);
     }
-    if (slots_.empty() && slots_.capacity() > kIdleSlots) slots_ = {};
+    if (places_.empty() && places_.capacity() > kIdlePlaces) places_ = {};
   }
 
   // A whole reply, to a request that needs no ticket: it stands behind all others.
   void add(std::string_view reply, ByteBuffer& out) {
-    if (slots_.empty()) return out.append(reply);
-    Slot& last = slots_[slots_.size() - 1];
-    Slot& own = last.ended ? last : slots_.push_back({.kept = {}, .ended = true});
-    own.kept.append(reply);
-    kept_bytes_ += reply.size();
+    if (places_.empty()) return out.append(reply);
+    if (place(next() - 1) == Place::kOpen) places_.push_back(Place::kEnded);
+    keep(next() - 1, reply);
   }
 
   void clear() {
-    first_ += slots_.size();
-    slots_ = {};
+    first_ = next();
+    places_ = {};
+    kept_.clear();
     kept_bytes_ = 0;
   }
 
  private:
-  struct Slot {
-    std::string kept;
-    bool ended = false;
-  };
-  static constexpr std::size_t kIdleSlots = 64;  // more are given back when nothing is owed
+  enum class Place : std::uint8_t { kOpen, kEnded };
+  static constexpr std::size_t kIdlePlaces = 64;  // more are given back when nothing is owed
 
-  Slot& slot(Ticket ticket) {
-    assert(ticket >= first_ && ticket - first_ < slots_.size());
-    return slots_[ticket - first_];
+  Place& place(Ticket ticket) {
+    assert(ticket >= first_ && ticket < next());
+    return places_[ticket - first_];
   }
-  void hand_on(Slot& slot, ByteBuffer& out) {
-    if (slot.kept.empty()) return;
-    out.append(slot.kept);
-    kept_bytes_ -= slot.kept.size();
-    slot.kept = {};
+  void keep(Ticket ticket, std::string_view bytes) {
+    kept_[ticket].append(bytes);
+    kept_bytes_ += bytes.size();
   }
-  void drop_first() {
-    slots_.pop_front();
-    ++first_;
+  void hand_on_first(ByteBuffer& out) {
+    const auto found = kept_.find(first_);
+    if (found == kept_.end()) return;
+    out.append(found->second);
+    kept_bytes_ -= found->second.size();
+    kept_.erase(found);
   }
 
-  Ring<Slot> slots_;
-  Ticket first_ = 1;  // of slots_.front()
+  Ring<Place> places_;
+  Ticket first_ = 1;  // of places_.front()
+  // Beside the places, so that replies in order, which are nearly all, cost a byte each.
+  std::unordered_map<Ticket, std::string> kept_;
   std::size_t kept_bytes_ = 0;
 };
 

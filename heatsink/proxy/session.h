@@ -48,9 +48,8 @@ class Worker;
 // Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight.
 //
 // It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
-// command for the other waits (Awaited::kDrain), so that effects and replies keep the client's
-// order. Local hits behind commands in flight are queued until the replies before them have been
-// handed on.
+// command for the other waits (Awaited::kDrain), so that effects keep the client's order. Replies
+// keep it by ReplyQueue, those of the proxy's own too.
 class Session final : public net::FdHandler,
                       public Requester,
                       private ReliefClient,

@@ -267,6 +267,7 @@ Session::Step Session::run_reset() {
   name_owed_ = false;
   drop_queued();
   forget_transaction();
+  traffic_.names.reset();
   debugger_ = Debugger::kOff;
   hears_messages_ = false;
   channels_.clear();

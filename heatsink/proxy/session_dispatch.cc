@@ -191,9 +191,6 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.unknown_keys = transaction_unknown_;
     pending.flush = transaction_flush_;
     pending.changes_access = transaction_changes_access_;
-    // They have been forgotten if what was queued has been answered before EXEC came.
-    pending.keys.for_each([this](const TouchedKey& key) { traffic_.touch(key.name); });
-    if (pending.unknown_keys) traffic_.touch_all();
   }
   note_keys(request, pending);
   if (executes && request.route != Route::kBlocking) worker_.copies().begin_writes(pending);

@@ -16,7 +16,7 @@ namespace heatsink::report {
 struct KeyReport {
   detect::Verdict verdict;  // name, db, rate and bounds, share, reads, writes, hits (in the
                             // window), since, reason
-  bool cached = false;  // has a local copy right now
+  bool cached = false;      // has a local copy right now
   std::string
       cache_note;  // why it has none: "value larger than cache.maximum-value-bytes", "" if cached
   std::string level = "off";  // what is promised of its copies, in the words of who keeps them

@@ -9,6 +9,7 @@ RULE = "heatsink/cache/key_rule.h"
 LOCAL = "heatsink/proxy/copy_reads.cc"
 DISPATCH = "heatsink/proxy/session_dispatch.cc"
 COPIES = "heatsink/proxy/copies.cc"
+REPLIES = "heatsink/proxy/session_replies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
@@ -148,8 +149,9 @@ MUTANTS = [
            ("two proxies",), "the tracking connection writes nothing",
            never="the tracking connection writes nothing"),
     # Faults that the proxy has had.
-    Mutant("EXEC names the keys of its transaction",
-           [without(DISPATCH, "traffic_.touch(key.name);")],
+    Mutant("names of a transaction, until EXEC is answered",
+           [Patch(REPLIES, "if (!in_multi_) traffic_.names",
+                  f"if (!in_multi_ || {ACTIVE}) traffic_.names")],
            ("one proxy",), simulated=("reads behind EXEC",)),
     Mutant("a value past its TTL, joined by a late reader",
            [off(LOCAL, "answer && answer->usable && answer->value_ends <= "
@@ -171,7 +173,8 @@ MUTANTS = [
     Mutant("library: a write ends the copy before it is sent",
            [without(CORE, "if (server_ != nullptr) hot_.drop(hash);")],
            ("library", "library, late loads"),
-           "the push of the write ends it, too, but for the readers of an instant"),
+           "the push of the write ends it, too, but for the readers of an instant",
+           never="only who reads past the library could see it, and is promised nothing"),
     Mutant("library: what is told raises the fence",
            [without(SERVER, "fences_.raise(name_of(name), now());",
                     "\n  hot_.drop(name);")], ("library, late loads",)),

@@ -44,7 +44,7 @@ void do_hello(const ModelCall& call) {
   const ModelArgs args = call.args;
   std::optional<std::int64_t> version;
   if (args.size() > 1) {
-    version = model_integer(args[1]);
+    version = resp::parse_decimal(args[1]);
     if (!version) return call.error("ERR Protocol version is not an integer or out of range");
     if (*version < 2 || *version > 3) return call.error("NOPROTO unsupported protocol version");
   }
@@ -150,14 +150,14 @@ void client_unblock(const ModelCall& call) {
   if (how != "timeout" && how != "error")
     return call.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
   if (call.args.size() > 4) return call.error(kModelSyntax);
-  model_integer(call.args[2]) ? call.integer(0) : call.error(kModelNoInteger);
+  resp::parse_decimal(call.args[2]) ? call.integer(0) : call.error(kModelNoInteger);
 }
 
 // By ID alone.
 void client_kill(const ModelCall& call) {
   if (call.args.size() == 3) return call.error("ERR No such client");
   if (call.args.size() != 4 || model_lower(call.args[2]) != "id") return call.error(kModelSyntax);
-  const std::optional<std::int64_t> id = model_integer(call.args[3]);
+  const std::optional<std::int64_t> id = resp::parse_decimal(call.args[3]);
   if (!id || *id < 1)
     return call.error(call.server.flavor.server == "valkey"
                           ? kModelSyntax

@@ -15,7 +15,7 @@ constexpr std::string_view kDbOutOfRange = "ERR DB index is out of range";
 
 // None, and the error is given, if there is no such database.
 std::optional<std::uint32_t> read_db(const ModelCall& call, std::string_view text) {
-  const std::optional<std::int64_t> db = model_integer(text);
+  const std::optional<std::int64_t> db = resp::parse_decimal(text);
   if (!db) {
     call.error(kModelNoInteger);
   } else if (*db < 0 || *db >= ModelKeys::kDatabases) {
@@ -107,7 +107,7 @@ void do_expire(const ModelCall& call) {
   ModelKeys& keys = call.server.keys;
   ExpireConditions conditions;
   if (!read_conditions(call, conditions)) return;
-  const std::optional<std::int64_t> given = model_integer(call.args[2]);
+  const std::optional<std::int64_t> given = resp::parse_decimal(call.args[2]);
   if (!given) return call.error(kModelNoInteger);
   const std::optional<TimePoint> ends =
       model_moment(*given, name.starts_with('e'), name.ends_with("at") ? TimePoint() : keys.now());
@@ -193,8 +193,8 @@ void do_copy(const ModelCall& call) {
 }
 
 void do_swapdb(const ModelCall& call) {
-  if (!model_integer(call.args[1])) return call.error("ERR invalid first DB index");
-  if (!model_integer(call.args[2])) return call.error("ERR invalid second DB index");
+  if (!resp::parse_decimal(call.args[1])) return call.error("ERR invalid first DB index");
+  if (!resp::parse_decimal(call.args[2])) return call.error("ERR invalid second DB index");
   const auto one = read_db(call, call.args[1]);
   const auto other = one ? read_db(call, call.args[2]) : std::nullopt;
   if (!other) return;

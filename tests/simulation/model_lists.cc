@@ -53,8 +53,8 @@ void do_llen(const ModelCall& call) {
 }
 
 void do_lrange(const ModelCall& call) {
-  const std::optional<std::int64_t> first = model_integer(call.args[2]);
-  const std::optional<std::int64_t> last = model_integer(call.args[3]);
+  const std::optional<std::int64_t> first = resp::parse_decimal(call.args[2]);
+  const std::optional<std::int64_t> last = resp::parse_decimal(call.args[3]);
   if (!first || !last) return call.error(kModelNoInteger);
   std::deque<std::string>* list = nullptr;
   if (!find_list(call, list)) return;

@@ -2,7 +2,6 @@
 // Numbers of the model server: how it reads them, times, ranges, and the commands that count.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <limits>
 
@@ -18,7 +17,8 @@ constexpr std::int64_t kInt64Min = std::numeric_limits<std::int64_t>::min();
 void add_to(const ModelCall& call, std::int64_t amount) {
   ModelEntry* entry = call.server.keys.find(call.db(), call.args[1]);
   if (entry != nullptr && entry->text() == nullptr) return call.error(kModelWrongType);
-  const std::optional<std::int64_t> before = entry == nullptr ? 0 : model_integer(*entry->text());
+  const std::optional<std::int64_t> before =
+      entry == nullptr ? 0 : resp::parse_decimal(*entry->text());
   if (!before) return call.error(kModelNoInteger);
   std::int64_t after = 0;
   if (__builtin_add_overflow(*before, amount, &after))
@@ -36,12 +36,12 @@ void do_incr(const ModelCall& call) { add_to(call, 1); }
 void do_decr(const ModelCall& call) { add_to(call, -1); }
 
 void do_incrby(const ModelCall& call) {
-  const std::optional<std::int64_t> amount = model_integer(call.args[2]);
+  const std::optional<std::int64_t> amount = resp::parse_decimal(call.args[2]);
   amount ? add_to(call, *amount) : call.error(kModelNoInteger);
 }
 
 void do_decrby(const ModelCall& call) {
-  const std::optional<std::int64_t> amount = model_integer(call.args[2]);
+  const std::optional<std::int64_t> amount = resp::parse_decimal(call.args[2]);
   if (!amount) return call.error(kModelNoInteger);
   if (*amount == kInt64Min) return call.error("ERR decrement would overflow");
   add_to(call, -*amount);
@@ -54,13 +54,6 @@ constexpr std::array kNumberCommands = {
 }  // namespace
 
 std::span<const ModelCommand> model_number_commands() { return kNumberCommands; }
-
-std::optional<std::int64_t> model_integer(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || std::to_string(number) != text) return std::nullopt;
-  return number;
-}
 
 ModelRange model_range(std::int64_t first, std::int64_t last, std::size_t size) {
   const auto count = static_cast<std::int64_t>(size);

@@ -157,8 +157,6 @@ struct ModelState final : ModelKeys::Listener {
 // No transaction, no watched keys.
 void model_discard(ModelClient& client);
 
-// An integer as Redis reads one: no sign but '-', no zeros before it, no spaces.
-std::optional<std::int64_t> model_integer(std::string_view text);
 std::string model_lower(std::string_view text);
 // "-1" is the last element; an empty range if first > last.
 struct ModelRange {

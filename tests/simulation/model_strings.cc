@@ -49,8 +49,8 @@ void do_strlen(const ModelCall& call) {
 }
 
 void do_getrange(const ModelCall& call) {
-  const std::optional<std::int64_t> first = model_integer(call.args[2]);
-  const std::optional<std::int64_t> last = model_integer(call.args[3]);
+  const std::optional<std::int64_t> first = resp::parse_decimal(call.args[2]);
+  const std::optional<std::int64_t> last = resp::parse_decimal(call.args[3]);
   if (!first || !last) return call.error(kModelNoInteger);
   std::string* text = nullptr;
   if (!find_text(call, call.args[1], text)) return;
@@ -219,7 +219,7 @@ void do_append(const ModelCall& call) {
 
 void do_setrange(const ModelCall& call) {
   constexpr std::int64_t kBytesMax = 512LL * 1024 * 1024;
-  const std::optional<std::int64_t> offset = model_integer(call.args[2]);
+  const std::optional<std::int64_t> offset = resp::parse_decimal(call.args[2]);
   if (!offset) return call.error(kModelNoInteger);
   if (*offset < 0) return call.error("ERR offset is out of range");
   std::string* text = nullptr;
@@ -281,7 +281,7 @@ bool ModelSetOptions::parse(ModelArgs words, Of command) {
 }
 
 bool ModelSetOptions::read_time(const ModelCall& call, std::optional<TimePoint>& ends) const {
-  const std::optional<std::int64_t> given = model_integer(*time);
+  const std::optional<std::int64_t> given = resp::parse_decimal(*time);
   if (!given) {
     call.error(kModelNoInteger);
     return false;

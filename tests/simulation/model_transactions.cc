@@ -99,14 +99,14 @@ std::optional<std::string_view> script_word(std::string_view word, ModelArgs scr
     return word.substr(1, word.size() - 2);
   const bool is_key = word.starts_with("KEYS[");
   if (!is_key && !word.starts_with("ARGV[")) return std::nullopt;
-  const std::optional<std::int64_t> at = model_integer(word.substr(5, word.size() - 6));
+  const std::optional<std::int64_t> at = resp::parse_decimal(word.substr(5, word.size() - 6));
   const ModelArgs from = is_key ? script_keys : script_args;
   if (!at || *at < 1 || static_cast<std::size_t>(*at) > from.size()) return std::nullopt;
   return from[static_cast<std::size_t>(*at) - 1];
 }
 
 void do_eval(const ModelCall& call) {
-  const std::optional<std::int64_t> count = model_integer(call.args[2]);
+  const std::optional<std::int64_t> count = resp::parse_decimal(call.args[2]);
   if (!count) return call.error(kModelNoInteger);
   if (*count > static_cast<std::int64_t>(call.args.size()) - 3)
     return call.error("ERR Number of keys can't be greater than number of args");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/base/random.h"
 
 namespace heatsink::simulation {
 
@@ -43,17 +44,10 @@ class Scheduler {
   }
   std::uint64_t events_ran() const { return ran_; }
 
-  // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
-  std::uint64_t random() {
-    std::uint64_t z = (random_ += 0x9E3779B97F4A7C15ULL);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t random() { return random_.next(); }
+  double unit() { return random_.unit(); }  // even in [0, 1)
   std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : random() % bound; }
-  bool chance(double probability) {
-    return static_cast<double>(random() >> 11) * 0x1.0p-53 < probability;
-  }
+  bool chance(double probability) { return unit() < probability; }
   Nanos between(Nanos low, Nanos high) {
     return low + Nanos(static_cast<Nanos::rep>(
                      below(static_cast<std::uint64_t>((high - low).count()) + 1)));
@@ -73,7 +67,7 @@ class Scheduler {
   TimePoint now_{std::chrono::hours(1)};  // some time after the machines have started
   std::uint64_t last_number_ = 0;
   std::uint64_t ran_ = 0;
-  std::uint64_t random_;
+  Random random_;
 };
 
 }  // namespace heatsink::simulation

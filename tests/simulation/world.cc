@@ -218,7 +218,7 @@ std::uint64_t World::hits() const {
 
 void World::schedule_fault(double per_second, void (World::*fault)()) {
   if (per_second <= 0) return;
-  const double uniform = (static_cast<double>(scheduler_.random() >> 11) + 1) * 0x1.0p-53;
+  const double uniform = scheduler_.unit() + 0x1.0p-53;  // never 0
   const auto pause =
       std::chrono::round<Nanos>(std::chrono::duration<double>(-std::log(uniform) / per_second));
   scheduler_.call_after(pause, [this, per_second, fault] {
@@ -232,7 +232,7 @@ Nanos World::stop_time() {
   // As many short ones as long ones.
   const double low = std::log(static_cast<double>(options_.faults.stop_min.count()));
   const double high = std::log(static_cast<double>(options_.faults.stop_max.count()));
-  const double part = static_cast<double>(scheduler_.random() >> 11) * 0x1.0p-53;
+  const double part = scheduler_.unit();
   return Nanos(std::llround(std::exp(low + (high - low) * part)));
 }
 

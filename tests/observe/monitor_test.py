@@ -109,14 +109,18 @@ class Monitor(unittest.TestCase):
             ValueClient(self.redis.port) as client,
         ):
 
-            def all_seen():
+            # A heartbeat whose key has a name of its own is known by the third HELLO that was
+            # heard of its connection. On a busy machine `top` listens seldom, and has an answer
+            # before that.
+            def known_apart():
                 client("GET", "the:only:key")
                 last = watching.answers[-1]
-                return last["sources"][0]["state"] == "running" and last["keys"]
+                names = {key["name"] for key in last["keys"]}
+                return last["sources"][0]["state"] == "running" and names == {"the:only:key"}
 
-            until(all_seen, 3 * PATIENCE_S, "a key on a node that is nearly idle")
+            until(known_apart, 3 * PATIENCE_S, "one key, on a node that is nearly idle")
             names = {key["name"] for answer in watching.answers for key in answer["keys"]}
-            self.assertEqual(names, {"the:only:key"})
+            self.assertLessEqual(names, {"the:only:key", "app:proof"})
             self.assertIn("10 % of its node's accesses", watching.answers[-1]["hot_means"])
 
     def test_a_server_that_goes_away_leaves_what_was_seen(self):

@@ -23,6 +23,7 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
+#include "heatsink/proxy/client_transport.h"
 #include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/copy_reads.h"
@@ -50,12 +51,13 @@ class Worker;
 // It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
 // command for the other waits (Awaited::kDrain), so that effects keep the client's order. Replies
 // keep it by ReplyQueue, those of the proxy's own too.
-class Session final : public net::FdHandler,
+class Session final : public ClientTransport::Listener,
                       public Requester,
                       private ReliefClient,
                       private ClientState {
  public:
-  Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
+  // `client` outlives it. `peer`: the client's address, for people.
+  Session(Worker& worker, std::uint64_t id, ClientTransport& client, std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
@@ -64,16 +66,14 @@ class Session final : public net::FdHandler,
   using ClientState::subscribed;
 
   // Input and output (session_io.cc).
-  void start();  // REQUIRES that its worker owns it
-  void on_readable() override;
-  void on_writable() override;
+  void received(std::string_view bytes, TimePoint now) override;
+  void input_ended(bool broken) override;
+  void writable() override;
   void flush();
   bool mark_dirty() { return !std::exchange(flush_due_, true); }
   void resume();  // what it was stalled for may be there now
   bool mark_resumable() { return !std::exchange(resume_due_, true); }
-  void close();  // at once; replies still to come are dropped
-  bool write_blocked() const { return write_blocked_; }
-  bool output_stuck(TimePoint now) const;
+  void close();       // at once; replies still to come are dropped
   void end_stream();  // the client has left: a stream that may never end is not waited for
   void end_wait();    // likewise of a command that waits (session_waiting.cc)
   std::size_t memory_bytes() const {
@@ -136,13 +136,12 @@ class Session final : public net::FdHandler,
 
   ReliefContext context() { return {id_, address_, *this, traffic_, *this}; }
   std::size_t buffer_bytes() const {
-    return input_.capacity() + output_.capacity() + replies_.kept_bytes() +
+    return input_.capacity() + client_.output().capacity() + replies_.kept_bytes() +
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes());
   }
 
   // session_io.cc
-  void take_input(std::string_view bytes);
-  void take_requests(std::string_view bytes);
+  void take_requests(std::string_view bytes, TimePoint now);
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
@@ -152,10 +151,9 @@ class Session final : public net::FdHandler,
   bool refuse_tls(std::string_view bytes);
   bool may_parse() const;
   bool may_read() const;
-  void on_end_of_input(bool reset);
   void forget_client();
   void finish_if_done();
-  void set_interest();
+  void choose_reading();
   void close_when_flushed();
 
   // session_memory.cc
@@ -320,20 +318,18 @@ class Session final : public net::FdHandler,
   Worker& worker_;
   const std::uint64_t id_;
   const std::uint32_t address_;  // its number in ClientNames
-  net::Stream socket_;
+  ClientTransport& client_;
   bool closed_ = false;
   bool closing_ = false;  // after the replies now known, close
   bool input_ended_ = false;
+  bool client_lost_ = false;  // it is gone for sure: client_ is closed
 
   resp::RequestParser parser_;
   ByteBuffer input_;  // what could not be looked at yet
-  ByteBuffer output_;
   MemoryShare memory_;
-  bool throttled_ = false;  // input_ waits for replies to be taken
-  bool write_blocked_ = false;
+  bool throttled_ = false;   // input_ waits for replies to be taken
   bool flush_due_ = false;   // flush() will be called before the turn ends
   bool resume_due_ = false;  // likewise resume()
-  TimePoint output_progress_{};
   TimePoint waits_since_{};  // when it asked for what is not answered yet; not set: all is
 
   Awaited stall_ = Awaited::kNothing;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's socket: what is read, when reading stops, what is written, when it is cut off.
+// What a client sends and what it is sent: which requests are looked at, when reading stops, and
+// how a session ends.
 #include <utility>
 
 #include "heatsink/base/log.h"
@@ -15,11 +16,11 @@ constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 }  // namespace
 
-Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer)
+Session::Session(Worker& worker, std::uint64_t id, ClientTransport& client, std::string_view peer)
     : worker_(worker),
       id_(id),
       address_(worker.shared().client_names.enter(peer, worker.loop().now())),
-      socket_(std::move(socket)),
+      client_(client),
       memory_(worker.shared().memory),
       copy_reads_(worker.parts(), context(), worker.shared().limits ? &limiting_ : nullptr),
       limiting_(worker.parts(), context(), copy_reads_) {
@@ -42,34 +43,14 @@ Session::User Session::fresh_user() const {
 
 Session::~Session() { worker_.shared().client_names.leave(address_, worker_.loop().now()); }
 
-void Session::start() {
-  if (!worker_.loop().add(socket_.fd(), net::Interest::kRead, *this).ok()) {
-    socket_.close();
-    closed_ = true;
-    worker_.bury(*this);
-  }
+void Session::received(std::string_view bytes, TimePoint now) {
+  within_memory([&] { take_requests(bytes, now); });
 }
 
-void Session::on_readable() {
-  if (closed_) return;
-  const net::IoResult result = socket_.read(worker_.scratch(), Upstream::kScratchBytes);
-  if (result.status == net::IoStatus::kAgain) return;
-  if (result.status == net::IoStatus::kClosed) {
-    on_end_of_input(result.error_number != 0 || input_ended_);
-    return;
-  }
-  take_input({worker_.scratch(), result.bytes});
-}
-
-void Session::take_input(std::string_view bytes) {
-  within_memory([&] { take_requests(bytes); });
-}
-
-void Session::take_requests(std::string_view bytes) {
-  // Read after the bytes were: every request in them was sent before this moment (architecture.md).
-  const TimePoint now = worker_.loop().clock();
+void Session::take_requests(std::string_view bytes, TimePoint now) {
   flush_due_ = true;
-  if (is_answered() && output_.empty()) waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
+  if (is_answered() && client_.output().empty())
+    waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
   if (input_.empty()) {
     const std::size_t used = consume(bytes, now);
     note_waiting(used, now);
@@ -82,7 +63,7 @@ void Session::take_requests(std::string_view bytes) {
   }
   note_memory();
   flush();
-  set_interest();
+  choose_reading();
 }
 
 // The client waits from now on, unless it did before; half a request is nothing to wait for.
@@ -123,7 +104,7 @@ void Session::go_on_with_input() {
   input_.consume(used);
   if (input_.empty()) input_.release();
   flush();
-  set_interest();
+  choose_reading();
 }
 
 // At the request that waits.
@@ -211,7 +192,7 @@ bool Session::may_parse() const {
   if (stall_ != Awaited::kNothing || !again_.empty()) return false;
   // Clients are known to send a million commands before they read: what that makes is kept, in
   // reason.
-  if (output_.size() + replies_.kept_bytes() > kept_at_most(4)) return false;
+  if (client_.output().size() + replies_.kept_bytes() > kept_at_most(4)) return false;
   // Nothing of ours may come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
@@ -224,38 +205,32 @@ bool Session::may_read() const {
   return input_.size() < kStalledInputMax || (stall_ == Awaited::kNothing && !throttled_);
 }
 
-void Session::set_interest() {
-  if (closed_ || !socket_) return;
-  const auto read =
-      static_cast<std::uint32_t>(may_read() ? net::Interest::kRead : net::Interest::kNone);
-  const auto write =
-      static_cast<std::uint32_t>(write_blocked_ ? net::Interest::kWrite : net::Interest::kNone);
-  worker_.loop().change(socket_.fd(), static_cast<net::Interest>(read | write));
+void Session::choose_reading() {
+  if (!closed_) client_.set_reading(may_read());
 }
 
 // A client that has only finished sending still gets its replies; but a command that waits is ended
-// at once, and a stream that may never end after a moment.
-void Session::on_end_of_input(bool reset) {
-  if (reset && !wait_ && !offered_ && putting_back_ == 0) {
+// at once, and a stream that may never end after a moment. An end that is told a second time is
+// that of the connection.
+void Session::input_ended(bool broken) {
+  const bool lost = broken || input_ended_;
+  if (lost && !wait_ && !offered_ && putting_back_ == 0) {
     close();
     return;
   }
   input_ended_ = true;
-  if (reset) forget_client();
-  if (reset && offered_) offer_refused();
+  if (lost) forget_client();
+  if (lost && offered_) offer_refused();
   if (mode_ != Mode::kNormal) worker_.call_later(*this, kLastWords, &Session::end_stream);
   end_wait();
   finish_if_done();
-  set_interest();
+  choose_reading();
 }
 
 // It is gone for sure, but something on the server is still to be ended for it.
 void Session::forget_client() {
-  if (!socket_) return;
-  worker_.loop().remove(socket_.fd());
-  socket_.close();
-  output_.clear();
-  write_blocked_ = false;
+  client_lost_ = true;
+  client_.close();
 }
 
 void Session::end_stream() {
@@ -264,7 +239,7 @@ void Session::end_stream() {
 
 void Session::finish_if_done() {
   if (closed_ || !(closing_ || input_ended_)) return;
-  if (!output_.empty() || in_flight() > 0 || traffic_.holds > 0) return;
+  if (!client_.output().empty() || in_flight() > 0 || traffic_.holds > 0) return;
   if (closing_ || (stall_ == Awaited::kNothing && !throttled_ && again_.empty())) close();
 }
 
@@ -278,10 +253,8 @@ void Session::close() {
   closed_ = true;
   wait_.reset();
   offered_.reset();
-  if (socket_) worker_.loop().remove(socket_.fd());
-  socket_.close();
+  client_.close();
   input_.release();
-  output_.release();
   replies_.clear();
   again_.clear();
   waiting_.reset();
@@ -292,43 +265,30 @@ void Session::close() {
   if (in_flight() == 0) worker_.bury(*this);
 }
 
-void Session::on_writable() {
+void Session::writable() {
   flush();
-  set_interest();
+  choose_reading();
 }
 
 void Session::flush() {
   flush_due_ = false;
   if (closed_ || traffic_.holds > 0) return;
-  if (!socket_) output_.clear();
-  while (!output_.empty()) {
-    const net::IoResult result = socket_.write(output_.data(), output_.size());
-    if (result.status == net::IoStatus::kClosed) {
-      on_end_of_input(true);
+  switch (client_.write()) {
+    case ClientTransport::Written::kLost:
+      input_ended(true);
       return;
-    }
-    if (result.status == net::IoStatus::kAgain) {
-      if (!write_blocked_) worker_.watch_output(*this);
-      if (!write_blocked_) output_progress_ = worker_.loop().now();
-      write_blocked_ = true;
-      set_interest();
+    case ClientTransport::Written::kBlocked:
+      choose_reading();
       go_on();
       return;
-    }
-    output_progress_ = worker_.loop().now();
-    output_.consume(result.bytes);
+    case ClientTransport::Written::kAll:
+      break;
   }
   note_answered();
-  if (output_.capacity() > Upstream::kScratchBytes) output_.release();
   note_memory();
-  if (std::exchange(write_blocked_, false)) set_interest();
   if (private_) private_->pause(false);
   go_on();
   finish_if_done();
-}
-
-bool Session::output_stuck(TimePoint now) const {
-  return write_blocked_ && now - output_progress_ > worker_.shared().options.slow_client_timeout;
 }
 
 }  // namespace heatsink::proxy

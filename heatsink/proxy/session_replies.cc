@@ -43,33 +43,35 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
 // A server that sends messages cannot be held back without losing them. Replies can, or are asked
 // for again; and one that can be neither is not lost for its size.
 void Session::cut_off_if_deaf() {
-  if (closed_ || output_.size() <= worker_.shared().options.client_output_max.count) return;
+  if (closed_ || client_.output().size() <= worker_.shared().options.client_output_max.count)
+    return;
   worker_.count().add(Count::kClientsCutOff);
   close();
 }
 
 void Session::put_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (closed_) return;
-  replies_.put(ticket, bytes, output_);
+  replies_.put(ticket, bytes, client_.output());
   note_output();
 }
 
 void Session::end_reply(ReplyQueue::Ticket ticket) {
   if (closed_ || ticket == ReplyQueue::kNone) return;
-  const std::size_t before = output_.size();
-  replies_.end(ticket, output_);
-  if (output_.size() != before) note_output();
+  ByteBuffer& output = client_.output();
+  const std::size_t before = output.size();
+  replies_.end(ticket, output);
+  if (output.size() != before) note_output();
 }
 
 void Session::add_reply(std::string_view wire) {
   if (closed_) return;
-  replies_.add(wire, output_);
+  replies_.add(wire, client_.output());
   note_output();
 }
 
 void Session::put_out(std::string_view bytes) {
   if (closed_) return;
-  output_.append(bytes);
+  client_.output().append(bytes);
   note_output();
 }
 
@@ -78,10 +80,12 @@ void Session::note_output() {
   note_memory();
   if (!private_) return;
   const std::size_t waiting_max = private_->in_big_reply() ? kPauseAt : kept_at_most(4);
-  if (output_.size() > std::min(waiting_max, kept_at_most(4))) private_->pause(true);
+  if (client_.output().size() > std::min(waiting_max, kept_at_most(4))) private_->pause(true);
 }
 
-bool Session::congested() const { return output_.size() + replies_.kept_bytes() > kept_at_most(2); }
+bool Session::congested() const {
+  return client_.output().size() + replies_.kept_bytes() > kept_at_most(2);
+}
 
 void Session::serve(std::string_view wire) {
   worker_.count().add(Count::kCommands);

@@ -29,7 +29,7 @@ Session::Step Session::send_waiting(Upstream& lane, Request& request) {
   // The server refuses it at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
     return send_on(lane, request, PendingKind::kForward, 0);
-  const bool ended = input_ended_ || socket_.peer_has_ended();
+  const bool ended = input_ended_ || client_.peer_has_ended();
   wait_ = std::make_unique<Wait>(Taking(request.args()), ended, worker_.loop().clock());
   send_mark(lane);
   send_on(lane, request, PendingKind::kWaiting, 0);
@@ -109,7 +109,7 @@ bool Session::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
   const bool waited = wait_->has_waited(read_at);
   if (!waited && (silent || !wait_->taking().takes())) return false;
-  if (!input_ended_ && !socket_.peer_has_ended()) return false;
+  if (!input_ended_ && !client_.peer_has_ended()) return false;
   input_ended_ |= waited;  // else it may have sent more commands before its end
   wait_->keep_reply(waited);
   return true;
@@ -141,7 +141,7 @@ bool Session::settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
 // the kernel answers with a reset.
 void Session::offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire) {
   offered_ = std::make_unique<Offered>(Offered{std::move(wait), ticket, std::string(wire)});
-  if (!socket_) {
+  if (client_lost_) {
     offer_refused();
     return;
   }

@@ -6,7 +6,6 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/keeper.h"
-#include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -49,7 +48,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
 }
 
 Worker::~Worker() {
-  for (auto& [id, client] : sessions_) client->close();
+  for (auto& [id, client] : clients_) client->session.close();
   loop_.cancel(urgent_timer_);
 }
 
@@ -124,7 +123,7 @@ void Worker::server_is_back() { keeper_.server_is_back(); }
 void Worker::shared_renewed(TimePoint lost_at) { keeper_.lane_renewed(lost_at); }
 
 void Worker::server_left() {
-  for (const auto& [id, client] : sessions_) client->server_left();
+  for (const auto& [id, client] : clients_) client->session.server_left();
 }
 
 // ---- what the keeper tells it
@@ -148,8 +147,8 @@ void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
 // ---- clients
 
 Session* Worker::session(std::uint64_t id) {
-  const auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : found->second.get();
+  const auto found = clients_.find(id);
+  return found == clients_.end() ? nullptr : &found->second->session;
 }
 
 void Worker::accept_clients() {
@@ -186,10 +185,10 @@ void Worker::serve(net::Stream client, const std::string& peer) {
 void Worker::open_session(net::Stream stream, const std::string& peer) {
   counters_.add(Count::kClientsAccepted);
   const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
-  auto client = std::make_unique<Session>(*this, id, std::move(stream), peer);
-  Session& started = *client;
-  sessions_.emplace(id, std::move(client));
-  started.start();
+  auto client = std::make_unique<Client>(*this, id, std::move(stream), peer);
+  Client& started = *client;
+  clients_.emplace(id, std::move(client));
+  if (!started.connection.start(started.session).ok()) started.session.close();
 }
 
 void Worker::enter_by_tls(net::Accepted accepted, const net::TlsContext& context) {
@@ -256,7 +255,6 @@ void Worker::flush_later(Upstream& upstream) {
 void Worker::resume_later(Session& session) {
   if (session.mark_resumable()) resumable_.push_back(session.id());
 }
-void Worker::watch_output(Session& session) { slow_.push_back(session.id()); }
 void Worker::bury(Session& session) { buried_.push_back(session.id()); }
 
 void Worker::call_later(const Session& session, Nanos pause, void (Session::*what)()) {
@@ -279,7 +277,7 @@ void Worker::end_turn() {
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
   if (std::exchange(shed_due_, false)) shed();
   for (const std::uint64_t id : std::exchange(buried_, {})) {
-    if (sessions_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
+    if (clients_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
   upstreams_->end_turn();
   post_if_urgent();
@@ -299,11 +297,11 @@ void Worker::check_timeouts(TimePoint now) {
   upstreams_->check_timeouts(now);
   std::vector<std::uint64_t> still;
   for (const std::uint64_t id : std::exchange(slow_, {})) {
-    Session* slow = session(id);
-    if (slow == nullptr || slow->closed() || !slow->write_blocked()) continue;
-    if (slow->output_stuck(now)) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end() || !found->second->connection.is_blocked()) continue;
+    if (found->second->connection.is_stuck(now, shared_.options.slow_client_timeout)) {
       counters_.add(Count::kClientsCutOff);
-      slow->close();
+      found->second->session.close();
     } else {
       still.push_back(id);
     }

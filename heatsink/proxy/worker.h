@@ -5,8 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "heatsink/detect/detect.h"
@@ -14,6 +17,7 @@
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/big_replies.h"
+#include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/copies.h"
@@ -24,6 +28,7 @@
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/route.h"
+#include "heatsink/proxy/session.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_door.h"
@@ -34,10 +39,12 @@
 namespace heatsink::proxy {
 
 class Keeper;
-class Session;
 
 // Everything but post(), counters() and read_hits() belongs to the worker's own thread.
-class Worker final : public Upstream::Host, private TlsDoor::House, private SingleServer::Host {
+class Worker final : public Upstream::Host,
+                     private ClientConnection::Host,
+                     private TlsDoor::House,
+                     private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
@@ -99,8 +106,6 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   void flush_later(Session& session);
   void flush_later(Upstream& upstream) override;
   void resume_later(Session& session);
-  void watch_output(
-      Session& session);  // its replies are waiting: cut it off if it never takes them
   // Unless it has gone by then.
   void call_later(const Session& session, Nanos pause, void (Session::*what)());
   Session* session(std::uint64_t id);  // null: it has gone
@@ -108,6 +113,16 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   void shed_later() { shed_due_ = true; }  // proxy.maximum-memory is used up
 
  private:
+  // One client: the session lives behind the connection, and closes it before it dies.
+  struct Client {
+    Client(Worker& worker, std::uint64_t id, net::Stream stream, std::string_view peer)
+        : connection(worker, worker.loop_, std::move(stream), id),
+          session(worker, id, connection, peer) {}
+
+    ClientConnection connection;
+    Session session;
+  };
+
   class Acceptor final : public net::FdHandler {
    public:
     explicit Acceptor(Worker& worker) : worker_(worker) {}
@@ -118,6 +133,8 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
     Worker& worker_;
   };
 
+  std::span<char> read_buffer() override { return {scratch_.get(), Upstream::kScratchBytes}; }
+  void output_blocked(std::uint64_t client) override { slow_.push_back(client); }
   void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
   void failed(Upstream& upstream, const std::string& reason) override {
     upstreams_->failed(upstream, reason);
@@ -178,7 +195,6 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   std::vector<CommandFacts> facts_;               // of the command at the same place in commands_
   std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
 
-  std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
   std::unique_ptr<Coalescing> coalescing_;
@@ -187,11 +203,12 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   std::vector<AskedKey> asked_keys_;
   const WorkerParts parts_;
 
+  std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
   std::vector<std::uint64_t> dirty_sessions_;
   std::vector<std::uint64_t> resumable_;
   std::vector<Upstream*> dirty_upstreams_;
   std::vector<std::uint64_t> buried_;
-  std::vector<std::uint64_t> slow_;
+  std::vector<std::uint64_t> slow_;  // clients that do not take their replies
   bool shed_due_ = false;
   PacedTimers timers_;
   bool quiet_ = true;  // the last summary had nothing in it

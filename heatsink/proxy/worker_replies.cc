@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
@@ -52,11 +51,11 @@ void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
 void Worker::shed() {
   while (shared_.memory.is_exhausted()) {
     const auto largest =
-        std::max_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
-          return a.second->held_bytes() < b.second->held_bytes();
+        std::max_element(clients_.begin(), clients_.end(), [](const auto& a, const auto& b) {
+          return a.second->session.held_bytes() < b.second->session.held_bytes();
         });
-    if (largest == sessions_.end()) return;
-    Session& session = *largest->second;
+    if (largest == clients_.end()) return;
+    Session& session = largest->second->session;
     if (session.held_bytes() <= MemoryBudget::kStepBytes) return;
     log_limited(LogLevel::kWarning, "shed",
                 "proxy.maximum-memory (" + format_bytes(Bytes{shared_.memory.max_bytes()}) +

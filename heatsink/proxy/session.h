@@ -37,14 +37,13 @@
 #include "heatsink/proxy/request.h"
 #include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/route.h"
+#include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/wait.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
-
-class Worker;
 
 // Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight.
 //
@@ -56,8 +55,9 @@ class Session final : public ClientTransport::Listener,
                       private ReliefClient,
                       private ClientState {
  public:
-  // `client` outlives it. `peer`: the client's address, for people.
-  Session(Worker& worker, std::uint64_t id, ClientTransport& client, std::string_view peer);
+  // All outlive it. `peer`: the client's address, for people.
+  Session(const SessionParts& parts, SessionHost& host, ClientTransport& client, std::uint64_t id,
+          std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
@@ -70,9 +70,7 @@ class Session final : public ClientTransport::Listener,
   void input_ended(bool broken) override;
   void writable() override;
   void flush();
-  bool mark_dirty() { return !std::exchange(flush_due_, true); }
-  void resume();  // what it was stalled for may be there now
-  bool mark_resumable() { return !std::exchange(resume_due_, true); }
+  void resume();      // what it was stalled for may be there now
   void close();       // at once; replies still to come are dropped
   void end_stream();  // the client has left: a stream that may never end is not waited for
   void end_wait();    // likewise of a command that waits (session_waiting.cc)
@@ -141,6 +139,12 @@ class Session final : public ClientTransport::Listener,
   }
 
   // session_io.cc
+  void flush_later() {
+    if (!std::exchange(flush_due_, true)) host_.flush_later(*this);
+  }
+  void resume_later() {
+    if (!std::exchange(resume_due_, true)) host_.resume_later(*this);
+  }
   void take_requests(std::string_view bytes, TimePoint now);
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
@@ -315,7 +319,8 @@ class Session final : public ClientTransport::Listener,
   void follow_protocol();
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
 
-  Worker& worker_;
+  const SessionParts& parts_;
+  SessionHost& host_;
   const std::uint64_t id_;
   const std::uint32_t address_;  // its number in ClientNames
   ClientTransport& client_;

@@ -5,7 +5,6 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -16,32 +15,37 @@ constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 }  // namespace
 
-Session::Session(Worker& worker, std::uint64_t id, ClientTransport& client, std::string_view peer)
-    : worker_(worker),
+Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+                 std::uint64_t id, std::string_view peer)
+    : parts_(parts),
+      host_(host),
       id_(id),
-      address_(worker.shared().client_names.enter(peer, worker.loop().now())),
+      address_(parts.shared.client_names.enter(peer, parts.loop.now())),
       client_(client),
-      memory_(worker.shared().memory),
-      copy_reads_(worker.parts(), context(), worker.shared().limits ? &limiting_ : nullptr),
-      limiting_(worker.parts(), context(), copy_reads_) {
+      memory_(parts.shared.memory),
+      copy_reads_(parts, context(), parts.shared.limits ? &limiting_ : nullptr),
+      limiting_(parts, context(), copy_reads_) {
   become(fresh_user());
 }
 
 void Session::become(User user, std::string_view name) {
   user_ = user;
-  user_hash_ = hash_name(name, worker_.shared().seed).value;
+  user_hash_ = hash_name(name, parts_.shared.seed).value;
   resp::RequestLimits limits;
-  limits.buffered_bytes_max = worker_.shared().options.stream_threshold.count;
+  limits.buffered_bytes_max = parts_.shared.options.stream_threshold.count;
   parser_.set_limits(user == User::kNobody ? resp::limits_before_auth(limits) : limits);
 }
 
 Session::User Session::fresh_user() const {
-  const SharedState& shared = worker_.shared();
+  const SharedState& shared = parts_.shared;
   if (!shared.upstream_open.load(std::memory_order_relaxed)) return User::kNobody;
   return shared.credentials.acl_user() == "default" ? User::kShared : User::kOther;
 }
 
-Session::~Session() { worker_.shared().client_names.leave(address_, worker_.loop().now()); }
+Session::~Session() {
+  parts_.loop.cancel(barrier_timer_);
+  parts_.shared.client_names.leave(address_, parts_.loop.now());
+}
 
 void Session::received(std::string_view bytes, TimePoint now) {
   within_memory([&] { take_requests(bytes, now); });
@@ -81,7 +85,7 @@ bool Session::is_answered() const {
 // REQUIRES that all replies so far have been taken.
 void Session::note_answered() {
   if (waits_since_ == TimePoint{} || !is_answered()) return;
-  worker_.observe().client.observe(worker_.loop().clock() - std::exchange(waits_since_, {}));
+  parts_.latencies.client.observe(parts_.loop.clock() - std::exchange(waits_since_, {}));
 }
 
 void Session::resume() {
@@ -95,7 +99,7 @@ void Session::resume() {
 void Session::go_on_with_input() {
   stall_ = Awaited::kNothing;
   throttled_ = false;
-  const TimePoint now = worker_.loop().clock();
+  const TimePoint now = parts_.loop.clock();
   if (waiting_ != nullptr) look_again(now);
   if (closed_) return;
   const std::size_t used = consume(input_.view(), now);
@@ -173,7 +177,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
 
 // Replies first, then the error and the end.
 void Session::refuse_input(std::string_view error) {
-  worker_.count().add(Count::kProtocolErrors);
+  parts_.count(Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
   reply_error(error);
   close_when_flushed();
@@ -183,7 +187,7 @@ void Session::refuse_input(std::string_view error) {
 bool Session::refuse_tls(std::string_view bytes) {
   if (!bytes.starts_with("\x16\x03")) return false;
   log_limited(LogLevel::kWarning, "tls-to-plain",
-              "a client uses TLS, but proxy.tls-cert is not set", worker_.loop().now());
+              "a client uses TLS, but proxy.tls-cert is not set", parts_.loop.now());
   refuse_input("ERR Protocol error: this port does not use TLS");
   return true;
 }
@@ -197,7 +201,7 @@ bool Session::may_parse() const {
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
   if (owed_ >= kOwedMax) return false;  // others would wait for its replies
-  return in_flight() < static_cast<std::uint64_t>(worker_.shared().options.pipeline_max);
+  return in_flight() < static_cast<std::uint64_t>(parts_.shared.options.pipeline_max);
 }
 
 bool Session::may_read() const {
@@ -221,7 +225,7 @@ void Session::input_ended(bool broken) {
   input_ended_ = true;
   if (lost) forget_client();
   if (lost && offered_) offer_refused();
-  if (mode_ != Mode::kNormal) worker_.call_later(*this, kLastWords, &Session::end_stream);
+  if (mode_ != Mode::kNormal) host_.call_later(*this, kLastWords, &Session::end_stream);
   end_wait();
   finish_if_done();
   choose_reading();
@@ -245,7 +249,7 @@ void Session::finish_if_done() {
 
 void Session::close_when_flushed() {
   closing_ = true;
-  worker_.flush_later(*this);
+  flush_later();
 }
 
 void Session::close() {
@@ -259,10 +263,10 @@ void Session::close() {
   again_.clear();
   waiting_.reset();
   memory_.note(0);
-  worker_.loop().cancel(std::exchange(barrier_timer_, 0));
+  parts_.loop.cancel(std::exchange(barrier_timer_, 0));
   limiting_.close();
   if (private_) give_back(false);
-  if (in_flight() == 0) worker_.bury(*this);
+  if (in_flight() == 0) host_.bury(*this);
 }
 
 void Session::writable() {

@@ -35,16 +35,24 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
                    : nullptr),
       reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
       scratch_(new char[Upstream::kScratchBytes]),
+      commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
       proofs_(shared.options.acl_staleness),
-      parts_{shared,  loop_,          counters_, read_hits_, copies_,
-             proofs_, counter_.get(), key_refs_, asked_keys_},
-      timers_(loop_, kIdlePeriod) {
-  std::vector<Nanos> windows = coalescing_windows(shared.options);
-  if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));
-  set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
-                                                         [](const auto*) {}));
+      coalescing_(make_coalescing()),
+      parts_{{shared, loop_, counters_, read_hits_, copies_, proofs_, counter_.get(), key_refs_,
+              asked_keys_},
+             *upstreams_,
+             commands_,
+             big_replies_,
+             latencies_,
+             coalescing_.get(),
+             reply_sizes_},
+      timers_(loop_, kIdlePeriod) {}
+
+std::unique_ptr<Coalescing> Worker::make_coalescing() {
+  std::vector<Nanos> windows = coalescing_windows(shared_.options);
+  return windows.empty() ? nullptr : std::make_unique<Coalescing>(*this, std::move(windows));
 }
 
 Worker::~Worker() {
@@ -69,25 +77,6 @@ void Worker::run() {
 }
 
 void Worker::stop() { loop_.stop(); }
-
-void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
-  commands_ = std::move(commands);
-  // There a hash may change without an invalidation in time.
-  const bool fields_expire = commands_->find_name("hpexpire") != nullptr;
-  first_command_ = commands_->commands().data();
-  facts_.clear();
-  for (const resp::Command& command : commands_->commands()) {
-    const LocalRead* local = local_read_of(command);
-    if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
-    const std::uint16_t number =
-        counter_ ? counter_->commands().number(command.name) : detect::kNoCommand;
-    facts_.push_back(facts_of(command, number, local));
-    const auto place = static_cast<std::uint16_t>(facts_.size());
-    facts_.back().sized_as = place;
-    if (command.name == "get") get_sized_as_ = place;
-    if (command.name == "mget") mget_sized_as_ = place;
-  }
-}
 
 // ---- what is counted
 
@@ -246,17 +235,9 @@ void Worker::throttle_accept() {
   loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });
 }
 
-void Worker::flush_later(Session& session) {
-  if (session.mark_dirty()) dirty_sessions_.push_back(session.id());
-}
 void Worker::flush_later(Upstream& upstream) {
   if (upstream.mark_dirty()) dirty_upstreams_.push_back(&upstream);
 }
-void Worker::resume_later(Session& session) {
-  if (session.mark_resumable()) resumable_.push_back(session.id());
-}
-void Worker::bury(Session& session) { buried_.push_back(session.id()); }
-
 void Worker::call_later(const Session& session, Nanos pause, void (Session::*what)()) {
   loop_.call_after(pause, [this, id = session.id(), what] {
     if (Session* still_there = this->session(id)) (still_there->*what)();

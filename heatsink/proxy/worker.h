@@ -19,21 +19,19 @@
 #include "heatsink/proxy/big_replies.h"
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
-#include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/copies.h"
+#include "heatsink/proxy/known_commands.h"
 #include "heatsink/proxy/latencies.h"
-#include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
-#include "heatsink/proxy/route.h"
 #include "heatsink/proxy/session.h"
+#include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_door.h"
 #include "heatsink/proxy/upstream.h"
-#include "heatsink/proxy/worker_parts.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
@@ -42,6 +40,7 @@ class Keeper;
 
 // Everything but post(), counters() and read_hits() belongs to the worker's own thread.
 class Worker final : public Upstream::Host,
+                     private SessionHost,
                      private ClientConnection::Host,
                      private TlsDoor::House,
                      private SingleServer::Host {
@@ -63,61 +62,29 @@ class Worker final : public Upstream::Host,
   const WorkerMemory& memory() const { return memory_; }     // any thread
   std::size_t index() const { return index_; }
 
-  // For its sessions and connections:
+  // For its connections and its coalescing:
   SharedState& shared() { return shared_; }
   net::EventLoop& loop() { return loop_; }
   Counters& count() { return counters_; }
-  Latencies& observe() { return latencies_; }
-  const WorkerParts& parts() const { return parts_; }
   char* scratch() override { return scratch_.get(); }
-
-  const resp::CommandTable& commands() const { return *commands_; }
-  // What is known of a command of commands(); lives until the worker's next turn.
-  const CommandFacts& facts(const resp::Command& command) const {
-    return facts_[static_cast<std::size_t>(&command - first_command_)];
-  }
-
-  void record(const detect::Access& access) {
-    if (counter_) counter_->record(access, loop_.now());
-  }
-  // Of a read of the key, for the accesses that record() is told of; 0: not known.
-  std::uint32_t last_reply_bytes(KeyHash key) const {
-    return reply_sizes_ != nullptr ? reply_sizes_->last(key) : 0;
-  }
-
   Upstreams& upstreams() { return *upstreams_; }
-
   Copies& copies() { return copies_; }
-  Proofs& proofs() { return proofs_; }
-  Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
 
   void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
 
-  void release(std::uint64_t session_id, std::uint64_t ticket);           // posted by the keeper
-  void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
+  void release(std::uint64_t session_id, std::uint64_t ticket);            // posted by the keeper
+  void set_commands(std::shared_ptr<const resp::CommandTable> commands) {  // posted by the keeper
+    commands_.set(std::move(commands));
+  }
 
-  // How big the replies to a command were lately, for the connection that the next one travels on.
-  const BigReplies& big_replies() const { return big_replies_; }
-  std::uint16_t get_sized_as() const { return get_sized_as_; }    // CommandFacts::sized_as of GET
-  std::uint16_t mget_sized_as() const { return mget_sized_as_; }  // and of MGET
-
-  std::vector<resp::KeyRef>& key_refs() { return key_refs_; }  // scratch
-
-  void flush_later(Session& session);
   void flush_later(Upstream& upstream) override;
-  void resume_later(Session& session);
-  // Unless it has gone by then.
-  void call_later(const Session& session, Nanos pause, void (Session::*what)());
-  Session* session(std::uint64_t id);  // null: it has gone
-  void bury(Session& session);         // closed, nothing in flight: freed at the end of the turn
-  void shed_later() { shed_due_ = true; }  // proxy.maximum-memory is used up
 
  private:
   // One client: the session lives behind the connection, and closes it before it dies.
   struct Client {
     Client(Worker& worker, std::uint64_t id, net::Stream stream, std::string_view peer)
         : connection(worker, worker.loop_, std::move(stream), id),
-          session(worker, id, connection, peer) {}
+          session(worker.parts_, worker, connection, id, peer) {}
 
     ClientConnection connection;
     Session session;
@@ -133,6 +100,12 @@ class Worker final : public Upstream::Host,
     Worker& worker_;
   };
 
+  void flush_later(Session& session) override { dirty_sessions_.push_back(session.id()); }
+  void resume_later(Session& session) override { resumable_.push_back(session.id()); }
+  void call_later(const Session& session, Nanos pause, void (Session::*what)()) override;
+  void bury(Session& session) override { buried_.push_back(session.id()); }
+  void shed_later() override { shed_due_ = true; }
+  Session* session(std::uint64_t id);  // null: it has gone
   std::span<char> read_buffer() override { return {scratch_.get(), Upstream::kScratchBytes}; }
   void output_blocked(std::uint64_t client) override { slow_.push_back(client); }
   void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
@@ -151,6 +124,7 @@ class Worker final : public Upstream::Host,
   void server_is_back() override;
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
+  std::unique_ptr<Coalescing> make_coalescing();
   void accept_clients();
   void open_session(net::Stream stream, const std::string& peer);
   void refuse(const net::Fd& socket, Count why, const char* words);
@@ -190,18 +164,14 @@ class Worker final : public Upstream::Host,
   net::TimerId urgent_timer_ = 0;
   std::unique_ptr<char[]> scratch_;
 
-  std::shared_ptr<const resp::CommandTable> commands_;
-  const resp::Command* first_command_ = nullptr;  // of commands_
-  std::vector<CommandFacts> facts_;               // of the command at the same place in commands_
-  std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
-
+  KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
   std::unique_ptr<Coalescing> coalescing_;
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
-  const WorkerParts parts_;
+  const SessionParts parts_;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
   std::vector<std::uint64_t> dirty_sessions_;

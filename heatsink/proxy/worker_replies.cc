@@ -36,13 +36,14 @@ void Worker::gathered_lost(std::uint32_t number, const std::string& reason) {
 void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
   if (pending.keys.size() == 0) return;
   if (big_replies_.empty() && bytes < BigReplies::kBigBytes) return;
-  const bool is_many = pending.sized_as == mget_sized_as_;
+  const bool is_many = pending.sized_as == commands_.mget_sized_as();
   bool first = true;
   pending.keys.for_each([&](const TouchedKey& key) {
     if (std::exchange(first, false))
       big_replies_.saw(BigReplies::hash(pending.sized_as, key.key), bytes);
     if (is_many && bytes / pending.keys.size() >= BigReplies::kBigBytes)
-      big_replies_.saw(BigReplies::hash(get_sized_as_, key.key), bytes / pending.keys.size());
+      big_replies_.saw(BigReplies::hash(commands_.get_sized_as(), key.key),
+                       bytes / pending.keys.size());
   });
 }
 

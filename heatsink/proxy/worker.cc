@@ -117,20 +117,29 @@ void Worker::server_left() {
 
 // ---- what the keeper tells it
 
-void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
-  for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
-    if (Session* waiting = session(id)) waiting->answer(answer);
-  }
+void Worker::deliver(std::shared_ptr<const FillAnswer> answer) {
+  loop_.post([this, answer = std::move(answer)] {
+    for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
+      if (Session* waiting = session(id)) waiting->answer(answer);
+    }
+  });
 }
 
 void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
-  Session* const waiting = session(session_id);
-  if (waiting == nullptr) return;
-  if (ticket == 0) {
-    waiting->release_hold();
-  } else {
-    waiting->barrier_passed(ticket);
-  }
+  loop_.post([this, session_id, ticket] {
+    Session* const waiting = session(session_id);
+    if (waiting == nullptr) return;
+    if (ticket == 0) {
+      waiting->release_hold();
+    } else {
+      waiting->barrier_passed(ticket);
+    }
+  });
+}
+
+void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
+  loop_.post(
+      [this, commands = std::move(commands)]() mutable { commands_.set(std::move(commands)); });
 }
 
 // ---- clients

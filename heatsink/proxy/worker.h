@@ -20,6 +20,7 @@
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/copies.h"
+#include "heatsink/proxy/keeper_listener.h"
 #include "heatsink/proxy/known_commands.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
@@ -38,8 +39,9 @@ namespace heatsink::proxy {
 
 class Keeper;
 
-// Everything but post(), counters() and read_hits() belongs to the worker's own thread.
+// Belongs to its own thread, but for what says otherwise.
 class Worker final : public Upstream::Host,
+                     public KeeperListener,
                      private SessionHost,
                      private ClientConnection::Host,
                      private TlsDoor::House,
@@ -51,10 +53,9 @@ class Worker final : public Upstream::Host,
   ~Worker();
   Worker(const Worker&) = delete;
 
-  void begin();                                                           // before loop() runs
-  void run();                                                             // begin(), until stop()
-  void stop();                                                            // any thread
-  void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
+  void begin();                                              // before loop() runs
+  void run();                                                // begin(), until stop()
+  void stop();                                               // any thread
   void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
   const Counters& counters() const { return counters_; }     // any thread
   const ReadHits& read_hits() const { return read_hits_; }   // any thread
@@ -70,12 +71,10 @@ class Worker final : public Upstream::Host,
   Upstreams& upstreams() { return *upstreams_; }
   Copies& copies() { return copies_; }
 
-  void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
-
-  void release(std::uint64_t session_id, std::uint64_t ticket);            // posted by the keeper
-  void set_commands(std::shared_ptr<const resp::CommandTable> commands) {  // posted by the keeper
-    commands_.set(std::move(commands));
-  }
+  // Any thread:
+  void deliver(std::shared_ptr<const FillAnswer> answer) override;
+  void release(std::uint64_t session_id, std::uint64_t ticket) override;
+  void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
 
   void flush_later(Upstream& upstream) override;
 

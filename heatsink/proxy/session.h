@@ -29,6 +29,7 @@
 #include "heatsink/proxy/copy_reads.h"
 #include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/memory_budget.h"
+#include "heatsink/proxy/oversized_request.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/relief.h"
@@ -116,9 +117,7 @@ class Session final : public ClientTransport::Listener,
   enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
   enum class Mode : std::uint8_t {
     kNormal,
-    kStreaming,   // the rest of a big request goes to the private connection
-    kDiscarding,  // the rest of a big request that was refused
-    kRaw,         // MONITOR, SYNC: the upstream says what it wants, when it wants
+    kRaw,  // MONITOR, SYNC: the upstream says what it wants, when it wants
   };
 
   static constexpr Nanos kLastWords = Millis(100);  // of a stream whose client has left
@@ -267,12 +266,16 @@ class Session final : public ClientTransport::Listener,
   bool may_leave_private() const;
   bool has_state() const;
   Step stall(Awaited why);
-  Step begin_oversized(Request& request);
-  std::size_t stream_on(std::string_view bytes);
   void ask_next_again();
   Upstream* server_is_down(Request& request, std::string_view reason, Step& step);
   bool closes_when_down() const;
   std::string unreachable(std::string_view reason) const;
+
+  // session_oversized.cc
+  Step begin_oversized(Request& request);
+  Upstream* lane_for_oversized(Request& request, const OversizedRequest::Beginning& beginning,
+                               Step& step);
+  std::size_t stream_on(std::string_view bytes);
 
   // session_commands.cc
   Step run_select(Request& request);
@@ -340,6 +343,9 @@ class Session final : public ClientTransport::Listener,
   Awaited stall_ = Awaited::kNothing;
   std::unique_ptr<Request> waiting_;  // that the next one waits behind, if it could not go on
   Mode mode_ = Mode::kNormal;
+  OversizedRequest oversized_;
+  // Bytes go through that are no requests of their own, and may never end.
+  bool in_stream() const { return mode_ != Mode::kNormal || oversized_.goes_on(); }
   ClientTraffic traffic_;
   ReplyQueue::Ticket last_effect_ =
       ReplyQueue::kNone;  // of the last command that was not read-only

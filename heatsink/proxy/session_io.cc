@@ -72,7 +72,7 @@ void Session::take_requests(std::string_view bytes, TimePoint now) {
 
 // The client waits from now on, unless it did before; half a request is nothing to wait for.
 void Session::note_waiting(std::size_t consumed, TimePoint now) {
-  const bool waits_by_nature = wait_ != nullptr || mode_ != Mode::kNormal || subscribed();
+  const bool waits_by_nature = wait_ != nullptr || in_stream() || subscribed();
   if (waits_by_nature) waits_since_ = {};
   if (waits_by_nature || waits_since_ != TimePoint{}) return;
   if (consumed > 0 || stall_ != Awaited::kNothing) waits_since_ = now;
@@ -141,7 +141,7 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
 }
 
 bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {
-  if (mode_ == Mode::kStreaming || mode_ == Mode::kDiscarding) {
+  if (oversized_.goes_on()) {
     used = stream_on(bytes);
     return used > 0;
   }
@@ -199,7 +199,7 @@ bool Session::may_parse() const {
   if (client_.output().size() + replies_.kept_bytes() > kept_at_most(4)) return false;
   // Nothing of ours may come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
-  if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
+  if (oversized_.is_sent() || mode_ == Mode::kRaw) return true;
   if (owed_ >= kOwedMax) return false;  // others would wait for its replies
   return in_flight() < static_cast<std::uint64_t>(parts_.shared.options.pipeline_max);
 }
@@ -225,7 +225,7 @@ void Session::input_ended(bool broken) {
   input_ended_ = true;
   if (lost) forget_client();
   if (lost && offered_) offer_refused();
-  if (mode_ != Mode::kNormal) host_.call_later(*this, kLastWords, &Session::end_stream);
+  if (in_stream()) host_.call_later(*this, kLastWords, &Session::end_stream);
   end_wait();
   finish_if_done();
   choose_reading();
@@ -238,7 +238,7 @@ void Session::forget_client() {
 }
 
 void Session::end_stream() {
-  if (mode_ != Mode::kNormal) close();
+  if (in_stream()) close();
 }
 
 void Session::finish_if_done() {

@@ -33,7 +33,7 @@ Upstream* Session::without_lane(Request& request, std::string&& reason, Step& st
 // On its private connection, and lost with it.
 bool Session::has_state() const {
   return pinned_ || user_ == User::kOther || (in_multi_ && !transaction_failed()) || watching_ ||
-         mode_ != Mode::kNormal;
+         in_stream();
 }
 
 bool Session::may_leave_private() const {
@@ -263,56 +263,6 @@ void Session::answer(std::shared_ptr<const FillAnswer> answer) {
   if (closed_ || stall_ != Awaited::kFill || waiting_ == nullptr) return;
   waiting_->waited().answer = std::move(answer);
   resume_later();
-}
-
-// A request too big to be buffered: it goes to a private connection as it comes. Its keys are taken
-// from the arguments that have come; if they may stand behind those, it counts as touching any key.
-Session::Step Session::begin_oversized(Request& request) {
-  request.command = request.args().empty() ? nullptr : parts_.commands.find(request.args());
-  const resp::Command* const command = request.command;
-  const Route route = command != nullptr ? parts_.commands.facts(*command).route : Route::kPinned;
-  const bool plain = route == Route::kShared || route == Route::kPrivate ||
-                     route == Route::kPinned ||
-                     (route == Route::kEval && debugger_ == Debugger::kOff);
-  const bool keys_known = command != nullptr && command->first_key > 0 &&
-                          command->last_key >= command->first_key &&
-                          !command->has(resp::kMovableKeys) &&
-                          static_cast<std::size_t>(command->last_key) < request.args().size();
-  Step step = Step::kDone;
-  Upstream* lane = nullptr;
-  if (!plain || mode_ == Mode::kRaw) {
-    step = reply_error(
-        "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
-  } else if (in_multi_ && transaction_failed()) {
-    step = reply_error(transaction_refusal_);
-  } else if (const Outcome admitted =
-                 keys_known ? limiting_.admit_oversized(request) : Outcome::kPass;
-             admitted != Outcome::kPass) {
-    step = step_of(admitted);
-  } else {
-    lane = private_lane(request, step);
-    if (lane == nullptr) step = no_lane(request, step);
-  }
-  if (step == Step::kStall) return step;
-  limiting_.ended(lane != nullptr);
-  mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
-  if (lane == nullptr) return step;
-  if (input_ended_) host_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes
-  if (!keys_known) request.command = nullptr;
-  request.route = route;
-  return send_on(*lane, request, PendingKind::kForward, 0);
-}
-
-std::size_t Session::stream_on(std::string_view bytes) {
-  std::size_t used = 0;
-  const resp::ParseStatus status = parser_.stream(bytes, used);
-  if (mode_ == Mode::kStreaming && private_) private_->send_more(bytes.substr(0, used));
-  if (status == resp::ParseStatus::kRequest) mode_ = Mode::kNormal;
-  if (status == resp::ParseStatus::kError) {
-    parts_.count(Count::kProtocolErrors);
-    close();
-  }
-  return used;
 }
 
 // The next read that is to be asked again, once its private connection is ready. Until the last is

@@ -23,11 +23,13 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
+#include "heatsink/proxy/client_transport.h"
 #include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/copy_reads.h"
 #include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/memory_budget.h"
+#include "heatsink/proxy/oversized_request.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/relief.h"
@@ -36,6 +38,7 @@
 #include "heatsink/proxy/request.h"
 #include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/route.h"
+#include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/wait.h"
@@ -43,19 +46,19 @@
 
 namespace heatsink::proxy {
 
-class Worker;
-
 // Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight.
 //
 // It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
 // command for the other waits (Awaited::kDrain), so that effects keep the client's order. Replies
 // keep it by ReplyQueue, those of the proxy's own too.
-class Session final : public net::FdHandler,
+class Session final : public ClientTransport::Listener,
                       public Requester,
                       private ReliefClient,
                       private ClientState {
  public:
-  Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer);
+  // All outlive it. `peer`: the client's address, for people.
+  Session(const SessionParts& parts, SessionHost& host, ClientTransport& client, std::uint64_t id,
+          std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
@@ -64,16 +67,12 @@ class Session final : public net::FdHandler,
   using ClientState::subscribed;
 
   // Input and output (session_io.cc).
-  void start();  // REQUIRES that its worker owns it
-  void on_readable() override;
-  void on_writable() override;
+  void received(std::string_view bytes, TimePoint now) override;
+  void input_ended(bool broken) override;
+  void writable() override;
   void flush();
-  bool mark_dirty() { return !std::exchange(flush_due_, true); }
-  void resume();  // what it was stalled for may be there now
-  bool mark_resumable() { return !std::exchange(resume_due_, true); }
-  void close();  // at once; replies still to come are dropped
-  bool write_blocked() const { return write_blocked_; }
-  bool output_stuck(TimePoint now) const;
+  void resume();      // what it was stalled for may be there now
+  void close();       // at once; replies still to come are dropped
   void end_stream();  // the client has left: a stream that may never end is not waited for
   void end_wait();    // likewise of a command that waits (session_waiting.cc)
   std::size_t memory_bytes() const {
@@ -118,9 +117,7 @@ class Session final : public net::FdHandler,
   enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
   enum class Mode : std::uint8_t {
     kNormal,
-    kStreaming,   // the rest of a big request goes to the private connection
-    kDiscarding,  // the rest of a big request that was refused
-    kRaw,         // MONITOR, SYNC: the upstream says what it wants, when it wants
+    kRaw,  // MONITOR, SYNC: the upstream says what it wants, when it wants
   };
 
   static constexpr Nanos kLastWords = Millis(100);  // of a stream whose client has left
@@ -136,13 +133,18 @@ class Session final : public net::FdHandler,
 
   ReliefContext context() { return {id_, address_, *this, traffic_, *this}; }
   std::size_t buffer_bytes() const {
-    return input_.capacity() + output_.capacity() + replies_.kept_bytes() +
+    return input_.capacity() + client_.output().capacity() + replies_.kept_bytes() +
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes());
   }
 
   // session_io.cc
-  void take_input(std::string_view bytes);
-  void take_requests(std::string_view bytes);
+  void flush_later() {
+    if (!std::exchange(flush_due_, true)) host_.flush_later(*this);
+  }
+  void resume_later() {
+    if (!std::exchange(resume_due_, true)) host_.resume_later(*this);
+  }
+  void take_requests(std::string_view bytes, TimePoint now);
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
@@ -152,10 +154,9 @@ class Session final : public net::FdHandler,
   bool refuse_tls(std::string_view bytes);
   bool may_parse() const;
   bool may_read() const;
-  void on_end_of_input(bool reset);
   void forget_client();
   void finish_if_done();
-  void set_interest();
+  void choose_reading();
   void close_when_flushed();
 
   // session_memory.cc
@@ -265,12 +266,16 @@ class Session final : public net::FdHandler,
   bool may_leave_private() const;
   bool has_state() const;
   Step stall(Awaited why);
-  Step begin_oversized(Request& request);
-  std::size_t stream_on(std::string_view bytes);
   void ask_next_again();
   Upstream* server_is_down(Request& request, std::string_view reason, Step& step);
   bool closes_when_down() const;
   std::string unreachable(std::string_view reason) const;
+
+  // session_oversized.cc
+  Step begin_oversized(Request& request);
+  Upstream* lane_for_oversized(Request& request, const OversizedRequest::Beginning& beginning,
+                               Step& step);
+  std::size_t stream_on(std::string_view bytes);
 
   // session_commands.cc
   Step run_select(Request& request);
@@ -317,28 +322,30 @@ class Session final : public net::FdHandler,
   void follow_protocol();
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
 
-  Worker& worker_;
+  const SessionParts& parts_;
+  SessionHost& host_;
   const std::uint64_t id_;
   const std::uint32_t address_;  // its number in ClientNames
-  net::Stream socket_;
+  ClientTransport& client_;
   bool closed_ = false;
   bool closing_ = false;  // after the replies now known, close
   bool input_ended_ = false;
+  bool client_lost_ = false;  // it is gone for sure: client_ is closed
 
   resp::RequestParser parser_;
   ByteBuffer input_;  // what could not be looked at yet
-  ByteBuffer output_;
   MemoryShare memory_;
-  bool throttled_ = false;  // input_ waits for replies to be taken
-  bool write_blocked_ = false;
+  bool throttled_ = false;   // input_ waits for replies to be taken
   bool flush_due_ = false;   // flush() will be called before the turn ends
   bool resume_due_ = false;  // likewise resume()
-  TimePoint output_progress_{};
   TimePoint waits_since_{};  // when it asked for what is not answered yet; not set: all is
 
   Awaited stall_ = Awaited::kNothing;
   std::unique_ptr<Request> waiting_;  // that the next one waits behind, if it could not go on
   Mode mode_ = Mode::kNormal;
+  OversizedRequest oversized_;
+  // Bytes go through that are no requests of their own, and may never end.
+  bool in_stream() const { return mode_ != Mode::kNormal || oversized_.goes_on(); }
   ClientTraffic traffic_;
   ReplyQueue::Ticket last_effect_ =
       ReplyQueue::kNone;  // of the last command that was not read-only

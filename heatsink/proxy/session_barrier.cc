@@ -7,7 +7,6 @@
 #include "heatsink/base/printable.h"
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -74,44 +73,42 @@ Session::Step Session::run_barrier(Request& request) {
   using Barrier = Request::Waited::Barrier;
   switch (request.has_waited() ? request.waited().barrier : Barrier::kNone) {
     case Barrier::kPassed:
-      worker_.count().add(Count::kBarrierCommands);
+      parts_.count(Count::kBarrierCommands);
       return reply("+OK\r\n");
     case Barrier::kLate:
-      worker_.count().add(Count::kBarrierCommandsLate);
+      parts_.count(Count::kBarrierCommandsLate);
       return reply_error("TIMEOUT heatsink: could not confirm within " + format_duration(timeout) +
                          " that reads see all earlier writes");
     default:
       break;
   }
-  if (!worker_.shared().options.cache_enabled) return reply("+OK\r\n");
-  worker_.copies().forget_fills_asked_before(request.now);
+  if (!parts_.shared.options.cache_enabled) return reply("+OK\r\n");
+  parts_.copies.forget_fills_asked_before(request.now);
   await_barrier(request, Awaited::kBarrier);
   const std::uint64_t ticket = request.waited().ticket;
-  barrier_timer_ = worker_.loop().call_after(timeout, [worker = &worker_, id = id_, ticket] {
-    if (Session* late = worker->session(id)) late->barrier_late(ticket);
-  });
+  barrier_timer_ = parts_.loop.call_after(timeout, [this, ticket] { barrier_late(ticket); });
   return Step::kStall;
 }
 
 void Session::await_barrier(Request& request, Awaited what) {
   request.waited().barrier = Request::Waited::Barrier::kAsked;
   request.waited().ticket = ++last_ticket_;
-  worker_.copies().ask_barrier(id_, last_ticket_);
+  parts_.copies.ask_barrier(id_, last_ticket_);
   stall(what);
 }
 
 void Session::barrier_passed(std::uint64_t ticket) {
   if (!awaits_barrier(ticket)) return;
   waiting_->waited().barrier = Request::Waited::Barrier::kPassed;
-  worker_.loop().cancel(std::exchange(barrier_timer_, 0));
-  worker_.resume_later(*this);
+  parts_.loop.cancel(std::exchange(barrier_timer_, 0));
+  resume_later();
 }
 
 void Session::barrier_late(std::uint64_t ticket) {
   barrier_timer_ = 0;
   if (!awaits_barrier(ticket)) return;
   waiting_->waited().barrier = Request::Waited::Barrier::kLate;
-  worker_.resume_later(*this);
+  resume_later();
 }
 
 bool Session::awaits_barrier(std::uint64_t ticket) const {

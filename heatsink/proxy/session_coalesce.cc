@@ -3,7 +3,6 @@
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 
@@ -28,15 +27,15 @@ std::optional<Session::Step> Session::try_coalesce(Request& request) {
 }
 
 std::optional<Session::Step> Session::coalesce(Request& request, const Coalescible& write) {
-  Coalescing& lane = *worker_.coalescing();
+  Coalescing& lane = *parts_.coalescing;
   const std::string_view key = request.args()[1];
   const Nanos window = lane.window_of(key);
   if (window == Nanos(0)) return std::nullopt;
-  const NameHash name = hash_name_inline(key, worker_.shared().seed);
+  const NameHash name = hash_name_inline(key, parts_.shared.seed);
   const CoalescedWrite::Target target{name, in_db(name, db_), db_, protocol_};
   const Coalescer::Line line = Coalescer::line_of(write.kind, target);
   if (coalescing_ > 0 && line != coalescing_in_) return std::nullopt;
-  const Upstreams::Shared shared = worker_.upstreams().shared(protocol_);
+  const Upstreams::Shared shared = parts_.upstreams.shared(protocol_);
   if (shared.connection == nullptr || !(shared.connection->knows_db(db_))) return std::nullopt;
   if (!lane.waits(line, window, request.now)) return std::nullopt;
   if (in_flight() > coalescing_) return stall(Awaited::kDrain);
@@ -57,8 +56,8 @@ std::optional<Session::Step> Session::coalesce(Request& request, const Coalescib
 void Session::note_coalesced(const Request& request) {
   Pending counted;
   note_keys(request, counted);
-  worker_.count().add(Count::kCommands);
-  worker_.count().add(Count::kGathered);
+  parts_.count(Count::kCommands);
+  parts_.count(Count::kGathered);
   ++traffic_.sent;
   last_effect_ = replies_.expect();
   ++coalescing_;
@@ -68,7 +67,7 @@ void Session::coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePo
   --coalescing_;
   ++traffic_.received;
   if (closed_) {
-    if (in_flight() == 0) worker_.bury(*this);
+    if (in_flight() == 0) host_.bury(*this);
     return;
   }
   told(read_at);

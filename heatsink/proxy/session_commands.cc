@@ -6,7 +6,6 @@
 
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -65,7 +64,7 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
   Step step = Step::kDone;
   Upstream* lane = can_log_in() ? private_lane(request, step) : strangers_lane(request, step);
   if (lane == nullptr) return no_lane(request, step);
-  const bool stays_own = user.empty() || user == worker_.shared().credentials.acl_user();
+  const bool stays_own = user.empty() || user == parts_.shared.credentials.acl_user();
   const bool is_anonymous = !introduced_ && lane->login() == Upstream::Login::kOwn;
   if (user_ == User::kShared && !stays_own && is_anonymous) {
     // The new user may not be allowed to. Awaited, since some servers (Redis 8.0.2, Valkey 8.1.1)
@@ -82,7 +81,7 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
 
 // Whether a new connection can be what this client is until then.
 bool Session::can_log_in() const {
-  const SharedState& shared = worker_.shared();
+  const SharedState& shared = parts_.shared;
   return user_ != User::kNobody && (user_ == User::kOther || shared.credentials.given() ||
                                     shared.upstream_open.load(std::memory_order_relaxed));
 }
@@ -128,13 +127,13 @@ Session::Step Session::run_hello(Request& request) {
 Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  const Upstreams::Shared lane = worker_.upstreams().shared(protocol);
+  const Upstreams::Shared lane = parts_.upstreams.shared(protocol);
   if (lane.connection == nullptr && lane.down == nullptr) {
-    worker_.upstreams().await_shared(protocol, *this);
+    parts_.upstreams.await_shared(protocol, *this);
     return stall(Awaited::kShared);
   }
   if (lane.connection == nullptr) {
-    worker_.count().add(Count::kUpstreamErrors);
+    parts_.count(Count::kUpstreamErrors);
     return reply_error(unreachable(*lane.down));
   }
   if (lane.connection->hello_reply().empty())
@@ -257,7 +256,7 @@ Session::Step Session::run_wait(Request& request) {
 
 Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  told(worker_.loop().clock());  // by a MONITOR stream, perhaps
+  told(parts_.loop.clock());  // by a MONITOR stream, perhaps
   if (private_) give_back(false);
   protocol_ = resp::Protocol::kResp2;
   mode_ = Mode::kNormal;

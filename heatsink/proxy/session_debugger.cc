@@ -10,7 +10,6 @@
 
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 
@@ -59,7 +58,7 @@ Session::Step Session::run_in_debugger(Request& request) {
   Step step = Step::kDone;
   Upstream* lane = private_lane(request, step);
   if (lane == nullptr) return no_lane(request, step);
-  worker_.count().add(Count::kCommands);
+  parts_.count(Count::kCommands);
   lane->relay_raw(request.raw);
   mode_ = Mode::kRaw;
   debugger_ = Debugger::kBegins;

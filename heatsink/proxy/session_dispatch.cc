@@ -7,7 +7,6 @@
 #include "heatsink/base/heartbeat_key.h"
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -30,8 +29,9 @@ bool is_queued(Route route) {
 
 Session::Step Session::dispatch(Request& request) {
   // Each time anew: the table may have become another while it waited.
-  request.command = worker_.commands().find(request.args());
-  request.facts = request.command == nullptr ? &kUnknownCommand : &worker_.facts(*request.command);
+  request.command = parts_.commands.find(request.args());
+  request.facts =
+      request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
   request.route = request.facts->route;
   if (request.facts->uses_scripts) has_scripts_ = true;
   if (!limiting_.is_on()) return carry_out(request);
@@ -44,7 +44,7 @@ Session::Step Session::dispatch(Request& request) {
 }
 
 Session::Step Session::carry_out(Request& request) {
-  if (worker_.coalescing() != nullptr) {
+  if (parts_.coalescing != nullptr) {
     if (const std::optional<Step> step = try_coalesce(request)) return *step;
   }
   if (mode_ == Mode::kRaw) return dispatch_raw(request);
@@ -157,8 +157,8 @@ Session::Step Session::send_on(Upstream& lane, Request& request, PendingKind kin
   if (request.route == Route::kPinned) pin();
   if (request.facts->asks_tracking) server_knows_best_ = true;
   if (in_multi_ && is_queued(request.route)) ++transaction_queued_;
-  worker_.count().add(Count::kCommands);
-  worker_.count().add(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
+  parts_.count(Count::kCommands);
+  parts_.count(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
   ++traffic_.sent;
   const bool harmless = request.facts->tells_nothing ||
                         (request.command != nullptr && request.command->has(resp::kReadonly));
@@ -193,13 +193,13 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.changes_access = transaction_changes_access_;
   }
   note_keys(request, pending);
-  if (executes && request.route != Route::kBlocking) worker_.copies().begin_writes(pending);
+  if (executes && request.route != Route::kBlocking) parts_.copies.begin_writes(pending);
   return pending;
 }
 
 // Inside MULTI the keys are kept for EXEC: that is when the server runs the commands.
 void Session::note_keys(const Request& request, Pending& pending) {
-  std::vector<resp::KeyRef>& refs = worker_.key_refs();
+  std::vector<resp::KeyRef>& refs = parts_.key_refs;
   refs.clear();
   const resp::Keys keys = request.command == nullptr
                               ? resp::Keys::kUnknown
@@ -219,20 +219,20 @@ void Session::note_keys(const Request& request, Pending& pending) {
       request.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
   for (const resp::KeyRef& ref : refs) {
     const std::string_view key = request.args()[ref.arg];
-    const NameHash name = request.name_hash(ref.arg, worker_.shared().seed);
+    const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
     const KeyHash hash = in_db(name, db_);
     traffic_.touch(name);
     // A tracking connection of another proxy, or of the library, may come through this one.
     const bool is_heartbeat = server_knows_best_ && is_heartbeat_key(key);
     if (!is_heartbeat) {
-      worker_.record({.hash = hash,
-                      .key = key,
-                      .db = db_,
-                      .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
-                      .local_hit = false,
-                      .bytes = ref.write ? written : worker_.last_reply_bytes(hash),
-                      .command = facts.number,
-                      .client = address_});
+      parts_.record({.hash = hash,
+                     .key = key,
+                     .db = db_,
+                     .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
+                     .local_hit = false,
+                     .bytes = ref.write ? written : parts_.last_reply_bytes(hash),
+                     .command = facts.number,
+                     .client = address_});
     }
     if (queued && transaction_.size() >= kTransactionKeysMax) {
       transaction_unknown_ = true;

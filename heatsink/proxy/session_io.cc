@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's socket: what is read, when reading stops, what is written, when it is cut off.
+// What a client sends and what it is sent: which requests are looked at, when reading stops, and
+// how a session ends.
 #include <utility>
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -15,61 +15,46 @@ constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 }  // namespace
 
-Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::string_view peer)
-    : worker_(worker),
+Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+                 std::uint64_t id, std::string_view peer)
+    : parts_(parts),
+      host_(host),
       id_(id),
-      address_(worker.shared().client_names.enter(peer, worker.loop().now())),
-      socket_(std::move(socket)),
-      memory_(worker.shared().memory),
-      copy_reads_(worker.parts(), context(), worker.shared().limits ? &limiting_ : nullptr),
-      limiting_(worker.parts(), context(), copy_reads_) {
+      address_(parts.shared.client_names.enter(peer, parts.loop.now())),
+      client_(client),
+      memory_(parts.shared.memory),
+      copy_reads_(parts, context(), parts.shared.limits ? &limiting_ : nullptr),
+      limiting_(parts, context(), copy_reads_) {
   become(fresh_user());
 }
 
 void Session::become(User user, std::string_view name) {
   user_ = user;
-  user_hash_ = hash_name(name, worker_.shared().seed).value;
+  user_hash_ = hash_name(name, parts_.shared.seed).value;
   resp::RequestLimits limits;
-  limits.buffered_bytes_max = worker_.shared().options.stream_threshold.count;
+  limits.buffered_bytes_max = parts_.shared.options.stream_threshold.count;
   parser_.set_limits(user == User::kNobody ? resp::limits_before_auth(limits) : limits);
 }
 
 Session::User Session::fresh_user() const {
-  const SharedState& shared = worker_.shared();
+  const SharedState& shared = parts_.shared;
   if (!shared.upstream_open.load(std::memory_order_relaxed)) return User::kNobody;
   return shared.credentials.acl_user() == "default" ? User::kShared : User::kOther;
 }
 
-Session::~Session() { worker_.shared().client_names.leave(address_, worker_.loop().now()); }
-
-void Session::start() {
-  if (!worker_.loop().add(socket_.fd(), net::Interest::kRead, *this).ok()) {
-    socket_.close();
-    closed_ = true;
-    worker_.bury(*this);
-  }
+Session::~Session() {
+  parts_.loop.cancel(barrier_timer_);
+  parts_.shared.client_names.leave(address_, parts_.loop.now());
 }
 
-void Session::on_readable() {
-  if (closed_) return;
-  const net::IoResult result = socket_.read(worker_.scratch(), Upstream::kScratchBytes);
-  if (result.status == net::IoStatus::kAgain) return;
-  if (result.status == net::IoStatus::kClosed) {
-    on_end_of_input(result.error_number != 0 || input_ended_);
-    return;
-  }
-  take_input({worker_.scratch(), result.bytes});
+void Session::received(std::string_view bytes, TimePoint now) {
+  within_memory([&] { take_requests(bytes, now); });
 }
 
-void Session::take_input(std::string_view bytes) {
-  within_memory([&] { take_requests(bytes); });
-}
-
-void Session::take_requests(std::string_view bytes) {
-  // Read after the bytes were: every request in them was sent before this moment (architecture.md).
-  const TimePoint now = worker_.loop().clock();
+void Session::take_requests(std::string_view bytes, TimePoint now) {
   flush_due_ = true;
-  if (is_answered() && output_.empty()) waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
+  if (is_answered() && client_.output().empty())
+    waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
   if (input_.empty()) {
     const std::size_t used = consume(bytes, now);
     note_waiting(used, now);
@@ -82,12 +67,12 @@ void Session::take_requests(std::string_view bytes) {
   }
   note_memory();
   flush();
-  set_interest();
+  choose_reading();
 }
 
 // The client waits from now on, unless it did before; half a request is nothing to wait for.
 void Session::note_waiting(std::size_t consumed, TimePoint now) {
-  const bool waits_by_nature = wait_ != nullptr || mode_ != Mode::kNormal || subscribed();
+  const bool waits_by_nature = wait_ != nullptr || in_stream() || subscribed();
   if (waits_by_nature) waits_since_ = {};
   if (waits_by_nature || waits_since_ != TimePoint{}) return;
   if (consumed > 0 || stall_ != Awaited::kNothing) waits_since_ = now;
@@ -100,7 +85,7 @@ bool Session::is_answered() const {
 // REQUIRES that all replies so far have been taken.
 void Session::note_answered() {
   if (waits_since_ == TimePoint{} || !is_answered()) return;
-  worker_.observe().client.observe(worker_.loop().clock() - std::exchange(waits_since_, {}));
+  parts_.latencies.client.observe(parts_.loop.clock() - std::exchange(waits_since_, {}));
 }
 
 void Session::resume() {
@@ -114,7 +99,7 @@ void Session::resume() {
 void Session::go_on_with_input() {
   stall_ = Awaited::kNothing;
   throttled_ = false;
-  const TimePoint now = worker_.loop().clock();
+  const TimePoint now = parts_.loop.clock();
   if (waiting_ != nullptr) look_again(now);
   if (closed_) return;
   const std::size_t used = consume(input_.view(), now);
@@ -123,7 +108,7 @@ void Session::go_on_with_input() {
   input_.consume(used);
   if (input_.empty()) input_.release();
   flush();
-  set_interest();
+  choose_reading();
 }
 
 // At the request that waits.
@@ -156,7 +141,7 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
 }
 
 bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {
-  if (mode_ == Mode::kStreaming || mode_ == Mode::kDiscarding) {
+  if (oversized_.goes_on()) {
     used = stream_on(bytes);
     return used > 0;
   }
@@ -192,7 +177,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
 
 // Replies first, then the error and the end.
 void Session::refuse_input(std::string_view error) {
-  worker_.count().add(Count::kProtocolErrors);
+  parts_.count(Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
   reply_error(error);
   close_when_flushed();
@@ -202,7 +187,7 @@ void Session::refuse_input(std::string_view error) {
 bool Session::refuse_tls(std::string_view bytes) {
   if (!bytes.starts_with("\x16\x03")) return false;
   log_limited(LogLevel::kWarning, "tls-to-plain",
-              "a client uses TLS, but proxy.tls-cert is not set", worker_.loop().now());
+              "a client uses TLS, but proxy.tls-cert is not set", parts_.loop.now());
   refuse_input("ERR Protocol error: this port does not use TLS");
   return true;
 }
@@ -211,12 +196,12 @@ bool Session::may_parse() const {
   if (stall_ != Awaited::kNothing || !again_.empty()) return false;
   // Clients are known to send a million commands before they read: what that makes is kept, in
   // reason.
-  if (output_.size() + replies_.kept_bytes() > kept_at_most(4)) return false;
+  if (client_.output().size() + replies_.kept_bytes() > kept_at_most(4)) return false;
   // Nothing of ours may come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
-  if (mode_ == Mode::kStreaming || mode_ == Mode::kRaw) return true;
+  if (oversized_.is_sent() || mode_ == Mode::kRaw) return true;
   if (owed_ >= kOwedMax) return false;  // others would wait for its replies
-  return in_flight() < static_cast<std::uint64_t>(worker_.shared().options.pipeline_max);
+  return in_flight() < static_cast<std::uint64_t>(parts_.shared.options.pipeline_max);
 }
 
 bool Session::may_read() const {
@@ -224,53 +209,47 @@ bool Session::may_read() const {
   return input_.size() < kStalledInputMax || (stall_ == Awaited::kNothing && !throttled_);
 }
 
-void Session::set_interest() {
-  if (closed_ || !socket_) return;
-  const auto read =
-      static_cast<std::uint32_t>(may_read() ? net::Interest::kRead : net::Interest::kNone);
-  const auto write =
-      static_cast<std::uint32_t>(write_blocked_ ? net::Interest::kWrite : net::Interest::kNone);
-  worker_.loop().change(socket_.fd(), static_cast<net::Interest>(read | write));
+void Session::choose_reading() {
+  if (!closed_) client_.set_reading(may_read());
 }
 
 // A client that has only finished sending still gets its replies; but a command that waits is ended
-// at once, and a stream that may never end after a moment.
-void Session::on_end_of_input(bool reset) {
-  if (reset && !wait_ && !offered_ && putting_back_ == 0) {
+// at once, and a stream that may never end after a moment. An end that is told a second time is
+// that of the connection.
+void Session::input_ended(bool broken) {
+  const bool lost = broken || input_ended_;
+  if (lost && !wait_ && !offered_ && putting_back_ == 0) {
     close();
     return;
   }
   input_ended_ = true;
-  if (reset) forget_client();
-  if (reset && offered_) offer_refused();
-  if (mode_ != Mode::kNormal) worker_.call_later(*this, kLastWords, &Session::end_stream);
+  if (lost) forget_client();
+  if (lost && offered_) offer_refused();
+  if (in_stream()) host_.call_later(*this, kLastWords, &Session::end_stream);
   end_wait();
   finish_if_done();
-  set_interest();
+  choose_reading();
 }
 
 // It is gone for sure, but something on the server is still to be ended for it.
 void Session::forget_client() {
-  if (!socket_) return;
-  worker_.loop().remove(socket_.fd());
-  socket_.close();
-  output_.clear();
-  write_blocked_ = false;
+  client_lost_ = true;
+  client_.close();
 }
 
 void Session::end_stream() {
-  if (mode_ != Mode::kNormal) close();
+  if (in_stream()) close();
 }
 
 void Session::finish_if_done() {
   if (closed_ || !(closing_ || input_ended_)) return;
-  if (!output_.empty() || in_flight() > 0 || traffic_.holds > 0) return;
+  if (!client_.output().empty() || in_flight() > 0 || traffic_.holds > 0) return;
   if (closing_ || (stall_ == Awaited::kNothing && !throttled_ && again_.empty())) close();
 }
 
 void Session::close_when_flushed() {
   closing_ = true;
-  worker_.flush_later(*this);
+  flush_later();
 }
 
 void Session::close() {
@@ -278,57 +257,42 @@ void Session::close() {
   closed_ = true;
   wait_.reset();
   offered_.reset();
-  if (socket_) worker_.loop().remove(socket_.fd());
-  socket_.close();
+  client_.close();
   input_.release();
-  output_.release();
   replies_.clear();
   again_.clear();
   waiting_.reset();
   memory_.note(0);
-  worker_.loop().cancel(std::exchange(barrier_timer_, 0));
+  parts_.loop.cancel(std::exchange(barrier_timer_, 0));
   limiting_.close();
   if (private_) give_back(false);
-  if (in_flight() == 0) worker_.bury(*this);
+  if (in_flight() == 0) host_.bury(*this);
 }
 
-void Session::on_writable() {
+void Session::writable() {
   flush();
-  set_interest();
+  choose_reading();
 }
 
 void Session::flush() {
   flush_due_ = false;
   if (closed_ || traffic_.holds > 0) return;
-  if (!socket_) output_.clear();
-  while (!output_.empty()) {
-    const net::IoResult result = socket_.write(output_.data(), output_.size());
-    if (result.status == net::IoStatus::kClosed) {
-      on_end_of_input(true);
+  switch (client_.write()) {
+    case ClientTransport::Written::kLost:
+      input_ended(true);
       return;
-    }
-    if (result.status == net::IoStatus::kAgain) {
-      if (!write_blocked_) worker_.watch_output(*this);
-      if (!write_blocked_) output_progress_ = worker_.loop().now();
-      write_blocked_ = true;
-      set_interest();
+    case ClientTransport::Written::kBlocked:
+      choose_reading();
       go_on();
       return;
-    }
-    output_progress_ = worker_.loop().now();
-    output_.consume(result.bytes);
+    case ClientTransport::Written::kAll:
+      break;
   }
   note_answered();
-  if (output_.capacity() > Upstream::kScratchBytes) output_.release();
   note_memory();
-  if (std::exchange(write_blocked_, false)) set_interest();
   if (private_) private_->pause(false);
   go_on();
   finish_if_done();
-}
-
-bool Session::output_stuck(TimePoint now) const {
-  return write_blocked_ && now - output_progress_ > worker_.shared().options.slow_client_timeout;
 }
 
 }  // namespace heatsink::proxy

@@ -4,7 +4,6 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 
@@ -34,7 +33,7 @@ Upstream* Session::without_lane(Request& request, std::string&& reason, Step& st
 // On its private connection, and lost with it.
 bool Session::has_state() const {
   return pinned_ || user_ == User::kOther || (in_multi_ && !transaction_failed()) || watching_ ||
-         mode_ != Mode::kNormal;
+         in_stream();
 }
 
 bool Session::may_leave_private() const {
@@ -67,15 +66,15 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
 // False: `error` says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
 // that other connections have found silent: that may be why it is sent.
 bool Session::acquire(std::string& error, bool urgent) {
-  if (const std::string* down = urgent ? nullptr : worker_.upstreams().known_down()) {
-    worker_.count().add(Count::kUpstreamErrors);
+  if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down()) {
+    parts_.count(Count::kUpstreamErrors);
     error = unreachable(*down);
     if (closes_when_down()) close_when_flushed();
     return false;
   }
   const Upstream::Login login =
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
-  private_ = worker_.upstreams().borrow(
+  private_ = parts_.upstreams.borrow(
       *this, {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
               .login = login,
               .db = db_,
@@ -88,18 +87,18 @@ bool Session::acquire(std::string& error, bool urgent) {
 }
 
 Upstream* Session::shared_lane(Request& request, Step& step) {
-  const Upstreams::Shared lane = worker_.upstreams().shared(protocol_);
+  const Upstreams::Shared lane = parts_.upstreams.shared(protocol_);
   if (lane.connection == nullptr) {
     if (lane.down != nullptr) {
       return server_is_down(request, *lane.down, step);
     }
-    worker_.upstreams().await_shared(protocol_, *this);
+    parts_.upstreams.await_shared(protocol_, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
   if (lane.connection->unsent() >
-      worker_.shared().options.stream_threshold.count) {  // the server is slow to read
-    worker_.upstreams().await_shared(protocol_, *this);
+      parts_.shared.options.stream_threshold.count) {  // the server is slow to read
+    parts_.upstreams.await_shared(protocol_, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
@@ -184,14 +183,14 @@ void Session::give_back(bool clean) {
     const bool resp3 = private_->protocol() == resp::Protocol::kResp3;
     private_->send_own({"HELLO", resp3 ? "3" : "2", "SETNAME", "heatsink"});
   }
-  worker_.upstreams().give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
+  parts_.upstreams.give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
 void Session::renew_proof(const Request& request, const Right& right) {
   const bool free = private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
                     private_->unsent() == 0;
   if (!free) return;
-  worker_.count().add(Count::kProofsRenewed);
+  parts_.count(Count::kProofsRenewed);
   Pending pending;
   pending.kind = PendingKind::kOwn;
   pending.proves = std::make_unique<AskedRight>(AskedRight{right, request.now});
@@ -199,7 +198,7 @@ void Session::renew_proof(const Request& request, const Right& right) {
 }
 
 void Session::resume_if(Awaited what) {
-  if (!closed_ && stall_ == what) worker_.resume_later(*this);
+  if (!closed_ && stall_ == what) resume_later();
 }
 
 // The server must not run a transaction of which a command is missing. It is told one that it does
@@ -211,7 +210,7 @@ void Session::private_ready() {
     ask_next_again();
     return;
   }
-  if (stall_ == Awaited::kPrivate) worker_.resume_later(*this);
+  if (stall_ == Awaited::kPrivate) resume_later();
 }
 
 // Before it was ready: only the command that waits for it is concerned. After: the state that the
@@ -223,15 +222,15 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   if (closed_) return failed;
   if (stall_ == Awaited::kPrivate) {
     waiting_->waited().lane_error = reason;
-    worker_.resume_later(*this);
+    resume_later();
   } else if (!again_.empty()) {
     again_.front().error = reason;
     ask_next_again();
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
-                    worker_.shared().upstream.where() + " failed: " + reason,
-                worker_.loop().now());
+                    parts_.shared.upstream.where() + " failed: " + reason,
+                parts_.loop.now());
     close_when_flushed();
   } else {
     after_reply();
@@ -245,75 +244,25 @@ void Session::server_left() {
   if (!has_scripts_ || closed_) return;
   log_limited(LogLevel::kWarning, "scripts lost",
               "a client that has run scripts was disconnected, because upstream " +
-                  worker_.shared().upstream.where() + " may have lost them",
-              worker_.loop().now());
+                  parts_.shared.upstream.where() + " may have lost them",
+              parts_.loop.now());
   close_when_flushed();
 }
 
 void Session::shared_settled() {
-  if (stall_ == Awaited::kShared) worker_.resume_later(*this);
+  if (stall_ == Awaited::kShared) resume_later();
 }
 
 void Session::release_hold() {
   if (closed_ || traffic_.holds == 0 || --traffic_.holds > 0) return;
-  worker_.flush_later(*this);
-  if (throttled_) worker_.resume_later(*this);
+  flush_later();
+  if (throttled_) resume_later();
 }
 
 void Session::answer(std::shared_ptr<const FillAnswer> answer) {
   if (closed_ || stall_ != Awaited::kFill || waiting_ == nullptr) return;
   waiting_->waited().answer = std::move(answer);
-  worker_.resume_later(*this);
-}
-
-// A request too big to be buffered: it goes to a private connection as it comes. Its keys are taken
-// from the arguments that have come; if they may stand behind those, it counts as touching any key.
-Session::Step Session::begin_oversized(Request& request) {
-  request.command = request.args().empty() ? nullptr : worker_.commands().find(request.args());
-  const resp::Command* const command = request.command;
-  const Route route = command != nullptr ? worker_.facts(*command).route : Route::kPinned;
-  const bool plain = route == Route::kShared || route == Route::kPrivate ||
-                     route == Route::kPinned ||
-                     (route == Route::kEval && debugger_ == Debugger::kOff);
-  const bool keys_known = command != nullptr && command->first_key > 0 &&
-                          command->last_key >= command->first_key &&
-                          !command->has(resp::kMovableKeys) &&
-                          static_cast<std::size_t>(command->last_key) < request.args().size();
-  Step step = Step::kDone;
-  Upstream* lane = nullptr;
-  if (!plain || mode_ == Mode::kRaw) {
-    step = reply_error(
-        "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
-  } else if (in_multi_ && transaction_failed()) {
-    step = reply_error(transaction_refusal_);
-  } else if (const Outcome admitted =
-                 keys_known ? limiting_.admit_oversized(request) : Outcome::kPass;
-             admitted != Outcome::kPass) {
-    step = step_of(admitted);
-  } else {
-    lane = private_lane(request, step);
-    if (lane == nullptr) step = no_lane(request, step);
-  }
-  if (step == Step::kStall) return step;
-  limiting_.ended(lane != nullptr);
-  mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
-  if (lane == nullptr) return step;
-  if (input_ended_) worker_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes
-  if (!keys_known) request.command = nullptr;
-  request.route = route;
-  return send_on(*lane, request, PendingKind::kForward, 0);
-}
-
-std::size_t Session::stream_on(std::string_view bytes) {
-  std::size_t used = 0;
-  const resp::ParseStatus status = parser_.stream(bytes, used);
-  if (mode_ == Mode::kStreaming && private_) private_->send_more(bytes.substr(0, used));
-  if (status == resp::ParseStatus::kRequest) mode_ = Mode::kNormal;
-  if (status == resp::ParseStatus::kError) {
-    worker_.count().add(Count::kProtocolErrors);
-    close();
-  }
-  return used;
+  resume_later();
 }
 
 // The next read that is to be asked again, once its private connection is ready. Until the last is
@@ -352,19 +301,19 @@ void Session::ask_next_again() {
     return;
   }
   if (private_ && !pinned_) give_back(true);
-  worker_.resume_later(*this);
+  resume_later();
 }
 
-bool Session::closes_when_down() const { return worker_.shared().options.on_down == "close"; }
+bool Session::closes_when_down() const { return parts_.shared.options.on_down == "close"; }
 
 Upstream* Session::server_is_down(Request& request, std::string_view reason, Step& step) {
-  worker_.count().add(Count::kUpstreamErrors);
+  parts_.count(Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
   return without_lane(request, unreachable(reason), step);
 }
 
 std::string Session::unreachable(std::string_view reason) const {
-  return "ERR heatsink: upstream " + worker_.shared().upstream.where() +
+  return "ERR heatsink: upstream " + parts_.shared.upstream.where() +
          " is not reachable: " + std::string(reason);
 }
 

@@ -4,28 +4,27 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 
 void Session::note_memory() {
   if (closed_) return;
-  if (memory_.note(buffer_bytes()) && worker_.shared().memory.is_exhausted()) worker_.shed_later();
+  if (memory_.note(buffer_bytes()) && parts_.shared.memory.is_exhausted()) host_.shed_later();
 }
 
 // Of proxy.client-output-limit this part, and a fair share while memory is short: then it is its
 // socket that fills.
 std::size_t Session::kept_at_most(std::size_t part) const {
-  const std::size_t limit = worker_.shared().options.client_output_max.count / part;
-  return worker_.shared().memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
+  const std::size_t limit = parts_.shared.options.client_output_max.count / part;
+  return parts_.shared.memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
 }
 
 void Session::out_of_memory() {
-  worker_.count().add(Count::kClientsOutOfMemory);
+  parts_.count(Count::kClientsOutOfMemory);
   log_limited(LogLevel::kWarning, "out-of-memory",
               "out of memory for the replies of a client, so the client was closed; lower "
               "proxy.maximum-memory",
-              worker_.loop().now());
+              parts_.loop.now());
   close();
 }
 

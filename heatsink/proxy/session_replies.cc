@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -43,53 +42,56 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
 // A server that sends messages cannot be held back without losing them. Replies can, or are asked
 // for again; and one that can be neither is not lost for its size.
 void Session::cut_off_if_deaf() {
-  if (closed_ || output_.size() <= worker_.shared().options.client_output_max.count) return;
-  worker_.count().add(Count::kClientsCutOff);
+  if (closed_ || client_.output().size() <= parts_.shared.options.client_output_max.count) return;
+  parts_.count(Count::kClientsCutOff);
   close();
 }
 
 void Session::put_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (closed_) return;
-  replies_.put(ticket, bytes, output_);
+  replies_.put(ticket, bytes, client_.output());
   note_output();
 }
 
 void Session::end_reply(ReplyQueue::Ticket ticket) {
   if (closed_ || ticket == ReplyQueue::kNone) return;
-  const std::size_t before = output_.size();
-  replies_.end(ticket, output_);
-  if (output_.size() != before) note_output();
+  ByteBuffer& output = client_.output();
+  const std::size_t before = output.size();
+  replies_.end(ticket, output);
+  if (output.size() != before) note_output();
 }
 
 void Session::add_reply(std::string_view wire) {
   if (closed_) return;
-  replies_.add(wire, output_);
+  replies_.add(wire, client_.output());
   note_output();
 }
 
 void Session::put_out(std::string_view bytes) {
   if (closed_) return;
-  output_.append(bytes);
+  client_.output().append(bytes);
   note_output();
 }
 
 void Session::note_output() {
-  worker_.flush_later(*this);
+  flush_later();
   note_memory();
   if (!private_) return;
   const std::size_t waiting_max = private_->in_big_reply() ? kPauseAt : kept_at_most(4);
-  if (output_.size() > std::min(waiting_max, kept_at_most(4))) private_->pause(true);
+  if (client_.output().size() > std::min(waiting_max, kept_at_most(4))) private_->pause(true);
 }
 
-bool Session::congested() const { return output_.size() + replies_.kept_bytes() > kept_at_most(2); }
+bool Session::congested() const {
+  return client_.output().size() + replies_.kept_bytes() > kept_at_most(2);
+}
 
 void Session::serve(std::string_view wire) {
-  worker_.count().add(Count::kCommands);
+  parts_.count(Count::kCommands);
   if (!take_silence()) add_reply(wire);
 }
 
 Session::Step Session::reply(std::string_view wire) {
-  worker_.count().add(Count::kCommands);
+  parts_.count(Count::kCommands);
   if (!take_silence()) add_reply(wire);
   return Step::kDone;
 }
@@ -106,7 +108,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   ++traffic_.received;
   owed_ -= pending.expected;
   if (closed_) {
-    if (in_flight() == 0) worker_.bury(*this);
+    if (in_flight() == 0) host_.bury(*this);
     return;
   }
   within_memory([&] {
@@ -230,8 +232,8 @@ void Session::after_reply() {
     } else if (private_ && may_leave_private() && stall_ != Awaited::kDrain) {
       give_back(true);
     }
-    if (stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) worker_.resume_later(*this);
-    if (closing_ || input_ended_) worker_.flush_later(*this);
+    if (stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) resume_later();
+    if (closing_ || input_ended_) flush_later();
   }
   go_on();
 }
@@ -250,7 +252,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
   if (name) name_ = *name;
   if (user.empty()) return;
   // A proxy without a password of its own cannot carry for this user what needs one.
-  const SharedState& shared = worker_.shared();
+  const SharedState& shared = parts_.shared;
   const bool let_in = shared.credentials.given() || shared.upstream_open.load();
   const bool was_other = user_ == User::kOther;
   if (user == shared.credentials.acl_user() && let_in) {
@@ -278,9 +280,9 @@ void Session::follow_protocol() {
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
   ++traffic_.received;
   owed_ -= pending.expected;
-  told(worker_.loop().clock());
+  told(parts_.loop.clock());
   if (closed_) {
-    if (in_flight() == 0) worker_.bury(*this);
+    if (in_flight() == 0) host_.bury(*this);
     return;
   }
   if (pending.kind == PendingKind::kPutBack) {
@@ -295,7 +297,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
     close();
     return;
   }
-  worker_.count().add(Count::kUpstreamErrors);
+  parts_.count(Count::kUpstreamErrors);
   const bool told = pending.silent || sent_unasked(pending.kind);
   const bool half_told = begun && !told;  // and cannot be taken back
   if (half_told || has_state()) {  // the state is gone with the connection, so the client goes too
@@ -314,7 +316,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
 }
 
 void Session::ask_again(std::string_view request, const Pending& pending) {
-  worker_.count().add(Count::kReissued);
+  parts_.count(Count::kReissued);
   Again& again = again_.emplace_back();
   again.ticket = pending.ticket;
   again.request = request;
@@ -323,7 +325,7 @@ void Session::ask_again(std::string_view request, const Pending& pending) {
 
 void Session::go_on() {
   if (closed_) return;
-  if (throttled_ && may_parse()) worker_.resume_later(*this);
+  if (throttled_ && may_parse()) resume_later();
 }
 
 }  // namespace heatsink::proxy

@@ -4,7 +4,6 @@
 
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -24,19 +23,20 @@ void Session::expect_reply(Request& request) {
 }
 
 std::uint64_t Session::known_size(const Request& request) const {
-  const BigReplies& replies = worker_.big_replies();
+  const BigReplies& replies = parts_.big_replies;
   if (replies.empty() || request.command == nullptr || request.command->first_key <= 0) return 0;
   const auto first = static_cast<std::size_t>(request.command->first_key);
   if (request.args().size() <= first) return 0;
   const auto size_of = [&](std::uint16_t command, std::size_t arg) -> std::uint64_t {
     return replies.expect(
-        BigReplies::hash(command, in_db(request.name_hash(arg, worker_.shared().seed), db_)));
+        BigReplies::hash(command, in_db(request.name_hash(arg, parts_.shared.seed), db_)));
   };
   const std::uint64_t whole = size_of(request.facts->sized_as, first);
-  if (request.facts->sized_as != worker_.mget_sized_as()) return whole;
+  if (request.facts->sized_as != parts_.commands.mget_sized_as()) return whole;
   std::uint64_t sum = 0;
   const std::size_t end = std::min(request.args().size(), first + kSizedKeysMax);
-  for (std::size_t arg = first; arg < end; ++arg) sum += size_of(worker_.get_sized_as(), arg);
+  for (std::size_t arg = first; arg < end; ++arg)
+    sum += size_of(parts_.commands.get_sized_as(), arg);
   return std::max(whole, sum);
 }
 
@@ -44,9 +44,9 @@ std::uint64_t Session::known_size(const Request& request) const {
 // asks for more behind it would wait for each.
 bool Session::is_too_long_to_share(const Request& request) const {
   if (request.expected.known < BigReplies::kBigBytes) return false;
-  if (!request.is_last || request.expected.known > worker_.shared().options.stream_threshold.count)
+  if (!request.is_last || request.expected.known > parts_.shared.options.stream_threshold.count)
     return true;
-  const Upstream* shared = worker_.upstreams().shared(protocol_).connection;
+  const Upstream* shared = parts_.upstreams.shared(protocol_).connection;
   return shared != nullptr && shared->owed() + request.expected.known > kOwedMax;
 }
 

@@ -9,7 +9,6 @@
 
 #include "heatsink/proxy/ascii.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 

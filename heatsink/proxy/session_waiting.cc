@@ -4,7 +4,6 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -29,8 +28,8 @@ Session::Step Session::send_waiting(Upstream& lane, Request& request) {
   // The server refuses it at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
     return send_on(lane, request, PendingKind::kForward, 0);
-  const bool ended = input_ended_ || socket_.peer_has_ended();
-  wait_ = std::make_unique<Wait>(Taking(request.args()), ended, worker_.loop().clock());
+  const bool ended = input_ended_ || client_.peer_has_ended();
+  wait_ = std::make_unique<Wait>(Taking(request.args()), ended, parts_.loop.clock());
   send_mark(lane);
   send_on(lane, request, PendingKind::kWaiting, 0);
   stall(Awaited::kAnswer);
@@ -59,7 +58,7 @@ void Session::send_mark(Upstream& lane) {
 void Session::mark_answered(std::string_view hello) {
   if (!wait_) return;
   wait_->marked(hello, private_->read_at());
-  if (input_ended_) worker_.resume_later(*this);
+  if (input_ended_) resume_later();
 }
 
 void Session::end_wait() {
@@ -76,7 +75,7 @@ void Session::act_on_wait(Wait::Next next) {
     case Wait::Next::kNothing:
       return;
     case Wait::Next::kRetry:
-      worker_.call_later(*this, wait_->pause(), &Session::end_wait);
+      host_.call_later(*this, wait_->pause(), &Session::end_wait);
       return;
     case Wait::Next::kUnblock:
       if (unblock()) return;
@@ -89,9 +88,9 @@ void Session::act_on_wait(Wait::Next next) {
 
 // False: there is no other connection.
 bool Session::unblock() {
-  Upstream* const lane = worker_.upstreams().any_shared();
+  Upstream* const lane = parts_.upstreams.any_shared();
   if (lane == nullptr) return false;
-  worker_.count().add(Count::kWaitsEnded);
+  parts_.count(Count::kWaitsEnded);
   ByteBuffer request;
   const std::string id = std::to_string(wait_->connection());
   resp::append_request(request, {"CLIENT", "UNBLOCK", id, "ERROR"});
@@ -109,7 +108,7 @@ bool Session::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
   const bool waited = wait_->has_waited(read_at);
   if (!waited && (silent || !wait_->taking().takes())) return false;
-  if (!input_ended_ && !socket_.peer_has_ended()) return false;
+  if (!input_ended_ && !client_.peer_has_ended()) return false;
   input_ended_ |= waited;  // else it may have sent more commands before its end
   wait_->keep_reply(waited);
   return true;
@@ -141,12 +140,12 @@ bool Session::settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
 // the kernel answers with a reset.
 void Session::offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire) {
   offered_ = std::make_unique<Offered>(Offered{std::move(wait), ticket, std::string(wire)});
-  if (!socket_) {
+  if (client_lost_) {
     offer_refused();
     return;
   }
   put_reply(ticket, wire.substr(0, 1));
-  if (!closed_) worker_.call_later(*this, kOfferedFor, &Session::offer_taken);
+  if (!closed_) host_.call_later(*this, kOfferedFor, &Session::offer_taken);
 }
 
 void Session::offer_taken() {
@@ -174,10 +173,10 @@ void Session::put_back(std::span<const PutBack> requests) {
     pending.session = this;
     pending.kind = PendingKind::kPutBack;
     for (const std::string& key : request.keys) {
-      const NameHash name = hash_name(key, worker_.shared().seed);
+      const NameHash name = hash_name(key, parts_.shared.seed);
       pending.keys.add({name, in_db(name, db_), true});
     }
-    worker_.copies().begin_writes(pending);
+    parts_.copies.begin_writes(pending);
     ++traffic_.sent;
     ++putting_back_;
     private_->send(request.wire.view(), std::move(pending));
@@ -187,7 +186,7 @@ void Session::put_back(std::span<const PutBack> requests) {
 
 void Session::put_back_answered(bool ok, std::string_view error) {
   if (ok) {
-    worker_.count().add(Count::kPutBack);
+    parts_.count(Count::kPutBack);
   } else {
     not_put_back(error);
   }
@@ -195,11 +194,11 @@ void Session::put_back_answered(bool ok, std::string_view error) {
 }
 
 void Session::not_put_back(std::string_view why) {
-  worker_.count().add(Count::kNotPutBack);
+  parts_.count(Count::kNotPutBack);
   log_limited(LogLevel::kWarning, "not put back",
               "elements popped for a client that had already left could not be put back: " +
                   std::string(why),
-              worker_.loop().now());
+              parts_.loop.now());
 }
 
 }  // namespace heatsink::proxy

@@ -6,7 +6,6 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/keeper.h"
-#include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -36,20 +35,28 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
                    : nullptr),
       reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
       scratch_(new char[Upstream::kScratchBytes]),
+      commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
       proofs_(shared.options.acl_staleness),
-      parts_{shared,  loop_,          counters_, read_hits_, copies_,
-             proofs_, counter_.get(), key_refs_, asked_keys_},
-      timers_(loop_, kIdlePeriod) {
-  std::vector<Nanos> windows = coalescing_windows(shared.options);
-  if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));
-  set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
-                                                         [](const auto*) {}));
+      coalescing_(make_coalescing()),
+      parts_{{shared, loop_, counters_, read_hits_, copies_, proofs_, counter_.get(), key_refs_,
+              asked_keys_},
+             *upstreams_,
+             commands_,
+             big_replies_,
+             latencies_,
+             coalescing_.get(),
+             reply_sizes_},
+      timers_(loop_, kIdlePeriod) {}
+
+std::unique_ptr<Coalescing> Worker::make_coalescing() {
+  std::vector<Nanos> windows = coalescing_windows(shared_.options);
+  return windows.empty() ? nullptr : std::make_unique<Coalescing>(*this, std::move(windows));
 }
 
 Worker::~Worker() {
-  for (auto& [id, client] : sessions_) client->close();
+  for (auto& [id, client] : clients_) client->session.close();
   loop_.cancel(urgent_timer_);
 }
 
@@ -70,25 +77,6 @@ void Worker::run() {
 }
 
 void Worker::stop() { loop_.stop(); }
-
-void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
-  commands_ = std::move(commands);
-  // There a hash may change without an invalidation in time.
-  const bool fields_expire = commands_->find_name("hpexpire") != nullptr;
-  first_command_ = commands_->commands().data();
-  facts_.clear();
-  for (const resp::Command& command : commands_->commands()) {
-    const LocalRead* local = local_read_of(command);
-    if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
-    const std::uint16_t number =
-        counter_ ? counter_->commands().number(command.name) : detect::kNoCommand;
-    facts_.push_back(facts_of(command, number, local));
-    const auto place = static_cast<std::uint16_t>(facts_.size());
-    facts_.back().sized_as = place;
-    if (command.name == "get") get_sized_as_ = place;
-    if (command.name == "mget") mget_sized_as_ = place;
-  }
-}
 
 // ---- what is counted
 
@@ -124,32 +112,41 @@ void Worker::server_is_back() { keeper_.server_is_back(); }
 void Worker::shared_renewed(TimePoint lost_at) { keeper_.lane_renewed(lost_at); }
 
 void Worker::server_left() {
-  for (const auto& [id, client] : sessions_) client->server_left();
+  for (const auto& [id, client] : clients_) client->session.server_left();
 }
 
 // ---- what the keeper tells it
 
-void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
-  for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
-    if (Session* waiting = session(id)) waiting->answer(answer);
-  }
+void Worker::deliver(std::shared_ptr<const FillAnswer> answer) {
+  loop_.post([this, answer = std::move(answer)] {
+    for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
+      if (Session* waiting = session(id)) waiting->answer(answer);
+    }
+  });
 }
 
 void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
-  Session* const waiting = session(session_id);
-  if (waiting == nullptr) return;
-  if (ticket == 0) {
-    waiting->release_hold();
-  } else {
-    waiting->barrier_passed(ticket);
-  }
+  loop_.post([this, session_id, ticket] {
+    Session* const waiting = session(session_id);
+    if (waiting == nullptr) return;
+    if (ticket == 0) {
+      waiting->release_hold();
+    } else {
+      waiting->barrier_passed(ticket);
+    }
+  });
+}
+
+void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
+  loop_.post(
+      [this, commands = std::move(commands)]() mutable { commands_.set(std::move(commands)); });
 }
 
 // ---- clients
 
 Session* Worker::session(std::uint64_t id) {
-  const auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : found->second.get();
+  const auto found = clients_.find(id);
+  return found == clients_.end() ? nullptr : &found->second->session;
 }
 
 void Worker::accept_clients() {
@@ -186,10 +183,10 @@ void Worker::serve(net::Stream client, const std::string& peer) {
 void Worker::open_session(net::Stream stream, const std::string& peer) {
   counters_.add(Count::kClientsAccepted);
   const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
-  auto client = std::make_unique<Session>(*this, id, std::move(stream), peer);
-  Session& started = *client;
-  sessions_.emplace(id, std::move(client));
-  started.start();
+  auto client = std::make_unique<Client>(*this, id, std::move(stream), peer);
+  Client& started = *client;
+  clients_.emplace(id, std::move(client));
+  if (!started.connection.start(started.session).ok()) started.session.close();
 }
 
 void Worker::enter_by_tls(net::Accepted accepted, const net::TlsContext& context) {
@@ -247,18 +244,9 @@ void Worker::throttle_accept() {
   loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });
 }
 
-void Worker::flush_later(Session& session) {
-  if (session.mark_dirty()) dirty_sessions_.push_back(session.id());
-}
 void Worker::flush_later(Upstream& upstream) {
   if (upstream.mark_dirty()) dirty_upstreams_.push_back(&upstream);
 }
-void Worker::resume_later(Session& session) {
-  if (session.mark_resumable()) resumable_.push_back(session.id());
-}
-void Worker::watch_output(Session& session) { slow_.push_back(session.id()); }
-void Worker::bury(Session& session) { buried_.push_back(session.id()); }
-
 void Worker::call_later(const Session& session, Nanos pause, void (Session::*what)()) {
   loop_.call_after(pause, [this, id = session.id(), what] {
     if (Session* still_there = this->session(id)) (still_there->*what)();
@@ -279,7 +267,7 @@ void Worker::end_turn() {
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
   if (std::exchange(shed_due_, false)) shed();
   for (const std::uint64_t id : std::exchange(buried_, {})) {
-    if (sessions_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
+    if (clients_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
   upstreams_->end_turn();
   post_if_urgent();
@@ -299,11 +287,11 @@ void Worker::check_timeouts(TimePoint now) {
   upstreams_->check_timeouts(now);
   std::vector<std::uint64_t> still;
   for (const std::uint64_t id : std::exchange(slow_, {})) {
-    Session* slow = session(id);
-    if (slow == nullptr || slow->closed() || !slow->write_blocked()) continue;
-    if (slow->output_stuck(now)) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end() || !found->second->connection.is_blocked()) continue;
+    if (found->second->connection.is_stuck(now, shared_.options.slow_client_timeout)) {
       counters_.add(Count::kClientsCutOff);
-      slow->close();
+      found->second->session.close();
     } else {
       still.push_back(id);
     }

@@ -5,8 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "heatsink/detect/detect.h"
@@ -14,30 +17,35 @@
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/big_replies.h"
+#include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
-#include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/copies.h"
+#include "heatsink/proxy/keeper_listener.h"
+#include "heatsink/proxy/known_commands.h"
 #include "heatsink/proxy/latencies.h"
-#include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
-#include "heatsink/proxy/route.h"
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_door.h"
 #include "heatsink/proxy/upstream.h"
-#include "heatsink/proxy/worker_parts.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
 
 class Keeper;
-class Session;
 
-// Everything but post(), counters() and read_hits() belongs to the worker's own thread.
-class Worker final : public Upstream::Host, private TlsDoor::House, private SingleServer::Host {
+// Belongs to its own thread, but for what says otherwise.
+class Worker final : public Upstream::Host,
+                     public KeeperListener,
+                     private SessionHost,
+                     private ClientConnection::Host,
+                     private TlsDoor::House,
+                     private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
@@ -45,10 +53,9 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   ~Worker();
   Worker(const Worker&) = delete;
 
-  void begin();                                                           // before loop() runs
-  void run();                                                             // begin(), until stop()
-  void stop();                                                            // any thread
-  void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
+  void begin();                                              // before loop() runs
+  void run();                                                // begin(), until stop()
+  void stop();                                               // any thread
   void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
   const Counters& counters() const { return counters_; }     // any thread
   const ReadHits& read_hits() const { return read_hits_; }   // any thread
@@ -56,58 +63,32 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   const WorkerMemory& memory() const { return memory_; }     // any thread
   std::size_t index() const { return index_; }
 
-  // For its sessions and connections:
+  // For its connections and its coalescing:
   SharedState& shared() { return shared_; }
   net::EventLoop& loop() { return loop_; }
   Counters& count() { return counters_; }
-  Latencies& observe() { return latencies_; }
-  const WorkerParts& parts() const { return parts_; }
   char* scratch() override { return scratch_.get(); }
-
-  const resp::CommandTable& commands() const { return *commands_; }
-  // What is known of a command of commands(); lives until the worker's next turn.
-  const CommandFacts& facts(const resp::Command& command) const {
-    return facts_[static_cast<std::size_t>(&command - first_command_)];
-  }
-
-  void record(const detect::Access& access) {
-    if (counter_) counter_->record(access, loop_.now());
-  }
-  // Of a read of the key, for the accesses that record() is told of; 0: not known.
-  std::uint32_t last_reply_bytes(KeyHash key) const {
-    return reply_sizes_ != nullptr ? reply_sizes_->last(key) : 0;
-  }
-
   Upstreams& upstreams() { return *upstreams_; }
-
   Copies& copies() { return copies_; }
-  Proofs& proofs() { return proofs_; }
-  Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
 
-  void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
+  // Any thread:
+  void deliver(std::shared_ptr<const FillAnswer> answer) override;
+  void release(std::uint64_t session_id, std::uint64_t ticket) override;
+  void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
 
-  void release(std::uint64_t session_id, std::uint64_t ticket);           // posted by the keeper
-  void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
-
-  // How big the replies to a command were lately, for the connection that the next one travels on.
-  const BigReplies& big_replies() const { return big_replies_; }
-  std::uint16_t get_sized_as() const { return get_sized_as_; }    // CommandFacts::sized_as of GET
-  std::uint16_t mget_sized_as() const { return mget_sized_as_; }  // and of MGET
-
-  std::vector<resp::KeyRef>& key_refs() { return key_refs_; }  // scratch
-
-  void flush_later(Session& session);
   void flush_later(Upstream& upstream) override;
-  void resume_later(Session& session);
-  void watch_output(
-      Session& session);  // its replies are waiting: cut it off if it never takes them
-  // Unless it has gone by then.
-  void call_later(const Session& session, Nanos pause, void (Session::*what)());
-  Session* session(std::uint64_t id);  // null: it has gone
-  void bury(Session& session);         // closed, nothing in flight: freed at the end of the turn
-  void shed_later() { shed_due_ = true; }  // proxy.maximum-memory is used up
 
  private:
+  // One client: the session lives behind the connection, and closes it before it dies.
+  struct Client {
+    Client(Worker& worker, std::uint64_t id, net::Stream stream, std::string_view peer)
+        : connection(worker, worker.loop_, std::move(stream), id),
+          session(worker.parts_, worker, connection, id, peer) {}
+
+    ClientConnection connection;
+    Session session;
+  };
+
   class Acceptor final : public net::FdHandler {
    public:
     explicit Acceptor(Worker& worker) : worker_(worker) {}
@@ -118,6 +99,14 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
     Worker& worker_;
   };
 
+  void flush_later(Session& session) override { dirty_sessions_.push_back(session.id()); }
+  void resume_later(Session& session) override { resumable_.push_back(session.id()); }
+  void call_later(const Session& session, Nanos pause, void (Session::*what)()) override;
+  void bury(Session& session) override { buried_.push_back(session.id()); }
+  void shed_later() override { shed_due_ = true; }
+  Session* session(std::uint64_t id);  // null: it has gone
+  std::span<char> read_buffer() override { return {scratch_.get(), Upstream::kScratchBytes}; }
+  void output_blocked(std::uint64_t client) override { slow_.push_back(client); }
   void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
   void failed(Upstream& upstream, const std::string& reason) override {
     upstreams_->failed(upstream, reason);
@@ -134,6 +123,7 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   void server_is_back() override;
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
+  std::unique_ptr<Coalescing> make_coalescing();
   void accept_clients();
   void open_session(net::Stream stream, const std::string& peer);
   void refuse(const net::Fd& socket, Count why, const char* words);
@@ -173,25 +163,21 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   net::TimerId urgent_timer_ = 0;
   std::unique_ptr<char[]> scratch_;
 
-  std::shared_ptr<const resp::CommandTable> commands_;
-  const resp::Command* first_command_ = nullptr;  // of commands_
-  std::vector<CommandFacts> facts_;               // of the command at the same place in commands_
-  std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
-
-  std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
+  KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
   std::unique_ptr<Coalescing> coalescing_;
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
-  const WorkerParts parts_;
+  const SessionParts parts_;
 
+  std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
   std::vector<std::uint64_t> dirty_sessions_;
   std::vector<std::uint64_t> resumable_;
   std::vector<Upstream*> dirty_upstreams_;
   std::vector<std::uint64_t> buried_;
-  std::vector<std::uint64_t> slow_;
+  std::vector<std::uint64_t> slow_;  // clients that do not take their replies
   bool shed_due_ = false;
   PacedTimers timers_;
   bool quiet_ = true;  // the last summary had nothing in it

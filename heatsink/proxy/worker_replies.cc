@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
@@ -37,13 +36,14 @@ void Worker::gathered_lost(std::uint32_t number, const std::string& reason) {
 void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
   if (pending.keys.size() == 0) return;
   if (big_replies_.empty() && bytes < BigReplies::kBigBytes) return;
-  const bool is_many = pending.sized_as == mget_sized_as_;
+  const bool is_many = pending.sized_as == commands_.mget_sized_as();
   bool first = true;
   pending.keys.for_each([&](const TouchedKey& key) {
     if (std::exchange(first, false))
       big_replies_.saw(BigReplies::hash(pending.sized_as, key.key), bytes);
     if (is_many && bytes / pending.keys.size() >= BigReplies::kBigBytes)
-      big_replies_.saw(BigReplies::hash(get_sized_as_, key.key), bytes / pending.keys.size());
+      big_replies_.saw(BigReplies::hash(commands_.get_sized_as(), key.key),
+                       bytes / pending.keys.size());
   });
 }
 
@@ -52,11 +52,11 @@ void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
 void Worker::shed() {
   while (shared_.memory.is_exhausted()) {
     const auto largest =
-        std::max_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
-          return a.second->held_bytes() < b.second->held_bytes();
+        std::max_element(clients_.begin(), clients_.end(), [](const auto& a, const auto& b) {
+          return a.second->session.held_bytes() < b.second->session.held_bytes();
         });
-    if (largest == sessions_.end()) return;
-    Session& session = *largest->second;
+    if (largest == clients_.end()) return;
+    Session& session = largest->second->session;
     if (session.held_bytes() <= MemoryBudget::kStepBytes) return;
     log_limited(LogLevel::kWarning, "shed",
                 "proxy.maximum-memory (" + format_bytes(Bytes{shared_.memory.max_bytes()}) +

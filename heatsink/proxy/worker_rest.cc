@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heatsink/proxy/keeper.h"
-#include "heatsink/proxy/session.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
@@ -12,7 +11,8 @@ namespace heatsink::proxy {
 void Worker::measure_memory() {
   memory_at_ = loop_.now();
   std::uint64_t clients = 0;
-  for (const auto& [id, client] : sessions_) clients += client->memory_bytes();
+  for (const auto& [id, client] : clients_)
+    clients += sizeof(client->connection) + client->session.memory_bytes();
   memory_.clients.store(clients, std::memory_order_relaxed);
   memory_.upstream.store(upstreams_->memory_bytes(), std::memory_order_relaxed);
   memory_.detection.store(counter_ ? counter_->memory_bytes() : 0, std::memory_order_relaxed);
@@ -20,7 +20,7 @@ void Worker::measure_memory() {
 
 // Of what a tick looks after.
 bool Worker::has_work() const {
-  return !quiet_ || !sessions_.empty() || !upstreams_->owes_nothing();
+  return !quiet_ || !clients_.empty() || !upstreams_->owes_nothing();
 }
 
 void Worker::rest() {

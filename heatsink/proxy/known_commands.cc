@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/known_commands.h"
+
+#include <utility>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/proxy/command_numbers.h"
+
+namespace heatsink::proxy {
+
+KnownCommands::KnownCommands(CommandNumbers* numbers) : numbers_(numbers) {
+  set(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
+                                                [](const auto*) {}));
+}
+
+void KnownCommands::set(std::shared_ptr<const resp::CommandTable> table) {
+  table_ = std::move(table);
+  // Where fields expire, a hash may change without an invalidation in time.
+  const bool fields_expire = table_->find_name("hpexpire") != nullptr;
+  first_ = table_->commands().data();
+  facts_.clear();
+  get_sized_as_ = mget_sized_as_ = 0;
+  for (const resp::Command& command : table_->commands()) {
+    const LocalRead* local = local_read_of(command);
+    if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
+    const std::uint16_t number =
+        numbers_ != nullptr ? numbers_->number(command.name) : detect::kNoCommand;
+    facts_.push_back(facts_of(command, number, local));
+    const auto place = static_cast<std::uint16_t>(facts_.size());
+    facts_.back().sized_as = place;
+    if (command.name == "get") get_sized_as_ = place;
+    if (command.name == "mget") mget_sized_as_ = place;
+  }
+}
+
+}  // namespace heatsink::proxy

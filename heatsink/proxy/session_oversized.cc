@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request of more than proxy.stream-threshold goes to a private connection as it comes
+// (oversized_request.h).
+#include "heatsink/proxy/session.h"
+
+namespace heatsink::proxy {
+
+// Once it is known where it goes. The connection that carries it is not given back before it ends
+// (has_state()).
+Session::Step Session::begin_oversized(Request& request) {
+  request.command = request.args().empty() ? nullptr : parts_.commands.find(request.args());
+  request.route =
+      request.command != nullptr ? parts_.commands.facts(*request.command).route : Route::kPinned;
+  const OversizedRequest::Beginning beginning =
+      OversizedRequest::judge(request.command, request.route, request.args().size());
+  Step step = Step::kDone;
+  Upstream* const lane = lane_for_oversized(request, beginning, step);
+  if (step == Step::kStall) return step;
+  limiting_.ended(lane != nullptr);
+  oversized_.begin(lane != nullptr ? OversizedRequest::Fate::kSent
+                                   : OversizedRequest::Fate::kDropped);
+  if (lane == nullptr) return step;
+  if (input_ended_) host_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes
+  if (!beginning.keys_known) request.command = nullptr;
+  return send_on(*lane, request, PendingKind::kForward, 0);
+}
+
+// Null: look at `step`: the request waits, or has been refused.
+Upstream* Session::lane_for_oversized(Request& request,
+                                      const OversizedRequest::Beginning& beginning, Step& step) {
+  const bool is_debugged = request.route == Route::kEval && debugger_ != Debugger::kOff;
+  if (!beginning.may_be_sent || is_debugged || mode_ == Mode::kRaw) {
+    step = reply_error(
+        "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
+    return nullptr;
+  }
+  if (in_multi_ && transaction_failed()) {
+    step = reply_error(transaction_refusal_);
+    return nullptr;
+  }
+  if (beginning.keys_known) {
+    if (const Outcome admitted = limiting_.admit_oversized(request); admitted != Outcome::kPass) {
+      step = step_of(admitted);
+      return nullptr;
+    }
+  }
+  Upstream* const lane = private_lane(request, step);
+  if (lane == nullptr) step = no_lane(request, step);
+  return lane;
+}
+
+std::size_t Session::stream_on(std::string_view bytes) {
+  const OversizedRequest::Taken taken = oversized_.take(parser_, bytes);
+  if (private_ && !taken.to_send.empty()) private_->send_more(taken.to_send);
+  if (taken.is_broken) {
+    parts_.count(Count::kProtocolErrors);
+    close();
+  }
+  return taken.bytes;
+}
+
+}  // namespace heatsink::proxy

@@ -76,9 +76,9 @@ class Starter:
             "direct": lambda: self.redis,
             "nutcracker": self._start_nutcracker,
             "bare": lambda: self._start_bare(value_bytes),
-            "heatsink": lambda: self._start_heatsink(name, [], caches=True),
+            "heatsink": lambda: self.start_heatsink(name, [], caches=True),
             # The same proxy without its counters: what detection costs on the path of a miss.
-            "heatsink-blind": lambda: self._start_heatsink(
+            "heatsink-blind": lambda: self.start_heatsink(
                 name, ["detection.enabled=false"], caches=False
             ),
         }[name]()
@@ -128,11 +128,12 @@ class Starter:
             f"bare-{value_bytes}", [program, port, value_bytes], port, uses_redis=False
         )
 
-    def _start_heatsink(self, name, settings, caches):
+    def start_heatsink(self, name, settings, caches, workers=None, programs=None):
+        """`workers` and `programs` (the build directory): those of the options if not given."""
         port, admin = free_port(), free_port()
         settings = ["detection.hot-qps=100", *settings, *self._options.set]
         arguments = [
-            self._options.programs / "apps/heatsink/heatsink",
+            (programs or self._options.programs) / "apps/heatsink/heatsink",
             "proxy",
             "--listen",
             f"127.0.0.1:{port}",
@@ -141,7 +142,7 @@ class Starter:
             "--admin",
             f"127.0.0.1:{admin}",
             "--workers",
-            self._options.workers,
+            self._options.workers if workers is None else workers,
         ]
         for setting in settings:
             arguments += ["--set", setting]

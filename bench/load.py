@@ -22,15 +22,23 @@ class Measured:
 
 
 def run_load(
-    port, command, requests, pipeline=1, random_keys=0, threads=1, cores=None, timeout_s=120
+    port,
+    command,
+    requests,
+    pipeline=1,
+    random_keys=0,
+    threads=1,
+    cores=None,
+    timeout_s=120,
+    connections=CONNECTIONS,
 ):
-    """Sends `command` `requests` times over 50 connections, `pipeline` at a time."""
+    """Sends `command` `requests` times over so many connections, `pipeline` at a time."""
     arguments = [
         "redis-benchmark",
         "-p",
         port,
         "-c",
-        CONNECTIONS,
+        connections,
         "-n",
         requests,
         "-P",

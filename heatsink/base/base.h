@@ -8,6 +8,7 @@
 #include "heatsink/base/byte_buffer.h"      // IWYU pragma: export
 #include "heatsink/base/clock.h"            // IWYU pragma: export
 #include "heatsink/base/config_file.h"      // IWYU pragma: export
+#include "heatsink/base/cpu_limits.h"       // IWYU pragma: export
 #include "heatsink/base/hash.h"             // IWYU pragma: export
 #include "heatsink/base/hash_inline.h"      // IWYU pragma: export
 #include "heatsink/base/heartbeat_key.h"    // IWYU pragma: export

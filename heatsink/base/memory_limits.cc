@@ -8,6 +8,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "heatsink/base/control_group.h"
 #include "heatsink/base/file_text.h"
 
 namespace heatsink {
@@ -28,29 +29,6 @@ std::uint64_t least(std::uint64_t a, std::uint64_t b) {
   return std::min(a, b);
 }
 
-std::uint64_t least_up_from(const std::string& root, std::string path, const char* file) {
-  std::uint64_t limit = 0;
-  while (true) {
-    limit = least(limit, number_in(root + path + "/" + file));
-    const std::size_t cut = path.rfind('/');
-    if (path.empty() || cut == std::string::npos) return limit;
-    path.resize(cut);
-  }
-}
-
-// The third field of "hierarchy:controllers:path".
-std::uint64_t limit_of_line(const std::string& root, std::string_view line) {
-  const std::size_t first = line.find(':');
-  const std::size_t second = line.find(':', first + 1);
-  if (first == std::string_view::npos || second == std::string_view::npos) return 0;
-  const std::string_view controllers = line.substr(first + 1, second - first - 1);
-  std::string path(line.substr(second + 1));
-  if (path == "/") path.clear();
-  if (controllers.empty()) return least_up_from(root, path, "memory.max");
-  const bool memory = ("," + std::string(controllers) + ",").find(",memory,") != std::string::npos;
-  return memory ? least_up_from(root + "/memory", path, "memory.limit_in_bytes") : 0;
-}
-
 std::uint64_t machine_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
   if (pages <= 0 || page_bytes <= 0) return 0;
@@ -69,11 +47,11 @@ std::uint64_t address_space_left() {
 
 std::uint64_t control_group_limit(const std::string& root, std::string_view membership) {
   std::uint64_t limit = 0;
-  while (!membership.empty()) {
-    const std::size_t end = std::min(membership.find('\n'), membership.size());
-    limit = least(limit, limit_of_line(root, membership.substr(0, end)));
-    membership.remove_prefix(std::min(end + 1, membership.size()));
-  }
+  for_each_control_group(root, membership, "memory",
+                         [&](const std::string& directory, bool unified) {
+                           const char* file = unified ? "/memory.max" : "/memory.limit_in_bytes";
+                           limit = least(limit, number_in(directory + file));
+                         });
   return limit;
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kSummaryKeys = 2048;
 
-// Of the process; above, keys that are not among the busiest are counted by sample.
+// Of a worker, which may be the only one with clients (worker_balance.h); above, keys that are not
+// among the busiest are counted by sample.
 constexpr std::uint64_t kLosslessPerSecond = 1'000'000;
 
 detect::RecorderOptions recorder_options(const ProxyOptions& options, std::uint64_t seed,
@@ -20,7 +21,7 @@ detect::RecorderOptions recorder_options(const ProxyOptions& options, std::uint6
   detect::RecorderOptions recorder;
   recorder.slots = static_cast<std::uint32_t>(options.slots);
   recorder.memory_bytes = options.detection_memory.count / workers;
-  recorder.lossless_per_second = kLosslessPerSecond / workers;
+  recorder.lossless_per_second = kLosslessPerSecond;
   recorder.seed = seed;
   recorder.names = names;
   return recorder;

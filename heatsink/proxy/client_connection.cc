@@ -25,6 +25,7 @@ void ClientConnection::on_readable() {
       listener_->input_ended(result.error_number != 0);
       return;
     case net::IoStatus::kOk:
+      active_ = true;
       // The clock is read here, after the bytes were: a check of a proof against this time is as
       // strict as if each request were checked when it was sent.
       listener_->received({buffer.data(), result.bytes}, loop_.clock());
@@ -66,6 +67,12 @@ void ClientConnection::watch() {
   const auto write =
       static_cast<std::uint32_t>(blocked_ ? net::Interest::kWrite : net::Interest::kNone);
   loop_.change(stream_.fd(), static_cast<net::Interest>(read | write));
+}
+
+net::Stream ClientConnection::leave() {
+  loop_.remove(stream_.fd());
+  listener_ = nullptr;
+  return std::exchange(stream_, {});
 }
 
 void ClientConnection::close() {

@@ -47,6 +47,11 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
   bool peer_has_ended() const override { return stream_.peer_has_ended(); }
   void close() override;
 
+  // The stream leaves its loop, with its client, for another worker's. REQUIRES nothing to write.
+  net::Stream leave();
+  // Whether the client has sent anything since the last call.
+  bool take_active() { return std::exchange(active_, false); }
+
   bool is_blocked() const { return blocked_; }
   // It has not taken a byte for longer than this.
   bool is_stuck(TimePoint now, Nanos limit) const { return blocked_ && now - progress_at_ > limit; }
@@ -63,6 +68,7 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
   Listener* listener_ = nullptr;  // null: not in the loop
   bool reading_ = true;
   bool blocked_ = false;
+  bool active_ = false;
   TimePoint progress_at_{};  // when the client last took a byte
 };
 

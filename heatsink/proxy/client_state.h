@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/touched_keys.h"
 #include "heatsink/resp/resp.h"
@@ -55,7 +56,9 @@ struct ClientState {
   bool pinned_ = false;
   bool introduced_ = false;   // the private connection has the client's name, for good
   bool lent_name_ = false;    // ... until it is given back
-  bool has_scripts_ = false;  // on the server, as it believes: Session::server_left()
+  // When it last ran a script, which the server has since then, as it believes; not set: never.
+  // See Session::server_left().
+  TimePoint ran_script_at_{};
   std::uint32_t db_ = 0;
   bool in_multi_ = false;
   bool watching_ = false;

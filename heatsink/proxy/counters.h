@@ -19,6 +19,7 @@ enum class Count : std::uint8_t {
   kHandshakesFull,
   kHandshakes,
   kHandshakesFailed,
+  kClientsMoved,
   kClientsCutOff,
   kClientsShed,
   kClientsOutOfMemory,

@@ -30,8 +30,8 @@ void ProxyOptions::describe(OptionSet& set) {
            "connect."});
   set.add(
       {"proxy.workers", &workers,
-       "Threads that serve clients. 0: one per core of the machine, 64 at most. The CPU quota of "
-       "a container does not count.",
+       "Maximum number of threads that serve clients. 0: one per CPU that the process may use (CPU "
+       "affinity, container quota), 64 at most. A thread is used when the ones before it are busy.",
        0, kWorkersMax});
   set.add({"proxy.maximum-clients", &clients_max,
            "Maximum number of client connections. One more gets an error (with TLS: none) and is "

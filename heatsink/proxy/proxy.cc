@@ -3,12 +3,15 @@
 
 #include <pthread.h>
 
+#include <cmath>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/cpu_limits.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
+#include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/keeper.h"
 #include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/worker.h"
@@ -80,6 +83,10 @@ struct Proxy::Threads {
           std::make_unique<Worker>(shared, keeper, workers.size(), std::move(listener)));
       served.push_back(workers.back().get());
     }
+    if (served.size() > 1) {
+      balancer = std::make_unique<ClientBalancer>(served);
+      for (Worker* worker : served) worker->balance_by(*balancer);
+    }
     keeper.serve(std::move(served));
     keeper_thread = std::thread([this] {
       name_this_thread("keeper");
@@ -97,6 +104,7 @@ struct Proxy::Threads {
   net::SocketFile socket_file;
   Keeper keeper;
   std::vector<std::unique_ptr<Worker>> workers;
+  std::unique_ptr<ClientBalancer> balancer;  // null: there is one worker
   std::uint16_t port = 0;
   std::thread keeper_thread;
   std::vector<std::thread> threads;
@@ -106,7 +114,8 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint
   ProxyOptions options = given;
   if (options.workers == 0)
     options.workers =
-        std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, ProxyOptions::kWorkersMax);
+        std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
+                                 ProxyOptions::kWorkersMax);
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();

@@ -29,6 +29,7 @@
 #include "heatsink/proxy/copy_reads.h"
 #include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/memory_budget.h"
+#include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/oversized_request.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
@@ -59,6 +60,9 @@ class Session final : public ClientTransport::Listener,
   // All outlive it. `peer`: the client's address, for people.
   Session(const SessionParts& parts, SessionHost& host, ClientTransport& client, std::uint64_t id,
           std::string_view peer);
+  // Goes on with a session of another worker.
+  Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+          MovedSession&& before);
   ~Session();
   Session(const Session&) = delete;
 
@@ -104,6 +108,12 @@ class Session final : public ClientTransport::Listener,
   void coalesced_lost(Pending& pending, const std::string& reason) override;
   void leaves_coalescing() override { --coalescing_; }
 
+  // Whether nothing of it is bound to its worker (session_move.cc): nothing in flight, no private
+  // connection, no request or reply that waits, no timer.
+  bool may_move() const;
+  // What another worker's session goes on with; this one is closed. REQUIRES may_move().
+  MovedSession move_out();
+
   std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
   // Called by the worker (session_lanes.cc).
@@ -144,6 +154,7 @@ class Session final : public ClientTransport::Listener,
   void resume_later() {
     if (!std::exchange(resume_due_, true)) host_.resume_later(*this);
   }
+  void set_request_limits();
   void take_requests(std::string_view bytes, TimePoint now);
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
@@ -328,6 +339,7 @@ class Session final : public ClientTransport::Listener,
   const std::uint32_t address_;  // its number in ClientNames
   ClientTransport& client_;
   bool closed_ = false;
+  bool moved_out_ = false;
   bool closing_ = false;  // after the replies now known, close
   bool input_ended_ = false;
   bool client_lost_ = false;  // it is gone for sure: client_ is closed

@@ -33,7 +33,7 @@ Session::Step Session::dispatch(Request& request) {
   request.facts =
       request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
   request.route = request.facts->route;
-  if (request.facts->uses_scripts) has_scripts_ = true;
+  if (request.facts->uses_scripts) ran_script_at_ = request.now;
   if (!limiting_.is_on()) return carry_out(request);
   const std::uint64_t sent_before = traffic_.sent;
   const bool may_be_hit = mode_ != Mode::kRaw && copy_reads_.applies(request);

@@ -28,12 +28,33 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
   become(fresh_user());
 }
 
+Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+                 MovedSession&& before)
+    : ClientState(std::move(before.state)),
+      parts_(parts),
+      host_(host),
+      id_(before.id),
+      address_(before.address),
+      client_(client),
+      memory_(parts.shared.memory),
+      reads_(before.reads),
+      others_(before.others),
+      copy_reads_(parts, context(), parts.shared.limits ? &limiting_ : nullptr),
+      limiting_(parts, context(), copy_reads_) {
+  traffic_.told(before.told_at);
+  set_request_limits();
+}
+
 void Session::become(User user, std::string_view name) {
   user_ = user;
   user_hash_ = hash_name(name, parts_.shared.seed).value;
+  set_request_limits();
+}
+
+void Session::set_request_limits() {
   resp::RequestLimits limits;
   limits.buffered_bytes_max = parts_.shared.options.stream_threshold.count;
-  parser_.set_limits(user == User::kNobody ? resp::limits_before_auth(limits) : limits);
+  parser_.set_limits(user_ == User::kNobody ? resp::limits_before_auth(limits) : limits);
 }
 
 Session::User Session::fresh_user() const {
@@ -43,6 +64,7 @@ Session::User Session::fresh_user() const {
 }
 
 Session::~Session() {
+  if (moved_out_) return;
   parts_.loop.cancel(barrier_timer_);
   parts_.shared.client_names.leave(address_, parts_.loop.now());
 }

@@ -241,7 +241,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
 // Client libraries note per connection which scripts the server has, and send EVALSHA for those;
 // within MULTI some cannot try again. A server that has been restarted has none.
 void Session::server_left() {
-  if (!has_scripts_ || closed_) return;
+  if (ran_script_at_ == TimePoint{} || closed_) return;
   log_limited(LogLevel::kWarning, "scripts lost",
               "a client that has run scripts was disconnected, because upstream " +
                   parts_.shared.upstream.where() + " may have lost them",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/keeper.h"
 
 namespace heatsink::proxy {
@@ -112,6 +113,7 @@ void Worker::server_is_back() { keeper_.server_is_back(); }
 void Worker::shared_renewed(TimePoint lost_at) { keeper_.lane_renewed(lost_at); }
 
 void Worker::server_left() {
+  server_left_at_ = loop_.now();
   for (const auto& [id, client] : clients_) client->session.server_left();
 }
 
@@ -165,7 +167,9 @@ void Worker::accept_clients() {
     }
     if (!comes_in_time(*accepted)) continue;
     if (!tls) {
-      serve(net::Stream(std::move(accepted->socket)), accepted->peer);
+      shared_.clients.fetch_add(1);
+      wake();
+      open_at_home(net::Stream(std::move(accepted->socket)), accepted->peer);
       continue;
     }
     shared_.clients.fetch_add(1);
@@ -180,10 +184,25 @@ void Worker::serve(net::Stream client, const std::string& peer) {
   open_session(std::move(client), peer);
 }
 
+// By the worker that new clients go to now.
+void Worker::open_at_home(net::Stream stream, const std::string& peer) {
+  Worker& home = balancer_ != nullptr ? balancer_->home() : *this;
+  if (&home == this) return open_session(std::move(stream), peer);
+  // A std::function can only hold what can be copied.
+  const auto shared_stream = std::make_shared<net::Stream>(std::move(stream));
+  home.loop_.post([&home, shared_stream, peer] {
+    home.wake();
+    home.open_session(std::move(*shared_stream), peer);
+  });
+}
+
 void Worker::open_session(net::Stream stream, const std::string& peer) {
   counters_.add(Count::kClientsAccepted);
   const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
-  auto client = std::make_unique<Client>(*this, id, std::move(stream), peer);
+  start(id, std::make_unique<Client>(*this, id, std::move(stream), peer));
+}
+
+void Worker::start(std::uint64_t id, std::unique_ptr<Client> client) {
   Client& started = *client;
   clients_.emplace(id, std::move(client));
   if (!started.connection.start(started.session).ok()) started.session.close();
@@ -202,7 +221,7 @@ void Worker::enter_by_tls(net::Accepted accepted, const net::TlsContext& context
 void Worker::admit(net::Stream stream, const std::string& peer) {
   shared_.handshakes.fetch_sub(1);
   counters_.add(Count::kHandshakes);
-  open_session(std::move(stream), peer);
+  open_at_home(std::move(stream), peer);
 }
 
 void Worker::turned_away(const std::string& peer, const std::string& why) {
@@ -266,6 +285,7 @@ void Worker::end_turn() {
     upstreams_->wake_ready();
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
   if (std::exchange(shed_due_, false)) shed();
+  if (leaving_.to != nullptr) move_clients();
   for (const std::uint64_t id : std::exchange(buried_, {})) {
     if (clients_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -280,6 +300,7 @@ void Worker::tick() {
   if (counter_) post_summary(false);
   check_timeouts(now);
   if (now - memory_at_ >= kMemoryInterval) measure_memory();
+  if (balancer_ != nullptr) report_load(now);
   if (!has_work()) rest();
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@
 
 namespace heatsink::proxy {
 
+class ClientBalancer;
 class Keeper;
 
 // Belongs to its own thread, but for what says otherwise.
@@ -53,10 +55,18 @@ class Worker final : public Upstream::Host,
   ~Worker();
   Worker(const Worker&) = delete;
 
+  // New clients may go to other workers, and clients move: before begin(). Outlives the thread.
+  void balance_by(ClientBalancer& balancer) { balancer_ = &balancer; }
   void begin();                                              // before loop() runs
   void run();                                                // begin(), until stop()
   void stop();                                               // any thread
   void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
+  // Hands clients over to another worker, as soon as nothing of theirs is in flight or waits: so
+  // many of those that have sent something lately, or with kAllClients all. Those that are not
+  // ready within kMoveTime stay. `to` outlives this worker's thread. Any thread.
+  static constexpr std::size_t kAllClients = static_cast<std::size_t>(-1);
+  static constexpr Nanos kMoveTime = Millis(100);
+  void give_clients(std::size_t count, Worker& to);
   const Counters& counters() const { return counters_; }     // any thread
   const ReadHits& read_hits() const { return read_hits_; }   // any thread
   const Latencies& latencies() const { return latencies_; }  // any thread
@@ -84,6 +94,9 @@ class Worker final : public Upstream::Host,
     Client(Worker& worker, std::uint64_t id, net::Stream stream, std::string_view peer)
         : connection(worker, worker.loop_, std::move(stream), id),
           session(worker.parts_, worker, connection, id, peer) {}
+    Client(Worker& worker, MovedClient&& moved)
+        : connection(worker, worker.loop_, std::move(moved.stream), moved.session.id),
+          session(worker.parts_, worker, connection, std::move(moved.session)) {}
 
     ClientConnection connection;
     Session session;
@@ -125,7 +138,13 @@ class Worker final : public Upstream::Host,
   void shared_renewed(TimePoint lost_at) override;
   std::unique_ptr<Coalescing> make_coalescing();
   void accept_clients();
+  void open_at_home(net::Stream stream, const std::string& peer);
   void open_session(net::Stream stream, const std::string& peer);
+  void start(std::uint64_t id, std::unique_ptr<Client> client);
+  void adopt(MovedClient client);
+  void begin_to_move(std::size_t count, Worker& to);
+  void move_clients();
+  void report_load(TimePoint now);
   void refuse(const net::Fd& socket, Count why, const char* words);
   bool comes_in_time(const net::Accepted& accepted);
   void enter_by_tls(net::Accepted accepted, const net::TlsContext& context);
@@ -178,6 +197,18 @@ class Worker final : public Upstream::Host,
   std::vector<Upstream*> dirty_upstreams_;
   std::vector<std::uint64_t> buried_;
   std::vector<std::uint64_t> slow_;  // clients that do not take their replies
+  struct Leaving {
+    std::vector<std::uint64_t> clients;
+    Worker* to = nullptr;
+    TimePoint until{};
+  } leaving_;
+  ClientBalancer* balancer_ = nullptr;  // null: clients stay where they are
+  struct Measured {
+    TimePoint at;
+    Nanos cpu;  // of this thread
+  };
+  std::optional<Measured> measured_;
+  TimePoint server_left_at_{};
   bool shed_due_ = false;
   PacedTimers timers_;
   bool quiet_ = true;  // the last summary had nothing in it

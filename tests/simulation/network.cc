@@ -97,7 +97,8 @@ TimePoint SimulatedPoller::clock() const { return network_.scheduler_.now(); }
 
 Status SimulatedPoller::add(int fd, net::Interest interest, std::uint64_t tag) {
   const std::shared_ptr<Socket> socket = network_.sockets_.at(fd).lock();
-  assert(socket && socket->node == &node_);
+  assert(socket && socket->poller == nullptr);
+  socket->node = &node_;  // it may have come from another loop of its process
   watches_[fd] = {interest, tag};
   socket->poller = this;
   socket_changed(fd);

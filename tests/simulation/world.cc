@@ -182,6 +182,7 @@ World::World(WorldOptions options)
   schedule_fault(faults.lose, &World::lose);
   schedule_fault(faults.garble, &World::garble);
   schedule_fault(faults.answer_twice, &World::answer_twice);
+  schedule_fault(faults.move_clients, &World::move_clients);
   if (options_.conditions.expires_actively) expire();
 }
 
@@ -333,6 +334,17 @@ void World::answer_twice() {
     if (peer != nullptr) peer->stop_for(kReadsThen);
     return peer != nullptr;
   });
+}
+
+void World::move_clients() {
+  ProxyProcess* proxy = any_proxy();
+  if (proxy == nullptr || proxy->workers.size() < 2) return;
+  const std::uint64_t from = scheduler_.below(proxy->workers.size());
+  const std::uint64_t to = (from + 1 + scheduler_.below(proxy->workers.size() - 1)) %
+                           proxy->workers.size();
+  const std::size_t count =
+      scheduler_.chance(0.3) ? proxy::Worker::kAllClients : 1 + scheduler_.below(4);
+  proxy->workers[from]->give_clients(count, *proxy->workers[to]);
 }
 
 void World::expire() {

@@ -33,6 +33,7 @@ struct Faults {
   double lose = 0;            // the same, and then its connections are cut, with what was held
   double garble = 0;          // the server breaks the protocol on the trackers' connections
   double answer_twice = 0;    // the server answers what has not been asked
+  double move_clients = 0;    // from one worker of a proxy to another, a few or all
   // Of processes that use the library.
   double stop_thread = 0;      // any one
   double stop_link = 0;        // the one that talks to the server
@@ -108,6 +109,7 @@ class World {
   void lose();
   void garble();
   void answer_twice();
+  void move_clients();
   void hold_for_a_while(bool loses);
   void expire();
   Nanos stop_time();

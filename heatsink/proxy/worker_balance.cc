@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/worker_balance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heatsink::proxy {
+namespace {
+
+// A thread that uses more of a CPU than this is full: what is left is needed for bursts.
+constexpr double kFull = 0.85;
+// A worker that is less busy has room for the clients of a full one, and for new ones.
+constexpr double kRoom = 0.65;
+// Another thread helps only if there is a CPU for it.
+constexpr double kIdleCpusNeeded = 0.25;
+// Two workers that need less together are gathered in one; far below kFull, so that they do not
+// part again at once.
+constexpr double kSeldomBusy = 0.5;
+// With no CPU left on the machine the threads compete with each other, and with the server: then
+// they are gathered if one could do it all.
+constexpr double kNoIdleCpus = 0.05;
+constexpr double kOneCanDoIt = 0.9;
+
+constexpr Nanos kFullFor = Millis(300);        // a burst is no reason to move clients
+constexpr Nanos kGatherableFor = Millis(2000);
+constexpr Nanos kSettles = Millis(500);
+constexpr Nanos kSpreadPauseMin = Millis(1000), kSpreadPauseMax = Millis(60'000);
+constexpr Nanos kPauseAfterCrowding = Millis(60'000);
+constexpr double kHelped = 0.05;  // of a CPU
+
+}  // namespace
+
+std::optional<WorkerBalance::Move> WorkerBalance::look(TimePoint now, std::span<const Load> loads,
+                                                       double idle_cpus) {
+  for (std::size_t i = 0; i < busy_.size(); ++i) busy_[i] += (loads[i].busy - busy_[i]) / 2;
+  choose_home();
+  if (now < settled_at_) return std::nullopt;
+  judge_last_spread();
+  std::optional<Move> move = spread(now, loads, idle_cpus);
+  if (!move) move = gather(now, loads, idle_cpus);
+  if (move) {
+    settled_at_ = now + kSettles;
+    full_since_.reset();
+    gatherable_since_.reset();
+  }
+  return move;
+}
+
+void WorkerBalance::choose_home() {
+  const auto has_room = std::find_if(busy_.begin(), busy_.end(),
+                                     [](double busy) { return busy < kRoom; });
+  const auto home = has_room != busy_.end() ? has_room : std::min_element(busy_.begin(), busy_.end());
+  home_.store(static_cast<std::size_t>(home - busy_.begin()), std::memory_order_relaxed);
+}
+
+// Clients that were moved were perhaps not those that keep their worker busy.
+void WorkerBalance::judge_last_spread() {
+  if (!last_spread_) return;
+  const bool helped = busy_[last_spread_->from] < last_spread_->busy_before - kHelped;
+  spread_pause_ = helped ? Nanos(0)
+                         : std::clamp(spread_pause_ * 2, kSpreadPauseMin, kSpreadPauseMax);
+  spread_again_at_ = std::max(spread_again_at_, settled_at_ + spread_pause_);
+  last_spread_.reset();
+}
+
+std::optional<WorkerBalance::Move> WorkerBalance::spread(TimePoint now, std::span<const Load> loads,
+                                                         double idle_cpus) {
+  std::size_t from = busy_.size();
+  for (std::size_t i = 0; i < busy_.size(); ++i) {
+    if (busy_[i] < kFull || loads[i].clients < 2) continue;
+    if (from == busy_.size() || busy_[i] > busy_[from]) from = i;
+  }
+  if (from == busy_.size() || idle_cpus < kIdleCpusNeeded) {
+    full_since_.reset();
+    return std::nullopt;
+  }
+  if (!full_since_) full_since_ = now;
+  if (now - *full_since_ < kFullFor || now < spread_again_at_) return std::nullopt;
+  const auto room =
+      std::find_if(busy_.begin(), busy_.end(), [](double busy) { return busy < kRoom; });
+  if (room == busy_.end()) return std::nullopt;
+  // Afterwards both are as busy as each other, if all of these clients are.
+  const double share = (busy_[from] - *room) / 2 / busy_[from];
+  const double clients = std::ceil(static_cast<double>(loads[from].clients) * share);
+  last_spread_ = Spread{from, busy_[from]};
+  return Move{from, static_cast<std::size_t>(room - busy_.begin()),
+              std::clamp(static_cast<std::size_t>(clients), std::size_t{1},
+                         loads[from].clients - 1)};
+}
+
+std::optional<WorkerBalance::Move> WorkerBalance::gather(TimePoint now, std::span<const Load> loads,
+                                                         double idle_cpus) {
+  std::size_t last = busy_.size();
+  while (last > 0 && loads[last - 1].clients == 0) --last;
+  std::size_t first = 0;
+  while (first < last && loads[first].clients == 0) ++first;
+  if (last == 0 || first == last - 1) {
+    gatherable_since_.reset();
+    return std::nullopt;
+  }
+  const double together = busy_[first] + busy_[last - 1];
+  const bool crowded = idle_cpus < kNoIdleCpus && together < kOneCanDoIt;
+  if (!crowded && together > kSeldomBusy) {
+    gatherable_since_.reset();
+    return std::nullopt;
+  }
+  if (!gatherable_since_) gatherable_since_ = now;
+  if (now - *gatherable_since_ < kGatherableFor) return std::nullopt;
+  if (crowded) spread_again_at_ = std::max(spread_again_at_, now + kPauseAfterCrowding);
+  return Move{last - 1, first, kAll};
+}
+
+}  // namespace heatsink::proxy

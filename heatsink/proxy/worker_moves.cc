@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients move from one worker to another: how busy a worker is, who leaves, and who comes.
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/proxy/client_balancer.h"
+#include "heatsink/proxy/worker.h"
+
+namespace heatsink::proxy {
+namespace {
+
+Nanos cpu_time_of_this_thread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
+}
+
+}  // namespace
+
+void Worker::report_load(TimePoint now) {
+  const Nanos cpu = cpu_time_of_this_thread();
+  const std::optional<Measured> before = std::exchange(measured_, Measured{now, cpu});
+  if (!before || now <= before->at) return;
+  WorkerBalance::Load load;
+  load.busy = std::min(1.0, std::chrono::duration<double>(cpu - before->cpu) /
+                                std::chrono::duration<double>(now - before->at));
+  for (const auto& [id, client] : clients_)
+    if (client->connection.take_active()) ++load.clients;
+  balancer_->report(index_, load, now);
+}
+
+void Worker::give_clients(std::size_t count, Worker& to) {
+  loop_.post([this, count, &to] { begin_to_move(count, to); });
+}
+
+void Worker::begin_to_move(std::size_t count, Worker& to) {
+  leaving_ = {{}, &to, loop_.now() + kMoveTime};
+  for (const auto& [id, client] : clients_) {
+    if (leaving_.clients.size() >= count) break;
+    if (count == kAllClients || client->connection.take_active()) leaving_.clients.push_back(id);
+  }
+  move_clients();
+}
+
+// Those that can go now; the others are asked again at the end of each turn, for a while.
+void Worker::move_clients() {
+  const auto try_to_move = [this](std::uint64_t id) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) return true;
+    Client& client = *found->second;
+    if (!client.session.may_move()) return false;
+    const auto moved = std::make_shared<MovedClient>(
+        MovedClient{client.connection.leave(), client.session.move_out()});
+    clients_.erase(found);
+    counters_.add(Count::kClientsMoved);
+    leaving_.to->loop_.post([to = leaving_.to, moved] { to->adopt(std::move(*moved)); });
+    return true;
+  };
+  std::erase_if(leaving_.clients, try_to_move);
+  if (leaving_.clients.empty() || loop_.now() >= leaving_.until) leaving_ = {};
+}
+
+void Worker::adopt(MovedClient moved) {
+  wake();
+  const std::uint64_t id = moved.session.id;
+  const TimePoint ran_script_at = moved.session.state.ran_script_at_;
+  start(id, std::make_unique<Client>(*this, std::move(moved)));
+  // This worker has seen the server leave, and the one that the client comes from perhaps not yet.
+  if (ran_script_at < server_left_at_) {
+    if (Session* const came = session(id)) came->server_left();
+  }
+}
+
+}  // namespace heatsink::proxy

@@ -50,8 +50,8 @@ bool is_of_many(const Request& request) {
 
 }  // namespace
 
-bool CopyReads::may_read_copies(const Request& request) const {
-  return request.has_right_arity() && !state_.in_multi_ && !state_.watching_ &&
+bool CopyReads::may_read_copies() const {
+  return !state_.in_multi_ && !state_.watching_ &&
          !state_.server_knows_best_ && state_.user_ != ClientState::User::kNobody &&
          traffic_.holds == 0 &&
          !(state_.subscribed() && state_.protocol_ == resp::Protocol::kResp2);
@@ -152,7 +152,7 @@ Outcome CopyReads::read_one(Request& request) {
     if (!may_be_given(*answer, request.now) || answer->key != key.hash || !answer->read.is(read))
       return serve_in_outage(request, key, read) ? Outcome::kAnswered
                                                  : pass_seen(request, answer->which);
-    record_hit(request, key, answer->reply.size());
+    record_hit(*request.facts, key, answer->reply.size());
     session_.serve(answer->reply_in(resp3));
     return Outcome::kAnswered;
   }
@@ -164,7 +164,7 @@ Outcome CopyReads::read_one(Request& request) {
     if (!read.arguments.empty()) parts_.copies.count_hit_among_many(key.hash);
     key.copy->mark_read();
     const std::string_view wire = key.copy->reply_in(resp3);
-    record_hit(request, key, wire.size());
+    record_hit(*request.facts, key, wire.size());
     session_.serve(wire);
     return Outcome::kAnswered;
   }
@@ -227,7 +227,7 @@ bool CopyReads::serve_in_outage(const Request& request, LocalKey& key, const cac
   parts_.count_hit(*request.facts->local);
   parts_.count(Count::kOutageHits);
   const std::string_view wire = key.copy->reply_in(state_.protocol_ == resp::Protocol::kResp3);
-  record_hit(request, key, wire.size());
+  record_hit(*request.facts, key, wire.size());
   session_.serve(wire);
   return true;
 }
@@ -243,6 +243,33 @@ bool CopyReads::may_be_given(const FillAnswer& answer, TimePoint now) const {
 Outcome CopyReads::pass_seen(Request& request, ReadHash which) {
   request.reply_of = which;
   return Outcome::kPass;
+}
+
+// ---- many hits in a row
+
+// For each what read_one() does for a hit, and nothing that concerns all of them more than once.
+CopyReads::Run CopyReads::serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
+                                    std::size_t output_max, ByteBuffer& out) {
+  Run run;
+  if (get.local == nullptr || !may_read_copies()) return run;
+  const cache::Read read{get.local->number, {}};
+  const bool resp3 = state_.protocol_ == resp::Protocol::kResp3;
+  while (out.size() <= output_max) {
+    std::string_view name;
+    const std::size_t size = resp::plain_get(bytes.substr(run.bytes), name);
+    if (size == 0) break;
+    LocalKey key = local_key(name);
+    if (key.entry == nullptr || judge(key, read, now) != cache::Ruling::kServe) break;
+    parts_.copies.consider_audit(*key.entry, *key.copy, now);
+    key.copy->mark_read();
+    const std::string_view wire = key.copy->reply_in(resp3);
+    record_hit(get, key, wire.size());
+    out.append(wire);
+    run.bytes += size;
+    ++run.hits;
+  }
+  parts_.count_hits(*get.local, run.hits);
+  return run;
 }
 
 // ---- several keys
@@ -370,7 +397,7 @@ void CopyReads::serve_joined(const Request& request, const std::vector<LocalKey>
   for (const LocalKey& key : keys) {
     const std::string_view reply = key.copy->reply_in(resp3);
     key.copy->mark_read();
-    record_hit(request, key, reply.size());
+    record_hit(*request.facts, key, reply.size());
     if (join == Join::kArray) {
       wire.append(reply);
     } else {
@@ -383,14 +410,14 @@ void CopyReads::serve_joined(const Request& request, const std::vector<LocalKey>
 
 // ---- out
 
-void CopyReads::record_hit(const Request& request, const LocalKey& key, std::size_t bytes) {
+void CopyReads::record_hit(const CommandFacts& command, const LocalKey& key, std::size_t bytes) {
   parts_.record({.hash = key.hash,
                  .key = key.key,
                  .db = state_.db_,
                  .kind = detect::AccessKind::kRead,
                  .local_hit = true,
                  .bytes = static_cast<std::uint32_t>(bytes),
-                 .command = request.facts->number,
+                 .command = command.number,
                  .client = address_});
 }
 
@@ -415,7 +442,7 @@ bool CopyReads::serve_stale(const Request& request) {
   } else {
     const std::string_view wire =
         keys.front().copy->reply_in(state_.protocol_ == resp::Protocol::kResp3);
-    record_hit(request, keys.front(), wire.size());
+    record_hit(*request.facts, keys.front(), wire.size());
     session_.serve(wire);
   }
   return true;

@@ -43,10 +43,21 @@ class CopyReads {
 
   // Whether copies could answer it, in the state that its client is in.
   bool applies(const Request& request) const {
-    return request.facts->local != nullptr && may_read_copies(request);
+    return request.facts->local != nullptr && request.has_right_arity() && may_read_copies();
   }
   // REQUIRES applies(). kPass: it is for the server, on a shared connection if that can be.
   Outcome look(Request& request);
+
+  // The requests at the front of `bytes` that are plain GETs of keys that have copies, answered at
+  // once: a pipeline of hits costs half as much so as one by one. Stops before the first request
+  // that is anything else, or when `out` has more than `output_max` bytes. REQUIRES that the client
+  // has nothing in flight and is the proxy's own user, and that no rule has a limit.
+  struct Run {
+    std::size_t bytes = 0;
+    std::uint64_t hits = 0;
+  };
+  Run serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
+                std::size_t output_max, ByteBuffer& out);
 
   // From copies that nothing need prove, where the rule of each key that is not proven asks for
   // that (`over: stale`). Not behind the client's own commands in flight on that key, and not for
@@ -63,7 +74,7 @@ class CopyReads {
     const cache::Copy* copy = nullptr;    // null: may not be served
   };
 
-  bool may_read_copies(const Request& request) const;
+  bool may_read_copies() const;
   LocalKey local_key(std::string_view key) const;
   cache::Ruling judge(LocalKey& key, const cache::Read& read, TimePoint now) const;
 
@@ -99,7 +110,7 @@ class CopyReads {
 
   bool find_unproven(LocalKey& key, const cache::Read& read, TimePoint now);
   void serve_joined(const Request& request, const std::vector<LocalKey>& keys);
-  void record_hit(const Request& request, const LocalKey& key, std::size_t bytes);
+  void record_hit(const CommandFacts& command, const LocalKey& key, std::size_t bytes);
 
   const WorkerParts& parts_;
   const std::uint64_t id_;

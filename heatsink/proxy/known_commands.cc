@@ -31,6 +31,7 @@ void KnownCommands::set(std::shared_ptr<const resp::CommandTable> table) {
     if (command.name == "get") get_sized_as_ = place;
     if (command.name == "mget") mget_sized_as_ = place;
   }
+  get_ = get_sized_as_ == 0 ? nullptr : &facts_[get_sized_as_ - 1U];
 }
 
 }  // namespace heatsink::proxy

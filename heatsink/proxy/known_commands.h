@@ -34,6 +34,8 @@ class KnownCommands {
   const CommandFacts& facts(const resp::Command& command) const {  // REQUIRES that find() gave it
     return facts_[static_cast<std::size_t>(&command - first_)];
   }
+  const CommandFacts* get() const { return get_; }  // null: the server has none
+
   // CommandFacts::sized_as of GET and of MGET; 0: the server has none.
   std::uint16_t get_sized_as() const { return get_sized_as_; }
   std::uint16_t mget_sized_as() const { return mget_sized_as_; }
@@ -43,6 +45,7 @@ class KnownCommands {
   std::shared_ptr<const resp::CommandTable> table_;
   const resp::Command* first_ = nullptr;  // of table_
   std::vector<CommandFacts> facts_;       // of the command at the same place in table_
+  const CommandFacts* get_ = nullptr;
   std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
 };
 

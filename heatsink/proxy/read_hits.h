@@ -14,9 +14,9 @@ namespace heatsink::proxy {
 // One per worker: only its owner adds, anybody may read.
 class ReadHits {
  public:
-  void add(const LocalRead& read) noexcept {
+  void add(const LocalRead& read, std::uint64_t n = 1) noexcept {
     std::atomic<std::uint64_t>& cell = cells_[read.number];
-    cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    cell.store(cell.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
   std::uint64_t of(const LocalRead& read) const noexcept {
     return cells_[read.number].load(std::memory_order_relaxed);

@@ -158,6 +158,7 @@ class Session final : public ClientTransport::Listener,
   void take_requests(std::string_view bytes, TimePoint now);
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
+  std::size_t serve_run(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
   void look_again(TimePoint now);
   Step look_at(Request& request);

@@ -154,12 +154,25 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
       throttled_ = stall_ == Awaited::kNothing;
       break;
     }
+    used += serve_run(bytes.substr(used), now);
+    if (used == bytes.size()) break;
     std::size_t size = 0;
     const bool more = consume_one(bytes.substr(used), now, size);
     used += size;
     if (!more) break;
   }
   return closed_ || closing_ ? bytes.size() : used;
+}
+
+// Hits at the front of what came, without a look at each part of the client's state for each of
+// them. REQUIRES may_parse().
+std::size_t Session::serve_run(std::string_view bytes, TimePoint now) {
+  const bool is_plain = mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared && !private_ &&
+                        in_flight() == 0 && replies_.empty() && !reply_off_ && !reply_skip_ &&
+                        debugger_ == Debugger::kOff;
+  const CommandFacts* const get = parts_.commands.get();
+  if (!is_plain || get == nullptr || limiting_.is_on()) return 0;
+  return copy_reads_.serve_run(bytes, *get, now, kept_at_most(4), client_.output()).bytes;
 }
 
 bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {

@@ -33,6 +33,11 @@ struct WorkerParts {
     counters.add(Count::kLocalHits);
     read_hits.add(read);
   }
+  void count_hits(const LocalRead& read, std::uint64_t hits) const {
+    counters.add(Count::kLocalHits, hits);
+    counters.add(Count::kCommands, hits);
+    read_hits.add(read, hits);
+  }
   void record(const detect::Access& access) const {
     if (accesses != nullptr) accesses->record(access, loop.now());
   }

@@ -37,6 +37,8 @@ class RequestParser {
   void set_limits(const RequestLimits& limits) { limits_ = limits; }
 
   ParseStatus parse(std::string_view bytes);
+  // No request is half read: the next byte is the first of one.
+  bool at_start() const { return state_ == State::kStart; }
   template <std::same_as<std::string> Dying>
   ParseStatus parse(Dying&& bytes) = delete;  // args() would be views of what is gone
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -210,13 +209,11 @@ void Keeper::post_summaries(std::size_t worker, std::vector<detect::Summary> sum
 }
 
 void Keeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
-  Worker* const to = workers_[worker];
-  to->post([to, answer = std::move(answer)] { to->on_filled(answer); });
+  workers_[worker]->deliver(std::move(answer));
 }
 
 void Keeper::release(const BarrierRequest& waited) {
-  Worker* const to = workers_[waited.worker];
-  to->post([to, waited] { to->release(waited.session, waited.ticket); });
+  workers_[waited.worker]->release(waited.session, waited.ticket);
 }
 
 void Keeper::learn(const redis::ServerFacts& facts) {
@@ -225,9 +222,7 @@ void Keeper::learn(const redis::ServerFacts& facts) {
   if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());  // it has let us in
   if (!facts.commands) return;
   shared_.contacts.fetch_add(1);
-  for (Worker* worker : workers_) {
-    worker->post([worker, commands = facts.commands] { worker->set_commands(commands); });
-  }
+  for (KeeperListener* worker : workers_) worker->set_commands(facts.commands);
 }
 
 void Keeper::rights_changed() {

@@ -20,6 +20,7 @@
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
+#include "heatsink/proxy/keeper_listener.h"
 #include "heatsink/proxy/key_inspector.h"
 #include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/pattern_searches.h"
@@ -34,17 +35,16 @@
 
 namespace heatsink::proxy {
 
-class Worker;
-
 class Keeper final : public CopySource, private Filler::Outlet, private Auditor::Outlet {
  public:
   explicit Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller = nullptr);
   ~Keeper();
   Keeper(const Keeper&) = delete;
 
-  void serve(std::vector<Worker*> workers) { workers_ = std::move(workers); }  // before run()
-  void begin();                                                                // before loop() runs
-  void run();  // begin(), until stop()
+  // Before run(). By their numbers; all outlive it.
+  void serve(std::vector<KeeperListener*> workers) { workers_ = std::move(workers); }
+  void begin();  // before loop() runs
+  void run();    // begin(), until stop()
   net::EventLoop& loop() { return loop_; }
 
   // Any thread:
@@ -153,7 +153,7 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   redis::Link reader_link_;
   net::TimerId suspects_timer_ = 0;
   bool outage_told_ = false;
-  std::vector<Worker*> workers_;
+  std::vector<KeeperListener*> workers_;
   std::vector<std::vector<detect::Summary>> summaries_;  // by measure: the latest of each worker
   std::vector<detect::Summary> merged_;                  // by measure
   detect::Selector selector_;

@@ -74,7 +74,7 @@ struct Proxy::Threads {
     socket_file = std::move(listeners.file);
     if (!net::parse_endpoint(shared.options.listen)->is_unix())
       port = net::local_port(listeners.sockets.front());
-    std::vector<Worker*> served;
+    std::vector<KeeperListener*> served;
     for (net::Fd& listener : listeners.sockets) {
       workers.push_back(
           std::make_unique<Worker>(shared, keeper, workers.size(), std::move(listener)));

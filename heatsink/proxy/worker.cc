@@ -44,7 +44,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       timers_(loop_, kIdlePeriod) {
   std::vector<Nanos> windows = coalescing_windows(shared.options);
   if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));
-  set_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
+  know_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
                                                          [](const auto*) {}));
 }
 
@@ -71,7 +71,7 @@ void Worker::run() {
 
 void Worker::stop() { loop_.stop(); }
 
-void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
+void Worker::know_commands(std::shared_ptr<const resp::CommandTable> commands) {
   commands_ = std::move(commands);
   // There a hash may change without an invalidation in time.
   const bool fields_expire = commands_->find_name("hpexpire") != nullptr;
@@ -129,20 +129,29 @@ void Worker::server_left() {
 
 // ---- what the keeper tells it
 
-void Worker::on_filled(const std::shared_ptr<const FillAnswer>& answer) {
-  for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
-    if (Session* waiting = session(id)) waiting->answer(answer);
-  }
+void Worker::deliver(std::shared_ptr<const FillAnswer> answer) {
+  loop_.post([this, answer = std::move(answer)] {
+    for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
+      if (Session* waiting = session(id)) waiting->answer(answer);
+    }
+  });
 }
 
 void Worker::release(std::uint64_t session_id, std::uint64_t ticket) {
-  Session* const waiting = session(session_id);
-  if (waiting == nullptr) return;
-  if (ticket == 0) {
-    waiting->release_hold();
-  } else {
-    waiting->barrier_passed(ticket);
-  }
+  loop_.post([this, session_id, ticket] {
+    Session* const waiting = session(session_id);
+    if (waiting == nullptr) return;
+    if (ticket == 0) {
+      waiting->release_hold();
+    } else {
+      waiting->barrier_passed(ticket);
+    }
+  });
+}
+
+void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
+  loop_.post(
+      [this, commands = std::move(commands)]() mutable { know_commands(std::move(commands)); });
 }
 
 // ---- clients

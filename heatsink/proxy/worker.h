@@ -17,6 +17,7 @@
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/copies.h"
+#include "heatsink/proxy/keeper_listener.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/memory_use.h"
@@ -36,8 +37,11 @@ namespace heatsink::proxy {
 class Keeper;
 class Session;
 
-// Everything but post(), counters() and read_hits() belongs to the worker's own thread.
-class Worker final : public Upstream::Host, private TlsDoor::House, private SingleServer::Host {
+// Belongs to its own thread, but for what says otherwise.
+class Worker final : public Upstream::Host,
+                     public KeeperListener,
+                     private TlsDoor::House,
+                     private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
@@ -45,10 +49,9 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   ~Worker();
   Worker(const Worker&) = delete;
 
-  void begin();                                                           // before loop() runs
-  void run();                                                             // begin(), until stop()
-  void stop();                                                            // any thread
-  void post(std::function<void()> work) { loop_.post(std::move(work)); }  // any thread
+  void begin();                                              // before loop() runs
+  void run();                                                // begin(), until stop()
+  void stop();                                               // any thread
   void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
   const Counters& counters() const { return counters_; }     // any thread
   const ReadHits& read_hits() const { return read_hits_; }   // any thread
@@ -84,10 +87,10 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   Proofs& proofs() { return proofs_; }
   Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
 
-  void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
-
-  void release(std::uint64_t session_id, std::uint64_t ticket);           // posted by the keeper
-  void set_commands(std::shared_ptr<const resp::CommandTable> commands);  // posted by the keeper
+  // Any thread:
+  void deliver(std::shared_ptr<const FillAnswer> answer) override;
+  void release(std::uint64_t session_id, std::uint64_t ticket) override;
+  void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
 
   // How big the replies to a command were lately, for the connection that the next one travels on.
   const BigReplies& big_replies() const { return big_replies_; }
@@ -118,6 +121,7 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
     Worker& worker_;
   };
 
+  void know_commands(std::shared_ptr<const resp::CommandTable> commands);
   void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
   void failed(Upstream& upstream, const std::string& reason) override {
     upstreams_->failed(upstream, reason);

@@ -70,7 +70,7 @@ struct World::ProxyProcess {
     keeper_node.hear_later_by(conditions.push_delay);
     if (conditions.tear > Nanos(0)) keeper_node.tear_before(kSecondOfAFill, conditions.tear);
     keeper_node.sleep_sometimes(conditions.sleeps, conditions.sleep_max);
-    std::vector<proxy::Worker*> served;
+    std::vector<proxy::KeeperListener*> served;
     for (std::int64_t i = 0; i < options.workers; ++i) {
       nodes.push_back(std::make_unique<Node>(network, name));
       nodes.back()->sleep_sometimes(conditions.sleeps, conditions.sleep_max);

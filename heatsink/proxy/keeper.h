@@ -15,7 +15,6 @@
 #include "heatsink/proxy/access_probe.h"
 #include "heatsink/proxy/auditor.h"
 #include "heatsink/proxy/automatic_limits.h"
-#include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/copies.h"
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"

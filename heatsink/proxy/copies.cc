@@ -16,7 +16,7 @@ std::uint64_t hold(HeldClient* client) {
 
 }  // namespace
 
-Copies::Copies(SharedState& shared, CopySource& source, Counters& counters, std::size_t worker)
+Copies::Copies(NodeState& shared, CopySource& source, Counters& counters, std::size_t worker)
     : shared_(shared),
       source_(source),
       counters_(counters),

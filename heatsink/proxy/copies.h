@@ -17,8 +17,8 @@
 #include "heatsink/proxy/effects.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/proxy/payoff.h"
-#include "heatsink/proxy/shared_state.h"
 
 namespace heatsink::proxy {
 
@@ -37,10 +37,10 @@ class CopySource {
   ~CopySource() = default;
 };
 
-// Belongs to one worker's thread. The copies themselves are all workers' (SharedState).
+// Belongs to one worker's thread. The copies themselves are all workers' (NodeState).
 class Copies {
  public:
-  Copies(SharedState& shared, CopySource& source, Counters& counters, std::size_t worker);
+  Copies(NodeState& shared, CopySource& source, Counters& counters, std::size_t worker);
   Copies(const Copies&) = delete;
 
   // Null: the key is not hot. Valid until the worker's next turn.
@@ -97,7 +97,7 @@ class Copies {
   TimePoint fill_fence(const cache::Entry& entry, TimePoint after) const;
   void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
 
-  SharedState& shared_;
+  NodeState& shared_;
   CopySource& source_;
   Counters& counters_;
   const std::size_t worker_;

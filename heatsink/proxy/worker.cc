@@ -45,7 +45,7 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
   std::vector<Nanos> windows = coalescing_windows(shared.options);
   if (!windows.empty()) coalescing_ = std::make_unique<Coalescing>(*this, std::move(windows));
   know_commands(std::shared_ptr<const resp::CommandTable>(&resp::CommandTable::built_in(),
-                                                         [](const auto*) {}));
+                                                          [](const auto*) {}));
 }
 
 Worker::~Worker() {

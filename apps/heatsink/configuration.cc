@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/admin/admin.h"
 #include "heatsink/base/option_list.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/secret_file.h"
+#include "heatsink/httpd/httpd.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
 
@@ -48,7 +48,7 @@ void check_admin(ConfigFaults& faults, const proxy::ProxyOptions& options) {
   const Result<net::HostPort> address = net::parse_host_port(options.admin);
   require_readable(faults, "admin.listen", address);
   if (!address.ok()) return;
-  const Status usable = admin::check_address(
+  const Status usable = httpd::check_address(
       *address, !options.admin_token.empty() || !options.admin_token_file.empty());
   if (!usable.ok())
     faults.push_back({usable.error().code, "admin.listen: " + usable.error().message});

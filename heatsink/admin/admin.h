@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// admin: the HTTP API: health, metrics, and the hot keys with their evidence. Start with server.h;
-// docs/reference/http-api.md is the contract with the readers. Sees base, net, detect and report,
-// and learns about the proxy, or the library, only through the callbacks it is given.
+// admin: the HTTP API of the proxy: health, metrics, and the hot keys with their evidence. Start
+// with pages.h; docs/reference/http-api.md is the contract with the readers. Learns about the proxy
+// only through the callbacks it is given; httpd serves its pages.
 #pragma once
 
-#include "heatsink/admin/hotkeys_json.h"  // IWYU pragma: export
 #include "heatsink/admin/metrics_text.h"  // IWYU pragma: export
-#include "heatsink/admin/server.h"        // IWYU pragma: export
+#include "heatsink/admin/pages.h"         // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metric samples in the text format that Prometheus scrapes.
+// Metric samples in the text format that Prometheus scrapes (httpd::metrics_route).
 #pragma once
 
 #include <string>
@@ -7,8 +7,6 @@
 #include "heatsink/base/metric.h"
 
 namespace heatsink::admin {
-
-inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 // Samples of one name become one family, at the place of the first of them: a scraper refuses a
 // page that describes a name twice. A label value is escaped so that it is one line of UTF-8,

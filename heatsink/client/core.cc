@@ -6,10 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include "heatsink/admin/server.h"
 #include "heatsink/cache/pins.h"
 #include "heatsink/client/early_refresh.h"
 #include "heatsink/client/errors.h"
+#include "heatsink/httpd/httpd.h"
 
 namespace heatsink::client {
 namespace {

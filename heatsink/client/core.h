@@ -36,9 +36,10 @@
 #include "heatsink/report/event.h"
 #include "heatsink/report/node_report.h"
 
-namespace heatsink::admin {
+namespace heatsink::httpd {
 class Server;
-}
+struct Route;
+}  // namespace heatsink::httpd
 
 namespace heatsink::client {
 
@@ -170,6 +171,7 @@ class Core final : private ServerNews {
 
   static constexpr std::size_t kEventsMax = 1000;
   void start_page();
+  std::vector<httpd::Route> routes();
   std::string coherence() const;  // as report::Report has it
   report::Report page_report() const;
   void add_key(report::Report& report, const detect::Verdict& verdict,
@@ -220,7 +222,7 @@ class Core final : private ServerNews {
   std::mt19937_64 random_;
 
   std::unique_ptr<ServerLink> server_;   // null: level `ttl`
-  std::unique_ptr<admin::Server> page_;  // null: admin.listen is off, or another has the port
+  std::unique_ptr<httpd::Server> page_;  // null: admin.listen is off, or another has the port
   std::mutex closing_;
   std::vector<std::unique_ptr<Thread>> threads_;
 

@@ -5,12 +5,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/client/core.h"
 #include "heatsink/client/metrics.h"
+#include "heatsink/httpd/httpd.h"
 #include "heatsink/net/address.h"
+#include "heatsink/report/events_json.h"
+#include "heatsink/report/hotkeys_json.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::client {
@@ -45,18 +47,7 @@ void Core::start_page() {
   if (options_.admin_listen == "off") return;
   const Result<net::HostPort> listen = net::parse_host_port(options_.admin_listen);
   if (!listen.ok()) throw std::invalid_argument("admin.listen: " + listen.error().message);
-  admin::Sources sources;
-  sources.report = [this] { return page_report(); };
-  sources.metrics = [this] { return metrics_text(stats()); };
-  sources.events = [this] {
-    const std::lock_guard lock(told_);
-    return std::vector<report::Event>(events_.begin(), events_.end());
-  };
-  sources.ready = [this] {
-    const std::string problem = coherence();
-    return problem == "up" ? Status(Unit{}) : Error{ErrorCode::kUnavailable, problem};
-  };
-  auto page = admin::Server::start({.listen = *listen, .token = token_of(options_)}, sources);
+  auto page = httpd::Server::start({.listen = *listen, .token = token_of(options_)}, routes());
   if (page.ok()) {
     page_ = std::move(page).value();
     log(LogLevel::kInfo, "admin.listen: http://" + page_->address().text());
@@ -65,6 +56,29 @@ void Core::start_page() {
   if (page.error().code != ErrorCode::kUnavailable)
     throw std::invalid_argument("admin.listen: " + page.error().message);
   log(LogLevel::kWarning, "admin.listen: the admin page is not available: " + page.error().message);
+}
+
+// The paths of the admin API that a library can answer.
+std::vector<httpd::Route> Core::routes() {
+  const auto ready = [this] {
+    const std::string problem = coherence();
+    return problem == "up" ? Status(Unit{}) : Error{ErrorCode::kUnavailable, problem};
+  };
+  const auto hotkeys = [this](const httpd::Question& asked) {
+    const report::Report report = page_report();
+    return httpd::json_answer(hotkeys_json(report, asked.now.wall_at(report.at)));
+  };
+  const auto events = [this](const httpd::Question& asked) {
+    const std::lock_guard lock(told_);
+    return httpd::json_answer(
+        report::events_json({events_.begin(), events_.end()}, asked.now.boot, asked.now.wall));
+  };
+  return {httpd::health_route(ready),
+          httpd::metrics_route([this] { return metrics_text(stats()); }),
+          {"/api/hotkeys", "the hot keys of this process with their evidence, as JSON",
+           httpd::Pace::kSlow, hotkeys},
+          {"/api/events", "keys that became hot or stopped being hot, as JSON", httpd::Pace::kSlow,
+           events}};
 }
 
 std::string Core::coherence() const {

@@ -9,11 +9,11 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "heatsink/admin/server.h"
 #include "heatsink/base/config_file.h"
 #include "heatsink/base/option.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/base/units.h"
+#include "heatsink/httpd/httpd.h"
 #include "heatsink/net/address.h"
 
 namespace heatsink::client {
@@ -273,7 +273,7 @@ Status ClientOptions::check_admin() const {
   const Result<net::HostPort> listen = net::parse_host_port(admin_listen);
   if (!listen.ok()) return Error{listen.error().code, "admin.listen: " + listen.error().message};
   const bool has_token = !admin_token.empty() || !admin_token_file.empty();
-  if (const Status status = admin::check_address(*listen, has_token); !status.ok())
+  if (const Status status = httpd::check_address(*listen, has_token); !status.ok())
     return Error{status.error().code, "admin.listen: " + status.error().message};
   return Unit{};
 }

@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "heatsink/net/net.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/node_state.h"
 
 namespace heatsink::proxy {
 
 // The proxy's own connections stay logged in whatever happens to the rules, so they cannot tell:
-// each answer takes a connection of its own, one PING, and sets SharedState::upstream_open. Without
+// each answer takes a connection of its own, one PING, and sets NodeState::upstream_open. Without
 // an answer (the server is away, or full) what was known stays.
 //
 // The keeper's thread.
 class AccessProbe final : public net::FdHandler {
  public:
-  AccessProbe(net::EventLoop& loop, SharedState& shared) : loop_(loop), shared_(shared) {}
+  AccessProbe(net::EventLoop& loop, NodeState& shared) : loop_(loop), shared_(shared) {}
   ~AccessProbe();
   AccessProbe(const AccessProbe&) = delete;
 
@@ -33,7 +33,7 @@ class AccessProbe final : public net::FdHandler {
   void finish();
 
   net::EventLoop& loop_;
-  SharedState& shared_;
+  NodeState& shared_;
   net::Stream socket_;
   bool asked_it_ = false;
   net::TimerId timer_ = 0;

@@ -11,8 +11,8 @@
 
 #include "heatsink/cache/cache.h"
 #include "heatsink/proxy/duration_histogram.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/proxy/reply_digest.h"
-#include "heatsink/proxy/shared_state.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
@@ -55,7 +55,7 @@ class Auditor final : public redis::TrackerEvents {
     ~Outlet() = default;
   };
 
-  Auditor(SharedState& shared, Counters& counters, Outlet& outlet)
+  Auditor(NodeState& shared, Counters& counters, Outlet& outlet)
       : shared_(shared), counters_(counters), outlet_(outlet) {}
   // A tracker without tracking, whose events these are.
   void use(redis::Tracker& reader) { reader_ = &reader; }
@@ -89,7 +89,7 @@ class Auditor final : public redis::TrackerEvents {
   bool may_be_served(const AuditedHit& hit, TimePoint now) const;
   bool look_at(Suspect& suspect, TimePoint now);
 
-  SharedState& shared_;
+  NodeState& shared_;
   Counters& counters_;
   Outlet& outlet_;
   redis::Tracker* reader_ = nullptr;

@@ -115,7 +115,7 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
   static inline const NameHash kK = hash_name("k", 1);
   static inline const NameHash kH = hash_name("h", 1);
   static inline const std::string kV1 = "$2\r\nv1\r\n";
-  SharedState shared_{auditor_options(), {}, 1};
+  NodeState shared_{auditor_options(), {}, 1};
   Counters counters_;
   Auditor auditor_{shared_, counters_, *this};
   redis::Tracker reader_{reader_options(), auditor_};

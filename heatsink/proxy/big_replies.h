@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "heatsink/base/direct_mapped_table.h"
 #include "heatsink/base/hash.h"
 
 namespace heatsink::proxy {
 
 // A reply's size is known when it comes, and the connection is chosen when its command goes: so a
 // command is judged by the reply before. STRLEN of a big value is not GET of it, hence the command.
-// Fixed memory (16 KiB), direct-mapped, the latest big one stays. One worker's thread. O(1).
+// Fixed memory (16 KiB), direct-mapped: a new big one overwrites. One worker's thread. O(1).
 class BigReplies {
  public:
   static constexpr std::uint64_t kBigBytes = 64 * 1024;
@@ -27,30 +27,30 @@ class BigReplies {
   }
 
   void saw(std::uint64_t which, std::uint64_t bytes) {
-    Place& place = places_[which % kPlaces];
-    if (place.which != which || place.bytes == 0) {
+    auto& [key, big] = replies_.place(which);
+    if (key != which || big.bytes == 0) {
       if (bytes < kBigBytes) return;
-      if (place.bytes == 0) ++size_;
-      place = {which, clamp(bytes), 0};
-    } else if (bytes >= kBigBytes && bytes >= place.bytes / 2) {
-      place = {which, clamp(bytes), 0};
-    } else if (++place.smaller == kForgottenAfter) {
-      place = {which, bytes < kBigBytes ? 0 : clamp(bytes), 0};
-      if (place.bytes == 0) --size_;
+      if (big.bytes == 0) ++size_;
+      key = which;
+      big = {clamp(bytes), 0};
+    } else if (bytes >= kBigBytes && bytes >= big.bytes / 2) {
+      big = {clamp(bytes), 0};
+    } else if (++big.smaller == kForgottenAfter) {
+      big = {bytes < kBigBytes ? 0 : clamp(bytes), 0};
+      if (big.bytes == 0) --size_;
     }
   }
 
   // 0: not known to be big.
   std::uint32_t expect(std::uint64_t which) const {
-    const Place& place = places_[which % kPlaces];
-    return place.which == which ? place.bytes : 0;
+    const Big* big = replies_.find(which);
+    return big == nullptr ? 0 : big->bytes;
   }
 
   bool empty() const { return size_ == 0; }
 
  private:
-  struct Place {
-    std::uint64_t which = 0;
+  struct Big {
     std::uint32_t bytes = 0;  // 0: a free place
     std::uint32_t smaller = 0;
   };
@@ -59,7 +59,7 @@ class BigReplies {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
   }
 
-  std::vector<Place> places_ = std::vector<Place>(kPlaces);
+  DirectMappedTable<std::uint64_t, Big, kPlaces> replies_;
   std::size_t size_ = 0;
 };
 

@@ -21,14 +21,6 @@ void fail(const CoalescedWrite& write, const std::string& reason) {
 
 }  // namespace
 
-std::vector<Nanos> coalescing_windows(const ProxyOptions& options) {
-  std::vector<Nanos> windows{Nanos(0)};
-  for (const RuleOptions& rule : options.rules) windows.push_back(rule.coalesce.value_or(Nanos(0)));
-  const bool any =
-      std::any_of(windows.begin(), windows.end(), [](Nanos window) { return window > Nanos(0); });
-  return any ? windows : std::vector<Nanos>{};
-}
-
 Nanos Coalescing::window_of(std::string_view key) const {
   if (key.size() > detect::kPatternBytesMax) return Nanos(0);
   const detect::RuleSet& rules = worker_.shared().rules;

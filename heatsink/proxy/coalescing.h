@@ -11,16 +11,11 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/proxy/coalescer.h"
-#include "heatsink/proxy/options.h"
 
 namespace heatsink::proxy {
 
 class Upstream;
 class Worker;
-
-// Windows at the places of detect::RuleSet::rules(): 0 where nothing is gathered. Empty if no rule
-// has one.
-std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 
 // Belongs to one worker's thread. A client is answered when the one write that stands for his has
 // been: what is acknowledged is as safe as without it (docs/decisions/0018).

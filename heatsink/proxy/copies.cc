@@ -4,21 +4,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/proxy/requester.h"
-
 namespace heatsink::proxy {
 namespace {
 
 // Whose replies now wait for the keeper; 0: there is nobody to hand one to.
-std::uint64_t hold(const Pending& pending) {
-  if (pending.session == nullptr || pending.session->closed()) return 0;
-  pending.session->hold();
-  return pending.session->id();
+std::uint64_t hold(HeldClient* client) {
+  if (client == nullptr || client->closed()) return 0;
+  client->hold();
+  return client->id();
 }
 
 }  // namespace
 
-Copies::Copies(SharedState& shared, CopySource& source, Counters& counters, std::size_t worker)
+Copies::Copies(NodeState& shared, CopySource& source, Counters& counters, std::size_t worker)
     : shared_(shared),
       source_(source),
       counters_(counters),
@@ -88,34 +86,34 @@ void Copies::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint
   if (sampler_.take(now) && bounded) source_.audit(AuditedHit(entry, copy));
 }
 
-void Copies::begin_writes(Pending& pending) {
+void Copies::begin_writes(Effects& effects) {
   if (!shared_.options.cache_enabled) return;
-  pending.keys.for_each([&](const TouchedKey& key) {
+  effects.keys.for_each([&](const TouchedKey& key) {
     if (key.write) shared_.fences.write_begins(key.name);
   });
-  pending.writes_begun = true;
+  effects.writes_begun = true;
 }
 
-void Copies::settle(Pending& pending, TimePoint now, Shown shown) {
-  if (std::exchange(pending.settled, true)) return;
-  if (pending.changes_access) {
+void Copies::settle(Effects& effects, HeldClient* client, TimePoint now, Shown shown) {
+  if (std::exchange(effects.settled, true)) return;
+  if (effects.changes_access) {
     shared_.rights_change(now);
-    source_.check_access(worker_, hold(pending));
+    source_.check_access(worker_, hold(client));
   }
   if (!shared_.options.cache_enabled) return;
-  pending.keys.for_each([&](const TouchedKey& key) {
-    if (key.write && pending.writes_begun) {
+  effects.keys.for_each([&](const TouchedKey& key) {
+    if (key.write && effects.writes_begun) {
       shared_.fences.write_ends(key.name, now);
     } else if (key.write || (shown == Shown::kPerhaps && shared_.table.has(key.key))) {
       shared_.fences.raise(key.name, now);
     }
   });
   const bool doubtful =
-      pending.unknown_keys && !shared_.table.none() && (shared_.lease.up() || pending.flush);
+      effects.unknown_keys && !shared_.table.none() && (shared_.lease.up() || effects.flush);
   if (!doubtful) return;
   counters_.add(Count::kBarriers);
   shared_.fences.raise_unknown(now);
-  source_.request_barrier({worker_, hold(pending), pending.flush});
+  source_.request_barrier({worker_, hold(client), effects.flush});
 }
 
 }  // namespace heatsink::proxy

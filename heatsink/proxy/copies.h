@@ -14,11 +14,11 @@
 #include "heatsink/proxy/auditor.h"
 #include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/doorkeeper.h"
+#include "heatsink/proxy/effects.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/fill_waiters.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/proxy/payoff.h"
-#include "heatsink/proxy/pending.h"
-#include "heatsink/proxy/shared_state.h"
 
 namespace heatsink::proxy {
 
@@ -37,10 +37,10 @@ class CopySource {
   ~CopySource() = default;
 };
 
-// Belongs to one worker's thread. The copies themselves are all workers' (SharedState).
+// Belongs to one worker's thread. The copies themselves are all workers' (NodeState).
 class Copies {
  public:
-  Copies(SharedState& shared, CopySource& source, Counters& counters, std::size_t worker);
+  Copies(NodeState& shared, CopySource& source, Counters& counters, std::size_t worker);
   Copies(const Copies&) = delete;
 
   // Null: the key is not hot. Valid until the worker's next turn.
@@ -81,9 +81,10 @@ class Copies {
   std::vector<std::uint64_t> filled(const FillAnswer& answer, TimePoint now);
 
   // Tells the fences that the request is about to be sent.
-  void begin_writes(Pending& pending);
+  void begin_writes(Effects& effects);
   // Tells the fences that the server has answered (or never will): before the reply is handed on.
-  void settle(Pending& pending, TimePoint now, Shown shown = Shown::kPerhaps);
+  // The client's replies are held back until the keeper knows what they show; null: it has gone.
+  void settle(Effects& effects, HeldClient* client, TimePoint now, Shown shown = Shown::kPerhaps);
   // No fill that was asked for earlier may be joined any longer.
   void forget_fills_asked_before(TimePoint now) { shared_.fences.raise_unknown(now); }
   // The session waits under this number (not 0) until all invalidations caused so far have been
@@ -96,7 +97,7 @@ class Copies {
   TimePoint fill_fence(const cache::Entry& entry, TimePoint after) const;
   void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
 
-  SharedState& shared_;
+  NodeState& shared_;
   CopySource& source_;
   Counters& counters_;
   const std::size_t worker_;

@@ -2,11 +2,10 @@
 // Which reads may be asked for on the tracking connection: those lately seen to be small.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/base/direct_mapped_table.h"
 #include "heatsink/base/units.h"
 #include "heatsink/proxy/local_reads.h"
 
@@ -30,28 +29,23 @@ class Doorkeeper {
   enum class Word : std::uint8_t { kUnknown, kFits, kNot };
 
   Word ask(ReadHash read, TimePoint now) const {
-    const Seen& seen = place(read);
-    if (seen.read != read || now >= seen.until) return Word::kUnknown;
-    return seen.bytes <= reply_max_ ? Word::kFits : Word::kNot;
+    const Seen* seen = seen_.find(read);
+    if (seen == nullptr || now >= seen->until) return Word::kUnknown;
+    return seen->bytes <= reply_max_ ? Word::kFits : Word::kNot;
   }
   void saw(ReadHash read, std::uint64_t reply_bytes, TimePoint now) {
-    place(read) = {read, reply_bytes, now + kMemory};
+    seen_.put(read, {reply_bytes, now + kMemory});
   }
-  void refused(ReadHash read, TimePoint now) { place(read) = {read, UINT64_MAX, now + kRefusal}; }
+  void refused(ReadHash read, TimePoint now) { seen_.put(read, {UINT64_MAX, now + kRefusal}); }
 
  private:
   struct Seen {
-    ReadHash read;
     std::uint64_t bytes = 0;
     TimePoint until{};
   };
-  static constexpr std::size_t kPlaces = 4096;  // 96 KiB
-
-  const Seen& place(ReadHash read) const { return seen_[read.value % kPlaces]; }
-  Seen& place(ReadHash read) { return seen_[read.value % kPlaces]; }
 
   const std::uint64_t reply_max_;
-  std::array<Seen, kPlaces> seen_{};
+  DirectMappedTable<ReadHash, Seen, 4096> seen_;  // 96 KiB
 };
 
 }  // namespace heatsink::proxy

@@ -15,12 +15,12 @@
 #include "heatsink/proxy/duration_histogram.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/fill_waiters.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
 
-// The keeper's thread. The one writer of SharedState::table and ::lease. No socket, no clock.
+// The keeper's thread. The one writer of NodeState::table and ::lease. No socket, no clock.
 class Filler final : public redis::TrackerEvents {
  public:
   // How answers reach the workers.
@@ -40,7 +40,7 @@ class Filler final : public redis::TrackerEvents {
     ~Outlet() = default;
   };
 
-  Filler(SharedState& shared, Counters& counters, Outlet& outlet)
+  Filler(NodeState& shared, Counters& counters, Outlet& outlet)
       : shared_(shared), counters_(counters), outlet_(outlet) {}
   void use(redis::Tracker& tracker) { tracker_ = &tracker; }
 
@@ -90,7 +90,7 @@ class Filler final : public redis::TrackerEvents {
   Nanos life_of(const redis::FillReply& reply) const;
   void drop_proven();
 
-  SharedState& shared_;
+  NodeState& shared_;
   Counters& counters_;
   Outlet& outlet_;
   redis::Tracker* tracker_ = nullptr;

@@ -142,7 +142,7 @@ class FillerTest : public testing::Test {
   }
 
   static constexpr NameHash kName{77};
-  SharedState shared_{filler_options(), net::RedisUrl{}, 1};
+  NodeState shared_{filler_options(), net::RedisUrl{}, 1};
   Counters counters_;
   Workers workers_;
   Filler filler_{shared_, counters_, workers_};

@@ -54,7 +54,7 @@ class FillerUnproven : public testing::Test {
   static constexpr std::uint64_t kSeed = 1;
   static constexpr std::string_view kPushOfK = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n";
   const KeyHash key_ = in_db(hash_name("k", kSeed), 0);
-  SharedState shared_{ProxyOptions{}, net::RedisUrl{}, kSeed};
+  NodeState shared_{ProxyOptions{}, net::RedisUrl{}, kSeed};
   Counters counters_;
   Nobody nobody_;
   Filler filler_{shared_, counters_, nobody_};

@@ -23,7 +23,7 @@ constexpr Nanos kRestPeriod = std::chrono::seconds(1);
 constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
 constexpr Nanos kReaderRest = std::chrono::seconds(10);
 
-redis::TrackerOptions tracker_options(const SharedState& shared) {
+redis::TrackerOptions tracker_options(const NodeState& shared) {
   const ProxyOptions& options = shared.options;
   redis::TrackerOptions tracker;
   tracker.credentials = shared.credentials;
@@ -38,7 +38,7 @@ redis::TrackerOptions tracker_options(const SharedState& shared) {
   return tracker;
 }
 
-redis::TrackerOptions reader_options(const SharedState& shared) {
+redis::TrackerOptions reader_options(const NodeState& shared) {
   redis::TrackerOptions reader = tracker_options(shared);
   reader.name = "heatsink-auditor";
   reader.tracking = false;
@@ -55,7 +55,7 @@ bool audits(const ProxyOptions& options) {
 
 }  // namespace
 
-Keeper::Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller)
+Keeper::Keeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       loop_(std::move(poller)),
       filler_(shared, counters_, *this),

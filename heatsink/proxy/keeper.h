@@ -15,18 +15,17 @@
 #include "heatsink/proxy/access_probe.h"
 #include "heatsink/proxy/auditor.h"
 #include "heatsink/proxy/automatic_limits.h"
-#include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/copies.h"
 #include "heatsink/proxy/event_log.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/filler.h"
 #include "heatsink/proxy/keeper_listener.h"
 #include "heatsink/proxy/key_inspector.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/pattern_searches.h"
 #include "heatsink/proxy/refresher.h"
 #include "heatsink/proxy/rights_check.h"
-#include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/toucher.h"
 #include "heatsink/proxy/warm_plans.h"
 #include "heatsink/proxy/warmer.h"
@@ -37,7 +36,7 @@ namespace heatsink::proxy {
 
 class Keeper final : public CopySource, private Filler::Outlet, private Auditor::Outlet {
  public:
-  explicit Keeper(SharedState& shared, std::unique_ptr<net::Poller> poller = nullptr);
+  explicit Keeper(NodeState& shared, std::unique_ptr<net::Poller> poller = nullptr);
   ~Keeper();
   Keeper(const Keeper&) = delete;
 
@@ -49,7 +48,7 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
 
   // Any thread:
   void stop();
-  void client_came();  // after SharedState::clients has counted it
+  void client_came();  // after NodeState::clients has counted it
   void request_fill(FillRequest request) override;
   void request_barrier(BarrierRequest request) override;
   void check_access(std::size_t worker, std::uint64_t session) override;
@@ -58,7 +57,7 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   // A lane that broke then is there again. Behind the address there may be another server by now,
   // and copies must come from the one that is written to.
   void lane_renewed(TimePoint lost_at);
-  // One for each of SharedState::rules.measures(), in their order.
+  // One for each of NodeState::rules.measures(), in their order.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   // The present picture; empty with `coherence` saying so if the keeper does not answer within a
   // second.
@@ -131,7 +130,7 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   detect::Verdict as_warmed(detect::Verdict verdict, TimePoint now) const;
   void add_warmed(report::Report& report) const;
 
-  SharedState& shared_;
+  NodeState& shared_;
   Counters counters_;
   net::EventLoop loop_;
   Filler filler_;

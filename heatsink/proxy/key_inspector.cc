@@ -8,7 +8,7 @@
 namespace heatsink::proxy {
 
 struct KeyInspector::Connection {
-  Connection(net::EventLoop& loop, SharedState& shared)
+  Connection(net::EventLoop& loop, NodeState& shared)
       : pipeline({.credentials = shared.credentials,
                   .name = "heatsink-inspector",
                   .response_timeout = 2 * kAnswerWithin}),  // the deadline tells it better
@@ -23,7 +23,7 @@ struct KeyInspector::Connection {
   redis::Link link;
 };
 
-KeyInspector::KeyInspector(net::EventLoop& loop, SharedState& shared)
+KeyInspector::KeyInspector(net::EventLoop& loop, NodeState& shared)
     : loop_(loop), shared_(shared) {}
 
 KeyInspector::~KeyInspector() = default;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heatsink/net/net.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
@@ -28,7 +28,7 @@ class KeyInspector {
   // What was told; and why not all was, in a sentence, or "".
   using Done = std::function<void(const redis::ValueFacts& facts, const std::string& problem)>;
 
-  KeyInspector(net::EventLoop& loop, SharedState& shared);
+  KeyInspector(net::EventLoop& loop, NodeState& shared);
   ~KeyInspector();
   KeyInspector(const KeyInspector&) = delete;
 
@@ -49,7 +49,7 @@ class KeyInspector {
   static void take(Question& question, std::size_t part, const Result<resp::Value>& reply);
 
   net::EventLoop& loop_;
-  SharedState& shared_;
+  NodeState& shared_;
   std::vector<std::shared_ptr<Question>> questions_;
   std::unique_ptr<Connection> connection_;
   TimePoint asked_at_{};

@@ -48,6 +48,14 @@ std::vector<Terms> terms_of_rules(const ProxyOptions& options) {
   return terms;
 }
 
+std::vector<Nanos> coalescing_windows(const ProxyOptions& options) {
+  std::vector<Nanos> windows{Nanos(0)};
+  for (const RuleOptions& rule : options.rules) windows.push_back(rule.coalesce.value_or(Nanos(0)));
+  const bool any =
+      std::any_of(windows.begin(), windows.end(), [](Nanos window) { return window > Nanos(0); });
+  return any ? windows : std::vector<Nanos>{};
+}
+
 Nanos longest_staleness(std::span<const Terms> terms) {
   Nanos longest = terms.front().max_staleness;
   for (const Terms& each : terms) longest = std::max(longest, each.max_staleness);

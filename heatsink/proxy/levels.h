@@ -18,8 +18,12 @@ const char* to_string(cache::Level level);  // as it is written: "off", "ttl", "
 // At the places that the rules have in detect::RuleSet::rules(): that for all keys first.
 std::vector<cache::Terms> terms_of_rules(const ProxyOptions& options);
 
-// Likewise: whether copies that are read are renewed ahead of time.
+// At the same places: whether copies that are read are renewed ahead of time.
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
+
+// How long writes of a rule's keys are gathered, at the same places: 0 where they are not. Empty if
+// no rule gathers.
+std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 
 // A tracker that is silent for longer serves nobody. REQUIRES terms_of_rules().
 Nanos longest_staleness(std::span<const cache::Terms> terms);

@@ -12,7 +12,7 @@ namespace {
 // two steps.
 constexpr Nanos kCatchUp = Millis(100);
 
-redis::PipelineOptions pipeline_options(const SharedState& shared, std::uint32_t db) {
+redis::PipelineOptions pipeline_options(const NodeState& shared, std::uint32_t db) {
   return {.credentials = shared.credentials,
           .name = "heatsink-warmer",
           .db = db,

@@ -12,7 +12,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/proxy/warmer.h"
 #include "heatsink/redis/redis.h"
 #include "heatsink/report/warming.h"
@@ -44,7 +44,7 @@ class PatternSearch {
   // Of a window's, until it is tried again.
   static constexpr Nanos kRetryInterval = std::chrono::seconds(30);
 
-  PatternSearch(std::uint64_t id, Order order, const SharedState& shared, TimePoint now)
+  PatternSearch(std::uint64_t id, Order order, const NodeState& shared, TimePoint now)
       : id_(id), order_(std::move(order)), shared_(shared), due_at_(now) {}
   PatternSearch(const PatternSearch&) = delete;
 
@@ -81,7 +81,7 @@ class PatternSearch {
 
   const std::uint64_t id_;
   const Order order_;
-  const SharedState& shared_;
+  const NodeState& shared_;
   State state_ = State::kWaiting;
   std::string note_;
   TimePoint due_at_;  // of the next pass

@@ -84,7 +84,7 @@ class PatternSearchTest : public testing::Test {
   report::WarmSearch report() const { return search_->report(warmer_); }
 
   TimePoint now_{std::chrono::seconds(10)};
-  SharedState shared_{search_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  NodeState shared_{search_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Warmer warmer_{shared_};
   std::optional<PatternSearch> search_;
 };

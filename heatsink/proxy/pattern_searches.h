@@ -26,7 +26,7 @@ class PatternSearches final : public WarmPlans::Searches {
   static constexpr std::size_t kByHandMax = 16;  // that are not over
   static constexpr std::size_t kOverMax = 8;
 
-  PatternSearches(net::EventLoop& loop, SharedState& shared, Warmer& warmer)
+  PatternSearches(net::EventLoop& loop, NodeState& shared, Warmer& warmer)
       : loop_(loop), shared_(shared), warmer_(warmer) {}
 
   // Its id; kOutOfRange: kByHandMax are there.
@@ -51,7 +51,7 @@ class PatternSearches final : public WarmPlans::Searches {
   void forget();
 
   net::EventLoop& loop_;
-  SharedState& shared_;
+  NodeState& shared_;
   Warmer& warmer_;
   std::uint64_t last_id_ = 0;
   std::list<PatternSearch> searches_;  // oldest first

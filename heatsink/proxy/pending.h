@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/proxy/effects.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/reply_queue.h"
-#include "heatsink/proxy/touched_keys.h"
 
 namespace heatsink::proxy {
 
@@ -35,19 +35,11 @@ enum class PendingKind : std::uint8_t {
   kCoalesced,  // the write of several clients: Coalescing knows it by `number`
 };
 
-// Whether anybody may have been shown what the server has answered.
-enum class Shown : std::uint8_t { kPerhaps, kNothing };
-
-struct Pending {
+struct Pending : Effects {
   Requester* session = nullptr;  // null: the client has gone, or the request is ours
   PendingKind kind = PendingKind::kForward;
   bool read_only = false;       // may be asked again
   bool silent = false;          // CLIENT REPLY OFF or SKIP: the reply is dropped
-  bool writes_begun = false;    // keys' writes are counted in the fences
-  bool unknown_keys = false;    // it may have read or changed any key
-  bool flush = false;           // and the server may not tell
-  bool changes_access = false;  // who may do what without AUTH
-  bool settled = false;         // the fences know of its reply
   bool tells = true;            // its reply may say something of a key
   std::uint32_t bytes = 0;      // of the request, kept in the output until the reply begins
   std::uint32_t number = 0;     // confirmations still to come; database of kSelect and kSelectDb
@@ -57,7 +49,6 @@ struct Pending {
   std::uint64_t reply_of = 0;          // a ReadHash: the worker wants to know how long the reply is
   TimePoint sent_at{};                 // when it was handed to its connection
   std::unique_ptr<AskedRight> proves;  // if the reply is no error, its user may do this
-  TouchedKeys keys;
 };
 
 }  // namespace heatsink::proxy

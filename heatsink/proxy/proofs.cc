@@ -6,24 +6,24 @@ namespace heatsink::proxy {
 // Asked again at half of its life, so that a key in use is never without; and once more after a
 // quarter, should that answer not come.
 Proofs::Word Proofs::ask(const Right& right, TimePoint now, TimePoint changed_at) {
-  if (!places_) return Word::kUnproven;
-  Place& place = at(right);
-  const Nanos age = now - place.asked_at;
-  if (place.right != right || age > life_ || place.asked_at <= changed_at) return Word::kUnproven;
-  if (age <= life_ / 2 || now - place.renewed_at <= life_ / 4) return Word::kProven;
-  place.renewed_at = now;
+  Proof* proof = proofs_ ? proofs_->find(right) : nullptr;
+  if (proof == nullptr) return Word::kUnproven;
+  const Nanos age = now - proof->asked_at;
+  if (age > life_ || proof->asked_at <= changed_at) return Word::kUnproven;
+  if (age <= life_ / 2 || now - proof->renewed_at <= life_ / 4) return Word::kProven;
+  proof->renewed_at = now;
   return Word::kAgeing;
 }
 
 void Proofs::heard(const AskedRight& asked, bool allowed) {
-  if (!allowed && !places_) return;
-  if (!places_) places_ = std::make_unique<Place[]>(kPlaces);
-  Place& place = at(asked.right);
   if (!allowed) {
-    if (place.right == asked.right) place = {};
-  } else if (place.right != asked.right || place.asked_at < asked.asked_at) {
-    place = {asked.right, asked.asked_at, asked.asked_at};
+    if (proofs_) proofs_->erase(asked.right);
+    return;
   }
+  if (!proofs_) proofs_ = std::make_unique<Table>();
+  const Proof* known = proofs_->find(asked.right);
+  if (known == nullptr || known->asked_at < asked.asked_at)
+    proofs_->put(asked.right, {asked.asked_at, asked.asked_at});
 }
 
 }  // namespace heatsink::proxy

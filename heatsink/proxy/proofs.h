@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/base/direct_mapped_table.h"
 #include "heatsink/base/hash.h"
 
 namespace heatsink::proxy {
@@ -29,8 +30,8 @@ struct AskedRight {
   TimePoint asked_at;  // read before it was sent
 };
 
-// One worker's thread. A fixed number of places, taken when the first right is proven (160 KiB);
-// two rights in one place take turns in it, which costs questions and no more.
+// One worker's thread. A fixed number of places, allocated when the first right is proven (160
+// KiB). Colliding rights overwrite each other, which costs questions and no more.
 class Proofs {
  public:
   enum class Word : std::uint8_t {
@@ -47,20 +48,20 @@ class Proofs {
   void heard(const AskedRight& asked, bool allowed);
 
  private:
-  static constexpr std::size_t kPlaces = 4096;
-  struct Place {
-    Right right;
+  struct Proof {
     TimePoint asked_at{};
     TimePoint renewed_at{};  // when somebody was last told to ask again
   };
 
-  Place& at(const Right& right) const {
-    const std::uint64_t hash = (right.user ^ right.keys) * 0x9E3779B97F4A7C15ULL + right.command;
-    return places_[(hash >> 32) % kPlaces];
-  }
+  struct HashRight {
+    std::size_t operator()(const Right& right) const {
+      return ((right.user ^ right.keys) * 0x9E3779B97F4A7C15ULL + right.command) >> 32U;
+    }
+  };
+  using Table = DirectMappedTable<Right, Proof, 4096, HashRight>;
 
   const Nanos life_;
-  std::unique_ptr<Place[]> places_;
+  std::unique_ptr<Table> proofs_;  // null: no right is proven yet
 };
 
 }  // namespace heatsink::proxy

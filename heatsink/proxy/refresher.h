@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heatsink/proxy/fill_request.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/node_state.h"
 
 namespace heatsink::proxy {
 
@@ -27,7 +27,7 @@ class Refresher {
   static constexpr std::size_t kUnderWayMax =
       64;  // what is due beyond that waits for the next look
 
-  Refresher(const SharedState& shared, Counters& counters) : shared_(shared), counters_(counters) {}
+  Refresher(const NodeState& shared, Counters& counters) : shared_(shared), counters_(counters) {}
 
   // Every refresh.interval: what is to be asked for now, each of which ends in one filled().
   // O(copies).
@@ -50,7 +50,7 @@ class Refresher {
   bool may_try(ReadHash which, const cache::Copy& copy, TimePoint now);
   FillRequest request_of(const cache::Entry& entry, const cache::Copy& copy, ReadHash which) const;
 
-  const SharedState& shared_;
+  const NodeState& shared_;
   Counters& counters_;
   std::unordered_map<std::uint64_t, Attempt> attempts_;  // by ReadHash
   std::size_t under_way_ = 0;

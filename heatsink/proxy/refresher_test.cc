@@ -53,7 +53,7 @@ class RefresherTest : public testing::Test {
   }
   std::uint64_t count(Count which) const { return counters_.read(which); }
 
-  SharedState shared_{refresher_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  NodeState shared_{refresher_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Counters counters_;
   Refresher refresher_{shared_, counters_};
   std::vector<FillRequest> last_;

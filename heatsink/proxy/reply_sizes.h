@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "heatsink/base/direct_mapped_table.h"
 #include "heatsink/base/hash.h"
 
 namespace heatsink::proxy {
@@ -18,30 +18,29 @@ class ReplySizes {
   static constexpr std::size_t kPlaces = 4096;  // 64 KiB
 
   void remember(KeyHash key, std::uint64_t bytes) {
-    Place& place = places_[key.value % kPlaces];
-    if (place.key != key.value && place.claim > 0) {
-      --place.claim;
+    auto& [owner, last] = sizes_.place(key);
+    if (owner != key && last.claim > 0) {
+      --last.claim;
       return;
     }
-    place.key = key.value;
-    place.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
-    // Somebody else's reads of the same place, before this key gives it up.
-    place.claim = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / 64, 4096));
+    owner = key;
+    last.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+    // So many replies of other keys in this place, before this key gives it up.
+    last.claim = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / 64, 4096));
   }
 
   // 0: not known.
   std::uint32_t last(KeyHash key) const {
-    const Place& place = places_[key.value % kPlaces];
-    return place.key == key.value ? place.bytes : 0;
+    const Size* last = sizes_.find(key);
+    return last == nullptr ? 0 : last->bytes;
   }
 
  private:
-  struct Place {
-    std::uint64_t key = 0;
+  struct Size {
     std::uint32_t bytes = 0;
     std::uint32_t claim = 0;
   };
-  std::vector<Place> places_ = std::vector<Place>(kPlaces);
+  DirectMappedTable<KeyHash, Size, kPlaces> sizes_;
 };
 
 }  // namespace heatsink::proxy

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/proxy/effects.h"
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/resp/reply_scanner.h"
 
@@ -16,14 +17,11 @@ namespace heatsink::proxy {
 struct Pending;
 class Upstream;
 
-// A session, to Upstream, Upstreams, Copies and Coalescing; a played one in tests. One worker's
+// A session, to Upstream, Upstreams and Coalescing; a played one in tests. One worker's
 // thread. It outlives what it has in flight: each request with a requester ends with exactly one
 // reply_done(), reply_lost(), coalesced() or coalesced_lost().
-class Requester {
+class Requester : public HeldClient {
  public:
-  virtual std::uint64_t id() const = 0;
-  virtual bool closed() const = 0;  // it wants no reply any more
-
   // A part of the reply with this ticket.
   virtual void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) = 0;
   // From its private connection; without a ticket it is a message, or a stream.
@@ -37,9 +35,6 @@ class Requester {
   // The server said something before `at`: no copy that is not proven since may follow it (at
   // Level::kSession).
   virtual void told(TimePoint at) = 0;
-  // Nothing is written to the client until Worker::release(): what its replies show is not fenced
-  // off yet.
-  virtual void hold() = 0;
   virtual void note_reply_size(const Pending& pending, std::uint64_t bytes) = 0;
 
   // A reply that is too big to share a connection: the read is asked again, on another.

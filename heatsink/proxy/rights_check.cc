@@ -22,8 +22,7 @@ struct RightsCheck::Asked {
   bool is_over = false;
 };
 
-RightsCheck::RightsCheck(net::EventLoop& loop, SharedState& shared)
-    : loop_(loop), shared_(shared) {}
+RightsCheck::RightsCheck(net::EventLoop& loop, NodeState& shared) : loop_(loop), shared_(shared) {}
 
 RightsCheck::~RightsCheck() {
   if (asked_ != nullptr) asked_->is_over = true;

@@ -8,7 +8,7 @@
 
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/needed_rights.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::proxy {
@@ -21,7 +21,7 @@ class RightsCheck {
   static constexpr Nanos kAgain = std::chrono::seconds(60);  // while there are no copies for want
                                                              // of a right
 
-  RightsCheck(net::EventLoop& loop, SharedState& shared);
+  RightsCheck(net::EventLoop& loop, NodeState& shared);
   ~RightsCheck();
   RightsCheck(const RightsCheck&) = delete;
 
@@ -43,7 +43,7 @@ class RightsCheck {
   void say(std::vector<MissingRight> missing);
 
   net::EventLoop& loop_;
-  SharedState& shared_;
+  NodeState& shared_;
   std::unique_ptr<redis::Pipeline> pipeline_;
   std::unique_ptr<redis::Link> link_;
   std::shared_ptr<Asked> asked_;  // null: no check is under way

@@ -49,7 +49,7 @@ class WarmPlansTest : public testing::Test, private WarmPlans::Searches {
   std::vector<PatternSearch::Order> begun_;
   std::vector<std::uint32_t> ended_;
   TimePoint now_{};
-  SharedState shared_{ProxyOptions{}, *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  NodeState shared_{ProxyOptions{}, *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Warmer warmer_{shared_};
   WarmPlans plans_{{item("a", "19:55"), item("b", "20:00"), pattern_item()}};
 };

@@ -9,10 +9,9 @@
 #include <string_view>
 
 #include "heatsink/base/result.h"
+#include "heatsink/base/wall_time.h"
 
 namespace heatsink::proxy {
-
-using WallTime = std::chrono::system_clock::time_point;
 
 // What a wall clock shows beside UTC: "UTC", a fixed offset ("+02:00"), or "local", which is the
 // process's own zone (the environment's TZ, else /etc/localtime) with its changes of clock.

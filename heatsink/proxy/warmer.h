@@ -11,7 +11,7 @@
 
 #include "heatsink/detect/detect.h"
 #include "heatsink/proxy/fill_request.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/node_state.h"
 #include "heatsink/report/warming.h"
 
 namespace heatsink::proxy {
@@ -29,7 +29,7 @@ class Warmer {
   static constexpr std::size_t kUnderWayMax = 64;
   static constexpr std::size_t kNameBytesMax = 4096;
 
-  explicit Warmer(SharedState& shared) : shared_(shared) {}
+  explicit Warmer(NodeState& shared) : shared_(shared) {}
 
   // From now on, or longer. False: refused, and `why` says so.
   bool begin(const report::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
@@ -95,7 +95,7 @@ class Warmer {
   FillRequest request_of(const Pin& pin, KeyHash hash) const;
   Pins::iterator let_go(Pins::iterator pin, const std::string& why);
 
-  SharedState& shared_;
+  NodeState& shared_;
   Pins pins_;
   std::size_t under_way_ = 0;
   std::vector<Turn> turns_;

@@ -54,7 +54,7 @@ class WarmerTest : public testing::Test {
     return warmer_.report_on(hash_of(name)).outcome;
   }
 
-  SharedState shared_{warmer_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  NodeState shared_{warmer_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Warmer warmer_{shared_};
 };
 

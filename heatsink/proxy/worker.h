@@ -26,6 +26,7 @@
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/paced_timers.h"
+#include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/session.h"
@@ -125,7 +126,7 @@ class Worker final : public Upstream::Host,
     upstreams_->failed(upstream, reason);
   }
   void settle(Pending& pending, TimePoint now, Shown shown) override {
-    copies_.settle(pending, now, shown);
+    copies_.settle(pending, pending.session, now, shown);
   }
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
   void gathered_lost(std::uint32_t number, const std::string& reason) override;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/report/hotkeys_json.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::app {
@@ -135,7 +136,7 @@ void withhold_verdict(const std::string& source, json::object& out) {
 
 std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
   const std::vector<observe::Observation>& seen = picture.sources;
-  json::value body = json::parse(admin::hotkeys_json(seen.front().report, wall_at));
+  json::value body = json::parse(report::hotkeys_json(seen.front().report, wall_at));
   json::object& out = body.as_object();
   if (seen.front().state == observe::SourceState::kStarting && !seen.front().has_shown())
     withhold_verdict(seen.front().facts.name, out);

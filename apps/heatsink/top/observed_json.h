@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "heatsink/admin/admin.h"
 #include "heatsink/base/wall_time.h"
 #include "heatsink/observe/observe.h"
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admin/pages.h"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "heatsink/base/units.h"
+#include "heatsink/report/events_json.h"
+#include "heatsink/report/hotkeys_json.h"
+#include "heatsink/report/key_json.h"
+#include "heatsink/report/warm_json.h"
+
+namespace heatsink::admin {
+namespace {
+
+using httpd::Answer;
+using httpd::json_answer;
+using httpd::Pace;
+using httpd::query_value;
+using httpd::Question;
+
+Answer get_hotkeys(const Sources& sources, const Question& asked) {
+  const report::Report report = sources.report();
+  return json_answer(hotkeys_json(report, asked.now.wall_at(report.at)));
+}
+
+Answer get_events(const Sources& sources, const Question& asked) {
+  return json_answer(report::events_json(sources.events(), asked.now.boot, asked.now.wall));
+}
+
+std::optional<std::uint64_t> number_in(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint32_t> db_in(const std::string& text) {
+  constexpr std::uint64_t kDbMax = INT32_MAX;  // more no server has
+  const std::optional<std::uint64_t> db = number_in(text);
+  if (!db || *db > kDbMax) return std::nullopt;
+  return static_cast<std::uint32_t>(*db);
+}
+
+Answer get_key(const Sources& sources, const Question& asked) {
+  const std::optional<std::string> name = query_value(asked.query, "name");
+  if (!name)
+    return {400,
+            "the parameter name is missing: /api/key?name=NAME&db=0 (write other bytes as %XX)\n"};
+  const std::optional<std::uint32_t> db = db_in(query_value(asked.query, "db").value_or("0"));
+  if (!db) return {400, "db must be the number of a database, as in db=0\n"};
+  const report::KeyInspection told = sources.key(*name, *db);
+  if (told.report.keys.empty()) return {503, told.problem + "\n"};
+  return json_answer(key_json(told, asked.now.boot, asked.now.wall));
+}
+
+unsigned status_of(ErrorCode code) {
+  return code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument ? 404 : 503;
+}
+
+Answer get_statistic(const Sources& sources, const Question& asked) {
+  const std::optional<std::string> key = query_value(asked.query, "key");
+  if (!key) return {400, "the parameter key is missing: /api/stats?key=NAME&window=60s\n"};
+  const Result<Nanos> window = parse_duration(query_value(asked.query, "window").value_or("60s"));
+  if (!window.ok()) return {400, "window: " + window.error().message + "\n"};
+  if (*window <= Nanos(0)) return {400, "window must be longer than 0\n"};
+  Result<std::string> json = sources.statistic(*key, *window);
+  if (!json.ok()) return {status_of(json.error().code), json.error().message + "\n"};
+  return json_answer(std::move(json).value());
+}
+
+Answer warm_answer(const report::WarmReport& report, httpd::Now now) {
+  return json_answer(warm_json(report, now.wall_at(report.at)));
+}
+
+Answer get_warm(const Sources& sources, const Question& asked) {
+  const std::optional<std::string> text = query_value(asked.query, "search");
+  const std::optional<std::uint64_t> search = text ? number_in(*text) : 0;
+  if (!search) return {400, "search must be the number of a search, from the answer to its POST\n"};
+  return warm_answer(sources.warmed(*search), asked.now);
+}
+
+Answer order(const Sources& sources, const Question& asked, bool ends) {
+  Result<report::WarmOrder> order = report::parse_warm_order(asked.request.body, ends);
+  if (!order.ok()) return {400, order.error().message + "\n"};
+  return warm_answer(sources.warm(*std::move(order)), asked.now);
+}
+
+Answer post_warm(const Sources& sources, const Question& asked) {
+  return order(sources, asked, false);
+}
+
+Answer post_warm_end(const Sources& sources, const Question& asked) {
+  return order(sources, asked, true);
+}
+
+}  // namespace
+
+std::vector<httpd::Route> pages_of(Sources sources) {
+  const auto shared = std::make_shared<const Sources>(std::move(sources));
+  using PageOf = Answer (*)(const Sources&, const Question&);
+  const auto page = [&shared](PageOf of) -> httpd::Route::Page {
+    return [sources = shared, of](const Question& asked) { return of(*sources, asked); };
+  };
+  std::vector<httpd::Route> out{
+      httpd::health_route(shared->ready),
+      httpd::metrics_route(shared->metrics),
+      {"/api/hotkeys", "the hot keys with their evidence, and totals of the node, as JSON",
+       Pace::kSlow, page(get_hotkeys)}};
+  if (shared->key) {
+    out.push_back({"/api/key", "what is known of one key, as JSON: ?name=NAME&db=0", Pace::kSlow,
+                   page(get_key)});
+  }
+  out.push_back({"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow,
+                 page(get_events)});
+  if (shared->statistic) {
+    out.push_back({"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow,
+                   page(get_statistic)});
+  }
+  if (shared->warm && shared->warmed) {
+    out.push_back({"/api/warm", "the warmed keys, as JSON; POST: warm keys", Pace::kSlow,
+                   page(get_warm), page(post_warm)});
+    out.push_back({"/api/warm/end", "the warmed keys, as JSON; POST: stop warming keys",
+                   Pace::kSlow, page(get_warm), page(post_warm_end)});
+  }
+  return out;
+}
+
+}  // namespace heatsink::admin

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admin/pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heatsink/admin/metrics_text.h"
+#include "heatsink/report/testing/sample_report.h"
+
+namespace heatsink::admin {
+namespace {
+
+using httpd::Answer;
+using ::testing::HasSubstr;
+
+const httpd::Now kNow{TimePoint(std::chrono::seconds(1002)),
+                      WallTime(std::chrono::seconds(1'795'262'402))};
+
+constexpr MetricRow kSampleRow{"heatsink_hits_total", MetricKind::kCounter,
+                               "Reads answered locally."};
+
+Sources sample_sources() {
+  return {report::sample_report,
+          [] {
+            return metrics_text({{&kSampleRow, 7}});
+          },
+          [] { return std::vector<report::Event>(3); },
+          [](const std::string& name, Nanos window) -> Result<std::string> {
+            if (name != "checkout") return Error{ErrorCode::kNotFound, "no such statistic"};
+            return "{\"window\":" + std::to_string(window.count()) + "}\n";
+          },
+          [](const report::WarmOrder& order) {
+            report::WarmReport report;
+            for (const report::WarmKey& key : order.keys)
+              report.keys.push_back({key, report::WarmOutcome::kLoaded, "", {}});
+            return report;
+          },
+          [](std::uint64_t search) {
+            report::WarmReport report;
+            if (search == 7) report.searches.emplace_back().id = search;
+            if (search > 7) report.problem = "there is no such search";
+            return report;
+          },
+          report::sample_inspection,
+          [] { return Status(Unit{}); }};
+}
+
+Answer answer(const httpd::Request& request, const Sources& sources = sample_sources()) {
+  return httpd::RouteTable(pages_of(sources)).answer(request, kNow);
+}
+
+Answer get(std::string_view target, const Sources& sources = sample_sources()) {
+  return answer({"GET", target, "localhost", false}, sources);
+}
+
+TEST(AdminPages, EachPathHasItsAnswer) {
+  EXPECT_EQ(get("/healthz").body, "ok\n");
+  EXPECT_THAT(get("/metrics").body, HasSubstr("heatsink_hits_total 7\n"));
+  EXPECT_EQ(get("/metrics").content_type, httpd::kMetricsContentType);
+  EXPECT_EQ(get("/api/hotkeys").content_type, "application/json");
+  EXPECT_THAT(get("/").body, HasSubstr("\n/api/hotkeys    the hot keys"));
+  for (const char* path : {"/", "/healthz", "/metrics", "/api/hotkeys", "/api/events"})
+    EXPECT_EQ(get(path).status, 200u) << path;
+}
+
+TEST(AdminPages, ReportIsDatedByItsOwnMoment) {
+  EXPECT_THAT(get("/api/hotkeys").body, HasSubstr("\"at\":\"2026-11-21T12:00:00.000Z\""))
+      << "made 2 s before now on the boot clock, so 2 s before now on the wall clock";
+}
+
+TEST(AdminPages, NotReadyIs503WithTheReason) {
+  Sources sources = sample_sources();
+  sources.ready = [] {
+    return Status(Error{ErrorCode::kUnavailable, "the server does not answer"});
+  };
+  EXPECT_EQ(get("/healthz", sources).status, 503u);
+  EXPECT_EQ(get("/healthz", sources).body, "the server does not answer\n");
+  EXPECT_EQ(get("/metrics", sources).status, 200u);
+}
+
+TEST(AdminPages, AKeyIsAskedForByItsBytes) {
+  const Answer told = get("/api/key?name=a%00b%26c&db=3");
+  EXPECT_EQ(told.status, 200u);
+  EXPECT_EQ(told.content_type, "application/json");
+  EXPECT_THAT(told.body, HasSubstr(R"("name_base64":"YQBiJmM=","name_truncated":false,"db":3)"));
+  EXPECT_EQ(get("/api/key?name=").status, 200u);  // a name like any other
+  EXPECT_THAT(get("/api/key?name=a").body, HasSubstr("\"db\":0"));
+  EXPECT_EQ(get("/api/key").status, 400u);
+  EXPECT_THAT(get("/api/key?db=1").body, HasSubstr("/api/key?name=NAME"));
+  for (const char* db : {"", "-1", "1x", "4294967296", "2147483648"})
+    EXPECT_EQ(get(std::string("/api/key?name=a&db=") + db).status, 400u) << db;
+  EXPECT_EQ(get("/api/key?name=a&db=9").status, 503u);
+  EXPECT_EQ(get("/api/key?name=a&db=9").body, "the keeper does not answer\n");
+}
+
+TEST(AdminPages, AStatisticIsAskedForByItsName) {
+  EXPECT_EQ(get("/api/stats?key=checkout").body, "{\"window\":60000000000}\n");
+  EXPECT_EQ(get("/api/stats?window=1ms&key=check%6fut").body, "{\"window\":1000000}\n");
+  EXPECT_EQ(get("/api/stats?key=checkout").content_type, "application/json");
+  EXPECT_EQ(get("/api/stats?key=other").status, 404u);
+  EXPECT_EQ(get("/api/stats").status, 400u);
+  EXPECT_THAT(get("/api/stats?window=5s").body, HasSubstr("?key=NAME"));
+  EXPECT_THAT(get("/api/stats?key=checkout&window=5").body, HasSubstr("write a number and us"));
+  EXPECT_EQ(get("/api/stats?key=checkout&window=0s").status, 400u);
+  Sources sources = sample_sources();
+  sources.statistic = [](const std::string&, Nanos) -> Result<std::string> {
+    return Error{ErrorCode::kUnavailable, "the server does not answer"};
+  };
+  EXPECT_EQ(get("/api/stats?key=checkout", sources).status, 503u);
+  EXPECT_EQ(get("/api/stats?key=checkout", sources).body, "the server does not answer\n");
+}
+
+Answer post(std::string_view target, std::string_view body,
+            std::optional<std::string_view> type = "application/json",
+            std::string_view host = "localhost") {
+  return answer({"POST", target, host, false, std::nullopt, type, body});
+}
+
+TEST(AdminPages, AnOrderToWarmIsAPost) {
+  const Answer told = post("/api/warm", R"({"keys": ["a"], "for_seconds": 60})");
+  EXPECT_EQ(told.status, 200u) << told.body;
+  EXPECT_THAT(told.body, HasSubstr(R"("outcome":"loaded")"));
+  EXPECT_EQ(post("/api/warm", "{}", "application/json; charset=utf-8").status, 400u);
+  EXPECT_EQ(post("/api/warm/end", R"({"keys": ["a"]})").status, 200u);
+  EXPECT_EQ(post("/api/hotkeys", "{}").status, 405u);
+  EXPECT_EQ(answer({"PUT", "/api/warm", "localhost"}).allowed, "GET, HEAD, POST");
+}
+
+TEST(AdminPages, WhatThisProcessHasNotHasNoPage) {
+  Sources sources = sample_sources();
+  sources.key = nullptr;
+  sources.warm = nullptr;
+  for (const char* path : {"/api/key?name=a", "/api/warm", "/api/warm/end"})
+    EXPECT_EQ(get(path, sources).status, 404u) << path;
+  EXPECT_EQ(get("/", sources).body.find("/api/warm"), std::string::npos);
+  EXPECT_EQ(get("/api/stats?key=checkout", sources).status, 200u);
+}
+
+TEST(AdminPages, OneSearchByItsNumber) {
+  const auto get = [](std::string_view target) { return answer({"GET", target, "localhost"}); };
+  EXPECT_THAT(get("/api/warm?search=7").body, HasSubstr(R"("searches":[{"id":7,)"));
+  EXPECT_THAT(get("/api/warm").body, HasSubstr(R"("searches":[])"));
+  EXPECT_THAT(get("/api/warm?search=8").body, HasSubstr("there is no such search"));
+  for (const char* wrong : {"", "x", "7x", "-1", "99999999999999999999"})
+    EXPECT_EQ(get("/api/warm?search=" + std::string(wrong)).status, 400u) << wrong;
+}
+
+// A page may send what a form can send, to any host, and need not be let see the answer.
+TEST(AdminPages, NoWebPageGivesOrders) {
+  for (const std::optional<std::string_view> type :
+       {std::optional<std::string_view>(), std::optional<std::string_view>("text/plain"),
+        std::optional<std::string_view>("application/x-www-form-urlencoded"),
+        std::optional<std::string_view>("application/jsonp")})
+    EXPECT_EQ(post("/api/warm", R"({"keys": ["a"], "for_seconds": 60})", type).status, 415u);
+  EXPECT_EQ(post("/api/warm", "{}", "application/json", "rebound.example").status, 403u);
+}
+
+}  // namespace
+}  // namespace heatsink::admin

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/httpd/answers.h"
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace heatsink::httpd {
+namespace {
+
+const Answer kTooManyAsk{503, "too many requests for this page at once: try again later\n"};
+
+Now moment() { return {BootClock::now(), std::chrono::system_clock::now()}; }
+
+}  // namespace
+
+Answers::Answers(boost::asio::io_context& io, RouteTable routes, std::string token,
+                 std::size_t clients_max)
+    : io_(io),
+      routes_(std::move(routes)),
+      token_(std::move(token)),
+      health_([this] { make(Pace::kHealth, health_); }, clients_max),
+      metrics_([this] { make(Pace::kMetrics, metrics_); }, kWaitingMax),
+      status_thread_(2),  // health and metrics
+      question_thread_(kWaitingMax) {}
+
+void Answers::start() {
+  status_thread_.start();
+  question_thread_.start();
+}
+
+void Answers::stop() {
+  status_thread_.stop();
+  question_thread_.stop();
+}
+
+void Answers::ask(const Request& request, const Deliver& deliver) {
+  if (const std::optional<Answer> refused = routes_.refusal(request, token_))
+    return deliver(*refused);
+  switch (routes_.pace(request)) {
+    case Pace::kAtOnce:
+      return deliver(routes_.run(request, moment()));
+    case Pace::kHealth:
+      if (!health_.ask(deliver)) deliver(kTooManyAsk);
+      return;
+    case Pace::kMetrics:
+      if (!metrics_.ask(deliver)) deliver(kTooManyAsk);
+      return;
+    case Pace::kSlow:
+      break;
+  }
+  // What the session is told by must not end on the other thread: it is moved on.
+  auto work = [this, request, told = deliver]() mutable {
+    boost::asio::post(
+        io_, [answer = routes_.run(request, moment()), told = std::move(told)] { told(answer); });
+  };
+  if (!question_thread_.post(std::move(work))) deliver(kTooManyAsk);
+}
+
+void Answers::make(Pace of, SharedAnswer& shared) {
+  const auto work = [this, of, &shared] {
+    boost::asio::post(
+        io_, [answer = routes_.run_shared(of, moment()), &shared] { shared.made(answer); });
+  };
+  // Never refused: one answer of each kind is being made at a time.
+  if (!status_thread_.post(work)) shared.made(kTooManyAsk);
+}
+
+}  // namespace heatsink::httpd

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the answers of the pages on two threads, so that a slow page delays no other page. Internal
+// to the server.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <string>
+
+#include "heatsink/httpd/answer_thread.h"
+#include "heatsink/httpd/routes.h"
+#include "heatsink/httpd/shared_answer.h"
+
+namespace heatsink::httpd {
+
+// Used on the thread of `io`, which must outlive it. Two threads of its own: one for health and
+// metrics, one for what may ask a server.
+class Answers {
+ public:
+  static constexpr std::size_t kWaitingMax = 16;  // for the metrics, and for each slow page
+  using Deliver = std::function<void(const Answer&)>;
+
+  Answers(boost::asio::io_context& io, RouteTable routes, std::string token,
+          std::size_t clients_max);
+
+  void start();  // throws std::system_error: no thread is to be had
+  void stop();   // waits for the sources that are being asked; nobody is told any more
+
+  // Tells the answer, in this call or a later turn of `io`. What `request` views must stay until
+  // then.
+  void ask(const Request& request, const Deliver& deliver);
+
+ private:
+  void make(Pace of, SharedAnswer& shared);
+
+  boost::asio::io_context& io_;
+  const RouteTable routes_;
+  const std::string token_;
+  SharedAnswer health_;
+  SharedAnswer metrics_;
+  AnswerThread status_thread_;
+  AnswerThread question_thread_;
+};
+
+}  // namespace heatsink::httpd

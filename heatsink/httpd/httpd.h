@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// httpd: serves a few pages over HTTP/1.1, on threads of its own, to callers with the right to ask.
+// Knows nothing of what the pages show: the admin API of the proxy and the page of the library are
+// lists of routes. Start with routes.h; server.h serves them.
+#pragma once
+
+#include "heatsink/httpd/query.h"   // IWYU pragma: export
+#include "heatsink/httpd/routes.h"  // IWYU pragma: export
+#include "heatsink/httpd/server.h"  // IWYU pragma: export

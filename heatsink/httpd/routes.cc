@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/httpd/routes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/httpd/bearer.h"
+#include "heatsink/httpd/host_header.h"
+#include "heatsink/httpd/query.h"
+
+namespace heatsink::httpd {
+namespace {
+
+constexpr std::size_t kPathColumns = 16;
+
+std::string list_of(const std::vector<Route>& routes) {
+  std::string out;
+  for (const Route& route : routes) {
+    out += route.path;
+    out.append(route.path.size() < kPathColumns ? kPathColumns - route.path.size() : 1, ' ');
+    out += std::string(route.help) + "\n";
+  }
+  return out;
+}
+
+Answer wrong_method(const Route& route) {
+  const std::string_view allowed = route.post ? kAllowedToOrder : kAllowedMethods;
+  Answer answer{405, "the method must be " + std::string(allowed) + "\n"};
+  answer.allowed = allowed;
+  return answer;
+}
+
+}  // namespace
+
+Answer json_answer(std::string body) { return {200, std::move(body), "application/json"}; }
+
+Route health_route(std::function<Status()> ready) {
+  return {"/healthz", "200 \"ok\", or 503 and the reason", Pace::kHealth,
+          [ready = std::move(ready)](const Question&) -> Answer {
+            const Status status = ready();
+            if (status.ok()) return {200, "ok\n"};
+            return {503, status.error().message + "\n"};
+          }};
+}
+
+Route metrics_route(std::function<std::string()> text) {
+  return {"/metrics", "Prometheus text format", Pace::kMetrics,
+          [text = std::move(text)](const Question&) -> Answer {
+            return {200, text(), kMetricsContentType};
+          }};
+}
+
+RouteTable::RouteTable(std::vector<Route> routes) : routes_(std::move(routes)) {
+  routes_.insert(routes_.begin(), Route{"/", "this list", Pace::kAtOnce, nullptr});
+  list_ = list_of(routes_);
+  routes_.front().get = [text = "heatsink admin API\n\n" + list_](const Question&) -> Answer {
+    return {200, text};
+  };
+}
+
+const Route* RouteTable::find(const Request& request) const {
+  const std::string_view path = request.target.substr(0, request.target.find('?'));
+  const auto route = std::ranges::find(routes_, path, &Route::path);
+  return route == routes_.end() ? nullptr : &*route;
+}
+
+std::optional<Answer> RouteTable::refusal(const Request& request, std::string_view token) const {
+  if (!token.empty() && !bears_token(request.authorization, token)) {
+    return Answer{401,
+                  "the token of admin.token is missing or wrong: send the header \"Authorization: "
+                  "Bearer TOKEN\", or use heatsink top --token-file FILE\n"};
+  }
+  if (!request.host && !request.host_optional) return Answer{400, "the Host header is missing\n"};
+  // What a web page makes a browser ask bears no token: any name will do then.
+  if (token.empty() && request.host && !is_trusted_host(*request.host)) {
+    return Answer{403,
+                  "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
+                  "http://localhost\n"};
+  }
+  const Route* const route = find(request);
+  if (route == nullptr) return Answer{404, "unknown path; these paths exist:\n\n" + list_};
+  if (request.method == "GET" || request.method == "HEAD") return std::nullopt;
+  if (request.method != "POST" || !route->post) return wrong_method(*route);
+  // A web page can make a browser send a POST with a body of another type, without asking first.
+  const std::string_view type = request.content_type.value_or("");
+  if (type.substr(0, type.find(';')) != "application/json")
+    return Answer{415, "send the header \"Content-Type: application/json\"\n"};
+  return std::nullopt;
+}
+
+Pace RouteTable::pace(const Request& request) const { return find(request)->pace; }
+
+Answer RouteTable::run(const Request& request, Now now) const {
+  const Route& route = *find(request);
+  const Question question{request, query_of(request.target), now};
+  return request.method == "POST" ? route.post(question) : route.get(question);
+}
+
+Answer RouteTable::run_shared(Pace pace, Now now) const {
+  const auto route = std::ranges::find(routes_, pace, &Route::pace);
+  return route->get({Request{"GET", route->path, std::nullopt}, "", now});
+}
+
+Answer RouteTable::answer(const Request& request, Now now, std::string_view token) const {
+  std::optional<Answer> refused = refusal(request, token);
+  return refused ? *std::move(refused) : run(request, now);
+}
+
+}  // namespace heatsink::httpd

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/httpd/routes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heatsink/httpd/sample_pages_for_test.h"
+
+namespace heatsink::httpd {
+namespace {
+
+using ::testing::HasSubstr;
+
+Answer answer(const Request& request, std::string_view token = "") {
+  return RouteTable(sample_routes()).answer(request, {}, token);
+}
+
+Answer get(std::string_view target) { return answer({"GET", target, "localhost", false}); }
+
+TEST(Routes, EachPathHasItsAnswer) {
+  EXPECT_EQ(get("/healthz").body, "ok\n");
+  EXPECT_EQ(get("/metrics").body, "heatsink_hits_total 7\n");
+  EXPECT_EQ(get("/metrics").content_type, kMetricsContentType);
+  EXPECT_EQ(get("/api/slow").content_type, "application/json");
+  EXPECT_EQ(get("/api/echo?a=b").body, "a=b");
+  EXPECT_EQ(get("/").body,
+            "heatsink admin API\n\n"
+            "/               this list\n"
+            "/healthz        200 \"ok\", or 503 and the reason\n"
+            "/metrics        Prometheus text format\n"
+            "/api/slow       a page that may ask a server\n"
+            "/api/echo       the query, and what a POST has sent\n");
+}
+
+TEST(Routes, NotReadyIs503WithTheReason) {
+  SamplePages pages;
+  pages.ready = [] { return Status(Error{ErrorCode::kUnavailable, "the server does not answer"}); };
+  const Answer told =
+      RouteTable(routes_of(pages)).answer({"GET", "/healthz", "localhost", false}, {});
+  EXPECT_EQ(told.status, 503u);
+  EXPECT_EQ(told.body, "the server does not answer\n");
+}
+
+TEST(Routes, ASharedAnswerIsThatOfThePageWithThePace) {
+  const RouteTable table(sample_routes());
+  EXPECT_EQ(table.run_shared(Pace::kHealth, {}).body, "ok\n");
+  EXPECT_EQ(table.run_shared(Pace::kMetrics, {}).body, "heatsink_hits_total 7\n");
+}
+
+TEST(Routes, AMomentOfTheBootClockIsDatedByTheWallClockOfNow) {
+  const Now now{TimePoint(std::chrono::seconds(1002)), WallTime(std::chrono::seconds(50))};
+  EXPECT_EQ(now.wall_at(TimePoint(std::chrono::seconds(1000))), WallTime(std::chrono::seconds(48)));
+}
+
+TEST(Routes, WithATokenNothingIsAnsweredWithoutIt) {
+  const auto ask = [](std::optional<std::string_view> authorization, std::string_view host) {
+    return answer({"GET", "/api/slow", host, false, authorization}, "0123456789abcdef");
+  };
+  for (const auto bad : {std::optional<std::string_view>(), std::optional<std::string_view>(""),
+                         std::optional<std::string_view>("Bearer 0123456789abcdeF")}) {
+    const Answer refused = ask(bad, "localhost");
+    EXPECT_EQ(refused.status, 401u);
+    EXPECT_THAT(refused.body, HasSubstr("Authorization: Bearer TOKEN"));
+    EXPECT_EQ(refused.body.find("0123456789"), std::string::npos);
+  }
+  EXPECT_EQ(ask("Bearer 0123456789abcdef", "localhost").status, 200u);
+  EXPECT_EQ(ask("Bearer 0123456789abcdef", "proxy.example:6390").status, 200u);
+  EXPECT_EQ(answer({"GET", "/healthz", "localhost", false}, "0123456789abcdef").status, 401u);
+}
+
+TEST(Routes, ElsewhereAQueryIsIgnored) { EXPECT_EQ(get("/healthz?verbose=1").body, "ok\n"); }
+
+TEST(Routes, UnknownPathsGetTheList) {
+  for (const char* path :
+       {"/nope", "/healthz/", "//healthz", "healthz", "", "*", "http://localhost/healthz"}) {
+    EXPECT_EQ(get(path).status, 404u) << path;
+    EXPECT_THAT(get(path).body, HasSubstr("/metrics")) << path;
+  }
+}
+
+TEST(Routes, OnlyGetAndHeadWithoutAFunctionForPost) {
+  EXPECT_EQ(answer({"HEAD", "/healthz", "localhost", false}).status, 200u);
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "get", "FROB"}) {
+    EXPECT_EQ(answer({method, "/healthz", "localhost", false}).status, 405u) << method;
+  }
+}
+
+TEST(Routes, HostMustBeOfThisMachine) {
+  const auto status = [](std::optional<std::string_view> host, bool optional) {
+    return answer({"GET", "/healthz", host, optional}).status;
+  };
+  EXPECT_EQ(status("evil.example", false), 403u);
+  EXPECT_EQ(status("evil.example", true), 403u);
+  EXPECT_EQ(status("", false), 403u);
+  EXPECT_EQ(status(std::nullopt, false), 400u);
+  EXPECT_EQ(status(std::nullopt, true), 200u);
+  EXPECT_EQ(status("127.0.0.1:6390", false), 200u);
+}
+
+Answer post(std::string_view target, std::optional<std::string_view> type,
+            std::string_view host = "localhost") {
+  return answer({"POST", target, host, false, std::nullopt, type, "body"});
+}
+
+TEST(Routes, AFunctionForPostTakesJsonOnly) {
+  EXPECT_EQ(post("/api/echo", "application/json; charset=utf-8").body, "body");
+  EXPECT_EQ(post("/api/slow", "application/json").status, 405u);
+  EXPECT_EQ(answer({"PUT", "/api/echo", "localhost"}).allowed, "GET, HEAD, POST");
+  for (const std::optional<std::string_view> type :
+       {std::optional<std::string_view>(), std::optional<std::string_view>("text/plain")})
+    EXPECT_EQ(post("/api/echo", type).status, 415u);
+  EXPECT_EQ(post("/api/echo", "application/json", "rebound.example").status, 403u);
+}
+
+}  // namespace
+}  // namespace heatsink::httpd

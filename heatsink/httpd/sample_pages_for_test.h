@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages that the tests of this room serve: one of each pace, and one that takes orders.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heatsink/httpd/routes.h"
+
+namespace heatsink::httpd {
+
+struct SamplePages {
+  std::function<Status()> ready = [] { return Status(Unit{}); };
+  std::function<std::string()> metrics = [] { return std::string("heatsink_hits_total 7\n"); };
+  std::function<std::string()> slow = [] { return std::string("{}"); };
+};
+
+inline std::vector<Route> routes_of(SamplePages pages) {
+  return {health_route(std::move(pages.ready)),
+          metrics_route(std::move(pages.metrics)),
+          {"/api/slow", "a page that may ask a server", Pace::kSlow,
+           [slow = std::move(pages.slow)](const Question&) { return json_answer(slow()); }},
+          {"/api/echo", "the query, and what a POST has sent", Pace::kSlow,
+           [](const Question& asked) {
+             return Answer{200, std::string(asked.query)};
+           },
+           [](const Question& asked) {
+             return Answer{200, std::string(asked.request.body)};
+           }}};
+}
+
+inline std::vector<Route> sample_routes() { return routes_of({}); }
+
+}  // namespace heatsink::httpd

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection of an HTTP client, from accept to close. Internal to the server.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/serializer.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "heatsink/httpd/answers.h"
+#include "heatsink/httpd/http_request.h"
+#include "heatsink/httpd/server_options.h"
+
+namespace heatsink::httpd {
+
+class Session;
+
+// What all sessions of a server share; used on its thread only.
+struct Service {
+  // Whether one more may come in: where all places are taken, the session that has taken longest
+  // over its request, or else over its answer, is closed. False: all are being answered.
+  bool make_room();
+
+  ServerOptions options;
+  Answers* answers = nullptr;
+  std::vector<Session*> open = {};  // not those that were closed to make room
+};
+
+// Reads a request, answers it, and so on, one at a time: (read answer)* then at most one drain.
+// Every step has the deadline; a session lives as long as a step is under way. `service` must
+// outlive it.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(boost::asio::ip::tcp::socket socket, Service& service);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void read_request();
+  void close();  // with whatever is under way
+
+  enum class Phase { kReading, kAnswering, kSending };  // draining is reading
+  Phase phase() const { return phase_; }
+  TimePoint since() const { return since_; }  // in this phase
+
+ private:
+  using Response = boost::beast::http::response<boost::beast::http::string_body>;
+
+  void on_request(boost::beast::error_code error);
+  void on_body(boost::beast::error_code error);
+  void refuse(boost::beast::error_code error);
+  void respond(const Answer& answer, bool keep_alive);
+  void enter(Phase phase);
+  void leave_service();
+  void on_sent();
+  void drain();
+
+  Service& service_;
+  Phase phase_ = Phase::kReading;
+  TimePoint since_{};
+  boost::beast::tcp_stream stream_;
+  boost::beast::flat_buffer buffer_;
+  // Made anew for every request: neither can be used twice.
+  std::optional<HttpRequestParser> parser_;
+  std::optional<Response> response_;
+  std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>>
+      serializer_;
+  std::size_t drained_bytes_ = 0;
+};
+
+}  // namespace heatsink::httpd

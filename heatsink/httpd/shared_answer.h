@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One answer for all who ask the same at the same time. Internal to the server.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "heatsink/httpd/routes.h"
+
+namespace heatsink::httpd {
+
+// Not thread-safe. Who asks while an answer is being made gets the next one: no answer is older
+// than its question. So many clients wait for two answers at most, not for one of each.
+class SharedAnswer {
+ public:
+  using Deliver = std::function<void(const Answer&)>;
+
+  // `make` has an answer made, and then calls made(). At most `waiting_max` wait.
+  SharedAnswer(std::function<void()> make, std::size_t waiting_max)
+      : make_(std::move(make)), waiting_max_(waiting_max) {}
+
+  // False: too many wait.
+  [[nodiscard]] bool ask(Deliver deliver) {
+    if (waiting_.size() + served_.size() >= waiting_max_) return false;
+    waiting_.push_back(std::move(deliver));
+    if (served_.empty()) begin();
+    return true;
+  }
+
+  void made(const Answer& answer) {
+    for (const Deliver& deliver : std::exchange(served_, {})) deliver(answer);
+    if (served_.empty() && !waiting_.empty()) begin();
+  }
+
+ private:
+  void begin() {
+    served_ = std::exchange(waiting_, {});
+    make_();
+  }
+
+  std::function<void()> make_;
+  std::size_t waiting_max_;
+  std::vector<Deliver> served_;   // by the answer that is being made
+  std::vector<Deliver> waiting_;  // for the one after it
+};
+
+}  // namespace heatsink::httpd

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server on a free port, and a real client on a real socket.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/httpd/sample_pages_for_test.h"
+#include "heatsink/httpd/server.h"
+
+namespace heatsink::httpd {
+
+inline constexpr Millis kPatience =
+    std::chrono::seconds(60);  // a server that hangs fails the test, not hangs it
+
+inline std::unique_ptr<Server> start(ServerOptions options = {},
+                                     std::vector<Route> routes = sample_routes()) {
+  if (options.listen.host.empty()) options.listen.host = "127.0.0.1";
+  Result<std::unique_ptr<Server>> server = Server::start(options, std::move(routes));
+  EXPECT_TRUE(server.ok()) << server.error().message;
+  return std::move(server).value();
+}
+
+class Client {
+ public:
+  explicit Client(const Server& server) : socket_(io_) {
+    socket_.connect({boost::asio::ip::make_address(server.address().host), server.address().port});
+  }
+
+  // False once the server has gone.
+  bool send(std::string_view bytes) {
+    boost::system::error_code error;
+    boost::asio::write(socket_, boost::asio::buffer(bytes), error);
+    return !error;
+  }
+  void end_sending() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
+
+  // Whether the server said something, or closed, within `wait`.
+  bool hears_within(Millis wait) {
+    pollfd descriptor{socket_.native_handle(), POLLIN, 0};
+    return poll(&descriptor, 1, static_cast<int>(wait.count())) > 0;
+  }
+
+  // Until the server closes.
+  std::string read_all() {
+    return read_until([](const std::string&) { return false; });
+  }
+  // Until `text` has come, or the server closes.
+  std::string read_until_text(std::string_view text) {
+    return read_until([&](const std::string& got) { return got.find(text) != std::string::npos; });
+  }
+
+ private:
+  template <class Done>
+  std::string read_until(Done done) {
+    std::string got;
+    char chunk[4096];
+    while (!done(got)) {
+      if (!hears_within(kPatience)) {
+        ADD_FAILURE() << "the server neither spoke nor closed; so far: " << got;
+        break;
+      }
+      boost::system::error_code error;
+      const std::size_t n = socket_.read_some(boost::asio::buffer(chunk), error);
+      if (error) break;
+      got.append(chunk, n);
+    }
+    return got;
+  }
+
+  boost::asio::io_context io_;
+  boost::asio::ip::tcp::socket socket_;
+};
+
+inline std::string ask(const Server& server, std::string_view request) {
+  Client client(server);
+  client.send(request);
+  return client.read_all();
+}
+
+inline std::string get_request(std::string_view path) {
+  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+}
+
+}  // namespace heatsink::httpd

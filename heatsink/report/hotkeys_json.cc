@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/report/hotkeys_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <utility>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::report {
+namespace {
+
+namespace json = boost::json;
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+json::object node_object(const Report& report) {
+  json::object node;
+  node["upstream"] = printable(report.upstream);
+  node["upstream_up"] = report.upstream_up;
+  node["coherence"] = printable(report.coherence);
+  node["requests_rate"] = number(report.requests_rate);
+  node["reads_rate"] = number(report.reads_rate);
+  node["writes_rate"] = number(report.writes_rate);
+  node["hits_rate"] = number(report.hits_rate);
+  node["misses_rate"] = number(report.misses_rate);
+  node["hit_ratio"] = number(report.hit_ratio);
+  node["offload"] = number(report.offload);
+  node["dimension"] = detect::to_string(report.dimension);
+  node["hot"] = number(report.hot);
+  node["warm"] = number(report.warm);
+  node["absent_max"] = report.absent_max ? number(*report.absent_max) : nullptr;
+  node["rules"] = report.rules;
+  node["workers"] = report.workers;
+  node["redacted"] = report.redacted;
+  node["sampled"] = report.sampled;
+  node["clients"] = report.clients;
+  node["hot_keys"] = report.hot_keys;
+  node["write_hot_keys"] = report.write_hot_keys;
+  node["cached_entries"] = report.cached_entries;
+  node["cached_bytes"] = report.cached_bytes;
+  node["stale_confirmed"] = report.stale_confirmed;
+  return node;
+}
+
+json::array tally_array(const std::vector<detect::Tally>& tallies) {
+  json::array out;
+  for (const detect::Tally& tally : tallies) {
+    out.push_back(
+        json::object{{"name", printable(tally.name)}, {"low", tally.low}, {"high", tally.high}});
+  }
+  return out;
+}
+
+// A key may have most of what little there is: that is worth a word, whatever the thresholds are.
+std::string busiest(const Report& report) {
+  constexpr double kLargeShare = 0.1;
+  if (report.keys.empty() || !(report.keys.front().verdict.share >= kLargeShare)) return "";
+  const detect::Verdict& key = report.keys.front().verdict;
+  constexpr std::size_t kNameBytesMax = 64;
+  return fmt::format("; the busiest, {}, has {:.1f} % of the accesses",
+                     printable(key.count.key, kNameBytesMax), 100 * key.share);
+}
+
+std::string counts(const Report& report) {
+  const auto keys = [](std::uint64_t count, const char* what) {
+    return std::to_string(count) + (count == 1 ? " key is " : " keys are ") + what;
+  };
+  if (report.write_hot_keys == 0) return keys(report.hot_keys, "hot");
+  if (report.hot_keys == 0) return keys(report.write_hot_keys, "write-hot");
+  return keys(report.hot_keys, "hot") + ", " + keys(report.write_hot_keys, "write-hot");
+}
+
+// What a person wants to know first, in a sentence.
+std::string headline(const Report& report) {
+  if (report.hot_keys == 0 && report.write_hot_keys == 0)
+    return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
+  if (report.hot_means.empty()) return counts(report);
+  return counts(report) + "; hot means " + one_line(report.hot_means, detect::kKeyBytesMax);
+}
+
+json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
+  const detect::Verdict& verdict = key.verdict;
+  const detect::KeyCount& count = verdict.count;
+  const Nanos age = std::max(at - verdict.since, Nanos(0));
+  json::object out;
+  add_name(out, count.key, count.key_truncated);
+  out["db"] = count.db;
+  out["rule"] = printable(verdict.rule, detect::kKeyBytesMax);
+  out["dimension"] = detect::to_string(verdict.measure.dimension);
+  out["window_seconds"] = seconds(verdict.measure.window);
+  out["rate"] = number(verdict.rate);
+  out["rate_low"] = number(verdict.rate_low);
+  out["rate_high"] = number(verdict.rate_high);
+  out["share"] = number(verdict.share);
+  out["reads"] = count.reads;
+  out["writes"] = count.writes;
+  out["hits"] = count.hits;
+  out["misses"] = count.reads - std::min(count.hits, count.reads);
+  out["bytes"] = count.bytes;
+  out["hit_ratio"] = number(ratio(count.hits, count.reads));
+  out["commands"] = tally_array(count.commands);
+  out["clients"] = tally_array(count.clients);
+  out["since"] = iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(age));
+  out["age_seconds"] = seconds(age);
+  out["verdict"] = detect::to_string(verdict.temperature);
+  out["reason"] = one_line(verdict.reason, detect::kKeyBytesMax);
+  out["cached"] = key.cached;
+  out["cache_note"] = printable(key.cache_note);
+  out["level"] = printable(key.level);
+  out["max_staleness_seconds"] = key.max_staleness ? seconds(*key.max_staleness) : nullptr;
+  out["limit"] = printable(key.limit, detect::kKeyBytesMax);
+  out["limited_rate"] = number(key.limited_rate);
+  out["warmed"] = key.warmed;
+  out["coalesce_seconds"] = seconds(key.coalesce);
+  out["stale_while_error_seconds"] = seconds(key.stale_while_error);
+  out["reply_bytes"] = key.reply_bytes ? json::value(key.reply_bytes->count) : nullptr;
+  return out;
+}
+
+}  // namespace
+
+json::object hotkeys_object(const Report& report, WallTime wall_at) {
+  json::array keys;
+  keys.reserve(report.keys.size());
+  for (const KeyReport& key : report.keys) {
+    keys.push_back(key_object(key, report.at, wall_at));
+  }
+  json::object out;
+  out["at"] = iso_time(wall_at);
+  out["window_seconds"] = seconds(report.window);
+  out["uptime_seconds"] = seconds(report.uptime);
+  out["nothing_hot"] = report.hot_keys == 0 && report.write_hot_keys == 0;
+  out["headline"] = headline(report);
+  out["hot_means"] = one_line(report.hot_means, detect::kKeyBytesMax);
+  out["node"] = node_object(report);
+  out["keys"] = std::move(keys);
+  return out;
+}
+
+std::string hotkeys_json(const Report& report, WallTime wall_at) {
+  return json::serialize(hotkeys_object(report, wall_at)) + "\n";
+}
+
+}  // namespace heatsink::report

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as JSON: what GET /api/hotkeys answers. docs/reference/http-api.md lists the members.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "heatsink/report/json_values.h"
+#include "heatsink/report/node_report.h"
+
+namespace heatsink::report {
+
+// `wall_at` is the wall clock at report.at: moments of the boot clock are told as UTC relative to
+// it, so a stepped wall clock never changes an age. Always valid UTF-8: names are escaped, and
+// given in base64 too. Numbers that are not finite become null. O(keys).
+std::string hotkeys_json(const Report& report, WallTime wall_at);
+boost::json::object hotkeys_object(const Report& report, WallTime wall_at);
+
+}  // namespace heatsink::report

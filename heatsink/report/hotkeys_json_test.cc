@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/report/hotkeys_json.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <limits>
+
+#include "heatsink/report/report.h"
+#include "heatsink/report/testing/sample_report.h"
+
+namespace heatsink::report {
+namespace {
+
+namespace json = boost::json;
+
+const WallTime kWallAt = WallTime(std::chrono::seconds(1'795'262'400)) + Millis(123);
+
+TEST(HotkeysJson, TimesAreUtcWithMilliseconds) {
+  EXPECT_EQ(iso_time(kWallAt), "2026-11-21T12:00:00.123Z");
+  EXPECT_EQ(iso_time(WallTime{}), "1970-01-01T00:00:00.000Z");
+}
+
+TEST(HotkeysJson, KeyHasItsEvidence) {
+  const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
+  const json::value expected = json::parse(R"({
+    "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, 
+    "db": 3, "rule": "user:*", "dimension": "requests", "window_seconds": 1,
+    "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081,
+    "reads": 40, "writes": 2, "hits": 30, "misses": 10, "bytes": 4200,
+    "hit_ratio": 0.75, "commands": [{"name": "GET", "low": 39, "high": 41}],
+    "clients": [{"name": "10.0.0.7", "low": 30, "high": 30},
+                {"name": "\\x1b", "low": 1, "high": 2}],
+    "since": "2026-11-21T11:59:18.623Z", "age_seconds": 41.5,
+    "verdict": "hot", "reason": "3412/s >= hot-qps 3000", "cached": true, "cache_note": "",
+    "level": "session", "max_staleness_seconds": 0.3, "reply_bytes": 71,
+    "limit": "5/s per key; over it: reject", "limited_rate": 12.5, "warmed": true,
+    "coalesce_seconds": 0.002, "stale_while_error_seconds": 30})");
+  EXPECT_EQ(parsed.at("keys").as_array().at(0), expected) << json::serialize(parsed);
+}
+
+TEST(HotkeysJson, NoBoundIsNull) {
+  Report report = sample_report();
+  report.keys[0].level = "ttl";
+  report.keys[0].max_staleness.reset();
+  report.keys[0].reply_bytes.reset();
+  const json::value key = json::parse(hotkeys_json(report, kWallAt)).at("keys").at(0);
+  EXPECT_EQ(key.at("level").as_string(), "ttl");
+  EXPECT_TRUE(key.at("max_staleness_seconds").is_null());
+  EXPECT_TRUE(key.at("reply_bytes").is_null());
+}
+
+TEST(HotkeysJson, NodeHasItsTotals) {
+  const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
+  const json::value expected = json::parse(R"({
+    "upstream": "127.0.0.1:6379", "upstream_up": true, "coherence": "up",
+    "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
+    "hit_ratio": 0.75, "offload": 0, "dimension": "requests", "hot": 3000, "warm": 500,
+    "absent_max": null, "rules": 2, "workers": 4,
+    "redacted": false, "sampled": false, "clients": 0, "hot_keys": 1,
+    "write_hot_keys": 0, "cached_entries": 0, "cached_bytes": 64, "stale_confirmed": 0})");
+  EXPECT_EQ(parsed.at("node"), expected) << json::serialize(parsed);
+  EXPECT_EQ(parsed.at("at").as_string(), "2026-11-21T12:00:00.123Z");
+  EXPECT_EQ(parsed.at("window_seconds"), 10);
+  EXPECT_EQ(parsed.at("uptime_seconds"), 61.5);
+}
+
+TEST(HotkeysJson, TellsWhatAKeyThatIsNotListedCanHave) {
+  Report report = sample_report();
+  report.absent_max = 420;
+  const json::value node = json::parse(hotkeys_json(report, kWallAt)).at("node");
+  EXPECT_EQ(node.at("absent_max"), 420);
+}
+
+TEST(HotkeysJson, HeadlineSaysWhatThereIs) {
+  Report report = sample_report();
+  const auto parsed = [&] { return json::parse(hotkeys_json(report, kWallAt)); };
+  EXPECT_EQ(parsed().at("headline").as_string(),
+            "1 key is hot; hot means at least 3000/s (detection.hot-qps)");
+  EXPECT_EQ(parsed().at("hot_means").as_string(), "at least 3000/s (detection.hot-qps)");
+  report.hot_means.clear();
+  EXPECT_EQ(parsed().at("headline").as_string(), "1 key is hot");
+  EXPECT_EQ(parsed().at("nothing_hot"), false);
+  report.write_hot_keys = 2;
+  EXPECT_EQ(parsed().at("headline").as_string(), "1 key is hot, 2 keys are write-hot");
+  report.hot_keys = 0;
+  EXPECT_EQ(parsed().at("headline").as_string(), "2 keys are write-hot");
+  EXPECT_EQ(parsed().at("nothing_hot"), false);
+}
+
+TEST(HotkeysJson, NothingHotIsSaidPlainly) {
+  Report report = sample_report();
+  report.keys.clear();
+  report.hot_keys = 0;
+  const json::value parsed = json::parse(hotkeys_json(report, kWallAt));
+  EXPECT_TRUE(parsed.at("keys").as_array().empty());
+  EXPECT_EQ(parsed.at("nothing_hot"), true);
+  EXPECT_EQ(parsed.at("headline").as_string(),
+            "nothing is hot: no key reaches 3000/s (detection.hot-qps)");
+}
+
+TEST(HotkeysJson, AKeyWithMostOfALittleTrafficIsNamed) {
+  Report report = sample_report();
+  report.hot_keys = 0;
+  const auto told = [&] {
+    return std::string(json::parse(hotkeys_json(report, kWallAt)).at("headline").as_string());
+  };
+  EXPECT_EQ(told(), "nothing is hot: no key reaches 3000/s (detection.hot-qps)");
+  report.keys[0].verdict.share = 0.486;
+  EXPECT_EQ(told(),
+            "nothing is hot: no key reaches 3000/s (detection.hot-qps); the busiest, "
+            "user:\\x00\\xff, has 48.6 % of the accesses");
+}
+
+TEST(HotkeysJson, OddReportsStayValid) {
+  Report report = sample_report();
+  report.requests_rate = std::numeric_limits<double>::quiet_NaN();
+  report.coherence = "broken \xff text";
+  KeyReport& key = report.keys[0];
+  key.verdict.rate_high = std::numeric_limits<double>::infinity();
+  key.verdict.count.hits = 50;                              // more than reads
+  key.verdict.since = report.at + std::chrono::seconds(5);  // after the report
+  const json::value parsed = json::parse(hotkeys_json(report, kWallAt));
+  EXPECT_TRUE(parsed.at("node").at("requests_rate").is_null());
+  EXPECT_EQ(parsed.at("node").at("coherence").as_string(), "broken \\xff text");
+  const json::value& out = parsed.at("keys").as_array().at(0);
+  EXPECT_TRUE(out.at("rate_high").is_null());
+  EXPECT_EQ(out.at("misses"), 0);
+  EXPECT_EQ(out.at("age_seconds"), 0);
+}
+
+}  // namespace
+}  // namespace heatsink::report

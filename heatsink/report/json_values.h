@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// How numbers, times and names are written in the JSON of this room.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <string>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/wall_time.h"
+
+namespace heatsink::report {
+
+// Whole numbers as integers: Boost.JSON writes every double with an exponent. Not finite: null.
+boost::json::value number(double value);
+boost::json::value seconds(Nanos duration);
+
+// The name of a key, as bytes that may be anything: escaped for people, and in base64.
+void add_name(boost::json::object& out, const std::string& name, bool truncated);
+
+}  // namespace heatsink::report

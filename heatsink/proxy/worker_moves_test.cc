@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that are moved from worker to worker all the time, on real sockets, threads and a real
 // server: they notice nothing.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -126,7 +127,7 @@ TEST_F(MovesTest, ClientsNoticeNothing) {
   while (playing > 0) {
     for (std::size_t from = 0; from < kWorkers; ++from) {
       workers_[from]->give_clients(Worker::kAllClients, *workers_[(from + 1) % kWorkers]);
-      std::this_thread::yield();
+      std::this_thread::sleep_for(Millis(1));  // so that clients are served between two moves
     }
   }
   for (std::thread& player : players) player.join();

@@ -165,15 +165,5 @@ TEST_F(SessionEndTest, WhatAClientHoldsIsCountedAndWhenAllHoldTooMuchTheWorkerIs
   EXPECT_EQ(host_.shared.memory.used_bytes(), of_others);
 }
 
-TEST_F(SessionEndTest, NoTimerOutlivesItsSession) {
-  host_.shared.lease.set_up(true);
-  send({"HEATSINK BARRIER 1000"});
-  ASSERT_EQ(host_.barriers.size(), 1u);
-  in_turn([this] { host_.session->close(); });
-  EXPECT_TRUE(host_.is_buried);
-  host_.session = nullptr;  // as its worker does
-  pass(std::chrono::seconds(2));
-}
-
 }  // namespace
 }  // namespace heatsink::simulation

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole session for tests: its client and its worker are played, its connections are real ones to
+// a played server, on a simulated network.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/single_server.h"
+#include "tests/simulation/echo_server.h"
+#include "tests/simulation/network.h"
+
+namespace heatsink::simulation {
+
+inline constexpr std::uint16_t kSessionPort = 7002;
+
+// "GET a" in wire form; words are separated by one space.
+inline std::string wire_of(std::string_view command) {
+  std::vector<std::string_view> args;
+  while (true) {
+    const std::size_t end = command.find(' ');
+    args.push_back(command.substr(0, end));
+    if (end == std::string_view::npos) break;
+    command.remove_prefix(end + 1);
+  }
+  ByteBuffer wire;
+  resp::append_request(wire, args);
+  return std::string(wire.view());
+}
+
+// Lines end in "|".
+inline std::string lines_of(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) out += c == '\r' ? "" : (c == '\n' ? "|" : std::string(1, c));
+  return out;
+}
+
+// A client that reads what it is told to, at once.
+class PlayedTransport final : public proxy::ClientTransport {
+ public:
+  Written write() override {
+    if (is_closed) output_.clear();
+    if (is_lost) return Written::kLost;
+    const std::size_t taken = std::min(room, output_.size());
+    if (taken > 0) ++writes;
+    got.append(output_.view().substr(0, taken));
+    output_.consume(taken);
+    room -= taken;
+    return output_.empty() ? Written::kAll : Written::kBlocked;
+  }
+  void set_reading(bool wanted) override { is_read = wanted; }
+  bool peer_has_ended() const override { return has_ended; }
+  void close() override {
+    is_closed = true;
+    output_.release();
+  }
+
+  std::string got;
+  std::size_t writes = 0;
+  std::size_t room = std::numeric_limits<std::size_t>::max();
+  bool is_lost = false;  // writing fails
+  bool has_ended = false;
+  bool is_read = true;
+  bool is_closed = false;
+};
+
+inline proxy::ProxyOptions session_options() {
+  proxy::ProxyOptions options;
+  options.upstream = "redis://127.0.0.1:" + std::to_string(kSessionPort);
+  options.workers = 1;
+  options.detection_enabled = false;
+  options.audit_rate = Share{0};
+  options.pipeline_max = 4;
+  options.stream_threshold = Bytes{1000};
+  options.client_output_max = Bytes{40'000};
+  options.maximum_memory = mebibytes(1);
+  return options;
+}
+
+// What a worker does for one session.
+class PlayedHost final : public proxy::SessionHost,
+                         public proxy::Upstream::Host,
+                         public proxy::SingleServer::Host,
+                         public proxy::CopySource {
+ public:
+  PlayedHost(Node& node, const proxy::ProxyOptions& options)
+      : loop(node.poller()),
+        shared(options, net::parse_redis_url(options.upstream).value(), 1),
+        copies(shared, *this, counters, 0),
+        proofs(options.acl_staleness),
+        upstreams(shared, loop, counters, *this, 1) {
+    node.run(loop);
+    shared.place.set_addresses({net::resolve({"127.0.0.1", kSessionPort}).value().front()});
+    loop.on_turn_end([this] { end_turn(); });
+    session = std::make_unique<proxy::Session>(parts, *this, client, 5, "10.0.0.1:1");
+  }
+  ~PlayedHost() {
+    if (session) session->close();
+    session.reset();
+  }
+  PlayedHost(const PlayedHost&) = delete;
+
+  void flush_later(proxy::Session& /*session*/) override { flush_due_ = true; }
+  void resume_later(proxy::Session& /*session*/) override { resume_due_ = true; }
+  void call_later(const proxy::Session& /*session*/, Nanos pause,
+                  void (proxy::Session::*what)()) override {
+    loop.call_after(pause, [this, what] {
+      if (!is_buried) (session.get()->*what)();
+    });
+  }
+  void bury(proxy::Session& /*session*/) override { is_buried = true; }
+  void shed_later() override { is_shed_due = true; }
+
+  char* scratch() override { return scratch_.data(); }
+  void flush_later(proxy::Upstream& upstream) override {
+    if (upstream.mark_dirty()) dirty_.push_back(&upstream);
+  }
+  void ready(proxy::Upstream& upstream) override { upstreams.ready(upstream); }
+  void failed(proxy::Upstream& upstream, const std::string& reason) override {
+    upstreams.failed(upstream, reason);
+  }
+  void settle(proxy::Pending& pending, TimePoint now, proxy::Shown shown) override {
+    copies.settle(pending, now, shown);
+  }
+  void answered(const proxy::Pending& /*pending*/,
+                const proxy::Upstream::Answer& /*answer*/) override {}
+  void gathered_lost(std::uint32_t /*number*/, const std::string& /*reason*/) override {}
+  void note_reply_size(const proxy::Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
+
+  std::unique_ptr<proxy::Upstream> open(resp::Protocol protocol, proxy::Upstream::Login login,
+                                        proxy::Requester* owner) override {
+    return std::make_unique<proxy::Upstream>(*this, loop, shared, protocol, login, owner);
+  }
+  void shared_settled(std::uint64_t /*session*/) override {
+    if (!is_buried) session->shared_settled();
+  }
+  void server_is_back() override {}
+  void server_left() override { session->server_left(); }
+  void shared_renewed(TimePoint /*lost_at*/) override {}
+
+  void request_fill(proxy::FillRequest request) override { fills.push_back(std::move(request)); }
+  void request_barrier(proxy::BarrierRequest request) override { barriers.push_back(request); }
+  void check_access(std::size_t /*worker*/, std::uint64_t /*session*/) override {}
+  void audit(proxy::AuditedHit /*hit*/) override {}
+
+  net::EventLoop loop;
+  proxy::SharedState shared;
+  proxy::Counters counters;
+  proxy::ReadHits read_hits;
+  proxy::Latencies latencies;
+  proxy::Copies copies;
+  proxy::Proofs proofs;
+  proxy::SingleServer upstreams;
+  proxy::KnownCommands commands{nullptr};
+  proxy::BigReplies big_replies;
+  std::vector<resp::KeyRef> key_refs;
+  std::vector<proxy::AskedKey> asked_keys;
+  const proxy::SessionParts parts{
+      {shared, loop, counters, read_hits, copies, proofs, nullptr, key_refs, asked_keys},
+      upstreams,
+      commands,
+      big_replies,
+      latencies,
+      nullptr,
+      nullptr};
+  PlayedTransport client;
+  std::unique_ptr<proxy::Session> session;
+
+  std::vector<proxy::FillRequest> fills;
+  std::vector<proxy::BarrierRequest> barriers;
+  bool is_buried = false;  // closed, with nothing in flight
+  bool is_shed_due = false;
+
+ private:
+  void end_turn() {
+    while (resume_due_ || flush_due_ || !dirty_.empty()) {
+      if (std::exchange(resume_due_, false) && !is_buried) session->resume();
+      for (proxy::Upstream* upstream : std::exchange(dirty_, {})) upstream->flush_dirty();
+      if (std::exchange(flush_due_, false) && !is_buried) session->flush();
+      upstreams.wake_ready();
+    }
+    upstreams.end_turn();
+  }
+
+  std::vector<char> scratch_ = std::vector<char>(proxy::Upstream::kScratchBytes);
+  std::vector<proxy::Upstream*> dirty_;
+  bool flush_due_ = false, resume_due_ = false;
+};
+
+// The key "hot" has a copy with the value "copied".
+class SessionTest : public testing::Test {
+ protected:
+  explicit SessionTest(const proxy::ProxyOptions& options = session_options())
+      : host_(node_, options) {
+    pass();
+  }
+  ~SessionTest() override { node_.leave(); }
+
+  void pass(Nanos time = Millis(200)) { scheduler_.run_until(scheduler_.now() + time); }
+  // In a turn of the worker, and what follows from it.
+  template <class Work>
+  void in_turn(Work work) {
+    node_.post(work);
+    pass();
+  }
+  void receive(const std::string& bytes) {
+    in_turn([this, bytes] { host_.session->received(bytes, host_.loop.clock()); });
+  }
+  // The commands come in one read.
+  void send(std::initializer_list<std::string_view> commands) {
+    std::string bytes;
+    for (const std::string_view command : commands) bytes += wire_of(command);
+    receive(bytes);
+  }
+  // The first command of a test opens the shared connection, which is number 1.
+  void open_shared_connection() {
+    send({"GET first"});
+    EXPECT_EQ(got(), "+GET first|");
+    asked();
+  }
+  void make_hot() {
+    proxy::SharedState& shared = host_.shared;
+    const NameHash name = hash_name("hot", shared.seed);
+    const KeyHash hash = in_db(name, 0);
+    cache::Terms terms;
+    terms.max_staleness = std::chrono::hours(1);  // proven once for the whole test
+    shared.table.promote("hot", 0, hash, name, terms);
+    shared.table.publish();
+    auto copy = std::make_unique<cache::Copy>();
+    copy->generation = shared.lease.begin_generation();
+    copy->fill_sent_at = host_.loop.clock();
+    copy->deadline = TimePoint::max();
+    copy->reply = "$6\r\ncopied\r\n";
+    shared.table.insert(hash, std::move(copy));
+    shared.lease.prove(host_.loop.clock());
+    shared.lease.set_up(true);
+  }
+
+  std::string got() { return lines_of(std::exchange(host_.client.got, {})); }
+  std::vector<std::string> asked() { return std::exchange(server_.asked, {}); }
+  std::uint64_t count(proxy::Count what) const { return host_.counters.read(what); }
+  PlayedTransport& client() { return host_.client; }
+
+  Scheduler scheduler_{5};
+  Network network_{scheduler_, {.split = 0}};
+  Node node_{network_, "worker"};
+  EchoServer server_{network_, kSessionPort};
+  PlayedHost host_;
+};
+
+}  // namespace heatsink::simulation

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole session: replies leave in the order of the requests, whoever answers them and when.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/simulation/session_fixture.h"
+
+namespace heatsink::simulation {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class SessionOrderTest : public SessionTest {
+ protected:
+  SessionOrderTest() { open_shared_connection(); }
+};
+
+TEST_F(SessionOrderTest, APipelineIsAnsweredInItsOrder) {
+  send({"GET a", "SET b 1", "GET c"});
+  EXPECT_THAT(asked(), ElementsAre("1: GET a", "1: SET b 1", "1: GET c"));
+  EXPECT_EQ(got(), "+GET a|+SET b 1|+GET c|");
+}
+
+TEST_F(SessionOrderTest, ARequestMayComeInPieces) {
+  const std::string whole = wire_of("GET a");
+  for (const char c : whole.substr(0, whole.size() - 1)) receive(std::string(1, c));
+  EXPECT_THAT(asked(), IsEmpty());
+  receive("\n");
+  EXPECT_EQ(got(), "+GET a|");
+}
+
+TEST_F(SessionOrderTest, ABatchOfHitsIsOneWriteAndAsksNobody) {
+  make_hot();
+  client().writes = 0;
+  std::string batch, replies;
+  for (int i = 0; i < 16; ++i) {
+    batch += wire_of("GET hot");
+    replies += "$6|copied|";
+  }
+  receive(batch);
+  EXPECT_EQ(got(), replies);
+  EXPECT_EQ(client().writes, 1u);
+  EXPECT_THAT(asked(), IsEmpty());
+}
+
+TEST_F(SessionOrderTest, AHitStandsBehindCommandsInFlight) {
+  make_hot();
+  server_.unanswered = {"SET"};
+  send({"SET a 1", "GET hot", "SET b 2", "GET hot"});
+  EXPECT_EQ(count(proxy::Count::kLocalHits), 2u);
+  EXPECT_EQ(got(), "");
+  server_.say(1, "+first\r\n");
+  pass();
+  EXPECT_EQ(got(), "+first|$6|copied|");
+  server_.say(1, "+second\r\n");
+  pass();
+  EXPECT_EQ(got(), "+second|$6|copied|");
+}
+
+TEST_F(SessionOrderTest, AReadBehindTheClientsOwnWriteOfThatKeyIsNoHit) {
+  make_hot();
+  server_.unanswered = {"SET"};
+  send({"SET hot 1", "GET hot"});
+  EXPECT_EQ(count(proxy::Count::kLocalHits), 0u);
+  EXPECT_THAT(asked(), ElementsAre("1: SET hot 1", "1: GET hot"));
+}
+
+TEST_F(SessionOrderTest, NoMoreIsInFlightThanThePipelineLimit) {
+  server_.unanswered = {"GET"};
+  send({"GET 1", "GET 2", "GET 3", "GET 4", "GET 5", "GET 6"});
+  EXPECT_THAT(asked(), ElementsAre("1: GET 1", "1: GET 2", "1: GET 3", "1: GET 4"));
+  server_.say(1, "+one\r\n");
+  pass();
+  EXPECT_THAT(asked(), ElementsAre("1: GET 5"));
+  EXPECT_EQ(got(), "+one|");
+}
+
+TEST_F(SessionOrderTest, AnErrorOfTheProxysKeepsItsPlace) {
+  server_.unanswered = {"GET"};
+  receive(wire_of("GET a") + "*x\r\n");
+  EXPECT_EQ(got(), "");
+  EXPECT_FALSE(client().is_closed);
+  server_.say(1, "+a\r\n");
+  pass();
+  EXPECT_EQ(got(), "+a|-ERR Protocol error: invalid multibulk length|");
+  EXPECT_TRUE(client().is_closed);
+  EXPECT_TRUE(host_.is_buried);
+}
+
+TEST_F(SessionOrderTest, ASkippedReplyLeavesNoGap) {
+  send({"CLIENT REPLY SKIP", "GET a", "GET b"});
+  EXPECT_THAT(asked(), ElementsAre("1: GET a", "1: GET b"));
+  EXPECT_EQ(got(), "+GET b|");
+}
+
+TEST_F(SessionOrderTest, HeldRepliesAreWrittenOnceAllHoldsAreReleased) {
+  in_turn([this] {
+    host_.session->hold();
+    host_.session->hold();
+  });
+  send({"GET a"});
+  in_turn([this] { host_.session->release_hold(); });
+  EXPECT_EQ(got(), "");
+  in_turn([this] { host_.session->release_hold(); });
+  EXPECT_EQ(got(), "+GET a|");
+}
+
+// Asked again on a connection of the client's own; what was in flight behind it is answered behind
+// it.
+TEST_F(SessionOrderTest, AReplyTooBigToShareKeepsItsPlace) {
+  const std::string big = "$2000\r\n" + std::string(2000, 'x') + "\r\n";
+  server_.replies["GET a"] = big;
+  send({"GET a", "GET b"});
+  EXPECT_THAT(asked(), ElementsAre("1: GET a", "1: GET b", "2: GET a"));
+  EXPECT_EQ(got(), lines_of(big) + "+GET b|");
+}
+
+}  // namespace
+}  // namespace heatsink::simulation

@@ -50,11 +50,11 @@ Result<HotkeysView> ask(const ExplainOptions& options) {
   }
   answers->look_closer(CloserLook{from_printable(options.key), options.db, true});
   Result<HotkeysView> answer = Error{ErrorCode::kTimedOut, "it did not answer"};
-  answers->ask([&](const Result<std::string>& body) {
-    if (body)
-      answer = parse_hotkeys(*body);
+  answers->ask([&](Result<TopAnswer> told) {
+    if (told)
+      answer = std::move(told->view);
     else
-      answer = body.error();
+      answer = told.error();
     io.stop();
   });
   io.run();

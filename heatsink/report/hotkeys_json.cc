@@ -77,14 +77,6 @@ std::string counts(const Report& report) {
   return keys(report.hot_keys, "hot") + ", " + keys(report.write_hot_keys, "write-hot");
 }
 
-// What a person wants to know first, in a sentence.
-std::string headline(const Report& report) {
-  if (report.hot_keys == 0 && report.write_hot_keys == 0)
-    return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
-  if (report.hot_means.empty()) return counts(report);
-  return counts(report) + "; hot means " + one_line(report.hot_means, detect::kKeyBytesMax);
-}
-
 json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   const detect::Verdict& verdict = key.verdict;
   const detect::KeyCount& count = verdict.count;
@@ -125,6 +117,13 @@ json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
 }
 
 }  // namespace
+
+std::string headline(const Report& report) {
+  if (report.hot_keys == 0 && report.write_hot_keys == 0)
+    return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
+  if (report.hot_means.empty()) return counts(report);
+  return counts(report) + "; hot means " + one_line(report.hot_means, detect::kKeyBytesMax);
+}
 
 json::object hotkeys_object(const Report& report, WallTime wall_at) {
   json::array keys;

@@ -14,6 +14,8 @@ namespace heatsink::report {
 // it, so a stepped wall clock never changes an age. Always valid UTF-8: names are escaped, and
 // given in base64 too. Numbers that are not finite become null. O(keys).
 std::string hotkeys_json(const Report& report, WallTime wall_at);
+// What a person wants to know first, in a sentence: "2 keys are hot; hot means ...".
+std::string headline(const Report& report);
 boost::json::object hotkeys_object(const Report& report, WallTime wall_at);
 
 }  // namespace heatsink::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom top asks: a proxy's admin port, or a server itself.
+// Where top gets its answers: from the admin API of a proxy, or from a server itself.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/heatsink/top/closer_look.h"
+#include "apps/heatsink/top/view.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/net/address.h"
@@ -18,10 +19,16 @@
 
 namespace heatsink::app {
 
-// Answers are the JSON of GET /api/hotkeys. One thread, that of `io`.
+struct TopAnswer {
+  HotkeysView view;
+  std::string json;  // as GET /api/hotkeys has it, for programs; "" of an observed server that
+                     // was not asked for it
+};
+
+// One thread, that of `io`.
 class TopAnswers {
  public:
-  using Done = std::function<void(const Result<std::string>&)>;
+  using Done = std::function<void(Result<TopAnswer>)>;
 
   virtual ~TopAnswers() = default;
 
@@ -50,6 +57,7 @@ struct ObservedServer {
   observe::NodeChoice nodes{};         // of a cluster
   std::string interface = "any";       // that is captured
   std::vector<std::uint16_t> ports{};  // of the servers there; empty: that of `url`, or 6379
+  bool wants_json = false;             // of each answer
   bool all_replies = false;            // also where there are many (capture/feed.h)
 
   std::string where() const;  // as it is shown: "db7:6379", "port 6379 on interface any"

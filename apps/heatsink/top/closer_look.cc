@@ -4,53 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
-#include <boost/json/value.hpp>
-#include <functional>
 
-#include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::app {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::size_t kProblemBytesMax = 1024;
-constexpr std::array<const char*, 7> kOfValue = {"type",         "encoding",    "value_bytes",
-                                                 "memory_bytes", "ttl_seconds", "never_expires",
-                                                 "value_problem"};
 
-// Whoever answers there may answer anything.
-std::optional<json::value> parsed(std::string_view text) {
-  boost::system::error_code error;
-  json::value out = json::parse({text.data(), text.size()}, error);
-  if (error || !out.is_object()) return std::nullopt;
-  const json::value* keys = out.as_object().if_contains("keys");
-  if (keys == nullptr || !keys->is_array()) return std::nullopt;
-  return out;
-}
-
-std::optional<std::uint64_t> number(const json::value* value) {
-  if (value == nullptr || !value->is_number()) return std::nullopt;
-  boost::system::error_code error;
-  const auto out = value->to_number<std::uint64_t>(error);
-  return error ? std::nullopt : std::optional(out);
-}
-
-bool is_row_of(const json::value& row, const CloserLook& look) {
-  const json::object* members = row.if_object();
-  if (members == nullptr) return false;
-  const json::value* name = members->if_contains("name_base64");
-  const json::value* truncated = members->if_contains("name_truncated");
-  const bool whole = truncated == nullptr || !truncated->is_bool() || !truncated->as_bool();
-  if (name == nullptr || !name->is_string() || !whole) return false;
-  const auto db = number(members->if_contains("db"));
-  return name->as_string() == base64(look.raw_name) && db && (!look.db || *db == *look.db);
+// The beginning of a name is no name.
+bool is_row_of(const KeyView& row, const CloserLook& look) {
+  return row.raw_name == look.raw_name && !row.name_truncated && (!look.db || row.db == *look.db);
 }
 
 std::string escaped(std::string_view bytes) {
@@ -66,30 +30,27 @@ std::string escaped(std::string_view bytes) {
   return out;
 }
 
-// Of each row that is about the key; whether there was one.
-bool change_rows(json::value& hotkeys, const CloserLook& look,
-                 const std::function<void(json::object&)>& change) {
-  bool found = false;
-  for (json::value& row : hotkeys.as_object()["keys"].as_array()) {
-    if (!is_row_of(row, look)) continue;
-    found = true;
-    change(row.as_object());
-  }
-  return found;
+void set_value(KeyView& row, const KeyView& told) {
+  row.type = told.type;
+  row.encoding = told.encoding;
+  if (told.value_bytes) row.value_bytes = told.value_bytes;
+  if (told.memory_bytes) row.memory_bytes = told.memory_bytes;
+  row.ttl = told.ttl;
+  row.never_expires = told.never_expires;
+  row.value_problem = told.value_problem;
 }
 
 }  // namespace
 
-std::vector<CloserLook> closer_looks(std::string_view hotkeys, const CloserLook& look) {
+std::vector<CloserLook> closer_looks(const HotkeysView& view, const CloserLook& look) {
   std::vector<CloserLook> out;
-  auto list = parsed(hotkeys);
-  if (!list) return out;
   const auto add = [&](std::uint64_t db) {
     const bool known = std::ranges::any_of(out, [db](const auto& each) { return each.db == db; });
     if (!known && out.size() < kCloserRowsMax) out.push_back({look.raw_name, db, look.though_cold});
   };
-  change_rows(*list, look,
-              [&add](const json::object& row) { add(*number(row.if_contains("db"))); });
+  for (const KeyView& row : view.keys) {
+    if (is_row_of(row, look)) add(row.db);
+  }
   if (out.empty() && look.though_cold) add(look.db.value_or(0));
   return out;
 }
@@ -98,33 +59,24 @@ std::string closer_path(const CloserLook& look) {
   return fmt::format("/api/key?name={}&db={}", escaped(look.raw_name), look.db.value_or(0));
 }
 
-std::string with_closer_look(std::string_view hotkeys, std::string_view key,
-                             const CloserLook& look) {
-  auto list = parsed(hotkeys);
-  auto told = parsed(key);
-  if (!list || !told) return std::string(hotkeys);
-  const json::array& rows = told->as_object()["keys"].as_array();
-  if (rows.size() != 1 || !rows[0].is_object()) return std::string(hotkeys);
-  const json::object& row = rows[0].as_object();
+void add_closer_look(HotkeysView& view, const HotkeysView& key, const CloserLook& look) {
+  if (key.keys.size() != 1) return;
+  const KeyView& told = key.keys.front();
   CloserLook here = look;
-  here.db = number(row.if_contains("db"));
-  const bool found = change_rows(*list, here, [&row](json::object& listed) {
-    for (const char* member : kOfValue) {
-      if (const json::value* value = row.if_contains(member)) listed[member] = *value;
-    }
-  });
-  if (!found && look.though_cold) list->as_object()["keys"].as_array().push_back(row);
-  return json::serialize(*list) + "\n";
+  here.db = told.db;
+  bool found = false;
+  for (KeyView& row : view.keys) {
+    if (!is_row_of(row, here)) continue;
+    found = true;
+    set_value(row, told);
+  }
+  if (!found && look.though_cold) view.keys.push_back(told);
 }
 
-std::string with_no_closer_look(std::string_view hotkeys, std::string_view why,
-                                const CloserLook& look) {
-  auto list = parsed(hotkeys);
-  if (!list) return std::string(hotkeys);
-  change_rows(*list, look, [why](json::object& listed) {
-    listed["value_problem"] = one_line(why, kProblemBytesMax);
-  });
-  return json::serialize(*list) + "\n";
+void add_problem(HotkeysView& view, std::string_view why, const CloserLook& look) {
+  for (KeyView& row : view.keys) {
+    if (is_row_of(row, look)) row.value_problem = one_line(why, kProblemBytesMax);
+  }
 }
 
 }  // namespace heatsink::app

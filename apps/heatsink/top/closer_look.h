@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/heatsink/top/view.h"
+
 namespace heatsink::app {
 
 struct CloserLook {
@@ -18,20 +20,18 @@ struct CloserLook {
   bool though_cold = false;         // also if it is not listed: then its row is added, as "cold"
 };
 
-// What to ask about, one database each, given the answer of GET /api/hotkeys: the rows of the key,
-// at most kCloserRowsMax, in their order. Empty: there is nothing to ask, or `hotkeys` is none.
+// What to ask about, one database each: the rows of the key, at most kCloserRowsMax, in their
+// order. Empty: there is nothing to ask.
 inline constexpr std::size_t kCloserRowsMax = 16;
-std::vector<CloserLook> closer_looks(std::string_view hotkeys, const CloserLook& look);
+std::vector<CloserLook> closer_looks(const HotkeysView& view, const CloserLook& look);
 
 // By which GET /api/key is asked. REQUIRES a database.
 std::string closer_path(const CloserLook& look);
 
-// `hotkeys` with what `key`, the answer of GET /api/key, has of the value in the rows of that key;
-// as it was if one of them is not what it should be.
-std::string with_closer_look(std::string_view hotkeys, std::string_view key,
-                             const CloserLook& look);
-// Where there is no such answer: why.
-std::string with_no_closer_look(std::string_view hotkeys, std::string_view why,
-                                const CloserLook& look);
+// Adds what `key`, the answer of GET /api/key, tells of the value to the rows of that key. Changes
+// nothing if it is not about one key.
+void add_closer_look(HotkeysView& view, const HotkeysView& key, const CloserLook& look);
+// Adds to those rows why there is no such answer.
+void add_problem(HotkeysView& view, std::string_view why, const CloserLook& look);
 
 }  // namespace heatsink::app

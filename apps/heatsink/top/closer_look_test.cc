@@ -4,45 +4,65 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
-
 namespace heatsink::app {
 namespace {
 
-namespace json = boost::json;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// "a b" in databases 3 and 0, and the beginning of a long name.
-constexpr const char* kHotkeys = R"({"keys":[
-  {"name_base64":"YSBi","name_truncated":false,"db":3,"rate":9},
-  {"name_base64":"YSBi","name_truncated":false,"db":0,"rate":5},
-  {"name_base64":"eA==","name_truncated":true,"db":0,"rate":1}]})";
-constexpr const char* kKeyAnswer = R"({"keys":[{"name_base64":"YSBi","db":3,"rate":7,"type":"hash",
-  "value_bytes":120,"never_expires":true,"value_problem":""}],"events":[]})";
-
-json::value with(const char* key, const CloserLook& look) {
-  return json::parse(with_closer_look(kHotkeys, key, look));
+KeyView row_of(std::string name, std::uint64_t db, double rate) {
+  KeyView row;
+  row.raw_name = std::move(name);
+  row.db = db;
+  row.rate = rate;
+  return row;
 }
 
-std::vector<std::string> paths(std::string_view hotkeys, const CloserLook& look) {
+// "a b" in databases 3 and 0, and the beginning of a long name.
+HotkeysView listed() {
+  HotkeysView view;
+  view.keys = {row_of("a b", 3, 9), row_of("a b", 0, 5), row_of("x", 0, 1)};
+  view.keys[1].value_bytes = Bytes{71};
+  view.keys[2].name_truncated = true;
+  return view;
+}
+
+HotkeysView told_of(KeyView row) {
+  HotkeysView view;
+  view.keys = {std::move(row)};
+  return view;
+}
+
+KeyView hash_in_db_3() {
+  KeyView row = row_of("a b", 3, 7);
+  row.type = "hash";
+  row.encoding = "listpack";
+  row.value_bytes = Bytes{120};
+  row.ttl = Millis(1500);
+  return row;
+}
+
+HotkeysView with(KeyView told, const CloserLook& look) {
+  HotkeysView view = listed();
+  add_closer_look(view, told_of(std::move(told)), look);
+  return view;
+}
+
+std::vector<std::string> paths(const HotkeysView& view, const CloserLook& look) {
   std::vector<std::string> out;
-  for (const CloserLook& each : closer_looks(hotkeys, look)) out.push_back(closer_path(each));
+  for (const CloserLook& each : closer_looks(view, look)) out.push_back(closer_path(each));
   return out;
 }
 
 TEST(CloserLook, IsWhereverTheKeyIsListedUnlessADatabaseIsNamed) {
-  EXPECT_THAT(paths(kHotkeys, {"a b", std::nullopt}),
+  EXPECT_THAT(paths(listed(), {"a b", std::nullopt}),
               ElementsAre("/api/key?name=a%20b&db=3", "/api/key?name=a%20b&db=0"));
-  EXPECT_THAT(paths(kHotkeys, {"a b", 0}), ElementsAre("/api/key?name=a%20b&db=0"));
+  EXPECT_THAT(paths(listed(), {"a b", 0}), ElementsAre("/api/key?name=a%20b&db=0"));
 }
 
 TEST(CloserLook, IsOfSoManyRowsAtMost) {
-  json::array rows;
-  for (int i = 0; i < 60; ++i)  // each twice
-    rows.push_back({{"name_base64", "YSBi"}, {"name_truncated", false}, {"db", i / 2}});
-  const std::string many = json::serialize(json::object{{"keys", rows}});
+  HotkeysView many;
+  for (std::uint64_t i = 0; i < 60; ++i) many.keys.push_back(row_of("a b", i / 2, 1));  // twice
   const auto looks = closer_looks(many, {"a b", std::nullopt});
   ASSERT_EQ(looks.size(), kCloserRowsMax);
   EXPECT_EQ(looks.front().db, 0U);
@@ -50,47 +70,59 @@ TEST(CloserLook, IsOfSoManyRowsAtMost) {
 }
 
 TEST(CloserLook, NamesAreBytes) {
-  EXPECT_THAT(paths(kHotkeys, {std::string("\0\xff&%+", 5), 1, true}),
+  EXPECT_THAT(paths(listed(), {std::string("\0\xff&%+", 5), 1, true}),
               ElementsAre("/api/key?name=%00%FF%26%25%2B&db=1"));
 }
 
 TEST(CloserLook, WhatIsNotListedIsAskedForOnlyWhereThatIsWanted) {
-  EXPECT_THAT(paths(kHotkeys, {"other", std::nullopt}), IsEmpty());
-  EXPECT_THAT(paths(kHotkeys, {"x", std::nullopt}), IsEmpty());  // a beginning is no name
-  EXPECT_THAT(paths(kHotkeys, {"other", std::nullopt, true}),
+  EXPECT_THAT(paths(listed(), {"other", std::nullopt}), IsEmpty());
+  EXPECT_THAT(paths(listed(), {"x", std::nullopt}), IsEmpty());  // a beginning is no name
+  EXPECT_THAT(paths(listed(), {"other", std::nullopt, true}),
               ElementsAre("/api/key?name=other&db=0"));
-  EXPECT_THAT(paths("[]", {"other", std::nullopt, true}), IsEmpty());
 }
 
 TEST(CloserLook, TheRowKeepsItsRateAndGetsWhatIsToldOfTheValue) {
-  const json::value out = with(kKeyAnswer, {"a b", std::nullopt});
-  const json::value& row = out.at("keys").at(0);
-  EXPECT_EQ(row.at("rate").as_int64(), 9);
-  EXPECT_EQ(row.at("type").as_string(), "hash");
-  EXPECT_EQ(row.at("value_bytes").as_int64(), 120);
-  EXPECT_TRUE(row.at("never_expires").as_bool());
-  EXPECT_FALSE(out.at("keys").at(1).as_object().contains("type"));  // another database
-  EXPECT_EQ(out.at("keys").as_array().size(), 3U);
+  const HotkeysView out = with(hash_in_db_3(), {"a b", std::nullopt});
+  ASSERT_EQ(out.keys.size(), 3U);
+  const KeyView& row = out.keys[0];
+  EXPECT_EQ(row.rate, 9);
+  EXPECT_EQ(row.type, "hash");
+  EXPECT_EQ(row.encoding, "listpack");
+  EXPECT_EQ(row.value_bytes, Bytes{120});
+  EXPECT_EQ(row.ttl, Nanos(Millis(1500)));
+  EXPECT_EQ(out.keys[1].type, "") << "another database";
+}
+
+TEST(CloserLook, TheLongestReplyStaysWhereNoSizeIsTold) {
+  HotkeysView view = listed();
+  add_closer_look(view, told_of(row_of("a b", 0, 7)), {"a b", std::nullopt});
+  EXPECT_EQ(view.keys[1].value_bytes, Bytes{71});
 }
 
 TEST(CloserLook, AColdKeyGetsARowWhereThatIsWanted) {
-  const char* cold = R"({"keys":[{"name_base64":"b3RoZXI=","db":0,"verdict":"cold"}]})";
-  EXPECT_EQ(with(cold, {"other", std::nullopt}).at("keys").as_array().size(), 3U);
-  const json::value out = with(cold, {"other", std::nullopt, true});
-  ASSERT_EQ(out.at("keys").as_array().size(), 4U);
-  EXPECT_EQ(out.at("keys").at(3).at("verdict").as_string(), "cold");
+  KeyView cold = row_of("other", 0, 0);
+  cold.verdict = "cold";
+  EXPECT_EQ(with(cold, {"other", std::nullopt}).keys.size(), 3U);
+  const HotkeysView out = with(cold, {"other", std::nullopt, true});
+  ASSERT_EQ(out.keys.size(), 4U);
+  EXPECT_EQ(out.keys[3].verdict, "cold");
 }
 
-TEST(CloserLook, AnAnswerThatIsNoneChangesNothing) {
-  for (const char* bad : {"", "[]", "{}", R"({"keys":[]})", R"({"keys":[1]})", R"({"keys":7})"})
-    EXPECT_EQ(with_closer_look(kHotkeys, bad, {"a b", std::nullopt}), kHotkeys) << bad;
-  EXPECT_EQ(with_closer_look("nothing", kKeyAnswer, {"a b", std::nullopt}), "nothing");
+TEST(CloserLook, AnAnswerThatIsNotOfOneKeyChangesNothing) {
+  HotkeysView view = listed();
+  add_closer_look(view, {}, {"a b", std::nullopt, true});
+  HotkeysView two = told_of(hash_in_db_3());
+  two.keys.push_back(two.keys.front());
+  add_closer_look(view, two, {"a b", std::nullopt, true});
+  EXPECT_EQ(view.keys.size(), 3U);
+  EXPECT_EQ(view.keys[0].type, "");
 }
 
 TEST(CloserLook, WhyThereIsNoneIsTold) {
-  const json::value out = json::parse(
-      with_no_closer_look(kHotkeys, "it did not answer in time", {"a b", std::nullopt}));
-  EXPECT_EQ(out.at("keys").at(0).at("value_problem").as_string(), "it did not answer in time");
+  HotkeysView view = listed();
+  add_problem(view, "it did not answer\nin time", {"a b", 3});
+  EXPECT_EQ(view.keys[0].value_problem, "it did not answer\\nin time");
+  EXPECT_EQ(view.keys[1].value_problem, "");
 }
 
 }  // namespace

@@ -17,33 +17,41 @@ class HttpAnswers final : public TopAnswers {
       : io_(io), admin_(std::move(admin)), token_(std::move(token)), timeout_(timeout) {}
 
   void ask(Done done) override {
-    get("/api/hotkeys", [this, done = std::move(done)](const Result<std::string>& hotkeys) {
-      if (!hotkeys || !look_) return done(hotkeys);
-      look_at(closer_looks(*hotkeys, *look_), *hotkeys, BootClock::now() + timeout_, done);
+    get("/api/hotkeys", [this, done = std::move(done)](const Result<std::string>& body) {
+      if (!body) return done(body.error());
+      Result<HotkeysView> view = parse_hotkeys(*body);
+      if (!view) return done(view.error());
+      TopAnswer answer{std::move(view).value(), *body};
+      if (!look_) return done(std::move(answer));
+      std::vector<CloserLook> looks = closer_looks(answer.view, *look_);
+      look_at(std::move(looks), std::move(answer), BootClock::now() + timeout_, done);
     });
   }
 
   void look_closer(std::optional<CloserLook> look) override { look_ = std::move(look); }
 
  private:
-  // One after the other, because each may keep the proxy waiting for its server; what is not asked
-  // for before `until` is told so.
-  void look_at(std::vector<CloserLook> looks, const std::string& answer, TimePoint until,
-               Done done) {
-    if (looks.empty()) return done(answer);
+  // One after the other, because each may keep the proxy waiting for its server. Past `until` the
+  // others are not asked for, and their rows say so.
+  void look_at(std::vector<CloserLook> looks, TopAnswer answer, TimePoint until, const Done& done) {
+    if (looks.empty()) return done(std::move(answer));
     const CloserLook look = looks.front();
     looks.erase(looks.begin());
-    const auto go_on = [this, looks = std::move(looks), until, done = std::move(done)](
-                           const std::string& told) { look_at(looks, told, until, done); };
-    if (BootClock::now() >= until)
-      return go_on(
-          with_no_closer_look(answer, "skipped: details of the other keys took too long", look));
-    get(closer_path(look), [answer, look, go_on](const Result<std::string>& key) {
-      go_on(key ? with_closer_look(answer, *key, look)
-                : with_no_closer_look(answer, key.error().message, look));
+    if (BootClock::now() >= until) {
+      add_problem(answer.view, "skipped: details of the other keys took too long", look);
+      return look_at(std::move(looks), std::move(answer), until, done);
+    }
+    get(closer_path(look), [this, looks = std::move(looks), answer = std::move(answer), until, look,
+                            done](const Result<std::string>& body) mutable {
+      if (!body) {
+        add_problem(answer.view, body.error().message, look);
+      } else if (const Result<HotkeysView> key = parse_hotkeys(*body)) {
+        add_closer_look(answer.view, *key, look);
+      }
+      look_at(std::move(looks), std::move(answer), until, done);
     });
   }
-  void get(const std::string& path, Done done) {
+  void get(const std::string& path, std::function<void(const Result<std::string>&)> done) {
     http_get(io_, admin_, path, token_, timeout_, kAnswerBytesMax, std::move(done));
   }
 

@@ -9,6 +9,7 @@
 #include "apps/heatsink/top/answers.h"
 #include "apps/heatsink/top/first_answer.h"
 #include "apps/heatsink/top/observed_json.h"
+#include "apps/heatsink/top/observed_view.h"
 #include "apps/heatsink/top/resume.h"
 
 namespace heatsink::app {
@@ -19,10 +20,12 @@ constexpr Nanos kLookAgain = Millis(50);
 class ObservedAnswers final : public TopAnswers {
  public:
   ObservedAnswers(boost::asio::io_context& io, observe::Server server,
-                  observe::FleetOptions options, observe::Reach reach, Nanos first_within)
+                  observe::FleetOptions options, observe::Reach reach, Nanos first_within,
+                  bool wants_json)
       : timer_(io),
         observer_(std::move(server), std::move(options), std::move(reach)),
-        first_(BootClock::now(), first_within) {}
+        first_(BootClock::now(), first_within),
+        wants_json_(wants_json) {}
 
   void ask(Done done) override {
     observe::Picture picture = observer_.observe();
@@ -76,13 +79,18 @@ class ObservedAnswers final : public TopAnswers {
     const auto missing = first_.missing(ordered.front(), BootClock::now());
     if (missing) return done(Error{ErrorCode::kUnavailable, *missing});
     const Nanos age = BootClock::now() - ordered.front().report.at;
-    done(observed_json(picture, std::chrono::time_point_cast<WallTime::duration>(
-                                    std::chrono::system_clock::now() - age)));
+    std::string json;
+    if (wants_json_) {
+      json = observed_json(picture, std::chrono::time_point_cast<WallTime::duration>(
+                                        std::chrono::system_clock::now() - age));
+    }
+    done(TopAnswer{observed_view(picture), std::move(json)});
   }
 
   boost::asio::steady_timer timer_;
   observe::Observer observer_;
   FirstAnswer first_;
+  const bool wants_json_;
   std::optional<observe::CloserKey> closer_;
   bool answered_ = false;
   bool finished_ = false;
@@ -195,14 +203,16 @@ Result<std::unique_ptr<TopAnswers>> observed_answers(boost::asio::io_context& io
                                                      Nanos first_within) {
   if (const Status sound = check(server); !sound) return sound.error();
   if (!server.url) {
-    return std::unique_ptr<TopAnswers>(std::make_unique<ObservedAnswers>(
-        io, observe::Server(), fleet_options(server, nullptr), observe::Reach(), first_within));
+    return std::unique_ptr<TopAnswers>(
+        std::make_unique<ObservedAnswers>(io, observe::Server(), fleet_options(server, nullptr),
+                                          observe::Reach(), first_within, server.wants_json));
   }
   auto seed = reach(server, *server.url);
   if (!seed) return seed.error();
   observe::FleetOptions options = fleet_options(server, &*seed);
-  return std::unique_ptr<TopAnswers>(std::make_unique<ObservedAnswers>(
-      io, std::move(seed).value(), std::move(options), reach_node(server), first_within));
+  return std::unique_ptr<TopAnswers>(
+      std::make_unique<ObservedAnswers>(io, std::move(seed).value(), std::move(options),
+                                        reach_node(server), first_within, server.wants_json));
 }
 
 }  // namespace heatsink::app

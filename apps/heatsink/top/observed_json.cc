@@ -2,12 +2,12 @@
 #include "apps/heatsink/top/observed_json.h"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <limits>
 
+#include "apps/heatsink/top/observed_view.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/report/hotkeys_json.h"
 #include "heatsink/report/report.h"
@@ -16,20 +16,6 @@ namespace heatsink::app {
 namespace {
 
 namespace json = boost::json;
-
-std::string_view to_string(observe::SourceState state) {
-  switch (state) {
-    case observe::SourceState::kStarting:
-      return "starting";
-    case observe::SourceState::kRunning:
-      return "running";
-    case observe::SourceState::kFinished:
-      return "finished";
-    case observe::SourceState::kFailed:
-      break;
-  }
-  return "failed";
-}
 
 // A moment of the boot clock as UTC, by the wall clock at the report's.
 std::string utc(TimePoint moment, const report::Report& report, WallTime wall_at) {
@@ -77,12 +63,6 @@ void add_answers(const observe::KeyAnswers& answers, double reads_rate, json::ob
   if (answers.latency_p99) key["latency_p99_seconds"] = seconds(*answers.latency_p99);
 }
 
-double reads_rate(const detect::Verdict& verdict) {
-  const auto reads = static_cast<double>(verdict.count.reads);
-  const double all = reads + static_cast<double>(verdict.count.writes);
-  return all > 0 ? verdict.rate * reads / all : 0;
-}
-
 void add_rows(const observe::Observation& seen, json::array& keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     json::object& key = keys[i].as_object();
@@ -125,9 +105,8 @@ void add_nodes(const observe::Picture& picture, json::object& out) {
   out["nodes"] = std::move(nodes);
 }
 
-// That nothing is hot, and that there are no requests, is only known once something was seen.
-void withhold_verdict(const std::string& source, json::object& out) {
-  out["headline"] = "hot keys are not known yet: " + source + " is starting";
+void withhold_verdict(const observe::Observation& first, json::object& out) {
+  out["headline"] = not_known_yet(first);
   json::object& node = out["node"].as_object();
   for (const char* rate : {"requests_rate", "reads_rate", "writes_rate"}) node[rate] = nullptr;
 }
@@ -136,10 +115,8 @@ void withhold_verdict(const std::string& source, json::object& out) {
 
 std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
   const std::vector<observe::Observation>& seen = picture.sources;
-  json::value body = json::parse(report::hotkeys_json(seen.front().report, wall_at));
-  json::object& out = body.as_object();
-  if (seen.front().state == observe::SourceState::kStarting && !seen.front().has_shown())
-    withhold_verdict(seen.front().facts.name, out);
+  json::object out = report::hotkeys_object(seen.front().report, wall_at);
+  if (is_verdict_withheld(seen.front())) withhold_verdict(seen.front(), out);
   add_rows(seen.front(), out["keys"].as_array());
   json::array sources;
   for (const observe::Observation& each : seen) sources.push_back(source_object(each, wall_at));
@@ -152,7 +129,7 @@ std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
   const auto counted = std::ranges::find_if(
       seen, [](const observe::Observation& each) { return !each.slots.empty(); });
   if (counted != seen.end()) out["slots"] = slots_array(*counted);
-  return json::serialize(body);
+  return json::serialize(out);
 }
 
 }  // namespace heatsink::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sources saw, as the JSON that everybody reads.
+// Writes what sources saw of a server as JSON, for programs.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace heatsink::app {
 
 // The answer of /api/hotkeys with the rows of the first source, and the members that
 // docs/reference/http-api.md has of an observed server. One line. REQUIRES at least one source.
-// Through JSON also on the way to our own screen: so what is shown, recorded and printed by --json
-// is one thing. `wall_at`: the wall clock at the reports' moment.
+// observed_view() has the same values for the screen: a test compares them. `wall_at`: the wall
+// clock at the reports' moment.
 std::string observed_json(const observe::Picture& picture, WallTime wall_at);
 
 }  // namespace heatsink::app

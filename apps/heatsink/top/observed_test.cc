@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture and the JSON of a server that was observed.
+// The values, the screen and the JSON of a server that was observed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "apps/heatsink/top/csv.h"
+#include "apps/heatsink/top/explain_key.h"
 #include "apps/heatsink/top/observed_json.h"
+#include "apps/heatsink/top/observed_view.h"
 #include "apps/heatsink/top/screen.h"
 #include "heatsink/report/report.h"
 
@@ -169,6 +173,89 @@ TEST(TopObserved, ThePictureTellsPriceAndConfidenceAndNothingOfCopies) {
   EXPECT_THAT(picture, HasSubstr("with 95 %"));
   EXPECT_THAT(picture, Not(HasSubstr("LOAD TAKEN OFF")));
   EXPECT_THAT(picture, Not(HasSubstr("coherence")));
+}
+
+// Everything that is known of a view, as people and programs get it.
+std::string shown(const HotkeysView& view) {
+  TopModel model("db7:6379", seconds(1));
+  model.observed = true;
+  model.answered(view);
+  std::string out = csv_block(model.rows(), "T");
+  for (const KeyView& key : view.keys) out += explain_json(view, {key.raw_name, key.db});
+  if (!view.keys.empty()) model.open_key = OpenKey{view.keys.front()};
+  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots, Page::kSources}) {
+    model.choices.page = page;
+    out += draw_top(model, {200, 60}, TimePoint(seconds(9))).text();
+  }
+  return out;
+}
+
+observe::Picture full_picture() {
+  observe::Observation first = seen();
+  first.report.window = seconds(10);
+  first.report.hot_means = "at least 3000/s\n(detection.hot-qps)";
+  first.report.hot = 3000;
+  first.report.warm = std::numeric_limits<double>::infinity();
+  first.report.absent_max = 12.5;
+  report::KeyReport& hot = first.report.keys[0];
+  hot.verdict.count.writes = 7;
+  hot.verdict.count.bytes = 4200;
+  hot.verdict.count.commands = {{"GET", 39, 41}};
+  hot.verdict.count.clients = {{"10.0.0.7", 30, 30}, {"\x1b", 1, 2}};
+  hot.verdict.measure.window = seconds(10);
+  hot.verdict.since = first.report.at - Millis(41'500);
+  hot.verdict.reason = "5000/s >= hot-qps 3000";
+  hot.reply_bytes = Bytes{71};
+  report::KeyReport bytes = hot;
+  bytes.verdict.count.key = "by:bytes";
+  bytes.verdict.measure.dimension = detect::Dimension::kBytes;
+  bytes.verdict.temperature = detect::Temperature::kWarm;
+  first.report.keys.push_back(bytes);
+  observe::KeyDetails details;
+  details.type = "hash";
+  details.encoding = "listpack";
+  details.memory_bytes = 184;
+  details.ttl = seconds(5);
+  first.details = {details, std::nullopt};
+  observe::KeyAnswers answers;
+  answers.absent_share = 0.1;
+  answers.latency_mean = Millis(1);
+  answers.latency_p99 = Millis(4);
+  first.answers = {answers, std::nullopt};
+  first.node_of_row = {"db7:1", "db7:2"};
+  first.slots = {{.slot = 7, .keys = 61, .cpu_share = kUnknown, .bytes_rate = 9, .node = "db7:1"}};
+  first.note = "a note\nof two lines";
+  first.progress = 0.25;
+  observe::Observation second = seen();
+  second.facts.name = "lfu";
+  second.progress = -1;
+  observe::Picture picture;
+  picture.sources = {first, second};
+  picture.is_cluster = true;
+  picture.nodes = {{.name = "db7:1", .is_up = true, .is_watched = true, .load = {}, .trouble = ""},
+                   {.name = "db7:2", .trouble = "refused\n"}};
+  return picture;
+}
+
+TEST(TopObserved, TheScreenAndTheJsonSayTheSame) {
+  observe::Picture picture = full_picture();
+  const std::string direct = shown(observed_view(picture));
+  EXPECT_THAT(direct, HasSubstr("listpack"));
+  EXPECT_THAT(direct, HasSubstr("of two lines"));
+  EXPECT_EQ(direct, shown(parse_hotkeys(observed_json(picture, WallTime())).value()));
+  picture.is_cluster = false;
+  EXPECT_EQ(shown(observed_view(picture)),
+            shown(parse_hotkeys(observed_json(picture, WallTime())).value()));
+}
+
+TEST(TopObserved, BeforeAnythingWasSeenTheScreenSaysWhatTheJsonSays) {
+  observe::Picture picture;
+  picture.sources = {seen()};
+  picture.sources[0].state = observe::SourceState::kStarting;
+  picture.sources[0].report = {};
+  const HotkeysView view = observed_view(picture);
+  EXPECT_TRUE(view.only_begins());
+  EXPECT_EQ(shown(view), shown(parse_hotkeys(observed_json(picture, WallTime())).value()));
 }
 
 }  // namespace

@@ -109,7 +109,9 @@ class TopSession {
       answers_ = http_answers(io_, options_.admin, options_.token, timeout);
       return true;
     }
-    auto answers = observed_answers(io_, *options_.server, first_within());
+    ObservedServer server = *options_.server;
+    server.wants_json = options_.json || recording_.has_value();
+    auto answers = observed_answers(io_, server, first_within());
     if (answers) {
       answers_ = std::move(answers).value();
       return true;
@@ -182,8 +184,8 @@ class TopSession {
   void poll() {
     poll_timer_.expires_after(options_.interval);
     answers_->look_closer(closer_look());
-    answers_->ask([this](const Result<std::string>& body) {
-      polled(body);
+    answers_->ask([this](Result<TopAnswer> answer) {
+      polled(std::move(answer));
       if (options_.once || (answers_->finished() && !terminal_)) return io_.stop();
       poll_timer_.async_wait([this](auto error) {
         if (!error) poll();
@@ -198,21 +200,19 @@ class TopSession {
     return CloserLook{open->key.raw_name, open->key.db};
   }
 
-  void polled(const Result<std::string>& body) {
-    if (body) record(*body);
+  void polled(Result<TopAnswer> answer) {
+    if (answer) record(answer->json);
     if (model_.choices.paused) return;
-    if (!body) {
-      model_.failed(body.error().message, BootClock::now());
-    } else if (auto view = parse_hotkeys(*body)) {
-      model_.answered(std::move(view).value());
+    if (answer) {
+      model_.answered(std::move(answer->view));
     } else {
-      model_.failed(view.error().message, BootClock::now());
+      model_.failed(answer.error().message, BootClock::now());
     }
     if (!model_.problem.empty() && (for_programs() || options_.once)) {
       std::cerr << "heatsink top: no answer from " << model_.asked() << ": "
                 << tui::safe_text(model_.problem) << std::endl;
     } else if (options_.json) {
-      print(json_line(*body) + "\n");
+      print(json_line(answer->json) + "\n");
     } else if (options_.csv) {
       print(
           csv_block(model_.rows(), csv_time(std::chrono::system_clock::now()), options_.csv_text));

@@ -141,24 +141,14 @@ SlotView read_slot(Members members) {
   return out;
 }
 
-// The counts are of the window since the key is tracked, so only their proportions are comparable
-// with a rate of accesses; where something else is counted they are all that is known.
 void read_parts(Members& members, KeyView& key) {
-  double reads = 0, writes = 0, hits = 0, bytes = 0;
-  members.read("reads", reads);
-  members.read("writes", writes);
-  members.read("hits", hits);
-  members.read("bytes", bytes);
+  AccessCounts counts;
+  members.read("reads", counts.reads);
+  members.read("writes", counts.writes);
+  members.read("hits", counts.hits);
+  members.read("bytes", counts.bytes);
   members.read("window_seconds", key.window);
-  const double all = reads + writes;
-  const double seconds = std::chrono::duration<double>(key.window).count();
-  if (!(all > 0) || !(seconds > 0)) return;
-  const double rate = key.dimension == "requests" ? key.rate : all / seconds;
-  key.reads_rate = rate * reads / all;
-  key.writes_rate = rate * writes / all;
-  key.hits_rate = rate * hits / all;
-  key.misses_rate = rate * std::max(reads - hits, 0.0) / all;
-  key.bytes_rate = key.dimension == "bytes" ? key.rate : rate * bytes / all;
+  set_rates(key, counts);
 }
 
 void read_tallies(Members& members, std::string_view name, std::vector<TallyView>& out,
@@ -259,17 +249,6 @@ SourceView read_source(Members members) {
   return source;
 }
 
-// Nobody stands before an observed server: there are no hits, which is not the same as none.
-void forget_hits(HotkeysView& view) {
-  NodeView& node = view.node;
-  node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
-  for (KeyView& key : view.keys) {
-    key.hits_rate = key.hit_ratio = kUnknown;
-    key.misses_rate = key.absent_rate;
-    if (key.bytes_rate == 0) key.bytes_rate = kUnknown;  // whoever sees bytes sees some
-  }
-}
-
 // A list that not every answer has.
 template <typename T>
 void read_list(const json::object& document, std::string_view name, std::size_t items_max,
@@ -303,6 +282,28 @@ void read_sources(const json::object& document, HotkeysView& view, std::optional
 }
 
 }  // namespace
+
+void set_rates(KeyView& key, const AccessCounts& counts) {
+  const double all = counts.reads + counts.writes;
+  const double seconds = std::chrono::duration<double>(key.window).count();
+  if (!(all > 0) || !(seconds > 0)) return;
+  const double rate = key.dimension == "requests" ? key.rate : all / seconds;
+  key.reads_rate = rate * counts.reads / all;
+  key.writes_rate = rate * counts.writes / all;
+  key.hits_rate = rate * counts.hits / all;
+  key.misses_rate = rate * std::max(counts.reads - counts.hits, 0.0) / all;
+  key.bytes_rate = key.dimension == "bytes" ? key.rate : rate * counts.bytes / all;
+}
+
+void forget_hits(HotkeysView& view) {
+  NodeView& node = view.node;
+  node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
+  for (KeyView& key : view.keys) {
+    key.hits_rate = key.hit_ratio = kUnknown;
+    key.misses_rate = key.absent_rate;
+    if (key.bytes_rate == 0) key.bytes_rate = kUnknown;  // whoever sees bytes sees some
+  }
+}
 
 Result<HotkeysView> parse_hotkeys(std::string_view text) {
   const Result<json::value> document = parse(text);

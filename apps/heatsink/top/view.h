@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GET /api/hotkeys told (docs/reference/http-api.md), as plain values.
+// What is known of a node and its hot keys (docs/reference/http-api.md), as plain values.
 #pragma once
 
 #include <cmath>
@@ -129,6 +129,18 @@ struct HotkeysView {
     return !sources.empty() && sources.front().state == "starting" && keys.empty();
   }
 };
+
+// How often a key was accessed in its window.
+struct AccessCounts {
+  double reads = 0, writes = 0, hits = 0;
+  double bytes = 0;  // of requests and replies
+};
+// The rates of `key` that follow from what was counted. REQUIRES its rate, dimension and window.
+// The counts are of the window since the key is tracked, so only their proportions are comparable
+// with a rate of accesses; where something else is counted they are all that is known.
+void set_rates(KeyView& key, const AccessCounts& counts);
+// There is no proxy before an observed server: hits are not known, which is not the same as none.
+void forget_hits(HotkeysView& view);
 
 // Whoever answers on that port may answer anything: past kAnswerBytesMax, kAnswerDepthMax or
 // kKeysShownMax, without a member, or with one of another type: kProtocol, and the sentence names

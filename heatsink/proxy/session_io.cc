@@ -21,8 +21,7 @@ Session::Session(Worker& worker, std::uint64_t id, net::Stream socket, std::stri
       address_(worker.shared().client_names.enter(peer, worker.loop().now())),
       socket_(std::move(socket)),
       memory_(worker.shared().memory),
-      copy_reads_(worker.parts(), context(), worker.shared().limits ? &limiting_ : nullptr),
-      limiting_(worker.parts(), context(), copy_reads_) {
+      reliefs_(worker.parts(), context()) {
   become(fresh_user());
 }
 
@@ -286,8 +285,7 @@ void Session::close() {
   again_.clear();
   waiting_.reset();
   memory_.note(0);
-  worker_.loop().cancel(std::exchange(barrier_timer_, 0));
-  limiting_.close();
+  reliefs_.close();
   if (private_) give_back(false);
   if (in_flight() == 0) worker_.bury(*this);
 }

@@ -198,10 +198,6 @@ void Session::renew_proof(const Request& request, const Right& right) {
   private_->send(request.raw, std::move(pending));
 }
 
-void Session::resume_if(Awaited what) {
-  if (!closed_ && stall_ == what) worker_.resume_later(*this);
-}
-
 // The server must not run a transaction of which a command is missing. It is told one that it does
 // not know, and then answers EXEC as it does whenever it has refused to queue a command.
 void Session::spoil_transaction() { private_->send_own({"HEATSINK", "LIMITED"}); }
@@ -260,12 +256,6 @@ void Session::release_hold() {
   if (throttled_) worker_.resume_later(*this);
 }
 
-void Session::answer(std::shared_ptr<const FillAnswer> answer) {
-  if (closed_ || stall_ != Awaited::kFill || waiting_ == nullptr) return;
-  waiting_->waited().answer = std::move(answer);
-  worker_.resume_later(*this);
-}
-
 // A request too big to be buffered: it goes to a private connection as it comes. Its keys are taken
 // from the arguments that have come; if they may stand behind those, it counts as touching any key.
 Session::Step Session::begin_oversized(Request& request) {
@@ -287,7 +277,7 @@ Session::Step Session::begin_oversized(Request& request) {
   } else if (in_multi_ && transaction_failed()) {
     step = reply_error(transaction_refusal_);
   } else if (const Outcome admitted =
-                 keys_known ? limiting_.admit_oversized(request) : Outcome::kPass;
+                 keys_known ? reliefs_.departs_in_part(request) : Outcome::kPass;
              admitted != Outcome::kPass) {
     step = step_of(admitted);
   } else {
@@ -295,7 +285,7 @@ Session::Step Session::begin_oversized(Request& request) {
     if (lane == nullptr) step = no_lane(request, step);
   }
   if (step == Step::kStall) return step;
-  limiting_.ended(lane != nullptr);
+  reliefs_.ended(lane != nullptr);
   mode_ = lane == nullptr ? Mode::kDiscarding : Mode::kStreaming;
   if (lane == nullptr) return step;
   if (input_ended_) worker_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes

@@ -82,7 +82,6 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
 
   Copies& copies() { return copies_; }
   Proofs& proofs() { return proofs_; }
-  Coalescing* coalescing() { return coalescing_.get(); }  // null: no rule asks for it
 
   void on_filled(const std::shared_ptr<const FillAnswer>& answer);  // posted by the keeper
 
@@ -181,7 +180,7 @@ class Worker final : public Upstream::Host, private TlsDoor::House, private Sing
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
-  std::unique_ptr<Coalescing> coalescing_;
+  std::unique_ptr<Coalescing> coalescing_;  // null: no rule asks for it
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;

@@ -70,7 +70,7 @@ bool CoalescedWrite::add(const Part& part) {
   if (kind_ == CoalesceKind::kSet) requests_.clear();
   requests_.append(part.request);
   sum_ = sum;
-  parts_.push_back({part.session, part.ticket, part.amount,
+  parts_.push_back({part.client, part.ticket, part.amount,
                     static_cast<std::uint32_t>(part.request.size()), part.silent});
   return true;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heatsink/base/byte_buffer.h"
+#include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/resp/resp.h"
@@ -18,6 +19,21 @@
 namespace heatsink::proxy {
 
 class Requester;
+
+// A client whose write waits with those of others. It is told by one of these calls what has become
+// of it; it lives until then.
+class GatheredWriter {
+ public:
+  // `wire` is empty if the client wants no reply.
+  virtual void answered(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) = 0;
+  // `silent` as in CoalescedWrite::Part.
+  virtual void lost(ReplyQueue::Ticket ticket, bool silent, const std::string& reason) = 0;
+  // Its write is sent by itself after all. The result is whom the reply is for.
+  virtual Requester& leaves() = 0;
+
+ protected:
+  ~GatheredWriter() = default;
+};
 
 // Of two SETs at the same time the later one counts; additions of one sign make a sum. Additions of
 // both signs do not: what each is told must be a number that the key could have had, and with one
@@ -52,7 +68,7 @@ class CoalescedWrite {
 
   // The write of one client.
   struct Part {
-    Requester* session;
+    GatheredWriter* client;
     ReplyQueue::Ticket ticket;  // of its reply
     std::int64_t amount;
     std::string_view request;  // in wire form
@@ -73,9 +89,9 @@ class CoalescedWrite {
   // differ in nothing that an error could be about.
   bool separate_after_error() const { return kind_ != CoalesceKind::kSet && size() > 1; }
 
-  // Whose write it is, and whether he wants a reply.
+  // Whose write it is, and whether that client wants a reply.
   struct Writer {
-    Requester& session;
+    GatheredWriter& client;
     ReplyQueue::Ticket ticket;
     bool silent;
   };
@@ -90,9 +106,9 @@ class CoalescedWrite {
 
  private:
   struct Kept {
-    Writer writer() const { return {*session, ticket, silent}; }
+    Writer writer() const { return {*client, ticket, silent}; }
 
-    Requester* session;
+    GatheredWriter* client;
     ReplyQueue::Ticket ticket;
     std::int64_t amount;
     std::uint32_t bytes;  // of its request in requests_

@@ -8,8 +8,9 @@ namespace {
 
 using Args = std::vector<std::string_view>;
 
-Requester* client(std::uintptr_t number) {
-  return reinterpret_cast<Requester*>(number * 64);  // NOLINT(performance-no-int-to-ptr): a name
+GatheredWriter* client(std::uintptr_t number) {
+  return reinterpret_cast<GatheredWriter*>(number *
+                                           64);  // NOLINT(performance-no-int-to-ptr): a name
 }
 
 std::optional<CoalesceKind> kind_of(std::string_view command, const Args& args) {

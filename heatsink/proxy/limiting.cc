@@ -10,10 +10,12 @@ namespace heatsink::proxy {
 
 using Word = Admission::Answer::Word;
 
-Limiting::Limiting(const WorkerParts& parts, const ReliefContext& client, CopyReads& reads)
+Limiting::Limiting(const WorkerParts& parts, const ReliefContext& client, const CopyLookup& lookup,
+                   StaleReads& stale)
     : parts_(parts),
       client_(client),
-      reads_(reads),
+      lookup_(lookup),
+      stale_(stale),
       admission_(parts.shared.limits ? std::make_unique<Admission>(*parts.shared.limits)
                                      : nullptr) {}
 
@@ -22,15 +24,9 @@ void Limiting::close() {
   admission_.reset();
 }
 
-Outcome Limiting::look(Request& request) {
-  return parts_.shared.limits->has_hits() ? ask(request, Door::kLocal) : Outcome::kPass;
-}
+bool Limiting::counts_hits() const { return parts_.shared.limits->has_hits(); }
 
-Outcome Limiting::admit(Request& request) {
-  return is_on() ? ask(request, Door::kUpstream) : Outcome::kPass;
-}
-
-Outcome Limiting::admit_oversized(Request& request) {
+Outcome Limiting::departs_in_part(Request& request) {
   if (!is_on() || admission_->has_passed(Door::kUpstream)) return Outcome::kPass;
   return ask_for(request, keys_of(request), Door::kUpstream);
 }
@@ -63,12 +59,12 @@ Outcome Limiting::ask_for(Request& request, std::span<const AskedKey> keys, Door
   switch (answer.word) {
     case Word::kGo:
       return Outcome::kPass;
-    // One at a time of each client, in the order in which they asked: so nobody is served before
-    // others who came earlier, however many commands he has sent.
+    // One at a time of each client, in the order in which they asked: however many commands a
+    // client has sent, it is not served before others that came earlier.
     case Word::kWait:
       parts_.shared.limits->count(*answer.limit, LimitOutcome::kDelayed, answer.key->hash,
                                   parts_.loop.now());
-      return wait_for(answer.wait);
+      return wait_for(request, answer.wait);
     case Word::kRefused:
       break;
   }
@@ -91,9 +87,9 @@ std::span<const AskedKey> Limiting::keys_of(const Request& request) {
 
 // ---- waiting
 
-Outcome Limiting::wait_for(Nanos time) {
+Outcome Limiting::wait_for(Request& request, Nanos time) {
   turn_timer_ = parts_.loop.call_after(time, [this] { turn_came(); });
-  client_.session.await(Awaited::kTurn);
+  client_.session.hold(request, *this);
   return Outcome::kWaits;
 }
 
@@ -104,7 +100,7 @@ void Limiting::turn_came() {
   } else {
     admission_->turn_came();
   }
-  client_.session.resume_if(Awaited::kTurn);
+  client_.session.let_go(*this);
 }
 
 // ---- refused
@@ -115,7 +111,8 @@ Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
   Limits& limits = *parts_.shared.limits;
   RuleLimit& limit = *answer.limit;
   const AskedKey refused = *answer.key;
-  if (limit.terms().over == LimitTerms::Over::kStale && reads_.serve_stale(request)) {
+  if (limit.terms().over == LimitTerms::Over::kStale &&
+      stale_.refused(request) == Outcome::kAnswered) {
     limits.count(limit, LimitOutcome::kStale, refused.hash, request.now);
     return Outcome::kAnswered;
   }
@@ -123,7 +120,7 @@ Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
   if (may_hold && refusals_.must_wait(request.is_last)) {
     admission_->end();
     parts_.count(Count::kRefusalsHeld);
-    return wait_for(parts_.shared.options.refusal_delay);
+    return wait_for(request, parts_.shared.options.refusal_delay);
   }
   refusals_.refused();
   limits.count(limit, LimitOutcome::kRejected, refused.hash, request.now);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heatsink/proxy/route.h"
 #include "heatsink/resp/command_table.h"
 
 namespace heatsink::proxy {
@@ -85,6 +86,15 @@ TEST(LocalReads, TheHashTellsReadsApart) {
   EXPECT_NE(hash(1, {"a", "b"}), hash(1, {"ab"}));
   EXPECT_NE(hash(1, {"a"}), hash(2, {"a"}));
   EXPECT_NE(hash(1, {}), hash_read({6}, {1, {}}).value);
+}
+
+// A read that no copy answers goes on as any other command, and needs no connection of its own.
+TEST(LocalReads, EachMayTravelOnASharedConnection) {
+  for (const LocalRead& read : local_reads()) {
+    const resp::Command* command = table().find_name(read.name);
+    ASSERT_NE(command, nullptr) << read.name;
+    EXPECT_EQ(route_of(*command), Route::kShared) << read.name;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One way to spare the server a request: it may answer it, hold it, or pass it on.
+// One way to spare the server a request: a relief answers it, holds it, or passes it on.
+// How to add one: docs/design/reliefs.md
 #pragma once
 
 #include <cstdint>
@@ -8,37 +9,86 @@
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/proofs.h"
+#include "heatsink/proxy/reply_queue.h"
 #include "heatsink/proxy/request.h"
 
 namespace heatsink::proxy {
 
+class Requester;
+
 // What has become of a request that a relief has looked at.
 enum class Outcome : std::uint8_t {
   kPass,      // it goes on: to the next relief, or to the server
-  kAnswered,  // its reply stands in the client's queue
-  kWaits,     // it is looked at again, from the first relief on, when what it awaits is there
+  kAnswered,  // its reply is in the client's queue, or is promised (ReliefClient::sent)
+  kWaits,     // the chain looks at it again, from the first relief on
+};
+
+// What each relief is: one object per client, a member of its ReliefChain, on the worker's thread.
+// It has one or both of
+//   Outcome arrives(Request&)  it is not known yet where the request goes: may answer
+//   Outcome departs(Request&)  the request is about to be sent to a server: may refuse or gather
+// and is asked about a request again each time that the request has waited.
+//
+// Only the address of this base is used: it tells which relief holds a request.
+class Relief {
+ public:
+  Relief(const Relief&) = delete;
+
+ protected:
+  Relief() = default;
+  ~Relief() = default;
 };
 
 // What a relief may do to the client whose request it looks at: a session, or a played one in
 // tests. What it may see is in ClientState and ClientTraffic.
 class ReliefClient {
  public:
-  virtual void serve(std::string_view reply) = 0;  // behind all that is owed
-  virtual void await(Awaited what) = 0;            // the outcome is kWaits
-  // Likewise, until all invalidations caused so far have been processed.
-  virtual void await_barrier(Request& request, Awaited what) = 0;
-  virtual void resume_if(Awaited what) = 0;  // it may be there now, if that is what is awaited
-  // A command of it was refused here: EXEC will say so.
+  // ---- kAnswered
+
+  // The whole reply, in wire form: the client gets it behind all that it is owed, or not at all
+  // after CLIENT REPLY OFF. Copies the bytes. At most once per request.
+  virtual void serve(std::string_view reply) = 0;
+
+  // ---- kWaits
+
+  // Until let_go(). Keeps the request's bytes; what is behind it is not looked at.
+  virtual void hold(Request& request, const Relief& by) = 0;
+  // The client's request, if this relief holds it. Null: it has been let go, or the client has
+  // left.
+  virtual Request* held_by(const Relief& relief) = 0;
+  // The request is looked at again before this turn ends. No effect if `by` does not hold it.
+  virtual void let_go(const Relief& by) = 0;
+  // Until nothing of the client is in flight: what comes now must not overtake it.
+  virtual void hold_until_drained() = 0;
+
+  // ---- kAnswered, by a reply that comes later (`may_share next_reply sent`)
+
+  // The request needs no connection of the client's own.
+  virtual bool may_share() const = 0;
+  // What the next request is to be answered by: a reply with this ticket, or none.
+  struct NextReply {
+    ReplyQueue::Ticket ticket = ReplyQueue::kNone;
+    bool silent = false;
+  };
+  virtual NextReply next_reply() const = 0;
+  // The relief sends the request, and it counts as in flight until requester() has had one
+  // reply_done() or reply_lost() with the ticket of next_reply().
+  virtual void sent(const Request& request) = 0;
+  virtual Requester& requester() = 0;
+
+  // ---- Beside all that
+
+  // A command inside MULTI was refused here: the server must refuse EXEC. REQUIRES in_multi_.
   virtual void spoil_transaction() = 0;
-  // Once more beside the hits, on the client's own connection if that is free; nobody is shown the
-  // answer.
+  // Asks the server once more whether the user may do this, on the client's own connection if that
+  // is free. The client is not shown the answer.
   virtual void renew_proof(const Request& request, const Right& right) = 0;
 
  protected:
   ~ReliefClient() = default;
 };
 
-// The client that a relief belongs to.
+// The client that a relief belongs to. All outlive the relief.
 struct ReliefContext {
   std::uint64_t id;
   std::uint32_t address;  // its number in ClientNames

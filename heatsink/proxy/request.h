@@ -24,6 +24,8 @@
 
 namespace heatsink::proxy {
 
+class Relief;
+
 inline constexpr CommandFacts kUnknownCommand{};
 
 // What a request, or the one behind it, waits for.
@@ -33,10 +35,7 @@ enum class Awaited : std::uint8_t {
   kAnswer,   // likewise; but what comes next may go on another connection
   kPrivate,  // until its private connection is ready
   kShared,   // until the shared connection is ready
-  kFill,     // until the local copy is there
-  kProof,    // until the copies are proven again
-  kTurn,     // until the limit of its keys lets it through
-  kBarrier,  // likewise, or until its time is over: the client's own BARRIER
+  kRelief,   // until the relief that holds it lets it go
 };
 
 // A request is parsed once. Most are answered or sent at once, and then their arguments are views
@@ -99,6 +98,7 @@ struct Request {
     // Why it has no connection: its own one failed meanwhile, or the server refused its database.
     std::string lane_error, db_error;
     std::string refusal;  // the answer to it for the lack of one
+    const Relief* held_by = nullptr;
     // A read: since when it waits for a copy, and what has come.
     TimePoint fill_wanted_at{};
     std::shared_ptr<const FillAnswer> answer;

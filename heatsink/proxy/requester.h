@@ -17,9 +17,9 @@ namespace heatsink::proxy {
 struct Pending;
 class Upstream;
 
-// A session, to Upstream, Upstreams and Coalescing; a played one in tests. One worker's
-// thread. It outlives what it has in flight: each request with a requester ends with exactly one
-// reply_done(), reply_lost(), coalesced() or coalesced_lost().
+// A session, to Upstream, Upstreams and Gathering; a played one in tests. One worker's thread. It
+// outlives what it has in flight: each request with a requester ends with exactly one reply_done()
+// or reply_lost().
 class Requester : public HeldClient {
  public:
   // A part of the reply with this ticket.
@@ -54,11 +54,6 @@ class Requester : public HeldClient {
   virtual void private_ready() = 0;
   virtual std::unique_ptr<Upstream> private_failed(const std::string& reason) = 0;
   virtual void go_on() = 0;  // it may have room again
-
-  // Of a write that was gathered with those of others. `wire` is empty if no reply is wanted.
-  virtual void coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) = 0;
-  virtual void coalesced_lost(Pending& pending, const std::string& reason) = 0;
-  virtual void leaves_coalescing() = 0;  // it goes on a connection like any other
 
  protected:
   ~Requester() = default;

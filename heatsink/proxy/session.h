@@ -24,16 +24,14 @@
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/client_transport.h"
-#include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/command_facts.h"
-#include "heatsink/proxy/copy_reads.h"
-#include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/oversized_request.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/relief.h"
+#include "heatsink/proxy/relief_chain.h"
 #include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/proxy/request.h"
@@ -84,7 +82,7 @@ class Session final : public ClientTransport::Listener,
     return sizeof(*this) + buffer_bytes() + connection;
   }
 
-  // Requester (session_replies.cc, session_waiting.cc, session_lanes.cc, session_coalesce.cc).
+  // Requester (session_replies.cc, session_waiting.cc, session_lanes.cc).
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
@@ -104,9 +102,6 @@ class Session final : public ClientTransport::Listener,
   void private_ready() override;
   std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
   void go_on() override;
-  void coalesced(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) override;
-  void coalesced_lost(Pending& pending, const std::string& reason) override;
-  void leaves_coalescing() override { --coalescing_; }
 
   // Whether nothing of it is bound to its worker (session_move.cc): nothing in flight, no private
   // connection, no request or reply that waits, no timer.
@@ -120,8 +115,8 @@ class Session final : public ClientTransport::Listener,
   void server_left();     // its connections are lost, and it cannot be reached
   void shared_settled();  // the shared connection it waited for is ready, or known to be down
   void release_hold();
-  void answer(std::shared_ptr<const FillAnswer> answer);
-  void barrier_passed(std::uint64_t ticket);  // session_barrier.cc
+  void answer(std::shared_ptr<const FillAnswer> answer) { reliefs_.filled(std::move(answer)); }
+  void barrier_passed(std::uint64_t ticket) { reliefs_.barrier_passed(ticket); }
 
  private:
   enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
@@ -238,27 +233,20 @@ class Session final : public ClientTransport::Listener,
   void put_back_answered(bool ok, std::string_view error);
   void not_put_back(std::string_view why);
 
-  // session_barrier.cc
-  static bool is_ours(const Request& request);
-  Step run_ours(Request& request);
-  Step run_barrier(Request& request);
-  void barrier_late(std::uint64_t ticket);
-  bool awaits_barrier(std::uint64_t ticket) const;
-  bool waits() const;
-
-  // ReliefClient
+  // ReliefClient (session_reliefs.cc, session_lanes.cc, session_replies.cc)
   void serve(std::string_view wire) override;
-  void await(Awaited what) override { stall(what); }
-  void resume_if(Awaited what) override;
+  void hold(Request& request, const Relief& by) override;
+  Request* held_by(const Relief& relief) override;
+  void let_go(const Relief& by) override;
+  void hold_until_drained() override;
+  bool may_share() const override;
+  NextReply next_reply() const override;
+  void sent(const Request& request) override;
+  Requester& requester() override { return *this; }
   void spoil_transaction() override;
-  void await_barrier(Request& request, Awaited what) override;
   void renew_proof(const Request& request, const Right& right) override;
 
-  // session_coalesce.cc
-  std::optional<Step> try_coalesce(Request& request);
-  std::optional<Coalescible> may_coalesce(const Request& request) const;
-  std::optional<Step> coalesce(Request& request, const Coalescible& write);
-  void note_coalesced(const Request& request);
+  bool waits() const;  // session_reliefs.cc
 
   // session_lanes.cc
   Upstream* lane_for(Request& request, bool own_lane, Step& step);
@@ -369,17 +357,12 @@ class Session final : public ClientTransport::Listener,
   std::uint64_t owed_ = 0;  // to this client, of Pending::expected
   // Of reads one may be on its way at first, 128 short ones later; of other commands more.
   ReplyGuess reads_{1024 * 1024, 8 * 1024}, others_{8 * 1024, 512};
-  std::uint64_t coalescing_ = 0;   // of those in flight, gathered with other clients' writes
-  Coalescer::Line coalescing_in_;  // of the latest
 
   std::unique_ptr<Upstream> private_;
 
   ReplyQueue replies_;
-  std::deque<Again> again_;        // of tickets in replies_, in their order
-  std::uint64_t last_ticket_ = 0;  // of Request::Waited::ticket
-  net::TimerId barrier_timer_ = 0;
-  CopyReads copy_reads_;
-  Limiting limiting_;
+  std::deque<Again> again_;  // of tickets in replies_, in their order
+  ReliefChain reliefs_;
   std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
   struct Offered {
     std::unique_ptr<Wait> wait;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of one request: served locally, sent on a lane, or handled here.
+// What becomes of one request: a relief answers it, it is sent on a lane, or it is handled here.
 #include <algorithm>
 #include <utility>
 
@@ -34,25 +34,15 @@ Session::Step Session::dispatch(Request& request) {
       request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
   request.route = request.facts->route;
   if (request.facts->uses_scripts) ran_script_at_ = request.now;
-  if (!limiting_.is_on()) return carry_out(request);
+  if (mode_ == Mode::kRaw) return dispatch_raw(request);
   const std::uint64_t sent_before = traffic_.sent;
-  const bool may_be_hit = mode_ != Mode::kRaw && copy_reads_.applies(request);
-  const Outcome outcome = may_be_hit ? limiting_.look(request) : Outcome::kPass;
+  const Outcome outcome = reliefs_.arrives(request);
   const Step step = outcome == Outcome::kPass ? carry_out(request) : step_of(outcome);
-  if (step == Step::kDone) limiting_.ended(traffic_.sent != sent_before);
+  if (step == Step::kDone) reliefs_.ended(traffic_.sent != sent_before);
   return step;
 }
 
 Session::Step Session::carry_out(Request& request) {
-  if (parts_.coalescing != nullptr) {
-    if (const std::optional<Step> step = try_coalesce(request)) return *step;
-  }
-  if (mode_ == Mode::kRaw) return dispatch_raw(request);
-  if (request.command == nullptr && is_ours(request)) return run_ours(request);
-  if (copy_reads_.applies(request)) {
-    const Outcome outcome = copy_reads_.look(request);
-    return outcome == Outcome::kPass ? forward(request, false) : step_of(outcome);
-  }
   const bool refused = request.command == nullptr || !request.has_right_arity();
   // It will change nothing; but a refused EXEC ends its transaction.
   const bool ends = in_multi_ && request.route == Route::kExec;
@@ -142,8 +132,8 @@ Session::Step Session::dispatch_raw(Request& request) {
 
 Session::Step Session::forward(Request& request, bool own_lane, PendingKind kind,
                                std::uint32_t number) {
-  const Outcome admitted = limiting_.admit(request);
-  if (admitted != Outcome::kPass) return step_of(admitted);
+  const Outcome outcome = reliefs_.departs(request);
+  if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
   if (!own_lane) expect_reply(request);
   const bool own = own_lane || user_ == User::kOther || is_too_long_to_share(request);

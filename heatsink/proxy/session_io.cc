@@ -23,8 +23,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
       address_(parts.shared.client_names.enter(peer, parts.loop.now())),
       client_(client),
       memory_(parts.shared.memory),
-      copy_reads_(parts, context(), parts.shared.limits ? &limiting_ : nullptr),
-      limiting_(parts, context(), copy_reads_) {
+      reliefs_(parts, context()) {
   become(fresh_user());
 }
 
@@ -39,8 +38,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
       memory_(parts.shared.memory),
       reads_(before.reads),
       others_(before.others),
-      copy_reads_(parts, context(), parts.shared.limits ? &limiting_ : nullptr),
-      limiting_(parts, context(), copy_reads_) {
+      reliefs_(parts, context()) {
   traffic_.told(before.told_at);
   set_request_limits();
 }
@@ -65,7 +63,6 @@ Session::User Session::fresh_user() const {
 
 Session::~Session() {
   if (moved_out_) return;
-  parts_.loop.cancel(barrier_timer_);
   parts_.shared.client_names.leave(address_, parts_.loop.now());
 }
 
@@ -171,8 +168,8 @@ std::size_t Session::serve_run(std::string_view bytes, TimePoint now) {
                         in_flight() == 0 && replies_.empty() && !reply_off_ && !reply_skip_ &&
                         debugger_ == Debugger::kOff;
   const CommandFacts* const get = parts_.commands.get();
-  if (!is_plain || get == nullptr || limiting_.is_on()) return 0;
-  return copy_reads_.serve_run(bytes, *get, now, kept_at_most(4), client_.output()).bytes;
+  if (!is_plain || get == nullptr) return 0;
+  return reliefs_.serve_run(bytes, *get, now, kept_at_most(4), client_.output());
 }
 
 bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {
@@ -298,8 +295,7 @@ void Session::close() {
   again_.clear();
   waiting_.reset();
   memory_.note(0);
-  parts_.loop.cancel(std::exchange(barrier_timer_, 0));
-  limiting_.close();
+  reliefs_.close();
   if (private_) give_back(false);
   if (in_flight() == 0) host_.bury(*this);
 }

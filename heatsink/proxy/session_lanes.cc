@@ -197,10 +197,6 @@ void Session::renew_proof(const Request& request, const Right& right) {
   private_->send(request.raw, std::move(pending));
 }
 
-void Session::resume_if(Awaited what) {
-  if (!closed_ && stall_ == what) resume_later();
-}
-
 // The server must not run a transaction of which a command is missing. It is told one that it does
 // not know, and then answers EXEC as it does whenever it has refused to queue a command.
 void Session::spoil_transaction() { private_->send_own({"HEATSINK", "LIMITED"}); }
@@ -257,12 +253,6 @@ void Session::release_hold() {
   if (closed_ || traffic_.holds == 0 || --traffic_.holds > 0) return;
   flush_later();
   if (throttled_) resume_later();
-}
-
-void Session::answer(std::shared_ptr<const FillAnswer> answer) {
-  if (closed_ || stall_ != Awaited::kFill || waiting_ == nullptr) return;
-  waiting_->waited().answer = std::move(answer);
-  resume_later();
 }
 
 // The next read that is to be asked again, once its private connection is ready. Until the last is

@@ -9,8 +9,8 @@ namespace heatsink::proxy {
 // MULTI and subscriptions stay: what they need is on a private connection, or will be.
 bool Session::may_move() const {
   const bool goes_on = !closed_ && !closing_ && !input_ended_ && !client_lost_;
-  const bool at_rest = in_flight() == 0 && coalescing_ == 0 && putting_back_ == 0 &&
-                       traffic_.holds == 0 && stall_ == Awaited::kNothing && !throttled_ &&
+  const bool at_rest = in_flight() == 0 && putting_back_ == 0 && traffic_.holds == 0 &&
+                       stall_ == Awaited::kNothing && !throttled_ &&
                        !flush_due_ && !resume_due_;
   const bool has_nothing = waiting_ == nullptr && wait_ == nullptr && offered_ == nullptr &&
                            again_.empty() && input_.empty() && replies_.empty() &&
@@ -23,7 +23,7 @@ bool Session::may_move() const {
 MovedSession Session::move_out() {
   closed_ = moved_out_ = true;
   memory_.note(0);
-  limiting_.close();
+  reliefs_.close();
   return {id_, address_, std::move(static_cast<ClientState&>(*this)), traffic_.told_at, reads_,
           others_};
 }

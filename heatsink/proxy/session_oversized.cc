@@ -16,7 +16,7 @@ Session::Step Session::begin_oversized(Request& request) {
   Step step = Step::kDone;
   Upstream* const lane = lane_for_oversized(request, beginning, step);
   if (step == Step::kStall) return step;
-  limiting_.ended(lane != nullptr);
+  reliefs_.ended(lane != nullptr);
   oversized_.begin(lane != nullptr ? OversizedRequest::Fate::kSent
                                    : OversizedRequest::Fate::kDropped);
   if (lane == nullptr) return step;
@@ -39,7 +39,7 @@ Upstream* Session::lane_for_oversized(Request& request,
     return nullptr;
   }
   if (beginning.keys_known) {
-    if (const Outcome admitted = limiting_.admit_oversized(request); admitted != Outcome::kPass) {
+    if (const Outcome admitted = reliefs_.departs_in_part(request); admitted != Outcome::kPass) {
       step = step_of(admitted);
       return nullptr;
     }

@@ -15,8 +15,8 @@ constexpr Nanos kOfferedFor = Millis(20);
 }  // namespace
 
 Session::Step Session::forward_waiting(Request& request) {
-  const Outcome admitted = limiting_.admit(request);
-  if (admitted != Outcome::kPass) return step_of(admitted);
+  const Outcome outcome = reliefs_.departs(request);
+  if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
   Upstream* lane = private_lane(request, step);
   return lane == nullptr ? no_lane(request, step) : send_waiting(*lane, request);

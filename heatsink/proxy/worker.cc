@@ -7,6 +7,7 @@
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/keeper.h"
+#include "heatsink/proxy/shared_write_carrier.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -16,6 +17,16 @@ constexpr Nanos kAcceptPause = Millis(100);
 constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
 // Between two ticks of a worker that nobody is connected to.
 constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
+
+std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::EventLoop& loop,
+                                            Counters& counters, Copies& copies,
+                                            Upstreams& upstreams) {
+  std::vector<Nanos> windows = coalescing_windows(shared.options);
+  if (windows.empty()) return nullptr;
+  return std::make_unique<Coalescing>(
+      shared.rules, std::move(windows), loop, counters,
+      std::make_unique<SharedWriteCarrier>(upstreams, copies, counters));
+}
 
 }  // namespace
 
@@ -40,21 +51,15 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
       proofs_(shared.options.acl_staleness),
-      coalescing_(make_coalescing()),
+      coalescing_(make_coalescing(shared, loop_, counters_, copies_, *upstreams_)),
       parts_{{shared, loop_, counters_, read_hits_, copies_, proofs_, counter_.get(), key_refs_,
-              asked_keys_},
+              asked_keys_, coalescing_.get()},
              *upstreams_,
              commands_,
              big_replies_,
              latencies_,
-             coalescing_.get(),
              reply_sizes_},
       timers_(loop_, kIdlePeriod) {}
-
-std::unique_ptr<Coalescing> Worker::make_coalescing() {
-  std::vector<Nanos> windows = coalescing_windows(shared_.options);
-  return windows.empty() ? nullptr : std::make_unique<Coalescing>(*this, std::move(windows));
-}
 
 Worker::~Worker() {
   for (auto& [id, client] : clients_) client->session.close();

@@ -7,6 +7,7 @@ ACTIVE = "IF_MUTANT"  # in a patch: whether this mutant is the one that is playe
 
 RULE = "heatsink/cache/key_rule.h"
 LOCAL = "heatsink/proxy/copy_reads.cc"
+LOOKUP = "heatsink/proxy/copy_lookup.h"
 DISPATCH = "heatsink/proxy/session_dispatch.cc"
 COPIES = "heatsink/proxy/copies.cc"
 REPLIES = "heatsink/proxy/session_replies.cc"
@@ -14,7 +15,7 @@ UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
 TRACKER = "heatsink/redis/tracker.cc"
-BARRIER = "heatsink/proxy/session_barrier.cc"
+BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
 SERVER = "heatsink/client/core_server.cc"
 ENGINE = "heatsink/client/engine.cc"
@@ -69,10 +70,10 @@ def before(file, statements, also):
 
 
 IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
-OWN_NAMES = off(LOCAL, "traffic_.touches(name)")
+OWN_NAMES = off(LOOKUP, "client_.traffic.touches(name)")
 READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key)")
-WATCHING = Patch(LOCAL, "!state_.in_multi_ && !state_.watching_ &&",
-                 f"!state_.in_multi_ && (!state_.watching_ || {ACTIVE}) &&")
+WATCHING = Patch(LOOKUP, "!state.in_multi_ && !state.watching_ &&",
+                 f"!state.in_multi_ && (!state.watching_ || {ACTIVE}) &&")
 GENERATION = off(RULE, "copy->generation != lease.generation()")
 OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
 PING = [instead(TRACKER, 'send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);',
@@ -130,18 +131,18 @@ MUTANTS = [
                                                  off(LOCAL, "overtakes(keys.back())")],
            ("level session",)),
     Mutant("session: no fill is joined that others were shown",
-           [Patch(LOCAL, "return std::max(traffic_.told_at, parts_.copies.shown());",
-                  f"return {ACTIVE} ? traffic_.told_at : "
-                  "std::max(traffic_.told_at, parts_.copies.shown());")],
+           [Patch(LOCAL, "return std::max(client_.traffic.told_at, parts_.copies.shown());",
+                  f"return {ACTIVE} ? client_.traffic.told_at : "
+                  "std::max(client_.traffic.told_at, parts_.copies.shown());")],
            ("level session", "level session, two proxies"),
            "an answer would have to wait in a worker's mailbox for as long as two fills take",
            ("level session, slow threads",)),
     Mutant("BARRIER: no fill is joined that was sent before",
-           [without(BARRIER, "worker_.copies().forget_fills_asked_before(request.now);")],
+           [without(BARRIER, "parts_.copies.forget_fills_asked_before(request.now);")],
            ("barriers",), "likewise", ("barriers, slow threads",)),
     Mutant("BARRIER waits",
-           [before(BARRIER, "  await_barrier(request, Awaited::kBarrier);",
-                   'return reply("+OK\\r\\n");')], ("barriers",)),
+           [before(BARRIER, "  await_tracker(request);", 'return answer("+OK\\r\\n");')],
+           ("barriers",)),
     Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
     Mutant("tracking with NOLOOP",
            [instead(TRACKER, 'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);',

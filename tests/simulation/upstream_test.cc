@@ -84,10 +84,6 @@ class PlayedClient final : public proxy::Requester {
     return nullptr;
   }
   void go_on() override {}
-  void coalesced(ReplyQueue::Ticket /*ticket*/, std::string_view /*wire*/,
-                 TimePoint /*read_at*/) override {}
-  void coalesced_lost(Pending& /*pending*/, const std::string& /*reason*/) override {}
-  void leaves_coalescing() override {}
 
   bool is_closed = false, is_repeatable = false, is_congested = false, is_subscriber = false;
   TimePoint told_at{};

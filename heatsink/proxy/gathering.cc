@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/gathering.h"
+
+#include "heatsink/base/hash_inline.h"
+#include "heatsink/proxy/coalescing.h"
+#include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/requester.h"
+
+namespace heatsink::proxy {
+
+// Only what could be anybody's: on the proxy's own user, with no state on a connection.
+std::optional<Coalescible> Gathering::may_gather(const Request& request) const {
+  const ClientState& state = client_.state;
+  if (state.user_ != ClientState::User::kShared || state.server_knows_best_) return std::nullopt;
+  if (state.in_multi_ || state.watching_ || !client_.session.may_share()) return std::nullopt;
+  if (request.route != Route::kShared || !request.has_right_arity()) return std::nullopt;
+  return coalescible(request.facts->gathered_as, request.args());
+}
+
+Outcome Gathering::gather(const Request& request) {
+  const std::optional<Coalescible> write = may_gather(request);
+  if (!write) return Outcome::kPass;
+  Coalescing& coalescing = *parts_.coalescing;
+  const std::string_view key = request.args()[1];
+  const Nanos window = coalescing.window_of(key);
+  if (window == Nanos(0)) return Outcome::kPass;
+  const ClientState& state = client_.state;
+  const NameHash name = request.name_hash(1, parts_.shared.seed);
+  const CoalescedWrite::Target target{name, in_db(name, state.db_), state.db_, state.protocol_};
+  const Coalescer::Line line = Coalescer::line_of(write->kind, target);
+  if (gathered_ > 0 && line != line_) return Outcome::kPass;
+  if (!coalescing.may_send(target)) return Outcome::kPass;
+  if (!coalescing.waits(line, window, request.now)) return Outcome::kPass;
+  if (client_.traffic.in_flight() > gathered_) return drain();
+  const ReliefClient::NextReply reply = client_.session.next_reply();
+  const CoalescedWrite::Part part{this, reply.ticket, write->amount, request.raw, reply.silent};
+  if (!coalescing.join(line, write->kind, key, target, part)) return Outcome::kPass;
+  client_.session.sent(request);
+  parts_.count(Count::kGathered);
+  ++gathered_;
+  line_ = line;
+  return Outcome::kAnswered;
+}
+
+Outcome Gathering::drain() {
+  client_.session.hold_until_drained();
+  return Outcome::kWaits;
+}
+
+void Gathering::answered(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) {
+  --gathered_;
+  Requester& client = client_.session.requester();
+  client.told(read_at);
+  if (!wire.empty()) client.take_reply(ticket, wire);
+  Pending pending;
+  pending.ticket = ticket;
+  client.reply_done(pending, true, {}, {});
+}
+
+void Gathering::lost(ReplyQueue::Ticket ticket, bool silent, const std::string& reason) {
+  --gathered_;
+  Pending pending;
+  pending.ticket = ticket;
+  pending.silent = silent;
+  client_.session.requester().reply_lost(pending, false, reason);
+}
+
+Requester& Gathering::leaves() {
+  --gathered_;
+  return client_.session.requester();
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets a client's writes wait for those of other clients to the same key, to be sent as one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "heatsink/proxy/coalesced_write.h"
+#include "heatsink/proxy/coalescer.h"
+#include "heatsink/proxy/relief.h"
+#include "heatsink/proxy/worker_parts.h"
+
+namespace heatsink::proxy {
+
+class Coalescing;
+
+// The relief of writes. Of one session; one worker's thread. Nothing of it is done if no rule asks
+// for it. It outlives its writes that are gathered: they count as in flight.
+class Gathering final : public Relief, private GatheredWriter {
+ public:
+  // Both outlive it.
+  Gathering(const WorkerParts& parts, const ReliefContext& client)
+      : parts_(parts), client_(client) {}
+
+  // While writes of this client are gathered all else waits: it would overtake them.
+  Outcome arrives(const Request& request) {
+    const bool overtakes = gathered_ > 0 && request.facts->gathered_as == CoalesceVerb::kNone;
+    return overtakes ? drain() : Outcome::kPass;
+  }
+  // kAnswered: the write is gathered, and its reply comes with those of the others.
+  Outcome departs(const Request& request) {
+    if (request.facts->gathered_as == CoalesceVerb::kNone || parts_.coalescing == nullptr)
+      return Outcome::kPass;
+    const Outcome outcome = gather(request);
+    return outcome == Outcome::kPass && gathered_ > 0 ? drain() : outcome;
+  }
+
+ private:
+  std::optional<Coalescible> may_gather(const Request& request) const;
+  Outcome gather(const Request& request);
+  Outcome drain();
+
+  // GatheredWriter
+  void answered(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) override;
+  void lost(ReplyQueue::Ticket ticket, bool silent, const std::string& reason) override;
+  Requester& leaves() override;
+
+  const WorkerParts& parts_;
+  const ReliefContext& client_;
+  std::uint64_t gathered_ = 0;  // writes of this client that are not answered yet
+  Coalescer::Line line_;        // of the latest
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of reliefs: a played client, and all that its reliefs use of a worker. No sockets; the
+// tests set the time, play the keeper, and fill the copies.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/hash_inline.h"
+#include "heatsink/base/option_list.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/relief.h"
+#include "heatsink/proxy/requester.h"
+#include "heatsink/proxy/rules.h"
+#include "heatsink/proxy/times_for_test.h"
+#include "heatsink/proxy/upstream.h"
+#include "heatsink/proxy/worker_parts.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::proxy {
+
+// In the order of what happens: "gets +OK|", "held", "let go".
+using ReliefEvents = std::vector<std::string>;
+
+// A session, as its reliefs and the replies to its requests see it.
+class PlayedClient final : public ReliefClient, public Requester {
+ public:
+  explicit PlayedClient(std::uint64_t id) : id_(id) {}
+
+  ReliefEvents take() { return std::exchange(events_, {}); }
+  // What the client was answered by its reliefs; "": nothing.
+  std::string answer() const { return answer_; }
+
+  ClientState state;
+  ClientTraffic traffic;
+  bool is_sharing = true, is_silent = false;
+
+ private:
+  const std::uint64_t id_;
+
+ public:
+  const ReliefContext context{id_, 7, state, traffic, *this};
+
+  // ReliefClient
+  void serve(std::string_view reply) override {
+    answer_ = shown(reply);
+    note("gets " + answer_);
+  }
+  void hold(Request& request, const Relief& by) override {
+    request.waited().held_by = &by;
+    held_ = &request;
+    note("held");
+  }
+  Request* held_by(const Relief& relief) override {
+    return held_ != nullptr && held_->waited().held_by == &relief ? held_ : nullptr;
+  }
+  void let_go(const Relief& by) override {
+    if (held_by(by) == nullptr) return;
+    std::exchange(held_, nullptr)->waited().held_by = nullptr;
+    note("let go");
+  }
+  void hold_until_drained() override { note("drains"); }
+  bool may_share() const override { return is_sharing; }
+  NextReply next_reply() const override { return {last_ticket_ + 1, is_silent}; }
+  void sent(const Request& /*request*/) override {
+    ++last_ticket_;
+    ++traffic.sent;
+    note("sent " + std::to_string(last_ticket_));
+  }
+  Requester& requester() override { return *this; }
+  void spoil_transaction() override { note("spoiled"); }
+  void renew_proof(const Request& /*request*/, const Right& /*right*/) override { note("renews"); }
+
+  // Requester
+  std::uint64_t id() const override { return id_; }
+  bool closed() const override { return false; }
+  void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override {
+    note("gets " + std::to_string(ticket) + " " + shown(bytes));
+  }
+  void take_private(ReplyQueue::Ticket /*ticket*/, std::string_view /*bytes*/) override {}
+  void reply_done(Pending& pending, bool /*ok*/, const resp::ReplyScanner& /*reply*/,
+                  std::string_view /*kept*/) override {
+    ++traffic.received;
+    note("done " + std::to_string(pending.ticket));
+  }
+  void reply_lost(Pending& pending, bool /*begun*/, const std::string& reason) override {
+    ++traffic.received;
+    note("lost " + std::to_string(pending.ticket) + (pending.silent ? " in silence: " : ": ") +
+         reason);
+  }
+  void told(TimePoint at) override { traffic.told(at); }
+  void hold() override {}
+  void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
+  void ask_again(std::string_view /*request*/, const Pending& /*pending*/) override {}
+  bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }
+  bool congested() const override { return false; }
+  bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
+  bool hears_messages() const override { return false; }
+  bool looks_into_exec() const override { return false; }
+  void private_ready() override {}
+  std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
+    return nullptr;
+  }
+  void go_on() override {}
+
+ private:
+  static std::string shown(std::string_view bytes) {
+    std::string out;
+    for (const char c : bytes) out += c == '\r' ? "" : (c == '\n' ? "|" : std::string(1, c));
+    return out;
+  }
+  void note(std::string event) { events_.push_back(std::move(event)); }
+
+  ReliefEvents events_;
+  std::string answer_;
+  Request* held_ = nullptr;
+  ReplyQueue::Ticket last_ticket_ = 0;
+};
+
+class ReliefTest : public testing::Test {
+ protected:
+  // The keeper: what the worker asks of it.
+  class PlayedKeeper final : public CopySource {
+   public:
+    void request_fill(FillRequest request) override { fills.push_back(std::move(request)); }
+    void request_barrier(BarrierRequest request) override { barriers.push_back(request); }
+    void check_access(std::size_t /*worker*/, std::uint64_t /*session*/) override {}
+    void audit(AuditedHit /*hit*/) override {}
+
+    std::vector<FillRequest> fills;
+    std::vector<BarrierRequest> barriers;
+  };
+
+  ReliefTest() { options.describe(rows_); }
+
+  // From now on there are rules, parts, and copies that are proven at kStart. Once.
+  void start(std::initializer_list<const char*> rules = {}) {
+    for (const char* rule : rules)
+      for (const Error& fault : rows_.find_list("rules")->add_item(rule, "--rule"))
+        ADD_FAILURE() << fault.message;
+    ASSERT_TRUE(rule_faults(options).empty()) << rule_faults(options).front().sentence;
+    shared = std::make_unique<SharedState>(options, net::RedisUrl{}, kSeed);
+    copies = std::make_unique<Copies>(*shared, keeper, counters, kWorker);
+    parts.emplace(WorkerParts{*shared, loop, counters, hits_, *copies, proofs, nullptr, key_refs_,
+                              asked_keys_});
+    static_cast<void>(shared->lease.begin_generation());
+    shared->lease.prove(kStart);
+    shared->lease.set_up(true);
+  }
+
+  // A request as a session hands it to the reliefs. Lives as long as the test.
+  Request& request(std::initializer_list<std::string_view> words) {
+    Said& said = said_.emplace_back();
+    ByteBuffer wire;
+    resp::append_request(wire, words);
+    said.wire = wire.view();
+    const std::string_view bytes = said.wire;
+    EXPECT_EQ(said.parser.parse(bytes), resp::ParseStatus::kRequest);
+    Request& made = said.request.emplace(said.parser.args(), bytes);
+    made.now = now;
+    made.command = resp::CommandTable::built_in().find(made.args());
+    if (made.command != nullptr) {
+      said.facts = facts_of(*made.command, detect::kNoCommand, local_read_of(*made.command));
+      made.facts = &said.facts;
+    }
+    made.route = made.facts->route;
+    return made;
+  }
+
+  void pass(Nanos time) {
+    now += time;
+    loop.turn(Nanos(0));
+  }
+
+  static NameHash name(std::string_view key) { return hash_name(key, kSeed); }
+  static KeyHash hash(std::string_view key) { return in_db(name(key), 0); }
+
+  // The key is hot from now on.
+  void heat(std::string_view key) {
+    ASSERT_TRUE(shared->table.promote(key, 0, hash(key), name(key), shared->terms_of(key)));
+    shared->table.publish();
+  }
+  // It has a copy of this string, asked for now.
+  void fill(std::string_view key, std::string_view value) {
+    ByteBuffer wire;
+    resp::append_bulk(wire, value);
+    fill_wire(key, wire.view(), "", {});
+  }
+  void fill_wire(std::string_view key, std::string_view reply, std::string_view resp2,
+                 const cache::Read& read) {
+    auto copy = std::make_unique<cache::Copy>();
+    copy->generation = shared->lease.generation();
+    copy->fill_sent_at = now;
+    copy->deadline = now + std::chrono::seconds(10);
+    copy->value_ends = copy->deadline;
+    copy->read = cache::StoredRead(read);
+    copy->reply = reply;
+    copy->resp2 = resp2;
+    shared->table.note_shown(hash(key), now);
+    ASSERT_TRUE(shared->table.insert(hash(key), std::move(copy)));
+  }
+
+  std::uint64_t count(Count what) const { return counters.read(what); }
+
+  static constexpr std::uint64_t kSeed = 1;
+  static constexpr std::size_t kWorker = 0;
+
+  TimePoint now = kStart;
+  ProxyOptions options;
+  PlayedKeeper keeper;
+  Counters counters;
+  Proofs proofs{std::chrono::seconds(1)};
+  net::EventLoop loop{std::make_unique<PlayedPoller>(now)};
+  std::unique_ptr<SharedState> shared;
+  std::unique_ptr<Copies> copies;
+  std::optional<WorkerParts> parts;
+
+ private:
+  // Nothing is ever ready but timers.
+  class PlayedPoller final : public net::Poller {
+   public:
+    explicit PlayedPoller(const TimePoint& now) : now_(now) {}
+    TimePoint clock() const override { return now_; }
+    Status add(int /*fd*/, net::Interest /*interest*/, std::uint64_t /*tag*/) override {
+      return Unit{};
+    }
+    void change(int /*fd*/, net::Interest /*interest*/, std::uint64_t /*tag*/) override {}
+    void remove(int /*fd*/) override {}
+    std::span<const Event> wait(TimePoint /*due*/, Nanos /*at_most*/, bool /*sleeps*/) override {
+      return {};
+    }
+    void wake() override {}
+    Result<net::Stream> connect(const net::ResolvedAddress& /*address*/,
+                                const net::TlsContext& /*context*/) override {
+      return Error{ErrorCode::kUnavailable, "nothing is connected here"};
+    }
+
+   private:
+    const TimePoint& now_;
+  };
+  struct Said {
+    std::string wire;
+    resp::RequestParser parser;
+    CommandFacts facts;
+    std::optional<Request> request;
+  };
+
+  OptionSet rows_;
+  ReadHits hits_;
+  std::vector<resp::KeyRef> key_refs_;
+  std::vector<AskedKey> asked_keys_;
+  std::deque<Said> said_;
+};
+
+}  // namespace heatsink::proxy

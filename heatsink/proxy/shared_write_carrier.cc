@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/shared_write_carrier.h"
+
+#include <utility>
+
+namespace heatsink::proxy {
+
+// A database that this connection has been in is there: SELECT cannot fail.
+bool SharedWriteCarrier::is_ready(const CoalescedWrite::Target& target) {
+  const Upstream* const connection = upstreams_.shared(target.protocol).connection;
+  return connection != nullptr && connection->knows_db(target.db);
+}
+
+std::optional<std::string> SharedWriteCarrier::refusal(const CoalescedWrite::Target& target) {
+  const Upstreams::Shared shared = upstreams_.shared(target.protocol);
+  if (shared.connection == nullptr)
+    return shared.down != nullptr ? *shared.down : "the connection to it was lost";
+  if (shared.connection->db() == target.db || shared.connection->knows_db(target.db))
+    return std::nullopt;
+  return "this connection has not used the client's database yet: try again";
+}
+
+void SharedWriteCarrier::send(const CoalescedWrite::Target& target, std::string_view request,
+                              Pending&& pending) {
+  Upstream& connection = *upstreams_.shared(target.protocol).connection;
+  if (connection.db() != target.db) {
+    connection.set_db(target.db);
+    connection.send_select(target.db, nullptr);
+  }
+  copies_.begin_writes(pending);
+  counters_.add(Count::kForwardedShared);
+  connection.send(request, std::move(pending));
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/stale_reads.h"
+
+#include <span>
+#include <vector>
+
+#include "heatsink/cache/unproven_copy.h"
+#include "heatsink/proxy/limits.h"
+
+namespace heatsink::proxy {
+
+Outcome StaleReads::refused(const Request& request) {
+  if (!lookup_.applies(request)) return Outcome::kPass;
+  const bool many = CopyLookup::is_of_many(request);
+  const std::size_t count = many ? request.args().size() - 1 : 1;
+  if (count > kJoinedKeysMax) return Outcome::kPass;
+  const cache::Read read = many ? CopyLookup::read_of_one(request) : request.read();
+  std::vector<CopyLookup::Key> keys;
+  for (const std::string_view name : std::span(request.args()).subspan(1, count)) {
+    keys.push_back(lookup_.find(name));
+    if (!find_unproven(keys.back(), read, request.now)) return Outcome::kPass;
+  }
+  if (!lookup_.may_read(request, keys)) return Outcome::kPass;
+  parts_.count_hit(*request.facts->local);
+  if (many) {
+    lookup_.serve_joined(request, keys);
+  } else {
+    lookup_.serve(request, keys.front());
+  }
+  return Outcome::kAnswered;
+}
+
+bool StaleReads::find_unproven(CopyLookup::Key& key, const cache::Read& read, TimePoint now) const {
+  if (key.entry == nullptr) return false;
+  const RuleLimit* const limit = parts_.shared.limits->of(key.key, key.hash);
+  if (limit == nullptr || limit->terms().over != LimitTerms::Over::kStale)
+    return lookup_.judge(key, read, now) == cache::Ruling::kServe;
+  key.copy = cache::unproven_copy(*key.entry, read, now, limit->terms().stale_max);
+  return key.copy != nullptr;
+}
+
+}  // namespace heatsink::proxy

@@ -7,7 +7,6 @@
 
 #include "heatsink/base/cpu_limits.h"
 #include "heatsink/base/file_text.h"
-#include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -17,7 +16,7 @@ constexpr double kUsed = 0.02, kBusy = 0.5;
 
 }  // namespace
 
-ClientBalancer::ClientBalancer(std::vector<Worker*> workers)
+ClientBalancer::ClientBalancer(std::vector<BalancedWorker*> workers)
     : workers_(std::move(workers)),
       reported_(std::make_unique<Reported[]>(workers_.size())),
       balance_(workers_.size()) {}
@@ -38,9 +37,7 @@ void ClientBalancer::look(TimePoint now) {
   if (!idle) return;
   const std::optional<WorkerBalance::Move> move = balance_.look(now, loads, *idle);
   if (!move) return;
-  const std::size_t clients =
-      move->clients == WorkerBalance::kAll ? Worker::kAllClients : move->clients;
-  workers_[move->from]->give_clients(clients, *workers_[move->to]);
+  workers_[move->from]->give_clients(move->clients, *workers_[move->to]);
 }
 
 // Of the machine, since the last look; all of them if nobody needs to know, or the kernel does not

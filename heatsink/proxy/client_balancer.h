@@ -6,25 +6,44 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/worker_balance.h"
 
 namespace heatsink::proxy {
 
-class Worker;
+// A worker, as the balancer and other workers see it. Any thread; each call returns at once, and
+// the worker acts on it in a turn of its own.
+class BalancedWorker {
+ public:
+  static constexpr std::size_t kAllClients = WorkerBalance::kAll;
+
+  // Serves a client that another worker has accepted. `peer`: its address, for people.
+  virtual void take_client(net::Stream stream, const std::string& peer) = 0;
+  virtual void take_moved(MovedClient client) = 0;
+  // Hands clients over to another worker, as soon as nothing of theirs is in flight or waits: so
+  // many of those that have sent something lately, or kAllClients. Those that are not ready soon
+  // stay. `to` outlives this worker's thread.
+  virtual void give_clients(std::size_t count, BalancedWorker& to) = 0;
+
+ protected:
+  ~BalancedWorker() = default;
+};
 
 // Measures the machine, asks WorkerBalance, and has the workers move their clients. The workers
 // outlive it, and call it from their threads. Cost: while a worker is busy, or several are used, a
 // read of /proc/stat at each tick of the first worker (50 us with 2 CPUs, more with many).
 class ClientBalancer {
  public:
-  explicit ClientBalancer(std::vector<Worker*> workers);
+  explicit ClientBalancer(std::vector<BalancedWorker*> workers);
   ClientBalancer(const ClientBalancer&) = delete;
 
   // The worker that new clients go to. Any thread.
-  Worker& home() const { return *workers_[balance_.home()]; }
+  BalancedWorker& home() const { return *workers_[balance_.home()]; }
 
   // What the worker has measured since its last tick; its thread. The first one's report is also
   // when clients are moved.
@@ -43,7 +62,7 @@ class ClientBalancer {
   void look(TimePoint now);
   std::optional<double> idle_cpus(const std::vector<WorkerBalance::Load>& loads, TimePoint now);
 
-  const std::vector<Worker*> workers_;
+  const std::vector<BalancedWorker*> workers_;
   const std::unique_ptr<Reported[]> reported_;
   // Of the first worker's thread:
   WorkerBalance balance_;

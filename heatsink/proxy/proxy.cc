@@ -78,14 +78,16 @@ struct Proxy::Threads {
     if (!net::parse_endpoint(shared.options.listen)->is_unix())
       port = net::local_port(listeners.sockets.front());
     std::vector<KeeperListener*> served;
+    std::vector<BalancedWorker*> balanced;
     for (net::Fd& listener : listeners.sockets) {
       workers.push_back(
           std::make_unique<Worker>(shared, keeper, workers.size(), std::move(listener)));
       served.push_back(workers.back().get());
+      balanced.push_back(workers.back().get());
     }
-    if (served.size() > 1) {
-      balancer = std::make_unique<ClientBalancer>(served);
-      for (Worker* worker : served) worker->balance_by(*balancer);
+    if (balanced.size() > 1) {
+      balancer = std::make_unique<ClientBalancer>(std::move(balanced));
+      for (auto& worker : workers) worker->balance_by(*balancer);
     }
     keeper.serve(std::move(served));
     keeper_thread = std::thread([this] {

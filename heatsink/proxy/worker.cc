@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/keeper.h"
 #include "heatsink/proxy/shared_write_carrier.h"
 
@@ -191,14 +190,9 @@ void Worker::serve(net::Stream client, const std::string& peer) {
 
 // By the worker that new clients go to now.
 void Worker::open_at_home(net::Stream stream, const std::string& peer) {
-  Worker& home = balancer_ != nullptr ? balancer_->home() : *this;
+  BalancedWorker& home = balancer_ != nullptr ? balancer_->home() : *this;
   if (&home == this) return open_session(std::move(stream), peer);
-  // A std::function can only hold what can be copied.
-  const auto shared_stream = std::make_shared<net::Stream>(std::move(stream));
-  home.loop_.post([&home, shared_stream, peer] {
-    home.wake();
-    home.open_session(std::move(*shared_stream), peer);
-  });
+  home.take_client(std::move(stream), peer);
 }
 
 void Worker::open_session(net::Stream stream, const std::string& peer) {

@@ -18,6 +18,7 @@
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/big_replies.h"
+#include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/copies.h"
@@ -39,12 +40,12 @@
 
 namespace heatsink::proxy {
 
-class ClientBalancer;
 class Keeper;
 
 // Belongs to its own thread, but for what says otherwise.
 class Worker final : public Upstream::Host,
                      public KeeperListener,
+                     public BalancedWorker,
                      private SessionHost,
                      private ClientConnection::Host,
                      private TlsDoor::House,
@@ -62,12 +63,6 @@ class Worker final : public Upstream::Host,
   void run();                                                // begin(), until stop()
   void stop();                                               // any thread
   void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
-  // Hands clients over to another worker, as soon as nothing of theirs is in flight or waits: so
-  // many of those that have sent something lately, or with kAllClients all. Those that are not
-  // ready within kMoveTime stay. `to` outlives this worker's thread. Any thread.
-  static constexpr std::size_t kAllClients = static_cast<std::size_t>(-1);
-  static constexpr Nanos kMoveTime = Millis(100);
-  void give_clients(std::size_t count, Worker& to);
   const Counters& counters() const { return counters_; }     // any thread
   const ReadHits& read_hits() const { return read_hits_; }   // any thread
   const Latencies& latencies() const { return latencies_; }  // any thread
@@ -83,6 +78,9 @@ class Worker final : public Upstream::Host,
   Copies& copies() { return copies_; }
 
   // Any thread:
+  void take_client(net::Stream stream, const std::string& peer) override;
+  void take_moved(MovedClient client) override;
+  void give_clients(std::size_t count, BalancedWorker& to) override;
   void deliver(std::shared_ptr<const FillAnswer> answer) override;
   void release(std::uint64_t session_id, std::uint64_t ticket) override;
   void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
@@ -142,8 +140,8 @@ class Worker final : public Upstream::Host,
   void open_at_home(net::Stream stream, const std::string& peer);
   void open_session(net::Stream stream, const std::string& peer);
   void start(std::uint64_t id, std::unique_ptr<Client> client);
-  void adopt(MovedClient client);
-  void begin_to_move(std::size_t count, Worker& to);
+  void adopt(MovedClient moved);
+  void begin_to_move(std::size_t count, BalancedWorker& to);
   void move_clients();
   void report_load(TimePoint now);
   void refuse(const net::Fd& socket, Count why, const char* words);
@@ -200,7 +198,7 @@ class Worker final : public Upstream::Host,
   std::vector<std::uint64_t> slow_;  // clients that do not take their replies
   struct Leaving {
     std::vector<std::uint64_t> clients;
-    Worker* to = nullptr;
+    BalancedWorker* to = nullptr;
     TimePoint until{};
   } leaving_;
   ClientBalancer* balancer_ = nullptr;  // null: clients stay where they are

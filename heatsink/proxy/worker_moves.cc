@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
 namespace {
+
+constexpr Nanos kMoveTime = Millis(100);  // clients that are not ready by then stay
 
 Nanos cpu_time_of_this_thread() {
   timespec time{};
@@ -31,11 +32,25 @@ void Worker::report_load(TimePoint now) {
   balancer_->report(index_, load, now);
 }
 
-void Worker::give_clients(std::size_t count, Worker& to) {
+// A std::function can only hold what can be copied.
+void Worker::take_client(net::Stream stream, const std::string& peer) {
+  const auto taken = std::make_shared<net::Stream>(std::move(stream));
+  loop_.post([this, taken, peer] {
+    wake();
+    open_session(std::move(*taken), peer);
+  });
+}
+
+void Worker::take_moved(MovedClient client) {
+  const auto taken = std::make_shared<MovedClient>(std::move(client));
+  loop_.post([this, taken] { adopt(std::move(*taken)); });
+}
+
+void Worker::give_clients(std::size_t count, BalancedWorker& to) {
   loop_.post([this, count, &to] { begin_to_move(count, to); });
 }
 
-void Worker::begin_to_move(std::size_t count, Worker& to) {
+void Worker::begin_to_move(std::size_t count, BalancedWorker& to) {
   leaving_ = {{}, &to, loop_.now() + kMoveTime};
   for (const auto& [id, client] : clients_) {
     if (leaving_.clients.size() >= count) break;
@@ -51,11 +66,10 @@ void Worker::move_clients() {
     if (found == clients_.end()) return true;
     Client& client = *found->second;
     if (!client.session.may_move()) return false;
-    const auto moved = std::make_shared<MovedClient>(
-        MovedClient{client.connection.leave(), client.session.move_out()});
+    MovedClient moved{client.connection.leave(), client.session.move_out()};
     clients_.erase(found);
     counters_.add(Count::kClientsMoved);
-    leaving_.to->loop_.post([to = leaving_.to, moved] { to->adopt(std::move(*moved)); });
+    leaving_.to->take_moved(std::move(moved));
     return true;
   };
   std::erase_if(leaving_.clients, try_to_move);

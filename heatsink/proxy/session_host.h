@@ -14,7 +14,6 @@
 
 namespace heatsink::proxy {
 
-class Coalescing;
 class Session;
 
 // All outlive the session. By reference, so that a request costs no virtual call.
@@ -23,7 +22,6 @@ struct SessionParts : WorkerParts {
   const KnownCommands& commands;
   const BigReplies& big_replies;
   Latencies& latencies;
-  Coalescing* coalescing;         // null: no rule asks for it
   const ReplySizes* reply_sizes;  // null: nothing is judged by bytes
 
   // Of a read of the key, for the accesses that record() is told of; 0: not known.

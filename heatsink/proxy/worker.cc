@@ -41,12 +41,11 @@ Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd l
       proofs_(shared.options.acl_staleness),
       coalescing_(make_coalescing()),
       parts_{{shared, loop_, counters_, read_hits_, copies_, proofs_, counter_.get(), key_refs_,
-              asked_keys_},
+              asked_keys_, coalescing_.get()},
              *upstreams_,
              commands_,
              big_replies_,
              latencies_,
-             coalescing_.get(),
              reply_sizes_},
       timers_(loop_, kIdlePeriod) {}
 

@@ -166,7 +166,7 @@ class Worker final : public Upstream::Host,
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
   Proofs proofs_;
-  std::unique_ptr<Coalescing> coalescing_;
+  std::unique_ptr<Coalescing> coalescing_;  // null: no rule asks for it
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;

@@ -16,6 +16,8 @@
 
 namespace heatsink::proxy {
 
+class Coalescing;
+
 // References only; all outlive it. The worker's thread.
 struct WorkerParts {
   SharedState& shared;
@@ -27,6 +29,7 @@ struct WorkerParts {
   AccessCounter* accesses;              // null: detection is off
   std::vector<resp::KeyRef>& key_refs;  // scratch
   std::vector<AskedKey>& asked_keys;    // likewise
+  Coalescing* coalescing = nullptr;     // null: no rule asks for it
 
   void count(Count what) const { counters.add(what); }
   void count_hit(const LocalRead& read) const {

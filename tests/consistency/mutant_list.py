@@ -137,7 +137,7 @@ MUTANTS = [
            "an answer would have to wait in a worker's mailbox for as long as two fills take",
            ("level session, slow threads",)),
     Mutant("BARRIER: no fill is joined that was sent before",
-           [without(BARRIER, "worker_.copies().forget_fills_asked_before(request.now);")],
+           [without(BARRIER, "parts_.copies.forget_fills_asked_before(request.now);")],
            ("barriers",), "likewise", ("barriers, slow threads",)),
     Mutant("BARRIER waits",
            [before(BARRIER, "  await_barrier(request, Awaited::kBarrier);",

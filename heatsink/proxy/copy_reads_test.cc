@@ -379,8 +379,7 @@ TEST_F(CopyReadsTest, NumbersAreAddedUp) {
   begin();
   const LocalRead* exists = local_read_of(*resp::CommandTable::built_in().find_name("exists"));
   ASSERT_NE(exists, nullptr);
-  const std::pair<const char*, const char*> keys[] = {{"a", ":1\r\n"}, {"b", ":0\r\n"}};
-  for (const auto& [key, reply] : keys) {
+  for (const auto& [key, reply] : {std::pair{"a", ":1\r\n"}, std::pair{"b", ":0\r\n"}}) {
     heat(key);
     fill_wire(key, reply, "", {read_of_each(*exists).number, {}});
   }

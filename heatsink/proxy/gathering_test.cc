@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr Nanos kWindow = Millis(5);
+constexpr Nanos kGatherFor = Millis(5);
 
 // The connection that gathered writes are sent on.
 class PlayedCarrier final : public WriteCarrier {
@@ -103,7 +103,7 @@ TEST_F(GatheringTest, TheFirstWriteGoesAloneAndTheNextOnesTogether) {
   EXPECT_EQ(sends(*two_, {"INCRBY", "k", "5"}), Outcome::kAnswered);
   EXPECT_EQ(sends(*one_, {"INCR", "k"}), Outcome::kAnswered);
   EXPECT_THAT(wire_.sent, IsEmpty());
-  pass(kWindow);
+  pass(kGatherFor);
   EXPECT_THAT(sent(), ElementsAre("INCRBY k 7"));
   server_answers(":107\r\n");
   EXPECT_THAT(client.take(),
@@ -118,7 +118,7 @@ TEST_F(GatheringTest, AClientThatWantsNoReplyGetsNone) {
   open_window();
   client.is_silent = true;
   sends(*one_, {"INCR", "k"});
-  pass(kWindow);
+  pass(kGatherFor);
   server_answers(":2\r\n");
   EXPECT_THAT(client.take(), ElementsAre("sent 1", "done 1"));
 }
@@ -127,7 +127,7 @@ TEST_F(GatheringTest, WhatTheClientIsToldCountsForLaterReads) {
   begin();
   open_window();
   sends(*one_, {"INCR", "k"});
-  pass(kWindow);
+  pass(kGatherFor);
   server_answers(":2\r\n");
   EXPECT_EQ(client.traffic.told_at, now);
 }
@@ -146,7 +146,7 @@ TEST_F(GatheringTest, WhileAWriteIsGatheredTheClientsOtherCommandsWait) {
   EXPECT_EQ(sends(*one_, {"SET", "k", "v", "NX"}), Outcome::kWaits) << "not to be gathered";
   EXPECT_EQ(client.take().size(), 6U);
   EXPECT_EQ(sends(*two_, {"GET", "k"}), Outcome::kPass) << "other clients do not";
-  pass(kWindow);
+  pass(kGatherFor);
   EXPECT_EQ(sends(*one_, {"GET", "k"}), Outcome::kWaits) << "it is on its way";
   server_answers(":2\r\n");
   EXPECT_EQ(sends(*one_, {"GET", "k"}), Outcome::kPass);
@@ -202,7 +202,7 @@ TEST_F(GatheringTest, IfTheSumIsRefusedEachIsSentByItself) {
   open_window();
   sends(*one_, {"INCR", "k"});
   sends(*two_, {"INCRBY", "k", "5"});
-  pass(kWindow);
+  pass(kGatherFor);
   client.take();
   other.take();
   server_answers("-ERR increment or decrement would overflow\r\n");
@@ -219,7 +219,7 @@ TEST_F(GatheringTest, AnErrorOfOneSetIsThatOfAll) {
   ASSERT_EQ(sends(*one_, {"SET", "k", "0"}), Outcome::kPass);
   sends(*one_, {"SET", "k", "1"});
   sends(*two_, {"SET", "k", "2"});
-  pass(kWindow);
+  pass(kGatherFor);
   EXPECT_THAT(sent(), ElementsAre("SET k 2"));
   server_answers("-OOM no memory\r\n");
   EXPECT_THAT(client.take(), ElementsAre("sent 1", "gets 1 -OOM no memory|", "done 1"));
@@ -232,7 +232,7 @@ TEST_F(GatheringTest, WhatIsLostOnTheWayIsLostForEach) {
   sends(*one_, {"INCR", "k"});
   other.is_silent = true;
   sends(*two_, {"INCR", "k"});
-  pass(kWindow);
+  pass(kGatherFor);
   coalescing_->lost(wire_.sent.back().pending.number, "it was cut");
   EXPECT_THAT(client.take(), ElementsAre("sent 1", "lost 1: it was cut"));
   EXPECT_THAT(other.take(), ElementsAre("sent 1", "lost 1 in silence: it was cut"));
@@ -246,7 +246,7 @@ TEST_F(GatheringTest, WithoutAConnectionAtTheEndOfTheWindowAllAreLost) {
   open_window();
   sends(*one_, {"INCR", "k"});
   wire_.refusal = "it is down";
-  pass(kWindow);
+  pass(kGatherFor);
   EXPECT_THAT(client.take(), ElementsAre("sent 1", "lost 1: it is down"));
   EXPECT_THAT(wire_.sent, IsEmpty());
 }
@@ -256,7 +256,7 @@ TEST_F(GatheringTest, WithoutAConnectionAfterARefusedSumAllAreLost) {
   open_window();
   sends(*one_, {"INCR", "k"});
   sends(*two_, {"INCR", "k"});
-  pass(kWindow);
+  pass(kGatherFor);
   wire_.refusal = "it is down";
   server_answers("-ERR no\r\n");
   EXPECT_THAT(client.take(), ElementsAre("sent 1", "lost 1: it is down"));
@@ -270,7 +270,7 @@ TEST_F(GatheringTest, AFullWriteGoesBeforeItsTime) {
   for (std::size_t i = 0; i < CoalescedWrite::kPartsMax; ++i)
     ASSERT_EQ(sends(*two_, {"INCR", "k"}), Outcome::kAnswered);
   EXPECT_EQ(wire_.sent.size(), 1U);
-  pass(kWindow);
+  pass(kGatherFor);
   EXPECT_EQ(wire_.sent.size(), 2U);
 }
 

@@ -171,7 +171,6 @@ class PlayedHost final : public proxy::SessionHost,
       commands,
       big_replies,
       latencies,
-      nullptr,
       nullptr};
   PlayedTransport client;
   std::unique_ptr<proxy::Session> session;

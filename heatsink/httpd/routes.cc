@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/httpd/bearer.h"
-#include "heatsink/httpd/host_header.h"
+#include "heatsink/httpd/access.h"
 #include "heatsink/httpd/query.h"
 
 namespace heatsink::httpd {

@@ -213,6 +213,15 @@ class Library:
             raise AssertionError(self.process.output())
 
 
+def values_of(metrics, name, exact=False):
+    """The values of a metric in the text of Prometheus, one per set of labels.
+
+    `exact`: of the one whose labels stand in its name.
+    """
+    pattern = re.escape(name) if exact else rf"{name}(?:{{[^}}]*}})?"
+    return [float(value) for value in re.findall(rf"^{pattern} (\S+)$", metrics, re.MULTILINE)]
+
+
 class Proxy:
     """`heatsink proxy` on free ports.
 
@@ -262,10 +271,10 @@ class Proxy:
     def metric(self, name):
         """The sum over its labels."""
         text = self.metrics()
-        values = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
+        values = values_of(text, name)
         if not values:
             raise AssertionError(f"no metric {name} in\n{text}")
-        return sum(float(value) for value in values)
+        return sum(values)
 
     def api(self, name):
         """What GET /api/NAME answers, as a value; asked again while its keeper gets no core."""

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import HEATSINK, PATIENCE_S, RawClient, need_programs, until
-from harness.processes import Process
+from harness import HEATSINK, PATIENCE_S, Proxy, RawClient, need_programs, until
+from harness.processes import Process, values_of
 
 HOT = {
     "detection.hot-qps": 5,
@@ -20,7 +20,7 @@ HOT = {
 }
 
 
-class Door:
+class Door(Proxy):
     """`heatsink proxy` with exactly these options; `lines()` is what it has written."""
 
     def __init__(self, upstream, environment=None, **options):
@@ -56,13 +56,7 @@ class Door:
         for header in headers:
             command += ["-H", header]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        pattern = re.escape(name) if exact else rf"{name}(?:{{[^}}]*}})?"
-        return sum(float(v) for v in re.findall(rf"^{pattern} (\S+)$", text, re.M))
-
-    def stop(self):
-        status = self.process.end(signal.SIGTERM)
-        if status != 0 or "Sanitizer" in self.output():
-            raise AssertionError(f"heatsink proxy ended with {status}:\n{self.output()}")
+        return sum(values_of(text, name, exact))
 
 
 class Refused(AssertionError):

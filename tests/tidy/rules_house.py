@@ -50,7 +50,8 @@ def layer_of(path):
 def is_public(tree, header, reader):
     """A room's face is, and what it includes or names; for tests and benches testing/ is too."""
     room, name = room_of(header), os.path.basename(header)
-    measures = reader.endswith("_test.cc") or reader.startswith(("bench/", "tests/"))
+    tests = reader.endswith(("_test.cc", "_for_test.h"))
+    measures = tests or reader.startswith(("bench/", "tests/"))
     if measures and header.startswith(f"heatsink/{room}/testing/"):
         return True
     return name == f"{room}.h" or name in tree.texts.get(f"heatsink/{room}/{room}.h", "")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/httpd/host_header.h"
+#include "heatsink/httpd/access.h"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,15 @@ TEST(HostHeader, NamesAreNot) {
                            "[::1%evil.example]", "user@127.0.0.1", "127.0.0.1 evil", "127.1"}) {
     EXPECT_FALSE(is_trusted_host(host)) << host;
   }
+}
+
+TEST(Bearer, TheTokenAndNothingElse) {
+  EXPECT_TRUE(bears_token("Bearer s3cret", "s3cret"));
+  EXPECT_TRUE(bears_token("bearer s3cret", "s3cret"));
+  EXPECT_FALSE(bears_token(std::nullopt, "s3cret"));
+  for (const char* bad : {"", "Bearer", "Bearer ", "s3cret", "Basic s3cret", "Bearer s3cre",
+                          "Bearer s3crets", "Bearer  s3cret", "Bearer S3cret"})
+    EXPECT_FALSE(bears_token(bad, "s3cret")) << bad;
 }
 
 }  // namespace

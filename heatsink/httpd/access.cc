@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/httpd/host_header.h"
+#include "heatsink/httpd/access.h"
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <cctype>
 #include <string>
+
+#include "heatsink/base/secret_file.h"
 
 namespace heatsink::httpd {
 namespace {
@@ -27,6 +29,15 @@ bool is_localhost(std::string_view host) {
 }
 
 }  // namespace
+
+bool bears_token(std::optional<std::string_view> authorization, std::string_view token) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (!authorization || authorization->size() < kScheme.size()) return false;
+  const bool bearer =
+      std::equal(kScheme.begin(), kScheme.end(), authorization->begin(),
+                 [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+  return bearer && same_secret(authorization->substr(kScheme.size()), token);
+}
 
 bool is_trusted_host(std::string_view host_header) {
   std::string_view host = host_header;

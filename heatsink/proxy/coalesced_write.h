@@ -81,6 +81,7 @@ class CoalescedWrite {
   // False: it has no room for this one.
   bool add(const Part& part);
 
+  const std::string& key() const { return key_; }
   const Target& target() const { return target_; }
   std::size_t size() const { return parts_.size(); }
   void append_request(ByteBuffer& out) const;  // REQUIRES size() > 0

@@ -38,7 +38,8 @@ void Coalescing::send(Coalescer::Line line) {
   std::optional<CoalescedWrite> write = gatherer_.take(line, loop_.clock());
   if (!write) return;  // it was full, and went before its time
   const CoalescedWrite::Target target = write->target();
-  if (const std::optional<std::string> refusal = carrier_->refusal(target))
+  const std::string key(write->key());
+  if (const std::optional<std::string> refusal = carrier_->refusal(key, target))
     return fail(*write, *refusal);
   ByteBuffer request;
   write->append_request(request);
@@ -47,7 +48,7 @@ void Coalescing::send(Coalescer::Line line) {
   pending.number = ++last_number_;
   pending.keys.add({target.name, target.key, true});
   on_their_way_.emplace(last_number_, std::move(*write));
-  carrier_->send(target, request.view(), std::move(pending));
+  carrier_->send(key, target, request.view(), std::move(pending));
 }
 
 void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoint read_at) {
@@ -67,7 +68,7 @@ void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoin
 // Each by itself, as if they had never met.
 void Coalescing::send_each(const CoalescedWrite& write) {
   const CoalescedWrite::Target& target = write.target();
-  if (const std::optional<std::string> refusal = carrier_->refusal(target))
+  if (const std::optional<std::string> refusal = carrier_->refusal(write.key(), target))
     return fail(write, *refusal);
   write.for_each([&](CoalescedWrite::Writer writer, std::string_view request) {
     Pending pending;
@@ -75,7 +76,7 @@ void Coalescing::send_each(const CoalescedWrite& write) {
     pending.ticket = writer.ticket;
     pending.silent = writer.silent;
     pending.keys.add({target.name, target.key, true});
-    carrier_->send(target, request, std::move(pending));
+    carrier_->send(write.key(), target, request, std::move(pending));
   });
 }
 

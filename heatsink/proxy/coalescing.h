@@ -31,13 +31,14 @@ class WriteCarrier {
   virtual ~WriteCarrier() = default;
 
   // There is a connection for it now, and it has been in this database: gathering makes sense.
-  virtual bool is_ready(const CoalescedWrite::Target& target) = 0;
+  virtual bool is_ready(std::string_view key, const CoalescedWrite::Target& target) = 0;
   // Why nothing can be sent now, in words for the client. nullopt: it can.
-  virtual std::optional<std::string> refusal(const CoalescedWrite::Target& target) = 0;
+  virtual std::optional<std::string> refusal(std::string_view key,
+                                             const CoalescedWrite::Target& target) = 0;
   // REQUIRES no refusal(). `request` writes pending.keys. Its reply comes to pending.session or,
   // without one, to Coalescing.
-  virtual void send(const CoalescedWrite::Target& target, std::string_view request,
-                    Pending&& pending) = 0;
+  virtual void send(std::string_view key, const CoalescedWrite::Target& target,
+                    std::string_view request, Pending&& pending) = 0;
 };
 
 // Belongs to one worker's thread. A client is answered when the one write that stands for its write
@@ -56,7 +57,9 @@ class Coalescing {
 
   // How long writes of this key are gathered; 0: they are not.
   Nanos window_of(std::string_view key) const;
-  bool may_send(const CoalescedWrite::Target& target) { return carrier_->is_ready(target); }
+  bool may_send(std::string_view key, const CoalescedWrite::Target& target) {
+    return carrier_->is_ready(key, target);
+  }
   bool waits(Coalescer::Line line, Nanos window, TimePoint now) {
     return gatherer_.ask(line, window, now) == Coalescer::Turn::kGather;
   }

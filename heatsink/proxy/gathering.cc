@@ -29,7 +29,7 @@ Outcome Gathering::gather(const Request& request) {
   const CoalescedWrite::Target target{name, in_db(name, state.db_), state.db_, state.protocol_};
   const Coalescer::Line line = Coalescer::line_of(write->kind, target);
   if (gathered_ > 0 && line != line_) return Outcome::kPass;
-  if (!coalescing.may_send(target)) return Outcome::kPass;
+  if (!coalescing.may_send(key, target)) return Outcome::kPass;
   if (!coalescing.waits(line, window, request.now)) return Outcome::kPass;
   if (client_.traffic.in_flight() > gathered_) return drain();
   const ReliefClient::NextReply reply = client_.session.next_reply();

@@ -35,11 +35,12 @@ class PlayedCarrier final : public WriteCarrier {
   };
   explicit PlayedCarrier(Wire& wire) : wire_(wire) {}
 
-  bool is_ready(const CoalescedWrite::Target& /*target*/) override { return wire_.is_ready; }
-  std::optional<std::string> refusal(const CoalescedWrite::Target& /*target*/) override {
+  bool is_ready(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/) override { return wire_.is_ready; }
+  std::optional<std::string> refusal(std::string_view /*key*/,
+                                     const CoalescedWrite::Target& /*target*/) override {
     return wire_.refusal;
   }
-  void send(const CoalescedWrite::Target& /*target*/, std::string_view request,
+  void send(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/, std::string_view request,
             Pending&& pending) override {
     wire_.sent.push_back({std::string(request), std::move(pending)});
   }

@@ -261,7 +261,8 @@ class Session final : public ClientTransport::Listener,
   void introduce_if_owed();
   Step no_lane(Request& request, Step step);
   Upstream* without_lane(Request& request, std::string&& reason, Step& step);
-  bool acquire(std::string& error, bool urgent = false);
+  bool acquire(const Destination& to, std::string& error, bool urgent = false);
+  void acquire_for(Again& again);
   void give_back(bool clean);
   bool may_leave_private() const;
   bool has_state() const;

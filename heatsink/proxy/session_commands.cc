@@ -127,9 +127,9 @@ Session::Step Session::run_hello(Request& request) {
 Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  const Upstreams::Shared lane = parts_.upstreams.shared(protocol);
+  const Upstreams::Shared lane = parts_.upstreams.shared(protocol, Destination::any());
   if (lane.connection == nullptr && lane.down == nullptr) {
-    parts_.upstreams.await_shared(protocol, *this);
+    parts_.upstreams.await_shared(protocol, Destination::any(), *this);
     return stall(Awaited::kShared);
   }
   if (lane.connection == nullptr) {

@@ -54,7 +54,7 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
       return nullptr;
     }
     std::string error;
-    if (!acquire(error, urgent)) return without_lane(request, std::move(error), step);
+    if (!acquire(Destination::of(request), error, urgent)) return without_lane(request, std::move(error), step);
   }
   if (!private_->ready()) {
     step = stall(Awaited::kPrivate);
@@ -65,8 +65,8 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
 
 // False: `error` says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
 // that other connections have found silent: that may be why it is sent.
-bool Session::acquire(std::string& error, bool urgent) {
-  if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down()) {
+bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
+  if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
     parts_.count(Count::kUpstreamErrors);
     error = unreachable(*down);
     if (closes_when_down()) close_when_flushed();
@@ -75,7 +75,7 @@ bool Session::acquire(std::string& error, bool urgent) {
   const Upstream::Login login =
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
   private_ = parts_.upstreams.borrow(
-      *this, {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
+      *this, to, {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
               .login = login,
               .db = db_,
               .urgent = urgent});
@@ -87,18 +87,19 @@ bool Session::acquire(std::string& error, bool urgent) {
 }
 
 Upstream* Session::shared_lane(Request& request, Step& step) {
-  const Upstreams::Shared lane = parts_.upstreams.shared(protocol_);
+  const Destination to = Destination::of(request);
+  const Upstreams::Shared lane = parts_.upstreams.shared(protocol_, to);
   if (lane.connection == nullptr) {
     if (lane.down != nullptr) {
       return server_is_down(request, *lane.down, step);
     }
-    parts_.upstreams.await_shared(protocol_, *this);
+    parts_.upstreams.await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
   if (lane.connection->unsent() >
       parts_.shared.options.stream_threshold.count) {  // the server is slow to read
-    parts_.upstreams.await_shared(protocol_, *this);
+    parts_.upstreams.await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
@@ -255,6 +256,15 @@ void Session::release_hold() {
   if (throttled_) resume_later();
 }
 
+// What its reply was too big for was a shared connection to the same server.
+void Session::acquire_for(Again& again) {
+  resp::RequestParser parser;
+  static_cast<void>(parser.parse(std::string_view(again.request)));
+  Request request(parser.args(), again.request);
+  request.command = parts_.commands.find(request.args());
+  acquire(Destination::of(request), again.error);
+}
+
 // The next read that is to be asked again, once its private connection is ready. Until the last is
 // answered nothing else is sent, and nothing is in flight beside it: its reply has the client's
 // output for itself.
@@ -262,7 +272,7 @@ void Session::ask_next_again() {
   while (!again_.empty()) {
     Again& next = again_.front();
     if (next.sent || in_flight() > 0) return;
-    if (next.error.empty() && !private_) acquire(next.error);
+    if (next.error.empty() && !private_) acquire_for(next);
     if (!next.error.empty()) {
       if (closes_when_down()) return close();
       ByteBuffer error;

@@ -88,7 +88,7 @@ void Session::act_on_wait(Wait::Next next) {
 
 // False: there is no other connection.
 bool Session::unblock() {
-  Upstream* const lane = parts_.upstreams.any_shared();
+  Upstream* const lane = private_ ? parts_.upstreams.shared_beside(*private_) : nullptr;
   if (lane == nullptr) return false;
   parts_.count(Count::kWaitsEnded);
   ByteBuffer request;

@@ -6,13 +6,14 @@
 namespace heatsink::proxy {
 
 // A database that this connection has been in is there: SELECT cannot fail.
-bool SharedWriteCarrier::is_ready(const CoalescedWrite::Target& target) {
-  const Upstream* const connection = upstreams_.shared(target.protocol).connection;
+bool SharedWriteCarrier::is_ready(std::string_view key, const CoalescedWrite::Target& target) {
+  const Upstream* const connection = shared(key, target).connection;
   return connection != nullptr && connection->knows_db(target.db);
 }
 
-std::optional<std::string> SharedWriteCarrier::refusal(const CoalescedWrite::Target& target) {
-  const Upstreams::Shared shared = upstreams_.shared(target.protocol);
+std::optional<std::string> SharedWriteCarrier::refusal(std::string_view key,
+                                                       const CoalescedWrite::Target& target) {
+  const Upstreams::Shared shared = this->shared(key, target);
   if (shared.connection == nullptr)
     return shared.down != nullptr ? *shared.down : "the connection to it was lost";
   if (shared.connection->db() == target.db || shared.connection->knows_db(target.db))
@@ -20,9 +21,9 @@ std::optional<std::string> SharedWriteCarrier::refusal(const CoalescedWrite::Tar
   return "this connection has not used the client's database yet: try again";
 }
 
-void SharedWriteCarrier::send(const CoalescedWrite::Target& target, std::string_view request,
-                              Pending&& pending) {
-  Upstream& connection = *upstreams_.shared(target.protocol).connection;
+void SharedWriteCarrier::send(std::string_view key, const CoalescedWrite::Target& target,
+                              std::string_view request, Pending&& pending) {
+  Upstream& connection = *shared(key, target).connection;
   if (connection.db() != target.db) {
     connection.set_db(target.db);
     connection.send_select(target.db, nullptr);

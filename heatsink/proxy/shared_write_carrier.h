@@ -19,12 +19,17 @@ class SharedWriteCarrier final : public WriteCarrier {
   SharedWriteCarrier(Upstreams& upstreams, Copies& copies, Counters& counters)
       : upstreams_(upstreams), copies_(copies), counters_(counters) {}
 
-  bool is_ready(const CoalescedWrite::Target& target) override;
-  std::optional<std::string> refusal(const CoalescedWrite::Target& target) override;
-  void send(const CoalescedWrite::Target& target, std::string_view request,
+  bool is_ready(std::string_view key, const CoalescedWrite::Target& target) override;
+  std::optional<std::string> refusal(std::string_view key,
+                                     const CoalescedWrite::Target& target) override;
+  void send(std::string_view key, const CoalescedWrite::Target& target, std::string_view request,
             Pending&& pending) override;
 
  private:
+  Upstreams::Shared shared(std::string_view key, const CoalescedWrite::Target& target) {
+    return upstreams_.shared(target.protocol, Destination::of_key(key));
+  }
+
   Upstreams& upstreams_;
   Copies& copies_;
   Counters& counters_;

@@ -20,7 +20,7 @@ SingleServer::~SingleServer() {
   for (Slot& slot : slots_) loop_.cancel(slot.retry);
 }
 
-Upstreams::Shared SingleServer::shared(resp::Protocol protocol) {
+Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destination& /*to*/) {
   Slot& slot = slot_of(protocol);
   if (slot.connection && slot.connection->ready()) return {.connection = slot.connection.get()};
   if (is_down(slot) && !looks_again(slot, protocol)) return {.down = &slot.down};
@@ -34,13 +34,13 @@ bool SingleServer::is_down(const Slot& slot) const {
   return !slot.down.empty() && (slot.refused || slot.down_contacts == shared_.contacts.load());
 }
 
-Upstream* SingleServer::any_shared() {
+Upstream* SingleServer::shared_beside(const Upstream& /*connection*/) {
   for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3})
-    if (Upstream* const connection = shared(protocol).connection) return connection;
+    if (Upstream* const connection = shared(protocol, Destination::any()).connection) return connection;
   return nullptr;
 }
 
-const std::string* SingleServer::known_down() {
+const std::string* SingleServer::known_down(const Destination& /*to*/) {
   for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3}) {
     Slot& slot = slot_of(protocol);
     const bool down = is_down(slot) && !slot.refused;
@@ -68,7 +68,8 @@ void SingleServer::connect(resp::Protocol protocol) {
   slot.connection->connect();
 }
 
-void SingleServer::await_shared(resp::Protocol protocol, const Requester& session) {
+void SingleServer::await_shared(resp::Protocol protocol, const Destination& /*to*/,
+                                const Requester& session) {
   slot_of(protocol).waiting.push_back(session.id());
 }
 
@@ -151,7 +152,8 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
   idle_.erase(idle);
 }
 
-std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Need& need) {
+std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destination& /*to*/,
+                                               const Need& need) {
   const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
                      (need.urgent ? kUrgentConnections : 0);
   if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {

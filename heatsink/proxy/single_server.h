@@ -42,11 +42,13 @@ class SingleServer final : public Upstreams {
   ~SingleServer() override;
   SingleServer(const SingleServer&) = delete;
 
-  Shared shared(resp::Protocol protocol) override;
-  void await_shared(resp::Protocol protocol, const Requester& session) override;
-  Upstream* any_shared() override;
-  const std::string* known_down() override;
-  std::unique_ptr<Upstream> borrow(Requester& session, const Need& need) override;
+  Shared shared(resp::Protocol protocol, const Destination& to) override;
+  void await_shared(resp::Protocol protocol, const Destination& to,
+                    const Requester& session) override;
+  Upstream* shared_beside(const Upstream& connection) override;
+  const std::string* known_down(const Destination& to) override;
+  std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
+                                   const Need& need) override;
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
   void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the sessions of a worker get connections to the servers, however many servers there are.
+// Gives the sessions of a worker connections to the servers, however many servers there are.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/proxy/destination.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
 
@@ -20,19 +21,22 @@ class Upstreams {
  public:
   virtual ~Upstreams() = default;
 
-  // A connection that many sessions use. Ready: `connection`. Else, if `down` is null it is being
-  // opened, and await_shared() wakes the session; if not, it says why commands cannot be carried
-  // now. Valid until the worker's next turn.
+  // The connection that many sessions use, to the server that `to` names. Ready: `connection`.
+  // Else, if `down` is null it is being opened, and await_shared() wakes the session; if not, it
+  // says why commands cannot be carried now. Valid until the worker's next turn.
   struct Shared {
     Upstream* connection = nullptr;
     const std::string* down = nullptr;
   };
-  virtual Shared shared(resp::Protocol protocol) = 0;
+  virtual Shared shared(resp::Protocol protocol, const Destination& to) = 0;
   // Session::shared_settled() is called once it is ready and takes more, or is known to be down.
-  virtual void await_shared(resp::Protocol protocol, const Requester& session) = 0;
-  // Any that is ready now, for a command that needs no client's state; null: there is none.
-  virtual Upstream* any_shared() = 0;
-  virtual const std::string* known_down() = 0;  // why no server can be reached, if that is known
+  virtual void await_shared(resp::Protocol protocol, const Destination& to,
+                            const Requester& session) = 0;
+  // One to the same server as this one, ready now, for a command that needs no client's state.
+  // Null: there is none.
+  virtual Upstream* shared_beside(const Upstream& connection) = 0;
+  // Why the server cannot be reached, if that is known; else null.
+  virtual const std::string* known_down(const Destination& to) = 0;
 
   // A connection for this session alone, ready (from the pool) or about to be: then
   // Session::private_ready() or private_failed() is called. Null: proxy.maximum-private-connections
@@ -43,7 +47,8 @@ class Upstreams {
     std::uint32_t db = 0;  // one that is there already is preferred
     bool urgent = false;
   };
-  virtual std::unique_ptr<Upstream> borrow(Requester& session, const Need& need) = 0;
+  virtual std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
+                                           const Need& need) = 0;
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
 
   // Told by a connection of its own.

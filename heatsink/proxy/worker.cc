@@ -71,7 +71,7 @@ void Worker::begin() {
   timers_.every(shared_.options.tick, [this] { tick(); });
   if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
     log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
-  upstreams_->shared(resp::Protocol::kResp2);  // the first client finds it open
+  upstreams_->shared(resp::Protocol::kResp2, Destination::any());  // the first client finds it open
   reader_.quiescent();
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/destination.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "heatsink/proxy/request.h"
+
+namespace heatsink::proxy {
+namespace {
+
+class DestinationTest : public ::testing::Test {
+ protected:
+  Destination of(std::vector<std::string_view> args) {
+    args_ = std::move(args);
+    request_.emplace(args_, "");
+    request_->command = resp::CommandTable::built_in().find(args_);
+    return Destination::of(*request_);
+  }
+
+  std::vector<std::string_view> args_;
+  std::optional<Request> request_;
+};
+
+TEST_F(DestinationTest, IsTheSlotOfTheFirstKey) {
+  // CLUSTER KEYSLOT of a Redis 7.0.
+  EXPECT_EQ(of({"GET", "foo"}).slot(), 12182);
+  EXPECT_EQ(of({"MSET", "{user1000}.a", "1", "{user1000}.b", "2"}).slot(), 3443);
+  EXPECT_EQ(of({"EVAL", "return 1", "1", "foo"}).slot(), 12182);
+  EXPECT_EQ(Destination::of_key("foo").slot(), 12182);
+}
+
+TEST_F(DestinationTest, HasNoSlotWithoutAKey) {
+  EXPECT_FALSE(of({"PING"}).slot().has_value());
+  EXPECT_FALSE(of({"EVAL", "return 1", "0"}).slot().has_value());
+  EXPECT_FALSE(of({"NO-SUCH-COMMAND", "foo"}).slot().has_value());
+  EXPECT_FALSE(Destination::any().slot().has_value());
+}
+
+TEST_F(DestinationTest, KnowsWhatAReplicaMayAnswer) {
+  EXPECT_TRUE(of({"GET", "foo"}).only_reads());
+  EXPECT_FALSE(of({"SET", "foo", "1"}).only_reads());
+  EXPECT_FALSE(of({"NO-SUCH-COMMAND"}).only_reads());
+  EXPECT_FALSE(Destination::of_key("foo").only_reads());
+  EXPECT_FALSE(Destination::any().only_reads());
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

@@ -6,7 +6,7 @@ Its `sh` and `console` blocks run from top to bottom; the output that `console` 
 compared. A comment before a block says what it needs:
 
     <!-- shell: not run: REASON -->        the block is left out
-    <!-- shell: stays: HOST:PORT -->       it listens there, and ends with the page
+    <!-- shell: stays: HOST:PORT ... -->   it listens there, and ends with the page
     <!-- shell: exits: STATUS -->          instead of 0
     <!-- shell: with: proxy -->            from here on one listens on 6380, its admin API on 6390
 """
@@ -86,9 +86,9 @@ class Commands(unittest.TestCase):
         if block.asks(WITH):
             self.start(["heatsink", "proxy", *PROXY_FLAGS, "--admin", ADMIN], PROXY, ADMIN)
         command = ["bash", "-euo", "pipefail", "-c", f"cd '{self.folder}'\n{block.commands()}"]
-        if address := block.asks(STAYS):
+        if addresses := block.asks(STAYS):
             command[-1] = command[-1].replace("\nheatsink", "\nexec heatsink")  # so it gets SIGKILL
-            self.start(command, address)
+            self.start(command, *addresses.split())
             return
         done = subprocess.run(
             command,

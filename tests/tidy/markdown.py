@@ -15,7 +15,7 @@ PROMPT = "$ "
 
 # Before a block: what its run needs. Each takes what stands behind the colon.
 NOT_RUN = "not run"  # why
-STAYS = "stays"  # the address at which it listens; it runs until the page ends
+STAYS = "stays"  # the addresses at which it listens; it runs until the page ends
 EXITS = "exits"  # its exit status, if that is not 0
 WITH = "with"  # PROXY: from here on one listens on port 6380, its admin API on 6390
 PROXY = "proxy"

@@ -136,8 +136,8 @@ def wrong_with(name, argument):
         return "is not run, and does not say why: three words or more"
     if name == EXITS and not argument.isdigit():
         return "'exits' wants a number"
-    if name == STAYS and not re.fullmatch(r"[\w.]+:\d+", argument):
-        return "'stays' wants the address at which it listens, host:port"
+    if name == STAYS and not re.fullmatch(r"[\w.]+:\d+( [\w.]+:\d+)*", argument):
+        return "'stays' wants the addresses at which it listens, host:port"
     if name == WITH and argument != PROXY:
         return f"'with' wants: {PROXY}"
     return ""

@@ -135,7 +135,6 @@ class Worker final : public Upstream::Host,
   void server_is_back() override;
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
-  std::unique_ptr<Coalescing> make_coalescing();
   void accept_clients();
   void open_at_home(net::Stream stream, const std::string& peer);
   void open_session(net::Stream stream, const std::string& peer);

@@ -130,7 +130,7 @@ class PlayedHost final : public proxy::SessionHost,
     upstreams.failed(upstream, reason);
   }
   void settle(proxy::Pending& pending, TimePoint now, proxy::Shown shown) override {
-    copies.settle(pending, now, shown);
+    copies.settle(pending, pending.session, now, shown);
   }
   void answered(const proxy::Pending& /*pending*/,
                 const proxy::Upstream::Answer& /*answer*/) override {}

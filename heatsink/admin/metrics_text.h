@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metric samples in the text format that Prometheus scrapes (httpd::metrics_route).
+// Writes metric samples in the text format of Prometheus (httpd::metrics_route).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of the admin API, and where their contents come from.
+// The pages of the admin API, and the functions that provide their contents.
 #pragma once
 
 #include <cstdint>

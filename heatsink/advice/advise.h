@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to do about a key, in sentences with numbers.
+// Writes the advice about one hot key: sentences with numbers.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each relief does to the server that owns a key: formulas, without an opinion.
+// Calculates what each relief does to the server that owns a key. Formulas, without an opinion.
 #pragma once
 
 #include <cstdint>

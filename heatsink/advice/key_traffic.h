@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What advice is given on: the traffic of one key, and where it lives.
+// The input of the advice: the traffic of one key, and where the key lives.
 #pragma once
 
 #include <cstddef>

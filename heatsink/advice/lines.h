@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person can paste to get a relief: lines of YAML for the proxy's configuration, or
-// commands.
+// Writes the lines that a person can paste to get a relief: YAML for the proxy, or commands.
 #pragma once
 
 #include <cstdint>

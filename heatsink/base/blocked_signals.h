@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps signals for the threads of the program: a helper thread that is started here gets none.
+// Blocks all signals while a helper thread is started, so that the main threads get them.
 #pragma once
 
 #include <pthread.h>

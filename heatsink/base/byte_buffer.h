@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growable run of bytes: written at the back, consumed at the front.
+// A growable buffer of bytes: written at the back, consumed at the front.
 #pragma once
 
 #include <cassert>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML into an OptionSet: every fault of the file at once, each with its line and its fix.
+// Reads YAML into an OptionSet, and reports all faults at once, each with its line and its fix.
 #pragma once
 
 #include <cstddef>

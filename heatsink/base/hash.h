@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One seeded hash per request, shared by detection, fences and the hot table.
+// Hashes key names with a seed: one hash per request serves detection, fences and the hot table.
 #pragma once
 
 #include <cstdint>

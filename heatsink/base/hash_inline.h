@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hash_name() for those who hash at every request: of a name of 24 bytes the call costs as much as
-// the hash.
+// hash_name() inline, for callers that hash each request: for a name of 24 bytes the call would
+// cost as much as the hash.
 #pragma once
 
 #define XXH_INLINE_ALL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened, for whoever runs the program: one line per event on stderr, or in a file.
+// Writes the log: one line per event, on the standard error output or in a file.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where log lines are written: the standard error output, or a file that is appended to.
+// The destination of the log: the standard error output, or a file that is appended to.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One event of the log, and how it is written.
+// Formats one event of the log as a line.
 #pragma once
 
 #include <cstdint>

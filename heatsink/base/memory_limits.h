@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this process may have: of the machine, its control group, and by its ulimit.
+// Finds out how much memory this process may use: of the machine, its control group and its ulimit.
 #pragma once
 
 #include <cstdint>

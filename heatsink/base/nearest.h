@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Did you mean": the known word that a mistyped one is closest to.
+// Finds the known word that a mistyped one is closest to, for "did you mean".
 #pragma once
 
 #include <cstddef>

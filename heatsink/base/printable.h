@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that came from outside, made fit for a log, a terminal or an error message.
+// Escapes bytes from outside, so that a log, a terminal or an error message can show them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel counts of this process, by the names that Prometheus' own libraries have for it.
+// Reads what the kernel counts of this process, as metrics with the names that Prometheus uses.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the reference pages in Markdown: short rows, and a list below for longer explanations.
+// Writes the Markdown tables of the reference pages: short rows, and a list with longer texts.
 #pragma once
 
 #include <cstddef>

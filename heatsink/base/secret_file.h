@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that stand in files, so that no command line shows them; and how they are compared.
+// Reads secrets from files, so that no command line shows them, and compares them in constant time.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing what a person should read, without waiting for ever for a person who does not.
+// Writes a text that a person should read, but gives up if it is not read in time.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes, shares and durations as types, and as texts.
+// Types for sizes, shares and durations, and their texts.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of day, for people: never for how long something may be served.
+// The time of day, for people. How long a copy may be served is never measured with it.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as skewed as real traffic: rank k with a probability proportional to k^-exponent, exactly.
+// Draws ranks with an exact Zipf distribution: the probability of rank k is as k^-exponent.
 #pragma once
 
 #include <cstdint>

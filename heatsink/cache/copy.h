@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One local copy of a reply: immutable once published, but for one mark.
+// One local copy of a reply: immutable once published, except for one mark.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Per key name: the moment before which no fill can be trusted, and the writes now on their way.
+// Keeps for each key name the time before which no fill can be trusted, and the writes in flight.
 #pragma once
 
 #include <atomic>

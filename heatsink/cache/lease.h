@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracker's word to the readers: which generation lives, and until when it is proven.
+// What the tracker tells all readers: which generation of copies is valid, and until when.
 #pragma once
 
 #include <atomic>

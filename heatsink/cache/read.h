@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which question about a key a copy answers: a command and its arguments, byte by byte.
+// Identifies the read that a copy answers: a command and its arguments, byte by byte.
 #pragma once
 
 #include <cstddef>

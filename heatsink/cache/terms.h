@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is promised of a key's copies (docs/design/coherence.md).
+// The consistency that is promised for a key's copies (docs/design/coherence.md).
 #pragma once
 
 #include <chrono>

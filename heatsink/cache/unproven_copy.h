@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way past the key rule, for who has asked for it: a copy that nothing proves.
+// Decides whether a copy may be served in an outage, where a rule allows copies without proof.
 #pragma once
 
 #include "heatsink/base/clock.h"

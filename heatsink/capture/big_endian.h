@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as they stand in headers: unaligned, in network byte order.
+// Reads unaligned numbers in network byte order.
 #pragma once
 
 #include <cstddef>

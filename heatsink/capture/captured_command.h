@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture tells of one command: who asked whom for which keys, and how it was answered.
+// One captured command: its client, its server, its keys, and how it was answered.
 #pragma once
 
 #include <cstdint>

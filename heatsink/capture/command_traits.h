@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: what matching replies to requests must know of a command.
+// Inside capture: the facts of a command that are needed to match replies to requests.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: one TCP connection, from its segments to its commands.
+// Inside capture: turns the segments of one TCP connection into commands.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: the connections that are followed, within limits.
+// Inside capture: the table of the connections that are followed, with its limits.
 #pragma once
 
 #define XXH_INLINE_ALL

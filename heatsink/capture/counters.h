@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was seen, and what was not: a capture states its own blind spots.
+// Counts what a capture has seen and what it has missed.
 #pragma once
 
 #include <cstdint>

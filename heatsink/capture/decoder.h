@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From packets to commands: the same for a file and for a live capture.
+// Turns packets into commands; the same for a file and for a live capture.
 #pragma once
 
 #include <cstdint>

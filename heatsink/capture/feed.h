@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands as they pass, live: an interface of this machine, watched with CAP_NET_RAW alone.
+// Captures commands live from an interface of this machine; needs CAP_NET_RAW and nothing else.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a live capture listens to: the interface, the servers' ports and addresses, and its limits.
+// The options of a live capture: the interface, ports and addresses of the servers, and limits.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: a file read through a buffer of fixed size.
+// Inside capture: reads a file through a buffer of fixed size.
 #pragma once
 
 #include <algorithm>

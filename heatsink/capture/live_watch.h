@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: what the kernel is to hand over of a live capture, while it goes on.
+// Inside capture: changes the packet filter of a live capture while it runs.
 #pragma once
 
 #include <pcap/pcap.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packets of a capture file: pcap (both byte orders, micro- and nanoseconds) and pcapng.
+// Reads the packets of a capture file: pcap (both byte orders, micro- and nanoseconds) and pcapng.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: what a process needs to open a capture, and no longer.
+// Inside capture: gets the privileges that opening a capture needs, and gives them up.
 #pragma once
 
 #include <string>

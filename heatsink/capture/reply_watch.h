@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose replies a capture watches. The requests are always all of them.
+// Chooses the connections whose replies a capture reads. It reads all requests.
 #pragma once
 
 #include <cstdint>

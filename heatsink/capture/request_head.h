@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: how a request looks to somebody who comes in the middle of a stream.
+// Inside capture: finds the next request for a capture that begins in the middle of a stream.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: the requests in what one client sends, from its beginning or from somewhere.
+// Inside capture: finds the requests in the bytes of one client, also from the middle of a stream.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: a packet's TCP segment, dug out of link and network headers.
+// Inside capture: finds a packet's TCP segment behind its link and network headers.
 #pragma once
 
 #include <cstdint>

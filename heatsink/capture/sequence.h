@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP sequence numbers: they wrap around, so that "before" is a matter of the difference.
+// Compares TCP sequence numbers, which wrap around.
 #pragma once
 
 #include <cstdint>

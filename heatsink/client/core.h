@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Client without the type of its values: who is hot, whose copy is served, who loads.
+// The part of a Client that does not know the type of the values: hot keys, copies, loads.
 #pragma once
 
 #include <atomic>

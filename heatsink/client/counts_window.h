@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much counts that only grow have grown within a sliding window.
+// Calculates how much growing counters have grown within a sliding window.
 #pragma once
 
 #include <array>

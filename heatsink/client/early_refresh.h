@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a reader may ask for a new copy although the old one has not expired.
+// Decides when a reader loads a copy anew although the old one has not expired (XFetch).
 #pragma once
 
 #include "heatsink/base/clock.h"

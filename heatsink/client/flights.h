@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One load at a time of a hot key: the others who want it wait for that one, each not too long.
+// Limits each hot key to one load at a time; the other callers wait for it, up to a time limit.
 #pragma once
 
 #include <cstddef>

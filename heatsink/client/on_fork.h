@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object with threads does in a child that its process forks.
+// Tells an object with threads that it is now in a forked child, where its threads do not exist.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When which hot key is loaded again, and when one that keeps failing is given up.
+// Schedules the background loads of hot keys, and gives up a key whose loads keep failing.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Client takes from its process: the time, threads, waiting for each other, random seeds.
+// What a Client needs from its process: time, threads, condition variables and random seeds.
 #pragma once
 
 #include <cstdint>

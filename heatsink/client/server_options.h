@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server of a Client's options, for functions that are called there.
+// Turns the server.* options of a Client into the options of a connection.
 #pragma once
 
 #include <string>

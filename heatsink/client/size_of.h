@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a value takes, for cache.maximum-bytes.
+// Estimates how much memory a value takes, for cache.maximum-bytes.
 #pragma once
 
 #include <cstddef>

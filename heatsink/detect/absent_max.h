@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a key that is not shown can have at most.
+// Calculates the highest rate that a key can have that is not listed.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One access of one key, as every vantage point reports it.
+// One access of one key, as all sources report it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses that wait to be counted together: so their cache misses overlap instead of adding up.
+// Collects accesses and counts them together, so that their cache misses overlap.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often an untracked key was seen, roughly and never too low: the evidence for its admission.
+// Estimates how often an untracked key was seen, never too low: the evidence for its admission.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// About how many different keys were accessed within a sliding window, in fixed memory.
+// Estimates how many different keys were accessed within a sliding window, in fixed memory.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in a list a key stands: an index by hash, made anew for each pass.
+// An index from the hash of a key to its place in a list, rebuilt for each pass.
 #pragma once
 
 #include <bit>

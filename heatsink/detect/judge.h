@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule says about one key: which temperature its evidence gives it. No state of its own.
+// Decides the temperature of one key from a rule and its evidence. No state of its own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name of keys as Redis writes it in KEYS and SCAN: exact, "user:*", or with ? [a-z] \ and *.
+// Matches key names with a pattern of KEYS and SCAN: exact, "user:*", or with ? [a-z] \ and *.
 #pragma once
 
 #include <bitset>

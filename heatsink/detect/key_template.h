@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a key's name, without what tells it from its sisters: "user:1001:cart" is
+// Finds the template of a key's name, without the parts that vary: "user:1001:cart" is
 // "user:*:cart".
 #pragma once
 

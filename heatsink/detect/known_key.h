@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key under judgement: what it was, its evidence, and what it is to be.
+// A key that is being judged: its earlier verdict, its evidence, and its new verdict.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The union of what several shards, processes or nodes saw, with bounds, in any order.
+// Joins the summaries of several shards, processes or nodes, in any order, with their error bounds.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends of long key names, in a fixed number of small chunks.
+// Stores the ends of long key names in a fixed number of small chunks.
 #pragma once
 
 #include <cstddef>

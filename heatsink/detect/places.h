@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who of those judged hot may be: at most top-n, and changes only as often as intervals allow.
+// Caps the hot keys at top-n, and limits how fast the set of hot keys changes.
 #pragma once
 
 #include <cstddef>

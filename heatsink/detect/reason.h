@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a key is what it is, as a sentence with the figures of the moment.
+// Writes the reason of a verdict as a sentence with the figures of the moment.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys are judged by which thresholds: a default, and rules for names.
+// Finds the rule of a key, and so the thresholds that it is judged by.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a key had a moment ago, so that a burst is seen before the window is full of it.
+// Remembers the latest counts of a key, so that a burst is seen before it fills the window.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which slot of the sliding window a moment belongs to: slots are aligned to time / slot length.
+// Finds the slot of the sliding window that a time belongs to: slots are aligned to their length.
 #pragma once
 
 #include <algorithm>

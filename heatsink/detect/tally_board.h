@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which commands and which clients the busiest keys are accessed by: short lists, fed by a sample.
+// Counts which commands and clients access the busiest keys: short lists, fed by a sample.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that makes answers which may take a while, one after the other. Internal to the server.
+// Runs work that makes answers on one thread, one after the other. Internal to the server.
 #pragma once
 
 #include <condition_variable>

@@ -39,7 +39,7 @@ bool may_be_here(std::string_view host) {
 void check_open(const Request& request) {
   const Answer open = answer_to(request, "");
   if (!is_served(open)) return;
-  const bool orders = request.method == "POST" && request.target.starts_with("/api/echo") &&
+  const bool orders = request.method == "POST" && request.target.starts_with("/api/order") &&
                       request.content_type.value_or("").starts_with("application/json");
   require(orders || request.method == "GET" || request.method == "HEAD");
   require(request.host ? may_be_here(*request.host) : request.host_optional);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows the "?" of a URL.
+// Parses the query of a URL: what follows the "?".
 #pragma once
 
 #include <optional>

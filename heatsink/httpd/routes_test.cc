@@ -22,14 +22,14 @@ TEST(Routes, EachPathHasItsAnswer) {
   EXPECT_EQ(get("/metrics").body, "heatsink_hits_total 7\n");
   EXPECT_EQ(get("/metrics").content_type, kMetricsContentType);
   EXPECT_EQ(get("/api/slow").content_type, "application/json");
-  EXPECT_EQ(get("/api/echo?a=b").body, "a=b");
+  EXPECT_EQ(get("/api/order?a=b").body, "3");
   EXPECT_EQ(get("/").body,
             "heatsink admin API\n\n"
             "/               this list\n"
             "/healthz        200 \"ok\", or 503 and the reason\n"
             "/metrics        Prometheus text format\n"
             "/api/slow       a page that may ask a server\n"
-            "/api/echo       the query, and what a POST has sent\n");
+            "/api/order      how long the query is, and what a POST has sent\n");
 }
 
 TEST(Routes, NotReadyIs503WithTheReason) {
@@ -103,13 +103,13 @@ Answer post(std::string_view target, std::optional<std::string_view> type,
 }
 
 TEST(Routes, AFunctionForPostTakesJsonOnly) {
-  EXPECT_EQ(post("/api/echo", "application/json; charset=utf-8").body, "body");
+  EXPECT_EQ(post("/api/order", "application/json; charset=utf-8").body, "4");
   EXPECT_EQ(post("/api/slow", "application/json").status, 405u);
-  EXPECT_EQ(answer({"PUT", "/api/echo", "localhost"}).allowed, "GET, HEAD, POST");
+  EXPECT_EQ(answer({"PUT", "/api/order", "localhost"}).allowed, "GET, HEAD, POST");
   for (const std::optional<std::string_view> type :
        {std::optional<std::string_view>(), std::optional<std::string_view>("text/plain")})
-    EXPECT_EQ(post("/api/echo", type).status, 415u);
-  EXPECT_EQ(post("/api/echo", "application/json", "rebound.example").status, 403u);
+    EXPECT_EQ(post("/api/order", type).status, 415u);
+  EXPECT_EQ(post("/api/order", "application/json", "rebound.example").status, 403u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the HTTP server listens, who may ask it, and its limits on slow clients.
+// The options of the HTTP server: its address, its token, and its limits on slow clients.
 #pragma once
 
 #include <chrono>

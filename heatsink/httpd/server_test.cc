@@ -25,7 +25,7 @@ TEST(AdminServer, AnswersOverTheWire) {
                     HasSubstr("Cache-Control: no-store\r\n"),
                     HasSubstr("X-Content-Type-Options: nosniff\r\n"), HasSubstr(" GMT\r\n"),
                     Not(HasSubstr("Access-Control"))));
-  EXPECT_THAT(ask(*server, get_request("/api/echo?a=b")), HasSubstr("\r\n\r\na=b"));
+  EXPECT_THAT(ask(*server, get_request("/api/order?a=b")), HasSubstr("\r\n\r\n3"));
   EXPECT_THAT(ask(*server, get_request("/nope")), StartsWith("HTTP/1.1 404 Not Found\r\n"));
   EXPECT_THAT(
       ask(*server, "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One answer for all who ask the same at the same time. Internal to the server.
+// Makes one answer for all clients that ask for the same page at the same time. Internal to the
+// server.
 #pragma once
 
 #include <cstddef>

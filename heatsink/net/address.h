@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses as a person writes them: host:port, unix:/path, and URLs of servers. No socket, no
+// Parses addresses as people write them: host:port, unix:/path, and URLs of servers. No socket, no
 // look-up.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end, when the kernel gives a thread no loop to live in.
+// Ends the process when the kernel gives a thread no event loop.
 #pragma once
 
 namespace heatsink::net {

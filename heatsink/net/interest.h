@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connection waits for, and who hears that it is ready.
+// Says what a connection waits for, and which object hears that it is ready.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How other threads reach a loop: work in a locked vector, and a call that ends the loop's sleep.
+// Passes work of other threads to an event loop: a locked vector, and a call that wakes the loop.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a host's name to the addresses that a socket takes.
+// Resolves the name of a host to addresses that a socket takes.
 #pragma once
 
 #include <string>

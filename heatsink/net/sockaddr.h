@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address as the system calls take it.
+// Converts an address to the form of the system calls.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection's bytes: plain, by TLS, or of a simulated network.
+// The bytes of one connection: plain, through TLS, or of a simulated network.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all TLS connections of one side have in common: certificates, keys, whom to trust.
+// What all TLS connections of one side share: certificates, keys and trusted authorities.
 #pragma once
 
 #include <cstdint>

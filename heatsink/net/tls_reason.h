@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OpenSSL found wrong, as a sentence that says what to do.
+// Explains an error of OpenSSL in a sentence that says what to do.
 #pragma once
 
 #include <string>

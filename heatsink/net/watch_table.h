@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who hears which file descriptor, and whether an event that was fetched is still for them.
+// Maps file descriptors to their handlers, and drops events that were fetched for an earlier one.
 #pragma once
 
 #include <cassert>

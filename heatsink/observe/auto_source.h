@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest source that works: tried in turn, and what did not work is explained.
+// Tries the sources from the cheapest on, uses the first that works, and says why others did not.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the latest traffic a capture did not get to see.
+// Estimates how much of the latest traffic a capture has missed.
 #pragma once
 
 #include <deque>

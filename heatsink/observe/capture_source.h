@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes on the network, counted: no command is sent to the server.
+// A source that counts the traffic of the network: it sends no command to the server.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a capture has to listen to see a server's traffic, and whether it can.
+// Finds out where a capture must listen to see a server's traffic, and whether it can.
 #pragma once
 
 #include <cstdint>

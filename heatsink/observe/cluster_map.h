@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who the masters of a cluster are, as one of its nodes tells it.
+// Reads which nodes are the masters of a cluster from the answer of one node.
 #pragma once
 
 #include <cstddef>

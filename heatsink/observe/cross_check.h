@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several sources say of the same server, compared.
+// Compares what several sources say of the same server.
 #pragma once
 
 #include <span>

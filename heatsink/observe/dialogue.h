@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to a server and its answers, in order, on one connection.
+// Sends questions to a server on one connection, and matches its answers to them in order.
 #pragma once
 
 #include <cstddef>

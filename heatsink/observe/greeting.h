@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every connection of an observation begins: who we are, in RESP2, which all servers speak.
+// The first commands of each observing connection: its name, and RESP2, which all servers speak.
 #pragma once
 
 #include <cstddef>

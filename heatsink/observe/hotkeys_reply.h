@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the servers' own HOTKEYS GET answers, of either kind.
+// Parses the replies of HOTKEYS GET, of Redis and of Valkey.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's own HOTKEYS (Redis 8.6, Valkey 9.2): it counts, we ask.
+// A source that asks for the server's own HOTKEYS (Redis 8.6, Valkey 9.2).
 #pragma once
 
 #include <cstdint>

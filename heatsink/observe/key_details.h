@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server tells of single keys: type, encoding, size, time to live.
+// Asks a server about single keys: type, encoding, size, time to live.
 #pragma once
 
 #include <cstddef>

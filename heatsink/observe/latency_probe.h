@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the server takes to answer a PING, asked again and again on a dialogue.
+// Measures how long the server takes to answer a PING, again and again.
 #pragma once
 
 #include <algorithm>

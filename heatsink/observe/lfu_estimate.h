@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a server's logarithmic access counter (OBJECT FREQ) to accesses per second.
+// Turns a server's logarithmic access counter (OBJECT FREQ) into accesses per second.
 #pragma once
 
 #include <cstdint>

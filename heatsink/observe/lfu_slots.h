@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the access counters of a scan's keys add up to, slot by slot.
+// Sums the access counters of a scan's keys for each slot.
 #pragma once
 
 #include <cstddef>

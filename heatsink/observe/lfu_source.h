@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's own access counters, read key by key: SCAN and OBJECT FREQ at a bounded pace.
+// A source that reads the server's access counters key by key: SCAN and OBJECT FREQ, paced.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket of a conversation: opened while it is wanted, opened again when it is lost.
+// Opens the socket of a conversation while it is wanted, and again when it is lost.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources by the names that a person knows them by.
+// Makes a source by its name, such as "monitor".
 #pragma once
 
 #include <cstdint>

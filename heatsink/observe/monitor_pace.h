@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When to listen to MONITOR, and for how long: as much as its price allows.
+// Decides when to listen to MONITOR, and for how long, within a limit on its cost.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MONITOR stream, listened to a little at a time: exact names within seconds, at a stated
-// price.
+// A source that listens to MONITOR for short times: exact names within seconds, at a stated cost.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection that MONITOR is on: what is heard between two marks that we set ourselves.
+// The connection that runs MONITOR: collects what it hears between two marks of its own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was heard of MONITOR while it was on once: which keys, how often, by whom.
+// Counts the commands of one stretch of MONITOR: which keys, how often, by which clients.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a server has to do, by what it counts of each command.
+// Calculates a server's load from its command statistics.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node of a cluster tells besides its keys: who the masters are, and how much it has to do.
+// Asks a node of a cluster for the masters, and for its load.
 #pragma once
 
 #include <optional>

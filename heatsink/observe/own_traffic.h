@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells heatsink's own questions from traffic: nobody wants to be told that the watcher is busy.
+// Recognises heatsink's own commands, so that they are not counted as traffic.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

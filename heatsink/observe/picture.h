@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is seen of a deployment at a moment, and how the rows of its nodes become one list.
+// Joins what is seen of all nodes of a deployment into one list of rows.
 #pragma once
 
 #include <optional>

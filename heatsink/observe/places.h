@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the nodes of a cluster are, as sockets take it.
+// Looks up the addresses of the nodes of a cluster.
 #pragma once
 
 #include <functional>

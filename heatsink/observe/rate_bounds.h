@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what was seen in a few short windows to a rate with bounds.
+// Calculates a rate and its bounds from what a few short windows have seen.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From estimated rates to the report that everybody shows.
+// Makes a report from estimated rates.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Since when a key has been seen as hot as it is: a source judges anew each time it is asked.
+// Remembers since when a key has been as hot as it is, for sources that judge anew each time.
 #pragma once
 
 #include <cstdint>

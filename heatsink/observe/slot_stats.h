@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CLUSTER SLOT-STATS answers, and what happened between two of its answers.
+// Reads CLUSTER SLOT-STATS, and calculates what happened between two of its answers.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster's statistics per slot, and the keys behind the hottest slot.
+// A source that reads the cluster's statistics per slot, and the keys of the hottest slot.
 #pragma once
 
 #include <memory>

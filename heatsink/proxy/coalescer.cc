@@ -13,9 +13,9 @@ Coalescer::Line Coalescer::line_of(CoalesceKind kind, const CoalescedWrite::Targ
 
 Coalescer::Turn Coalescer::ask(Line line, Nanos window, TimePoint now) {
   if (gathered_.contains(line.id)) return Turn::kGather;
-  Place& place = at(line);
-  if (place.line == line && now < place.until) return Turn::kGather;
-  place = {line, now + window, window};
+  const Window* begun = windows_.find(line);
+  if (begun != nullptr && now < begun->until) return Turn::kGather;
+  windows_.put(line, {now + window, window});
   return Turn::kAlone;
 }
 
@@ -26,9 +26,9 @@ std::optional<Coalescer::Offer> Coalescer::offer(Line line, CoalesceKind kind, s
   const bool opens = found == gathered_.end();
   if (opens) {
     if (gathered_.size() >= kGatheredMax) return std::nullopt;
-    const Place& place = at(line);
+    const Window& begun = windows_.claim(line);
     found =
-        gathered_.emplace(line.id, Gathered{{kind, key, target}, place.until, place.window}).first;
+        gathered_.emplace(line.id, Gathered{{kind, key, target}, begun.until, begun.length}).first;
   }
   if (found->second.write.add(part)) return Offer{found->second.due, opens};
   if (opens) gathered_.erase(found);
@@ -38,7 +38,7 @@ std::optional<Coalescer::Offer> Coalescer::offer(Line line, CoalesceKind kind, s
 std::optional<CoalescedWrite> Coalescer::take(Line line, TimePoint now) {
   auto found = gathered_.extract(line.id);
   if (found.empty()) return std::nullopt;
-  at(line) = {line, now + found.mapped().window, found.mapped().window};
+  windows_.put(line, {now + found.mapped().window, found.mapped().window});
   return std::move(found.mapped().write);
 }
 

@@ -2,7 +2,6 @@
 // Which writes of a worker wait for each other, and for how long.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <unordered_map>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/base/direct_mapped_table.h"
 #include "heatsink/proxy/coalesced_write.h"
 
 namespace heatsink::proxy {
@@ -18,7 +18,7 @@ namespace heatsink::proxy {
 // once per window: the first goes at once, those that come within the window behind it are gathered
 // and go together when it ends. So a key that is written seldom pays nothing.
 //
-// Fixed memory for what was written last (two keys in one place take turns in it, which costs the
+// Fixed memory for what was written last (colliding keys overwrite each other, which costs the
 // server writes and no more), and at most kGatheredMax writes being gathered.
 class Coalescer {
  public:
@@ -54,10 +54,12 @@ class Coalescer {
   std::optional<CoalescedWrite> take(Line line, TimePoint now);
 
  private:
-  struct Place {
-    Line line;
+  struct Window {
     TimePoint until{};
-    Nanos window{0};
+    Nanos length{0};
+  };
+  struct HashLine {
+    std::size_t operator()(Line line) const { return line.id; }
   };
   struct Gathered {
     CoalescedWrite write;
@@ -65,9 +67,7 @@ class Coalescer {
     Nanos window;
   };
 
-  Place& at(Line line) { return places_[line.id % places_.size()]; }
-
-  std::array<Place, 4096> places_{};  // 96 KiB
+  DirectMappedTable<Line, Window, 4096, HashLine> windows_;  // 96 KiB
   std::unordered_map<std::uint64_t, Gathered> gathered_;
 };
 

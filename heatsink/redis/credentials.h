@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who heatsink is to the server.
+// The user and password with which heatsink logs in to a server.
 #pragma once
 
 #include <string>

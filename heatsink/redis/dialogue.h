@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said on one connection to a server, without its socket: what a Link carries.
+// The protocol part of one connection to a server, without a socket; a Link carries its bytes.
 #pragma once
 
 #include <string>

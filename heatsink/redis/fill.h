@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fill asks the server, and what is made of its two replies.
+// Makes the commands of a fill, and a copy from their two replies.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which slots of a cluster the answering node owns, out of its CLUSTER NODES.
+// Reads which slots of a cluster the answering node owns, from its CLUSTER NODES.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a server is, and by which TLS it is reached.
+// The address of a server, and the TLS settings to reach it.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error replies of a server, and what they mean to a connection of ours.
+// Classifies the error replies of a server by what they mean to a connection of heatsink.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server can be asked about one value without reading it: type, encoding, size, time to
-// live.
+// Asks for the type, encoding, size and time to live of a value, without reading it.
 #pragma once
 
 #include <array>

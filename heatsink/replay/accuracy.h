@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How right the detector is on a trace: the real recorder and selector beside exact counts.
+// Measures how right the detector is on a trace: the real recorder and selector beside exact
+// counts.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file or of standard input, unpacked if they are zstd.
+// Reads the bytes of a file or of standard input, and unpacks zstd.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the settings tried is taken: the cheapest good one that does not stand on an edge.
+// Chooses among the settings that were tried: the cheapest good one that is not at an edge.
 #pragma once
 
 #include <functional>

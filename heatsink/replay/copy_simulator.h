@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table of local copies of a stated size would have answered: its rules without its values.
+// Simulates a table of local copies of a given size: its rules without its values.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact sliding window over a trace: the truth that the bounded recorder is measured against.
+// Counts a trace exactly in a sliding window, to measure the bounded recorder against.
 #pragma once
 
 #include <cstddef>

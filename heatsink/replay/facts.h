@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace is like as a whole: totals, the busiest keys, how unequal they are.
+// Calculates the totals of a trace: its busiest keys, and how unequal the keys are.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of keys as hashes, and back: what the recorder is given in place of a hashed name.
+// Converts the numbers of keys to hashes for the recorder, and back.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats a trace may have: each knows how to take one line.
+// Reads one line of a trace, in each of its formats.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines out of a stream of bytes, none longer than a limit.
+// Cuts a stream of bytes into lines, none longer than a limit.
 #pragma once
 
 #include <cstddef>

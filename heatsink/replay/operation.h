@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the word that a trace has for an operation means to a cache.
+// Maps the name of an operation in a trace to what it means for a cache.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a file to a trace: unpacks, recognises the format, reads what can be read.
+// Reads a trace from a file: unpacks it and recognises its format.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threshold, which capacity, which window: answered from the savings, with the reasons.
+// Recommends a threshold, a capacity and a window, with the reasons, from the savings.
 #pragma once
 
 #include <string>

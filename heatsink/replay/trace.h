@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace in memory: who was accessed when, as small as it can be and still be gone through often.
+// Stores a trace in memory, small enough for millions of accesses and fast to go through often.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change that people are told of: a key got hot or cold, was limited, or was served stale.
+// An event for people: a key became hot or cold, was limited, or was served stale.
 #pragma once
 
 #include <cstdint>

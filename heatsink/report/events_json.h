@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has become hot and what has ceased to be, as JSON: what GET /api/events answers.
+// Writes events as JSON: the answer of GET /api/events.
 #pragma once
 
 #include <boost/json/array.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as JSON: what GET /api/hotkeys answers. docs/reference/http-api.md lists the members.
+// Writes the report as JSON: the answer of GET /api/hotkeys (docs/reference/http-api.md).
 #pragma once
 
 #include <boost/json/object.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How numbers, times and names are written in the JSON of this room.
+// Writes numbers, times and key names as JSON values, the same way in all answers.
 #pragma once
 
 #include <boost/json/object.hpp>

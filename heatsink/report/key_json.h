@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is known of one key as JSON: what GET /api/key answers. docs/reference/http-api.md lists
-// the members.
+// Writes all that is known of one key as JSON: the answer of GET /api/key (docs/reference/http-
+// api.md).
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders to warm keys, and what came of them, as JSON: docs/reference/http-api.md lists the
-// members.
+// Reads orders to warm keys from JSON, and writes their results (docs/reference/http-api.md).
 #pragma once
 
 #include <string>

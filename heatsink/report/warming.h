@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders to keep keys hot for a time (warming), and what came of them.
+// Orders to keep keys hot for a time (warming), and their results.
 #pragma once
 
 #include <cstddef>

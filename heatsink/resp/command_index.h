@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside resp: names to commands, in any case, as fast as a hash table on one cache line can be.
+// Inside resp: finds a command by its name, in any case, with one cache line per look-up.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of each command: the server's own word, or Redis 7.0's where it gives none.
+// The table of all commands: as the server describes them, or as Redis 7.0 does.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal numbers as the protocol writes them: lengths, counts and integers.
+// Reads decimal numbers of the protocol: lengths, counts and integers.
 #pragma once
 
 #include <algorithm>

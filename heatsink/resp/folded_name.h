@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names compared in any case: a word of up to eight letters is one machine word.
+// Compares names in any case: a word of up to eight letters is one machine word.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An inline request ("SET k \"two words\"") taken apart by the quoting rules of Redis.
+// Parses an inline request ("SET k \"two words\"") by the quoting rules of Redis.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a cluster's slots a key is in.
+// Calculates the cluster slot of a key.
 #pragma once
 
 #include <cstdint>

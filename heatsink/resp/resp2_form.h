@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reply in RESP3 as a RESP2 client of the same server would have got it.
+// Converts a RESP3 reply to what a RESP2 client of the same server would have received.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bucket a number falls into: linear up to 64, then 32 buckets for each doubling.
+// Maps numbers to buckets: linear up to 64, then 32 buckets for each doubling.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many numbers fell into each bucket: quantiles with a stated error, mergeable.
+// Counts numbers in buckets: quantiles with a stated error, mergeable.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of some numbers: mergeable in any order and grouping.
+// The statistics of a set of numbers, mergeable in any order and grouping.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the last so many seconds.
+// The statistics of the numbers of the last seconds, in a sliding window.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Summary as bytes, for other processes: versioned, bounded, the same bytes for the same numbers.
+// Encodes a Summary for other processes: versioned, bounded, the same bytes for the same numbers.
 #pragma once
 
 #include <cstddef>

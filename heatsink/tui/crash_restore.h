@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the terminal back when the process dies in the middle of a picture.
+// Restores the terminal when the process dies while a screen is shown.
 #pragma once
 
 #include <string>

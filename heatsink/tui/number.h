@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for people: three digits are enough to decide by, and they fit a column.
+// Formats numbers for people in a column: with three digits.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A curve in one row of text.
+// Draws a curve in one row of text.
 #pragma once
 
 #include <span>

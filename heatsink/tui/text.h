@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as a terminal shows it: which bytes are safe to print, and how many columns they take.
+// Makes text safe for a terminal, and counts the columns that it takes.
 #pragma once
 
 #include <cstddef>

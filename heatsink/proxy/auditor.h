@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heatsink/cache/cache.h"
+#include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/duration_histogram.h"
 #include "heatsink/proxy/node_state.h"
 #include "heatsink/proxy/reply_digest.h"

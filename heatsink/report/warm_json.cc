@@ -108,7 +108,6 @@ Result<std::string> glob_in(const json::object& order) {
 }
 
 Result<WarmPattern> pattern_in(const json::object& order) {
-  using WarmPattern;
   constexpr std::size_t kRateMax = 1'000'000;
   Result<std::string> glob = glob_in(order);
   if (!glob.ok()) return glob.error();

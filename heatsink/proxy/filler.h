@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/duration_histogram.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/fill_waiters.h"

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/fill_request.h"
 #include "heatsink/proxy/node_state.h"
 

@@ -192,7 +192,7 @@ TEST_F(SessionConnectionsTest, AMonitorStaysOneWhenAnOversizedRequestIsRefused) 
   EXPECT_THAT(got(), StartsWith("-ERR heatsink: this command is larger than"));
   send({"SET a 1"});
   EXPECT_THAT(got(), StartsWith("-ERR heatsink: a connection in MONITOR or replication mode"));
-  EXPECT_THAT(asked(), ElementsAre("2: MONITOR"));
+  EXPECT_THAT(asked(), ElementsAre("2: HELLO 2 SETNAME ", "2: MONITOR"));
 }
 
 TEST_F(SessionConnectionsTest, ABrokenOversizedRequestEndsItsClient) {

@@ -33,6 +33,7 @@ class MovesTest : public ::testing::Test {
     if (!server_.running()) GTEST_SKIP() << "redis-server is not installed or does not start";
     ProxyOptions options;
     options.upstream = "unix://" + server_.socket_path();
+    options.workers = kWorkers;
     const net::RedisUrl upstream = net::parse_redis_url(options.upstream).value();
     shared_ = std::make_unique<SharedState>(options, upstream, 1);
     shared_->place.set_addresses(net::resolve_server(upstream).value());

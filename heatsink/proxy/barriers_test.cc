@@ -103,6 +103,19 @@ TEST_F(BarriersTest, ABarrierInTimeIsNotLateAfterwards) {
   EXPECT_EQ(client.answer(), "+OK|");
 }
 
+// Each BARRIER has a timer, and ends it: that of an earlier one would hide the later one's.
+TEST_F(BarriersTest, AClientThatLeavesBehindSeveralBarriersLeavesNoTimer) {
+  begin();
+  arrives({"HEATSINK", "BARRIER", "20"});
+  tracker_answers();
+  arrives({"HEATSINK", "BARRIER", "30"});
+  client.take();
+  pass(Millis(20));
+  barriers_->close();
+  pass(Millis(10));
+  EXPECT_THAT(client.take(), IsEmpty());
+}
+
 TEST_F(BarriersTest, AClientThatLeavesIsNotWoken) {
   begin();
   arrives({"HEATSINK", "BARRIER", "20"});

@@ -9,8 +9,8 @@ namespace {
 using Args = std::vector<std::string_view>;
 
 GatheredWriter* client(std::uintptr_t number) {
-  return reinterpret_cast<GatheredWriter*>(number *
-                                           64);  // NOLINT(performance-no-int-to-ptr): a name
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a name
+  return reinterpret_cast<GatheredWriter*>(number * 64);
 }
 
 std::optional<CoalesceKind> kind_of(std::string_view command, const Args& args) {

@@ -137,6 +137,7 @@ TEST_F(GatheringTest, WhatTheClientIsToldCountsForLaterReads) {
 TEST_F(GatheringTest, WhileAWriteIsGatheredTheClientsOtherCommandsWait) {
   begin();
   open_window();
+  open_window("k2");
   sends(*one_, {"INCR", "k"});
   client.take();
   EXPECT_EQ(sends(*one_, {"GET", "k"}), Outcome::kWaits);

@@ -232,8 +232,9 @@ observe::Picture full_picture() {
   observe::Picture picture;
   picture.sources = {first, second};
   picture.is_cluster = true;
-  picture.nodes = {{.name = "db7:1", .is_up = true, .is_watched = true, .load = {}, .trouble = ""},
-                   {.name = "db7:2", .trouble = "refused\n"}};
+  picture.nodes = {
+      {.name = "db7:1", .is_up = true, .is_watched = true, .load = {}, .trouble = ""},
+      {.name = "db7:2", .is_up = false, .is_watched = false, .load = {}, .trouble = "refused\n"}};
   return picture;
 }
 

@@ -149,7 +149,7 @@ MUTANTS = [
                     'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON", "NOLOOP"}, now);')],
            ("two proxies",), "the tracking connection deletes keys past their TTL, and then every "
            "copy is past it, too, unless the server's clock has jumped",
-           ("the server's clock jumps",)),
+           ("a jumping server clock",)),
     # Faults that the proxy has had.
     Mutant("names of a transaction, until EXEC is answered",
            [Patch(REPLIES, "if (!in_multi_) traffic_.names",
@@ -173,7 +173,7 @@ MUTANTS = [
                   f"Nanos life = {ACTIVE} ? Nanos(std::chrono::hours(1)) "
                   ": shared_.options.expire_after_write;")],
            ("short lives",), "no run has a server whose clock jumps",
-           ("the server's clock jumps",)),
+           ("a jumping server clock",)),
     Mutant("library: tracked before it is loaded",
            [Patch(CORE,
                   "    const Watch watched = watch(hash, flight->sent_at);  // before the load, or "

@@ -42,7 +42,7 @@ const std::vector<std::string> kShortCopies = {"cache.expire-after-write=1s"};
 
 std::vector<Scenario> of_clocks() {
   return {
-      {.name = "the server's clock jumps",
+      {.name = "a jumping server clock",
        .sessions = mortals(1),
        .servers = {.expires_actively = false},
        .faults = {.jump_clock = 3},

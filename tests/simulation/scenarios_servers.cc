@@ -38,15 +38,21 @@ const std::vector<std::string> kWritersPast = {
     "via=0,set=4000,px=500,del=200,ttl=400,think-us=10000"};
 const std::vector<std::string> kFlusher = {"via=0,flush=10000,think-us=900000"};
 
+// So seldom written that a copy lives to its own end; and no other read finds the key gone.
+const std::vector<std::string> kSeldomWritten = {
+    "via=1,px=10000,ttl=4000,first=100,keys=3,think-us=700000",
+    "via=1,count=2,first=100,keys=3,think-us=2000"};
+
 const std::vector<std::string> kShortCopies = {"cache.expire-after-write=1s"};
 
 std::vector<Scenario> of_clocks() {
   return {
       {.name = "a jumping server clock",
-       .sessions = mortals(1),
+       .sessions = joined({mortals(1), kSeldomWritten}),
        .servers = {.expires_actively = false},
-       .faults = {.jump_clock = 3},
-       .options = kShortCopies},
+       .faults = {.jump_clock = 2},
+       .options = {"cache.expire-after-write=1s", "refresh.enabled=no"},
+       .length = seconds(4)},
       {.name = "clocks jump",
        .sessions = joined({mortals(1), mortals(2), kMortalsPast}),
        .proxies = 2,

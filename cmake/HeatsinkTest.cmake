@@ -28,15 +28,20 @@ const char* const heatsink::kSourceDir = \"${PROJECT_SOURCE_DIR}\";
 add_library(heatsink_source_dir STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/source_dir.cc)
 target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 
-# heatsink_test(NAME [THREADS] [SHARDS n] SOURCES ... [LIBS ...]): one GoogleTest program; main
-# comes from gmock_main.
+# heatsink_test(NAME [THREADS] [SHARDS n] [STATISTICS PATTERN] SOURCES ... [LIBS ...]): one
+# GoogleTest program; main comes from gmock_main.
 #
 # THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it
 # has nothing to find there. ctest starts a process for each case, so that it can name the case. A
 # process costs a sanitizer more than the case itself, so there the whole program is one test, or,
 # if it takes minutes, SHARDS of them that run at the same time.
+#
+# STATISTICS: cases (patterns of --gtest_filter, with colons between) that play millions of inputs
+# to see how accurate something is. What they do to memory and threads, others do with thousands:
+# under a sanitizer they run in the long form only. There, a property is tried with fewer inputs,
+# too: of memory and undefined behaviour the fuzzers ask more.
 function(heatsink_test NAME)
-  cmake_parse_arguments(TEST "THREADS" "SHARDS" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(TEST "THREADS" "SHARDS;STATISTICS" "SOURCES;LIBS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${NAME} ${TEST_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
@@ -47,15 +52,21 @@ function(heatsink_test NAME)
       set(TEST_SHARDS 1)
     endif()
     math(EXPR last "${TEST_SHARDS} - 1")
+    set(properties "RC_PARAMS=max_success=25")  # of 100
     foreach(shard RANGE ${last})
       set(row ${NAME})
       if(last GREATER 0)
         set(row ${NAME}.${shard})
       endif()
-      add_test(NAME ${row} COMMAND ${NAME} --gtest_brief=1)
+      add_test(NAME ${row} COMMAND ${NAME} --gtest_brief=1 --gtest_filter=-${TEST_STATISTICS})
       set_tests_properties(${row} PROPERTIES TIMEOUT 900
-        ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard};${properties}")
     endforeach()
+    if(TEST_STATISTICS)
+      add_test(NAME ${NAME}.statistics
+        COMMAND ${NAME} --gtest_brief=1 --gtest_filter=${TEST_STATISTICS})
+      set_tests_properties(${NAME}.statistics PROPERTIES TIMEOUT 1800 LABELS "slow;long")
+    endif()
   else()
     gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()

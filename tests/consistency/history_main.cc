@@ -65,6 +65,8 @@ class Player {
  public:
   explicit Player(const PlayOptions& options) : options_(options) {
     recorder_.prefix = options.prefix;
+    recorder_.wall_ahead =
+        std::chrono::system_clock::now().time_since_epoch() - BootClock::now().time_since_epoch();
     recorder_.history.reserve(std::max<std::size_t>(options.operations, 1'000'000));
   }
 

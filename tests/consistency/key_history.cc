@@ -20,6 +20,17 @@ bool has_version(const Op* op) {
 
 TimePoint later_by(TimePoint time, Nanos by) { return time == kNever ? kNever : time + by; }
 
+// Of an operation that ends(): the first and the last moment at which that may be. It was
+// executed by `seen`.
+TimePoint first_end(const Op& op) {
+  return (op.life.known() ? op.life.gone_from : op.invoked + op.ttl) - kExpirySlack;
+}
+
+TimePoint last_end(const Op& op, TimePoint seen, KeyHistory::Of whose) {
+  const TimePoint given = whose == KeyHistory::Of::kServer ? op.life.gone_by : op.life.copies_by;
+  return later_by(op.life.known() ? given : later_by(seen, op.ttl), kExpirySlack);
+}
+
 }  // namespace
 
 KeyHistory::KeyHistory(std::span<const Op* const> ops) : ops_(ops.begin(), ops.end()) {
@@ -37,11 +48,12 @@ KeyHistory::KeyHistory(std::span<const Op* const> ops) : ops_(ops.begin(), ops.e
     if (op->kind == Kind::kErase) {
       add_removal(op->invoked, op->responded);
       successors_.push_back({op->invoked, op->responded});
-    } else if (op->ttl.count() > 0) {
-      add_removal(op->invoked + op->ttl - kExpirySlack,
-                  later_by(op->responded, op->ttl + kExpirySlack));
-      if (op->kind == Kind::kExpire)
-        expiries_.push_back({op->invoked, later_by(op->responded, op->ttl + kExpirySlack)});
+    } else if (op->ends()) {
+      const TimePoint by = last_end(*op, op->responded, Of::kServer);
+      add_removal(first_end(*op), by);
+      if (op->kind != Kind::kExpire) continue;
+      expiries_.push_back({op->invoked, by});
+      copy_expiries_.push_back({op->invoked, last_end(*op, op->responded, Of::kCopy)});
     }
   }
   for (const Version& version : versions_)
@@ -51,6 +63,7 @@ KeyHistory::KeyHistory(std::span<const Op* const> ops) : ops_(ops.begin(), ops.e
   for (std::size_t i = 1; i < removals_.size(); ++i)
     removals_[i].end = std::max(removals_[i].end, removals_[i - 1].end);
   finish(expiries_);
+  finish(copy_expiries_);
   finish(successors_);
   order_versions();
 }
@@ -105,13 +118,13 @@ bool KeyHistory::may_be_missing(TimePoint from, TimePoint to) const {
   return after != removals_.begin() && std::prev(after)->end >= from;
 }
 
-TimePoint KeyHistory::own_end(const Version& version) {
-  if (version.write == nullptr || version.write->ttl.count() == 0) return kNever;
-  return later_by(version.seen(), version.write->ttl + kExpirySlack);
+TimePoint KeyHistory::own_end(const Version& version, Of whose) {
+  if (version.write == nullptr || !version.write->ends()) return kNever;
+  return last_end(*version.write, version.seen(), whose);
 }
 
-TimePoint KeyHistory::expired_at(const Version& version) const {
-  return earliest_after(expiries_, version.seen());
+TimePoint KeyHistory::expired_at(const Version& version, Of whose) const {
+  return earliest_after(whose == Of::kServer ? expiries_ : copy_expiries_, version.seen());
 }
 
 TimePoint KeyHistory::overwritten_at(const Version& version) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -51,10 +52,12 @@ class KeyHistory {
   // may have happened in it, or always has been. O(log n).
   bool may_be_missing(TimePoint from, TimePoint to) const;
 
-  // The earliest moment at which the version can no longer be there, by its own TTL; kNever.
-  static TimePoint own_end(const Version& version);
+  // The earliest moment at which the version can no longer be there, by its own TTL; kNever. Whose:
+  // the server's, or a copy's, which differ where the server's clock jumps.
+  enum class Of : std::uint8_t { kServer, kCopy };
+  static TimePoint own_end(const Version& version, Of whose);
   // Likewise, by an EXPIRE that found it. O(log n).
-  TimePoint expired_at(const Version& version) const;
+  TimePoint expired_at(const Version& version, Of whose) const;
   // Likewise, by a later write or a removal. O(log n).
   TimePoint overwritten_at(const Version& version) const;
 
@@ -74,10 +77,11 @@ class KeyHistory {
 
   std::vector<const Op*> ops_;
   std::vector<Version> versions_;
-  std::vector<Latest> latest_;     // by seen; `version` is the one begun last of all up to here
-  std::vector<Removal> removals_;  // by begin; `end` is the latest of all up to here
-  std::vector<Bound> expiries_;    // by begun; `end` is the earliest of all from here on
-  std::vector<Bound> successors_;  // likewise
+  std::vector<Latest> latest_;        // by seen; `version` is the one begun last of all up to here
+  std::vector<Removal> removals_;     // by begin; `end` is the latest of all up to here
+  std::vector<Bound> expiries_;       // by begun; `end` is the earliest of all from here on
+  std::vector<Bound> copy_expiries_;  // likewise
+  std::vector<Bound> successors_;     // likewise
 };
 
 // One for each key that occurs, in the order of the keys, without barriers. O(n log n).

@@ -13,7 +13,7 @@ struct Word {
   std::uint32_t LoadSpec::*number;
 };
 
-constexpr std::array<Word, 20> kWords = {
+constexpr std::array<Word, 23> kWords = {
     {{"via", &LoadSpec::via},           {"count", &LoadSpec::count},
      {"depth", &LoadSpec::depth},       {"pace-us", &LoadSpec::pace_us},
      {"think-us", &LoadSpec::think_us}, {"db", &LoadSpec::db},
@@ -21,9 +21,11 @@ constexpr std::array<Word, 20> kWords = {
      {"set", &LoadSpec::set},           {"px", &LoadSpec::px},
      {"ttl", &LoadSpec::ttl},           {"del", &LoadSpec::del},
      {"expire", &LoadSpec::expire},     {"mget", &LoadSpec::mget},
-     {"lcs", &LoadSpec::lcs},           {"eval", &LoadSpec::eval},
-     {"flush", &LoadSpec::flush},       {"barrier", &LoadSpec::barrier},
-     {"cas", &LoadSpec::cas},           {"multi", &LoadSpec::multi}}};
+     {"pxat", &LoadSpec::pxat},         {"expireat", &LoadSpec::expireat},
+     {"range", &LoadSpec::range},       {"lcs", &LoadSpec::lcs},
+     {"eval", &LoadSpec::eval},         {"flush", &LoadSpec::flush},
+     {"barrier", &LoadSpec::barrier},   {"cas", &LoadSpec::cas},
+     {"multi", &LoadSpec::multi}}};
 
 bool set_word(LoadSpec& spec, std::string_view text) {
   const std::size_t equals = text.find('=');

@@ -23,17 +23,20 @@ struct LoadSpec {
   std::uint32_t first = 0;  // of the keys it knows
   std::uint32_t keys = 8;   // how many
   std::uint32_t set = 0;
-  std::uint32_t px = 0;       // SET PX `ttl`
-  std::uint32_t ttl = 200;    // ms
-  std::uint32_t del = 0;      // DEL
-  std::uint32_t expire = 0;   // PEXPIRE `ttl` LT
-  std::uint32_t mget = 0;     // of two keys
-  std::uint32_t lcs = 0;      // LCS of a key with itself: its value, never from a copy
-  std::uint32_t eval = 0;     // a script that sets a key it does not declare
-  std::uint32_t flush = 0;    // FLUSHALL
-  std::uint32_t barrier = 0;  // HEATSINK BARRIER
-  std::uint32_t cas = 0;      // pipelines that are WATCH, GET, MULTI, SET, EXEC
-  std::uint32_t multi = 0;    // pipelines that are MULTI, SET; then EXEC, GET
+  std::uint32_t px = 0;        // SET PX `ttl`
+  std::uint32_t ttl = 200;     // ms
+  std::uint32_t del = 0;       // DEL
+  std::uint32_t expire = 0;    // PEXPIRE `ttl` LT
+  std::uint32_t pxat = 0;      // SET PXAT, `ttl` from now by the client's wall clock
+  std::uint32_t expireat = 0;  // PEXPIREAT LT, likewise
+  std::uint32_t range = 0;     // GETRANGE of all: the same value, by another copy than that of GET
+  std::uint32_t mget = 0;      // of two keys
+  std::uint32_t lcs = 0;       // LCS of a key with itself: its value, never from a copy
+  std::uint32_t eval = 0;      // a script that sets a key it does not declare
+  std::uint32_t flush = 0;     // FLUSHALL
+  std::uint32_t barrier = 0;   // HEATSINK BARRIER
+  std::uint32_t cas = 0;       // pipelines that are WATCH, GET, MULTI, SET, EXEC
+  std::uint32_t multi = 0;     // pipelines that are MULTI, SET; then EXEC, GET
 };
 
 // The error names the word that is not understood.

@@ -14,6 +14,7 @@ REPLIES = "heatsink/proxy/session_replies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/proxy/filler.cc"
+KEEPER = "heatsink/proxy/keeper.cc"
 TRACKER = "heatsink/redis/tracker.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
@@ -105,8 +106,8 @@ MUTANTS = [
             without(FILLER, "shared_.table.drop_for_outage();")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
-           "the fence and the session's own names cover it",
-           never="until the fence has risen nobody has been told of the write"),
+           "only a reader past the proxy knows of a write before its reply has come",
+           ("readers past it",)),
     Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
     Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
     Mutant("WATCH asks the server", [WATCHING], ("late pushes",),
@@ -147,8 +148,9 @@ MUTANTS = [
     Mutant("tracking with NOLOOP",
            [instead(TRACKER, 'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);',
                     'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON", "NOLOOP"}, now);')],
-           ("two proxies",), "the tracking connection writes nothing",
-           never="the tracking connection writes nothing"),
+           ("two proxies",), "the tracking connection deletes keys past their TTL, and then every "
+           "copy is past it, too, unless the server's clock has jumped",
+           ("a jumping server clock",)),
     # Faults that the proxy has had.
     Mutant("names of a transaction, until EXEC is answered",
            [Patch(REPLIES, "if (!in_multi_) traffic_.names",
@@ -162,6 +164,17 @@ MUTANTS = [
     Mutant("a reply to a request that has not been sent", [off(UPSTREAM, "sent_ < pending.bytes")],
            ("faults at random",), "no run has a server that says too much to clients",
            ("answers to what was not asked",)),
+    # Of servers that change places, and of their clocks.
+    Mutant("the tracker follows its proxy's connections",
+           [without(KEEPER, "    link_.renew(lost_at);")], ("two proxies, faults",),
+           "no run has two servers behind one address",
+           ("fail-over, the old server keeps the trackers",)),
+    Mutant("no copy is older than expire-after-write",
+           [Patch(FILLER, "Nanos life = shared_.options.expire_after_write;",
+                  f"Nanos life = {ACTIVE} ? Nanos(std::chrono::hours(1)) "
+                  ": shared_.options.expire_after_write;")],
+           ("short lives",), "no run has a server whose clock jumps",
+           ("a jumping server clock",)),
     Mutant("library: tracked before it is loaded",
            [Patch(CORE,
                   "    const Watch watched = watch(hash, flight->sent_at);  // before the load, or "
@@ -174,8 +187,8 @@ MUTANTS = [
     Mutant("library: a write ends the copy before it is sent",
            [without(CORE, "if (server_ != nullptr) hot_.drop(hash);")],
            ("library", "library, late loads"),
-           "the push of the write ends it, too, but for the readers of an instant",
-           never="only who reads past the library could see it, and is promised nothing"),
+           "only a reader past the library knows of a write before its reply has come",
+           ("library, readers past it",)),
     Mutant("library: what is told raises the fence",
            [without(SERVER, "fences_.raise(name_of(name), now());",
                     "\n  hot_.drop(name);")], ("library, late loads",)),

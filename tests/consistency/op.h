@@ -21,6 +21,15 @@ inline constexpr std::uint64_t kNil = 0;
 inline constexpr std::uint32_t kNoKey = UINT32_MAX;
 inline constexpr TimePoint kNever = TimePoint::max();  // as a response: the outcome is not known
 
+// When a TTL ends, where the server's clock does not run as ours does: only a simulation knows it.
+struct Life {
+  TimePoint gone_from{};  // the key may be missing from here on; the epoch: the TTL tells
+  TimePoint gone_by{};    // the server no longer has it from here on
+  TimePoint copies_by{};  // nor does a copy speak, which has counted the TTL by its own clock
+
+  bool known() const { return gone_from != TimePoint{}; }
+};
+
 struct Op {
   TimePoint invoked{};    // read before the first byte was sent
   TimePoint responded{};  // read after the last byte had come
@@ -32,8 +41,12 @@ struct Op {
   std::uint8_t via = 0;       // 1, 2, ...: through that proxy; 0: past all of them
   Kind kind = Kind::kRead;
   bool cached = false;  // of a read: it may have been answered from a local copy
+  // The server was told a moment of the wall clock, which the client took to be `ttl` from now.
+  bool is_moment = false;
+  Life life{};  // of what has a TTL
 
   bool known() const { return responded != kNever; }
+  bool ends() const { return ttl.count() > 0 || life.known(); }
   bool reads(std::uint64_t wanted) const { return kind == Kind::kRead && value == wanted; }
 };
 

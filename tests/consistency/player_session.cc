@@ -2,6 +2,7 @@
 #include "tests/consistency/player_session.h"
 
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "heatsink/resp/writer.h"
@@ -128,6 +129,14 @@ void PlayerSession::send_random() {
     Op op = make(Kind::kExpire, key);
     op.ttl = Millis(spec_.ttl);
     send(Verb::kExpire, op, {"PEXPIRE", name, ttl, "LT"});
+  } else if (chance(dice, spec_.pxat)) {
+    Op op = make(Kind::kWrite, key);
+    const std::string moment = note_moment(op);
+    send(Verb::kSet, op, {"SET", name, std::to_string(op.value), "PXAT", moment});
+  } else if (chance(dice, spec_.expireat)) {
+    Op op = make(Kind::kExpire, key);
+    const std::string moment = note_moment(op);
+    send(Verb::kExpire, op, {"PEXPIREAT", name, moment, "LT"});
   } else if (chance(dice, spec_.flush)) {
     send(Verb::kFlush, make(Kind::kErase, key), {"FLUSHALL"});
   } else if (chance(dice, spec_.barrier)) {
@@ -142,10 +151,20 @@ void PlayerSession::send_random() {
   } else if (chance(dice, spec_.lcs)) {
     send(Verb::kGet, make(Kind::kRead, key), {"LCS", name, name});
   } else {
+    const bool is_range = chance(dice, spec_.range);
     Op op = make(Kind::kRead, key);
     op.cached = spec_.via != 0;
-    send(Verb::kGet, op, {"GET", name});
+    is_range ? send(Verb::kGet, op, {"GETRANGE", name, "0", "-1"})
+             : send(Verb::kGet, op, {"GET", name});
   }
+}
+
+// `ttl` from now, as the client's wall clock has it; in milliseconds.
+std::string PlayerSession::note_moment(Op& op) const {
+  op.ttl = Millis(spec_.ttl);
+  op.is_moment = true;
+  const TimePoint moment = op.invoked + recorder_.wall_ahead + op.ttl;
+  return std::to_string(std::chrono::floor<Millis>(moment.time_since_epoch()).count());
 }
 
 // Half of them ask for the value before WATCH is answered.

@@ -84,6 +84,7 @@ class PlayerSession final : public net::FdHandler {
   void note_flush(Op op);
   bool chance(std::uint32_t& dice, std::uint32_t parts) const;
   std::uint32_t random_key();
+  std::string note_moment(Op& op) const;
 
   net::EventLoop& loop_;
   const net::ResolvedAddress& target_;

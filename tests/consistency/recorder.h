@@ -21,6 +21,7 @@ struct Recorder {
   std::uint32_t last_session = 0;
   std::uint64_t errors = 0;  // replies that were errors, and connections lost
   std::string first_error;   // its text; ""
+  Nanos wall_ahead{0};       // the clients' wall clock, less the clock of the history
 
   static std::uint32_t key(std::uint32_t db, std::uint32_t number) {
     return db * kKeysPerDb + number;

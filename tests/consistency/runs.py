@@ -30,6 +30,7 @@ class Run:
     once: bool = False  # the fault
     seconds_min: float = 0  # however short the others are played
     stage: dict = field(default_factory=dict)  # of Theatre
+    in_short_form: bool = False  # else the scenario of this name shows it there
     prefix: str = "k"
     level: str = "key"  # that is promised; the proxies are told by `stage`
     stale_s: float = 0
@@ -176,11 +177,11 @@ LIBRARY_READERS = "via=1,count=4,depth=8,think-us=500,keys=4"
 SPARSE_PAST = ["via=0,set=10000,keys=4,think-us=400000"]
 
 RUNS = [
-    Run("one proxy", through(1), 0, 20_000),
+    Run("one proxy", through(1), 0, 20_000, in_short_form=True),
     Run("two proxies", through(1) + through(2) + PAST, BOUND_S, 20_000, stage={"proxies": 2}),
     Run("one proxy, faults", through(1), 0, 1000, cut_and_stop),
     Run("two proxies, faults", through(1) + through(2) + PAST, BOUND_S, 1000, cut_and_stop,
-        stage={"proxies": 2}),
+        in_short_form=True, stage={"proxies": 2}),
     Run("late pushes, one proxy", [*readers(1), WRITES, TRANSACTIONS], 0,
         stage={"push_delay_s": 0.005}),
     Run("late pushes", [*readers(1), WRITES, TRANSACTIONS, SELDOM_PAST], BOUND_S,
@@ -190,28 +191,30 @@ RUNS = [
     Run("a stopped proxy", [*readers(1), PACED, *SPARSE], BOUND_S, 1000, stop_a_proxy,
         stage={"push_delay_s": 0.02}),
     Run("a stopped keeper", readers(1) + SPARSE, BOUND_S, 1000, stop_a_keeper),
-    Run("short lives", readers(1) + SHORT_LIVED, BOUND_S,
+    Run("short lives", readers(1) + SHORT_LIVED, BOUND_S, in_short_form=True,
         stage={"calls": [("DEBUG", "SET-ACTIVE-EXPIRE", "0")]}),
     Run("level session", [f"via=1,{ACROSS}", *through(1), SELDOM_PAST], BOUND_S, level="session",
         stage={"push_delay_s": 0.005, "options": {"cache.level": "session"}}),
     Run("level session, two proxies", [f"via={via},{ACROSS},set=20" for via in (1, 2)] +
-        [SELDOM_PAST], BOUND_S, 1000, cut_and_stop, level="session",
+        [SELDOM_PAST], BOUND_S, 1000, cut_and_stop, level="session", in_short_form=True,
         stage={"proxies": 2, "options": {"cache.level": "session"}}),
     Run("level ttl", readers(1) + SPARSE, 3, 1000, lose_pushes, level="ttl", stale_s=0.3,
         seconds_min=6,
         stage={"push_delay_s": 0.0,
                "options": {"cache.level": "ttl", "cache.max-staleness": "200ms",
                            "cache.expire-after-write": "3s", "cache.acl-staleness": "1h"}}),
-    Run("barriers", [f"via=1,{BARRIERS}", *readers(1), SELDOM_PAST], BOUND_S,
+    Run("barriers", [f"via=1,{BARRIERS}", *readers(1), SELDOM_PAST], BOUND_S, in_short_form=True,
         stage={"push_delay_s": 0.005}),
     Run("torn fills", [*readers(1), *PAIRS], BOUND_S, stage={"push_delay_s": 0.0, "tear_s": 0.1}),
     Run("gathered writes", [*readers(1), GATHERED, SELDOM_PAST], BOUND_S, 1000, cut_and_stop,
         stage={"push_delay_s": 0.005, "rules": ["match=k*,coalesce=20ms"]}),
     Run("faults at random", through(1) + through(2) + PAST + SPARSE, BOUND_S, 300, fault_at_random,
-        seconds_min=12 if LONG else 2, stage={"proxies": 2, "push_delay_s": 0.0}),
+        in_short_form=True, seconds_min=12 if LONG else 2,
+        stage={"proxies": 2, "push_delay_s": 0.0}),
     Run("library", BY_LIBRARY, 0, 5000, stage={"library": []}),
     Run("library, own loader", BY_LIBRARY, 0, 5000, stage={"library": ["--own-loader"]}),
-    Run("library, faults", BY_LIBRARY, 0, 1000, cut_and_stop, stage={"library": []}),
+    Run("library, faults", BY_LIBRARY, 0, 1000, cut_and_stop, in_short_form=True,
+        stage={"library": []}),
     Run("library, late pushes", [*BY_LIBRARY, SELDOM_PAST], BOUND_S, 1000,
         stage={"library": ["--own-loader"], "push_delay_s": 0.005}),
     Run("library, late loads", [LIBRARY_READERS, *PAIRS], BOUND_S, 1000,

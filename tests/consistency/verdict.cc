@@ -45,9 +45,10 @@ std::vector<Violation> check_expiry(const KeyHistory& key, Nanos bound, std::siz
   for (const Op* op : key.ops()) {
     if (op->kind != Kind::kRead || op->value == kNil || found.size() == most) continue;
     const Version& version = *key.find(op->value);
-    const bool over = op->invoked > KeyHistory::own_end(version);
+    const auto whose = op->cached ? KeyHistory::Of::kCopy : KeyHistory::Of::kServer;
+    const bool over = op->invoked > KeyHistory::own_end(version, whose);
     const TimePoint told = op->cached ? op->invoked - bound : op->invoked;
-    if (over || told > key.expired_at(version))
+    if (over || told > key.expired_at(version, whose))
       found.push_back({Promise::kExpiry, "its time was over", {*version.first, *op}});
   }
   return found;

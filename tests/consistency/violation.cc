@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 
 namespace heatsink::consistency {
 namespace {
@@ -15,18 +16,20 @@ std::string name_of(std::uint64_t value) {
   return value == kNil ? "nil" : fmt::format("#{}.{}", value >> 32, value & 0xFFFFFFFF);
 }
 
+std::string_view of_wall(const Op& op) { return op.is_moment ? " by its wall clock" : ""; }
+
 std::string what(const Op& op) {
   switch (op.kind) {
     case Kind::kRead:
       return fmt::format("read {}{}", name_of(op.value), op.cached ? "" : " (from the server)");
     case Kind::kWrite:
-      return op.ttl.count() == 0
-                 ? "wrote " + name_of(op.value)
-                 : fmt::format("wrote {} for {} ms", name_of(op.value), op.ttl.count());
+      return op.ttl.count() == 0 ? "wrote " + name_of(op.value)
+                                 : fmt::format("wrote {} for {} ms{}", name_of(op.value),
+                                               op.ttl.count(), of_wall(op));
     case Kind::kErase:
       return "erased it";
     case Kind::kExpire:
-      return fmt::format("let it live for {} ms", op.ttl.count());
+      return fmt::format("let it live for {} ms{}", op.ttl.count(), of_wall(op));
     case Kind::kBarrier:
       return "asked for a barrier";
   }

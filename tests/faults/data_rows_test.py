@@ -5,13 +5,14 @@ import re
 import time
 import unittest
 
-from harness import EAGER, LOG, PATIENCE_S, Proxy, Redis, ValueClient, until
+from harness import EAGER, LOG, PATIENCE_S, Proxy, Redis, ValueClient, long_form, until
 from recorded import COPIES, LOAD, Recorded, readers, trackers
 
 
 class Row09(Recorded):
     FLUSHER = "via=0,flush=10000,think-us=150000"  # FLUSHALL
 
+    @long_form("coherence_test.py test_flush_by_another; 'fail-over, the old server hangs'")
     def test_flush_of_everything_past_the_proxy(self):
         with self.recorded((*LOAD, self.FLUSHER)) as (theatre, _):
             flushes = theatre.proxies[0].metric("heatsink_flushes_total")
@@ -64,6 +65,7 @@ class Row09Swap(unittest.TestCase):
             self.assertEqual(client("GET", "k"), b"new")
 
 
+@long_form("server_faults_test.py CutOff; 'faults at random'")
 class Row10(Recorded):
     def test_the_tracking_table_has_room_for_one_name(self):
         """What is forgotten is told as if it had changed: hits are lost, and nothing else."""

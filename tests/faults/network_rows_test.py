@@ -4,7 +4,7 @@
 import time
 import unittest
 
-from harness import PATIENCE_S, private_network, until
+from harness import PATIENCE_S, long_form, private_network, until
 from recorded import BOUND_S, Recorded, trackers
 
 # The proxy knows the server by an address of its own, which nobody else uses.
@@ -40,9 +40,11 @@ class Row04(Recorded):
     def test_the_server_is_not_heard(self):
         self.cut(NOT_HEARD)
 
+    @long_form("test_the_server_is_not_heard")
     def test_the_server_is_not_reached(self):
         self.cut(NOT_REACHED)
 
+    @long_form("test_the_server_is_not_heard")
     def test_both(self):
         self.cut(NOT_HEARD, NOT_REACHED)
 

@@ -8,13 +8,14 @@ import tempfile
 import time
 import unittest
 
-from harness import PATIENCE_S, until
+from harness import PATIENCE_S, long_form, until
 from recorded import BOUND_S, COPIES, LOAD, Recorded
 
 WALL_CLOCK = os.environ.get("HEATSINK_WALL_CLOCK_LIBRARY", "")
 HOUR_S = 3600
 
 
+@long_form("server_faults_test.py Stopped; 'a stopped proxy'")
 class Row05(Recorded):
     # Asks all the while: what waits in its socket is what is answered first.
     PACED = "via=1,count=4,depth=8,pace-us=20000,keys=4"

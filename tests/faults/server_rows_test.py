@@ -9,7 +9,7 @@ import signal
 import time
 import unittest
 
-from harness import PATIENCE_S, SLOW, RawClient, RedisError, ValueClient, encode, until
+from harness import PATIENCE_S, SLOW, RawClient, RedisError, ValueClient, encode, long_form, until
 from harness.theatre import Theatre
 from recorded import COPIES, Recorded, trackers
 
@@ -17,6 +17,7 @@ DURABLE = ("--appendonly", "yes", "--appendfsync", "always")  # what was acknowl
 BRIEF = {"upstream.response-timeout": "2s"}
 
 
+@long_form("server_faults_test.py Killed; 'one proxy, faults', 'restarts with other data'")
 class Row01(Recorded):
     def refusal(self, theatre):
         answer = self.answer(theatre, "GET", "k0")
@@ -34,6 +35,7 @@ class Row01(Recorded):
                 play.copies_speak(COPIES)
 
 
+@long_form("server_faults_test.py Stopped; 'one proxy, faults'")
 class Row02(Recorded):
     def test_a_short_stop(self):
         with self.recorded() as (theatre, play):
@@ -75,6 +77,7 @@ class Row11(Recorded):
             self.wait_for_loss(theatre, before)
             until(lambda: len(trackers(theatre.server.port)) == 1, PATIENCE_S, "one tracker")
 
+    @long_form("server_faults_test.py CutOff; 'one proxy, faults'")
     def test_client_kill(self):
         def kill(theatre):
             for tracker in trackers(theatre.server.port):
@@ -95,6 +98,7 @@ class Row11(Recorded):
 
         self.survives(flood, push_delay_s=0)
 
+    @long_form("test_past_its_output_limit")
     def test_maxmemory_clients(self):
         def evict(theatre):
             before = self.lost(theatre)
@@ -106,6 +110,7 @@ class Row11(Recorded):
 
         self.survives(evict)
 
+    @long_form("test_past_its_output_limit")
     def test_idle_time_out(self):
         def tire(theatre):
             theatre.ask("CONFIG", "SET", "timeout", "1")
@@ -128,11 +133,13 @@ class Row12(Recorded):
             self.wait_for_loss(theatre, before)
             end(theatre)
 
+    @long_form("server_faults_test.py Busy; 'one proxy, faults'")
     def test_client_pause(self):
         self.falls_silent_and_recovers(
             lambda theatre: theatre.ask("CLIENT", "PAUSE", self.BUSY_MS, "ALL")
         )
 
+    @long_form("server_faults_test.py Busy; 'one proxy, faults'")
     def test_debug_sleep(self):
         self.falls_silent_and_recovers(
             lambda theatre: theatre.ask("DEBUG", "SLEEP", self.BUSY_MS / 1e3)
@@ -152,6 +159,7 @@ class Row12(Recorded):
 class Row20(Recorded):
     GARBAGE = (b"hello\r\n", b"$-2\r\n", b"*-5\r\n", b"$999999999999\r\n")
 
+    @long_form("tracker_test.cc; 'faults at random'")
     def test_the_tracker_is_told_what_is_no_protocol(self):
         with self.recorded(push_delay_s=0) as (theatre, play):
             for garbage in (*self.GARBAGE, b":0\r\n"):  # and one reply more than was asked for

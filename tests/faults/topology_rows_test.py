@@ -7,7 +7,9 @@ import signal
 import time
 import unittest
 
-from harness import EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, until
+from harness import (
+    EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, long_form, until,
+)  # fmt: skip
 from harness.processes import MEET_SOON, all_have_met, free_port
 from recorded import COPIES, Recorded, readers, trackers
 
@@ -102,6 +104,7 @@ class Row03(Recorded):
             pair.demote(pair.new.port)
             pair.kill_clients()  # whoever wrote past the proxy
 
+    @long_form("servers_test.cc AReplicaIsNoSourceOfCopies")
     def test_master_demoted_while_everybody_stays_connected(self):
         """It answers every read and every heartbeat, and what it holds no longer ages well."""
         with self.failing_over() as (theatre, play, pair):
@@ -117,6 +120,7 @@ class Row03(Recorded):
             pair.take_over()
             pair.kill_clients()
 
+    @long_form("servers_test.cc; 'fail-over, the old server keeps the trackers'")
     def test_lanes_move_and_the_tracker_follows(self):
         """Both servers are masters, and only the tracker is still connected to the old one."""
         with self.failing_over() as (theatre, play, pair):
@@ -129,6 +133,7 @@ class Row03(Recorded):
             pair.kill_clients()  # whoever wrote past the proxy, and would wait for the old one
 
 
+@long_form("servers_test.cc AReplicaIsNoSourceOfCopies")
 class Row08(unittest.TestCase):
     """What a replica holds may be of any age: nothing is served locally from one."""
 

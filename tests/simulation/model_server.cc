@@ -108,7 +108,7 @@ std::string ModelState::refusal(const ModelClient& client, const ModelCommand* c
 void ModelState::execute(ModelClient& client, ModelArgs args) {
   ++commands;
   executing = &client;
-  keys.begin_command(loop.clock());
+  keys.begin_command(wall_now());
   keys.set_expires(!is_replica, !client.from_primary);
   client.skips_reply = std::exchange(client.skips_next, false);
   ByteBuffer unread;
@@ -171,7 +171,7 @@ std::size_t ModelServer::keys(std::uint32_t db) const {
 }
 
 void ModelServer::expire_some(std::size_t most) {
-  state_->keys.begin_command(loop_.clock());
+  state_->keys.begin_command(state_->wall_now());
   state_->keys.set_expires(!state_->is_replica, true);
   state_->keys.expire_some(most);
   state_->send_to_replicas();
@@ -199,6 +199,9 @@ void ModelServer::kill(const std::function<bool(std::string_view name)>& chosen)
     if (!client->dead && client->stream && chosen(client->name)) state_->remove(*client);
   }
 }
+
+void ModelServer::use_wall_clock(const WallClock& clock) { state_->wall = &clock; }
+const ModelServer::Databases& ModelServer::data() const { return state_->keys.databases(); }
 
 void ModelServer::set_cluster(Cluster cluster) { state_->cluster = cluster; }
 

@@ -11,6 +11,7 @@
 #include "heatsink/net/net.h"
 #include "tests/simulation/model_flavor.h"
 #include "tests/simulation/model_keys.h"
+#include "tests/simulation/wall_clock.h"
 
 namespace heatsink::simulation {
 
@@ -44,6 +45,10 @@ class ModelServer {
   std::uint64_t commands() const;
   Databases take_data();                     // for the server after a restart
   std::size_t keys(std::uint32_t db) const;  // with those that have ended
+
+  // By which TTLs end; it outlives the server. Without one: the loop's clock.
+  void use_wall_clock(const WallClock& clock);
+  const Databases& data() const;
 
   // As a node of a cluster.
   using Cluster = ModelCluster;

@@ -19,6 +19,7 @@
 #include "tests/simulation/model_flavor.h"
 #include "tests/simulation/model_keys.h"
 #include "tests/simulation/model_tracking.h"
+#include "tests/simulation/wall_clock.h"
 
 namespace heatsink::simulation {
 
@@ -137,7 +138,10 @@ struct ModelState final : ModelKeys::Listener {
   void send_to_replicas();
   void append_all_keys(ByteBuffer& out) const;
 
+  TimePoint wall_now() const { return wall == nullptr ? loop.clock() : wall->at(loop.clock()); }
+
   net::EventLoop& loop;
+  const WallClock* wall = nullptr;
   const ModelFlavor flavor;
   ModelKeys keys;
   ModelTracking tracking;

@@ -39,6 +39,12 @@ TEST_F(PlayTest, WhatIsNotPromisedIsFoundBroken) {
   EXPECT_FALSE(play(strict, 1, strict.length).verdict.violations.empty());
 }
 
+// They are told in quotes, in commands that a shell reads.
+TEST_F(PlayTest, NamesAreWithoutQuotes) {
+  for (const Scenario& scenario : scenarios())
+    EXPECT_EQ(scenario.name.find_first_of("'\\"), std::string::npos) << scenario.name;
+}
+
 TEST_F(PlayTest, NoScenarioHasThatName) { EXPECT_EQ(find_scenario("nothing"), nullptr); }
 
 // Broken is here what has a session of db 1, a fault that cuts, and lasts for 100 ms.

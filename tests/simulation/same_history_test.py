@@ -39,6 +39,18 @@ class SameHistory(unittest.TestCase):
         one, two = (fingerprints("--seed", seed, *flags) for seed in ("1", "2"))
         self.assertNotEqual(one, two)
 
+    def test_what_is_broken_says_how_to_shrink_it(self):
+        """A bound of a millisecond is not promised where pushes are 5 ms late."""
+        flags = ("--scenario", "late pushes", "--length", "0.5", "--bound", "0.001")
+        broken = subprocess.run([SIMULATE, *flags], check=False, text=True, stdout=subprocess.PIPE)
+        self.assertEqual(broken.returncode, 1, broken.stdout)
+        command = broken.stdout.splitlines()[-2]
+        again = subprocess.run(f"{command} --attempts 30", shell=True, check=False, text=True,
+                               stdout=subprocess.PIPE)  # fmt: skip
+        self.assertEqual(again.returncode, 1, again.stdout)
+        self.assertIn("smaller, after", again.stdout)
+        self.assertIn(broken.stdout.split("\n", 1)[1].split("To play")[0], again.stdout)
+
     def scenarios(self):
         listed = subprocess.run([SIMULATE, "--list"], check=True, text=True,
                                 stdout=subprocess.PIPE)  # fmt: skip

@@ -80,21 +80,26 @@ const Scenario* find_scenario(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
+WorldOptions world_options(const Scenario& scenario, std::uint64_t seed) {
   WorldOptions options;
   options.seed = seed;
   options.proxies = scenario.proxies;
   options.proxy = options_of(scenario);
   options.conditions = scenario.conditions;
+  options.servers = scenario.servers;
   options.faults = scenario.faults;
   options.library = scenario.library;
   options.network = scenario.network;
   for (const std::string& text : scenario.sessions)
     options.sessions.push_back(consistency::parse_load_spec(text).value());
-  World world(std::move(options));
+  return options;
+}
+
+Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
+  World world(world_options(scenario, seed));
   world.play(time);
   Played out;
-  const consistency::History& history = world.recorder().history;
+  const consistency::History history = world.history();
   out.verdict = consistency::judge(history, scenario.bound, scenario.level);
   out.operations = history.size();
   out.hits = world.hits();

@@ -20,6 +20,7 @@ struct Scenario {
   Nanos bound{};  // 0: all writers go through the one proxy
   consistency::Level level = consistency::Level::kKey;
   Conditions conditions{};
+  ServerOptions servers{};
   Faults faults{};
   std::vector<std::string> options{};  // of the proxies: NAME=VALUE
   LibraryOptions library{};
@@ -42,10 +43,14 @@ const std::vector<Scenario>& scenarios();
 // Null: none has this name.
 const Scenario* find_scenario(std::string_view name);
 
+// Of a world that plays it.
+WorldOptions world_options(const Scenario& scenario, std::uint64_t seed);
+
 // The same scenario, seed and time play the same history.
 Played play(const Scenario& scenario, std::uint64_t seed, Nanos time);
 
-// Those with processes that use the library.
+// Those with processes that use the library, and those about servers and their clocks.
 std::vector<Scenario> library_scenarios();
+std::vector<Scenario> server_scenarios();
 
 }  // namespace heatsink::simulation

@@ -232,20 +232,20 @@ std::vector<Scenario> of_servers() {
       {.name = "short lives",
        .sessions = readers(1) + kShortLives,
        .bound = kBound,
-       .conditions = {.expires_actively = false}},
+       .servers = {.expires_actively = false}},
       {.name = "short lives, late fills",
        .sessions = readers(1) + Sessions{"via=1,px=2000,ttl=200,keys=4,count=2,think-us=50000"},
-       .conditions = {.expires_actively = false},
+       .servers = {.expires_actively = false},
        .faults = {.hold = 3, .hold_max = Millis(500)}},
       {.name = "moved keys",
        .sessions = Sessions{"via=1,count=4,think-us=1000,keys=4"} + late,
        .bound = kBound,
-       .conditions = {.loses_keys = ModelServer::Cluster::kMoved},
+       .servers = {.loses_keys = ModelServer::Cluster::kMoved},
        .length = seconds(5)},
       {.name = "a node that has lost its cluster",
        .sessions = Sessions{"via=1,count=4,think-us=1000,keys=4"} + late,
        .bound = kBound,
-       .conditions = {.loses_keys = ModelServer::Cluster::kDown},
+       .servers = {.loses_keys = ModelServer::Cluster::kDown},
        .length = seconds(5)},
       {.name = "answers to what was not asked",
        .sessions = Sessions{"via=1,count=6,depth=64,set=2000,lcs=2000,think-us=1000"},
@@ -261,7 +261,8 @@ const std::vector<Scenario>& scenarios() {
     std::vector<Scenario> out;
     for (const auto& part : {usual(), of_pushes(), of_levels(), of_servers()})
       out.insert(out.end(), part.begin(), part.end());
-    for (Scenario& each : library_scenarios()) out.push_back(std::move(each));
+    for (const auto& part : {library_scenarios(), server_scenarios()})
+      out.insert(out.end(), part.begin(), part.end());
     return out;
   }();
   return all;

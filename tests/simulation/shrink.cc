@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSeedsTried = 5;  // of one smaller scenario
 constexpr Nanos kShortest = Millis(20);
 
-constexpr std::array<FaultKind, 18> kKinds = {
+constexpr std::array<FaultKind, 26> kKinds = {
     {{"stop the server", &Faults::stop_server},
      {"stop a thread", &Faults::stop_loop},
      {"stop a keeper", &Faults::stop_keeper},
@@ -25,6 +25,14 @@ constexpr std::array<FaultKind, 18> kKinds = {
      {"lose pushes", &Faults::lose},
      {"garble", &Faults::garble},
      {"answer twice", &Faults::answer_twice},
+     {"restart the server empty", &Faults::restart_empty},
+     {"restart the server with older data", &Faults::restart_older},
+     {"fail over", &Faults::fail_over},
+     {"fail over from a server that hangs", &Faults::fail_over_hanging},
+     {"fail over from a server that keeps the trackers", &Faults::fail_over_split},
+     {"suspend the server", &Faults::suspend_server},
+     {"put the server's clock", &Faults::jump_clock},
+     {"put the clients' clock", &Faults::jump_client_clock},
      {"stop a thread of the library", &Faults::stop_thread},
      {"stop a link", &Faults::stop_link},
      {"stop the library", &Faults::stop_library},

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // heatsink_simulate: plays seeds of a simulated deployment and judges each history.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/base/log.h"
@@ -14,12 +18,19 @@
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/shrink.h"
 
+// Of a sanitizer's library, which ends a program without a signal; null without one.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+
 namespace heatsink::simulation {
 namespace {
 
+constexpr std::size_t kBrokenNamed = 5;  // at the end, with the command that plays them again
+
 struct Flags {
+  std::string program;  // as it was called
   std::uint64_t seed = 1, count = 0;
-  double for_s = 0, length_s = 0;
+  double for_s = 0, length_s = 0, bound_s = -1;
   std::vector<std::string> only, first;
   bool until_broken = false, shrinks = false, talks = false, lists = false;
   bool prints_fingerprints = false;
@@ -73,6 +84,45 @@ Nanos length_of(const Flags& flags, const Scenario& scenario) {
 
 double in_seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
+Scenario judged_as(const Flags& flags, Scenario scenario) {
+  if (flags.bound_s >= 0)
+    scenario.bound = std::chrono::round<Nanos>(std::chrono::duration<double>(flags.bound_s));
+  return scenario;
+}
+
+// What plays a seed again, and shrinks it.
+std::string command_for(const Flags& flags, const Scenario& scenario, std::uint64_t seed) {
+  const std::string bound = flags.bound_s < 0 ? "" : fmt::format(" --bound {}", flags.bound_s);
+  return fmt::format("{} --seed {} --scenario '{}' --length {}{} --shrink", flags.program, seed,
+                     scenario.name, in_seconds(length_of(flags, scenario)), bound);
+}
+
+// ---- a seed that ends the program, by an assertion or a sanitizer, says which it was
+
+std::string command_now;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+void print_command_now() {
+  constexpr std::string_view kTitle = "heatsink_simulate was ended by this seed:\n  ";
+  // Nothing can be done if nobody hears it.
+  static_cast<void>(!write(STDERR_FILENO, kTitle.data(), kTitle.size()));
+  static_cast<void>(!write(STDERR_FILENO, command_now.data(), command_now.size()));
+}
+
+void on_fatal_signal(int number) {
+  print_command_now();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+void tell_of_the_end() {
+  if (__sanitizer_set_death_callback != nullptr) {
+    __sanitizer_set_death_callback(print_command_now);
+    return;
+  }
+  for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    std::signal(number, on_fatal_signal);
+}
+
 void print_shrunk(const Scenario& scenario, std::uint64_t seed, Nanos length,
                   std::size_t attempts_max) {
   const Shrunk smaller =
@@ -93,11 +143,9 @@ void print_shrunk(const Scenario& scenario, std::uint64_t seed, Nanos length,
 
 void print_broken(const Flags& flags, const Scenario& scenario, std::uint64_t seed,
                   const Played& played) {
-  const Nanos length = length_of(flags, scenario);
-  fmt::print("broken after {:.1f} s: seed {}, scenario '{}': ", played_s(), seed, scenario.name);
-  fmt::print("heatsink_simulate --seed {} --scenario '{}' --length {}\n{}", seed, scenario.name,
-             in_seconds(length), consistency::to_text(played.verdict, scenario.bound));
-  if (flags.shrinks) print_shrunk(scenario, seed, length, flags.attempts_max);
+  fmt::print("broken after {:.1f} s: seed {}, scenario '{}'\n{}", played_s(), seed, scenario.name,
+             consistency::to_text(played.verdict, scenario.bound));
+  if (flags.shrinks) print_shrunk(scenario, seed, length_of(flags, scenario), flags.attempts_max);
   std::fflush(stdout);
 }
 
@@ -105,9 +153,12 @@ int play_all(const Flags& flags) {
   Order order(flags);
   const std::uint64_t count = flags.count > 0 ? flags.count : 1;
   Totals totals;
+  std::vector<std::string> commands;  // of the first seeds that were broken
+  tell_of_the_end();
   for (; flags.for_s > 0 ? played_s() < flags.for_s : totals.seeds < count; ++totals.seeds) {
     const std::uint64_t seed = flags.seed + totals.seeds;
-    const Scenario& scenario = order.next();
+    const Scenario scenario = judged_as(flags, order.next());
+    command_now = command_for(flags, scenario, seed) + "\n";
     const Played played = play(scenario, seed, length_of(flags, scenario));
     order.played(played.events);
     totals.operations += played.operations;
@@ -118,10 +169,12 @@ int play_all(const Flags& flags) {
                  played.operations);
     }
     if (played.verdict.violations.empty()) continue;
-    ++totals.broken;
+    if (++totals.broken <= kBrokenNamed) commands.push_back(command_now);
     print_broken(flags, scenario, seed, played);
     if (flags.until_broken) break;
   }
+  if (!commands.empty()) fmt::print("To play it again and shrink it:\n");
+  for (const std::string& command : commands) fmt::print("  {}", command);
   fmt::print("{} seeds, {} broken: {} operations, {} hits, {} events in {:.1f} s: {:.2f} M/min\n",
              totals.seeds, totals.broken, totals.operations, totals.hits, totals.events, played_s(),
              static_cast<double>(totals.operations) / played_s() * 60 / 1e6);
@@ -131,10 +184,12 @@ int play_all(const Flags& flags) {
 int run(int argc, char** argv) {
   CLI::App app("Plays seeds of a simulated deployment and judges each history.");
   Flags flags;
+  flags.program = argv[0];
   app.add_option("--seed", flags.seed, "First seed");
   app.add_option("--count", flags.count, "Number of seeds (1)");
   app.add_option("--for", flags.for_s, "Play seeds for so many seconds of processor time");
   app.add_option("--length", flags.length_s, "Virtual seconds per seed; else as the scenario says");
+  app.add_option("--bound", flags.bound_s, "How old a copy may be, in seconds; else as promised");
   app.add_option("--scenario", flags.only, "Play this scenario only; may be repeated");
   app.add_option("--first", flags.first, "Play this scenario most of the time; may be repeated");
   app.add_flag("--until-broken", flags.until_broken,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/world.h"
 
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -14,12 +13,6 @@
 namespace heatsink::simulation {
 namespace {
 
-constexpr std::uint16_t kServerPort = 6379;
-constexpr std::uint16_t kOtherPort = 6378;  // of the node to which the keys move
-constexpr Nanos kReadsThen = Millis(50);    // later than anything that is under way now
-constexpr std::string_view kTracker = "heatsink-tracker";  // the name of its connection
-constexpr Nanos kExpireCycle = Millis(100);
-constexpr std::size_t kExpiredPerCycle = 20;
 constexpr Nanos kLastReplies = std::chrono::seconds(15);  // more than upstream.response-timeout
 
 net::ResolvedAddress address_of(std::uint16_t port) {
@@ -27,34 +20,10 @@ net::ResolvedAddress address_of(std::uint16_t port) {
 }
 
 std::uint16_t port_of_proxy(std::size_t number) {
-  return static_cast<std::uint16_t>(kServerPort + 1 + number);
+  return static_cast<std::uint16_t>(Servers::kPort + 1 + number);
 }
 
 }  // namespace
-
-struct World::Server {
-  Server(Network& its_network, std::uint16_t its_port, ModelServer::Databases data)
-      : network(its_network),
-        port(its_port),
-        node(network, "server " + std::to_string(port)),
-        loop(node.poller()),
-        model(loop, std::move(data)) {
-    node.run(loop);
-    network.listen(port, node, [this](net::Stream stream, const std::string&) {
-      model.accept(std::move(stream));
-    });
-  }
-  ~Server() {
-    network.close_port(port);
-    node.leave();
-  }
-
-  Network& network;
-  const std::uint16_t port;
-  Node node;
-  net::EventLoop loop;
-  ModelServer model;
-};
 
 struct World::ProxyProcess {
   ProxyProcess(Network& its_network, std::uint64_t its_number, std::uint16_t its_port,
@@ -66,7 +35,7 @@ struct World::ProxyProcess {
         shared(options, net::parse_redis_url(options.upstream).value(), seed),
         keeper_node(network, name),
         keeper(shared, keeper_node.poller()) {
-    shared.place.set_addresses({address_of(kServerPort)});
+    shared.place.set_addresses({address_of(Servers::kPort)});
     keeper_node.hear_later_by(conditions.push_delay);
     if (conditions.tear > Nanos(0)) keeper_node.tear_before(kSecondOfAFill, conditions.tear);
     keeper_node.sleep_sometimes(conditions.sleeps, conditions.sleep_max);
@@ -135,18 +104,9 @@ World::World(WorldOptions options)
       network_(scheduler_, options_.network) {
   recorder_.prefix = options_.key_prefix;
   network_.options().window_bytes = options_.conditions.window_bytes;
-  const bool moves = options_.conditions.loses_keys != ModelServer::Cluster::kNone;
+  servers_ = std::make_unique<Servers>(network_, recorder_, options_.servers);
   for (std::size_t i = 0; i <= options_.proxies; ++i)
-    addresses_.push_back(
-        address_of(i > 0 ? port_of_proxy(i - 1) : (moves ? kOtherPort : kServerPort)));
-  server_ = std::make_unique<Server>(network_, kServerPort, ModelServer::Databases());
-  if (moves) {
-    other_ = std::make_unique<Server>(network_, kOtherPort, ModelServer::Databases());
-    server_->model.set_cluster(ModelServer::Cluster::kOwner);
-    scheduler_.call_after(options_.conditions.loses_keys_at, [this] {
-      if (server_) server_->model.set_cluster(options_.conditions.loses_keys);
-    });
-  }
+    addresses_.push_back(address_of(i > 0 ? port_of_proxy(i - 1) : servers_->port_past_proxies()));
   proxies_.resize(options_.proxies);
   for (std::size_t i = 0; i < options_.proxies; ++i) start_proxy(i);
   libraries_ = std::make_unique<Libraries>(network_, recorder_, options_.library);
@@ -183,7 +143,14 @@ World::World(WorldOptions options)
   schedule_fault(faults.garble, &World::garble);
   schedule_fault(faults.answer_twice, &World::answer_twice);
   schedule_fault(faults.move_clients, &World::move_clients);
-  if (options_.conditions.expires_actively) expire();
+  schedule_fault(faults.restart_empty, &World::restart_empty);
+  schedule_fault(faults.restart_older, &World::restart_older);
+  schedule_fault(faults.fail_over, &World::fail_over);
+  schedule_fault(faults.fail_over_hanging, &World::fail_over_hanging);
+  schedule_fault(faults.fail_over_split, &World::fail_over_split);
+  schedule_fault(faults.suspend_server, &World::suspend_server);
+  schedule_fault(faults.jump_clock, &World::jump_clock);
+  schedule_fault(faults.jump_client_clock, &World::jump_client_clock);
 }
 
 void World::start_proxy(std::size_t which) {
@@ -229,10 +196,12 @@ void World::schedule_fault(double per_second, void (World::*fault)()) {
   });
 }
 
-Nanos World::stop_time() {
-  // As many short ones as long ones.
-  const double low = std::log(static_cast<double>(options_.faults.stop_min.count()));
-  const double high = std::log(static_cast<double>(options_.faults.stop_max.count()));
+Nanos World::stop_time() { return random_time(options_.faults.stop_min, options_.faults.stop_max); }
+
+// As many short ones as long ones.
+Nanos World::random_time(Nanos least, Nanos most) {
+  const double low = std::log(static_cast<double>(least.count()));
+  const double high = std::log(static_cast<double>(most.count()));
   const double part = scheduler_.unit();
   return Nanos(std::llround(std::exp(low + (high - low) * part)));
 }
@@ -240,10 +209,6 @@ Nanos World::stop_time() {
 World::ProxyProcess* World::any_proxy() {
   if (proxies_.empty()) return nullptr;
   return proxies_[scheduler_.below(proxies_.size())].get();
-}
-
-void World::stop_server() {
-  if (server_) server_->node.stop_for(stop_time());
 }
 
 void World::stop_loop() {
@@ -273,30 +238,8 @@ void World::restart_proxy() {
   scheduler_.call_after(stop_time(), [this, which] { start_proxy(which); });
 }
 
-// It keeps its data, as with appendfsync always.
-void World::restart_server() {
-  if (!server_) return;
-  auto data = std::make_shared<ModelServer::Databases>(server_->model.take_data());
-  server_.reset();
-  scheduler_.call_after(stop_time(), [this, data] {
-    server_ = std::make_unique<Server>(network_, kServerPort, std::move(*data));
-  });
-}
-
 void World::cut() {
   network_.cut([this](const Socket&) { return scheduler_.chance(0.25); });
-}
-
-void World::cut_trackers() {
-  if (server_) server_->model.kill([](std::string_view name) { return name == kTracker; });
-}
-
-void World::forget() {
-  if (server_) server_->model.forget_tracked(1 + scheduler_.below(4));
-}
-
-void World::flush() {
-  if (server_) server_->model.flush_another_database();
 }
 
 void World::hold() { hold_for_a_while(false); }
@@ -317,23 +260,18 @@ void World::hold_for_a_while(bool loses) {
   });
 }
 
-void World::garble() {
-  static constexpr std::array<std::string_view, 3> kGarbage = {"hello\r\n", "$-2\r\n",
-                                                               "$999999999999\r\n"};
-  const std::string_view bytes = kGarbage[scheduler_.below(kGarbage.size())];
-  if (server_)
-    server_->model.say(bytes, [](std::string_view name, int, bool) { return name == kTracker; });
+// ---- clocks
+
+// As many short ones as long ones, forward and back.
+Nanos World::jump_time() {
+  const Nanos time = random_time(options_.faults.jump_min, options_.faults.jump_max);
+  return scheduler_.chance(0.5) ? time : -time;
 }
 
-// Only where the proxy can tell: it has been answered all that it has sent, and sends nothing more
-// until it reads this.
-void World::answer_twice() {
-  if (!server_) return;
-  server_->model.say("+OK\r\n", [this](std::string_view name, int fd, bool idle) {
-    Node* peer = idle && name == "heatsink" ? network_.quiet_peer(fd) : nullptr;
-    if (peer != nullptr) peer->stop_for(kReadsThen);
-    return peer != nullptr;
-  });
+void World::jump_client_clock() {
+  const TimePoint now = scheduler_.now();
+  client_clock_.jump(now, jump_time());
+  recorder_.wall_ahead = client_clock_.at(now) - now;
 }
 
 void World::move_clients() {
@@ -347,12 +285,11 @@ void World::move_clients() {
   proxy->workers[from]->give_clients(count, *proxy->workers[to]);
 }
 
-void World::expire() {
-  scheduler_.call_after(kExpireCycle, [this] {
-    if (server_ && !server_->node.is_stopped())
-      server_->loop.post([this] { server_->model.expire_some(kExpiredPerCycle); });
-    expire();
-  });
+consistency::History World::history() const {
+  consistency::History told = servers_->told_apart();
+  if (!servers_->clock().has_always_told_time() || !client_clock_.has_always_told_time())
+    note_lives(told, servers_->clock(), client_clock_, options_.proxy.expire_after_write);
+  return told;
 }
 
 }  // namespace heatsink::simulation

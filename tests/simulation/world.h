@@ -11,9 +11,10 @@
 #include "tests/consistency/load_spec.h"
 #include "tests/consistency/recorder.h"
 #include "tests/simulation/library_process.h"
-#include "tests/simulation/model_server.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/scheduler.h"
+#include "tests/simulation/servers.h"
+#include "tests/simulation/wall_clock.h"
 
 namespace heatsink::simulation {
 
@@ -34,6 +35,16 @@ struct Faults {
   double garble = 0;          // the server breaks the protocol on the trackers' connections
   double answer_twice = 0;    // the server answers what has not been asked
   double move_clients = 0;    // from one worker of a proxy to another, a few or all
+  // The server loses writes that it has acknowledged; each counts as a write of what came back.
+  double restart_empty = 0;
+  double restart_older = 0;      // with its last dump
+  double fail_over = 0;          // to a replica
+  double fail_over_hanging = 0;  // the old one hangs, and is not gone before a stop's time
+  double fail_over_split = 0;    // likewise, but it answers the trackers that it still has
+  // Wall clocks. A suspended machine's is late until it is set.
+  double suspend_server = 0;
+  double jump_clock = 0;         // the server's
+  double jump_client_clock = 0;  // the clients', who name moments by it
   // Of processes that use the library.
   double stop_thread = 0;      // any one
   double stop_link = 0;        // the one that talks to the server
@@ -43,6 +54,8 @@ struct Faults {
   Nanos stop_max = std::chrono::seconds(3);
   Nanos hold_min = Millis(50);
   Nanos hold_max = Millis(600);
+  Nanos jump_min = Millis(10);
+  Nanos jump_max = std::chrono::seconds(5);
 };
 
 // What the processes live with all the time.
@@ -52,11 +65,6 @@ struct Conditions {
   double sleeps = 0;    // this part of the turns of a proxy's thread begins up to sleep_max late
   Nanos sleep_max = Millis(20);
   std::size_t window_bytes = NetworkOptions{}.window_bytes;
-  bool expires_actively = true;
-  // If not kNone: the server is a node of a cluster, and becomes this at `loses_keys_at`. Who goes
-  // past the proxies goes to another server, which has the keys then.
-  ModelServer::Cluster loses_keys = ModelServer::Cluster::kNone;
-  Nanos loses_keys_at = std::chrono::seconds(1);
 };
 
 struct WorldOptions {
@@ -69,6 +77,7 @@ struct WorldOptions {
   proxy::ProxyOptions proxy;
   NetworkOptions network;
   Conditions conditions;
+  ServerOptions servers;
   Faults faults;
 };
 
@@ -82,37 +91,53 @@ class World {
   void play(Nanos time);
 
   const consistency::Recorder& recorder() const { return recorder_; }
+  // What was recorded, as it is to be judged.
+  consistency::History history() const;
+  Scheduler& scheduler() { return scheduler_; }
+  Servers& servers() { return *servers_; }
   std::uint64_t hits() const;  // reads that were answered from copies
   std::uint64_t events() const { return scheduler_.events_ran(); }
 
  private:
-  struct Server;
   struct ProxyProcess;
   struct Clients;
 
   void schedule_fault(double per_second, void (World::*fault)());
-  void stop_server();
+  void stop_server() {
+    if (servers_->is_up()) servers_->stop(stop_time());
+  }
   void stop_loop();
   void stop_keeper();
   void stop_proxy();
   void restart_proxy();
-  void restart_server();
+  void restart_server() {
+    if (servers_->is_up()) servers_->restart(stop_time());
+  }
   void cut();
-  void cut_trackers();
-  void forget();
+  void cut_trackers() { servers_->cut_trackers(); }
+  void forget() { servers_->forget(); }
   void stop_thread() { libraries_->stop_one(stop_time()); }
   void stop_link() { libraries_->stop_link(stop_time()); }
   void stop_library() { libraries_->stop_all(stop_time()); }
   void restart_library() { libraries_->restart(stop_time()); }
-  void flush();
+  void flush() { servers_->flush(); }
+  void restart_empty() { servers_->restart_empty(stop_time()); }
+  void restart_older() { servers_->restart_older(stop_time()); }
+  void fail_over() { servers_->fail_over(stop_time(), Servers::Old::kIsGone); }
+  void fail_over_hanging() { servers_->fail_over(stop_time(), Servers::Old::kHangs); }
+  void fail_over_split() { servers_->fail_over(stop_time(), Servers::Old::kKeepsTrackers); }
+  void suspend_server() { servers_->suspend(stop_time()); }
+  void jump_clock() { servers_->jump_clock(jump_time()); }
+  void jump_client_clock();
   void hold();
   void lose();
-  void garble();
-  void answer_twice();
+  void garble() { servers_->garble(); }
+  void answer_twice() { servers_->answer_twice(); }
   void move_clients();
   void hold_for_a_while(bool loses);
-  void expire();
   Nanos stop_time();
+  Nanos jump_time();
+  Nanos random_time(Nanos least, Nanos most);
   void start_proxy(std::size_t which);
   ProxyProcess* any_proxy();  // null: it is down at the moment
 
@@ -121,8 +146,9 @@ class World {
   Scheduler scheduler_;
   Network network_;
   consistency::Recorder recorder_;
+  WallClock client_clock_;                       // of all clients
   std::vector<net::ResolvedAddress> addresses_;  // of the server, then of the proxies
-  std::unique_ptr<Server> server_, other_;
+  std::unique_ptr<Servers> servers_;
   std::vector<std::unique_ptr<ProxyProcess>> proxies_;
   std::unique_ptr<Libraries> libraries_;
   std::unique_ptr<Clients> clients_;

@@ -44,10 +44,10 @@ void ClientBalancer::look(TimePoint now) {
 // say. Nothing if it is needed for the first time.
 std::optional<double> ClientBalancer::idle_cpus(const std::vector<WorkerBalance::Load>& loads,
                                                 TimePoint now) {
-  const auto used = std::count_if(loads.begin(), loads.end(),
-                                  [](const auto& load) { return load.busy > kUsed; });
-  const bool is_busy = std::any_of(loads.begin(), loads.end(),
-                                   [](const auto& load) { return load.busy > kBusy; });
+  const auto used =
+      std::count_if(loads.begin(), loads.end(), [](const auto& load) { return load.busy > kUsed; });
+  const bool is_busy =
+      std::any_of(loads.begin(), loads.end(), [](const auto& load) { return load.busy > kBusy; });
   const double all = std::max(1U, std::thread::hardware_concurrency());
   const std::optional<IdleTime> before = std::exchange(idle_time_, std::nullopt);
   if (used < 2 && !is_busy) return all;

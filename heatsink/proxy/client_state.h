@@ -54,8 +54,8 @@ struct ClientState {
   std::string library_name_, library_version_;  // CLIENT SETINFO
   // Its private connection is its own until it leaves or sends RESET.
   bool pinned_ = false;
-  bool introduced_ = false;   // the private connection has the client's name, for good
-  bool lent_name_ = false;    // ... until it is given back
+  bool introduced_ = false;  // the private connection has the client's name, for good
+  bool lent_name_ = false;   // ... until it is given back
   // When it last ran a script, which the server has since then, as it believes; not set: never.
   // See Session::server_left().
   TimePoint ran_script_at_{};

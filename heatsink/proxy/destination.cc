@@ -8,8 +8,7 @@
 namespace heatsink::proxy {
 
 std::optional<std::uint16_t> Destination::slot() const {
-  if (request_ == nullptr)
-    return key_ ? std::optional(resp::key_slot(*key_)) : std::nullopt;
+  if (request_ == nullptr) return key_ ? std::optional(resp::key_slot(*key_)) : std::nullopt;
   if (request_->command == nullptr) return std::nullopt;
   std::vector<resp::KeyRef> keys;
   resp::find_keys(*request_->command, request_->args(), keys);

@@ -35,13 +35,15 @@ class PlayedCarrier final : public WriteCarrier {
   };
   explicit PlayedCarrier(Wire& wire) : wire_(wire) {}
 
-  bool is_ready(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/) override { return wire_.is_ready; }
+  bool is_ready(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/) override {
+    return wire_.is_ready;
+  }
   std::optional<std::string> refusal(std::string_view /*key*/,
                                      const CoalescedWrite::Target& /*target*/) override {
     return wire_.refusal;
   }
-  void send(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/, std::string_view request,
-            Pending&& pending) override {
+  void send(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/,
+            std::string_view request, Pending&& pending) override {
     wire_.sent.push_back({std::string(request), std::move(pending)});
   }
 

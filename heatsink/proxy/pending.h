@@ -38,13 +38,13 @@ enum class PendingKind : std::uint8_t {
 struct Pending : Effects {
   Requester* session = nullptr;  // null: the client has gone, or the request is ours
   PendingKind kind = PendingKind::kForward;
-  bool read_only = false;       // may be asked again
-  bool silent = false;          // CLIENT REPLY OFF or SKIP: the reply is dropped
-  bool tells = true;            // its reply may say something of a key
-  std::uint32_t bytes = 0;      // of the request, kept in the output until the reply begins
-  std::uint32_t number = 0;     // confirmations still to come; database of kSelect and kSelectDb
-  std::uint32_t expected = 0;   // bytes of the reply, or a guess
-  std::uint16_t sized_as = 0;   // CommandFacts::sized_as: how big its replies are is remembered
+  bool read_only = false;      // may be asked again
+  bool silent = false;         // CLIENT REPLY OFF or SKIP: the reply is dropped
+  bool tells = true;           // its reply may say something of a key
+  std::uint32_t bytes = 0;     // of the request, kept in the output until the reply begins
+  std::uint32_t number = 0;    // confirmations still to come; database of kSelect and kSelectDb
+  std::uint32_t expected = 0;  // bytes of the reply, or a guess
+  std::uint16_t sized_as = 0;  // CommandFacts::sized_as: how big its replies are is remembered
   ReplyQueue::Ticket ticket = ReplyQueue::kNone;  // of the client's reply
   std::uint64_t reply_of = 0;          // a ReadHash: the worker wants to know how long the reply is
   TimePoint sent_at{};                 // when it was handed to its connection

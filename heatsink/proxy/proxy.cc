@@ -115,9 +115,8 @@ struct Proxy::Threads {
 Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint64_t seed) {
   ProxyOptions options = given;
   if (options.workers == 0)
-    options.workers =
-        std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
-                                 ProxyOptions::kWorkersMax);
+    options.workers = std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
+                                               ProxyOptions::kWorkersMax);
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();

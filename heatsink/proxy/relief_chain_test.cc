@@ -22,13 +22,15 @@ using testing::IsEmpty;
 
 class ReadyCarrier final : public WriteCarrier {
  public:
-  bool is_ready(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/) override { return true; }
+  bool is_ready(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/) override {
+    return true;
+  }
   std::optional<std::string> refusal(std::string_view /*key*/,
                                      const CoalescedWrite::Target& /*target*/) override {
     return std::nullopt;
   }
-  void send(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/, std::string_view /*request*/,
-            Pending&& pending) override {
+  void send(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/,
+            std::string_view /*request*/, Pending&& pending) override {
     number = pending.number;
   }
 

@@ -164,9 +164,9 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
 // Hits at the front of what came, without a look at each part of the client's state for each of
 // them. REQUIRES may_parse().
 std::size_t Session::serve_run(std::string_view bytes, TimePoint now) {
-  const bool is_plain = mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared && !private_ &&
-                        in_flight() == 0 && replies_.empty() && !reply_off_ && !reply_skip_ &&
-                        debugger_ == Debugger::kOff;
+  const bool is_plain = mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared &&
+                        !private_ && in_flight() == 0 && replies_.empty() && !reply_off_ &&
+                        !reply_skip_ && debugger_ == Debugger::kOff;
   const CommandFacts* const get = parts_.commands.get();
   if (!is_plain || get == nullptr) return 0;
   return reliefs_.serve_run(bytes, *get, now, kept_at_most(4), client_.output());

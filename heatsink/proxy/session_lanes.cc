@@ -54,7 +54,8 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
       return nullptr;
     }
     std::string error;
-    if (!acquire(Destination::of(request), error, urgent)) return without_lane(request, std::move(error), step);
+    if (!acquire(Destination::of(request), error, urgent))
+      return without_lane(request, std::move(error), step);
   }
   if (!private_->ready()) {
     step = stall(Awaited::kPrivate);
@@ -75,10 +76,11 @@ bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   const Upstream::Login login =
       user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
   private_ = parts_.upstreams.borrow(
-      *this, to, {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
-              .login = login,
-              .db = db_,
-              .urgent = urgent});
+      *this, to,
+      {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
+       .login = login,
+       .db = db_,
+       .urgent = urgent});
   if (private_) return true;
   error =
       "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "

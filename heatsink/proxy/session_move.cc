@@ -10,8 +10,7 @@ namespace heatsink::proxy {
 bool Session::may_move() const {
   const bool goes_on = !closed_ && !closing_ && !input_ended_ && !client_lost_;
   const bool at_rest = in_flight() == 0 && putting_back_ == 0 && traffic_.holds == 0 &&
-                       stall_ == Awaited::kNothing && !throttled_ &&
-                       !flush_due_ && !resume_due_;
+                       stall_ == Awaited::kNothing && !throttled_ && !flush_due_ && !resume_due_;
   const bool has_nothing = waiting_ == nullptr && wait_ == nullptr && offered_ == nullptr &&
                            again_.empty() && input_.empty() && replies_.empty() &&
                            client_.output().empty();
@@ -24,8 +23,8 @@ MovedSession Session::move_out() {
   closed_ = moved_out_ = true;
   memory_.note(0);
   reliefs_.close();
-  return {id_, address_, std::move(static_cast<ClientState&>(*this)), traffic_.told_at, reads_,
-          others_};
+  return {id_,    address_, std::move(static_cast<ClientState&>(*this)), traffic_.told_at,
+          reads_, others_};
 }
 
 }  // namespace heatsink::proxy

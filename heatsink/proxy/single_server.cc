@@ -36,7 +36,8 @@ bool SingleServer::is_down(const Slot& slot) const {
 
 Upstream* SingleServer::shared_beside(const Upstream& /*connection*/) {
   for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3})
-    if (Upstream* const connection = shared(protocol, Destination::any()).connection) return connection;
+    if (Upstream* const connection = shared(protocol, Destination::any()).connection)
+      return connection;
   return nullptr;
 }
 

@@ -21,7 +21,7 @@ constexpr double kSeldomBusy = 0.5;
 constexpr double kNoIdleCpus = 0.05;
 constexpr double kOneCanDoIt = 0.9;
 
-constexpr Nanos kFullFor = Millis(300);        // a burst is no reason to move clients
+constexpr Nanos kFullFor = Millis(300);  // a burst is no reason to move clients
 constexpr Nanos kGatherableFor = Millis(2000);
 constexpr Nanos kSettles = Millis(500);
 constexpr Nanos kSpreadPauseMin = Millis(1000), kSpreadPauseMax = Millis(60'000);
@@ -47,9 +47,10 @@ std::optional<WorkerBalance::Move> WorkerBalance::look(TimePoint now, std::span<
 }
 
 void WorkerBalance::choose_home() {
-  const auto has_room = std::find_if(busy_.begin(), busy_.end(),
-                                     [](double busy) { return busy < kRoom; });
-  const auto home = has_room != busy_.end() ? has_room : std::min_element(busy_.begin(), busy_.end());
+  const auto has_room =
+      std::find_if(busy_.begin(), busy_.end(), [](double busy) { return busy < kRoom; });
+  const auto home =
+      has_room != busy_.end() ? has_room : std::min_element(busy_.begin(), busy_.end());
   home_.store(static_cast<std::size_t>(home - busy_.begin()), std::memory_order_relaxed);
 }
 
@@ -57,8 +58,8 @@ void WorkerBalance::choose_home() {
 void WorkerBalance::judge_last_spread() {
   if (!last_spread_) return;
   const bool helped = busy_[last_spread_->from] < last_spread_->busy_before - kHelped;
-  spread_pause_ = helped ? Nanos(0)
-                         : std::clamp(spread_pause_ * 2, kSpreadPauseMin, kSpreadPauseMax);
+  spread_pause_ =
+      helped ? Nanos(0) : std::clamp(spread_pause_ * 2, kSpreadPauseMin, kSpreadPauseMax);
   spread_again_at_ = std::max(spread_again_at_, settled_at_ + spread_pause_);
   last_spread_.reset();
 }
@@ -83,9 +84,9 @@ std::optional<WorkerBalance::Move> WorkerBalance::spread(TimePoint now, std::spa
   const double share = (busy_[from] - *room) / 2 / busy_[from];
   const double clients = std::ceil(static_cast<double>(loads[from].clients) * share);
   last_spread_ = Spread{from, busy_[from]};
-  return Move{from, static_cast<std::size_t>(room - busy_.begin()),
-              std::clamp(static_cast<std::size_t>(clients), std::size_t{1},
-                         loads[from].clients - 1)};
+  return Move{
+      from, static_cast<std::size_t>(room - busy_.begin()),
+      std::clamp(static_cast<std::size_t>(clients), std::size_t{1}, loads[from].clients - 1)};
 }
 
 std::optional<WorkerBalance::Move> WorkerBalance::gather(TimePoint now, std::span<const Load> loads,

@@ -52,10 +52,10 @@ class WorkerBalance {
 
   std::vector<double> busy_;  // smoothed over a few looks
   std::atomic<std::size_t> home_{0};
-  TimePoint settled_at_{};           // the last move shows in what is measured from then on
+  TimePoint settled_at_{};  // the last move shows in what is measured from then on
   std::optional<TimePoint> full_since_, gatherable_since_;
   std::optional<Spread> last_spread_;
-  Nanos spread_pause_{0};            // grows while spreading does not help
+  Nanos spread_pause_{0};  // grows while spreading does not help
   TimePoint spread_again_at_{};
 };
 

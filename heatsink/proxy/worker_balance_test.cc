@@ -132,9 +132,9 @@ class Machine {
     for (double& demand : demands_) demand *= factor;
   }
   double busiest() const {
-    return std::max_element(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) {
-             return a.busy < b.busy;
-           })->busy;
+    return std::max_element(loads_.begin(), loads_.end(),
+                            [](const Load& a, const Load& b) { return a.busy < b.busy; })
+        ->busy;
   }
   std::size_t workers_in_use() const {
     return static_cast<std::size_t>(std::count_if(

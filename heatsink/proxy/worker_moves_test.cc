@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,6 +66,13 @@ class MovesTest : public ::testing::Test {
     return ends[0];
   }
 
+  // Until the worker has done what was posted to it before.
+  static void await_turn(Worker& worker) {
+    std::promise<void> done;
+    worker.loop().post([&done] { done.set_value(); });
+    done.get_future().wait();
+  }
+
   std::uint64_t moves() const {
     std::uint64_t sum = 0;
     for (const auto& worker : workers_) sum += worker->counters().read(Count::kClientsMoved);
@@ -101,14 +109,13 @@ int play(int fd, std::size_t number) {
   for (int round = 1; round <= kRounds; ++round) {
     const std::string value = std::to_string(round);
     const std::string length = std::to_string(value.size());
-    const bool right =
-        says(fd, "SET " + key + " " + value + "\r\nGET " + key + "\r\n",
-             "+OK\r\n$" + length + "\r\n" + value + "\r\n") &&
-        says(fd, "MULTI\r\nINCR " + key + "\r\nEXEC\r\n",
-             "+OK\r\n+QUEUED\r\n*1\r\n:" + std::to_string(round + 1) + "\r\n") &&
-        says(fd, "GET " + key + "\r\nCLIENT GETNAME\r\n",
-             "$" + std::to_string(std::to_string(round + 1).size()) + "\r\n" +
-                 std::to_string(round + 1) + "\r\n$-1\r\n");
+    const bool right = says(fd, "SET " + key + " " + value + "\r\nGET " + key + "\r\n",
+                            "+OK\r\n$" + length + "\r\n" + value + "\r\n") &&
+                       says(fd, "MULTI\r\nINCR " + key + "\r\nEXEC\r\n",
+                            "+OK\r\n+QUEUED\r\n*1\r\n:" + std::to_string(round + 1) + "\r\n") &&
+                       says(fd, "GET " + key + "\r\nCLIENT GETNAME\r\n",
+                            "$" + std::to_string(std::to_string(round + 1).size()) + "\r\n" +
+                                std::to_string(round + 1) + "\r\n$-1\r\n");
     if (!right) return round - 1;
   }
   return kRounds;
@@ -128,7 +135,7 @@ TEST_F(MovesTest, ClientsNoticeNothing) {
   while (playing > 0) {
     for (std::size_t from = 0; from < kWorkers; ++from) {
       workers_[from]->give_clients(Worker::kAllClients, *workers_[(from + 1) % kWorkers]);
-      std::this_thread::sleep_for(Millis(1));  // so that clients are served between two moves
+      await_turn(*workers_[from]);
     }
   }
   for (std::thread& player : players) player.join();

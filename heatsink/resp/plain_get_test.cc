@@ -52,7 +52,8 @@ TEST(PlainGet, AgreesWithTheParser) {
       const std::size_t size = plain_get(changed, key);
       if (size == 0) continue;
       RequestParser parser;
-      ASSERT_EQ(parser.parse(std::string_view(changed)), ParseStatus::kRequest) << at << " " << byte;
+      ASSERT_EQ(parser.parse(std::string_view(changed)), ParseStatus::kRequest)
+          << at << " " << byte;
       EXPECT_EQ(parser.size(), size);
       ASSERT_EQ(parser.args().size(), 2u);
       EXPECT_EQ(parser.args()[1], key);

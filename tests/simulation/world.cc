@@ -278,8 +278,8 @@ void World::move_clients() {
   ProxyProcess* proxy = any_proxy();
   if (proxy == nullptr || proxy->workers.size() < 2) return;
   const std::uint64_t from = scheduler_.below(proxy->workers.size());
-  const std::uint64_t to = (from + 1 + scheduler_.below(proxy->workers.size() - 1)) %
-                           proxy->workers.size();
+  const std::uint64_t to =
+      (from + 1 + scheduler_.below(proxy->workers.size() - 1)) % proxy->workers.size();
   const std::size_t count =
       scheduler_.chance(0.3) ? proxy::Worker::kAllClients : 1 + scheduler_.below(4);
   proxy->workers[from]->give_clients(count, *proxy->workers[to]);

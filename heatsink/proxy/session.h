@@ -45,7 +45,9 @@
 
 namespace heatsink::proxy {
 
-// Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight.
+// Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight. It sees
+// its client as a ClientTransport, its worker as SessionParts and a SessionHost, and the servers as
+// Upstreams: tests play them (tests/simulation/session_fixture.h).
 //
 // It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
 // command for the other waits (Awaited::kDrain), so that effects keep the client's order. Replies

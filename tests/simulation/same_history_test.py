@@ -21,7 +21,7 @@ class SameHistory(unittest.TestCase):
             self.skipTest("HEATSINK_SIMULATE does not name the simulator")
 
     def test_of_each_scenario_in_two_processes(self):
-        each = ("--seed", "11", "--count", str(len(self.scenarios())), "--length", "0.5")
+        each = ("--seed", "11", "--count", str(len(self.scenarios())), "--length", "0.3")
         one, two = fingerprints(*each), fingerprints(*each)
         self.assertEqual([name for name, _, _ in one], self.scenarios())
         self.assertEqual(one, two)

@@ -42,9 +42,9 @@ class CopyReads final : public Relief {
     return lookup_.applies(request) ? look(request) : Outcome::kPass;
   }
   // The requests at the front of `bytes` that are plain GETs of keys that have copies, answered at
-  // once: a pipeline of hits costs half as much as one by one. Stops before the first request that
-  // is anything else, or when `out` has more than `output_max` bytes. REQUIRES that the client has
-  // nothing in flight and is the proxy's own user, and that no rule has a limit.
+  // once, without a request object for each. Stops before the first request that is anything else,
+  // or when `out` has more than `output_max` bytes. REQUIRES that the client has nothing in flight
+  // and is the proxy's own user, and that no rule has a limit.
   struct Run {
     std::size_t bytes = 0;
     std::uint64_t hits = 0;

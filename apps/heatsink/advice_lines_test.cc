@@ -35,7 +35,7 @@ TEST(AdviceLines, AreAConfigurationThatMeansTheKey) {
         const std::string text = text_of(remedy.lines);
         if (text.find("rules:") == std::string::npos) continue;
         ++rules;
-        proxy::ProxyOptions options;
+        policy::ProxyOptions options;
         OptionSet rows;
         options.describe(rows);
         ConfigFaults faults = apply_config_text(text, "pasted", rows);

@@ -12,7 +12,7 @@ namespace heatsink::app {
 namespace {
 
 // The faults of file, assignments and their sum; `proxy` owns what `options` points to.
-ConfigFaults configure(const ConfigurationFlags& flags, proxy::ProxyOptions& proxy,
+ConfigFaults configure(const ConfigurationFlags& flags, policy::ProxyOptions& proxy,
                        OptionSet& options) {
   proxy.describe(options);
   ConfigFaults faults = apply_configuration(flags, options);
@@ -27,7 +27,7 @@ void hide_password(std::string& url) {
 }
 
 int print(const ConfigurationFlags& flags, bool markdown) {
-  proxy::ProxyOptions proxy;
+  policy::ProxyOptions proxy;
   OptionSet options;
   const ConfigFaults faults = configure(flags, proxy, options);
   print_faults(faults, "heatsink config", std::cerr);
@@ -39,7 +39,7 @@ int print(const ConfigurationFlags& flags, bool markdown) {
 }
 
 int check(const ConfigurationFlags& flags) {
-  proxy::ProxyOptions proxy;
+  policy::ProxyOptions proxy;
   OptionSet options;
   const ConfigFaults faults = configure(flags, proxy, options);
   print_faults(faults, "heatsink config", std::cerr);

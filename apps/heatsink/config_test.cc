@@ -101,7 +101,7 @@ TEST_F(ConfigVerb, MisuseIsToldWithExitCodeTwo) {
 }
 
 TEST_F(ConfigVerb, DefaultsAgreeWithEachOther) {
-  proxy::ProxyOptions defaults;
+  policy::ProxyOptions defaults;
   OptionSet rows;
   defaults.describe(rows);
   EXPECT_TRUE(contradictions(defaults, rows).empty());

@@ -32,7 +32,7 @@ void require(ConfigFaults& faults, bool truth, std::string_view sentence) {
   if (!truth) faults.push_back({ErrorCode::kInvalidArgument, std::string(sentence)});
 }
 
-void check_token(ConfigFaults& faults, const proxy::ProxyOptions& options) {
+void check_token(ConfigFaults& faults, const policy::ProxyOptions& options) {
   require(faults, options.admin_token.empty() || options.admin_token_file.empty(),
           "admin.token and admin.token-file are both set: keep one of them");
   require(faults, options.admin_token != net::kHiddenPassword,
@@ -42,7 +42,7 @@ void check_token(ConfigFaults& faults, const proxy::ProxyOptions& options) {
     require_readable(faults, "admin.token", check_secret(options.admin_token));
 }
 
-void check_admin(ConfigFaults& faults, const proxy::ProxyOptions& options) {
+void check_admin(ConfigFaults& faults, const policy::ProxyOptions& options) {
   check_token(faults, options);
   if (options.admin == "off") return;
   const Result<net::HostPort> address = net::parse_host_port(options.admin);
@@ -56,10 +56,10 @@ void check_admin(ConfigFaults& faults, const proxy::ProxyOptions& options) {
 
 // A password that 'config print' has hidden is not what the server wants to hear. Clients choose
 // their databases themselves, and start in 0 as they would without the proxy.
-void check_upstream(ConfigFaults& faults, const proxy::ProxyOptions& options) {
+void check_upstream(ConfigFaults& faults, const policy::ProxyOptions& options) {
   const Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (upstream.ok()) {
-    for (const std::string& fault : proxy::tls_faults(options, *upstream))
+    for (const std::string& fault : policy::tls_faults(options, *upstream))
       require(faults, false, fault);
   }
   require_readable(faults, "upstream.url", upstream);
@@ -74,9 +74,9 @@ void check_upstream(ConfigFaults& faults, const proxy::ProxyOptions& options) {
           "it: write the password, or set upstream.password-file");
 }
 
-void check_rules(ConfigFaults& faults, const proxy::ProxyOptions& options,
+void check_rules(ConfigFaults& faults, const policy::ProxyOptions& options,
                  const OptionList& rules) {
-  for (const proxy::RuleFault& fault : proxy::rule_faults(options)) {
+  for (const policy::RuleFault& fault : policy::rule_faults(options)) {
     const std::string& match = options.rules[fault.rule].match;
     const std::string name = match.empty() ? "" : " (" + printable(match, 64) + ")";
     faults.push_back({ErrorCode::kInvalidArgument, rules.origin(fault.rule) + ": rule " +
@@ -86,9 +86,9 @@ void check_rules(ConfigFaults& faults, const proxy::ProxyOptions& options,
   }
 }
 
-void check_warming(ConfigFaults& faults, const proxy::ProxyOptions& options,
+void check_warming(ConfigFaults& faults, const policy::ProxyOptions& options,
                    const OptionList& items) {
-  for (const proxy::WarmingFault& fault : proxy::warming_faults(options.warming)) {
+  for (const policy::WarmingFault& fault : policy::warming_faults(options.warming)) {
     if (faults.size() >= kConfigFaultsMax) return;
     faults.push_back({ErrorCode::kInvalidArgument, items.origin(fault.item) + ": warming " +
                                                        std::to_string(fault.item + 1) + ": " +
@@ -127,7 +127,7 @@ ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& opt
   return faults;
 }
 
-ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet& rows) {
+ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet& rows) {
   ConfigFaults faults;
   require_readable(faults, "proxy.listen", net::parse_endpoint(options.listen));
   require_readable(faults, "proxy.unix-mode", net::parse_file_mode(options.unix_mode));
@@ -142,14 +142,14 @@ ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet&
           "lost heartbeat would stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be larger than cache.maximum-bytes");
-  if (std::string fault = proxy::automatic_fault(options); !fault.empty())
+  if (std::string fault = policy::automatic_fault(options); !fault.empty())
     faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
   check_rules(faults, options, *rows.find_list("rules"));
   check_warming(faults, options, *rows.find_list("warming"));
   return faults;
 }
 
-void add_contradictions(const proxy::ProxyOptions& options, const OptionSet& rows,
+void add_contradictions(const policy::ProxyOptions& options, const OptionSet& rows,
                         ConfigFaults& faults) {
   std::vector<std::string> faulty;  // what a fault has been told of
   const auto add_if_told = [&](std::string name) {

@@ -10,7 +10,7 @@
 #include "apps/heatsink/flags.h"
 #include "heatsink/base/config_file.h"
 #include "heatsink/base/option.h"
-#include "heatsink/proxy/options.h"
+#include "heatsink/policy/options.h"
 
 namespace heatsink::app {
 
@@ -21,11 +21,11 @@ ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& opt
 
 // What no single row can know: addresses that cannot be read, options and rules that do not go
 // together. `rows` are those of `options`: they know where each rule was written.
-ConfigFaults contradictions(const proxy::ProxyOptions& options, const OptionSet& rows);
+ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet& rows);
 
 // Adds those that do not follow from a fault that is known already: that name no option, rule or
 // item of warming that has one.
-void add_contradictions(const proxy::ProxyOptions& options, const OptionSet& rows,
+void add_contradictions(const policy::ProxyOptions& options, const OptionSet& rows,
                         ConfigFaults& faults);
 
 // One line each, "heatsink config: ..." with `program` in front.

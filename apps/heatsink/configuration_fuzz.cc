@@ -12,7 +12,7 @@
 
 #include "apps/heatsink/configuration.h"
 #include "heatsink/base/config_file.h"
-#include "heatsink/proxy/options.h"
+#include "heatsink/policy/options.h"
 
 namespace {
 
@@ -24,7 +24,7 @@ void require(bool truth) {
 }
 
 struct Configuration {
-  heatsink::proxy::ProxyOptions options;
+  heatsink::policy::ProxyOptions options;
   OptionSet rows;
   Configuration() { options.describe(rows); }
 };

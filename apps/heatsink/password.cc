@@ -25,7 +25,7 @@ std::string with_password(const std::string& url, std::string_view password) {
   return url.substr(0, user_end) + written + "@" + url.substr(place);
 }
 
-Status take_password(proxy::ProxyOptions& options) {
+Status take_password(policy::ProxyOptions& options) {
   std::string password;
   if (!options.upstream_password_file.empty()) {
     Result<std::string> read = read_password_file(options.upstream_password_file);

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "heatsink/base/result.h"
-#include "heatsink/proxy/options.h"
+#include "heatsink/policy/options.h"
 
 namespace heatsink::app {
 
@@ -23,6 +23,6 @@ std::string with_password(const std::string& url, std::string_view password);
 // Puts the password of upstream.password-file into upstream.url; without that option the one of the
 // environment, if the URL has none. REQUIRES options without contradictions(). The error names the
 // option and the file.
-Status take_password(proxy::ProxyOptions& options);
+Status take_password(policy::ProxyOptions& options);
 
 }  // namespace heatsink::app

@@ -46,7 +46,7 @@ struct TakePassword : ::testing::Test {
     EXPECT_TRUE(take_password(options).ok());
     return net::parse_redis_url(options.upstream)->password;
   }
-  proxy::ProxyOptions options;
+  policy::ProxyOptions options;
 };
 
 TEST_F(TakePassword, FromTheFile) {

@@ -37,7 +37,7 @@ struct ProxyFlags {
 };
 
 // File and --set first, then the flags of the verb.
-ConfigFaults configure(const ProxyFlags& flags, proxy::ProxyOptions& proxy) {
+ConfigFaults configure(const ProxyFlags& flags, policy::ProxyOptions& proxy) {
   OptionSet options;
   proxy.describe(options);
   ConfigFaults faults = apply_configuration(flags.configuration, options);
@@ -53,7 +53,7 @@ ConfigFaults configure(const ProxyFlags& flags, proxy::ProxyOptions& proxy) {
   return faults;
 }
 
-LogFormat log_format_of(const proxy::ProxyOptions& options) {
+LogFormat log_format_of(const policy::ProxyOptions& options) {
   return options.log_format == "json" ? LogFormat::kJson : LogFormat::kText;
 }
 
@@ -74,12 +74,12 @@ sigset_t block_signals() {
   return ending;
 }
 
-Result<std::string> token_of(const proxy::ProxyOptions& options) {
+Result<std::string> token_of(const policy::ProxyOptions& options) {
   return options.admin_token_file.empty() ? options.admin_token
                                           : read_secret_file(options.admin_token_file);
 }
 
-Result<std::unique_ptr<httpd::Server>> start_admin(const proxy::ProxyOptions& options,
+Result<std::unique_ptr<httpd::Server>> start_admin(const policy::ProxyOptions& options,
                                                    proxy::Proxy& proxy) {
   if (options.admin == "off") return std::unique_ptr<httpd::Server>();
   Result<std::string> token = token_of(options);
@@ -102,7 +102,7 @@ Result<std::unique_ptr<httpd::Server>> start_admin(const proxy::ProxyOptions& op
 }
 
 // Before any thread runs: half a proxy is never started.
-Status check_admin(const proxy::ProxyOptions& options) {
+Status check_admin(const policy::ProxyOptions& options) {
   if (options.admin == "off") return Unit{};
   if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
   const Status unused = net::check_unused(*net::parse_host_port(options.admin));
@@ -116,7 +116,7 @@ int fail(const Error& error) {
   return kFailed;
 }
 
-void say_ready(const proxy::ProxyOptions& options, const proxy::Proxy& proxy,
+void say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
                const httpd::Server* admin) {
   const TimePoint limit = BootClock::now() + kFirstContact;
   while (!proxy.ready().ok() && BootClock::now() < limit) std::this_thread::sleep_for(Millis(10));
@@ -169,7 +169,7 @@ int run_proxy(int argc, char** argv) {
   add_configuration_flags(app, flags.configuration);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
 
-  proxy::ProxyOptions options;
+  policy::ProxyOptions options;
   const ConfigFaults faults = configure(flags, options);
   print_faults(faults, "heatsink proxy", std::cerr);
   if (!faults.empty()) return kMisused;

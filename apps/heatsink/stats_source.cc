@@ -13,7 +13,7 @@ namespace {
 
 constexpr Nanos kStatisticTimeout = std::chrono::seconds(1);
 
-distributed::ServerOptions server_of(const proxy::ProxyOptions& options) {
+distributed::ServerOptions server_of(const policy::ProxyOptions& options) {
   distributed::ServerOptions server;
   server.url = options.upstream;
   server.tls_ca = options.upstream_tls_ca;
@@ -29,7 +29,7 @@ distributed::ServerOptions server_of(const proxy::ProxyOptions& options) {
 }  // namespace
 
 std::function<Result<std::string>(const std::string& name, Nanos window)> statistic_source(
-    const proxy::ProxyOptions& options) {
+    const policy::ProxyOptions& options) {
   auto server = std::make_shared<std::unique_ptr<distributed::Server>>();
   return [server, how = server_of(options)](const std::string& name,
                                             Nanos window) -> Result<std::string> {

@@ -15,6 +15,6 @@ namespace heatsink::app {
 // asks nothing has none, and a hundred kilobytes of statistics hold up no client. An answer takes
 // a second at most, with a connection attempt two. One thread at a time.
 std::function<Result<std::string>(const std::string& name, Nanos window)> statistic_source(
-    const proxy::ProxyOptions& options);
+    const policy::ProxyOptions& options);
 
 }  // namespace heatsink::app

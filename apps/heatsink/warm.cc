@@ -103,7 +103,7 @@ Status set_time(WarmFlags& flags) {
                  "no duration: add --for 30m or --until 20:30 (at least 1s)"};
   }
   const auto now = std::chrono::system_clock::now();
-  const Result<WallTime> until = proxy::next_time_of_day(flags.until, now);
+  const Result<WallTime> until = policy::next_time_of_day(flags.until, now);
   if (!until.ok()) return Error{until.error().code, "--" + until.error().message};
   flags.run.lasts = *until - now;
   return Unit{};

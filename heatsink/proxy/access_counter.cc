@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/proxy/rules.h"
+#include "heatsink/policy/rules.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::size_t kSummaryKeys = 2048;
 // among the busiest are counted by sample.
 constexpr std::uint64_t kLosslessPerSecond = 1'000'000;
 
-detect::RecorderOptions recorder_options(const ProxyOptions& options, std::uint64_t seed,
+detect::RecorderOptions recorder_options(const policy::ProxyOptions& options, std::uint64_t seed,
                                          const detect::TallyNames* names) {
   const auto workers = static_cast<std::uint64_t>(std::max<std::int64_t>(options.workers, 1));
   detect::RecorderOptions recorder;
@@ -35,12 +35,12 @@ bool counts_bytes(const detect::RuleSet& rules) {
 
 }  // namespace
 
-AccessCounter::AccessCounter(const ProxyOptions& options, const detect::RuleSet& rules,
+AccessCounter::AccessCounter(const policy::ProxyOptions& options, const detect::RuleSet& rules,
                              const ClientNames& clients, std::uint64_t seed)
     : clients_(clients),
       reply_sizes_(counts_bytes(rules) ? std::make_unique<ReplySizes>() : nullptr),
-      recorders_(recorder_options(options, seed, this), measure_options(options, rules)),
-      floors_(shard_floors(options, rules)) {}
+      recorders_(recorder_options(options, seed, this), policy::measure_options(options, rules)),
+      floors_(policy::shard_floors(options, rules)) {}
 
 bool AccessCounter::take_urgent(TimePoint now) noexcept {
   urgent_ |= recorders_.drain(now);

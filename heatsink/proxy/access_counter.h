@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "heatsink/detect/detect.h"
+#include "heatsink/policy/options.h"
 #include "heatsink/proxy/client_names.h"
 #include "heatsink/proxy/command_numbers.h"
-#include "heatsink/proxy/options.h"
 #include "heatsink/proxy/reply_sizes.h"
 
 namespace heatsink::proxy {
@@ -18,7 +18,7 @@ namespace heatsink::proxy {
 class AccessCounter final : private detect::TallyNames {
  public:
   // `clients` must outlive it.
-  AccessCounter(const ProxyOptions& options, const detect::RuleSet& rules,
+  AccessCounter(const policy::ProxyOptions& options, const detect::RuleSet& rules,
                 const ClientNames& clients, std::uint64_t seed);
 
   // A key may just have become hot: see take_urgent().

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heatsink/proxy/rules.h"
+#include "heatsink/policy/rules.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -18,13 +18,13 @@ class AccessCounterTest : public ::testing::Test {
     for (int i = 0; i < times; ++i) counter.record({.hash = KeyHash{7}, .key = "k"}, now);
   }
 
-  ProxyOptions options;
+  policy::ProxyOptions options;
   ClientNames clients;
   const TimePoint start{std::chrono::seconds(1000)};
 };
 
 TEST_F(AccessCounterTest, UrgentOnceAKeyHasItsPartOfABurst) {
-  AccessCounter counter(options, rule_set(options).value(), clients, 1);
+  AccessCounter counter(options, policy::rule_set(options).value(), clients, 1);
   count(counter, 249, start);
   EXPECT_FALSE(counter.take_urgent(start));
   count(counter, 1, start);
@@ -33,7 +33,7 @@ TEST_F(AccessCounterTest, UrgentOnceAKeyHasItsPartOfABurst) {
 }
 
 TEST_F(AccessCounterTest, UrgentSummariesHaveAPause) {
-  AccessCounter counter(options, rule_set(options).value(), clients, 1);
+  AccessCounter counter(options, policy::rule_set(options).value(), clients, 1);
   count(counter, 250, start);
   EXPECT_TRUE(counter.take_urgent(start));
   count(counter, 250, start);
@@ -46,7 +46,7 @@ TEST_F(AccessCounterTest, UrgentSummariesHaveAPause) {
 
 TEST_F(AccessCounterTest, SummariesLeaveOutWhatCannotBeWarm) {
   options.warm_qps = 50;
-  AccessCounter counter(options, rule_set(options).value(), clients, 1);
+  AccessCounter counter(options, policy::rule_set(options).value(), clients, 1);
   count(counter, 20, start);
   EXPECT_TRUE(counter.summarize(start).at(0).keys.empty());
   EXPECT_EQ(counter.summarize(start).at(0).requests, 20u);
@@ -55,9 +55,11 @@ TEST_F(AccessCounterTest, SummariesLeaveOutWhatCannotBeWarm) {
 }
 
 TEST_F(AccessCounterTest, RepliesAreRememberedOnlyWhereBytesAreJudged) {
-  EXPECT_EQ(AccessCounter(options, rule_set(options).value(), clients, 1).reply_sizes(), nullptr);
+  EXPECT_EQ(AccessCounter(options, policy::rule_set(options).value(), clients, 1).reply_sizes(),
+            nullptr);
   options.dimension = "bytes";
-  EXPECT_NE(AccessCounter(options, rule_set(options).value(), clients, 1).reply_sizes(), nullptr);
+  EXPECT_NE(AccessCounter(options, policy::rule_set(options).value(), clients, 1).reply_sizes(),
+            nullptr);
 }
 
 }  // namespace

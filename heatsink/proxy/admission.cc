@@ -14,19 +14,19 @@ constexpr std::size_t kLookBack = 4;
 }  // namespace
 
 // A limit of `all` counts at the first door that the request comes to.
-bool Admission::counts(const LimitTerms& terms, const AskedKey& key, Door door) const {
+bool Admission::counts(const policy::LimitTerms& terms, const AskedKey& key, Door door) const {
   switch (terms.of) {
-    case LimitTerms::Of::kAll:
+    case policy::LimitTerms::Of::kAll:
       return door == Door::kLocal || !has_passed(Door::kLocal);
-    case LimitTerms::Of::kWrites:
+    case policy::LimitTerms::Of::kWrites:
       return door == Door::kUpstream && key.write;
-    case LimitTerms::Of::kUpstream:
+    case policy::LimitTerms::Of::kUpstream:
       break;
   }
   return door == Door::kUpstream;
 }
 
-void Admission::want(RuleLimit& limit, const AskedKey& key, std::uint32_t client, Door door,
+void Admission::want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_t client, Door door,
                      TimePoint now) {
   limit::Limiter* const limiter = &limit.of(key.hash, client, now);
   const auto first = taken_.end() - static_cast<std::ptrdiff_t>(std::min(taken_.size(), kLookBack));
@@ -43,7 +43,7 @@ void Admission::want(RuleLimit& limit, const AskedKey& key, std::uint32_t client
 void Admission::collect(Door door, std::span<const AskedKey> keys, std::uint32_t client,
                         TimePoint now) {
   for (const AskedKey& key : keys) {
-    RuleLimit* const limit = limits_.of(key.name, key.hash);
+    policy::RuleLimit* const limit = limits_.of(key.name, key.hash);
     if (limit != nullptr && counts(limit->terms(), key, door)) want(*limit, key, client, door, now);
   }
 }
@@ -98,8 +98,9 @@ void Admission::end(bool server_was_asked) {
   }
   if (!std::exchange(spent_, false) && !server_was_asked) {
     // What a limit of `all` has counted was an access, whoever answered it.
-    std::erase_if(
-        taken_, [](const Taken& taken) { return taken.limit->terms().of == LimitTerms::Of::kAll; });
+    std::erase_if(taken_, [](const Taken& taken) {
+      return taken.limit->terms().of == policy::LimitTerms::Of::kAll;
+    });
     give_back(0);
   }
   taken_.clear();

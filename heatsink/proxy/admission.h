@@ -12,7 +12,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
-#include "heatsink/proxy/limits.h"
+#include "heatsink/policy/limits.h"
 
 namespace heatsink::proxy {
 
@@ -36,12 +36,12 @@ class Admission {
     enum class Word : std::uint8_t { kGo, kWait, kRefused } word = Word::kGo;
     Nanos wait{0};  // of kWait: then it may go
     // Of kRefused:
-    RuleLimit* limit = nullptr;
+    policy::RuleLimit* limit = nullptr;
     const AskedKey* key = nullptr;  // the first that its limit refused
     Nanos retry_after{0};
   };
 
-  explicit Admission(Limits& limits) : limits_(limits) {}
+  explicit Admission(policy::Limits& limits) : limits_(limits) {}
   ~Admission() { end(); }
   Admission(const Admission&) = delete;
 
@@ -62,7 +62,7 @@ class Admission {
 
  private:
   struct Taken {
-    RuleLimit* limit;
+    policy::RuleLimit* limit;
     limit::Limiter* limiter;
     const AskedKey* key;  // the first; while ask() runs
     std::uint64_t count;
@@ -71,12 +71,13 @@ class Admission {
   };
 
   void collect(Door door, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
-  void want(RuleLimit& limit, const AskedKey& key, std::uint32_t client, Door door, TimePoint now);
-  bool counts(const LimitTerms& terms, const AskedKey& key, Door door) const;
+  void want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_t client, Door door,
+            TimePoint now);
+  bool counts(const policy::LimitTerms& terms, const AskedKey& key, Door door) const;
   Answer take(std::size_t from, TimePoint now);
   void give_back(std::size_t from);
 
-  Limits& limits_;
+  policy::Limits& limits_;
   std::vector<Taken> taken_;
   std::array<bool, 2> passed_{};
   bool spent_ = false;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "heatsink/base/option_list.h"
-#include "heatsink/proxy/rules.h"
-#include "heatsink/proxy/times_for_test.h"
+#include "heatsink/base/testing/times.h"
+#include "heatsink/policy/rules.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -33,8 +33,9 @@ class Admissions : public ::testing::Test {
     for (const char* rule : rules)
       for (const Error& fault : rows.find_list("rules")->add_item(rule, "--rule"))
         ADD_FAILURE() << fault.message;
-    ASSERT_TRUE(rule_faults(options).empty()) << rule_faults(options).front().sentence;
-    limits = Limits::make(options, rule_set(options).value());
+    ASSERT_TRUE(policy::rule_faults(options).empty())
+        << policy::rule_faults(options).front().sentence;
+    limits = policy::Limits::make(options, policy::rule_set(options).value());
     ASSERT_NE(limits, nullptr);
   }
   static std::vector<AskedKey> keys(std::initializer_list<const char*> names, bool write = false) {
@@ -57,13 +58,13 @@ class Admissions : public ::testing::Test {
     return sum;
   }
 
-  ProxyOptions options;
+  policy::ProxyOptions options;
   OptionSet rows;
-  std::unique_ptr<Limits> limits;
+  std::unique_ptr<policy::Limits> limits;
 };
 
 TEST_F(Admissions, WithoutARuleThereAreNoLimits) {
-  EXPECT_EQ(Limits::make(options, rule_set(options).value()), nullptr);
+  EXPECT_EQ(policy::Limits::make(options, policy::rule_set(options).value()), nullptr);
 }
 
 TEST_F(Admissions, EachKeyOfTheRuleHasItsOwnLimitAndOthersHaveNone) {
@@ -82,7 +83,7 @@ TEST_F(Admissions, ARefusalNamesTheKeyAndTheTime) {
   const Admission::Answer answer = admission.ask(Door::kUpstream, wanted, kClient, kStart);
   EXPECT_EQ(answer.word, Word::kRefused);
   EXPECT_EQ(answer.key->name, "a:2");
-  EXPECT_EQ(busy_text(*answer.limit, "a:2", answer.retry_after),
+  EXPECT_EQ(policy::busy_text(*answer.limit, "a:2", answer.retry_after),
             "BUSY heatsink: key a:2 limited to 10/s, retry in 101 ms");
 }
 
@@ -108,7 +109,7 @@ TEST_F(Admissions, MoreKeysAtOnceThanTheBurstIsNever) {
   const auto wanted = keys({"a:1", "a:2", "a:3"});
   const Admission::Answer answer = admission.ask(Door::kUpstream, wanted, kClient, kStart);
   EXPECT_EQ(answer.word, Word::kRefused);
-  EXPECT_EQ(busy_text(*answer.limit, "", answer.retry_after),
+  EXPECT_EQ(policy::busy_text(*answer.limit, "", answer.retry_after),
             "BUSY heatsink: keys of rule a:* limited to 2/s, and this command needs more than the "
             "limit allows at once");
 }

@@ -69,10 +69,10 @@ Outcome Barriers::run_barrier(Request& request) {
   if (client_.traffic.in_flight() > 0) return drain();
   switch (request.has_waited() ? request.waited().barrier : Barrier::kNone) {
     case Barrier::kPassed:
-      parts_.count(Count::kBarrierCommands);
+      parts_.count(copies::Count::kBarrierCommands);
       return answer("+OK\r\n");
     case Barrier::kLate:
-      parts_.count(Count::kBarrierCommandsLate);
+      parts_.count(copies::Count::kBarrierCommandsLate);
       return refuse("TIMEOUT heatsink: could not confirm within " + format_duration(timeout) +
                     " that reads see all earlier writes");
     default:

@@ -55,7 +55,7 @@ TEST_F(BarriersTest, ABarrierIsAnsweredWhenTheTrackerHasAnswered) {
   tracker_answers();
   EXPECT_EQ(arrives(barrier), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre("let go", "gets +OK|"));
-  EXPECT_EQ(count(Count::kBarrierCommands), 1U);
+  EXPECT_EQ(count(copies::Count::kBarrierCommands), 1U);
   EXPECT_EQ(keeper.barriers.size(), 1U) << "it does not ask twice";
 }
 
@@ -77,7 +77,7 @@ TEST_F(BarriersTest, ABarrierThatIsLateIsAnError) {
   EXPECT_EQ(arrives(barrier), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre("let go", StartsWith("gets -TIMEOUT heatsink: could not "
                                                               "confirm within 20ms")));
-  EXPECT_EQ(count(Count::kBarrierCommandsLate), 1U);
+  EXPECT_EQ(count(copies::Count::kBarrierCommandsLate), 1U);
 }
 
 TEST_F(BarriersTest, TheAnswerToALateBarrierLetsNoOtherOneGo) {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/copies/touched_keys.h"
 #include "heatsink/proxy/subscription.h"
-#include "heatsink/proxy/touched_keys.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
@@ -69,7 +69,7 @@ struct ClientState {
       false;  // its own tracking, or state changed inside a transaction: no local reads
   bool reply_off_ = false;
   bool reply_skip_ = false;
-  TouchedKeys transaction_;
+  copies::TouchedKeys transaction_;
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
   bool transaction_changes_access_ = false;

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "heatsink/proxy/times_for_test.h"
+#include "heatsink/base/testing/times.h"
 
 namespace heatsink::proxy {
 namespace {

@@ -59,7 +59,7 @@ void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoin
     send_each(write);
     return;
   }
-  counters_.add(Count::kCoalescedAway, write.size() - 1);
+  counters_.add(copies::Count::kCoalescedAway, write.size() - 1);
   write.for_each_reply(reply, [&](CoalescedWrite::Writer writer, std::string_view wire) {
     writer.client.answered(writer.ticket, writer.silent ? std::string_view() : wire, read_at);
   });

@@ -12,18 +12,14 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/copies/counters.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
+#include "heatsink/policy/options.h"
 #include "heatsink/proxy/coalescer.h"
-#include "heatsink/proxy/counters.h"
-#include "heatsink/proxy/options.h"
 #include "heatsink/proxy/pending.h"
 
 namespace heatsink::proxy {
-
-// Windows at the places of detect::RuleSet::rules(): 0 where nothing is gathered. Empty if no rule
-// has one.
-std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 
 // How gathered writes reach the server: SharedWriteCarrier, or a played one in tests.
 class WriteCarrier {
@@ -47,7 +43,7 @@ class Coalescing {
  public:
   // `windows` as of coalescing_windows(). All references outlive it.
   Coalescing(const detect::RuleSet& rules, std::vector<Nanos> windows, net::EventLoop& loop,
-             Counters& counters, std::unique_ptr<WriteCarrier> carrier)
+             copies::Counters& counters, std::unique_ptr<WriteCarrier> carrier)
       : rules_(rules),
         windows_(std::move(windows)),
         loop_(loop),
@@ -79,7 +75,7 @@ class Coalescing {
   const detect::RuleSet& rules_;
   const std::vector<Nanos> windows_;
   net::EventLoop& loop_;
-  Counters& counters_;
+  copies::Counters& counters_;
   const std::unique_ptr<WriteCarrier> carrier_;
   Coalescer gatherer_;
   std::unordered_map<std::uint32_t, CoalescedWrite> on_their_way_;

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "heatsink/copies/local_reads.h"
 #include "heatsink/detect/access.h"
 #include "heatsink/proxy/coalesced_write.h"
-#include "heatsink/proxy/local_reads.h"
 #include "heatsink/proxy/route.h"
 
 namespace heatsink::proxy {
@@ -15,7 +15,7 @@ namespace heatsink::proxy {
 struct CommandFacts {
   Route route = Route::kPinned;
   std::uint16_t number = detect::kNoCommand;  // that accesses carry
-  const LocalRead* local = nullptr;           // null: never served locally
+  const copies::LocalRead* local = nullptr;   // null: never served locally
   std::uint16_t sized_as = 0;                 // a number of its own: BigReplies knows it by that
   // See route.h.
   bool tells_nothing = false;
@@ -31,7 +31,7 @@ struct CommandFacts {
 
 // Not for every request: keep it. `number` and `local` are as the caller says.
 inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
-                             const LocalRead* local) {
+                             const copies::LocalRead* local) {
   return {.route = route_of(command),
           .number = number,
           .local = local,

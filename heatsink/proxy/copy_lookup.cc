@@ -9,22 +9,22 @@ std::uint64_t number_in(std::string_view wire) { return wire == ":0\r\n" ? 0 : 1
 
 }  // namespace
 
-Right CopyLookup::right_to(const Request& request, std::span<const Key> keys) const {
-  Right right{client_.state.user_hash_, 0, request.facts->local->number};
+copies::Right CopyLookup::right_to(const Request& request, std::span<const Key> keys) const {
+  copies::Right right{client_.state.user_hash_, 0, request.facts->local->number};
   for (const Key& key : keys) right.add_key(key.hash);
   return right;
 }
 
 bool CopyLookup::is_proven(const Request& request, std::span<const Key> keys) {
-  const Right right = right_to(request, keys);
+  const copies::Right right = right_to(request, keys);
   switch (parts_.proofs.ask(right, request.now, parts_.shared.rights_changed_at())) {
-    case Proofs::Word::kUnproven:
-      parts_.count(Count::kRefusedRights);
+    case copies::Proofs::Word::kUnproven:
+      parts_.count(copies::Count::kRefusedRights);
       return false;
-    case Proofs::Word::kAgeing:
+    case copies::Proofs::Word::kAgeing:
       client_.session.renew_proof(request, right);
       break;
-    case Proofs::Word::kProven:
+    case copies::Proofs::Word::kProven:
       break;
   }
   return true;
@@ -34,19 +34,20 @@ void CopyLookup::serve_joined(const Request& request, std::span<const Key> keys)
   const bool resp3 = client_.state.protocol_ == resp::Protocol::kResp3;
   ByteBuffer wire;
   std::uint64_t sum = 0;
-  const Join join = request.facts->local->join;
-  if (join == Join::kArray) resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
+  const copies::Join join = request.facts->local->join;
+  if (join == copies::Join::kArray)
+    resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
   for (const Key& key : keys) {
     const std::string_view reply = key.copy->reply_in(resp3);
     key.copy->mark_read();
     record_hit(*request.facts, key, reply.size());
-    if (join == Join::kArray) {
+    if (join == copies::Join::kArray) {
       wire.append(reply);
     } else {
       sum += number_in(reply);
     }
   }
-  if (join == Join::kSum) resp::append_integer(wire, static_cast<std::int64_t>(sum));
+  if (join == copies::Join::kSum) resp::append_integer(wire, static_cast<std::int64_t>(sum));
   client_.session.serve(wire.view());
 }
 

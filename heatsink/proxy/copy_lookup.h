@@ -46,12 +46,13 @@ class CopyLookup {
   }
   // More than one value is asked for, each of which has a copy of its own. REQUIRES applies().
   static bool is_of_many(const Request& request) {
-    const Join join = request.facts->local->join;
-    return join == Join::kArray || (join == Join::kSum && request.args().size() > 2);
+    const copies::Join join = request.facts->local->join;
+    return join == copies::Join::kArray ||
+           (join == copies::Join::kSum && request.args().size() > 2);
   }
   // Of one key of such a request.
   static cache::Read read_of_one(const Request& request) {
-    return {read_of_each(*request.facts->local).number, {}};
+    return {copies::read_of_each(*request.facts->local).number, {}};
   }
 
   Key find(std::string_view key) const {
@@ -75,7 +76,7 @@ class CopyLookup {
   bool may_read(const Request& request, std::span<const Key> keys) {
     return client_.state.user_ != ClientState::User::kOther || is_proven(request, keys);
   }
-  Right right_to(const Request& request, std::span<const Key> keys) const;
+  copies::Right right_to(const Request& request, std::span<const Key> keys) const;
 
   // REQUIRES that each key has a copy. Does not count the hit.
   void serve(const Request& request, const Key& key) {

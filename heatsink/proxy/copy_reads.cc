@@ -7,26 +7,26 @@
 namespace heatsink::proxy {
 namespace {
 
-Count count_of(cache::Ruling refusal) {
+copies::Count count_of(cache::Ruling refusal) {
   switch (refusal) {
     case cache::Ruling::kNoCopy:
-      return Count::kRefusedNoCopy;
+      return copies::Count::kRefusedNoCopy;
     case cache::Ruling::kGeneration:
-      return Count::kRefusedGeneration;
+      return copies::Count::kRefusedGeneration;
     case cache::Ruling::kDeadline:
-      return Count::kRefusedDeadline;
+      return copies::Count::kRefusedDeadline;
     case cache::Ruling::kUnproven:
-      return Count::kRefusedUnproven;
+      return copies::Count::kRefusedUnproven;
     case cache::Ruling::kFence:
-      return Count::kRefusedFence;
+      return copies::Count::kRefusedFence;
     case cache::Ruling::kWriteInFlight:
-      return Count::kRefusedWriteInFlight;
+      return copies::Count::kRefusedWriteInFlight;
     case cache::Ruling::kSessionFence:
-      return Count::kRefusedSessionFence;
+      return copies::Count::kRefusedSessionFence;
     case cache::Ruling::kServe:
       break;
   }
-  return Count::kLocalHits;
+  return copies::Count::kLocalHits;
 }
 
 // REQUIRES keys behind the name of the command.
@@ -38,7 +38,7 @@ bool in_one_slot(const std::vector<std::string_view>& args) {
 
 }  // namespace
 
-std::shared_ptr<const FillAnswer> CopyReads::take_answer(Request& request) {
+std::shared_ptr<const copies::FillAnswer> CopyReads::take_answer(Request& request) {
   return request.has_waited() ? std::exchange(request.waited().answer, nullptr) : nullptr;
 }
 
@@ -53,8 +53,8 @@ Outcome CopyReads::look(Request& request) {
 // The read itself, by this user: its answer is the client's, and proves the right to it.
 Outcome CopyReads::pass_to_prove(Request& request, std::span<const Key> keys) const {
   if (request.has_waited()) request.waited().answer = nullptr;
-  request.proves =
-      std::make_unique<AskedRight>(AskedRight{lookup_.right_to(request, keys), request.now});
+  request.proves = std::make_unique<copies::AskedRight>(
+      copies::AskedRight{lookup_.right_to(request, keys), request.now});
   return Outcome::kPass;
 }
 
@@ -76,7 +76,7 @@ Outcome CopyReads::await_proof(Request& request) {
   const bool is_proven =
       request.has_waited() && request.waited().barrier == Request::Waited::Barrier::kPassed;
   if (is_proven || !parts_.copies.are_proven()) return Outcome::kPass;
-  parts_.count(Count::kProofsAwaited);
+  parts_.count(copies::Count::kProofsAwaited);
   return barriers_.await_tracker(request);
 }
 
@@ -85,7 +85,7 @@ Outcome CopyReads::await_fill(Request& request) {
   return Outcome::kWaits;
 }
 
-void CopyReads::filled(std::shared_ptr<const FillAnswer> answer) {
+void CopyReads::filled(std::shared_ptr<const copies::FillAnswer> answer) {
   Request* const held = client_.session.held_by(*this);
   if (held == nullptr) return;
   held->waited().answer = std::move(answer);
@@ -102,7 +102,7 @@ Outcome CopyReads::read_one(Request& request) {
   const cache::Read read = request.read();
   const bool resp3 = client_.state.protocol_ == resp::Protocol::kResp3;
   // The read may have joined a fill whose value had ended by then; it wants a later one.
-  const std::shared_ptr<const FillAnswer> answer = take_answer(request);
+  const std::shared_ptr<const copies::FillAnswer> answer = take_answer(request);
   const bool too_old =
       answer && answer->usable && answer->value_ends <= request.waited().fill_wanted_at;
   if (answer && !too_old) {
@@ -125,13 +125,14 @@ Outcome CopyReads::read_one(Request& request) {
   parts_.count(count_of(ruling));
   if (serve_in_outage(request, key, read)) return Outcome::kAnswered;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(request);
-  return worth_keeping(read) ? fill_one(request, key, read, ruling, too_old) : Outcome::kPass;
+  return copies::worth_keeping(read) ? fill_one(request, key, read, ruling, too_old)
+                                     : Outcome::kPass;
 }
 
 // `is_too_late`: it has joined a fill whose value had ended by then.
 Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read& read,
                             cache::Ruling ruling, bool is_too_late) {
-  const ReadHash which = hash_read(key.hash, read);
+  const copies::ReadHash which = copies::hash_read(key.hash, read);
   const bool fills = ruling != cache::Ruling::kWriteInFlight &&
                      (ruling != cache::Ruling::kUnproven || outlives_errors(*key.entry)) &&
                      parts_.copies.may_fill(*key.entry, which, read, parts_.loop.now());
@@ -148,7 +149,7 @@ Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read&
     wanted_at = request.now;
   }
   if (parts_.copies.join_fill(client_.id, *key.entry, which, read, after) ==
-      FillWaiters::Join::kFull)
+      copies::FillWaiters::Join::kFull)
     return pass_seen(request, which);
   return await_fill(request);
 }
@@ -159,8 +160,8 @@ Outcome CopyReads::admit_fills(Request& request, std::span<const Key> missing,
   if (gate_ == nullptr) return Outcome::kPass;
   std::vector<AskedKey> keys;
   for (const Key& key : missing) {
-    const bool joins =
-        parts_.copies.joins_fill(*key.entry, hash_read(key.hash, read), fill_after(*key.entry));
+    const bool joins = parts_.copies.joins_fill(*key.entry, copies::hash_read(key.hash, read),
+                                                fill_after(*key.entry));
     if (!joins) keys.push_back({key.key, key.hash, false});
   }
   return gate_->admit_fill(request, keys);
@@ -179,20 +180,20 @@ bool CopyReads::serve_in_outage(const Request& request, Key& key, const cache::R
   key.copy = parts_.copies.judge_in_outage(*key.entry, read, request.now).copy;
   if (key.copy == nullptr) return false;
   parts_.count_hit(*request.facts->local);
-  parts_.count(Count::kOutageHits);
+  parts_.count(copies::Count::kOutageHits);
   lookup_.serve(request, key);
   return true;
 }
 
 // Messages may have come while it waited.
-bool CopyReads::may_be_given(const FillAnswer& answer, TimePoint now) const {
+bool CopyReads::may_be_given(const copies::FillAnswer& answer, TimePoint now) const {
   const bool ordered = answer.terms.level == cache::Level::kSession;
   return answer.usable && now - answer.sent_at <= answer.terms.max_staleness &&
          (!ordered || answer.sent_at > client_.traffic.told_at);
 }
 
 // To the server, and the doorkeeper hears how long the reply is.
-Outcome CopyReads::pass_seen(Request& request, ReadHash which) {
+Outcome CopyReads::pass_seen(Request& request, copies::ReadHash which) {
   request.reply_of = which;
   return Outcome::kPass;
 }
@@ -232,7 +233,8 @@ Outcome CopyReads::read_many(Request& request) {
   const bool waited = take_answer(request) != nullptr;
   const std::size_t count = request.args().size() - 1;
   const bool cluster = parts_.shared.is_cluster_node.load(std::memory_order_relaxed);
-  if (count > kJoinedKeysMax || (cluster && !in_one_slot(request.args()))) return Outcome::kPass;
+  if (count > copies::kJoinedKeysMax || (cluster && !in_one_slot(request.args())))
+    return Outcome::kPass;
   const cache::Read read = CopyLookup::read_of_one(request);
   std::vector<Key> keys;
   keys.reserve(count);
@@ -306,7 +308,7 @@ bool CopyReads::serve_many_in_outage(const Request& request, std::vector<Key>& k
   };
   if (judge_twice(keys, judge_one) != cache::Ruling::kServe) return false;
   parts_.count_hit(*request.facts->local);
-  parts_.count(Count::kOutageHits);
+  parts_.count(copies::Count::kOutageHits);
   lookup_.serve_joined(request, keys);
   return true;
 }
@@ -319,20 +321,21 @@ bool CopyReads::join_fills(const std::vector<Key>& keys, const cache::Read& read
     return lookup_.judge(key, read, now) != cache::Ruling::kServe;
   };
   for (const Key& key : keys) {
-    if (missing(key) &&
-        !parts_.copies.may_fill(*key.entry, hash_read(key.hash, read), read, parts_.loop.now()))
+    if (missing(key) && !parts_.copies.may_fill(*key.entry, copies::hash_read(key.hash, read), read,
+                                                parts_.loop.now()))
       return false;
   }
   for (const Key& key : keys) {
     if (!missing(key)) continue;
-    const FillWaiters::Join join = parts_.copies.join_fill(
-        FillWaiters::kNobody, *key.entry, hash_read(key.hash, read), read, fill_after(*key.entry));
-    if (join == FillWaiters::Join::kFull) return false;
-    if (last == nullptr || join == FillWaiters::Join::kAskKeeper) last = &key;
+    const copies::FillWaiters::Join join =
+        parts_.copies.join_fill(copies::FillWaiters::kNobody, *key.entry,
+                                copies::hash_read(key.hash, read), read, fill_after(*key.entry));
+    if (join == copies::FillWaiters::Join::kFull) return false;
+    if (last == nullptr || join == copies::FillWaiters::Join::kAskKeeper) last = &key;
   }
-  return last != nullptr &&
-         parts_.copies.join_fill(client_.id, *last->entry, hash_read(last->hash, read), read,
-                                 fill_after(*last->entry)) != FillWaiters::Join::kFull;
+  return last != nullptr && parts_.copies.join_fill(
+                                client_.id, *last->entry, copies::hash_read(last->hash, read), read,
+                                fill_after(*last->entry)) != copies::FillWaiters::Join::kFull;
 }
 
 void CopyReads::consider_audits(const Request& request, const std::vector<Key>& keys) {

@@ -52,7 +52,7 @@ class CopyReads final : public Relief {
   Run serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
                 std::size_t output_max, ByteBuffer& out);
   // The fill that the request waits for has been answered.
-  void filled(std::shared_ptr<const FillAnswer> answer);
+  void filled(std::shared_ptr<const copies::FillAnswer> answer);
 
  private:
   using Key = CopyLookup::Key;
@@ -68,9 +68,9 @@ class CopyReads final : public Relief {
   Outcome read_one(Request& request);
   Outcome fill_one(Request& request, const Key& key, const cache::Read& read, cache::Ruling ruling,
                    bool is_too_late);
-  static std::shared_ptr<const FillAnswer> take_answer(Request& request);
-  bool may_be_given(const FillAnswer& answer, TimePoint now) const;
-  static Outcome pass_seen(Request& request, ReadHash which);
+  static std::shared_ptr<const copies::FillAnswer> take_answer(Request& request);
+  bool may_be_given(const copies::FillAnswer& answer, TimePoint now) const;
+  static Outcome pass_seen(Request& request, copies::ReadHash which);
   Outcome admit_fills(Request& request, std::span<const Key> missing, const cache::Read& read);
 
   static bool outlives_errors(const cache::Entry& entry);

@@ -55,9 +55,9 @@ class CopyReadsTest : public ReliefTest {
   }
 
   // What the tracker says of the fill that was asked for last.
-  std::shared_ptr<FillAnswer> value(std::string_view reply) const {
-    const FillRequest& asked = keeper.fills.back();
-    auto answer = std::make_shared<FillAnswer>();
+  std::shared_ptr<copies::FillAnswer> value(std::string_view reply) const {
+    const copies::FillRequest& asked = keeper.fills.back();
+    auto answer = std::make_shared<copies::FillAnswer>();
     answer->which = asked.which;
     answer->key = asked.hash;
     answer->read = asked.read;
@@ -67,7 +67,7 @@ class CopyReadsTest : public ReliefTest {
     answer->reply = reply;
     return answer;
   }
-  void deliver(const std::shared_ptr<FillAnswer>& answer) {
+  void deliver(const std::shared_ptr<copies::FillAnswer>& answer) {
     for (const std::uint64_t id : copies->filled(*answer, now)) {
       for (Reader* each : {reader_.get(), other_.get()})
         if (each != nullptr && each->client.id() == id) each->reads.filled(answer);
@@ -84,7 +84,7 @@ TEST_F(CopyReadsTest, AHitIsServedAtOnce) {
   fill("k", "v");
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
   EXPECT_THAT(client().take(), ElementsAre("gets $1|v|"));
-  EXPECT_EQ(count(Count::kLocalHits), 1U);
+  EXPECT_EQ(count(copies::Count::kLocalHits), 1U);
 }
 
 TEST_F(CopyReadsTest, AClientGetsTheFormOfItsProtocol) {
@@ -118,7 +118,7 @@ TEST_F(CopyReadsTest, AMissWaitsForTheOneFillThatAllShare) {
   EXPECT_EQ(arrives(first), Outcome::kWaits);
   EXPECT_EQ(other_->reads.arrives(second), Outcome::kWaits);
   ASSERT_EQ(keeper.fills.size(), 1U);
-  EXPECT_EQ(count(Count::kJoinedFills), 1U);
+  EXPECT_EQ(count(copies::Count::kJoinedFills), 1U);
   now += Millis(1);
   deliver(value("$1\r\nv\r\n"));
   EXPECT_EQ(arrives(first), Outcome::kAnswered);
@@ -132,7 +132,7 @@ TEST_F(CopyReadsTest, AFillThatFailedSendsTheReadToTheServer) {
   heat("k");
   Request& read = request({"GET", "k"});
   arrives(read);
-  const std::shared_ptr<FillAnswer> answer = value("");
+  const std::shared_ptr<copies::FillAnswer> answer = value("");
   answer->usable = false;
   deliver(answer);
   EXPECT_EQ(arrives(read), Outcome::kPass);
@@ -144,7 +144,7 @@ TEST_F(CopyReadsTest, AnAnswerToAnotherReadIsNotGiven) {
   heat("k");
   Request& read = request({"GET", "k"});
   arrives(read);
-  const std::shared_ptr<FillAnswer> answer = value("$1\r\nv\r\n");
+  const std::shared_ptr<copies::FillAnswer> answer = value("$1\r\nv\r\n");
   answer->key = hash("another");
   deliver(answer);
   EXPECT_EQ(arrives(read), Outcome::kPass);
@@ -156,7 +156,7 @@ TEST_F(CopyReadsTest, AnAnswerThatCameTooLateIsNotGiven) {
   heat("k");
   Request& read = request({"GET", "k"});
   arrives(read);
-  const std::shared_ptr<FillAnswer> answer = value("$1\r\nv\r\n");
+  const std::shared_ptr<copies::FillAnswer> answer = value("$1\r\nv\r\n");
   answer->sent_at = now + Nanos(1);
   deliver(answer);
   now += Millis(201);
@@ -170,7 +170,7 @@ TEST_F(CopyReadsTest, AValueThatHadEndedBeforeItWasAskedForIsAskedForAgain) {
   const TimePoint wanted_at = now;
   arrives(read);
   now += Millis(1);
-  const std::shared_ptr<FillAnswer> answer = value("$3\r\nold\r\n");
+  const std::shared_ptr<copies::FillAnswer> answer = value("$3\r\nold\r\n");
   answer->value_ends = wanted_at;
   deliver(answer);
   EXPECT_EQ(arrives(read), Outcome::kWaits);
@@ -185,7 +185,7 @@ TEST_F(CopyReadsTest, AValueThatHadEndedBeforeItWasAskedForIsAskedForAgain) {
 TEST_F(CopyReadsTest, AnAnswerThatNoRequestWaitsForIsDropped) {
   begin();
   heat("k");
-  reader_->reads.filled(std::make_shared<FillAnswer>());
+  reader_->reads.filled(std::make_shared<copies::FillAnswer>());
   EXPECT_THAT(client().take(), IsEmpty());
 }
 
@@ -207,7 +207,7 @@ TEST_F(CopyReadsTest, NoCopyIsServedWhileTheWriteOfAnyClientIsInFlight) {
   fill("k", "v");
   shared->fences.write_begins(name("k"));
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kPass);
-  EXPECT_EQ(count(Count::kRefusedWriteInFlight), 1U);
+  EXPECT_EQ(count(copies::Count::kRefusedWriteInFlight), 1U);
   EXPECT_THAT(keeper.fills, IsEmpty());
 }
 
@@ -318,7 +318,7 @@ TEST_F(CopyReadsTest, ARuleMayPreferOldCopiesToErrors) {
   now += std::chrono::seconds(5);
   EXPECT_EQ(arrives(request({"GET", "other"})), Outcome::kPass);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
-  EXPECT_EQ(count(Count::kOutageHits), 1U);
+  EXPECT_EQ(count(copies::Count::kOutageHits), 1U);
   EXPECT_EQ(arrives(request({"MGET", "k", "other"})), Outcome::kPass);
   EXPECT_EQ(arrives(request({"MGET", "k", "k"})), Outcome::kAnswered);
   EXPECT_EQ(client().answer(), "*2|$1|v|$1|v|");
@@ -334,7 +334,7 @@ TEST_F(CopyReadsTest, AnotherUserIsGivenWhatTheServerHasLetItRead) {
   client().state.user_hash_ = 42;
   Request& unproven = request({"GET", "k"});
   EXPECT_EQ(arrives(unproven), Outcome::kPass);
-  EXPECT_EQ(count(Count::kRefusedRights), 1U);
+  EXPECT_EQ(count(copies::Count::kRefusedRights), 1U);
   ASSERT_NE(unproven.proves, nullptr);
   proofs.heard(*unproven.proves, true);
   now += Millis(100);
@@ -377,11 +377,12 @@ TEST_F(CopyReadsTest, SeveralKeysAreAnsweredTogether) {
 
 TEST_F(CopyReadsTest, NumbersAreAddedUp) {
   begin();
-  const LocalRead* exists = local_read_of(*resp::CommandTable::built_in().find_name("exists"));
+  const copies::LocalRead* exists =
+      copies::local_read_of(*resp::CommandTable::built_in().find_name("exists"));
   ASSERT_NE(exists, nullptr);
   for (const auto& [key, reply] : {std::pair{"a", ":1\r\n"}, std::pair{"b", ":0\r\n"}}) {
     heat(key);
-    fill_wire(key, reply, "", {read_of_each(*exists).number, {}});
+    fill_wire(key, reply, "", {copies::read_of_each(*exists).number, {}});
   }
   EXPECT_EQ(arrives(request({"EXISTS", "a", "b", "a"})), Outcome::kAnswered);
   EXPECT_EQ(client().answer(), ":2|");

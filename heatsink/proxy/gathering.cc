@@ -36,7 +36,7 @@ Outcome Gathering::gather(const Request& request) {
   const CoalescedWrite::Part part{this, reply.ticket, write->amount, request.raw, reply.silent};
   if (!coalescing.join(line, write->kind, key, target, part)) return Outcome::kPass;
   client_.session.sent(request);
-  parts_.count(Count::kGathered);
+  parts_.count(copies::Count::kGathered);
   ++gathered_;
   line_ = line;
   return Outcome::kAnswered;

@@ -56,8 +56,9 @@ class GatheringTest : public ReliefTest {
  protected:
   void begin() {
     start({"match=k*,coalesce=5ms"});
-    coalescing_ = std::make_unique<Coalescing>(shared->rules, coalescing_windows(options), loop,
-                                               counters, std::make_unique<PlayedCarrier>(wire_));
+    coalescing_ =
+        std::make_unique<Coalescing>(shared->rules, policy::coalescing_windows(options), loop,
+                                     counters, std::make_unique<PlayedCarrier>(wire_));
     parts->coalescing = coalescing_.get();
     one_ = std::make_unique<Gathering>(*parts, client.context);
     two_ = std::make_unique<Gathering>(*parts, other.context);
@@ -112,8 +113,8 @@ TEST_F(GatheringTest, TheFirstWriteGoesAloneAndTheNextOnesTogether) {
   EXPECT_THAT(client.take(),
               ElementsAre("sent 1", "sent 2", "gets 1 :101|", "done 1", "gets 2 :107|", "done 2"));
   EXPECT_THAT(other.take(), ElementsAre("sent 1", "gets 1 :106|", "done 1"));
-  EXPECT_EQ(count(Count::kGathered), 3U);
-  EXPECT_EQ(count(Count::kCoalescedAway), 2U);
+  EXPECT_EQ(count(copies::Count::kGathered), 3U);
+  EXPECT_EQ(count(copies::Count::kCoalescedAway), 2U);
 }
 
 TEST_F(GatheringTest, AClientThatWantsNoReplyGetsNone) {

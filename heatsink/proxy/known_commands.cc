@@ -21,7 +21,7 @@ void KnownCommands::set(std::shared_ptr<const resp::CommandTable> table) {
   facts_.clear();
   get_sized_as_ = mget_sized_as_ = 0;
   for (const resp::Command& command : table_->commands()) {
-    const LocalRead* local = local_read_of(command);
+    const copies::LocalRead* local = copies::local_read_of(command);
     if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
     const std::uint16_t number =
         numbers_ != nullptr ? numbers_->number(command.name) : detect::kNoCommand;

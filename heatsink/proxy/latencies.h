@@ -2,7 +2,7 @@
 // How long clients wait for a worker, and the worker for the server.
 #pragma once
 
-#include "heatsink/proxy/duration_histogram.h"
+#include "heatsink/copies/duration_histogram.h"
 
 namespace heatsink::proxy {
 
@@ -10,10 +10,10 @@ namespace heatsink::proxy {
 struct Latencies {
   // From when commands of a client have been read until all that it has sent is answered. Commands
   // that wait by their nature (BLPOP, SUBSCRIBE, MONITOR) are left out.
-  DurationHistogram client;
+  copies::DurationHistogram client;
   // From a command until the end of the server's reply, by the connection that carried it.
-  DurationHistogram shared;
-  DurationHistogram exclusive;
+  copies::DurationHistogram shared;
+  copies::DurationHistogram exclusive;
 };
 
 }  // namespace heatsink::proxy

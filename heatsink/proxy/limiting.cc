@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/proxy/limits.h"
+#include "heatsink/policy/limits.h"
 
 namespace heatsink::proxy {
 
@@ -62,7 +62,7 @@ Outcome Limiting::ask_for(Request& request, std::span<const AskedKey> keys, Door
     // One at a time of each client, in the order in which they asked: however many commands a
     // client has sent, it is not served before others that came earlier.
     case Word::kWait:
-      parts_.shared.limits->count(*answer.limit, LimitOutcome::kDelayed, answer.key->hash,
+      parts_.shared.limits->count(*answer.limit, policy::LimitOutcome::kDelayed, answer.key->hash,
                                   parts_.loop.now());
       return wait_for(request, answer.wait);
     case Word::kRefused:
@@ -108,28 +108,28 @@ void Limiting::turn_came() {
 // One that is refused late is asked about again then.
 Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
                          const Admission::Answer& answer) {
-  Limits& limits = *parts_.shared.limits;
-  RuleLimit& limit = *answer.limit;
+  policy::Limits& limits = *parts_.shared.limits;
+  policy::RuleLimit& limit = *answer.limit;
   const AskedKey refused = *answer.key;
-  if (limit.terms().over == LimitTerms::Over::kStale &&
+  if (limit.terms().over == policy::LimitTerms::Over::kStale &&
       stale_.refused(request) == Outcome::kAnswered) {
-    limits.count(limit, LimitOutcome::kStale, refused.hash, request.now);
+    limits.count(limit, policy::LimitOutcome::kStale, refused.hash, request.now);
     return Outcome::kAnswered;
   }
   const bool may_hold = parts_.shared.options.refusal_delay > Nanos(0);
   if (may_hold && refusals_.must_wait(request.is_last)) {
     admission_->end();
-    parts_.count(Count::kRefusalsHeld);
+    parts_.count(copies::Count::kRefusalsHeld);
     return wait_for(request, parts_.shared.options.refusal_delay);
   }
   refusals_.refused();
-  limits.count(limit, LimitOutcome::kRejected, refused.hash, request.now);
+  limits.count(limit, policy::LimitOutcome::kRejected, refused.hash, request.now);
   record_refused(request, keys);
   if (client_.state.in_multi_ && !client_.state.transaction_failed())
     client_.session.spoil_transaction();
   const std::string shown = keys.size() > 1 ? parts_.shared.shown.show(refused.name) : "";
   ByteBuffer error;
-  resp::append_error(error, busy_text(limit, shown, answer.retry_after));
+  resp::append_error(error, policy::busy_text(limit, shown, answer.retry_after));
   client_.session.serve(error.view());
   return Outcome::kAnswered;
 }

@@ -54,7 +54,7 @@ TEST_F(LimitingTest, WhatIsOverTheLimitIsRefused) {
   EXPECT_EQ(send({"GET", "k"}), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre(HasSubstr("gets -BUSY heatsink: key limited to 1/s")));
   EXPECT_EQ(send({"GET", "another"}), Outcome::kPass);
-  EXPECT_EQ(shared->limits->of("k", hash("k"))->counted(LimitOutcome::kRejected), 1U);
+  EXPECT_EQ(shared->limits->of("k", hash("k"))->counted(policy::LimitOutcome::kRejected), 1U);
 }
 
 TEST_F(LimitingTest, OfSeveralKeysTheRefusalNamesTheOne) {
@@ -123,7 +123,7 @@ TEST_F(LimitingTest, AClientThatOnlyGetsRefusalsGetsThemLate) {
   client.take();
   Request& late = request({"GET", "k"});
   EXPECT_EQ(send(late), Outcome::kWaits);
-  EXPECT_EQ(count(Count::kRefusalsHeld), 1U);
+  EXPECT_EQ(count(copies::Count::kRefusalsHeld), 1U);
   pass(options.refusal_delay);
   EXPECT_EQ(send(late), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre("held", "let go", HasSubstr("gets -BUSY")));
@@ -136,7 +136,7 @@ TEST_F(LimitingTest, AnythingElseEndsTheRow) {
     ASSERT_EQ(send({"GET", "k"}), Outcome::kAnswered);
     if (i % 10 == 0) send({"GET", "another"});
   }
-  EXPECT_EQ(count(Count::kRefusalsHeld), 0U);
+  EXPECT_EQ(count(copies::Count::kRefusalsHeld), 0U);
 }
 
 // ---- hits, fills, and what comes in parts
@@ -188,7 +188,7 @@ TEST_F(LimitingTest, ARuleMayPreferAStaleCopyToARefusal) {
   ASSERT_EQ(send({"GET", "k"}), Outcome::kPass);
   EXPECT_EQ(send({"GET", "k"}), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre("gets $1|v|"));
-  EXPECT_EQ(shared->limits->of("k", hash("k"))->counted(LimitOutcome::kStale), 1U);
+  EXPECT_EQ(shared->limits->of("k", hash("k"))->counted(policy::LimitOutcome::kStale), 1U);
   EXPECT_EQ(send({"MGET", "k", "k"}), Outcome::kAnswered);
   EXPECT_EQ(client.answer(), "*2|$1|v|$1|v|");
 }

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/proxy/effects.h"
-#include "heatsink/proxy/proofs.h"
+#include "heatsink/copies/effects.h"
+#include "heatsink/copies/proofs.h"
 #include "heatsink/proxy/reply_queue.h"
 
 namespace heatsink::proxy {
@@ -35,7 +35,7 @@ enum class PendingKind : std::uint8_t {
   kCoalesced,  // the write of several clients: Coalescing knows it by `number`
 };
 
-struct Pending : Effects {
+struct Pending : copies::Effects {
   Requester* session = nullptr;  // null: the client has gone, or the request is ours
   PendingKind kind = PendingKind::kForward;
   bool read_only = false;      // may be asked again
@@ -46,9 +46,9 @@ struct Pending : Effects {
   std::uint32_t expected = 0;  // bytes of the reply, or a guess
   std::uint16_t sized_as = 0;  // CommandFacts::sized_as: how big its replies are is remembered
   ReplyQueue::Ticket ticket = ReplyQueue::kNone;  // of the client's reply
-  std::uint64_t reply_of = 0;          // a ReadHash: the worker wants to know how long the reply is
-  TimePoint sent_at{};                 // when it was handed to its connection
-  std::unique_ptr<AskedRight> proves;  // if the reply is no error, its user may do this
+  std::uint64_t reply_of = 0;  // a ReadHash: the worker wants to know how long the reply is
+  TimePoint sent_at{};         // when it was handed to its connection
+  std::unique_ptr<copies::AskedRight> proves;  // if the reply is no error, its user may do this
 };
 
 }  // namespace heatsink::proxy

@@ -11,8 +11,8 @@
 #include "heatsink/base/cpu_limits.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
+#include "heatsink/copies/keeper.h"
 #include "heatsink/proxy/client_balancer.h"
-#include "heatsink/proxy/keeper.h"
 #include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/worker.h"
 
@@ -37,7 +37,7 @@ Result<Listeners> listen_tcp(const net::HostPort& address, std::size_t workers) 
   return listeners;
 }
 
-Result<Listeners> listen_all(const ProxyOptions& options) {
+Result<Listeners> listen_all(const policy::ProxyOptions& options) {
   const auto workers = static_cast<std::size_t>(options.workers);
   Result<net::Endpoint> endpoint = net::parse_endpoint(options.listen);
   if (!endpoint.ok()) return endpoint.error();
@@ -52,18 +52,20 @@ Result<Listeners> listen_all(const ProxyOptions& options) {
 // For `top -H` and debuggers; at most 15 characters.
 void name_this_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
 
-Result<KeyDisplay> display_of(const ProxyOptions& options) {
-  if (options.redact_keys == "off") return KeyDisplay();
-  if (options.redact_secret_file.empty()) return KeyDisplay::hashed(random_secret());
+Result<policy::KeyDisplay> display_of(const policy::ProxyOptions& options) {
+  if (options.redact_keys == "off") return policy::KeyDisplay();
+  if (options.redact_secret_file.empty())
+    return policy::KeyDisplay::hashed(policy::random_secret());
   Result<std::string> secret = read_secret_file(options.redact_secret_file);
   if (!secret.ok()) return secret.error();
-  return KeyDisplay::hashed(std::move(secret).value());
+  return policy::KeyDisplay::hashed(std::move(secret).value());
 }
 
 }  // namespace
 
 struct Proxy::Threads {
-  Threads(const ProxyOptions& options, net::RedisUrl upstream, std::uint64_t seed, KeyDisplay shown)
+  Threads(const policy::ProxyOptions& options, net::RedisUrl upstream, std::uint64_t seed,
+          policy::KeyDisplay shown)
       : shared(options, std::move(upstream), seed, std::move(shown)), keeper(shared) {}
 
   ~Threads() {
@@ -77,7 +79,7 @@ struct Proxy::Threads {
     socket_file = std::move(listeners.file);
     if (!net::parse_endpoint(shared.options.listen)->is_unix())
       port = net::local_port(listeners.sockets.front());
-    std::vector<KeeperListener*> served;
+    std::vector<copies::KeeperListener*> served;
     std::vector<BalancedWorker*> balanced;
     for (net::Fd& listener : listeners.sockets) {
       workers.push_back(
@@ -104,7 +106,7 @@ struct Proxy::Threads {
 
   SharedState shared;
   net::SocketFile socket_file;
-  Keeper keeper;
+  copies::Keeper keeper;
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<ClientBalancer> balancer;  // null: there is one worker
   std::uint16_t port = 0;
@@ -112,17 +114,18 @@ struct Proxy::Threads {
   std::vector<std::thread> threads;
 };
 
-Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions& given, std::uint64_t seed) {
-  ProxyOptions options = given;
+Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, std::uint64_t seed) {
+  policy::ProxyOptions options = given;
   if (options.workers == 0)
     options.workers = std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
-                                               ProxyOptions::kWorkersMax);
+                                               policy::ProxyOptions::kWorkersMax);
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
-  if (const Result<detect::RuleSet> rules = rule_set(options); !rules.ok()) return rules.error();
-  Result<KeyDisplay> shown = display_of(options);
+  if (const Result<detect::RuleSet> rules = policy::rule_set(options); !rules.ok())
+    return rules.error();
+  Result<policy::KeyDisplay> shown = display_of(options);
   if (!shown.ok()) return shown.error();
-  Result<TlsContexts> tls = load_tls(options, *upstream);
+  Result<policy::TlsContexts> tls = policy::load_tls(options, *upstream);
   if (!tls.ok()) return tls.error();
   if (upstream->tls && !options.upstream_tls_verify)
     log(LogLevel::kWarning, "upstream.tls-verify is off: the server's identity is not checked");
@@ -143,7 +146,7 @@ Proxy::~Proxy() = default;
 
 Status Proxy::reload_tls() {
   SharedState& shared = threads_->shared;
-  Result<TlsContexts> tls = load_tls(shared.options, shared.upstream);
+  Result<policy::TlsContexts> tls = policy::load_tls(shared.options, shared.upstream);
   if (!tls.ok()) return tls.error();
   shared.set_tls(*std::move(tls));
   return Unit{};

@@ -11,12 +11,12 @@
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/detect.h"
-#include "heatsink/proxy/limit_terms.h"
-#include "heatsink/proxy/options.h"
+#include "heatsink/policy/limit_terms.h"
+#include "heatsink/policy/options.h"
+#include "heatsink/policy/rules.h"
+#include "heatsink/policy/tls.h"
+#include "heatsink/policy/warm_window.h"
 #include "heatsink/proxy/proxy_metrics.h"  // IWYU pragma: export
-#include "heatsink/proxy/rules.h"
-#include "heatsink/proxy/tls.h"
-#include "heatsink/proxy/warm_window.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::proxy {
@@ -27,7 +27,8 @@ class Proxy {
   // Binds, starts the threads and returns: clients are accepted from now on, whether the server can
   // be reached or not. Nothing is left running after an error. `seed` protects the hashes: draw it
   // at random.
-  static Result<std::unique_ptr<Proxy>> start(const ProxyOptions& options, std::uint64_t seed);
+  static Result<std::unique_ptr<Proxy>> start(const policy::ProxyOptions& options,
+                                              std::uint64_t seed);
   ~Proxy();  // closes all connections and joins the threads
 
   std::uint16_t port() const;                 // 0: a Unix socket

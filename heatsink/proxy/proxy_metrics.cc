@@ -6,7 +6,7 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/base/process_metrics.h"
-#include "heatsink/proxy/keeper.h"
+#include "heatsink/copies/keeper.h"
 #include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
@@ -61,18 +61,18 @@ constexpr MetricRow kUpstreamLatency{
 constexpr MetricRow kFillLatency{"heatsink_fill_latency_seconds", MetricKind::kHistogram,
                                  "Time from asking the server for a local copy until its answer."};
 
-using Histogram = DurationHistogram Latencies::*;
+using Histogram = copies::DurationHistogram Latencies::*;
 
 MetricSample latency_of(const MetricRow& row, std::span<const Worker* const> workers,
                         Histogram which, MetricLabels labels = {}) {
-  std::vector<const DurationHistogram*> histograms;
+  std::vector<const copies::DurationHistogram*> histograms;
   for (const Worker* worker : workers) histograms.push_back(&(worker->latencies().*which));
-  MetricSample sample = DurationHistogram::sample(row, histograms);
+  MetricSample sample = copies::DurationHistogram::sample(row, histograms);
   sample.labels = std::move(labels);
   return sample;
 }
 
-void append_latencies(MetricSamples& samples, const Keeper& keeper,
+void append_latencies(MetricSamples& samples, const copies::Keeper& keeper,
                       std::span<const Worker* const> workers) {
   samples.push_back(latency_of(kClientLatency, workers, &Latencies::client));
   samples.push_back(
@@ -97,17 +97,17 @@ void append_memory(MetricSamples& samples, const SharedState& shared, const repo
 
 }  // namespace
 
-MetricSamples samples_of(const SharedState& shared, Keeper& keeper,
+MetricSamples samples_of(const SharedState& shared, copies::Keeper& keeper,
                          std::span<const Worker* const> workers) {
   MetricSamples samples;
-  append_samples(samples, [&](Count count) {
+  copies::append_samples(samples, [&](copies::Count count) {
     std::uint64_t sum = keeper.counters().read(count);
     for (const Worker* worker : workers) sum += worker->counters().read(count);
     return sum;
   });
   samples.push_back(keeper.staleness().sample(kStaleness));
   append_latencies(samples, keeper, workers);
-  for (const LocalRead& read : local_reads()) {
+  for (const copies::LocalRead& read : copies::local_reads()) {
     std::uint64_t sum = 0;
     for (const Worker* worker : workers) sum += worker->read_hits().of(read);
     samples.push_back(
@@ -140,10 +140,10 @@ MetricRows metric_rows() {
       &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,    &kUp,
       &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,  &kLogDropped,
       &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency};
-  for (const CountRow& row : count_rows()) rows.push_back(&row.metric);
+  for (const copies::CountRow& row : copies::count_rows()) rows.push_back(&row.metric);
   for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);
-  for (const MetricRow* row : Limits::metric_rows()) rows.push_back(row);
+  for (const MetricRow* row : policy::Limits::metric_rows()) rows.push_back(row);
   return rows;
 }
 

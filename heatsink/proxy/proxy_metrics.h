@@ -6,14 +6,17 @@
 
 #include "heatsink/base/metric.h"
 
+namespace heatsink::copies {
+class Keeper;
+}  // namespace heatsink::copies
+
 namespace heatsink::proxy {
 
-class Keeper;
 class Worker;
 struct SharedState;
 
 // Any thread; waits up to a second if the keeper is busy.
-MetricSamples samples_of(const SharedState& shared, Keeper& keeper,
+MetricSamples samples_of(const SharedState& shared, copies::Keeper& keeper,
                          std::span<const Worker* const> workers);
 
 // The rows of all samples that there can be, for the reference page.

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "heatsink/copies/proofs.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
-#include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/proxy/request.h"
 
@@ -82,7 +82,7 @@ class ReliefClient {
   virtual void spoil_transaction() = 0;
   // Asks the server once more whether the user may do this, on the client's own connection if that
   // is free. The client is not shown the answer.
-  virtual void renew_proof(const Request& request, const Right& right) = 0;
+  virtual void renew_proof(const Request& request, const copies::Right& right) = 0;
 
  protected:
   ~ReliefClient() = default;

@@ -66,7 +66,9 @@ class ReliefChain {
   void ended(bool server_was_asked) { limits_.ended(server_was_asked); }
 
   // What the keeper answers.
-  void filled(std::shared_ptr<const FillAnswer> answer) { copies_.filled(std::move(answer)); }
+  void filled(std::shared_ptr<const copies::FillAnswer> answer) {
+    copies_.filled(std::move(answer));
+  }
   void barrier_passed(std::uint64_t ticket) { barriers_.passed(ticket); }
 
   // The client has left.

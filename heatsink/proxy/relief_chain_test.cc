@@ -43,7 +43,7 @@ class ReliefChainTest : public ReliefTest {
     start(rules);
     auto carrier = std::make_unique<ReadyCarrier>();
     carrier_ = carrier.get();
-    if (std::vector<Nanos> windows = coalescing_windows(options); !windows.empty())
+    if (std::vector<Nanos> windows = policy::coalescing_windows(options); !windows.empty())
       coalescing_ = std::make_unique<Coalescing>(shared->rules, std::move(windows), loop, counters,
                                                  std::move(carrier));
     parts->coalescing = coalescing_.get();
@@ -148,12 +148,12 @@ TEST_F(ReliefChainTest, AnswersOfTheKeeperReachTheReliefThatWaits) {
   EXPECT_FALSE(sends(read));
   chain_->barrier_passed(1);
   EXPECT_THAT(client.take(), ElementsAre("held")) << "no barrier waits";
-  chain_->filled(std::make_shared<FillAnswer>());
+  chain_->filled(std::make_shared<copies::FillAnswer>());
   EXPECT_THAT(client.take(), ElementsAre("let go"));
   EXPECT_TRUE(sends(read)) << "the fill has failed";
   EXPECT_FALSE(sends({"HEATSINK", "BARRIER"}));
   client.take();
-  chain_->filled(std::make_shared<FillAnswer>());
+  chain_->filled(std::make_shared<copies::FillAnswer>());
   EXPECT_THAT(client.take(), IsEmpty()) << "no read waits";
   chain_->barrier_passed(keeper.barriers.back().ticket);
   EXPECT_THAT(client.take(), ElementsAre("let go"));

@@ -19,11 +19,11 @@
 
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/base/option_list.h"
+#include "heatsink/base/testing/times.h"
 #include "heatsink/net/net.h"
+#include "heatsink/policy/rules.h"
 #include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/requester.h"
-#include "heatsink/proxy/rules.h"
-#include "heatsink/proxy/times_for_test.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/worker_parts.h"
 #include "heatsink/resp/resp.h"
@@ -80,7 +80,9 @@ class PlayedClient final : public ReliefClient, public Requester {
   }
   Requester& requester() override { return *this; }
   void spoil_transaction() override { note("spoiled"); }
-  void renew_proof(const Request& /*request*/, const Right& /*right*/) override { note("renews"); }
+  void renew_proof(const Request& /*request*/, const copies::Right& /*right*/) override {
+    note("renews");
+  }
 
   // Requester
   std::uint64_t id() const override { return id_; }
@@ -131,15 +133,15 @@ class PlayedClient final : public ReliefClient, public Requester {
 class ReliefTest : public testing::Test {
  protected:
   // The keeper: what the worker asks of it.
-  class PlayedKeeper final : public CopySource {
+  class PlayedKeeper final : public copies::CopySource {
    public:
-    void request_fill(FillRequest request) override { fills.push_back(std::move(request)); }
-    void request_barrier(BarrierRequest request) override { barriers.push_back(request); }
+    void request_fill(copies::FillRequest request) override { fills.push_back(std::move(request)); }
+    void request_barrier(copies::BarrierRequest request) override { barriers.push_back(request); }
     void check_access(std::size_t /*worker*/, std::uint64_t /*session*/) override {}
-    void audit(AuditedHit /*hit*/) override {}
+    void audit(copies::AuditedHit /*hit*/) override {}
 
-    std::vector<FillRequest> fills;
-    std::vector<BarrierRequest> barriers;
+    std::vector<copies::FillRequest> fills;
+    std::vector<copies::BarrierRequest> barriers;
   };
 
   ReliefTest() { options.describe(rows_); }
@@ -149,9 +151,10 @@ class ReliefTest : public testing::Test {
     for (const char* rule : rules)
       for (const Error& fault : rows_.find_list("rules")->add_item(rule, "--rule"))
         ADD_FAILURE() << fault.message;
-    ASSERT_TRUE(rule_faults(options).empty()) << rule_faults(options).front().sentence;
+    ASSERT_TRUE(policy::rule_faults(options).empty())
+        << policy::rule_faults(options).front().sentence;
     shared = std::make_unique<SharedState>(options, net::RedisUrl{}, kSeed);
-    copies = std::make_unique<Copies>(*shared, keeper, counters, kWorker);
+    copies = std::make_unique<copies::WorkerCopies>(*shared, keeper, counters, kWorker);
     parts.emplace(WorkerParts{*shared, loop, counters, hits_, *copies, proofs, nullptr, key_refs_,
                               asked_keys_});
     static_cast<void>(shared->lease.begin_generation());
@@ -171,7 +174,8 @@ class ReliefTest : public testing::Test {
     made.now = now;
     made.command = resp::CommandTable::built_in().find(made.args());
     if (made.command != nullptr) {
-      said.facts = facts_of(*made.command, detect::kNoCommand, local_read_of(*made.command));
+      said.facts =
+          facts_of(*made.command, detect::kNoCommand, copies::local_read_of(*made.command));
       made.facts = &said.facts;
     }
     made.route = made.facts->route;
@@ -211,19 +215,19 @@ class ReliefTest : public testing::Test {
     ASSERT_TRUE(shared->table.insert(hash(key), std::move(copy)));
   }
 
-  std::uint64_t count(Count what) const { return counters.read(what); }
+  std::uint64_t count(copies::Count what) const { return counters.read(what); }
 
   static constexpr std::uint64_t kSeed = 1;
   static constexpr std::size_t kWorker = 0;
 
   TimePoint now = kStart;
-  ProxyOptions options;
+  policy::ProxyOptions options;
   PlayedKeeper keeper;
-  Counters counters;
-  Proofs proofs{std::chrono::seconds(1)};
+  copies::Counters counters;
+  copies::Proofs proofs{std::chrono::seconds(1)};
   net::EventLoop loop{std::make_unique<PlayedPoller>(now)};
   std::unique_ptr<SharedState> shared;
-  std::unique_ptr<Copies> copies;
+  std::unique_ptr<copies::WorkerCopies> copies;
   std::optional<WorkerParts> parts;
 
  private:
@@ -257,7 +261,7 @@ class ReliefTest : public testing::Test {
   };
 
   OptionSet rows_;
-  ReadHits hits_;
+  copies::ReadHits hits_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
   std::deque<Said> said_;

@@ -14,10 +14,10 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/cache/cache.h"
+#include "heatsink/copies/fill_waiters.h"
+#include "heatsink/copies/local_reads.h"
+#include "heatsink/copies/proofs.h"
 #include "heatsink/proxy/command_facts.h"
-#include "heatsink/proxy/fill_waiters.h"
-#include "heatsink/proxy/local_reads.h"
-#include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/route.h"
 #include "heatsink/resp/resp.h"
@@ -101,7 +101,7 @@ struct Request {
     const Relief* held_by = nullptr;
     // A read: since when it waits for a copy, and what has come.
     TimePoint fill_wanted_at{};
-    std::shared_ptr<const FillAnswer> answer;
+    std::shared_ptr<const copies::FillAnswer> answer;
     // What it has asked the tracker for, under a number of its session's.
     std::uint64_t ticket = 0;
     enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier = Barrier::kNone;
@@ -116,9 +116,9 @@ struct Request {
   bool has_waited() const { return waited_ != nullptr; }
 
   // Once it goes to the server:
-  ExpectedReply expected;              // how long its reply will be
-  std::unique_ptr<AskedRight> proves;  // what its reply proves
-  ReadHash reply_of;                   // if its reply's length is worth knowing
+  ExpectedReply expected;                      // how long its reply will be
+  std::unique_ptr<copies::AskedRight> proves;  // what its reply proves
+  copies::ReadHash reply_of;                   // if its reply's length is worth knowing
 
  private:
   // The arguments stand in `wire` in their order; at other places than args() if it is `rebuilt`.

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/proxy/effects.h"
+#include "heatsink/copies/effects.h"
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/resp/reply_scanner.h"
 
@@ -20,7 +20,7 @@ class Upstream;
 // A session, to Upstream, Upstreams and Gathering; a played one in tests. One worker's thread. It
 // outlives what it has in flight: each request with a requester ends with exactly one reply_done()
 // or reply_lost().
-class Requester : public HeldClient {
+class Requester : public copies::HeldClient {
  public:
   // A part of the reply with this ticket.
   virtual void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) = 0;

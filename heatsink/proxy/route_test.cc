@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "heatsink/copies/local_reads.h"
+
 namespace heatsink::proxy {
 namespace {
 
@@ -110,6 +112,15 @@ TEST(Route, OfEachKind) {
 TEST(Route, ListsNoCommandThatWouldNotShareAnyway) {
   for (const std::string& name : kHarmlessAlthoughNotForScripts)
     EXPECT_EQ(route_of(named(name.c_str())), Route::kShared) << name;
+}
+
+// A read that no copy answers goes on as any other command, and needs no connection of its own.
+TEST(Route, EachLocalReadMayTravelOnASharedConnection) {
+  for (const copies::LocalRead& read : copies::local_reads()) {
+    const Command* command = CommandTable::built_in().find_name(read.name);
+    ASSERT_NE(command, nullptr) << read.name;
+    EXPECT_EQ(route_of(*command), Route::kShared) << read.name;
+  }
 }
 
 }  // namespace

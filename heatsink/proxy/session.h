@@ -19,6 +19,7 @@
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/cache/cache.h"
+#include "heatsink/copies/proofs.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/client_state.h"
@@ -29,7 +30,6 @@
 #include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/oversized_request.h"
 #include "heatsink/proxy/pending.h"
-#include "heatsink/proxy/proofs.h"
 #include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/relief_chain.h"
 #include "heatsink/proxy/reply_guess.h"
@@ -117,7 +117,9 @@ class Session final : public ClientTransport::Listener,
   void server_left();     // its connections are lost, and it cannot be reached
   void shared_settled();  // the shared connection it waited for is ready, or known to be down
   void release_hold();
-  void answer(std::shared_ptr<const FillAnswer> answer) { reliefs_.filled(std::move(answer)); }
+  void answer(std::shared_ptr<const copies::FillAnswer> answer) {
+    reliefs_.filled(std::move(answer));
+  }
   void barrier_passed(std::uint64_t ticket) { reliefs_.barrier_passed(ticket); }
 
  private:
@@ -134,7 +136,7 @@ class Session final : public ClientTransport::Listener,
     ReplyQueue::Ticket ticket = ReplyQueue::kNone;
     std::string request;
     std::string error;  // why it has no connection
-    TouchedKeys keys;
+    copies::TouchedKeys keys;
     bool sent = false;
   };
 
@@ -246,7 +248,7 @@ class Session final : public ClientTransport::Listener,
   void sent(const Request& request) override;
   Requester& requester() override { return *this; }
   void spoil_transaction() override;
-  void renew_proof(const Request& request, const Right& right) override;
+  void renew_proof(const Request& request, const copies::Right& right) override;
 
   bool waits() const;  // session_reliefs.cc
 

@@ -133,7 +133,7 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
     return stall(Awaited::kShared);
   }
   if (lane.connection == nullptr) {
-    parts_.count(Count::kUpstreamErrors);
+    parts_.count(copies::Count::kUpstreamErrors);
     return reply_error(unreachable(*lane.down));
   }
   if (lane.connection->hello_reply().empty())

@@ -58,7 +58,7 @@ Session::Step Session::run_in_debugger(Request& request) {
   Step step = Step::kDone;
   Upstream* lane = private_lane(request, step);
   if (lane == nullptr) return no_lane(request, step);
-  parts_.count(Count::kCommands);
+  parts_.count(copies::Count::kCommands);
   lane->relay_raw(request.raw);
   mode_ = Mode::kRaw;
   debugger_ = Debugger::kBegins;

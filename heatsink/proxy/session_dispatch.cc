@@ -147,8 +147,8 @@ Session::Step Session::send_on(Upstream& lane, Request& request, PendingKind kin
   if (request.route == Route::kPinned) pin();
   if (request.facts->asks_tracking) server_knows_best_ = true;
   if (in_multi_ && is_queued(request.route)) ++transaction_queued_;
-  parts_.count(Count::kCommands);
-  parts_.count(private_ ? Count::kForwardedPrivate : Count::kForwardedShared);
+  parts_.count(copies::Count::kCommands);
+  parts_.count(private_ ? copies::Count::kForwardedPrivate : copies::Count::kForwardedShared);
   ++traffic_.sent;
   const bool harmless = request.facts->tells_nothing ||
                         (request.command != nullptr && request.command->has(resp::kReadonly));

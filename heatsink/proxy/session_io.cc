@@ -209,7 +209,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
 
 // Replies first, then the error and the end.
 void Session::refuse_input(std::string_view error) {
-  parts_.count(Count::kProtocolErrors);
+  parts_.count(copies::Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
   reply_error(error);
   close_when_flushed();

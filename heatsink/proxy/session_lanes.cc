@@ -68,7 +68,7 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
 // that other connections have found silent: that may be why it is sent.
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
-    parts_.count(Count::kUpstreamErrors);
+    parts_.count(copies::Count::kUpstreamErrors);
     error = unreachable(*down);
     if (closes_when_down()) close_when_flushed();
     return false;
@@ -189,14 +189,14 @@ void Session::give_back(bool clean) {
   parts_.upstreams.give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
-void Session::renew_proof(const Request& request, const Right& right) {
+void Session::renew_proof(const Request& request, const copies::Right& right) {
   const bool free = private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
                     private_->unsent() == 0;
   if (!free) return;
-  parts_.count(Count::kProofsRenewed);
+  parts_.count(copies::Count::kProofsRenewed);
   Pending pending;
   pending.kind = PendingKind::kOwn;
-  pending.proves = std::make_unique<AskedRight>(AskedRight{right, request.now});
+  pending.proves = std::make_unique<copies::AskedRight>(copies::AskedRight{right, request.now});
   private_->send(request.raw, std::move(pending));
 }
 
@@ -309,7 +309,7 @@ void Session::ask_next_again() {
 bool Session::closes_when_down() const { return parts_.shared.options.on_down == "close"; }
 
 Upstream* Session::server_is_down(Request& request, std::string_view reason, Step& step) {
-  parts_.count(Count::kUpstreamErrors);
+  parts_.count(copies::Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
   return without_lane(request, unreachable(reason), step);
 }

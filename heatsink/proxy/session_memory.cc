@@ -20,7 +20,7 @@ std::size_t Session::kept_at_most(std::size_t part) const {
 }
 
 void Session::out_of_memory() {
-  parts_.count(Count::kClientsOutOfMemory);
+  parts_.count(copies::Count::kClientsOutOfMemory);
   log_limited(LogLevel::kWarning, "out-of-memory",
               "out of memory for the replies of a client, so the client was closed; lower "
               "proxy.maximum-memory",

@@ -53,7 +53,7 @@ std::size_t Session::stream_on(std::string_view bytes) {
   const OversizedRequest::Taken taken = oversized_.take(parser_, bytes);
   if (private_ && !taken.to_send.empty()) private_->send_more(taken.to_send);
   if (taken.is_broken) {
-    parts_.count(Count::kProtocolErrors);
+    parts_.count(copies::Count::kProtocolErrors);
     close();
   }
   return taken.bytes;

@@ -37,7 +37,7 @@ void Session::sent(const Request& request) {
   static_cast<void>(take_silence());  // next_reply() has told it
   Pending noted;
   note_keys(request, noted);
-  parts_.count(Count::kCommands);
+  parts_.count(copies::Count::kCommands);
   ++traffic_.sent;
   last_effect_ = replies_.expect();
 }

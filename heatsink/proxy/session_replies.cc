@@ -43,7 +43,7 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
 // for again; and one that can be neither is not lost for its size.
 void Session::cut_off_if_deaf() {
   if (closed_ || client_.output().size() <= parts_.shared.options.client_output_max.count) return;
-  parts_.count(Count::kClientsCutOff);
+  parts_.count(copies::Count::kClientsCutOff);
   close();
 }
 
@@ -86,12 +86,12 @@ bool Session::congested() const {
 }
 
 void Session::serve(std::string_view wire) {
-  parts_.count(Count::kCommands);
+  parts_.count(copies::Count::kCommands);
   if (!take_silence()) add_reply(wire);
 }
 
 Session::Step Session::reply(std::string_view wire) {
-  parts_.count(Count::kCommands);
+  parts_.count(copies::Count::kCommands);
   if (!take_silence()) add_reply(wire);
   return Step::kDone;
 }
@@ -297,7 +297,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
     close();
     return;
   }
-  parts_.count(Count::kUpstreamErrors);
+  parts_.count(copies::Count::kUpstreamErrors);
   const bool told = pending.silent || sent_unasked(pending.kind);
   const bool half_told = begun && !told;  // and cannot be taken back
   if (half_told || has_state()) {  // the state is gone with the connection, so the client goes too
@@ -316,7 +316,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
 }
 
 void Session::ask_again(std::string_view request, const Pending& pending) {
-  parts_.count(Count::kReissued);
+  parts_.count(copies::Count::kReissued);
   Again& again = again_.emplace_back();
   again.ticket = pending.ticket;
   again.request = request;

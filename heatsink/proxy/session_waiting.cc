@@ -90,7 +90,7 @@ void Session::act_on_wait(Wait::Next next) {
 bool Session::unblock() {
   Upstream* const lane = private_ ? parts_.upstreams.shared_beside(*private_) : nullptr;
   if (lane == nullptr) return false;
-  parts_.count(Count::kWaitsEnded);
+  parts_.count(copies::Count::kWaitsEnded);
   ByteBuffer request;
   const std::string id = std::to_string(wait_->connection());
   resp::append_request(request, {"CLIENT", "UNBLOCK", id, "ERROR"});
@@ -186,7 +186,7 @@ void Session::put_back(std::span<const PutBack> requests) {
 
 void Session::put_back_answered(bool ok, std::string_view error) {
   if (ok) {
-    parts_.count(Count::kPutBack);
+    parts_.count(copies::Count::kPutBack);
   } else {
     not_put_back(error);
   }
@@ -194,7 +194,7 @@ void Session::put_back_answered(bool ok, std::string_view error) {
 }
 
 void Session::not_put_back(std::string_view why) {
-  parts_.count(Count::kNotPutBack);
+  parts_.count(copies::Count::kNotPutBack);
   log_limited(LogLevel::kWarning, "not put back",
               "elements popped for a client that had already left could not be put back: " +
                   std::string(why),

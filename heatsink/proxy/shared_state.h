@@ -8,18 +8,18 @@
 #include <utility>
 
 #include "heatsink/base/memory_limits.h"
+#include "heatsink/copies/node_state.h"
 #include "heatsink/net/net.h"
+#include "heatsink/policy/tls.h"
 #include "heatsink/proxy/client_names.h"
 #include "heatsink/proxy/connection_rate.h"
 #include "heatsink/proxy/memory_budget.h"
-#include "heatsink/proxy/node_state.h"
-#include "heatsink/proxy/tls.h"
 
 namespace heatsink::proxy {
 
 // Made before the threads start, and outlives them.
-struct SharedState : NodeState {
-  using NodeState::NodeState;
+struct SharedState : copies::NodeState {
+  using copies::NodeState::NodeState;
 
   MemoryBudget memory{options.maximum_memory.count > 0 ? options.maximum_memory
                                                        : share_for_buffers(memory_limits())};
@@ -33,7 +33,7 @@ struct SharedState : NodeState {
     const std::lock_guard lock(tls_mutex_);
     return client_tls_;
   }
-  void set_tls(TlsContexts contexts) {
+  void set_tls(policy::TlsContexts contexts) {
     place.set_tls(std::move(contexts.upstream));
     const std::lock_guard lock(tls_mutex_);
     client_tls_ = std::move(contexts.clients);

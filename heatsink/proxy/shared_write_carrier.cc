@@ -29,7 +29,7 @@ void SharedWriteCarrier::send(std::string_view key, const CoalescedWrite::Target
     connection.send_select(target.db, nullptr);
   }
   copies_.begin_writes(pending);
-  counters_.add(Count::kForwardedShared);
+  counters_.add(copies::Count::kForwardedShared);
   connection.send(request, std::move(pending));
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "heatsink/copies/counters.h"
+#include "heatsink/copies/worker_copies.h"
 #include "heatsink/proxy/coalescing.h"
-#include "heatsink/proxy/copies.h"
-#include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/upstreams.h"
 
 namespace heatsink::proxy {
@@ -16,7 +16,7 @@ namespace heatsink::proxy {
 // One worker's thread. All references outlive it.
 class SharedWriteCarrier final : public WriteCarrier {
  public:
-  SharedWriteCarrier(Upstreams& upstreams, Copies& copies, Counters& counters)
+  SharedWriteCarrier(Upstreams& upstreams, copies::WorkerCopies& copies, copies::Counters& counters)
       : upstreams_(upstreams), copies_(copies), counters_(counters) {}
 
   bool is_ready(std::string_view key, const CoalescedWrite::Target& target) override;
@@ -31,8 +31,8 @@ class SharedWriteCarrier final : public WriteCarrier {
   }
 
   Upstreams& upstreams_;
-  Copies& copies_;
-  Counters& counters_;
+  copies::WorkerCopies& copies_;
+  copies::Counters& counters_;
 };
 
 }  // namespace heatsink::proxy

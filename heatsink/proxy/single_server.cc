@@ -64,7 +64,7 @@ void SingleServer::connect(resp::Protocol protocol) {
   const std::uint64_t contacts = shared_.contacts.load();
   if (std::exchange(slot.contacts, contacts) != contacts) slot.backoff = Nanos(0);
   slot.tried_at = loop_.now();
-  counters_.add(Count::kUpstreamConnects);
+  counters_.add(copies::Count::kUpstreamConnects);
   slot.connection = host_.open(protocol, Upstream::Login::kOwn, nullptr);
   slot.connection->connect();
 }
@@ -134,7 +134,7 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
     if (slot.connection.get() != &connection) continue;
-    counters_.add(Count::kUpstreamLost);
+    counters_.add(copies::Count::kUpstreamLost);
     slot.refused = connection.refused();
     dead_.push_back(std::move(slot.connection));
     shared_failed(slot, i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, reason,
@@ -142,7 +142,7 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
     return;
   }
   if (Requester* owner = connection.owner()) {
-    counters_.add(Count::kUpstreamLost);
+    counters_.add(copies::Count::kUpstreamLost);
     dead_.push_back(owner->private_failed(reason));
     return;
   }
@@ -172,7 +172,7 @@ std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destina
     found->set_owner(&session);
     return found;
   }
-  counters_.add(Count::kUpstreamConnects);
+  counters_.add(copies::Count::kUpstreamConnects);
   std::unique_ptr<Upstream> opened = host_.open(need.protocol, need.login, &session);
   opened->connect();
   return opened;

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/copies/counters.h"
 #include "heatsink/net/net.h"
-#include "heatsink/proxy/counters.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/upstreams.h"
 
@@ -36,7 +36,7 @@ class SingleServer final : public Upstreams {
   };
 
   // All outlive it. `random`: the seed of its pauses.
-  SingleServer(SharedState& shared, net::EventLoop& loop, Counters& counters, Host& host,
+  SingleServer(SharedState& shared, net::EventLoop& loop, copies::Counters& counters, Host& host,
                std::uint64_t random)
       : shared_(shared), loop_(loop), counters_(counters), host_(host), random_(random) {}
   ~SingleServer() override;
@@ -88,7 +88,7 @@ class SingleServer final : public Upstreams {
 
   SharedState& shared_;
   net::EventLoop& loop_;
-  Counters& counters_;
+  copies::Counters& counters_;
   Host& host_;
   std::array<Slot, 2> slots_;
   std::vector<std::unique_ptr<Upstream>> idle_;  // private ones that nobody uses

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heatsink/cache/unproven_copy.h"
-#include "heatsink/proxy/limits.h"
+#include "heatsink/policy/limits.h"
 
 namespace heatsink::proxy {
 
@@ -13,7 +13,7 @@ Outcome StaleReads::refused(const Request& request) {
   if (!lookup_.applies(request)) return Outcome::kPass;
   const bool many = CopyLookup::is_of_many(request);
   const std::size_t count = many ? request.args().size() - 1 : 1;
-  if (count > kJoinedKeysMax) return Outcome::kPass;
+  if (count > copies::kJoinedKeysMax) return Outcome::kPass;
   const cache::Read read = many ? CopyLookup::read_of_one(request) : request.read();
   std::vector<CopyLookup::Key> keys;
   for (const std::string_view name : std::span(request.args()).subspan(1, count)) {
@@ -32,8 +32,8 @@ Outcome StaleReads::refused(const Request& request) {
 
 bool StaleReads::find_unproven(CopyLookup::Key& key, const cache::Read& read, TimePoint now) const {
   if (key.entry == nullptr) return false;
-  const RuleLimit* const limit = parts_.shared.limits->of(key.key, key.hash);
-  if (limit == nullptr || limit->terms().over != LimitTerms::Over::kStale)
+  const policy::RuleLimit* const limit = parts_.shared.limits->of(key.key, key.hash);
+  if (limit == nullptr || limit->terms().over != policy::LimitTerms::Over::kStale)
     return lookup_.judge(key, read, now) == cache::Ruling::kServe;
   key.copy = cache::unproven_copy(*key.entry, read, now, limit->terms().stale_max);
   return key.copy != nullptr;

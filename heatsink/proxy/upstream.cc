@@ -145,7 +145,8 @@ void Upstream::fail(const std::string& reason) {
   held_.release();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
-    host_.settle(pending, now, begun_ || ambiguous_ ? Shown::kPerhaps : Shown::kNothing);
+    host_.settle(pending, now,
+                 begun_ || ambiguous_ ? copies::Shown::kPerhaps : copies::Shown::kNothing);
     const bool told = begun_ && !std::exchange(holds_back_, false);
     if (pending.session != nullptr) pending.session->reply_lost(pending, told, reason);
     if (pending.kind == PendingKind::kCoalesced) host_.gathered_lost(pending.number, reason);
@@ -274,7 +275,7 @@ bool Upstream::begin_reply() {
     fail("the server refused SELECT but not the command after it");
     return false;
   }
-  host_.settle(pending, read_at_, Shown::kPerhaps);
+  host_.settle(pending, read_at_, copies::Shown::kPerhaps);
   const bool coalesced = pending.kind == PendingKind::kCoalesced;
   if (coalesced && !is_one_line(scanner_.type())) {
     fail("the server violated the protocol");
@@ -339,7 +340,7 @@ void Upstream::end_element() {
     fail("the server sent a reply without a request");
     return;
   }
-  if (ambiguous_) host_.settle(pending_.front(), read_at_, Shown::kPerhaps);
+  if (ambiguous_) host_.settle(pending_.front(), read_at_, copies::Shown::kPerhaps);
   finish_reply();
 }
 

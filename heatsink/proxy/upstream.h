@@ -56,7 +56,7 @@ class Upstream final : public net::FdHandler {
     // It owes nothing any more, and may be freed when this turn ends.
     virtual void failed(Upstream& upstream, const std::string& reason) = 0;
     // The reply begins, or never will: before any of it is handed on.
-    virtual void settle(Pending& pending, TimePoint now, Shown shown) = 0;
+    virtual void settle(Pending& pending, TimePoint now, copies::Shown shown) = 0;
     // It has ended: before the requester is told.
     virtual void answered(const Pending& pending, const Answer& answer) = 0;
     // Of a write that stands for those of several clients.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/proxy/keeper.h"
+#include "heatsink/copies/keeper.h"
 #include "heatsink/proxy/shared_write_carrier.h"
 
 namespace heatsink::proxy {
@@ -18,9 +18,9 @@ constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
 constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
 std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::EventLoop& loop,
-                                            Counters& counters, Copies& copies,
-                                            Upstreams& upstreams) {
-  std::vector<Nanos> windows = coalescing_windows(shared.options);
+                                            copies::Counters& counters,
+                                            copies::WorkerCopies& copies, Upstreams& upstreams) {
+  std::vector<Nanos> windows = policy::coalescing_windows(shared.options);
   if (windows.empty()) return nullptr;
   return std::make_unique<Coalescing>(
       shared.rules, std::move(windows), loop, counters,
@@ -29,7 +29,7 @@ std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::Even
 
 }  // namespace
 
-Worker::Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
+Worker::Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, net::Fd listener,
                std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       keeper_(keeper),
@@ -123,7 +123,7 @@ void Worker::server_left() {
 
 // ---- what the keeper tells it
 
-void Worker::deliver(std::shared_ptr<const FillAnswer> answer) {
+void Worker::deliver(std::shared_ptr<const copies::FillAnswer> answer) {
   loop_.post([this, answer = std::move(answer)] {
     for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
       if (Session* waiting = session(id)) waiting->answer(answer);
@@ -166,7 +166,7 @@ void Worker::accept_clients() {
     }
     const auto limit = static_cast<std::uint64_t>(shared_.options.clients_max);
     if (shared_.clients.load(std::memory_order_relaxed) >= limit) {
-      refuse(accepted->socket, Count::kClientsRefused, "max number of clients reached");
+      refuse(accepted->socket, copies::Count::kClientsRefused, "max number of clients reached");
       continue;
     }
     if (!comes_in_time(*accepted)) continue;
@@ -196,7 +196,7 @@ void Worker::open_at_home(net::Stream stream, const std::string& peer) {
 }
 
 void Worker::open_session(net::Stream stream, const std::string& peer) {
-  counters_.add(Count::kClientsAccepted);
+  counters_.add(copies::Count::kClientsAccepted);
   const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
   start(id, std::make_unique<Client>(*this, id, std::move(stream), peer));
 }
@@ -211,7 +211,7 @@ void Worker::enter_by_tls(net::Accepted accepted, const net::TlsContext& context
   if (shared_.handshakes.fetch_add(1) >= shared_.options.tls_handshakes_max) {
     shared_.handshakes.fetch_sub(1);
     shared_.clients.fetch_sub(1, std::memory_order_relaxed);
-    counters_.add(Count::kHandshakesFull);
+    counters_.add(copies::Count::kHandshakesFull);
     return;
   }
   door_.enter(std::move(accepted.socket), context, std::move(accepted.peer));
@@ -219,19 +219,19 @@ void Worker::enter_by_tls(net::Accepted accepted, const net::TlsContext& context
 
 void Worker::admit(net::Stream stream, const std::string& peer) {
   shared_.handshakes.fetch_sub(1);
-  counters_.add(Count::kHandshakes);
+  counters_.add(copies::Count::kHandshakes);
   open_at_home(std::move(stream), peer);
 }
 
 void Worker::turned_away(const std::string& peer, const std::string& why) {
   shared_.handshakes.fetch_sub(1);
   shared_.clients.fetch_sub(1, std::memory_order_relaxed);
-  counters_.add(Count::kHandshakesFailed);
+  counters_.add(copies::Count::kHandshakesFailed);
   log_limited(LogLevel::kWarning, why, "client " + peer + " was refused: " + why, loop_.now());
 }
 
 // The words for too many clients are those of Redis.
-void Worker::refuse(const net::Fd& socket, Count why, const char* words) {
+void Worker::refuse(const net::Fd& socket, copies::Count why, const char* words) {
   counters_.add(why);
   if (shared_.client_tls()) return;  // before its handshake it could not read them
   const std::string line = std::string("-ERR ") + words + "\r\n";
@@ -243,10 +243,10 @@ bool Worker::comes_in_time(const net::Accepted& accepted) {
     case ConnectionRate::Verdict::kAdmit:
       return true;
     case ConnectionRate::Verdict::kTooManyInAll:
-      refuse(accepted.socket, Count::kClientsTooFast, "max rate of new clients reached");
+      refuse(accepted.socket, copies::Count::kClientsTooFast, "max rate of new clients reached");
       return false;
     case ConnectionRate::Verdict::kTooManyOfNetwork:
-      refuse(accepted.socket, Count::kNetworkTooFast,
+      refuse(accepted.socket, copies::Count::kNetworkTooFast,
              "max rate of new clients from this address reached");
       return false;
   }
@@ -310,7 +310,7 @@ void Worker::check_timeouts(TimePoint now) {
     const auto found = clients_.find(id);
     if (found == clients_.end() || !found->second->connection.is_blocked()) continue;
     if (found->second->connection.is_stuck(now, shared_.options.slow_client_timeout)) {
-      counters_.add(Count::kClientsCutOff);
+      counters_.add(copies::Count::kClientsCutOff);
       found->second->session.close();
     } else {
       still.push_back(id);

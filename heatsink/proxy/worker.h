@@ -13,6 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/copies/keeper_listener.h"
+#include "heatsink/copies/paced_timers.h"
+#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/read_hits.h"
+#include "heatsink/copies/worker_copies.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
@@ -21,15 +26,10 @@
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
-#include "heatsink/proxy/copies.h"
-#include "heatsink/proxy/keeper_listener.h"
 #include "heatsink/proxy/known_commands.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
-#include "heatsink/proxy/paced_timers.h"
 #include "heatsink/proxy/pending.h"
-#include "heatsink/proxy/proofs.h"
-#include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
@@ -38,13 +38,15 @@
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
 
-namespace heatsink::proxy {
-
+namespace heatsink::copies {
 class Keeper;
+}  // namespace heatsink::copies
+
+namespace heatsink::proxy {
 
 // Belongs to its own thread, but for what says otherwise.
 class Worker final : public Upstream::Host,
-                     public KeeperListener,
+                     public copies::KeeperListener,
                      public BalancedWorker,
                      private SessionHost,
                      private ClientConnection::Host,
@@ -52,36 +54,36 @@ class Worker final : public Upstream::Host,
                      private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
-  Worker(SharedState& shared, Keeper& keeper, std::size_t index, net::Fd listener,
+  Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, net::Fd listener,
          std::unique_ptr<net::Poller> poller = nullptr);
   ~Worker();
   Worker(const Worker&) = delete;
 
   // New clients may go to other workers, and clients move: before begin(). Outlives the thread.
   void balance_by(ClientBalancer& balancer) { balancer_ = &balancer; }
-  void begin();                                              // before loop() runs
-  void run();                                                // begin(), until stop()
-  void stop();                                               // any thread
-  void serve(net::Stream client, const std::string& peer);   // a connection that was accepted
-  const Counters& counters() const { return counters_; }     // any thread
-  const ReadHits& read_hits() const { return read_hits_; }   // any thread
-  const Latencies& latencies() const { return latencies_; }  // any thread
-  const WorkerMemory& memory() const { return memory_; }     // any thread
+  void begin();                                                   // before loop() runs
+  void run();                                                     // begin(), until stop()
+  void stop();                                                    // any thread
+  void serve(net::Stream client, const std::string& peer);        // a connection that was accepted
+  const copies::Counters& counters() const { return counters_; }  // any thread
+  const copies::ReadHits& read_hits() const { return read_hits_; }  // any thread
+  const Latencies& latencies() const { return latencies_; }         // any thread
+  const WorkerMemory& memory() const { return memory_; }            // any thread
   std::size_t index() const { return index_; }
 
   // For its connections and its coalescing:
   SharedState& shared() { return shared_; }
   net::EventLoop& loop() { return loop_; }
-  Counters& count() { return counters_; }
+  copies::Counters& count() { return counters_; }
   char* scratch() override { return scratch_.get(); }
   Upstreams& upstreams() { return *upstreams_; }
-  Copies& copies() { return copies_; }
+  copies::WorkerCopies& copies() { return copies_; }
 
   // Any thread:
   void take_client(net::Stream stream, const std::string& peer) override;
   void take_moved(MovedClient client) override;
   void give_clients(std::size_t count, BalancedWorker& to) override;
-  void deliver(std::shared_ptr<const FillAnswer> answer) override;
+  void deliver(std::shared_ptr<const copies::FillAnswer> answer) override;
   void release(std::uint64_t session_id, std::uint64_t ticket) override;
   void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
 
@@ -123,7 +125,7 @@ class Worker final : public Upstream::Host,
   void failed(Upstream& upstream, const std::string& reason) override {
     upstreams_->failed(upstream, reason);
   }
-  void settle(Pending& pending, TimePoint now, Shown shown) override {
+  void settle(Pending& pending, TimePoint now, copies::Shown shown) override {
     copies_.settle(pending, pending.session, now, shown);
   }
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
@@ -143,7 +145,7 @@ class Worker final : public Upstream::Host,
   void begin_to_move(std::size_t count, BalancedWorker& to);
   void move_clients();
   void report_load(TimePoint now);
-  void refuse(const net::Fd& socket, Count why, const char* words);
+  void refuse(const net::Fd& socket, copies::Count why, const char* words);
   bool comes_in_time(const net::Accepted& accepted);
   void enter_by_tls(net::Accepted accepted, const net::TlsContext& context);
   void admit(net::Stream stream, const std::string& peer) override;
@@ -162,19 +164,19 @@ class Worker final : public Upstream::Host,
   void end_turn();
 
   SharedState& shared_;
-  Keeper& keeper_;
+  copies::Keeper& keeper_;
   const std::size_t index_;
   net::EventLoop loop_;
   cache::Epochs::Reader& reader_;
   net::Fd listener_;
   Acceptor acceptor_;
   TlsDoor door_;
-  Counters counters_;
-  ReadHits read_hits_;
+  copies::Counters counters_;
+  copies::ReadHits read_hits_;
   Latencies latencies_;
   WorkerMemory memory_;
   TimePoint memory_at_{};  // when it was last looked at
-  Copies copies_;
+  copies::WorkerCopies copies_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's
   net::TimerId urgent_timer_ = 0;
@@ -182,7 +184,7 @@ class Worker final : public Upstream::Host,
 
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
-  Proofs proofs_;
+  copies::Proofs proofs_;
   std::unique_ptr<Coalescing> coalescing_;  // null: no rule asks for it
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
@@ -208,7 +210,7 @@ class Worker final : public Upstream::Host,
   std::optional<Measured> measured_;
   TimePoint server_left_at_{};
   bool shed_due_ = false;
-  PacedTimers timers_;
+  copies::PacedTimers timers_;
   bool quiet_ = true;  // the last summary had nothing in it
 };
 

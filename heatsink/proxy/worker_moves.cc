@@ -68,7 +68,7 @@ void Worker::move_clients() {
     if (!client.session.may_move()) return false;
     MovedClient moved{client.connection.leave(), client.session.move_out()};
     clients_.erase(found);
-    counters_.add(Count::kClientsMoved);
+    counters_.add(copies::Count::kClientsMoved);
     leaving_.to->take_moved(std::move(moved));
     return true;
   };

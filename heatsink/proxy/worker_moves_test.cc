@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "heatsink/proxy/keeper.h"
+#include "heatsink/copies/keeper.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/worker.h"
 #include "heatsink/resp/testing/redis_process.h"
@@ -32,14 +32,14 @@ class MovesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!server_.running()) GTEST_SKIP() << "redis-server is not installed or does not start";
-    ProxyOptions options;
+    policy::ProxyOptions options;
     options.upstream = "unix://" + server_.socket_path();
     options.workers = kWorkers;
     const net::RedisUrl upstream = net::parse_redis_url(options.upstream).value();
     shared_ = std::make_unique<SharedState>(options, upstream, 1);
     shared_->place.set_addresses(net::resolve_server(upstream).value());
-    keeper_ = std::make_unique<Keeper>(*shared_);
-    std::vector<KeeperListener*> served;
+    keeper_ = std::make_unique<copies::Keeper>(*shared_);
+    std::vector<copies::KeeperListener*> served;
     for (std::size_t i = 0; i < kWorkers; ++i) {
       workers_.push_back(std::make_unique<Worker>(*shared_, *keeper_, i, net::Fd()));
       served.push_back(workers_.back().get());
@@ -75,13 +75,14 @@ class MovesTest : public ::testing::Test {
 
   std::uint64_t moves() const {
     std::uint64_t sum = 0;
-    for (const auto& worker : workers_) sum += worker->counters().read(Count::kClientsMoved);
+    for (const auto& worker : workers_)
+      sum += worker->counters().read(copies::Count::kClientsMoved);
     return sum;
   }
 
   const resp::testing::RedisProcess server_;
   std::unique_ptr<SharedState> shared_;
-  std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<copies::Keeper> keeper_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

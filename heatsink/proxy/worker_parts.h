@@ -4,13 +4,13 @@
 
 #include <vector>
 
+#include "heatsink/copies/counters.h"
+#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/read_hits.h"
+#include "heatsink/copies/worker_copies.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
-#include "heatsink/proxy/copies.h"
-#include "heatsink/proxy/counters.h"
-#include "heatsink/proxy/proofs.h"
-#include "heatsink/proxy/read_hits.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/resp/resp.h"
 
@@ -22,23 +22,23 @@ class Coalescing;
 struct WorkerParts {
   SharedState& shared;
   net::EventLoop& loop;
-  Counters& counters;
-  ReadHits& read_hits;
-  Copies& copies;
-  Proofs& proofs;
+  copies::Counters& counters;
+  copies::ReadHits& read_hits;
+  copies::WorkerCopies& copies;
+  copies::Proofs& proofs;
   AccessCounter* accesses;              // null: detection is off
   std::vector<resp::KeyRef>& key_refs;  // scratch
   std::vector<AskedKey>& asked_keys;    // likewise
   Coalescing* coalescing = nullptr;     // null: no rule asks for it
 
-  void count(Count what) const { counters.add(what); }
-  void count_hit(const LocalRead& read) const {
-    counters.add(Count::kLocalHits);
+  void count(copies::Count what) const { counters.add(what); }
+  void count_hit(const copies::LocalRead& read) const {
+    counters.add(copies::Count::kLocalHits);
     read_hits.add(read);
   }
-  void count_hits(const LocalRead& read, std::uint64_t hits) const {
-    counters.add(Count::kLocalHits, hits);
-    counters.add(Count::kCommands, hits);
+  void count_hits(const copies::LocalRead& read, std::uint64_t hits) const {
+    counters.add(copies::Count::kLocalHits, hits);
+    counters.add(copies::Count::kCommands, hits);
     read_hits.add(read, hits);
   }
   void record(const detect::Access& access) const {

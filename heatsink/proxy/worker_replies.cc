@@ -11,7 +11,8 @@ namespace heatsink::proxy {
 // A read of several keys: each has its part of the reply.
 void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
   const std::uint64_t part = bytes / pending.keys.size();
-  pending.keys.for_each([&](const TouchedKey& key) { reply_sizes_->remember(key.key, part); });
+  pending.keys.for_each(
+      [&](const copies::TouchedKey& key) { reply_sizes_->remember(key.key, part); });
 }
 
 void Worker::answered(const Pending& pending, const Upstream::Answer& answer) {
@@ -38,7 +39,7 @@ void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
   if (big_replies_.empty() && bytes < BigReplies::kBigBytes) return;
   const bool is_many = pending.sized_as == commands_.mget_sized_as();
   bool first = true;
-  pending.keys.for_each([&](const TouchedKey& key) {
+  pending.keys.for_each([&](const copies::TouchedKey& key) {
     if (std::exchange(first, false))
       big_replies_.saw(BigReplies::hash(pending.sized_as, key.key), bytes);
     if (is_many && bytes / pending.keys.size() >= BigReplies::kBigBytes)
@@ -63,7 +64,7 @@ void Worker::shed() {
                     ") is used up: closing the largest client, with " +
                     format_bytes(Bytes{session.held_bytes()}) + " of requests and replies",
                 loop_.now());
-    counters_.add(Count::kClientsShed);
+    counters_.add(copies::Count::kClientsShed);
     session.close();
   }
 }

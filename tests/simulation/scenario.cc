@@ -24,7 +24,7 @@ void assign(OptionSet& set, const std::string& assignment) {
   std::abort();
 }
 
-void add_rule(proxy::ProxyOptions& options, std::string_view text) {
+void add_rule(policy::ProxyOptions& options, std::string_view text) {
   OptionSet set;
   options.rules.emplace_back().describe(set);
   while (!text.empty()) {
@@ -34,8 +34,8 @@ void add_rule(proxy::ProxyOptions& options, std::string_view text) {
   }
 }
 
-proxy::ProxyOptions options_of(const Scenario& scenario) {
-  proxy::ProxyOptions options;
+policy::ProxyOptions options_of(const Scenario& scenario) {
+  policy::ProxyOptions options;
   options.workers = 2;
   options.upstream = "redis://127.0.0.1:6379";
   options.admin = "off";

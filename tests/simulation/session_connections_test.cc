@@ -198,7 +198,7 @@ TEST_F(SessionConnectionsTest, AMonitorStaysOneWhenAnOversizedRequestIsRefused) 
 TEST_F(SessionConnectionsTest, ABrokenOversizedRequestEndsItsClient) {
   receive("*4\r\n$3\r\nSET\r\n$1\r\na\r\n$3000\r\n" + std::string(3000, 'v') + "\r\nnonsense\r\n");
   EXPECT_TRUE(client().is_closed);
-  EXPECT_EQ(count(proxy::Count::kProtocolErrors), 1u);
+  EXPECT_EQ(count(copies::Count::kProtocolErrors), 1u);
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(SessionEndTest, WhatWasPoppedForAClientThatHadLeftIsPutBack) {
   client().has_ended = true;
   end_input(true);
   EXPECT_THAT(asked(), testing::Contains("2: LPUSH q x"));
-  EXPECT_EQ(count(proxy::Count::kPutBack), 1u);
+  EXPECT_EQ(count(copies::Count::kPutBack), 1u);
   EXPECT_TRUE(host_.is_buried);
   EXPECT_EQ(got(), "");
 }
@@ -114,16 +114,16 @@ TEST_F(SessionEndTest, OfAClientThatDoesNotReadRequestsAreLeftUnread) {
   std::string many;
   for (int i = 0; i < 2000; ++i) many += wire_of("GET hot");
   receive(many);
-  const std::uint64_t hits = count(proxy::Count::kLocalHits);
+  const std::uint64_t hits = count(copies::Count::kLocalHits);
   EXPECT_GT(hits, 500u);
   EXPECT_LT(hits, 1000u);         // a quarter of proxy.client-output-limit, in replies of 12 bytes
   EXPECT_TRUE(client().is_read);  // or its end would not be seen
   receive(many);
   EXPECT_FALSE(client().is_read);
-  EXPECT_EQ(count(proxy::Count::kLocalHits), hits);
+  EXPECT_EQ(count(copies::Count::kLocalHits), hits);
   client().room = 1'000'000;
   in_turn([this] { host_.session->writable(); });
-  EXPECT_EQ(count(proxy::Count::kLocalHits), 4000u);
+  EXPECT_EQ(count(copies::Count::kLocalHits), 4000u);
   EXPECT_EQ(client().got.size(), 4000u * 12);
   EXPECT_TRUE(client().is_read);
 }
@@ -145,7 +145,7 @@ TEST_F(SessionEndTest, ASubscriberThatDoesNotReadIsCutOffAtItsLimit) {
   server_.say(2, message + message);
   pass();
   EXPECT_TRUE(client().is_closed);
-  EXPECT_EQ(count(proxy::Count::kClientsCutOff), 1u);
+  EXPECT_EQ(count(copies::Count::kClientsCutOff), 1u);
 }
 
 // ---- memory

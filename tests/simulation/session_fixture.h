@@ -74,8 +74,8 @@ class PlayedTransport final : public proxy::ClientTransport {
   bool is_closed = false;
 };
 
-inline proxy::ProxyOptions session_options() {
-  proxy::ProxyOptions options;
+inline policy::ProxyOptions session_options() {
+  policy::ProxyOptions options;
   options.upstream = "redis://127.0.0.1:" + std::to_string(kSessionPort);
   options.workers = 1;
   options.detection_enabled = false;
@@ -91,9 +91,9 @@ inline proxy::ProxyOptions session_options() {
 class PlayedHost final : public proxy::SessionHost,
                          public proxy::Upstream::Host,
                          public proxy::SingleServer::Host,
-                         public proxy::CopySource {
+                         public copies::CopySource {
  public:
-  PlayedHost(Node& node, const proxy::ProxyOptions& options)
+  PlayedHost(Node& node, const policy::ProxyOptions& options)
       : loop(node.poller()),
         shared(options, net::parse_redis_url(options.upstream).value(), 1),
         copies(shared, *this, counters, 0),
@@ -129,7 +129,7 @@ class PlayedHost final : public proxy::SessionHost,
   void failed(proxy::Upstream& upstream, const std::string& reason) override {
     upstreams.failed(upstream, reason);
   }
-  void settle(proxy::Pending& pending, TimePoint now, proxy::Shown shown) override {
+  void settle(proxy::Pending& pending, TimePoint now, copies::Shown shown) override {
     copies.settle(pending, pending.session, now, shown);
   }
   void answered(const proxy::Pending& /*pending*/,
@@ -148,18 +148,18 @@ class PlayedHost final : public proxy::SessionHost,
   void server_left() override { session->server_left(); }
   void shared_renewed(TimePoint /*lost_at*/) override {}
 
-  void request_fill(proxy::FillRequest request) override { fills.push_back(std::move(request)); }
-  void request_barrier(proxy::BarrierRequest request) override { barriers.push_back(request); }
+  void request_fill(copies::FillRequest request) override { fills.push_back(std::move(request)); }
+  void request_barrier(copies::BarrierRequest request) override { barriers.push_back(request); }
   void check_access(std::size_t /*worker*/, std::uint64_t /*session*/) override {}
-  void audit(proxy::AuditedHit /*hit*/) override {}
+  void audit(copies::AuditedHit /*hit*/) override {}
 
   net::EventLoop loop;
   proxy::SharedState shared;
-  proxy::Counters counters;
-  proxy::ReadHits read_hits;
+  copies::Counters counters;
+  copies::ReadHits read_hits;
   proxy::Latencies latencies;
-  proxy::Copies copies;
-  proxy::Proofs proofs;
+  copies::WorkerCopies copies;
+  copies::Proofs proofs;
   proxy::SingleServer upstreams;
   proxy::KnownCommands commands{nullptr};
   proxy::BigReplies big_replies;
@@ -175,8 +175,8 @@ class PlayedHost final : public proxy::SessionHost,
   PlayedTransport client;
   std::unique_ptr<proxy::Session> session;
 
-  std::vector<proxy::FillRequest> fills;
-  std::vector<proxy::BarrierRequest> barriers;
+  std::vector<copies::FillRequest> fills;
+  std::vector<copies::BarrierRequest> barriers;
   bool is_buried = false;  // closed, with nothing in flight
   bool is_shed_due = false;
 
@@ -199,7 +199,7 @@ class PlayedHost final : public proxy::SessionHost,
 // The key "hot" has a copy with the value "copied".
 class SessionTest : public testing::Test {
  protected:
-  explicit SessionTest(const proxy::ProxyOptions& options = session_options())
+  explicit SessionTest(const policy::ProxyOptions& options = session_options())
       : host_(node_, options) {
     pass();
   }
@@ -247,7 +247,7 @@ class SessionTest : public testing::Test {
 
   std::string got() { return lines_of(std::exchange(host_.client.got, {})); }
   std::vector<std::string> asked() { return std::exchange(server_.asked, {}); }
-  std::uint64_t count(proxy::Count what) const { return host_.counters.read(what); }
+  std::uint64_t count(copies::Count what) const { return host_.counters.read(what); }
   PlayedTransport& client() { return host_.client; }
 
   Scheduler scheduler_{5};

@@ -50,7 +50,7 @@ TEST_F(SessionOrderTest, AHitStandsBehindCommandsInFlight) {
   make_hot();
   server_.unanswered = {"SET"};
   send({"SET a 1", "GET hot", "SET b 2", "GET hot"});
-  EXPECT_EQ(count(proxy::Count::kLocalHits), 2u);
+  EXPECT_EQ(count(copies::Count::kLocalHits), 2u);
   EXPECT_EQ(got(), "");
   server_.say(1, "+first\r\n");
   pass();
@@ -64,7 +64,7 @@ TEST_F(SessionOrderTest, AReadBehindTheClientsOwnWriteOfThatKeyIsNoHit) {
   make_hot();
   server_.unanswered = {"SET"};
   send({"SET hot 1", "GET hot"});
-  EXPECT_EQ(count(proxy::Count::kLocalHits), 0u);
+  EXPECT_EQ(count(copies::Count::kLocalHits), 0u);
   EXPECT_THAT(asked(), ElementsAre("1: SET hot 1", "1: GET hot"));
 }
 

@@ -110,10 +110,10 @@ class PlayedWorker final : public Upstream::Host {
   void failed(Upstream& /*upstream*/, const std::string& reason) override {
     events_.push_back("failed: " + reason);
   }
-  void settle(Pending& pending, TimePoint /*now*/, proxy::Shown shown_as) override {
+  void settle(Pending& pending, TimePoint /*now*/, copies::Shown shown_as) override {
     if (std::exchange(pending.settled, true)) return;
     events_.push_back("settled " + std::to_string(pending.ticket) +
-                      (shown_as == proxy::Shown::kNothing ? " unseen" : ""));
+                      (shown_as == copies::Shown::kNothing ? " unseen" : ""));
   }
   void answered(const Pending& pending, const Upstream::Answer& answer) override {
     if (pending.kind == PendingKind::kCoalesced)
@@ -182,8 +182,8 @@ class PlayedServer final : public net::FdHandler {
   std::deque<std::string> answers;
 };
 
-proxy::ProxyOptions upstream_options() {
-  proxy::ProxyOptions options;
+policy::ProxyOptions upstream_options() {
+  policy::ProxyOptions options;
   options.upstream = "redis://127.0.0.1:" + std::to_string(kUpstreamPort);
   options.stream_threshold = Bytes{1000};
   return options;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "heatsink/proxy/keeper.h"
+#include "heatsink/copies/keeper.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/worker.h"
 #include "tests/consistency/player_session.h"
@@ -27,7 +27,8 @@ std::uint16_t port_of_proxy(std::size_t number) {
 
 struct World::ProxyProcess {
   ProxyProcess(Network& its_network, std::uint64_t its_number, std::uint16_t its_port,
-               const proxy::ProxyOptions& options, const Conditions& conditions, std::uint64_t seed)
+               const policy::ProxyOptions& options, const Conditions& conditions,
+               std::uint64_t seed)
       : network(its_network),
         number(its_number),
         port(its_port),
@@ -39,7 +40,7 @@ struct World::ProxyProcess {
     keeper_node.hear_later_by(conditions.push_delay);
     if (conditions.tear > Nanos(0)) keeper_node.tear_before(kSecondOfAFill, conditions.tear);
     keeper_node.sleep_sometimes(conditions.sleeps, conditions.sleep_max);
-    std::vector<proxy::KeeperListener*> served;
+    std::vector<copies::KeeperListener*> served;
     for (std::int64_t i = 0; i < options.workers; ++i) {
       nodes.push_back(std::make_unique<Node>(network, name));
       nodes.back()->sleep_sometimes(conditions.sleeps, conditions.sleep_max);
@@ -69,7 +70,7 @@ struct World::ProxyProcess {
 
   std::uint64_t hits() const {
     std::uint64_t sum = 0;
-    for (const auto& worker : workers) sum += worker->counters().read(proxy::Count::kLocalHits);
+    for (const auto& worker : workers) sum += worker->counters().read(copies::Count::kLocalHits);
     return sum;
   }
 
@@ -82,7 +83,7 @@ struct World::ProxyProcess {
   const std::string name;
   proxy::SharedState shared;
   Node keeper_node;
-  proxy::Keeper keeper;
+  copies::Keeper keeper;
   std::vector<std::unique_ptr<Node>> nodes;
   std::vector<std::unique_ptr<proxy::Worker>> workers;
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/proxy/options.h"
+#include "heatsink/policy/options.h"
 #include "tests/consistency/load_spec.h"
 #include "tests/consistency/recorder.h"
 #include "tests/simulation/library_process.h"
@@ -74,7 +74,7 @@ struct WorldOptions {
   std::vector<consistency::LoadSpec> sessions;  // `via`: 0 the server, then proxies, libraries
   LibraryOptions library;
   std::string key_prefix = "k";
-  proxy::ProxyOptions proxy;
+  policy::ProxyOptions proxy;
   NetworkOptions network;
   Conditions conditions;
   ServerOptions servers;

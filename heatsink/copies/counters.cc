@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/counters.h"
+
+namespace heatsink::copies {
+namespace {
+
+constexpr MetricRow kRefusals{
+    "heatsink_local_refusals_total", MetricKind::kCounter,
+    "Reads of hot keys that were not served locally, by the part of the "
+    "key rule that refused. rule is no-copy (not filled yet, or "
+    "dropped), generation (the tracker was lost, or all copies were "
+    "dropped, since), deadline (the copy has expired), unproven (no proof from the server within "
+    "max-staleness), fence (the copy may be older than a write or a "
+    "reply of the server), write-in-flight, session-fence (not proven "
+    "since the connection's last reply) or rights (the user's right to "
+    "read is not proven).",
+    "rule"};
+constexpr MetricRow kTurnedAway{
+    "heatsink_clients_refused_total", MetricKind::kCounter,
+    "Client connections refused, by the option that limits them. limit is "
+    "the option's name after the dot.",
+    "limit"};
+constexpr MetricRow kCutOff{
+    "heatsink_clients_cut_off_total", MetricKind::kCounter,
+    "Clients closed because of replies that waited for them. reason is slow (they did not take "
+    "them), maximum-memory (they buffered most when proxy.maximum-memory was used up) or "
+    "out-of-memory (the system gave no more memory).",
+    "reason"};
+constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::kCounter,
+                                   "Hits chosen for the audit, but not compared to the end. reason "
+                                   "is full (too many at once) or down (no connection for it).",
+                                   "reason"};
+constexpr MetricRow kPutBacks{
+    "heatsink_put_back_total", MetricKind::kCounter,
+    "Elements that the server gave to a waiting client (BLPOP, ...) "
+    "that had left. outcome is done (put back) or failed (lost, see the log).",
+    "outcome"};
+constexpr MetricRow kForwards{
+    "heatsink_forwarded_total", MetricKind::kCounter,
+    "Commands sent to the server, by the kind of connection: shared or private.", "lane"};
+
+constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKind::kCounter,
+                                     "HEATSINK BARRIER commands, by outcome: passed or timeout.",
+                                     "outcome"};
+
+constexpr MetricRow counter(std::string_view name, std::string_view help) {
+  return {name, MetricKind::kCounter, help};
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): a table, a row per metric
+const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows() {
+  static const std::array<CountRow, static_cast<std::size_t>(Count::kCount)> rows{{
+      {Count::kClientsAccepted,
+       counter("heatsink_clients_accepted_total", "Client connections accepted.")},
+      {Count::kClientsRefused, kTurnedAway, "limit", "maximum-clients"},
+      {Count::kClientsTooFast, kTurnedAway, "limit", "connection-rate"},
+      {Count::kNetworkTooFast, kTurnedAway, "limit", "connection-rate-per-network"},
+      {Count::kHandshakesFull, kTurnedAway, "limit", "tls-maximum-handshakes"},
+      {Count::kHandshakes,
+       counter("heatsink_tls_handshakes_total", "Clients that completed their TLS handshake.")},
+      {Count::kHandshakesFailed, counter("heatsink_tls_handshakes_failed_total",
+                                         "Clients closed during their TLS handshake.")},
+      {Count::kClientsMoved,
+       counter("heatsink_clients_moved_total",
+               "Clients that went on under another worker, with their connection kept.")},
+      {Count::kClientsCutOff, kCutOff, "reason", "slow"},
+      {Count::kClientsShed, kCutOff, "reason", "maximum-memory"},
+      {Count::kClientsOutOfMemory, kCutOff, "reason", "out-of-memory"},
+      {Count::kCommands, counter("heatsink_commands_total", "Commands received from clients.")},
+      {Count::kLocalHits,
+       counter("heatsink_local_hits_total", "Reads answered from a local copy.")},
+      {Count::kJoinedFills, counter("heatsink_joined_fills_total",
+                                    "Reads that waited for a fill that another read had started.")},
+      {Count::kRefusedNoCopy, kRefusals, "rule", "no-copy"},
+      {Count::kRefusedGeneration, kRefusals, "rule", "generation"},
+      {Count::kRefusedDeadline, kRefusals, "rule", "deadline"},
+      {Count::kRefusedUnproven, kRefusals, "rule", "unproven"},
+      {Count::kRefusedFence, kRefusals, "rule", "fence"},
+      {Count::kRefusedWriteInFlight, kRefusals, "rule", "write-in-flight"},
+      {Count::kRefusedSessionFence, kRefusals, "rule", "session-fence"},
+      {Count::kRefusedRights, kRefusals, "rule", "rights"},
+      {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
+                                     "Refusals delayed by limits.refusal-delay, for clients that "
+                                     "send only refused commands.")},
+      {Count::kForwardedShared, kForwards, "lane", "shared"},
+      {Count::kForwardedPrivate, kForwards, "lane", "private"},
+      {Count::kReissued, counter("heatsink_reissued_total",
+                                 "Reads sent again on a private connection: the reply was too big "
+                                 "for a shared one, or the client read too slowly.")},
+      {Count::kGathered,
+       counter("heatsink_gathered_writes_total",
+               "Writes that waited for others to the same key (coalesce of a rule).")},
+      {Count::kCoalescedAway, counter("heatsink_coalesced_writes_total",
+                                      "Writes that the server did not see: a later write, or a "
+                                      "sum, replaced them (coalesce of a rule).")},
+      {Count::kUpstreamConnects,
+       counter("heatsink_upstream_connects_total", "Attempts to connect to the server.")},
+      {Count::kUpstreamLost,
+       counter("heatsink_upstream_lost_total",
+               "Connections to the server that were lost or could not be opened.")},
+      {Count::kUpstreamErrors,
+       counter("heatsink_upstream_errors_total",
+               "Commands that failed because the server could not be reached. upstream.on-down "
+               "says whether the client gets an error or is closed.")},
+      {Count::kProtocolErrors,
+       counter("heatsink_protocol_errors_total",
+               "Clients closed because they sent something that is not RESP.")},
+      {Count::kFills, counter("heatsink_fills_total",
+                              "Fills started: local copies that the proxy asked the server for.")},
+      {Count::kFillsSpoiled,
+       counter("heatsink_fills_spoiled_total",
+               "Fills whose copy was not kept, because the key changed during the fill.")},
+      {Count::kFillsFailed,
+       counter("heatsink_fills_failed_total",
+               "Fills without a value: too big, refused by the server, not answered, or past "
+               "cache.maximum-tracked-keys.")},
+      {Count::kRefreshes,
+       counter(
+           "heatsink_refreshes_total",
+           "Fills started to renew a copy ahead of time. heatsink_fills_total counts them, too.")},
+      {Count::kRefreshesFailed,
+       counter("heatsink_refreshes_failed_total", "Renewals that brought no new copy.")},
+      {Count::kRefreshesGivenUp,
+       counter("heatsink_refreshes_given_up_total",
+               "Copies left to expire after refresh.max-failures failures in a row.")},
+      {Count::kOutageHits, counter("heatsink_stale_while_error_hits_total",
+                                   "Local hits during an outage of the server, past the proof that "
+                                   "level key requires. They need a rule with stale-while-error.")},
+      {Count::kInvalidations,
+       counter("heatsink_invalidations_total", "Key names that the server reported as changed.")},
+      {Count::kFlushes,
+       counter("heatsink_flushes_total",
+               "How often all local copies were dropped at once. The causes are FLUSHALL and "
+               "similar commands, changed rights, changed cluster slots, or a confirmed stale "
+               "read. A lost tracker also ends copies: heatsink_tracker_lost_total counts it.")},
+      {Count::kTrackerLost, counter("heatsink_tracker_lost_total",
+                                    "How often the tracking connection was lost or stalled.")},
+      {Count::kWaitsEnded, counter("heatsink_waits_ended_total",
+                                   "Waiting commands (BLPOP, ...) that the proxy ended at the "
+                                   "server because their clients had left.")},
+      {Count::kPutBack, kPutBacks, "outcome", "done"},
+      {Count::kNotPutBack, kPutBacks, "outcome", "failed"},
+      {Count::kBarriers,
+       counter("heatsink_barriers_total",
+               "Writes of unknown keys (scripts, FLUSHALL, ...) whose replies waited "
+               "for the tracker.")},
+      {Count::kProofsAwaited,
+       counter("heatsink_session_proofs_total",
+               "Reads at level session that waited for a new proof of the copies.")},
+      {Count::kProofsRenewed,
+       counter("heatsink_rights_renewed_total",
+               "Reads sent once more to prove that a user may still have the local copy.")},
+      {Count::kBarrierCommands, kBarrierCommands, "outcome", "passed"},
+      {Count::kBarrierCommandsLate, kBarrierCommands, "outcome", "timeout"},
+      {Count::kAudited, counter("heatsink_audit_audited_total",
+                                "Local hits compared with what the server answered afterwards.")},
+      {Count::kAuditsSuspected,
+       counter("heatsink_audit_suspected_total",
+               "Audited hits whose key had another value by then: written since, or stale.")},
+      {Count::kAuditsStale,
+       counter("heatsink_audit_stale_confirmed_total",
+               "Suspected copies that could be served longer than max-staleness after the server's "
+               "other answer. More than 0 means that coherence is broken.")},
+      {Count::kAuditsFailed,
+       counter("heatsink_audit_failed_total", "Audits that the server refused or did not answer.")},
+      {Count::kAuditsDroppedFull, kAuditsDropped, "reason", "full"},
+      {Count::kAuditsDroppedDown, kAuditsDropped, "reason", "down"},
+      {Count::kPromotions, counter("heatsink_promotions_total", "Keys that became hot.")},
+      {Count::kDemotions, counter("heatsink_demotions_total", "Keys that stopped being hot.")},
+  }};
+  return rows;
+}
+
+}  // namespace heatsink::copies

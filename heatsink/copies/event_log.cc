@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/event_log.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "heatsink/base/log.h"
+#include "heatsink/base/printable.h"
+#include "heatsink/report/report.h"
+
+namespace heatsink::copies {
+namespace {
+
+using detect::Temperature;
+using report::Event;
+
+bool is_hot(Temperature temperature) {
+  return temperature == Temperature::kHot || temperature == Temperature::kWriteHot;
+}
+
+bool concerns_hot(const Event& event) {
+  return event.nothing_hot || event.stale_read || event.outage ||
+         event.limit != Event::Limit::kNone || is_hot(event.temperature) || is_hot(event.before);
+}
+
+}  // namespace
+
+std::string event_sentence(const Event& event) {
+  if (event.nothing_hot) return "nothing is hot: " + event.reason;
+  if (event.outage) return "stale while error: " + event.reason;
+  const std::string name = printable(event.key) + (event.key_truncated ? "..." : "") + " (db " +
+                           std::to_string(event.db) + ")";
+  if (event.stale_read) return "stale read of " + name + ": " + event.reason;
+  if (event.limit != Event::Limit::kNone)
+    return name +
+           (event.limit == Event::Limit::kBegan ? " is limited: " : " is no longer limited: ") +
+           event.reason;
+  std::string out = name + " is ";
+  if (is_hot(event.before) && !is_hot(event.temperature))
+    out += std::string("no longer ") + detect::to_string(event.before) + ", but ";
+  return out + detect::to_string(event.temperature) + ": " + event.reason;
+}
+
+void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now) {
+  end_second(now);
+  std::vector<Event> events;
+  events.reserve(changes.size() + 1);
+  for (const detect::Change& change : changes) events.push_back(report::event_of(change, now));
+  // Those who read the log at a limited rate are told of hot keys first.
+  std::stable_partition(events.begin(), events.end(), concerns_hot);
+  if (std::exchange(was_hot_, hot > 0) && hot == 0) {
+    events.emplace_back();
+    events.back().at = now;
+    events.back().nothing_hot = true;
+    events.back().reason = quiet_;
+  }
+  for (Event& event : events) {
+    write(event);
+    keep(std::move(event));
+  }
+}
+
+void EventLog::add_stale_read(std::string key, std::uint32_t db, std::string reason,
+                              TimePoint now) {
+  Event event;
+  event.at = now;
+  event.stale_read = true;
+  event.key = std::move(key);
+  event.db = db;
+  event.reason = std::move(reason);
+  log_limited(LogLevel::kError, "stale read", event_sentence(event), now);
+  keep(std::move(event));
+}
+
+void EventLog::add_outage(std::string reason, TimePoint now) {
+  Event event;
+  event.at = now;
+  event.outage = true;
+  event.reason = std::move(reason);
+  log_limited(LogLevel::kWarning, "stale while error", event_sentence(event), now);
+  keep(std::move(event));
+}
+
+void EventLog::add_limit(bool began, std::string key, std::uint32_t db, std::string reason,
+                         TimePoint now) {
+  end_second(now);
+  Event event;
+  event.at = now;
+  event.limit = began ? Event::Limit::kBegan : Event::Limit::kEnded;
+  event.key = std::move(key);
+  event.db = db;
+  event.reason = std::move(reason);
+  write(event);
+  keep(std::move(event));
+}
+
+void EventLog::keep(Event event) {
+  const std::lock_guard lock(mutex_);
+  event.number = ++last_number_;
+  std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
+  if (kept.size() == kEventsMax) kept.pop_front();
+  kept.push_back(std::move(event));
+}
+
+void EventLog::write(const Event& event) {
+  if (!is_logged(LogLevel::kInfo)) return;
+  const bool other = !concerns_hot(event);
+  if (lines_ >= kLinesPerSecond || (other && other_lines_ >= kLinesPerSecond / 2)) {
+    ++left_out_;
+    return;
+  }
+  ++lines_;
+  if (other) ++other_lines_;
+  log(LogLevel::kInfo, event_sentence(event));
+}
+
+void EventLog::end_second(TimePoint now) {
+  if (now - second_began_ < std::chrono::seconds(1)) return;
+  second_began_ = now;
+  lines_ = other_lines_ = 0;
+  if (left_out_ == 0) return;
+  ++lines_;
+  log(LogLevel::kInfo, "and " + std::to_string(std::exchange(left_out_, 0)) +
+                           " more changes of keys; see GET /api/events for the latest");
+}
+
+std::vector<Event> EventLog::latest() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Event> out;
+  out.reserve(hot_.size() + others_.size());
+  std::merge(hot_.begin(), hot_.end(), others_.begin(), others_.end(), std::back_inserter(out),
+             [](const Event& a, const Event& b) { return a.number < b.number; });
+  return out;
+}
+
+}  // namespace heatsink::copies

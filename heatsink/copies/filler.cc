@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/filler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "heatsink/copies/read_question.h"
+
+namespace heatsink::copies {
+
+using redis::FillReply;
+
+namespace {
+
+constexpr Nanos kTtlUnit = Millis(1);  // of PTTL, which leaves off what is less
+
+std::uint32_t microseconds(Nanos duration) {
+  const auto count = std::chrono::ceil<std::chrono::microseconds>(duration).count();
+  constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, kMax));
+}
+
+}  // namespace
+
+// A fill already on its way serves if it was sent after what this reader has seen.
+void Filler::request(const FillRequest& request, TimePoint now) {
+  if (const auto latest = latest_.find(request.which.value); latest != latest_.end()) {
+    Flight& flight = flights_.at(latest->second);
+    if (flight.sent_at > request.fence) {
+      flight.join(request.worker);
+      return;
+    }
+  }
+  counters_.add(Count::kFills);
+  const redis::FillId id = ++last_id_;
+  last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
+  Flight flight{request, last_sent_at_, shared_.lease.generation(), {}};
+  flight.join(request.worker);
+  flights_.emplace(id, std::move(flight));
+  latest_[request.which.value] = id;
+  ask(id, request);
+}
+
+void Filler::Flight::join(std::size_t worker) {
+  const bool waits = std::find(workers.begin(), workers.end(), worker) != workers.end();
+  if (!waits && worker != FillRequest::kNoWorker) workers.push_back(worker);
+}
+
+void Filler::ask(redis::FillId id, const FillRequest& request) {
+  tracker_->fill(id, ReadQuestion(request.key, request.db, request.read).get(), last_sent_at_);
+}
+
+void Filler::on_filled(const FillReply& reply) {
+  const auto found = flights_.find(reply.id);
+  const Flight flight = std::move(found->second);
+  flights_.erase(found);
+  const auto latest = latest_.find(flight.asked.which.value);
+  if (latest != latest_.end() && latest->second == reply.id) latest_.erase(latest);
+
+  auto answer = std::make_shared<FillAnswer>();
+  answer->which = flight.asked.which;
+  answer->key = flight.asked.hash;
+  answer->read = flight.asked.read;
+  answer->terms = flight.asked.terms;
+  answer->sent_at = reply.sent_at;
+  if (reply.ttl) answer->value_ends = reply.sent_at + *reply.ttl;
+  answer->nil = reply.outcome == FillReply::Outcome::kNil;
+  answer->usable = reply.usable();
+  answer->refused = !answer->usable && reply.outcome != FillReply::Outcome::kFailed;
+  answer->reply = reply.reply;
+  answer->resp2 = reply.resp2;
+  if (answer->usable) shared_.table.note_shown(flight.asked.hash, reply.sent_at);
+  if (!answer->usable) counters_.add(Count::kFillsFailed);
+  if (answer->usable) latency_.observe(reply.answered_at - reply.sent_at);
+  const FillOutcome outcome = keep(flight, reply, *answer);
+  for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
+  outlet_.filled(flight.asked, outcome, reason_of(flight, reply));
+}
+
+std::string Filler::reason_of(const Flight& flight, const FillReply& reply) {
+  if (reply.outcome == FillReply::Outcome::kTableFull)
+    return cache::to_string(cache::Uncacheable::kTableFull);
+  if (reply.outcome != FillReply::Outcome::kNoDatabase) return "";
+  return "the server refuses database " + std::to_string(flight.asked.db) + ": " + reply.refusal;
+}
+
+// Those who waited get the value in any case: it was the server's while they waited. It is kept
+// only if nothing has been heard since that puts it in doubt.
+FillOutcome Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
+  const KeyHash key = flight.asked.hash;
+  switch (reply.outcome) {
+    case FillReply::Outcome::kTooBig:
+      shared_.table.mark(key, cache::Uncacheable::kTooBig, reply.sent_at);
+      return FillOutcome::kTooBig;
+    case FillReply::Outcome::kRefused:
+      shared_.table.mark(key, cache::Uncacheable::kWrongType, reply.sent_at);
+      return FillOutcome::kRefused;
+    case FillReply::Outcome::kNoDatabase:
+      shared_.table.mark(key, cache::Uncacheable::kNoDatabase, reply.sent_at);
+      return FillOutcome::kNoDatabase;
+    case FillReply::Outcome::kTableFull:
+      shared_.table.mark(key, cache::Uncacheable::kTableFull, reply.sent_at);
+      return FillOutcome::kTableFull;
+    case FillReply::Outcome::kFailed:
+      return FillOutcome::kFailed;
+    case FillReply::Outcome::kValue:
+    case FillReply::Outcome::kNil:
+      break;
+  }
+  if (reply.spoiled || flight.generation != shared_.lease.generation()) {
+    counters_.add(Count::kFillsSpoiled);
+    return FillOutcome::kSpoiled;
+  }
+  return insert(flight, reply, answer);
+}
+
+FillOutcome Filler::insert(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
+  auto copy = std::make_unique<cache::Copy>();
+  copy->generation = flight.generation;
+  copy->fill_sent_at = reply.sent_at;
+  copy->deadline = reply.sent_at + life_of(reply);
+  if (reply.ttl) {
+    copy->value_ends = reply.sent_at + *reply.ttl;
+    copy->ends_late_us = microseconds(reply.answered_at - reply.sent_at + kTtlUnit);
+  }
+  copy->nil = answer.nil;
+  copy->read = flight.asked.read;
+  copy->reply = answer.reply;
+  copy->resp2 = answer.resp2;
+  if (!shared_.table.insert(flight.asked.hash, std::move(copy))) return FillOutcome::kNoRoom;
+  return answer.nil ? FillOutcome::kKeptNil : FillOutcome::kKept;
+}
+
+Nanos Filler::wait_for_expiry(const FillRequest& request, TimePoint now) const {
+  const cache::Copy* copy = shared_.table.copy(request.hash, request.read);
+  if (copy == nullptr || now < copy->value_ends) return Nanos(0);
+  const TimePoint ended = copy->value_ends + std::chrono::microseconds(copy->ends_late_us);
+  return std::clamp(ended - now, Nanos(0), kExpiryWaitMax);
+}
+
+// Where the server does not say what the proxy's user may do, each copy proves it anew by its fill.
+Nanos Filler::life_of(const FillReply& reply) const {
+  Nanos life = shared_.options.expire_after_write;
+  if (reply.ttl) life = std::min(life, *reply.ttl);
+  if (!tracker_->rights_known()) life = std::min(life, shared_.options.acl_staleness);
+  return life;
+}
+
+void Filler::barrier(const BarrierRequest& request) {
+  if (request.flush) on_flush();
+  if (request.session != 0) barriers_wanted_.push_back(request);
+}
+
+void Filler::send_barriers(TimePoint now) {
+  if (barriers_wanted_.empty()) return;
+  const std::uint64_t token = ++last_id_;
+  barriers_.emplace(token, std::exchange(barriers_wanted_, {}));
+  tracker_->barrier(token, now);
+}
+
+void Filler::on_barrier(std::uint64_t token) {
+  const auto found = barriers_.find(token);
+  for (const BarrierRequest& waited : found->second) outlet_.release(waited);
+  barriers_.erase(found);
+}
+
+void Filler::on_facts(const redis::ServerFacts& facts) {
+  facts_ = facts;
+  outlet_.learn(facts);
+}
+
+void Filler::on_up() {
+  drop_proven();
+  state_ = "up";
+  shared_.lease.set_up(true);
+  outlet_.lease_changed("");
+}
+
+void Filler::on_heartbeat(TimePoint sent_at) { shared_.lease.prove(sent_at); }
+
+void Filler::on_invalidate(std::string_view name) {
+  counters_.add(Count::kInvalidations);
+  const TimePoint stays = shared_.table.drop_name(name);
+  if (stays != TimePoint{}) shared_.fences.raise(hash_name(name, shared_.seed), stays);
+}
+
+void Filler::on_flush() {
+  counters_.add(Count::kFlushes);
+  drop_proven();
+  shared_.table.drop_all();
+}
+
+// What was read may not be read any longer.
+void Filler::on_rights_changed() {
+  on_flush();
+  outlet_.rights_changed();
+}
+
+// What lives by its deadline alone goes on, for a while, and what may be served in an outage; the
+// proof of all else has ended.
+void Filler::on_down(const std::string& reason) {
+  counters_.add(Count::kTrackerLost);
+  const bool was_up = shared_.lease.up();
+  shared_.lease.set_up(false);
+  state_ = reason;
+  static_cast<void>(shared_.lease.begin_generation());
+  shared_.table.drop_for_outage();
+  lost_ = true;
+  if (was_up) outlet_.lease_changed(reason);
+}
+
+// Nobody has said since the loss whether what was read may still be read: hence not for longer than
+// acl-staleness, of which one half was over at the loss, and a quarter when this looked first.
+void Filler::tick(TimePoint now) {
+  if (!lost_) return;
+  if (!lost_at_) lost_at_ = now;
+  if (now - *lost_at_ < shared_.options.acl_staleness / 4) return;
+  shared_.table.drop_unleased();
+  lost_ = false;
+  lost_at_.reset();
+}
+
+void Filler::drop_proven() {
+  static_cast<void>(shared_.lease.begin_generation());
+  shared_.table.drop_leased();
+}
+
+}  // namespace heatsink::copies

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper's part in limits: which keys get one by themselves, and what a person is told of it.
+#include <string>
+#include <vector>
+
+#include "heatsink/copies/keeper.h"
+
+namespace heatsink::copies {
+
+// Of what the server gets; keys whose rules say how much that is are left alone.
+void Keeper::limit_the_hottest(TimePoint now) {
+  std::vector<policy::AutomaticLimits::Seen> seen;
+  for (const detect::Verdict& verdict : selector_.verdicts()) {
+    const detect::KeyCount& count = verdict.count;
+    if (!count.key_truncated && shared_.limits->of_rule(count.key, true) == nullptr)
+      seen.push_back({count.hash, count.key, count.db, accesses_rate(verdict)});
+  }
+  for (const policy::AutomaticLimits::Change& change : automatic_.update(seen, now)) {
+    if (change.begins) {
+      shared_.limits->begin_automatic(change.hash, now);
+    } else {
+      shared_.limits->end_automatic(change.hash);
+    }
+    events_.add_limit(change.begins, shared_.shown.show(change.key), change.db,
+                      policy::automatic_reason(change, shared_.options.automatic_qps), now);
+  }
+}
+
+std::string Keeper::limit_on(const detect::KeyCount& count) const {
+  const policy::Limits& limits = *shared_.limits;
+  if (const policy::RuleLimit* limit = limits.of_rule(count.key, !count.key_truncated))
+    return policy::limit_text(limit->terms());
+  if (!limits.is_automatic(count.hash)) return "";
+  return policy::limit_text(limits.automatic()->terms()) + " (limits.automatic-qps)";
+}
+
+}  // namespace heatsink::copies

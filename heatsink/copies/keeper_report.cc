@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the keeper tells a person: the report behind /api/hotkeys and heatsink top.
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "heatsink/copies/keeper.h"
+#include "heatsink/report/report.h"
+
+namespace heatsink::copies {
+
+report::Report Keeper::report() {
+  auto answer = std::make_shared<std::promise<report::Report>>();
+  std::future<report::Report> future = answer->get_future();
+  loop_.post([this, answer] { answer->set_value(make_report()); });
+  if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return future.get();
+  report::Report report;
+  report.coherence = report.upstream_problem = "the proxy's keeper thread does not answer";
+  return report;
+}
+
+report::Report Keeper::make_report() {
+  const detect::Summary& node = merged_.front();
+  const double seconds = node.seconds();
+  const auto rate = [seconds](std::uint64_t count) {
+    return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+  };
+  const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  const detect::Rule& base = shared_.rules.rules().front();
+  report::Report report;
+  report.at = loop_.clock();
+  report.window = shared_.options.window;
+  report.uptime = report.at - started_at_;
+  report.upstream = shared_.upstream.where();
+  report.upstream_up = link_.problem().empty() || link_.is_refused();
+  if (!report.upstream_up) report.upstream_problem = link_.problem();
+  report.coherence = coherence();
+  report.requests_rate = rate(node.requests);
+  report.reads_rate = rate(node.reads);
+  report.writes_rate = rate(node.writes);
+  report.hits_rate = rate(node.hits);
+  report.misses_rate = rate(node.reads - std::min(node.reads, node.hits));
+  report.hit_ratio = ratio(node.hits, node.reads);
+  report.offload = ratio(node.hits, node.requests);
+  report.dimension = base.measure.dimension;
+  report.hot = base.hot;
+  report.warm = base.warm;
+  report.rules = shared_.options.rules.size();
+  report.workers = static_cast<std::uint64_t>(shared_.options.workers);
+  report.redacted = shared_.shown.redacts();
+  report.hot_means = policy::hot_definition(shared_.options);
+  report.quiet = events_.quiet();
+  report.sampled = std::any_of(merged_.begin(), merged_.end(),
+                               [](const detect::Summary& merged) { return merged.sampled; });
+  report.absent_max = detect::absent_max(node, selector_.verdicts());
+  report.clients = shared_.clients.load(std::memory_order_relaxed);
+  report.cached_entries = shared_.table.copies();
+  report.cached_bytes = shared_.table.bytes().count;
+  report.stale_confirmed = counters_.read(Count::kAuditsStale);
+  for (const detect::Verdict& by_rate : selector_.verdicts()) {
+    const bool is_warmed = warmer_.holds(by_rate.count.hash);
+    const detect::Verdict verdict = is_warmed ? as_warmed(by_rate, report.at) : by_rate;
+    report.keys.push_back(report_on(verdict));
+    if (verdict.temperature == detect::Temperature::kHot) ++report.hot_keys;
+    if (verdict.temperature == detect::Temperature::kWriteHot) ++report.write_hot_keys;
+  }
+  add_warmed(report);
+  return report;
+}
+
+report::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
+  report::KeyReport key;
+  key.verdict = verdict;
+  shared_.shown.hide(key.verdict.count);
+  const std::size_t rule =
+      shared_.rules.place_of(shared_.rules.of(verdict.count.key, !verdict.count.key_truncated));
+  const cache::Terms& terms = shared_.terms[rule];
+  key.warmed = warmer_.holds(verdict.count.hash);
+  if (!coalescing_windows_.empty()) key.coalesce = coalescing_windows_[rule];
+  key.stale_while_error = terms.stale_while_error;
+  const bool off = !shared_.options.cache_enabled || terms.level == cache::Level::kOff;
+  key.level = policy::to_string(off ? cache::Level::kOff : terms.level);
+  if (!off && terms.level != cache::Level::kTtl) key.max_staleness = terms.max_staleness;
+  const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
+  key.cached = shared_.table.has_copy(verdict.count.hash);
+  key.reply_bytes = shared_.table.reply_size(verdict.count.hash);
+  if (shared_.limits) {
+    key.limit = limit_on(verdict.count);
+    key.limited_rate = shared_.limits->limited_rate(verdict.count.hash, loop_.now());
+  }
+  if (key.cached) return key;
+  if (verdict.temperature == detect::Temperature::kWriteHot) {
+    key.cache_note = "it has too many writes for its reads";
+  } else if (verdict.temperature != detect::Temperature::kHot) {
+    key.cache_note = "it is not hot";
+  } else if (!shared_.options.cache_enabled) {
+    key.cache_note = "cache.enabled is false";
+  } else if (off) {
+    key.cache_note = "its level is off";
+  } else if (entry == nullptr) {
+    key.cache_note =
+        verdict.count.key_truncated ? "its name is too long" : "cache.maximum-size is used up";
+  } else {
+    key.cache_note = cache::to_string(entry->uncacheable());
+    if (key.cache_note.empty())
+      key.cache_note = shared_.lease.up() ? "no read since its last change" : coherence();
+  }
+  return key;
+}
+
+std::string Keeper::coherence() const {
+  if (!shared_.options.cache_enabled) return "off (cache.enabled is false)";
+  if (link_.problem().empty()) return filler_.state();
+  const std::string rights = link_.lacks_a_right() ? rights_.against_copies() : "";
+  return link_.problem() + (rights.empty() ? "" : "; " + rights);
+}
+
+}  // namespace heatsink::copies

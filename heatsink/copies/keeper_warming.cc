@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper's part in warming: orders, the clock, and what people are told of it.
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <unordered_set>
+#include <utility>
+
+#include "heatsink/copies/keeper.h"
+#include "heatsink/report/report.h"
+
+namespace heatsink::copies {
+namespace {
+
+using detect::Temperature;
+
+// An order is answered when the server has answered for all its keys, or after this.
+constexpr Nanos kAnswerWithin = Millis(1500);
+
+// While keys are looked for: how often, where the server's own answers do not say.
+constexpr Nanos kSearchInterval = Millis(10);
+
+std::string utc_text(WallTime at) {
+  const time_t moment = std::chrono::system_clock::to_time_t(at);
+  tm utc{};
+  gmtime_r(&moment, &utc);
+  std::array<char, 32> text{};
+  strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+std::string until_text(TimePoint until, TimePoint now) {
+  const WallTime wall = std::chrono::system_clock::now();
+  return "warmed until " +
+         utc_text(wall + std::chrono::duration_cast<WallTime::duration>(until - now));
+}
+
+detect::KeyCount count_of(const report::WarmKey& key, KeyHash hash) {
+  detect::KeyCount count;
+  count.hash = hash;
+  count.key = key.name.substr(0, detect::kKeyBytesMax);
+  count.key_truncated = key.name.size() > detect::kKeyBytesMax;
+  count.db = key.db;
+  return count;
+}
+
+}  // namespace
+
+struct Keeper::WarmWaiter {
+  report::WarmOrder order;
+  std::vector<std::string> refusals;  // why, at the place of the key; "": it was not
+  std::uint64_t search = 0;           // that it is about; 0: none
+  std::string problem;
+  TimePoint answer_by{};
+  std::promise<report::WarmReport> promise;
+};
+
+report::WarmReport Keeper::warm(report::WarmOrder order) {
+  auto waiter = std::make_shared<WarmWaiter>();
+  waiter->order = std::move(order);
+  std::future<report::WarmReport> future = waiter->promise.get_future();
+  loop_.post([this, waiter] {
+    wake();
+    begin_warming(waiter);
+  });
+  if (future.wait_for(2 * kAnswerWithin) == std::future_status::ready) return future.get();
+  report::WarmReport report;
+  report.problem = "the proxy's keeper thread does not answer";
+  return report;
+}
+
+report::WarmReport Keeper::warmed(std::uint64_t search) {
+  auto answer = std::make_shared<std::promise<report::WarmReport>>();
+  std::future<report::WarmReport> future = answer->get_future();
+  loop_.post([this, answer, search] {
+    report::WarmReport report;
+    report.at = loop_.clock();
+    if (search != 0) {
+      add_search(search, true, report);
+    } else {
+      for (const KeyHash hash : warmer_.keys()) report.keys.push_back(report_on(hash));
+      report.searches = searches_.report();
+    }
+    std::sort(report.keys.begin(), report.keys.end(),
+              [](const auto& a, const auto& b) { return a.key.name < b.key.name; });
+    answer->set_value(std::move(report));
+  });
+  if (future.wait_for(kAnswerWithin) == std::future_status::ready) return future.get();
+  report::WarmReport report;
+  report.problem = "the proxy's keeper thread does not answer";
+  return report;
+}
+
+void Keeper::begin_warming(const std::shared_ptr<WarmWaiter>& waiter) {
+  const TimePoint now = loop_.clock();
+  waiter->answer_by = now + kAnswerWithin;
+  if (waiter->order.ends) {
+    end_searches(*waiter);
+  } else if (waiter->order.pattern) {
+    begin_search(*waiter, now);
+  }
+  for (const report::WarmKey& key : waiter->order.keys) {
+    std::string why;
+    if (waiter->order.ends) {
+      if (!warmer_.end(key)) why = "the key is not being warmed";
+    } else {
+      static_cast<void>(warmer_.begin(key, Warmer::kByHand, now + waiter->order.lasts, now, why));
+    }
+    waiter->refusals.push_back(std::move(why));
+  }
+  warm_waiters_.push_back(waiter);
+  keep_warm();
+}
+
+void Keeper::begin_search(WarmWaiter& waiter, TimePoint now) {
+  const Result<std::uint64_t> id =
+      searches_.begin_by_hand(*waiter.order.pattern, now + waiter.order.lasts, now);
+  if (id.ok()) {
+    waiter.search = *id;
+  } else {
+    waiter.problem = id.error().message;
+  }
+}
+
+// Of a pattern also what its searches have found: the keys come to those that are named.
+void Keeper::end_searches(WarmWaiter& waiter) {
+  report::WarmOrder& order = waiter.order;
+  waiter.search = order.search;
+  if (order.search != 0) searches_.end(order.search);
+  if (!order.pattern) return;
+  searches_.end_by_hand(*order.pattern);
+  order.keys = warmer_.matching(detect::KeyPattern(order.pattern->glob), order.pattern->db);
+}
+
+void Keeper::add_search(std::uint64_t id, bool with_keys, report::WarmReport& report) const {
+  const PatternSearch* search = searches_.find(id);
+  if (search == nullptr) {
+    report.problem = "search " + std::to_string(id) + " does not exist (any more)";
+    return;
+  }
+  report.searches.push_back(search->report(warmer_));
+  if (with_keys && search->over()) report.keys = search->keys(warmer_);
+}
+
+// At the end of each turn, so that the next page is asked for when one has come.
+void Keeper::search() {
+  if (searches_.none()) return;
+  const TimePoint now = loop_.clock();
+  searches_.step(now);
+  take_warm_turns(now);
+  if (!searches_.under_way() || search_timer_ != 0) return;
+  search_timer_ = loop_.call_after(kSearchInterval, [this] {
+    search_timer_ = 0;
+    keep_warm();
+  });
+}
+
+// Ten times a second, after each order, and more often while keys are looked for.
+void Keeper::keep_warm() {
+  const TimePoint now = loop_.clock();
+  if (!plans_.none() && now - plans_looked_at_ >= WarmPlans::kLookInterval) {
+    plans_looked_at_ = now;
+    plans_.look(std::chrono::system_clock::now(), now, warmer_, searches_);
+  }
+  take_warm_turns(now);
+  for (const FillRequest& request : warmer_.due(now)) filler_.request(request, now);
+  take_warm_turns(now);
+  link_.flush();
+  answer_warm_waiters(now);
+}
+
+// What has begun is to be seen by readers, and what is over follows its rate again.
+void Keeper::take_warm_turns(TimePoint now) {
+  const std::vector<Warmer::Turn> turns = warmer_.take_turns();
+  if (turns.empty()) return;
+  std::vector<detect::Change> changes;
+  for (const Warmer::Turn& turn : turns) {
+    if (!turn.begun) tell_waiters(turn);
+    const bool is_hot = is_hot_by_rate(turn.hash);
+    // While it was not hot, replies were handed on without a fence (as in promote()).
+    if (turn.begun) shared_.fences.raise(hash_name(turn.key.name, shared_.seed), now);
+    if (!turn.begun && !is_hot) shared_.table.demote(turn.hash);
+    if (is_hot) continue;
+    detect::Change change{};
+    change.kind = turn.begun ? detect::Change::Kind::kPromote : detect::Change::Kind::kDemote;
+    change.before = turn.begun ? Temperature::kCold : Temperature::kHot;
+    change.verdict.count = count_of(turn.key, turn.hash);
+    shared_.shown.hide(change.verdict.count);
+    change.verdict.temperature = turn.begun ? Temperature::kHot : Temperature::kCold;
+    change.verdict.measure = shared_.rules.rules().front().measure;
+    change.verdict.reason = turn.begun ? until_text(turn.until, now) : turn.why;
+    changes.push_back(std::move(change));
+  }
+  shared_.table.publish();
+  events_.add(changes, hot_keys(), now);
+}
+
+// An order whose key has been let go before it could be answered says why.
+void Keeper::tell_waiters(const Warmer::Turn& turn) {
+  for (const std::shared_ptr<WarmWaiter>& waiter : warm_waiters_) {
+    for (std::size_t i = 0; i < waiter->order.keys.size(); ++i) {
+      if (waiter->order.ends || warmer_.hash_of(waiter->order.keys[i]) != turn.hash) continue;
+      if (waiter->refusals[i].empty()) waiter->refusals[i] = turn.why;
+    }
+  }
+}
+
+bool Keeper::is_hot_by_rate(KeyHash hash) const {
+  const auto& verdicts = selector_.verdicts();
+  return std::any_of(verdicts.begin(), verdicts.end(), [&](const detect::Verdict& verdict) {
+    return verdict.count.hash == hash && verdict.temperature == Temperature::kHot;
+  });
+}
+
+void Keeper::answer_warm_waiters(TimePoint now) {
+  std::erase_if(warm_waiters_, [&](const std::shared_ptr<WarmWaiter>& waiter) {
+    report::WarmReport report;
+    report.at = now;
+    report.problem = waiter->problem;
+    if (waiter->search != 0) add_search(waiter->search, false, report);
+    bool loads = false;
+    for (std::size_t i = 0; i < waiter->order.keys.size(); ++i) {
+      report.keys.push_back(outcome_of(*waiter, i));
+      loads = loads || report.keys.back().outcome == report::WarmOutcome::kLoading;
+    }
+    if (loads && now < waiter->answer_by && shared_.lease.up()) return false;
+    waiter->promise.set_value(std::move(report));
+    return true;
+  });
+}
+
+report::WarmedKey Keeper::outcome_of(const WarmWaiter& waiter, std::size_t i) const {
+  const report::WarmKey& key = waiter.order.keys[i];
+  report::WarmKey shown{shared_.shown.show(key.name), key.db};
+  const std::string& why = waiter.refusals[i];
+  if (waiter.order.ends) {
+    return {std::move(shown),
+            why.empty() ? report::WarmOutcome::kEnded : report::WarmOutcome::kNotWarmed,
+            why,
+            {}};
+  }
+  if (!why.empty()) return {std::move(shown), report::WarmOutcome::kRefused, why, {}};
+  const KeyHash hash = warmer_.hash_of(key);
+  if (warmer_.holds(hash)) return report_on(hash);
+  return {std::move(shown), report::WarmOutcome::kRefused, "the key is no longer warmed", {}};
+}
+
+report::WarmedKey Keeper::report_on(KeyHash hash) const {
+  report::WarmedKey key = warmer_.report_on(hash);
+  key.key.name = shared_.shown.show(key.key.name);
+  if (key.outcome == report::WarmOutcome::kLoading && !shared_.lease.up())
+    key.note = "no local copies at the moment: " + coherence();
+  return key;
+}
+
+// The verdict of a key that somebody has declared hot: its rate is what it is.
+detect::Verdict Keeper::as_warmed(detect::Verdict verdict, TimePoint now) const {
+  const std::string until = until_text(warmer_.report_on(verdict.count.hash).until, now);
+  const bool is_hot = verdict.temperature == Temperature::kHot;
+  verdict.reason = is_hot ? verdict.reason + "; " + until : until;
+  if (!is_hot) verdict.since = warmer_.since(verdict.count.hash);
+  verdict.temperature = Temperature::kHot;
+  return verdict;
+}
+
+// The warmed keys that have no verdict of their own.
+void Keeper::add_warmed(report::Report& report) const {
+  std::unordered_set<std::uint64_t> told;
+  for (const report::KeyReport& key : report.keys) told.insert(key.verdict.count.hash.value);
+  for (const KeyHash hash : warmer_.keys()) {
+    if (told.contains(hash.value)) continue;
+    detect::Verdict verdict;
+    verdict.count = count_of(warmer_.report_on(hash).key, hash);
+    verdict.measure = shared_.rules.rules().front().measure;
+    report.keys.push_back(report_on(as_warmed(std::move(verdict), report.at)));
+    ++report.hot_keys;
+  }
+}
+
+}  // namespace heatsink::copies

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/local_reads.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heatsink::copies {
+namespace {
+
+constexpr std::array<LocalRead, kLocalReads> numbered(std::array<LocalRead, kLocalReads> rows) {
+  for (std::size_t i = 0; i < kLocalReads; ++i) rows[i].number = static_cast<std::uint16_t>(i);
+  return rows;
+}
+
+// GET first: cache::Read{} is GET.
+constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
+    {.name = "get"},
+    {.name = "mget", .join = Join::kArray},
+    {.name = "strlen", .small = true},
+    {.name = "getrange"},
+    {.name = "substr"},
+    {.name = "getbit", .small = true},
+    {.name = "bitcount", .small = true},
+    {.name = "bitpos", .small = true},
+    {.name = "bitfield_ro"},
+
+    {.name = "exists", .small = true, .join = Join::kSum},
+    {.name = "type", .small = true},
+    {.name = "expiretime", .small = true},
+    {.name = "pexpiretime", .small = true},
+
+    {.name = "hget", .of_hash = true},
+    {.name = "hmget", .of_hash = true},
+    {.name = "hgetall", .of_hash = true, .unordered = true},
+    {.name = "hkeys", .of_hash = true, .unordered = true},
+    {.name = "hvals", .of_hash = true, .unordered = true},
+    {.name = "hlen", .small = true, .of_hash = true},
+    {.name = "hexists", .small = true, .of_hash = true},
+    {.name = "hstrlen", .small = true, .of_hash = true},
+
+    {.name = "llen", .small = true},
+    {.name = "lindex"},
+    {.name = "lrange"},
+    {.name = "lpos"},
+
+    {.name = "scard", .small = true},
+    {.name = "sismember", .small = true},
+    {.name = "smismember"},
+    {.name = "smembers", .unordered = true},
+
+    {.name = "zcard", .small = true},
+    {.name = "zcount", .small = true},
+    {.name = "zlexcount", .small = true},
+    {.name = "zscore", .small = true},
+    {.name = "zmscore"},
+    {.name = "zrank", .small = true, .nulls = Nulls::kArrayIfTwoWords},
+    {.name = "zrevrank", .small = true, .nulls = Nulls::kArrayIfTwoWords},
+    {.name = "zrange", .flat_pairs = true},
+    {.name = "zrevrange", .flat_pairs = true},
+    {.name = "zrangebyscore", .flat_pairs = true},
+    {.name = "zrevrangebyscore", .flat_pairs = true},
+    {.name = "zrangebylex"},
+    {.name = "zrevrangebylex"},
+
+    {.name = "geopos", .nulls = Nulls::kArray},
+    {.name = "geodist", .small = true},
+    {.name = "geohash"},
+    {.name = "geosearch"},
+    {.name = "georadius_ro"},
+    {.name = "georadiusbymember_ro"},
+
+    {.name = "xlen", .small = true},
+    {.name = "xrange", .nulls = Nulls::kArray},
+    {.name = "xrevrange", .nulls = Nulls::kArray},
+}});
+
+}  // namespace
+
+std::span<const LocalRead, kLocalReads> local_reads() { return kReads; }
+
+const LocalRead* local_read_of(const resp::Command& command) {
+  const auto* row = std::find_if(kReads.begin(), kReads.end(),
+                                 [&](const LocalRead& read) { return read.name == command.name; });
+  if (row == kReads.end()) return nullptr;
+  const bool as_known = command.has(resp::kReadonly) && command.first_key == 1 &&
+                        !command.has(resp::kNondeterministicOutput | resp::kModule |
+                                     resp::kMayReplicate | resp::kBlocking);
+  return as_known ? row : nullptr;
+}
+
+const LocalRead& read_of_each(const LocalRead& read) {
+  return read.join == Join::kArray ? kReads.front() : read;
+}
+
+bool worth_keeping(const cache::Read& read) {
+  if (read.arguments.size() > kReadArgumentsMax) return false;
+  std::size_t bytes = 0;
+  for (const std::string_view argument : read.arguments) bytes += argument.size();
+  return bytes <= kReadArgumentBytesMax;
+}
+
+// Each word is hashed with what came before it as the seed, which is the process's own at first.
+ReadHash hash_read(KeyHash key, const cache::Read& read) {
+  std::uint64_t hash = key.value ^ (read.command * 0x9E3779B97F4A7C15ULL);
+  for (const std::string_view argument : read.arguments) hash = hash_name(argument, hash).value;
+  return {hash};
+}
+
+}  // namespace heatsink::copies

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of one command on its way, as hashes: what to fence when its reply comes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/hash.h"
+
+namespace heatsink::copies {
+
+struct TouchedKey {
+  NameHash name;
+  KeyHash key;
+  bool write = false;
+};
+
+// One key costs no allocation. Movable.
+class TouchedKeys {
+ public:
+  void add(const TouchedKey& key) {
+    if (count_++ == 0) {
+      first_ = key;
+      return;
+    }
+    if (!rest_) rest_ = std::make_unique<std::vector<TouchedKey>>();
+    rest_->push_back(key);
+  }
+
+  std::size_t size() const { return count_; }
+
+  template <class Visit>
+  void for_each(Visit visit) const {
+    if (count_ == 0) return;
+    visit(first_);
+    if (!rest_) return;
+    for (const TouchedKey& key : *rest_) visit(key);
+  }
+
+  void append(const TouchedKeys& other) {
+    other.for_each([this](const TouchedKey& key) { add(key); });
+  }
+
+ private:
+  std::size_t count_ = 0;
+  TouchedKey first_;
+  std::unique_ptr<std::vector<TouchedKey>> rest_;
+};
+
+}  // namespace heatsink::copies

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration's `warming:`: which keys the clock makes warm.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heatsink/base/result.h"
+#include "heatsink/copies/pattern_search.h"
+#include "heatsink/copies/warmer.h"
+#include "heatsink/policy/warm_options.h"
+#include "heatsink/policy/warm_window.h"
+#include "heatsink/report/report.h"
+
+namespace heatsink::copies {
+
+// The keeper's thread; both clocks are arguments, and the wall clock may jump.
+class WarmPlans {
+ public:
+  static constexpr Nanos kLookInterval = std::chrono::seconds(1);
+
+  explicit WarmPlans(
+      const std::deque<policy::WarmingOptions>& items);  // REQUIRES no warming_faults()
+
+  bool none() const { return plans_.empty(); }
+  // Where the search for the keys of a pattern is begun and ended.
+  class Searches {
+   public:
+    virtual void begin(const PatternSearch::Order& order, TimePoint now) = 0;
+    virtual void end_source(std::uint32_t source) = 0;
+
+   protected:
+    ~Searches() = default;
+  };
+
+  // Begins what is open, ends what is not. Of keys that find no place: a line in the log.
+  void look(WallTime wall, TimePoint now, Warmer& warmer, Searches& searches);
+
+ private:
+  struct Plan {
+    policy::WarmWindow window;
+    std::vector<report::WarmKey> keys;
+    std::optional<report::WarmPattern> pattern{};  // instead of keys
+    Nanos search_again{0};
+    std::optional<TimePoint> until{};  // it is open
+  };
+  static void begin(const Plan& plan, std::uint32_t source, TimePoint now, Warmer& warmer,
+                    Searches& searches);
+
+  std::vector<Plan> plans_;
+};
+
+}  // namespace heatsink::copies

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/warmer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heatsink::copies {
+
+using report::WarmOutcome;
+
+namespace {
+
+// Of a key that keeps no copy by itself; what its readers do fills it.
+bool is_left_alone(WarmOutcome outcome) {
+  return outcome == WarmOutcome::kTooBig || outcome == WarmOutcome::kNoString;
+}
+
+std::string note_of(WarmOutcome outcome) {
+  switch (outcome) {
+    case WarmOutcome::kLoading:
+      return "the server has not answered yet";
+    case WarmOutcome::kMissing:
+      return "the key does not exist; the copy says so until the key is written";
+    case WarmOutcome::kTooBig:
+      return "its value is larger than cache.maximum-value-bytes, so no copy is kept";
+    case WarmOutcome::kNoString:
+      return "the server refuses GET for it (it is a hash, a list, ...): the key is kept hot, and "
+             "its first read fills the copy";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+TimePoint Warmer::Pin::until() const {
+  TimePoint last{};
+  for (const Claim& claim : claims) last = std::max(last, claim.until);
+  return last;
+}
+
+void Warmer::Pin::claim(std::uint32_t source, TimePoint until) {
+  for (Claim& claim : claims) {
+    if (claim.source != source) continue;
+    claim.until = until;
+    return;
+  }
+  claims.push_back({source, until});
+}
+
+bool Warmer::begin(const report::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
+                   std::string& why) {
+  const KeyHash hash = hash_of(key);
+  auto found = pins_.find(hash);
+  if (found == pins_.end()) {
+    if (!place(key, hash, why)) return false;
+    found = pins_.emplace(hash, Pin{}).first;
+    found->second.key = key;
+    found->second.since = found->second.load_at = now;
+    turns_.push_back({key, hash, true, until, ""});
+  }
+  found->second.claim(source, until);
+  return true;
+}
+
+bool Warmer::place(const report::WarmKey& key, KeyHash hash, std::string& why) {
+  const cache::Terms& terms = shared_.terms_of(key.name);
+  if (!shared_.options.cache_enabled) {
+    why = "cache.enabled is false";
+  } else if (terms.level == cache::Level::kOff) {
+    why = "its level is off";
+  } else if (key.name.size() > kNameBytesMax) {
+    why = "its name is longer than " + std::to_string(kNameBytesMax) + " bytes";
+  } else if (!shared_.table.pin(key.name, key.db, hash, hash_name(key.name, shared_.seed), terms)) {
+    why = "warmed keys use up cache.warm-share of cache.maximum-size (" +
+          std::to_string(shared_.table.pins_max()) + ")";
+  }
+  return why.empty();
+}
+
+bool Warmer::end(const report::WarmKey& key) {
+  const auto found = pins_.find(hash_of(key));
+  if (found == pins_.end()) return false;
+  let_go(found, "the warming was ended on request");
+  return true;
+}
+
+void Warmer::end_source(std::uint32_t source) {
+  for (auto it = pins_.begin(); it != pins_.end();) {
+    std::erase_if(it->second.claims, [&](const Claim& claim) { return claim.source == source; });
+    it = it->second.claims.empty() ? let_go(it, "its warming is over") : std::next(it);
+  }
+}
+
+std::vector<report::WarmKey> Warmer::matching(const detect::KeyPattern& names,
+                                              std::uint32_t db) const {
+  std::vector<report::WarmKey> out;
+  for (const auto& [hash, pin] : pins_) {
+    if (pin.key.db == db && names.matches(pin.key.name)) out.push_back(pin.key);
+  }
+  return out;
+}
+
+std::vector<FillRequest> Warmer::due(TimePoint now) {
+  std::vector<FillRequest> out;
+  for (auto it = pins_.begin(); it != pins_.end();) {
+    Pin& pin = it->second;
+    if (now >= pin.until()) {
+      it = let_go(it, "its warming is over");
+      continue;
+    }
+    if (under_way_ < kUnderWayMax && wants_load(pin, it->first, now)) {
+      pin.under_way = true;
+      pin.load_at = now + kReloadInterval;
+      ++under_way_;
+      out.push_back(request_of(pin, it->first));
+    }
+    ++it;
+  }
+  return out;
+}
+
+bool Warmer::wants_load(const Pin& pin, KeyHash hash, TimePoint now) const {
+  if (pin.under_way || now < pin.load_at || is_left_alone(pin.outcome)) return false;
+  if (!shared_.lease.up()) return false;
+  const cache::Copy* copy = shared_.table.copy(hash, cache::StoredRead());
+  if (copy == nullptr || now >= copy->deadline) return true;
+  // Another name with its stripe has been written, or has become hot: no reader would get it.
+  return copy->fill_sent_at <= shared_.fences.fence(shared_.table.entry(hash)->name());
+}
+
+FillRequest Warmer::request_of(const Pin& pin, KeyHash hash) const {
+  const cache::Entry& entry = *shared_.table.entry(hash);
+  const TimePoint fence =
+      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
+  return {FillRequest::kNoWorker,
+          hash,
+          pin.key.name,
+          pin.key.db,
+          fence,
+          hash_read(hash, cache::Read{}),
+          cache::StoredRead(),
+          entry.terms()};
+}
+
+void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now,
+                    const std::string& why) {
+  const auto found = pins_.find(asked.hash);
+  if (found == pins_.end() || !(asked.read == cache::StoredRead())) return;
+  Pin& pin = found->second;
+  if (std::exchange(pin.under_way, false)) --under_way_;
+  switch (outcome) {
+    case FillOutcome::kKept:
+      pin.outcome = WarmOutcome::kLoaded;
+      break;
+    case FillOutcome::kKeptNil:
+      pin.outcome = WarmOutcome::kMissing;
+      break;
+    case FillOutcome::kTooBig:
+      pin.outcome = WarmOutcome::kTooBig;
+      break;
+    case FillOutcome::kRefused:
+      pin.outcome = WarmOutcome::kNoString;
+      break;
+    case FillOutcome::kNoDatabase:
+    case FillOutcome::kTableFull:
+      let_go(found, why);
+      break;
+    case FillOutcome::kNoRoom:
+      let_go(found, "warmed keys use up cache.warm-share of cache.maximum-bytes");
+      break;
+    case FillOutcome::kSpoiled:
+    case FillOutcome::kFailed:
+      pin.load_at = now + kReloadInterval / 10;
+      break;
+  }
+}
+
+// Those that are hot by themselves stay so.
+Warmer::Pins::iterator Warmer::let_go(Pins::iterator pin, const std::string& why) {
+  if (pin->second.under_way) --under_way_;
+  shared_.table.unpin(pin->first);
+  turns_.push_back({pin->second.key, pin->first, false, {}, why});
+  return pins_.erase(pin);
+}
+
+report::WarmedKey Warmer::report_on(KeyHash key) const {
+  const Pin& pin = pins_.at(key);
+  return {pin.key, pin.outcome, note_of(pin.outcome), pin.until()};
+}
+
+std::vector<KeyHash> Warmer::keys() const {
+  std::vector<KeyHash> out;
+  out.reserve(pins_.size());
+  for (const auto& [hash, pin] : pins_) out.push_back(hash);
+  return out;
+}
+
+}  // namespace heatsink::copies

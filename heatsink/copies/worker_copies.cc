@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/worker_copies.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heatsink::copies {
+namespace {
+
+// Whose replies now wait for the keeper; 0: there is nobody to hand one to.
+std::uint64_t hold(HeldClient* client) {
+  if (client == nullptr || client->closed()) return 0;
+  client->hold();
+  return client->id();
+}
+
+}  // namespace
+
+WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& counters,
+                           std::size_t worker)
+    : shared_(shared),
+      source_(source),
+      counters_(counters),
+      worker_(worker),
+      sampler_(shared.options.audit_rate,
+               Nanos(std::chrono::seconds(1)) * shared.options.workers /
+                   shared.options.audits_per_second,
+               shared.seed + worker),
+      waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
+      doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}) {}
+
+bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read,
+                            TimePoint now) {
+  if (!shared_.lease.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
+  const bool plain = read.arguments.empty();
+  const bool get = read.command == 0;  // never longer than it may be: see the tracker
+  const bool bounded = plain && (get || local_reads()[read.command].small);
+  switch (doorkeeper_.ask(which, now)) {
+    case Doorkeeper::Word::kUnknown:
+      return bounded;
+    case Doorkeeper::Word::kFits:
+      return plain || payoff_.pays(entry.hash(), now);
+    case Doorkeeper::Word::kNot:
+      break;
+  }
+  return false;
+}
+
+// A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
+TimePoint WorkerCopies::fill_fence(const cache::Entry& entry, TimePoint after) const {
+  return std::max({shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1), after});
+}
+
+bool WorkerCopies::joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const {
+  return waiters_.joins(which, fill_fence(entry, after));
+}
+
+FillWaiters::Join WorkerCopies::join_fill(std::uint64_t session, const cache::Entry& entry,
+                                          ReadHash which, const cache::Read& read,
+                                          TimePoint after) {
+  const TimePoint fence = fill_fence(entry, after);
+  const FillWaiters::Join join = waiters_.join(which, session, fence);
+  const bool plain = read.arguments.empty();
+  if (join == FillWaiters::Join::kJoined && session != FillWaiters::kNobody) {
+    counters_.add(Count::kJoinedFills);
+    if (!plain) payoff_.hit(entry.hash());
+  }
+  if (join == FillWaiters::Join::kAskKeeper) {
+    if (!plain) payoff_.filled(entry.hash());
+    source_.request_fill({worker_, entry.hash(), entry.key(), entry.db(), fence, which,
+                          cache::StoredRead(read), entry.terms()});
+  }
+  return join;
+}
+
+std::vector<std::uint64_t> WorkerCopies::filled(const FillAnswer& answer, TimePoint now) {
+  const bool get = answer.read.command() == 0;
+  if (answer.refused) {
+    doorkeeper_.refused(answer.which, now);
+  } else if (answer.usable && !get) {
+    doorkeeper_.saw(answer.which, std::max(answer.reply.size(), answer.resp2.size()), now);
+  }
+  return waiters_.take(answer);
+}
+
+void WorkerCopies::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
+  const bool bounded = entry.terms().level != cache::Level::kTtl;  // or it may be stale
+  if (sampler_.take(now) && bounded) source_.audit(AuditedHit(entry, copy));
+}
+
+void WorkerCopies::begin_writes(Effects& effects) {
+  if (!shared_.options.cache_enabled) return;
+  effects.keys.for_each([&](const TouchedKey& key) {
+    if (key.write) shared_.fences.write_begins(key.name);
+  });
+  effects.writes_begun = true;
+}
+
+void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, Shown shown) {
+  if (std::exchange(effects.settled, true)) return;
+  if (effects.changes_access) {
+    shared_.rights_change(now);
+    source_.check_access(worker_, hold(client));
+  }
+  if (!shared_.options.cache_enabled) return;
+  effects.keys.for_each([&](const TouchedKey& key) {
+    if (key.write && effects.writes_begun) {
+      shared_.fences.write_ends(key.name, now);
+    } else if (key.write || (shown == Shown::kPerhaps && shared_.table.has(key.key))) {
+      shared_.fences.raise(key.name, now);
+    }
+  });
+  const bool doubtful =
+      effects.unknown_keys && !shared_.table.none() && (shared_.lease.up() || effects.flush);
+  if (!doubtful) return;
+  counters_.add(Count::kBarriers);
+  shared_.fences.raise_unknown(now);
+  source_.request_barrier({worker_, hold(client), effects.flush});
+}
+
+}  // namespace heatsink::copies

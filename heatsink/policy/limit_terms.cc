@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/policy/limit_terms.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <string_view>
+#include <utility>
+
+#include "heatsink/policy/levels.h"
+
+namespace heatsink::policy {
+namespace {
+
+using limit::Algorithm;
+using Of = LimitTerms::Of;
+using Over = LimitTerms::Over;
+using Per = LimitTerms::Per;
+
+constexpr Nanos kDelayMaxDefault = std::chrono::seconds(1);
+constexpr int kStaleMaxFactor = 10;  // of max-staleness
+
+template <class Value, std::size_t kCount>
+using Names = std::array<std::pair<Value, std::string_view>, kCount>;
+
+constexpr Names<Of, 3> kOfNames{
+    {{Of::kUpstream, "upstream"}, {Of::kAll, "all"}, {Of::kWrites, "writes"}}};
+constexpr Names<Per, 3> kPerNames{
+    {{Per::kKey, "key"}, {Per::kClient, "client"}, {Per::kPrefix, "prefix"}}};
+constexpr Names<Over, 3> kOverNames{
+    {{Over::kReject, "reject"}, {Over::kDelay, "delay"}, {Over::kStale, "stale"}}};
+
+// REQUIRES a choice of the row.
+template <class Value, std::size_t kCount>
+Value value_of(const Names<Value, kCount>& names, const std::string& text) {
+  const auto* found = std::find_if(names.begin(), names.end(),
+                                   [&](const auto& each) { return each.second == text; });
+  assert(found != names.end());
+  return found->first;
+}
+
+template <class Value, std::size_t kCount>
+std::string name_of(const Names<Value, kCount>& names, Value value) {
+  return std::string(names[static_cast<std::size_t>(value)].second);
+}
+
+bool is_window(Algorithm algorithm) {
+  return algorithm == Algorithm::kFixedWindow || algorithm == Algorithm::kSlidingWindow;
+}
+
+cache::Terms cache_terms(const ProxyOptions& options, const RuleOptions& rule) {
+  ProxyOptions alone;
+  alone.level = options.level;
+  alone.max_staleness = options.max_staleness;
+  alone.rules.push_back(rule);
+  return terms_of_rules(alone).back();
+}
+
+// REQUIRES a rate that can be read.
+LimitTerms limit_terms_of(const ProxyOptions& options, const RuleOptions& rule) {
+  LimitTerms terms;
+  terms.limiter.rate = limit::parse_rate(rule.limit_rate).value();
+  terms.limiter.algorithm = *limit::algorithm_of(rule.limit_algorithm);
+  terms.limiter.burst = static_cast<std::uint64_t>(rule.limit_burst.value_or(0));
+  terms.of = value_of(kOfNames, rule.limit_of);
+  terms.per = value_of(kPerNames, rule.limit_per);
+  terms.over = value_of(kOverNames, rule.limit_over);
+  if (terms.over == Over::kDelay)
+    terms.limiter.patience = rule.limit_delay_max.value_or(kDelayMaxDefault);
+  if (terms.over == Over::kStale)
+    terms.stale_max =
+        rule.limit_stale_max.value_or(kStaleMaxFactor * cache_terms(options, rule).max_staleness);
+  return terms;
+}
+
+std::string orphan_fault(const RuleOptions& rule) {
+  const RuleOptions unset;
+  const bool says_more = rule.limit_burst || rule.limit_delay_max || rule.limit_stale_max ||
+                         rule.limit_algorithm != unset.limit_algorithm ||
+                         rule.limit_of != unset.limit_of || rule.limit_per != unset.limit_per ||
+                         rule.limit_over != unset.limit_over;
+  return says_more
+             ? "limit.rate is missing: write it, as in 5000/s, or remove the other limit options"
+             : "";
+}
+
+std::string delay_fault(const RuleOptions& rule, const LimitTerms& terms) {
+  const limit::LimiterOptions& limiter = terms.limiter;
+  if (terms.over != Over::kDelay)
+    return rule.limit_delay_max ? "limit.delay-max needs limit.over: delay" : "";
+  if (is_window(limiter.algorithm))
+    return "limit.over: delay does not work with a window, which has no queue: write "
+           "limit.algorithm: token-bucket";
+  if (limiter.algorithm == Algorithm::kLeakyBucket)
+    return "limit.over: delay does not work with a leaky bucket, which always delays (limit.over "
+           "is for commands that find its queue full): write reject or stale, or limit.algorithm: "
+           "token-bucket";
+  const Nanos turn = limiter.rate.per / static_cast<std::int64_t>(limiter.rate.count);
+  if (turn <= limiter.patience) return "";
+  return "at " + rule.limit_rate + " the next turn is " + format_duration(turn) +
+         " away, but the longest wait is " + format_duration(limiter.patience) +
+         ": raise limit.delay-max or limit.rate, or write limit.over: reject";
+}
+
+// A leaky bucket's queue is its burst, so that is what bounds the wait.
+std::string queue_fault(const LimitTerms& terms) {
+  if (terms.limiter.algorithm != Algorithm::kLeakyBucket) return "";
+  const double rate = terms.limiter.rate.per_second();
+  const double queue =
+      terms.limiter.burst == 0 ? std::max(rate, 1.0) : static_cast<double>(terms.limiter.burst);
+  constexpr double kWaitMax = 60;  // seconds
+  if (queue / rate <= kWaitMax) return "";
+  return "the last command in a full queue would wait longer than a minute: lower limit.burst";
+}
+
+std::string stale_fault(const ProxyOptions& options, const RuleOptions& rule,
+                        const LimitTerms& terms) {
+  if (terms.over != Over::kStale)
+    return rule.limit_stale_max ? "limit.stale-max needs limit.over: stale" : "";
+  if (terms.of == Of::kWrites)
+    return "limit.over: stale is for reads, but this limit counts writes: write limit.over: reject";
+  if (!options.cache_enabled)
+    return "limit.over: stale serves local copies, but cache.enabled is false: enable it, or use "
+           "another limit.over";
+  if (rule.stale_while_error)
+    return "limit.over: stale and stale-while-error cannot be combined: write one of them";
+  const cache::Level level = cache_terms(options, rule).level;
+  if (level != cache::Level::kOff && level != cache::Level::kSession) return "";
+  return std::string("limit.over: stale serves copies without proof, but level: ") +
+         to_string(level) + " excludes them: write level: key, or use another limit.over";
+}
+
+}  // namespace
+
+std::vector<std::optional<LimitTerms>> limits_of_rules(const ProxyOptions& options) {
+  std::vector<std::optional<LimitTerms>> limits{std::nullopt};
+  for (const RuleOptions& rule : options.rules) {
+    limits.emplace_back();
+    if (!rule.limit_rate.empty()) limits.back() = limit_terms_of(options, rule);
+  }
+  return limits;
+}
+
+LimitTerms automatic_limit(const ProxyOptions& options) {
+  LimitTerms terms;
+  terms.limiter.rate.count = static_cast<std::uint64_t>(
+      std::min(options.automatic_qps, static_cast<double>(limit::kPerSecondMax)));
+  return terms;
+}
+
+std::string limit_text(const LimitTerms& terms) {
+  constexpr std::array<std::string_view, 3> kOf = {", counting commands that go to the server",
+                                                   ", counting all commands (local hits too)",
+                                                   ", counting writes"};
+  return limit::format_rate(terms.limiter.rate) + " per " + name_of(kPerNames, terms.per) +
+         std::string(kOf[static_cast<std::size_t>(terms.of)]) +
+         "; over it: " + name_of(kOverNames, terms.over);
+}
+
+std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
+  if (rule.limit_rate.empty()) return orphan_fault(rule);
+  const Result<limit::Rate> rate = limit::parse_rate(rule.limit_rate);
+  if (!rate) return "limit.rate: " + rate.error().message;
+  const LimitTerms terms = limit_terms_of(options, rule);
+  if (rule.limit_burst && is_window(terms.limiter.algorithm))
+    return "limit.burst is for buckets, but a window has its count: remove limit.burst";
+  if (const auto made = limit::make_limiter(terms.limiter); !made)
+    return "limit: " + made.error().message;
+  for (std::string fault :
+       {delay_fault(rule, terms), queue_fault(terms), stale_fault(options, rule, terms)}) {
+    if (!fault.empty()) return fault;
+  }
+  return "";
+}
+
+std::string automatic_fault(const ProxyOptions& options) {
+  if (options.automatic_qps == 0) return "";
+  if (options.automatic_qps < 1) return "limits.automatic-qps must be at least 1, or 0 for off";
+  if (!options.detection_enabled)
+    return "limits.automatic-qps needs detection, but detection.enabled is false: enable it, or "
+           "set limits.automatic-qps to 0";
+  if (options.automatic_qps >= options.warm_qps) return "";
+  return "limits.automatic-qps is below detection.warm-qps, but the proxy does not know keys that "
+         "are not warm: raise it, or lower detection.warm-qps";
+}
+
+}  // namespace heatsink::policy

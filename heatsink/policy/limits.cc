@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/policy/limits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::policy {
+namespace {
+
+constexpr MetricRow kLimited{
+    "heatsink_limited_total", MetricKind::kCounter,
+    "Commands over the limit of a rule. outcome is rejected (got an error), delayed (waited for "
+    "their turn) or stale (got a local copy that may be stale).",
+    "rule, outcome"};
+constexpr MetricRow kWaiting{"heatsink_limit_waiting", MetricKind::kGauge,
+                             "Clients that wait for their turn under a limit now."};
+constexpr MetricRow kAutomatic{
+    "heatsink_automatic_limits", MetricKind::kGauge,
+    "Keys that have a limit now because they are above limits.automatic-qps."};
+constexpr std::array<const char*, 3> kOutcomes = {"rejected", "delayed", "stale"};
+constexpr std::size_t kLabelBytes = 128;
+
+// A rule for one name has as many keys as there are databases.
+constexpr std::size_t kExactPlaces = 64;
+
+std::size_t places_for(const ProxyOptions& options, const LimitTerms& terms,
+                       const std::string& match) {
+  const bool exact = detect::KeyPattern(match).kind() == detect::KeyPattern::Kind::kExact;
+  return exact && terms.per == LimitTerms::Per::kKey
+             ? kExactPlaces
+             : static_cast<std::size_t>(options.limits_keys);
+}
+
+// Numbers of clients are small; a table wants bits that are all alike random (MurmurHash3's
+// finalizer).
+std::uint64_t mixed(std::uint64_t n) {
+  n = ((n + 1) ^ (n >> 33)) * 0xff51afd7ed558ccdULL;
+  n = (n ^ (n >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+  return n ^ (n >> 33);
+}
+
+std::string retry_text(Nanos retry_after) {
+  const auto ms = std::chrono::ceil<Millis>(retry_after).count();
+  constexpr std::int64_t kMillisMax = 9999;
+  if (ms <= kMillisMax) return std::to_string(std::max<std::int64_t>(ms, 1)) + " ms";
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(retry_after).count()) + " s";
+}
+
+std::string whose(const RuleLimit& limit, std::string_view key) {
+  const std::string rule = " of rule " + printable(limit.name(), kLabelBytes);
+  switch (limit.terms().per) {
+    case LimitTerms::Per::kKey:
+      return key.empty() ? "key" : "key " + printable(key, kLabelBytes);
+    case LimitTerms::Per::kClient:
+      return "client, for keys" + rule + ",";
+    case LimitTerms::Per::kPrefix:
+      break;
+  }
+  return "keys" + rule;
+}
+
+}  // namespace
+
+RuleLimit::RuleLimit(const LimitTerms& terms, std::string name, std::size_t places)
+    : terms_(terms), name_(std::move(name)) {
+  if (terms.per == LimitTerms::Per::kPrefix) {
+    one_ = limit::make_limiter(terms.limiter).value();
+  } else {
+    table_ = std::make_unique<limit::LimiterTable>(terms.limiter, places);
+  }
+}
+
+limit::Limiter& RuleLimit::of(KeyHash key, std::uint32_t client, TimePoint now) noexcept {
+  switch (terms_.per) {
+    case LimitTerms::Per::kKey:
+      return table_->of(key.value, now);
+    case LimitTerms::Per::kClient:
+      return table_->of(mixed(client), now);
+    case LimitTerms::Per::kPrefix:
+      break;
+  }
+  return *one_;
+}
+
+std::unique_ptr<Limits> Limits::make(const ProxyOptions& options, const detect::RuleSet& rules) {
+  std::unique_ptr<Limits> made(new Limits(options, rules));
+  if (made->automatic_ == nullptr && !made->has_rules_) made.reset();
+  return made;
+}
+
+Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules)
+    : rules_(rules), waiting_max_(options.limits_waiting) {
+  std::size_t place = 0;
+  for (const std::optional<LimitTerms>& terms : limits_of_rules(options)) {
+    const detect::Rule& rule = rules.rules()[place++];
+    limits_.emplace_back();
+    if (!terms) continue;
+    has_rules_ = true;
+    has_hits_ |= terms->of == LimitTerms::Of::kAll;
+    limits_.back() = std::make_unique<RuleLimit>(*terms, rule.name.empty() ? rule.match : rule.name,
+                                                 places_for(options, *terms, rule.match));
+  }
+  if (options.automatic_qps > 0)
+    automatic_ = std::make_unique<RuleLimit>(automatic_limit(options), "limits.automatic-qps",
+                                             4 * kAutomaticMax);
+}
+
+const RuleLimit* Limits::of_rule(std::string_view key, bool is_whole) const noexcept {
+  return limits_[rules_.place_of(rules_.of(key, is_whole))].get();
+}
+
+RuleLimit* Limits::of(std::string_view key, KeyHash hash) noexcept {
+  RuleLimit* const limit = limits_[rules_.place_of(rules_.of(key))].get();
+  if (limit != nullptr || automatic_keys() == 0) return limit;
+  return automatic_->has(hash) ? automatic_.get() : nullptr;
+}
+
+void Limits::begin_automatic(KeyHash key, TimePoint now) noexcept {
+  automatic_->of(key, 0, now);
+  automatic_keys_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Limits::end_automatic(KeyHash key) noexcept {
+  automatic_keys_.fetch_sub(1, std::memory_order_relaxed);
+  automatic_->drop(key);
+}
+
+bool Limits::start_waiting() noexcept {
+  if (waiting_.fetch_add(1, std::memory_order_relaxed) < waiting_max_) return true;
+  stop_waiting();
+  return false;
+}
+
+MetricRows Limits::metric_rows() { return {&kLimited, &kWaiting, &kAutomatic}; }
+
+void Limits::append_samples(MetricSamples& samples) const {
+  const auto append = [&samples](const RuleLimit& limit) {
+    for (std::size_t i = 0; i < kOutcomes.size(); ++i)
+      samples.push_back(
+          {&kLimited,
+           static_cast<double>(limit.counted(static_cast<LimitOutcome>(i))),
+           {{"rule", printable(limit.name(), kLabelBytes)}, {"outcome", kOutcomes[i]}}});
+  };
+  for (const auto& limit : limits_)
+    if (limit != nullptr) append(*limit);
+  if (automatic_ != nullptr) append(*automatic_);
+  samples.push_back({&kWaiting, static_cast<double>(waiting_.load(std::memory_order_relaxed))});
+  samples.push_back({&kAutomatic, static_cast<double>(automatic_keys())});
+}
+
+std::string busy_text(const RuleLimit& limit, std::string_view key, Nanos retry_after) {
+  std::string out = "BUSY heatsink: " + whose(limit, key) + " limited to " +
+                    limit::format_rate(limit.terms().limiter.rate) + ", ";
+  if (retry_after == limit::kNever)
+    return out + "and this command needs more than the limit allows at once";
+  return out + "retry in " + retry_text(retry_after);
+}
+
+}  // namespace heatsink::policy

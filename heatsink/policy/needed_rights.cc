@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/policy/needed_rights.h"
+
+#include <algorithm>
+
+#include "heatsink/base/printable.h"
+
+namespace heatsink::policy {
+namespace {
+
+constexpr std::string_view kNoCopies = "no local copies";
+
+// "NOPERM ... to run the 'exists' command"; otherwise it is about a key.
+bool refuses_command(std::string_view error) {
+  return error.starts_with("NOPERM") && error.find("to run the ") != std::string_view::npos;
+}
+bool refuses_key(std::string_view error) {
+  return error.starts_with("NOPERM") && !refuses_command(error);
+}
+// rename-command, or a server that never had it.
+bool is_unknown(std::string_view error) {
+  return error.starts_with("ERR unknown command") || error.starts_with("ERR unknown subcommand") ||
+         error.starts_with("ERR Unknown subcommand");
+}
+
+std::string whose(std::string_view user) { return "the server's user '" + printable(user) + "'"; }
+
+std::string grant(std::string_view user, std::string_view rule) {
+  return "; grant it: ACL SETUSER " + printable(user) + " " + printable(rule);
+}
+
+}  // namespace
+
+// Not TOUCH: it is sent only to a server that evicts by use, and others have none in their counts.
+std::vector<NeededRight> needed_rights(std::string_view user, std::string_view heartbeat_key,
+                                       bool is_cluster) {
+  const std::string key(heartbeat_key), own(user);
+  const std::string copies(kNoCopies);
+  std::vector<NeededRight> needed = {
+      {{"CLIENT", "TRACKING", "OFF"}, "CLIENT TRACKING", "+client|tracking", copies, true},
+      {{"EXISTS", key}, "EXISTS", "+exists", copies, true},
+      {{"PTTL", key}, "PTTL", "+pttl", copies, true},
+      {{"GETRANGE", key, "0", "0"}, "GETRANGE", "+getrange", "no local copies of strings", false},
+      {{"ACL", "GETUSER", own},
+       "ACL GETUSER",
+       "+acl|getuser",
+       "local copies live for at most cache.acl-staleness",
+       false},
+      {{"INFO", "memory"},
+       "INFO",
+       "+info",
+       "the proxy assumes that the server evicts keys by use",
+       false},
+      {{"COMMAND", "COUNT"},
+       "COMMAND",
+       "+command",
+       "commands of modules, and of servers newer than this proxy, use private connections",
+       false},
+      {{"SELECT", "0"}, "SELECT", "+select", "clients can use only database 0", false}};
+  if (is_cluster)
+    needed.push_back({{"CLUSTER", "NODES"}, "CLUSTER NODES", "+cluster|nodes", copies, true});
+  return needed;
+}
+
+std::vector<MissingRight> missing_rights(std::string_view user, std::string_view heartbeat_key,
+                                         std::span<const NeededRight> needed,
+                                         std::span<const resp::Value> replies) {
+  std::vector<MissingRight> missing;
+  bool is_key_told = false;
+  for (std::size_t i = 0; i < std::min(needed.size(), replies.size()); ++i) {
+    const NeededRight& right = needed[i];
+    if (!replies[i].is_error()) continue;
+    const std::string& error = replies[i].text;
+    if (refuses_command(error)) {
+      missing.push_back({whose(user) + " may not run " + right.name + ": " + right.without_it +
+                             grant(user, right.rule),
+                         right.for_copies});
+    } else if (refuses_key(error) && !is_key_told) {
+      is_key_told = true;
+      missing.push_back({whose(user) + " may not read the heartbeat key '" +
+                             printable(heartbeat_key) + "': " + std::string(kNoCopies) +
+                             grant(user, "~" + std::string(heartbeat_key)) +
+                             ", or set cache.heartbeat-key to a key that it may read",
+                         true});
+    } else if (is_unknown(error)) {
+      missing.push_back(
+          {"the server does not know " + right.name + " (or it was renamed): " + right.without_it,
+           right.for_copies});
+    }
+  }
+  return missing;
+}
+
+}  // namespace heatsink::policy

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/policy/needed_rights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace heatsink::policy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kKey = "heatsink:heartbeat";
+
+resp::Value ok() {
+  resp::Value reply;
+  reply.type = resp::Value::Type::kSimple;
+  reply.text = "OK";
+  return reply;
+}
+resp::Value error(const std::string& text) {
+  resp::Value reply;
+  reply.type = resp::Value::Type::kError;
+  reply.text = text;
+  return reply;
+}
+
+// All is allowed but the commands that `refused` names, which get this error.
+std::vector<MissingRight> missing(const std::vector<std::string>& refused, const std::string& with,
+                                  bool is_cluster = false) {
+  const auto needed = needed_rights("app", kKey, is_cluster);
+  std::vector<resp::Value> replies;
+  for (const NeededRight& right : needed)
+    replies.push_back(std::count(refused.begin(), refused.end(), right.name) > 0 ? error(with)
+                                                                                 : ok());
+  return missing_rights("app", kKey, needed, replies);
+}
+
+TEST(NeededRights, WhoMayAllIsToldNothing) {
+  EXPECT_THAT(missing({}, ""), IsEmpty());
+  EXPECT_THAT(missing({"EXISTS"}, "LOADING Redis is loading the dataset in memory"), IsEmpty())
+      << "that is no matter of rights";
+}
+
+TEST(NeededRights, ACommandIsToldWithWhatItIsForAndHowItIsGranted) {
+  for (const char* text :
+       {"NOPERM this user has no permissions to run the 'client|tracking' command",
+        "NOPERM this user has no permissions to run the 'client' command or its subcommand",
+        "NOPERM User app has no permissions to run the 'client|tracking' command"}) {
+    EXPECT_THAT(missing({"CLIENT TRACKING"}, text),
+                ElementsAre(MissingRight{
+                    "the server's user 'app' may not run CLIENT TRACKING: no local copies; grant "
+                    "it: ACL SETUSER app +client|tracking",
+                    true}));
+  }
+}
+
+TEST(NeededRights, TheHeartbeatsKeyIsToldOnce) {
+  for (const char* text :
+       {"NOPERM this user has no permissions to access one of the keys used as arguments",
+        "NOPERM No permissions to access a key"}) {
+    EXPECT_THAT(missing({"EXISTS", "PTTL", "GETRANGE"}, text),
+                ElementsAre(MissingRight{
+                    "the server's user 'app' may not read the heartbeat key 'heatsink:heartbeat': "
+                    "no local copies; grant it: ACL SETUSER app ~heatsink:heartbeat, or set "
+                    "cache.heartbeat-key to a key that it may read",
+                    true}));
+  }
+}
+
+TEST(NeededRights, OnlyWhatCopiesNeedEndsThem) {
+  const char* const text = "NOPERM this user has no permissions to run the 'info' command";
+  EXPECT_THAT(missing({"GETRANGE", "ACL GETUSER", "INFO", "COMMAND", "SELECT"}, text),
+              ::testing::AllOf(::testing::SizeIs(5),
+                               ::testing::Each(Field(&MissingRight::for_copies, false))));
+}
+
+TEST(NeededRights, ACommandThatWasRenamedIsTold) {
+  EXPECT_THAT(missing({"COMMAND"}, "ERR unknown command 'COMMAND', with args beginning with: "),
+              ElementsAre(Field(&MissingRight::sentence,
+                                HasSubstr("the server does not know COMMAND (or it was"))));
+}
+
+TEST(NeededRights, OfAClusterItsNodesToo) {
+  const char* const text = "NOPERM User app has no permissions to run the 'cluster|nodes' command";
+  EXPECT_THAT(missing({"CLUSTER NODES"}, text), IsEmpty());
+  EXPECT_THAT(missing({"CLUSTER NODES"}, text, true),
+              ElementsAre(Field(&MissingRight::sentence, HasSubstr("+cluster|nodes"))));
+}
+
+TEST(NeededRights, NamesAreShownAsOneLine) {
+  const auto needed = needed_rights("a\nb", "k\r", false);
+  const std::vector<resp::Value> replies(needed.size(),
+                                         error("NOPERM No permissions to access a key"));
+  const auto told = missing_rights("a\nb", "k\r", needed, replies);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told[0].sentence, HasSubstr("ACL SETUSER a\\nb ~k\\r, or"));
+}
+
+}  // namespace
+}  // namespace heatsink::policy

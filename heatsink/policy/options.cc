@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/policy/options.h"
+
+#include <chrono>
+#include <memory>
+
+#include "heatsink/base/option_list.h"
+#include "heatsink/policy/option_bounds.h"
+
+namespace heatsink::policy {
+namespace {
+
+constexpr double ns(Nanos duration) { return static_cast<double>(duration.count()); }
+constexpr double bytes(Bytes size) { return static_cast<double>(size.count); }
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): a table, a row per option
+void ProxyOptions::describe(OptionSet& set) {
+  set.add({"proxy.listen", &listen,
+           "Address that clients connect to: host:port (port 0: any free port), or unix:/path."});
+  set.add({"proxy.unix-mode", &unix_mode,
+           "Permissions of a Unix socket's file, in octal. A client needs write permission to "
+           "connect."});
+  set.add(
+      {"proxy.workers", &workers,
+       "Maximum number of threads that serve clients. 0: one per CPU that the process may use (CPU "
+       "affinity, container quota), 64 at most. A thread is used when the ones before it are busy.",
+       0, kWorkersMax});
+  set.add({"proxy.maximum-clients", &clients_max,
+           "Maximum number of client connections. One more gets an error (with TLS: none) and is "
+           "closed.",
+           1, 1'000'000});
+  set.add(
+      {"proxy.connection-rate", &connection_rate,
+       "Maximum rate of new client connections, per second, in all. 0: no limit. As many may "
+       "connect at once as in one second. One more gets an error (with TLS: none) and is closed.",
+       0, 1'000'000});
+  set.add({"proxy.connection-rate-per-network", &connection_rate_per_network,
+           "Like proxy.connection-rate, for each IPv4 address or IPv6 /64 of clients. 0: no limit.",
+           0, 1'000'000});
+  set.add({"proxy.tls-cert", &tls_cert,
+           "PEM file with the proxy's certificate, followed by its chain. If set, clients must use "
+           "TLS."});
+  set.add({"proxy.tls-key", &tls_key,
+           "PEM file with the private key of proxy.tls-cert, without a passphrase."});
+  set.add({"proxy.tls-ca", &tls_ca,
+           "PEM file with the certificate authorities (CAs) that sign client certificates."});
+  set.add({.name = "proxy.tls-client-auth",
+           .target = &tls_client_auth,
+           .help = "Whether clients need a certificate. With optional, a client may have none, but "
+                   "a certificate that it sends must be valid.",
+           .choices = {"off", "optional", "required"}});
+  set.add({"proxy.tls-handshake-timeout", &tls_handshake_timeout,
+           "The proxy closes a client whose TLS handshake takes longer.", ns(milliseconds(100)),
+           ns(minutes(1))});
+  set.add({"proxy.tls-maximum-handshakes", &tls_handshakes_max,
+           "Maximum number of TLS handshakes in progress. The proxy closes further clients.", 1,
+           100'000});
+  set.add(
+      {"proxy.client-output-limit", &client_output_max,
+       "Bytes of replies buffered for one client that reads slowly. At a quarter of it, further "
+       "requests of the client wait. At half of it, the proxy drops arriving replies to the "
+       "client's reads, and sends these reads again later. A subscriber above it is closed.",
+       bytes(kibibytes(64)), bytes(Bytes{16ULL << 30})});
+  set.add({"proxy.maximum-memory", &maximum_memory,
+           "Bytes of requests and replies buffered for all clients. 0: a share of the memory. "
+           "Above half of the limit, each client may buffer 256 KiB. Above the limit, the proxy "
+           "closes the client that buffers most. With 0, the limit is half of the memory of the "
+           "machine or control group, or a quarter of `ulimit -v` if that is less; at least 16 "
+           "MiB, and 1 GiB if nothing is known.",
+           0, bytes(Bytes{16ULL << 40})});
+  set.add({"proxy.slow-client-timeout", &slow_client_timeout,
+           "The proxy closes a client that accepts nothing of its waiting replies for this long.",
+           ns(seconds(1)), ns(hours(24))});
+  set.add({"proxy.pipeline-limit", &pipeline_max,
+           "Maximum number of commands in flight per client. Further commands wait in its socket.",
+           1, 100'000});
+  set.add(
+      {"proxy.stream-threshold", &stream_threshold,
+       "A request or reply larger than this is streamed over a private connection to the server.",
+       bytes(kibibytes(16)), bytes(mebibytes(64))});
+  set.add({"proxy.maximum-private-connections", &private_connections_max,
+           "Maximum number of private connections to the server, in all. Clients with connection "
+           "state (MULTI, SUBSCRIBE, BLPOP, ...) use private connections.",
+           1, 1'000'000});
+  set.add({"proxy.idle-private-connections", &private_connections_idle,
+           "Clean private connections that each worker keeps for its next clients.", 0, 1000});
+
+  set.add({"upstream.url", &upstream,
+           "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path."});
+  set.add({"upstream.password-file", &upstream_password_file,
+           "File whose first line is the server's password. Without it, the password comes from "
+           "upstream.url, or else from the environment variable HEATSINK_UPSTREAM_PASSWORD."});
+  set.add({"upstream.tls-ca", &upstream_tls_ca,
+           "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this "
+           "machine trusts."});
+  set.add({"upstream.tls-cert", &upstream_tls_cert,
+           "PEM file with the certificate that the proxy sends if the server wants one."});
+  set.add({"upstream.tls-key", &upstream_tls_key,
+           "PEM file with the private key of upstream.tls-cert, without a passphrase."});
+  set.add({"upstream.tls-server-name", &upstream_tls_server_name,
+           "Name that the server's certificate must be for. Empty: the host of upstream.url."});
+  set.add({"upstream.tls-verify", &upstream_tls_verify,
+           "Whether the proxy verifies the server's certificate. If false, anyone can impersonate "
+           "the server."});
+  set.add({"upstream.connect-timeout", &connect_timeout,
+           "A server that does not accept a connection within this time is unreachable.",
+           ns(milliseconds(10)), ns(minutes(1))});
+  set.add({"upstream.response-timeout", &response_timeout,
+           "Maximum silence on a connection to the server that owes a reply. Then the proxy closes "
+           "it. This covers shared connections, and the TLS handshake and login of new ones. Each "
+           "reply must be complete within ten times this time.",
+           ns(milliseconds(100)), ns(hours(1))});
+  set.add({.name = "upstream.on-down",
+           .target = &on_down,
+           .help = "What a command gets while the server is unreachable: an error, or a closed "
+                   "connection. Most client libraries retry after a closed connection.",
+           .choices = {"error", "close"}});
+  set.add(
+      {"upstream.backoff-min", &backoff_min,
+       "Pause before the second connection attempt. The pause then doubles, up to "
+       "upstream.backoff-max. Commands do not wait for the pause: while clients send commands, the "
+       "proxy tries every 10 ms, or every upstream.backoff-min if the server refuses its login.",
+       ns(milliseconds(1)), ns(minutes(1))});
+  set.add({"upstream.backoff-max", &backoff_max, "Longest pause between connection attempts.",
+           ns(milliseconds(1)), ns(minutes(5))});
+
+  set.add({.name = "log.level",
+           .target = &log_level,
+           .help = "Lowest level that is logged.",
+           .choices = {"debug", "info", "warning", "error", "off"}});
+  set.add(
+      {"log.file", &log_file,
+       "File to append the log to. Empty: stderr. SIGHUP opens the file again by its name. Lines "
+       "that cannot be written in time are dropped and counted (heatsink_log_dropped_total)."});
+  set.add({.name = "log.format",
+           .target = &log_format,
+           .help = "text: time, level and message; json: one object per line with these members.",
+           .choices = {"text", "json"}});
+
+  set.add({"admin.listen", &admin,
+           "Address of the admin API, host:port; off: no admin API. Beyond loopback it requires a "
+           "token."});
+  set.add({"admin.token", &admin_token,
+           "Token that each admin API request must carry (Authorization: Bearer ...). Prefer "
+           "admin.token-file: other users can see command lines."});
+  set.add({"admin.token-file", &admin_token_file, "File with the admin token, on one line."});
+
+  set.add({"admin.metrics-keys", &metrics_keys,
+           "Number of hot keys that have separate metrics in GET /metrics, busiest first. 0: none. "
+           "Key names are shown as privacy.redact-keys says.",
+           0, 1000});
+
+  set.add({.name = "privacy.redact-keys",
+           .target = &redact_keys,
+           .help = "How key names appear in the log, the admin API and heatsink top. hash: as "
+                   "key#0123456789abcdef.",
+           .choices = {"off", "hash"}});
+  set.add({"privacy.redact-secret-file", &redact_secret_file,
+           "File with the secret of that hash, on one line. Proxies with the same secret show the "
+           "same hashes. Without it, each start draws a new secret."});
+
+  set.add({"detection.enabled", &detection_enabled,
+           "Whether accesses are counted and hot keys are found. If false, nothing is cached."});
+  set.add({"detection.window", &window,
+           "Length of the sliding window in which accesses are counted.", kWindowMin, kWindowMax});
+  set.add({"detection.slots", &slots, "Number of steps in which the window slides.", 1, 10});
+  set.add({.name = "detection.dimension",
+           .target = &dimension,
+           .help =
+               "What is counted. requests counts accesses; bytes, the bytes of values; writes, the "
+               "accesses that may change the key; misses, the reads that the server answered.",
+           .choices = {"requests", "bytes", "writes", "misses"}});
+  set.add({"detection.hot-qps", &hot_qps,
+           "A key is hot from this many accesses (writes, misses) per second, averaged over the "
+           "window.",
+           kRateMin, kRateMax});
+  set.add({"detection.warm-qps", &warm_qps,
+           "A key is warm from this many per second: listed, not cached. It is limited to hot-qps.",
+           0, kRateMax});
+  set.add(
+      {"detection.hot-bytes", &hot_bytes,
+       "With dimension bytes, instead of hot-qps: a key is hot from this many bytes per second.",
+       kByteRateMin, kByteRateMax});
+  set.add({"detection.warm-bytes", &warm_bytes,
+           "With dimension bytes, instead of warm-qps. It is limited to hot-bytes.", 0,
+           kByteRateMax});
+  set.add({"detection.hot-share", &hot_share,
+           "A warm key is also hot from this share of the proxy's traffic. 0%: the share does not "
+           "count.",
+           0, 1});
+  set.add({"detection.top-n", &top_n, "Maximum number of hot keys.", 1, 4096});
+  set.add({"detection.confirm-windows", &confirm_windows,
+           "Consecutive windows above the threshold before a key becomes hot. 1: no wait.", 1,
+           100});
+  set.add({"detection.demote-ratio", &demote_ratio,
+           "A hot key stays hot until its rate falls below this times its threshold.", 0, 1});
+  set.add({"detection.write-hot-ratio", &write_hot_ratio,
+           "A hot key with fewer reads per write than this is write-hot: a copy would cost more "
+           "than it saves.",
+           0, 1e6});
+  set.add({"detection.minimum-residence", &minimum_residence, "Minimum time that a key stays hot.",
+           0, kResidenceMax});
+  set.add({"detection.promotion-interval", &promotion_interval,
+           "Minimum time between promotions; all due keys are promoted together. 0: each at once.",
+           0, ns(minutes(10))});
+  set.add({"detection.demotion-interval", &demotion_interval,
+           "Minimum time between demotions; all due keys are demoted together. 0: each at once. A "
+           "key that becomes write-hot is always demoted at once.",
+           0, ns(minutes(10))});
+  set.add({"detection.burst", &burst,
+           "A burst of this share of hot-qps times window makes a key hot at once. 0%: never. "
+           "Without a burst, a key becomes hot when the window proves its rate. Bursts do not "
+           "count where confirm-windows is above 1, nor where the share is less than 10 accesses.",
+           0, 1});
+  set.add({"detection.memory", &detection_memory, "Memory for the access counters of all workers.",
+           bytes(kibibytes(256)), bytes(mebibytes(1024))});
+  set.add({"detection.tick", &tick,
+           "How often the window is evaluated. A key whose rate rises fast is evaluated at once.",
+           ns(milliseconds(10)), ns(seconds(5))});
+
+  set.add({"cache.enabled", &cache_enabled,
+           "Whether hot keys are served from local copies. If false, they are only found."});
+  set.add(
+      {.name = "cache.level",
+       .target = &level,
+       .help =
+           "Consistency of local copies (docs/guides/consistency.md). off keeps no copies; ttl "
+           "bounds only their age, by expire-after-write; key bounds the staleness of each key, by "
+           "max-staleness; session also keeps order across the keys that one connection reads.",
+       .choices = {"off", "ttl", "key", "session"}});
+  set.add({"cache.maximum-size", &maximum_size,
+           "Maximum number of keys with local copies. A key has up to 8 copies, one for each read "
+           "command with its arguments.",
+           1, 4096});
+  set.add({"cache.maximum-bytes", &maximum_bytes, "Maximum total size of local copies.",
+           bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
+  set.add({"cache.maximum-value-bytes", &maximum_value_bytes, "A larger value is never cached.", 1,
+           bytes(mebibytes(16))});
+  set.add({"cache.maximum-nil", &maximum_nil,
+           "Maximum number of local copies that say \"no such key\".", 0, 4096});
+  set.add({"cache.maximum-tracked-keys", &maximum_tracked_keys,
+           "Maximum number of keys that the server tracks for the proxy. Further hot keys get no "
+           "copies. The server tracks a key until it changes. This proxy and all clients that use "
+           "tracking share the server's tracking-table-max-keys (default 1000000).",
+           1, 10'000'000});
+  set.add(
+      {"cache.warm-share", &warm_share,
+       "Maximum share of maximum-size and maximum-bytes for warmed keys (heatsink warm, warming).",
+       0, 1});
+  set.add(
+      {"cache.expire-after-write", &expire_after_write,
+       "Maximum lifetime of a local copy, even if the key has no TTL and no invalidation arrives.",
+       ns(milliseconds(10)), ns(hours(1))});
+  set.add({"cache.max-staleness", &max_staleness,
+           "At levels key and session, no copy is served without proof from the server within this "
+           "time. This limit also holds when the server hangs or the network is cut.",
+           kStalenessMin, kStalenessMax});
+  set.add({"cache.maximum-waiters", &maximum_waiters,
+           "Maximum number of clients per worker that wait for the same fill. Others read from the "
+           "server.",
+           0, 100'000});
+  set.add({"cache.heartbeat-interval", &heartbeat_interval,
+           "How often the server proves that it still sends invalidations. At most half of "
+           "max-staleness.",
+           ns(milliseconds(5)), ns(seconds(30))});
+  set.add({"cache.acl-staleness", &acl_staleness,
+           "Maximum time for which a user still gets copies of a key after losing the right to "
+           "read it. The proxy asks the server for permissions twice in this time.",
+           ns(milliseconds(100)), ns(hours(1))});
+  set.add({"cache.heartbeat-key", &heartbeat_key,
+           "Key that the heartbeat reads (EXISTS). It need not exist."});
+
+  set.add({"refresh.enabled", &refresh_enabled,
+           "Whether copies that clients read are renewed before they expire, so that no reader "
+           "waits. It concerns copies that end with expire-after-write (docs/guides/refresh.md)."});
+  set.add({"refresh.interval", &refresh_interval,
+           "How often the proxy looks for copies that are due for renewal.", ns(milliseconds(5)),
+           ns(seconds(10))});
+  set.add({"refresh.ahead", &refresh_ahead,
+           "A copy is renewed when this share of its lifetime, or up to twice as much, is left. "
+           "Each copy draws its own share at random, so that copies of the same age are not "
+           "renewed together.",
+           0.01, 0.45});
+  set.add({"refresh.max-failures", &refresh_failures_max,
+           "After this many failures in a row, a copy is left to expire; then its next reader asks "
+           "the server.",
+           1, 100});
+
+  set.add({"audit.sample-rate", &audit_rate,
+           "Share of local hits that are compared with the server afterwards. 0%: none. The "
+           "comparisons use a separate connection.",
+           0, 1});
+  set.add(
+      {"audit.maximum-rate", &audits_per_second,
+       "Maximum number of such comparisons per second. Each costs the server two small commands.",
+       1, 1000});
+
+  set.add({"limits.maximum-keys", &limits_keys,
+           "Maximum number of keys, or clients, that each rule with a limit remembers. Beyond it, "
+           "the one farthest from its limit is forgotten. Each takes 128 bytes, or 800 bytes with "
+           "sliding windows.",
+           64, 1'000'000});
+  set.add({"limits.maximum-waiting", &limits_waiting,
+           "Maximum number of clients that wait for their turn (limit.over: delay). Others are "
+           "refused.",
+           0, 1'000'000});
+  set.add({"limits.refusal-delay", &refusal_delay,
+           "Delay of refusals for a client that sends only refused commands. 0: no delay. The "
+           "delay begins with the 65th refusal in a row.",
+           0, ns(seconds(1))});
+  set.add(
+      {"limits.automatic-qps", &automatic_qps,
+       "Limits a key that reaches this many accesses per second to that rate at the server. 0: "
+       "off. The limit applies to keys whose rule has none, and ends when the key has cooled down.",
+       0, kRateMax});
+
+  set.add(std::make_unique<OptionListOf<RuleOptions>>(
+      OptionListRow{"rules", "rule",
+                    "Rules set thresholds, consistency levels and limits for some keys. What a "
+                    "rule does not set is as under detection and cache (docs/guides/rules.md).",
+                    "match=product:*,hot-qps=500,window=1s"},
+      rules));
+  set.add(std::make_unique<OptionListOf<WarmingOptions>>(
+      OptionListRow{
+          "warming", "warming",
+          "Keys that are hot at a time of day, whatever their rate (docs/guides/warming.md).",
+          "key=sale:42,from=19:55,until=20:30"},
+      warming));
+}
+
+}  // namespace heatsink::policy

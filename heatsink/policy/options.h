@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can be set for `heatsink proxy`; the rows are in options.cc.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "heatsink/base/option.h"
+#include "heatsink/base/units.h"
+#include "heatsink/policy/rule_options.h"
+#include "heatsink/policy/warm_options.h"
+
+namespace heatsink::policy {
+
+// Plain values with the defaults. describe() gives the rows, which point into this object.
+struct ProxyOptions {
+  // proxy.*
+  std::string listen = "127.0.0.1:6380";
+  std::string unix_mode = "600";
+  static constexpr std::int64_t kWorkersMax = 64;
+  std::int64_t workers = 0;  // 0: one per core, kWorkersMax at most
+  std::int64_t clients_max = 10'000;
+  std::int64_t connection_rate = 0;              // per second; 0: no limit
+  std::int64_t connection_rate_per_network = 0;  // the same
+  std::string tls_cert, tls_key, tls_ca;
+  std::string tls_client_auth = "off";
+  Nanos tls_handshake_timeout = std::chrono::seconds(10);
+  std::int64_t tls_handshakes_max = 1000;
+  Bytes client_output_max = mebibytes(64);
+  Bytes maximum_memory{0};  // 0: a share of what there is
+  Nanos slow_client_timeout = std::chrono::seconds(60);
+  std::int64_t pipeline_max = 1024;
+  Bytes stream_threshold = mebibytes(1);
+  std::int64_t private_connections_max = 10'000;
+  std::int64_t private_connections_idle = 16;
+
+  // upstream.*
+  std::string upstream = "redis://127.0.0.1:6379";
+  std::string upstream_password_file;
+  std::string upstream_tls_ca, upstream_tls_cert, upstream_tls_key, upstream_tls_server_name;
+  bool upstream_tls_verify = true;
+  Nanos connect_timeout = std::chrono::seconds(1);
+  Nanos response_timeout = std::chrono::seconds(10);
+  std::string on_down = "error";
+  Nanos backoff_min = Millis(50);
+  Nanos backoff_max = std::chrono::seconds(2);
+
+  // log.*
+  std::string log_level = "info";
+  std::string log_file;  // "": stderr
+  std::string log_format = "text";
+
+  // admin.*
+  std::string admin = "127.0.0.1:6390";
+  std::string admin_token;
+  std::string admin_token_file;
+  std::int64_t metrics_keys = 20;
+
+  // privacy.*
+  std::string redact_keys = "off";
+  std::string redact_secret_file;
+
+  // detection.*
+  bool detection_enabled = true;
+  Nanos window = std::chrono::seconds(10);
+  std::int64_t slots = 10;
+  std::string dimension = "requests";
+  double hot_qps = 3000;
+  double warm_qps = 500;
+  Bytes hot_bytes = mebibytes(50);  // per second
+  Bytes warm_bytes = mebibytes(10);
+  Share hot_share;
+  std::int64_t top_n = 1000;
+  std::int64_t confirm_windows = 1;
+  double demote_ratio = 0.8;
+  double write_hot_ratio = 10;
+  Nanos minimum_residence = std::chrono::seconds(10);
+  Nanos promotion_interval{0};
+  Nanos demotion_interval{0};
+  Share burst{0.25};
+  Bytes detection_memory = Bytes{2'500'000};
+  Nanos tick = Millis(100);
+
+  // cache.*
+  bool cache_enabled = true;
+  std::string level = "key";
+  std::int64_t maximum_size = 1000;
+  Bytes maximum_bytes = mebibytes(64);
+  Bytes maximum_value_bytes = kibibytes(256);
+  std::int64_t maximum_nil = 100;
+  std::int64_t maximum_tracked_keys = 100'000;
+  Share warm_share{0.5};
+  Nanos expire_after_write = std::chrono::seconds(10);
+  Nanos max_staleness = std::chrono::seconds(1);
+  std::int64_t maximum_waiters = 1024;
+  Nanos heartbeat_interval = Millis(100);
+  Nanos acl_staleness = std::chrono::seconds(1);
+  std::string heartbeat_key = "heatsink:heartbeat";
+
+  // refresh.*
+  bool refresh_enabled = true;
+  Nanos refresh_interval = Millis(50);
+  Share refresh_ahead{0.2};
+  std::int64_t refresh_failures_max = 3;
+
+  // audit.*
+  Share audit_rate{0.001};
+  std::int64_t audits_per_second = 10;
+
+  // limits.*
+  std::int64_t limits_keys = 4096;
+  std::int64_t limits_waiting = 10'000;
+  Nanos refusal_delay = Millis(10);  // 0: none
+  double automatic_qps = 0;          // 0: off
+
+  std::deque<RuleOptions> rules;
+  std::deque<WarmingOptions> warming;
+
+  void describe(OptionSet& set);
+};
+
+}  // namespace heatsink::policy

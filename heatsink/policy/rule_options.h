@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be set for some keys: an item of `rules:`, or the flag --rule.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "heatsink/base/option.h"
+#include "heatsink/base/units.h"
+
+namespace heatsink::policy {
+
+// What is not set is as detection.* (rules.h) and cache.* (levels.h) have it for all keys.
+struct RuleOptions {
+  std::string match;
+  std::optional<Nanos> window;
+  std::string dimension{kInherit};
+  std::optional<double> hot_qps, warm_qps;
+  std::optional<Bytes> hot_bytes, warm_bytes;
+  std::optional<Share> hot_share;
+  std::optional<std::int64_t> confirm_windows;
+  std::optional<double> demote_ratio, write_hot_ratio;
+  std::optional<Nanos> minimum_residence;
+  std::string level{kInherit};
+  std::optional<Nanos> max_staleness;
+  std::optional<Nanos> coalesce;
+  std::string refresh{kInherit};
+  std::optional<Nanos> stale_while_error;
+
+  // limit.*: how often (limit_terms.h)
+  std::string limit_rate;  // "": there is no limit
+  std::optional<std::int64_t> limit_burst;
+  std::string limit_algorithm = "token-bucket";
+  std::string limit_of = "upstream";
+  std::string limit_per = "key";
+  std::string limit_over = "reject";
+  std::optional<Nanos> limit_delay_max, limit_stale_max;
+
+  void describe(OptionSet& set);
+
+ private:
+  void describe_detection(OptionSet& set);
+  void describe_copies(OptionSet& set);
+  void describe_limit(OptionSet& set);
+};
+
+}  // namespace heatsink::policy

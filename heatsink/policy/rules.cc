@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/policy/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "heatsink/policy/levels.h"
+#include "heatsink/policy/limit_terms.h"
+
+namespace heatsink::policy {
+namespace {
+
+using detect::Dimension;
+using detect::Measure;
+
+Dimension dimension_of(const std::string& name) {
+  for (const Dimension dimension : {Dimension::kBytes, Dimension::kWrites, Dimension::kMisses})
+    if (name == detect::to_string(dimension)) return dimension;
+  return Dimension::kRequests;
+}
+
+double per_second(Bytes bytes) { return static_cast<double>(bytes.count); }
+
+// "3000", "0.5"
+std::string rate_text(double rate) {
+  std::array<char, 48> digits{};
+  char* const begin = digits.data();
+  return {begin, std::to_chars(begin, begin + digits.size(), rate, std::chars_format::fixed).ptr};
+}
+
+struct Thresholds {
+  double hot, warm;  // per second, in the dimension's unit
+};
+
+// A threshold for warm that nobody wrote never stands above that for hot.
+Thresholds thresholds_of(const ProxyOptions& options, const RuleOptions& rule,
+                         Dimension dimension) {
+  const bool bytes = dimension == Dimension::kBytes;
+  const double hot = bytes ? per_second(rule.hot_bytes.value_or(options.hot_bytes))
+                           : rule.hot_qps.value_or(options.hot_qps);
+  if (bytes && rule.warm_bytes) return {hot, per_second(*rule.warm_bytes)};
+  if (!bytes && rule.warm_qps) return {hot, *rule.warm_qps};
+  return {hot, std::min(hot, bytes ? per_second(options.warm_bytes) : options.warm_qps)};
+}
+
+std::string pair_text(const Measure& measure) {
+  return format_duration(measure.window) + " " + detect::to_string(measure.dimension);
+}
+
+// "" if there is nothing to say; also about each of the following.
+std::string match_fault(const RuleOptions& rule) {
+  if (rule.match.empty())
+    return "match is missing: write match: with a key, a prefix as in user:*, or a glob";
+  if (rule.match.size() > detect::kKeyBytesMax)
+    return "match is longer than " + std::to_string(detect::kKeyBytesMax) +
+           " bytes, the longest key name that is kept: shorten it";
+  return "";
+}
+
+std::string unit_fault(const RuleOptions& rule, Dimension dimension) {
+  const std::string is = std::string(", but this rule counts ") + detect::to_string(dimension);
+  if (dimension == Dimension::kBytes) {
+    if (rule.hot_qps)
+      return "hot-qps is not for bytes" + is + ": write hot-bytes, as in hot-bytes: 50mb";
+    if (rule.warm_qps)
+      return "warm-qps is not for bytes" + is + ": write warm-bytes, as in warm-bytes: 5mb";
+  } else {
+    if (rule.hot_bytes)
+      return "hot-bytes is for bytes" + is + ": write hot-qps, or dimension: bytes";
+    if (rule.warm_bytes)
+      return "warm-bytes is for bytes" + is + ": write warm-qps, or dimension: bytes";
+  }
+  return "";
+}
+
+std::string threshold_fault(const ProxyOptions& options, const RuleOptions& rule,
+                            Dimension dimension) {
+  const auto [hot, warm] = thresholds_of(options, rule, dimension);
+  if (warm <= hot) return "";
+  const std::string unit = dimension == Dimension::kBytes ? "bytes" : "qps";
+  return "warm-" + unit + " is above hot-" + unit + ": lower the first or raise the second";
+}
+
+std::string tick_fault(const ProxyOptions& options, Nanos window) {
+  if (options.tick <= window) return "";
+  return "window " + format_duration(window) + " is shorter than detection.tick (" +
+         format_duration(options.tick) + "): lengthen the window, or shorten the tick";
+}
+
+// Counts `measure` as used.
+std::string measure_fault(std::vector<Measure>& used, const Measure& measure) {
+  if (std::find(used.begin(), used.end(), measure) != used.end()) return "";
+  if (used.size() < detect::kMeasuresMax) {
+    used.push_back(measure);
+    return "";
+  }
+  std::string known;
+  for (const Measure& other : used) known += (known.empty() ? "" : ", ") + pair_text(other);
+  return pair_text(measure) + " is one pair more than the " + std::to_string(detect::kMeasuresMax) +
+         " pairs of window and dimension that rules may have: use one of " + known;
+}
+
+detect::Rule rule_of(const ProxyOptions& options, const RuleOptions& rule) {
+  detect::Rule out;
+  out.match = rule.match.empty() ? "*" : rule.match;
+  out.measure = measure_of(options, rule);
+  const auto [hot, warm] = thresholds_of(options, rule, out.measure.dimension);
+  out.hot = hot;
+  out.warm = warm;
+  out.hot_share = rule.hot_share.value_or(options.hot_share).part;
+  out.confirm_windows =
+      static_cast<std::uint32_t>(rule.confirm_windows.value_or(options.confirm_windows));
+  out.demote_ratio = rule.demote_ratio.value_or(options.demote_ratio);
+  out.minimum_residence = rule.minimum_residence.value_or(options.minimum_residence);
+  out.write_hot_ratio = rule.write_hot_ratio.value_or(options.write_hot_ratio);
+  return out;
+}
+
+}  // namespace
+
+Measure measure_of(const ProxyOptions& options) {
+  return {options.window, dimension_of(options.dimension)};
+}
+
+Measure measure_of(const ProxyOptions& options, const RuleOptions& rule) {
+  const bool inherits = rule.dimension == kInherit;
+  return {rule.window.value_or(options.window),
+          dimension_of(inherits ? options.dimension : rule.dimension)};
+}
+
+std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
+  std::vector<RuleFault> faults;
+  std::vector<Measure> used{measure_of(options)};
+  for (std::size_t i = 0; i < options.rules.size(); ++i) {
+    const RuleOptions& rule = options.rules[i];
+    const Measure measure = measure_of(options, rule);
+    for (std::string fault :
+         {match_fault(rule), unit_fault(rule, measure.dimension),
+          threshold_fault(options, rule, measure.dimension), tick_fault(options, measure.window),
+          measure_fault(used, measure), staleness_fault(options, rule), outage_fault(options, rule),
+          limit_fault(options, rule)}) {
+      if (!fault.empty()) faults.push_back({i, std::move(fault)});
+    }
+  }
+  return faults;
+}
+
+Result<detect::RuleSet> rule_set(const ProxyOptions& options, const ShownName& shown) {
+  std::vector<detect::Rule> rules;
+  for (const RuleOptions& rule : options.rules) {
+    rules.push_back(rule_of(options, rule));
+    const detect::KeyPattern pattern(rule.match);
+    if (shown && pattern.kind() == detect::KeyPattern::Kind::kExact)
+      rules.back().name = shown(pattern.head());
+  }
+  return detect::RuleSet::make(rule_of(options, RuleOptions{}), std::move(rules));
+}
+
+detect::SelectorOptions selector_options(const ProxyOptions& options,
+                                         const detect::RuleSet& rules) {
+  detect::SelectorOptions selector;
+  selector.rules = rules;
+  selector.top_n = static_cast<std::uint32_t>(options.top_n);
+  selector.promotion_interval = options.promotion_interval;
+  selector.demotion_interval = options.demotion_interval;
+  selector.burst = options.burst.part;
+  return selector;
+}
+
+namespace {
+
+struct ShardMeasure {
+  Measure measure;
+  detect::RuleSet::ShardCounts counts;
+};
+
+std::vector<ShardMeasure> shard_measures(const ProxyOptions& options,
+                                         const detect::RuleSet& rules) {
+  const auto workers = static_cast<std::size_t>(std::max<std::int64_t>(options.workers, 1));
+  std::vector<ShardMeasure> out;
+  for (const Measure& measure : rules.measures())
+    out.push_back({measure, rules.shard_counts(out.size(), options.burst.part, workers)});
+  return out;
+}
+
+}  // namespace
+
+std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
+                                                    const detect::RuleSet& rules) {
+  std::vector<detect::MeasureOptions> out;
+  for (const auto& [measure, counts] : shard_measures(options, rules))
+    out.push_back({.measure = measure,
+                   .urgent_count = counts.urgent_count,
+                   .worth_tracking = counts.worth_tracking});
+  return out;
+}
+
+std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detect::RuleSet& rules) {
+  std::vector<std::uint64_t> floors;
+  for (const auto& [measure, counts] : shard_measures(options, rules))
+    floors.push_back(counts.floor);
+  return floors;
+}
+
+namespace {
+
+// "3000/s (detection.hot-qps) or the threshold of its rule (2 rules)"
+std::string threshold_words(const ProxyOptions& options) {
+  const bool bytes = measure_of(options).dimension == Dimension::kBytes;
+  std::string out = bytes ? format_bytes(options.hot_bytes) + "/s (detection.hot-bytes)"
+                          : rate_text(options.hot_qps) + "/s (detection.hot-qps)";
+  if (options.hot_share.part > 0)
+    out += " or " + format_share(options.hot_share) + " of the traffic (detection.hot-share)";
+  const std::size_t rules = options.rules.size();
+  if (rules > 0)
+    out += " or the threshold of its rule (" + std::to_string(rules) +
+           (rules == 1 ? " rule)" : " rules)");
+  return out;
+}
+
+}  // namespace
+
+std::string quiet_sentence(const ProxyOptions& options) {
+  return "no key reaches " + threshold_words(options);
+}
+
+std::string hot_definition(const ProxyOptions& options) {
+  return "at least " + threshold_words(options);
+}
+
+}  // namespace heatsink::policy

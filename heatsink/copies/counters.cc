@@ -37,7 +37,7 @@ constexpr MetricRow kPutBacks{
     "outcome"};
 constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
-    "Commands sent to the server, by the kind of connection: shared or private.", "lane"};
+    "Commands sent to the server, by the kind of connection: shared or private.", "connection"};
 
 constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKind::kCounter,
                                      "HEATSINK BARRIER commands, by outcome: passed or timeout.",
@@ -84,8 +84,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
                                      "Refusals delayed by limits.refusal-delay, for clients that "
                                      "send only refused commands.")},
-      {Count::kForwardedShared, kForwards, "lane", "shared"},
-      {Count::kForwardedPrivate, kForwards, "lane", "private"},
+      {Count::kForwardedShared, kForwards, "connection", "shared"},
+      {Count::kForwardedPrivate, kForwards, "connection", "private"},
       {Count::kReissued, counter("heatsink_reissued_total",
                                  "Reads sent again on a private connection: the reply was too big "
                                  "for a shared one, or the client read too slowly.")},

@@ -240,7 +240,7 @@ void Keeper::server_is_back() {
   loop_.post([this] { link_.retry(); });
 }
 
-void Keeper::lane_renewed(TimePoint lost_at) {
+void Keeper::connection_renewed(TimePoint lost_at) {
   loop_.post([this, lost_at] {
     link_.renew(lost_at);
     reader_link_.renew(lost_at);

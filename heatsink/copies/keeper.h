@@ -54,9 +54,9 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   void check_access(std::size_t worker, std::uint64_t session) override;
   void audit(AuditedHit hit) override;
   void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
-  // A lane that broke then is there again. Behind the address there may be another server by now,
-  // and copies must come from the one that is written to.
-  void lane_renewed(TimePoint lost_at);
+  // A shared connection that broke then is there again. Behind the address there may be another
+  // server by now, and copies must come from the one that is written to.
+  void connection_renewed(TimePoint lost_at);
   // One for each of NodeState::rules.measures(), in their order.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   // The present picture; empty with `coherence` saying so if the keeper does not answer within a

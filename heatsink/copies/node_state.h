@@ -104,7 +104,8 @@ struct NodeState {
 
   // How often the server has let somebody in. A refusal for want of it is good only while this has
   // not grown since the attempt that failed: a client that was served here is then never refused
-  // there, on another lane or another worker, for the rest of a pause begun without that news.
+  // there, on another connection or another worker, for the rest of a pause begun without that
+  // news.
   std::atomic<std::uint64_t> contacts{0};
 
   // Where the server is; looked up again by the keeper when the connection is lost.

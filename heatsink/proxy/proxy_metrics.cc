@@ -55,9 +55,10 @@ constexpr MetricRow kClientLatency{
     "SUBSCRIBE, MONITOR) are not included."};
 constexpr MetricRow kUpstreamLatency{
     "heatsink_upstream_latency_seconds", MetricKind::kHistogram,
-    "Time from sending a command to the server until its whole reply has arrived. lane is the kind "
+    "Time from sending a command to the server until its whole reply has arrived. connection is "
+    "the kind "
     "of connection: shared or private. Commands that wait (BLPOP) use private connections.",
-    "lane"};
+    "connection"};
 constexpr MetricRow kFillLatency{"heatsink_fill_latency_seconds", MetricKind::kHistogram,
                                  "Time from asking the server for a local copy until its answer."};
 
@@ -76,9 +77,9 @@ void append_latencies(MetricSamples& samples, const copies::Keeper& keeper,
                       std::span<const Worker* const> workers) {
   samples.push_back(latency_of(kClientLatency, workers, &Latencies::client));
   samples.push_back(
-      latency_of(kUpstreamLatency, workers, &Latencies::shared, {{"lane", "shared"}}));
+      latency_of(kUpstreamLatency, workers, &Latencies::shared, {{"connection", "shared"}}));
   samples.push_back(
-      latency_of(kUpstreamLatency, workers, &Latencies::exclusive, {{"lane", "private"}}));
+      latency_of(kUpstreamLatency, workers, &Latencies::exclusive, {{"connection", "private"}}));
   samples.push_back(keeper.fill_latency().sample(kFillLatency));
 }
 

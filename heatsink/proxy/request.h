@@ -96,7 +96,7 @@ struct Request {
   // Of one that could not go on at once.
   struct Waited {
     // Why it has no connection: its own one failed meanwhile, or the server refused its database.
-    std::string lane_error, db_error;
+    std::string connection_error, db_error;
     std::string refusal;  // the answer to it for the lack of one
     const Relief* held_by = nullptr;
     // A read: since when it waits for a copy, and what has come.

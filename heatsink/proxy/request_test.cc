@@ -92,10 +92,10 @@ TEST(Request, RemembersNothingUntilItHasToWait) {
   Request request(parser.args(), buffer);
   EXPECT_FALSE(request.has_waited());
   EXPECT_EQ(request.kept_bytes(), 0u);
-  request.waited().lane_error = "why";
+  request.waited().connection_error = "why";
   EXPECT_TRUE(request.has_waited());
   request.keep();
-  EXPECT_EQ(request.waited().lane_error, "why");
+  EXPECT_EQ(request.waited().connection_error, "why");
   EXPECT_EQ(texts_of(request), (Texts{"GET", "k"}));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the proxy does with each command: the lane it travels on, or the state that it changes.
+// What the proxy does with each command: the connection it travels on, or the state that it
+// changes.
 #pragma once
 
 #include <cstdint>

@@ -49,9 +49,9 @@ namespace heatsink::proxy {
 // its client as a ClientTransport, its worker as SessionParts and a SessionHost, and the servers as
 // Upstreams: tests play them (tests/simulation/session_fixture.h).
 //
-// It uses one lane at a time (docs/design/architecture.md): while commands are in flight on one, a
-// command for the other waits (Awaited::kDrain), so that effects keep the client's order. Replies
-// keep it by ReplyQueue, those of the proxy's own too.
+// It uses one connection at a time (docs/design/architecture.md): while commands are in flight on
+// one, a command for the other waits (Awaited::kDrain), so that effects keep the client's order.
+// Replies keep it by ReplyQueue, those of the proxy's own too.
 class Session final : public ClientTransport::Listener,
                       public Requester,
                       private ReliefClient,
@@ -84,7 +84,7 @@ class Session final : public ClientTransport::Listener,
     return sizeof(*this) + buffer_bytes() + connection;
   }
 
-  // Requester (session_replies.cc, session_waiting.cc, session_lanes.cc).
+  // Requester (session_replies.cc, session_waiting.cc, session_connections.cc).
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
@@ -113,7 +113,7 @@ class Session final : public ClientTransport::Listener,
 
   std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
-  // Called by the worker (session_lanes.cc).
+  // Called by the worker (session_connections.cc).
   void server_left();     // its connections are lost, and it cannot be reached
   void shared_settled();  // the shared connection it waited for is ready, or known to be down
   void release_hold();
@@ -192,9 +192,9 @@ class Session final : public ClientTransport::Listener,
   Step carry_out(Request& request);
   Step run(Request& request);
   Step dispatch_raw(Request& request);
-  Step forward(Request& request, bool own_lane, PendingKind kind = PendingKind::kForward,
+  Step forward(Request& request, bool own_connection, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
-  Step send_on(Upstream& lane, Request& request, PendingKind kind, std::uint32_t number);
+  Step send_on(Upstream& connection, Request& request, PendingKind kind, std::uint32_t number);
   Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
   void note_keys(const Request& request, Pending& pending);
   void expect_reply(Request& request);
@@ -223,8 +223,8 @@ class Session final : public ClientTransport::Listener,
 
   // session_waiting.cc
   Step forward_waiting(Request& request);
-  Step send_waiting(Upstream& lane, Request& request);
-  void send_mark(Upstream& lane);
+  Step send_waiting(Upstream& connection, Request& request);
+  void send_mark(Upstream& connection);
   void mark_answered(std::string_view hello);
   void unblock_answered(std::string_view reply);
   void act_on_wait(Wait::Next next);
@@ -237,7 +237,7 @@ class Session final : public ClientTransport::Listener,
   void put_back_answered(bool ok, std::string_view error);
   void not_put_back(std::string_view why);
 
-  // ReliefClient (session_reliefs.cc, session_lanes.cc, session_replies.cc)
+  // ReliefClient (session_reliefs.cc, session_connections.cc, session_replies.cc)
   void serve(std::string_view wire) override;
   void hold(Request& request, const Relief& by) override;
   Request* held_by(const Relief& relief) override;
@@ -252,19 +252,19 @@ class Session final : public ClientTransport::Listener,
 
   bool waits() const;  // session_reliefs.cc
 
-  // session_lanes.cc
-  Upstream* lane_for(Request& request, bool own_lane, Step& step);
-  Upstream* private_lane(Request& request, Step& step);
+  // session_connections.cc
+  Upstream* connection_for(Request& request, bool own_connection, Step& step);
+  Upstream* private_connection(Request& request, Step& step);
   Upstream* private_in_any_db(Request& request, Step& step, bool urgent = false);
-  Upstream* shared_lane(Request& request, Step& step);
-  Upstream* in_right_db(Upstream& lane, Request& request, Step& step);
-  bool right_db(Upstream& lane);
+  Upstream* shared_connection(Request& request, Step& step);
+  Upstream* in_right_db(Upstream& connection, Request& request, Step& step);
+  bool right_db(Upstream& connection);
   void pin();
   enum class Introduction : std::uint8_t { kDropped, kAwaited };  // its reply
   void introduce(Introduction how = Introduction::kDropped);
   void introduce_if_owed();
-  Step no_lane(Request& request, Step step);
-  Upstream* without_lane(Request& request, std::string&& reason, Step& step);
+  Step no_connection(Request& request, Step step);
+  Upstream* without_connection(Request& request, std::string&& reason, Step& step);
   bool acquire(const Destination& to, std::string& error, bool urgent = false);
   void acquire_for(Again& again);
   void give_back(bool clean);
@@ -278,8 +278,8 @@ class Session final : public ClientTransport::Listener,
 
   // session_oversized.cc
   Step begin_oversized(Request& request);
-  Upstream* lane_for_oversized(Request& request, const OversizedRequest::Beginning& beginning,
-                               Step& step);
+  Upstream* connection_for_oversized(Request& request, const OversizedRequest::Beginning& beginning,
+                                     Step& step);
   std::size_t stream_on(std::string_view bytes);
 
   // session_commands.cc
@@ -292,7 +292,7 @@ class Session final : public ClientTransport::Listener,
                     std::optional<std::string_view> name);
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
-  Upstream* strangers_lane(Request& request, Step& step);
+  Upstream* strangers_connection(Request& request, Step& step);
   User fresh_user() const;  // who a client is that has said nothing yet
   Step run_client(Request& request);
   bool note_library(const Request& request);

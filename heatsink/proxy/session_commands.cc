@@ -38,14 +38,14 @@ Session::Step Session::run_select(Request& request) {
     return forward(request, false);
   if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = lane_for(request, user_ == User::kOther, step);
-  if (lane == nullptr) return no_lane(request, step);
-  if (lane != private_.get() && lane->knows_db(db)) {
+  Upstream* connection = connection_for(request, user_ == User::kOther, step);
+  if (connection == nullptr) return no_connection(request, step);
+  if (connection != private_.get() && connection->knows_db(db)) {
     db_ = db;
     return reply("+OK\r\n");
   }
-  lane->set_db(lane == private_.get() ? db : Upstream::kUnknownDb);
-  send_on(*lane, request, PendingKind::kSelectDb, db);
+  connection->set_db(connection == private_.get() ? db : Upstream::kUnknownDb);
+  send_on(*connection, request, PendingKind::kSelectDb, db);
   stall(Awaited::kDrain);  // what comes next belongs to the database that the answer decides
   return Step::kDone;
 }
@@ -62,10 +62,11 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
                                     std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = can_log_in() ? private_lane(request, step) : strangers_lane(request, step);
-  if (lane == nullptr) return no_lane(request, step);
+  Upstream* connection =
+      can_log_in() ? private_connection(request, step) : strangers_connection(request, step);
+  if (connection == nullptr) return no_connection(request, step);
   const bool stays_own = user.empty() || user == parts_.shared.credentials.acl_user();
-  const bool is_anonymous = !introduced_ && lane->login() == Upstream::Login::kOwn;
+  const bool is_anonymous = !introduced_ && connection->login() == Upstream::Login::kOwn;
   if (user_ == User::kShared && !stays_own && is_anonymous) {
     // The new user may not be allowed to. Awaited, since some servers (Redis 8.0.2, Valkey 8.1.1)
     // forget to answer a wrong password that is not alone.
@@ -74,7 +75,7 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
   }
   auth_user_ = user;
   auth_name_ = name;
-  send_on(*lane, request, PendingKind::kAuth, protocol);
+  send_on(*connection, request, PendingKind::kAuth, protocol);
   stall(Awaited::kDrain);
   return Step::kDone;
 }
@@ -86,13 +87,13 @@ bool Session::can_log_in() const {
                                     shared.upstream_open.load(std::memory_order_relaxed));
 }
 
-Upstream* Session::strangers_lane(Request& request, Step& step) {
+Upstream* Session::strangers_connection(Request& request, Step& step) {
   if (private_ && !has_state() && private_->login() == Upstream::Login::kOwn) give_back(true);
   const User before = user_;
   if (!private_) user_ = User::kNobody;  // the login that acquire() asks for
-  Upstream* lane = private_in_any_db(request, step);
+  Upstream* connection = private_in_any_db(request, step);
   user_ = before;
-  return lane;
+  return connection;
 }
 
 // HELLO [protocol [AUTH user password] [SETNAME name]]. Without AUTH the proxy knows the answer;
@@ -127,21 +128,21 @@ Session::Step Session::run_hello(Request& request) {
 Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  const Upstreams::Shared lane = parts_.upstreams.shared(protocol, Destination::any());
-  if (lane.connection == nullptr && lane.down == nullptr) {
+  const Upstreams::Shared shared = parts_.upstreams.shared(protocol, Destination::any());
+  if (shared.connection == nullptr && shared.down == nullptr) {
     parts_.upstreams.await_shared(protocol, Destination::any(), *this);
     return stall(Awaited::kShared);
   }
-  if (lane.connection == nullptr) {
+  if (shared.connection == nullptr) {
     parts_.count(copies::Count::kUpstreamErrors);
-    return reply_error(unreachable(*lane.down));
+    return reply_error(unreachable(*shared.down));
   }
-  if (lane.connection->hello_reply().empty())
+  if (shared.connection->hello_reply().empty())
     return forward(request, true);  // a server that knows no HELLO
   if (private_ && private_->protocol() != protocol) give_back(true);
   protocol_ = protocol;
   if (name) name_ = *name;
-  return reply(with_id(lane.connection->hello_reply(), id_));
+  return reply(with_id(shared.connection->hello_reply(), id_));
 }
 
 Session::Step Session::run_client(Request& request) {
@@ -205,8 +206,8 @@ Session::Step Session::run_subscribe(Request& request) {
   const bool adds = request.command->name.find("unsub") == std::string::npos;
   if (!adds && subscribes_in_flight()) return stall(Awaited::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = private_lane(request, step);
-  if (lane == nullptr) return no_lane(request, step);
+  Upstream* connection = private_connection(request, step);
+  if (connection == nullptr) return no_connection(request, step);
   pin();
   std::size_t confirmations = request.args().size() - 1;
   std::vector<std::string> added;
@@ -223,7 +224,7 @@ Session::Step Session::run_subscribe(Request& request) {
   }
   const bool hears_after = !channels_.empty() || !patterns_.empty() || !shard_channels_.empty();
   subscribing_.push_back({&set, std::move(added), hears_after});
-  return send_on(*lane, request, PendingKind::kSubscribe,
+  return send_on(*connection, request, PendingKind::kSubscribe,
                  static_cast<std::uint32_t>(confirmations));
 }
 
@@ -232,15 +233,15 @@ Session::Step Session::run_subscribe(Request& request) {
 Session::Step Session::run_raw(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
-  Upstream* lane = private_lane(request, step);
-  if (lane == nullptr) return no_lane(request, step);
+  Upstream* connection = private_connection(request, step);
+  if (connection == nullptr) return no_connection(request, step);
   pin();
   if (request.command->name == "monitor") {
-    send_on(*lane, request, PendingKind::kMonitor, 0);
+    send_on(*connection, request, PendingKind::kMonitor, 0);
     stall(Awaited::kDrain);
     return Step::kDone;
   }
-  lane->relay_raw(request.raw);
+  connection->relay_raw(request.raw);
   mode_ = Mode::kRaw;
   return Step::kDone;
 }
@@ -249,9 +250,9 @@ Session::Step Session::run_raw(Request& request) {
 // Without one it would not wait for what this client wrote on another connection.
 Session::Step Session::run_wait(Request& request) {
   Step step = Step::kDone;
-  Upstream* lane = private_lane(request, step);
-  if (lane == nullptr) return no_lane(request, step);
-  return send_waiting(*lane, request);
+  Upstream* connection = private_connection(request, step);
+  if (connection == nullptr) return no_connection(request, step);
+  return send_waiting(*connection, request);
 }
 
 Session::Step Session::run_reset() {

@@ -25,17 +25,17 @@ Session::Step Session::run_script_debug(Request& request) {
         "YES, or connect directly to the server");
   }
   Step step = Step::kDone;
-  Upstream* lane = private_lane(request, step);
-  if (lane == nullptr) {
+  Upstream* connection = private_connection(request, step);
+  if (connection == nullptr) {
     if (step == Step::kDone && wanted) debugger_ = Debugger::kRefused;
-    return no_lane(request, step);
+    return no_connection(request, step);
   }
   pin();
-  if (!lane->owes_nothing()) {  // the server refuses it while there are replies to be sent
-    send_mark(*lane);
+  if (!connection->owes_nothing()) {  // the server refuses it while there are replies to be sent
+    send_mark(*connection);
     return stall(Awaited::kDrain);
   }
-  send_on(*lane, request, PendingKind::kDebug, wanted ? 1 : 0);
+  send_on(*connection, request, PendingKind::kDebug, wanted ? 1 : 0);
   stall(Awaited::kAnswer);
   return Step::kDone;
 }
@@ -56,10 +56,10 @@ Session::Step Session::run_in_debugger(Request& request) {
         "to run it without the debugger");
   }
   Step step = Step::kDone;
-  Upstream* lane = private_lane(request, step);
-  if (lane == nullptr) return no_lane(request, step);
+  Upstream* connection = private_connection(request, step);
+  if (connection == nullptr) return no_connection(request, step);
   parts_.count(copies::Count::kCommands);
-  lane->relay_raw(request.raw);
+  connection->relay_raw(request.raw);
   mode_ = Mode::kRaw;
   debugger_ = Debugger::kBegins;
   return Step::kDone;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of one request: a relief answers it, it is sent on a lane, or it is handled here.
+// What becomes of one request: a relief answers it, it is sent on a connection, or it is handled
+// here.
 #include <algorithm>
 #include <utility>
 
@@ -69,9 +70,9 @@ Session::Step Session::run(Request& request) {
     }
     case Route::kNoDb: {
       Step step = Step::kDone;
-      Upstream* lane = private_in_any_db(request, step, true);
-      return lane == nullptr ? no_lane(request, step)
-                             : send_on(*lane, request, PendingKind::kForward, 0);
+      Upstream* connection = private_in_any_db(request, step, true);
+      return connection == nullptr ? no_connection(request, step)
+                                   : send_on(*connection, request, PendingKind::kForward, 0);
     }
     case Route::kPrivate:
     case Route::kPinned:
@@ -130,19 +131,19 @@ Session::Step Session::dispatch_raw(Request& request) {
   return Step::kDone;
 }
 
-Session::Step Session::forward(Request& request, bool own_lane, PendingKind kind,
+Session::Step Session::forward(Request& request, bool own_connection, PendingKind kind,
                                std::uint32_t number) {
   const Outcome outcome = reliefs_.departs(request);
   if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
-  if (!own_lane) expect_reply(request);
-  const bool own = own_lane || user_ == User::kOther || is_too_long_to_share(request);
-  Upstream* lane = lane_for(request, own, step);
-  if (lane == nullptr) return no_lane(request, step);
-  return send_on(*lane, request, kind, number);
+  if (!own_connection) expect_reply(request);
+  const bool own = own_connection || user_ == User::kOther || is_too_long_to_share(request);
+  Upstream* connection = connection_for(request, own, step);
+  if (connection == nullptr) return no_connection(request, step);
+  return send_on(*connection, request, kind, number);
 }
 
-Session::Step Session::send_on(Upstream& lane, Request& request, PendingKind kind,
+Session::Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
                                std::uint32_t number) {
   if (request.route == Route::kPinned) pin();
   if (request.facts->asks_tracking) server_knows_best_ = true;
@@ -158,9 +159,9 @@ Session::Step Session::send_on(Upstream& lane, Request& request, PendingKind kin
   // On a private connection a client waits for itself alone, but what it asks for at once is work
   // and memory of the server's.
   const ExpectedReply expected = request.expected;
-  pending.expected = &lane == private_.get() ? expected.known : expected.counted;
+  pending.expected = &connection == private_.get() ? expected.known : expected.counted;
   owed_ += pending.expected;
-  lane.send(request.raw, std::move(pending));
+  connection.send(request.raw, std::move(pending));
   return Step::kDone;
 }
 

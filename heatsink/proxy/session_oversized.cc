@@ -14,20 +14,21 @@ Session::Step Session::begin_oversized(Request& request) {
   const OversizedRequest::Beginning beginning =
       OversizedRequest::judge(request.command, request.route, request.args().size());
   Step step = Step::kDone;
-  Upstream* const lane = lane_for_oversized(request, beginning, step);
+  Upstream* const connection = connection_for_oversized(request, beginning, step);
   if (step == Step::kStall) return step;
-  reliefs_.ended(lane != nullptr);
-  oversized_.begin(lane != nullptr ? OversizedRequest::Fate::kSent
-                                   : OversizedRequest::Fate::kDropped);
-  if (lane == nullptr) return step;
+  reliefs_.ended(connection != nullptr);
+  oversized_.begin(connection != nullptr ? OversizedRequest::Fate::kSent
+                                         : OversizedRequest::Fate::kDropped);
+  if (connection == nullptr) return step;
   if (input_ended_) host_.call_later(*this, kLastWords, &Session::end_stream);  // no rest comes
   if (!beginning.keys_known) request.command = nullptr;
-  return send_on(*lane, request, PendingKind::kForward, 0);
+  return send_on(*connection, request, PendingKind::kForward, 0);
 }
 
 // Null: look at `step`: the request waits, or has been refused.
-Upstream* Session::lane_for_oversized(Request& request,
-                                      const OversizedRequest::Beginning& beginning, Step& step) {
+Upstream* Session::connection_for_oversized(Request& request,
+                                            const OversizedRequest::Beginning& beginning,
+                                            Step& step) {
   const bool is_debugged = request.route == Route::kEval && debugger_ != Debugger::kOff;
   if (!beginning.may_be_sent || is_debugged || mode_ == Mode::kRaw) {
     step = reply_error(
@@ -44,9 +45,9 @@ Upstream* Session::lane_for_oversized(Request& request,
       return nullptr;
     }
   }
-  Upstream* const lane = private_lane(request, step);
-  if (lane == nullptr) step = no_lane(request, step);
-  return lane;
+  Upstream* const connection = private_connection(request, step);
+  if (connection == nullptr) step = no_connection(request, step);
+  return connection;
 }
 
 std::size_t Session::stream_on(std::string_view bytes) {

@@ -8,7 +8,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// Bytes of one big reply waiting for the client before its private lane is paused.
+// Bytes of one big reply waiting for the client before its private connection is paused.
 constexpr std::size_t kPauseAt = 1024 * 1024;
 
 // The client does not know that it was sent.

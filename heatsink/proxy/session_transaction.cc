@@ -21,10 +21,10 @@ Session::Step Session::run_multi(Request& request) {
         "with WATCH");
   }
   Step step = Step::kDone;
-  Upstream* lane = private_lane(request, step);
+  Upstream* connection = private_connection(request, step);
   if (step == Step::kStall) return step;
-  if (lane == nullptr) return begin_failed_transaction(std::move(request.waited().refusal));
-  send_on(*lane, request, PendingKind::kMulti, 0);
+  if (connection == nullptr) return begin_failed_transaction(std::move(request.waited().refusal));
+  send_on(*connection, request, PendingKind::kMulti, 0);
   in_multi_ = true;
   stall(Awaited::kAnswer);
   return Step::kDone;

@@ -18,32 +18,32 @@ Session::Step Session::forward_waiting(Request& request) {
   const Outcome outcome = reliefs_.departs(request);
   if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
-  Upstream* lane = private_lane(request, step);
-  return lane == nullptr ? no_lane(request, step) : send_waiting(*lane, request);
+  Upstream* connection = private_connection(request, step);
+  return connection == nullptr ? no_connection(request, step) : send_waiting(*connection, request);
 }
 
 // Nothing is sent behind it: once its wait was ended for a client that has left, the server would
 // carry it out.
-Session::Step Session::send_waiting(Upstream& lane, Request& request) {
+Session::Step Session::send_waiting(Upstream& connection, Request& request) {
   // The server refuses it at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
-    return send_on(lane, request, PendingKind::kForward, 0);
+    return send_on(connection, request, PendingKind::kForward, 0);
   const bool ended = input_ended_ || client_.peer_has_ended();
   wait_ = std::make_unique<Wait>(Taking(request.args()), ended, parts_.loop.clock());
-  send_mark(lane);
-  send_on(lane, request, PendingKind::kWaiting, 0);
+  send_mark(connection);
+  send_on(connection, request, PendingKind::kWaiting, 0);
   stall(Awaited::kAnswer);
   return Step::kDone;
 }
 
 // Its reply comes when the server has answered all that was sent before. It also gives the client's
 // name: libraries count the clients that wait (workers of a queue) by their names in CLIENT LIST.
-void Session::send_mark(Upstream& lane) {
+void Session::send_mark(Upstream& connection) {
   ByteBuffer hello;
   if (name_.empty() || introduced_) {
     resp::append_request(hello, {"HELLO"});
   } else {
-    redis::append_hello(hello, lane.protocol(), {}, name_);
+    redis::append_hello(hello, connection.protocol(), {}, name_);
     lent_name_ = true;
   }
   Pending mark;
@@ -51,7 +51,7 @@ void Session::send_mark(Upstream& lane) {
   mark.kind = PendingKind::kMark;
   mark.tells = false;
   ++traffic_.sent;
-  lane.send(hello.view(), std::move(mark));
+  connection.send(hello.view(), std::move(mark));
 }
 
 // If the client has left already, this turn's end knows whether the reply has come, too.
@@ -88,8 +88,8 @@ void Session::act_on_wait(Wait::Next next) {
 
 // False: there is no other connection.
 bool Session::unblock() {
-  Upstream* const lane = private_ ? parts_.upstreams.shared_beside(*private_) : nullptr;
-  if (lane == nullptr) return false;
+  Upstream* const connection = private_ ? parts_.upstreams.shared_beside(*private_) : nullptr;
+  if (connection == nullptr) return false;
   parts_.count(copies::Count::kWaitsEnded);
   ByteBuffer request;
   const std::string id = std::to_string(wait_->connection());
@@ -99,7 +99,7 @@ bool Session::unblock() {
   pending.kind = PendingKind::kUnblock;
   pending.tells = false;
   ++traffic_.sent;
-  lane->send(request.view(), std::move(pending));
+  connection->send(request.view(), std::move(pending));
   return true;
 }
 

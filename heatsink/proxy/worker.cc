@@ -114,7 +114,7 @@ void Worker::shared_settled(std::uint64_t session_id) {
 
 void Worker::server_is_back() { keeper_.server_is_back(); }
 
-void Worker::shared_renewed(TimePoint lost_at) { keeper_.lane_renewed(lost_at); }
+void Worker::shared_renewed(TimePoint lost_at) { keeper_.connection_renewed(lost_at); }
 
 void Worker::server_left() {
   server_left_at_ = loop_.now();

@@ -107,7 +107,7 @@ class Collections(ProxyTest):
         return client
 
     def on_private(self):
-        return self.proxy.by_label("heatsink_forwarded_total", "lane")["private"]
+        return self.proxy.by_label("heatsink_forwarded_total", "connection")["private"]
 
 
 class Beside(ProxyTest):

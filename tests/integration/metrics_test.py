@@ -96,14 +96,14 @@ class Metrics(ProxyTest):
     def test_latencies_are_of_what_was_asked(self):
         client = self.to_proxy()
         before = self.proxy.metric("heatsink_client_latency_seconds_count")
-        sent = self.proxy.by_label("heatsink_upstream_latency_seconds_count", "lane")
+        sent = self.proxy.by_label("heatsink_upstream_latency_seconds_count", "connection")
         for _ in range(10):
             client.ask("INCR", "n")
         client.ask("EVAL", "return 1", "0")
         # The client has its reply before the proxy has counted it.
         until(lambda: self.proxy.metric("heatsink_client_latency_seconds_count") == before + 11,
               what="11 latencies")  # fmt: skip
-        after = self.proxy.by_label("heatsink_upstream_latency_seconds_count", "lane")
+        after = self.proxy.by_label("heatsink_upstream_latency_seconds_count", "connection")
         self.assertEqual(after["shared"], sent["shared"] + 10)
         self.assertEqual(after["private"], sent["private"] + 1)
         self.assertGreater(self.proxy.metric("heatsink_fill_latency_seconds_count"), 0)

@@ -197,7 +197,7 @@ class Outage(ProxyTest):
 class Reached(ProxyTest):
     """Once a client is served, no other one is told that the server cannot be reached.
 
-    The pauses between attempts are long, so that a worker or lane that only waits for its own next
+    The pauses between attempts are long, so that a worker or connection that only waits for its own next
     attempt is caught."""
 
     PROXY_OPTIONS = {

@@ -13,18 +13,18 @@ Session::Step Session::stall(Awaited why) {
 }
 
 // Null: look at `step`: the request waits, or there is none: Request::Waited::refusal.
-Upstream* Session::lane_for(Request& request, bool own_lane, Step& step) {
-  if (private_ && !own_lane && may_leave_private()) give_back(true);
-  if (private_ || own_lane) return private_lane(request, step);
-  return shared_lane(request, step);
+Upstream* Session::connection_for(Request& request, bool own_connection, Step& step) {
+  if (private_ && !own_connection && may_leave_private()) give_back(true);
+  if (private_ || own_connection) return private_connection(request, step);
+  return shared_connection(request, step);
 }
 
-// What has become of a request for which there is no lane: it waits, or this is its answer.
-Session::Step Session::no_lane(Request& request, Step step) {
+// What has become of a request for which there is no connection: it waits, or this is its answer.
+Session::Step Session::no_connection(Request& request, Step step) {
   return step == Step::kStall ? step : reply_error(request.waited().refusal);
 }
 
-Upstream* Session::without_lane(Request& request, std::string&& reason, Step& step) {
+Upstream* Session::without_connection(Request& request, std::string&& reason, Step& step) {
   request.waited().refusal = std::move(reason);
   step = Step::kDone;
   return nullptr;
@@ -40,14 +40,14 @@ bool Session::may_leave_private() const {
   return !has_state() && in_flight() == 0 && private_->ready();
 }
 
-Upstream* Session::private_lane(Request& request, Step& step) {
-  Upstream* lane = private_in_any_db(request, step);
-  return lane == nullptr ? nullptr : in_right_db(*lane, request, step);
+Upstream* Session::private_connection(Request& request, Step& step) {
+  Upstream* connection = private_in_any_db(request, step);
+  return connection == nullptr ? nullptr : in_right_db(*connection, request, step);
 }
 
 Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) {
-  if (request.has_waited() && !request.waited().lane_error.empty())
-    return server_is_down(request, std::exchange(request.waited().lane_error, {}), step);
+  if (request.has_waited() && !request.waited().connection_error.empty())
+    return server_is_down(request, std::exchange(request.waited().connection_error, {}), step);
   if (!private_) {
     if (in_flight() > 0) {
       step = stall(Awaited::kDrain);
@@ -55,7 +55,7 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
     }
     std::string error;
     if (!acquire(Destination::of(request), error, urgent))
-      return without_lane(request, std::move(error), step);
+      return without_connection(request, std::move(error), step);
   }
   if (!private_->ready()) {
     step = stall(Awaited::kPrivate);
@@ -88,30 +88,30 @@ bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   return false;
 }
 
-Upstream* Session::shared_lane(Request& request, Step& step) {
+Upstream* Session::shared_connection(Request& request, Step& step) {
   const Destination to = Destination::of(request);
-  const Upstreams::Shared lane = parts_.upstreams.shared(protocol_, to);
-  if (lane.connection == nullptr) {
-    if (lane.down != nullptr) {
-      return server_is_down(request, *lane.down, step);
+  const Upstreams::Shared shared = parts_.upstreams.shared(protocol_, to);
+  if (shared.connection == nullptr) {
+    if (shared.down != nullptr) {
+      return server_is_down(request, *shared.down, step);
     }
     parts_.upstreams.await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
-  if (lane.connection->unsent() >
+  if (shared.connection->unsent() >
       parts_.shared.options.stream_threshold.count) {  // the server is slow to read
     parts_.upstreams.await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
-  return in_right_db(*lane.connection, request, step);
+  return in_right_db(*shared.connection, request, step);
 }
 
-Upstream* Session::in_right_db(Upstream& lane, Request& request, Step& step) {
+Upstream* Session::in_right_db(Upstream& connection, Request& request, Step& step) {
   if (request.has_waited() && !request.waited().db_error.empty())
-    return without_lane(request, std::exchange(request.waited().db_error, {}), step);
-  if (right_db(lane)) return &lane;
+    return without_connection(request, std::exchange(request.waited().db_error, {}), step);
+  if (right_db(connection)) return &connection;
   step = stall(Awaited::kDrain);
   return nullptr;
 }
@@ -119,15 +119,16 @@ Upstream* Session::in_right_db(Upstream& lane, Request& request, Step& step) {
 // Puts SELECT before the request if need be. False: the server's word is awaited first, because the
 // connection has never been in this database, or is a private one: a command must not run in the
 // wrong one, and what a busy server takes (MULTI) would, for it takes no SELECT.
-bool Session::right_db(Upstream& lane) {
-  if (lane.db() == db_ || (pinned_ && &lane == private_.get())) return true;
-  if (lane.login() == Upstream::Login::kNone && user_ != User::kOther) return true;  // for AUTH
-  const bool own = &lane == private_.get();
-  const bool known = !own && lane.knows_db(db_);
+bool Session::right_db(Upstream& connection) {
+  if (connection.db() == db_ || (pinned_ && &connection == private_.get())) return true;
+  if (connection.login() == Upstream::Login::kNone && user_ != User::kOther)
+    return true;  // for AUTH
+  const bool own = &connection == private_.get();
+  const bool known = !own && connection.knows_db(db_);
   if (!known) ++traffic_.sent;
   // A private one has no other user: it is where this SELECT leaves it.
-  lane.set_db(known || own ? db_ : Upstream::kUnknownDb);
-  lane.send_select(db_, known ? nullptr : this);
+  connection.set_db(known || own ? db_ : Upstream::kUnknownDb);
+  connection.send_select(db_, known ? nullptr : this);
   return known;
 }
 
@@ -220,7 +221,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   pinned_ = introduced_ = lent_name_ = false;
   if (closed_) return failed;
   if (stall_ == Awaited::kPrivate) {
-    waiting_->waited().lane_error = reason;
+    waiting_->waited().connection_error = reason;
     resume_later();
   } else if (!again_.empty()) {
     again_.front().error = reason;
@@ -311,7 +312,7 @@ bool Session::closes_when_down() const { return parts_.shared.options.on_down ==
 Upstream* Session::server_is_down(Request& request, std::string_view reason, Step& step) {
   parts_.count(copies::Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
-  return without_lane(request, unreachable(reason), step);
+  return without_connection(request, unreachable(reason), step);
 }
 
 std::string Session::unreachable(std::string_view reason) const {

@@ -56,8 +56,7 @@ constexpr MetricRow kClientLatency{
 constexpr MetricRow kUpstreamLatency{
     "heatsink_upstream_latency_seconds", MetricKind::kHistogram,
     "Time from sending a command to the server until its whole reply has arrived. connection is "
-    "the kind "
-    "of connection: shared or private. Commands that wait (BLPOP) use private connections.",
+    "its kind: shared or private. Commands that wait (BLPOP) use private connections.",
     "connection"};
 constexpr MetricRow kFillLatency{"heatsink_fill_latency_seconds", MetricKind::kHistogram,
                                  "Time from asking the server for a local copy until its answer."};

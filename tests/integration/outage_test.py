@@ -197,8 +197,8 @@ class Outage(ProxyTest):
 class Reached(ProxyTest):
     """Once a client is served, no other one is told that the server cannot be reached.
 
-    The pauses between attempts are long, so that a worker or connection that only waits for its own next
-    attempt is caught."""
+    The pauses between attempts are long, so that a worker or connection that only waits for its own
+    next attempt is caught."""
 
     PROXY_OPTIONS = {
         "proxy.workers": 2,

@@ -29,9 +29,9 @@ void Keeper::limit_the_hottest(TimePoint now) {
 std::string Keeper::limit_on(const detect::KeyCount& count) const {
   const policy::Limits& limits = *shared_.limits;
   if (const policy::RuleLimit* limit = limits.of_rule(count.key, !count.key_truncated))
-    return policy::limit_text(limit->terms());
+    return policy::limit_text(limit->policy());
   if (!limits.is_automatic(count.hash)) return "";
-  return policy::limit_text(limits.automatic()->terms()) + " (limits.automatic-qps)";
+  return policy::limit_text(limits.automatic()->policy()) + " (limits.automatic-qps)";
 }
 
 }  // namespace heatsink::copies

@@ -47,10 +47,10 @@ class WorkerCopies {
   const cache::Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const {
     return shared_.table.find(hash, key, db);
   }
-  // `told_at`: the client was told something by the server before that.
+  // `last_reply_at`: the client was told something by the server before that.
   cache::Judgement judge(const cache::Entry& entry, const cache::Read& read, TimePoint now,
-                         TimePoint told_at) const {
-    return cache::judge(entry, read, shared_.lease, shared_.fences, now, told_at);
+                         TimePoint last_reply_at) const {
+    return cache::judge(entry, read, shared_.lease, shared_.fences, now, last_reply_at);
   }
   cache::Judgement judge_in_outage(const cache::Entry& entry, const cache::Read& read,
                                    TimePoint now) const {

@@ -21,35 +21,36 @@ double part_of_second(TimePoint now) {
 
 }  // namespace
 
-std::uint64_t LimitedKeys::counted(const Place& place, std::uint64_t second) noexcept {
-  const std::uint64_t cell = place.seconds[second % kSeconds].load(std::memory_order_relaxed);
+std::uint64_t LimitedKeys::counted(const KeyCounter& counter, std::uint64_t second) noexcept {
+  const std::uint64_t cell = counter.seconds[second % kSeconds].load(std::memory_order_relaxed);
   return cell >> kCountBits == (second & kCountMask) ? cell & kCountMask : 0;
 }
 
-bool LimitedKeys::is_idle(const Place& place, std::uint64_t second) noexcept {
+bool LimitedKeys::is_idle(const KeyCounter& counter, std::uint64_t second) noexcept {
   std::uint64_t sum = 0;
-  for (std::uint64_t ago = 0; ago < kSeconds - 1; ++ago) sum += counted(place, second - ago);
+  for (std::uint64_t ago = 0; ago < kSeconds - 1; ++ago) sum += counted(counter, second - ago);
   return sum == 0;
 }
 
-LimitedKeys::Place* LimitedKeys::find(KeyHash key) noexcept {
-  Place* const ways = &places_[key.value % (kKeysMax / kWays) * kWays];
-  Place* const found = std::find_if(
-      ways, ways + kWays, [&](const Place& place) { return place.key.load() == key.value; });
+LimitedKeys::KeyCounter* LimitedKeys::find(KeyHash key) noexcept {
+  KeyCounter* const ways = &counters_[key.value % (kKeysMax / kWays) * kWays];
+  KeyCounter* const found = std::find_if(ways, ways + kWays, [&](const KeyCounter& counter) {
+    return counter.key.load() == key.value;
+  });
   return found == ways + kWays ? nullptr : found;
 }
 
 void LimitedKeys::add(KeyHash key, TimePoint now) noexcept {
   const std::uint64_t second = second_of(now);
-  Place* place = find(key);
-  if (place == nullptr) {
-    Place* const ways = &places_[key.value % (kKeysMax / kWays) * kWays];
-    place =
-        std::find_if(ways, ways + kWays, [&](const Place& each) { return is_idle(each, second); });
-    if (place == ways + kWays) return;
-    place->key.store(key.value);
+  KeyCounter* counter = find(key);
+  if (counter == nullptr) {
+    KeyCounter* const ways = &counters_[key.value % (kKeysMax / kWays) * kWays];
+    counter = std::find_if(ways, ways + kWays,
+                           [&](const KeyCounter& each) { return is_idle(each, second); });
+    if (counter == ways + kWays) return;
+    counter->key.store(key.value);
   }
-  Second& cell = place->seconds[second % kSeconds];
+  Second& cell = counter->seconds[second % kSeconds];
   const std::uint64_t fresh = (second & kCountMask) << kCountBits;
   std::uint64_t seen = cell.load(std::memory_order_relaxed);
   while (!cell.compare_exchange_weak(
@@ -60,10 +61,10 @@ void LimitedKeys::add(KeyHash key, TimePoint now) noexcept {
 
 double LimitedKeys::rate(KeyHash key, TimePoint now) const noexcept {
   const std::uint64_t second = second_of(now);
-  const Place* const place = const_cast<LimitedKeys*>(this)->find(key);
-  if (place == nullptr) return 0;
+  const KeyCounter* const counter = const_cast<LimitedKeys*>(this)->find(key);
+  if (counter == nullptr) return 0;
   std::uint64_t sum = 0;
-  for (std::uint64_t ago = 0; ago < kSeconds - 1; ++ago) sum += counted(*place, second - ago);
+  for (std::uint64_t ago = 0; ago < kSeconds - 1; ++ago) sum += counted(*counter, second - ago);
   return static_cast<double>(sum) / (static_cast<double>(kSeconds - 2) + part_of_second(now));
 }
 

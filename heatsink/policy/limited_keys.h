@@ -15,7 +15,7 @@ namespace heatsink::policy {
 
 // Of kKeysMax keys at once, counted by seconds; one that nobody has asked for in the last
 // kSeconds - 1 makes room, and where there is none a key is not counted. Any thread, without a
-// lock; 80 KiB. Two threads that find the same place empty may lose a few.
+// lock; 80 KiB. Two threads that find the same counter empty may lose a few.
 class LimitedKeys {
  public:
   static constexpr std::size_t kKeysMax = 2048;
@@ -29,16 +29,16 @@ class LimitedKeys {
 
   // A second's number above its count, so that one of long ago is taken over by whoever comes.
   using Second = std::atomic<std::uint64_t>;
-  struct Place {
+  struct KeyCounter {
     std::atomic<std::uint64_t> key{0};
     std::array<Second, kSeconds> seconds{};
   };
 
-  static std::uint64_t counted(const Place& place, std::uint64_t second) noexcept;
-  static bool is_idle(const Place& place, std::uint64_t second) noexcept;
-  Place* find(KeyHash key) noexcept;
+  static std::uint64_t counted(const KeyCounter& counter, std::uint64_t second) noexcept;
+  static bool is_idle(const KeyCounter& counter, std::uint64_t second) noexcept;
+  KeyCounter* find(KeyHash key) noexcept;
 
-  std::vector<Place> places_{kKeysMax};
+  std::vector<KeyCounter> counters_{kKeysMax};
 };
 
 }  // namespace heatsink::policy

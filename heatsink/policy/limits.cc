@@ -23,13 +23,13 @@ constexpr std::array<const char*, 3> kOutcomes = {"rejected", "delayed", "stale"
 constexpr std::size_t kLabelBytes = 128;
 
 // A rule for one name has as many keys as there are databases.
-constexpr std::size_t kExactPlaces = 64;
+constexpr std::size_t kExactKeysMax = 64;
 
-std::size_t places_for(const ProxyOptions& options, const LimitTerms& terms,
-                       const std::string& match) {
+std::size_t keys_max_for(const ProxyOptions& options, const LimitPolicy& policy,
+                         const std::string& match) {
   const bool exact = detect::KeyPattern(match).kind() == detect::KeyPattern::Kind::kExact;
-  return exact && terms.per == LimitTerms::Per::kKey
-             ? kExactPlaces
+  return exact && policy.per == LimitPolicy::Per::kKey
+             ? kExactKeysMax
              : static_cast<std::size_t>(options.limits_keys);
 }
 
@@ -50,12 +50,12 @@ std::string retry_text(Nanos retry_after) {
 
 std::string whose(const RuleLimit& limit, std::string_view key) {
   const std::string rule = " of rule " + printable(limit.name(), kLabelBytes);
-  switch (limit.terms().per) {
-    case LimitTerms::Per::kKey:
+  switch (limit.policy().per) {
+    case LimitPolicy::Per::kKey:
       return key.empty() ? "key" : "key " + printable(key, kLabelBytes);
-    case LimitTerms::Per::kClient:
+    case LimitPolicy::Per::kClient:
       return "client, for keys" + rule + ",";
-    case LimitTerms::Per::kPrefix:
+    case LimitPolicy::Per::kPrefix:
       break;
   }
   return "keys" + rule;
@@ -63,22 +63,22 @@ std::string whose(const RuleLimit& limit, std::string_view key) {
 
 }  // namespace
 
-RuleLimit::RuleLimit(const LimitTerms& terms, std::string name, std::size_t places)
-    : terms_(terms), name_(std::move(name)) {
-  if (terms.per == LimitTerms::Per::kPrefix) {
-    one_ = limit::make_limiter(terms.limiter).value();
+RuleLimit::RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max)
+    : policy_(policy), name_(std::move(name)) {
+  if (policy.per == LimitPolicy::Per::kPrefix) {
+    one_ = limit::make_limiter(policy.limiter).value();
   } else {
-    table_ = std::make_unique<limit::LimiterTable>(terms.limiter, places);
+    table_ = std::make_unique<limit::LimiterTable>(policy.limiter, keys_max);
   }
 }
 
 limit::Limiter& RuleLimit::of(KeyHash key, std::uint32_t client, TimePoint now) noexcept {
-  switch (terms_.per) {
-    case LimitTerms::Per::kKey:
+  switch (policy_.per) {
+    case LimitPolicy::Per::kKey:
       return table_->of(key.value, now);
-    case LimitTerms::Per::kClient:
+    case LimitPolicy::Per::kClient:
       return table_->of(mixed(client), now);
-    case LimitTerms::Per::kPrefix:
+    case LimitPolicy::Per::kPrefix:
       break;
   }
   return *one_;
@@ -92,15 +92,16 @@ std::unique_ptr<Limits> Limits::make(const ProxyOptions& options, const detect::
 
 Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules)
     : rules_(rules), waiting_max_(options.limits_waiting) {
-  std::size_t place = 0;
-  for (const std::optional<LimitTerms>& terms : limits_of_rules(options)) {
-    const detect::Rule& rule = rules.rules()[place++];
+  std::size_t index = 0;
+  for (const std::optional<LimitPolicy>& policy : limits_of_rules(options)) {
+    const detect::Rule& rule = rules.rules()[index++];
     limits_.emplace_back();
-    if (!terms) continue;
+    if (!policy) continue;
     has_rules_ = true;
-    has_hits_ |= terms->of == LimitTerms::Of::kAll;
-    limits_.back() = std::make_unique<RuleLimit>(*terms, rule.name.empty() ? rule.match : rule.name,
-                                                 places_for(options, *terms, rule.match));
+    has_hits_ |= policy->of == LimitPolicy::Of::kAll;
+    limits_.back() =
+        std::make_unique<RuleLimit>(*policy, rule.name.empty() ? rule.match : rule.name,
+                                    keys_max_for(options, *policy, rule.match));
   }
   if (options.automatic_qps > 0)
     automatic_ = std::make_unique<RuleLimit>(automatic_limit(options), "limits.automatic-qps",
@@ -152,7 +153,7 @@ void Limits::append_samples(MetricSamples& samples) const {
 
 std::string busy_text(const RuleLimit& limit, std::string_view key, Nanos retry_after) {
   std::string out = "BUSY heatsink: " + whose(limit, key) + " limited to " +
-                    limit::format_rate(limit.terms().limiter.rate) + ", ";
+                    limit::format_rate(limit.policy().limiter.rate) + ", ";
   if (retry_after == limit::kNever)
     return out + "and this command needs more than the limit allows at once";
   return out + "retry in " + retry_text(retry_after);

@@ -15,7 +15,7 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/limit/limit.h"
 #include "heatsink/policy/key_display.h"
-#include "heatsink/policy/limit_terms.h"
+#include "heatsink/policy/limit_policy.h"
 #include "heatsink/policy/limited_keys.h"
 
 namespace heatsink::policy {
@@ -26,12 +26,12 @@ enum class LimitOutcome : std::uint8_t { kRejected, kDelayed, kStale, kCount };
 class RuleLimit {
  public:
   // `name` as people are shown the rule.
-  RuleLimit(const LimitTerms& terms, std::string name, std::size_t places);
+  RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max);
 
-  const LimitTerms& terms() const { return terms_; }
+  const LimitPolicy& policy() const { return policy_; }
   const std::string& name() const { return name_; }
 
-  // That of this key, or of the client with this number, whichever the terms are for.
+  // That of this key, or of the client with this number, whichever the policy are for.
   limit::Limiter& of(KeyHash key, std::uint32_t client, TimePoint now) noexcept;
   // Of limits that are given to single keys (Limits::begin_automatic).
   bool has(KeyHash key) noexcept { return table_->find(key.value) != nullptr; }
@@ -45,7 +45,7 @@ class RuleLimit {
   }
 
  private:
-  const LimitTerms terms_;
+  const LimitPolicy policy_;
   const std::string name_;
   std::unique_ptr<limit::Limiter> one_;         // of kPrefix
   std::unique_ptr<limit::LimiterTable> table_;  // of the others
@@ -97,7 +97,7 @@ class Limits {
   Limits(const ProxyOptions& options, const detect::RuleSet& rules);
 
   const detect::RuleSet rules_;
-  std::vector<std::unique_ptr<RuleLimit>> limits_;  // at the places of `rules_`; null: none
+  std::vector<std::unique_ptr<RuleLimit>> limits_;  // at the keys_max of `rules_`; null: none
   std::unique_ptr<RuleLimit> automatic_;            // null: off
   bool has_rules_ = false;
   bool has_hits_ = false;

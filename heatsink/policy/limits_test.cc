@@ -18,22 +18,22 @@ using namespace std::chrono_literals;
 
 constexpr KeyHash kSomeKey{99};
 
-LimitTerms terms(LimitTerms::Per per, limit::Rate rate = {5000, std::chrono::seconds(1)}) {
-  LimitTerms out;
+LimitPolicy policy(LimitPolicy::Per per, limit::Rate rate = {5000, std::chrono::seconds(1)}) {
+  LimitPolicy out;
   out.limiter.rate = rate;
   out.per = per;
   return out;
 }
 
 TEST(BusyText, SaysWhatIsLimitedAndUntilWhen) {
-  const RuleLimit key(terms(LimitTerms::Per::kKey), "a:*", 8);
+  const RuleLimit key(policy(LimitPolicy::Per::kKey), "a:*", 8);
   EXPECT_EQ(busy_text(key, "", 11'100us), "BUSY heatsink: key limited to 5000/s, retry in 12 ms");
   EXPECT_EQ(busy_text(key, "", 1us), "BUSY heatsink: key limited to 5000/s, retry in 1 ms");
   EXPECT_EQ(busy_text(key, "", 0us), "BUSY heatsink: key limited to 5000/s, retry in 1 ms");
   EXPECT_EQ(busy_text(key, "", 9999ms), "BUSY heatsink: key limited to 5000/s, retry in 9999 ms");
   EXPECT_EQ(busy_text(key, "a\r\nb", 40min),
             "BUSY heatsink: key a\\r\\nb limited to 5000/s, retry in 2400 s");
-  const RuleLimit client(terms(LimitTerms::Per::kClient, {1, 1h}), "a:*", 8);
+  const RuleLimit client(policy(LimitPolicy::Per::kClient, {1, 1h}), "a:*", 8);
   EXPECT_EQ(busy_text(client, "", 1s),
             "BUSY heatsink: client, for keys of rule a:*, limited to 1/h, retry in 1000 ms");
 }
@@ -52,7 +52,7 @@ TEST(AutomaticLimits, AreForSingleKeysAndForThoseWithoutALimit) {
   EXPECT_EQ(limits->automatic_keys(), 1U);
   RuleLimit* const found = limits->of("a", kSomeKey);
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->terms().limiter.rate, (limit::Rate{1000, 1s}));
+  EXPECT_EQ(found->policy().limiter.rate, (limit::Rate{1000, 1s}));
   EXPECT_EQ(limits->of("b", KeyHash{5}), nullptr);
   EXPECT_EQ(limits->of("ruled", kSomeKey)->name(), "ruled");
   limits->end_automatic(kSomeKey);

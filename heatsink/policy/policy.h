@@ -7,7 +7,7 @@
 #include "heatsink/policy/automatic_limits.h"  // IWYU pragma: export
 #include "heatsink/policy/key_display.h"       // IWYU pragma: export
 #include "heatsink/policy/levels.h"            // IWYU pragma: export
-#include "heatsink/policy/limit_terms.h"       // IWYU pragma: export
+#include "heatsink/policy/limit_policy.h"      // IWYU pragma: export
 #include "heatsink/policy/limits.h"            // IWYU pragma: export
 #include "heatsink/policy/needed_rights.h"     // IWYU pragma: export
 #include "heatsink/policy/options.h"           // IWYU pragma: export

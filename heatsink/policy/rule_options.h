@@ -28,7 +28,7 @@ struct RuleOptions {
   std::string refresh{kInherit};
   std::optional<Nanos> stale_while_error;
 
-  // limit.*: how often (limit_terms.h)
+  // limit.*: how often (limit_policy.h)
   std::string limit_rate;  // "": there is no limit
   std::optional<std::int64_t> limit_burst;
   std::string limit_algorithm = "token-bucket";

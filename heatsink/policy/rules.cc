@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "heatsink/policy/levels.h"
-#include "heatsink/policy/limit_terms.h"
+#include "heatsink/policy/limit_policy.h"
 
 namespace heatsink::policy {
 namespace {

@@ -44,9 +44,9 @@ AccessCounter::AccessCounter(const policy::ProxyOptions& options, const detect::
 
 bool AccessCounter::take_urgent(TimePoint now) noexcept {
   urgent_ |= recorders_.drain(now);
-  if (!urgent_ || now - told_at_ < kUrgentPause) return false;
+  if (!urgent_ || now - last_urgent_at_ < kUrgentPause) return false;
   urgent_ = false;
-  told_at_ = now;
+  last_urgent_at_ = now;
   return true;
 }
 

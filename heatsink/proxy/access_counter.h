@@ -51,7 +51,7 @@ class AccessCounter final : private detect::TallyNames {
   std::unique_ptr<ReplySizes> reply_sizes_;
   detect::RecorderSet recorders_;
   std::vector<std::uint64_t> floors_;
-  TimePoint told_at_{};
+  TimePoint last_urgent_at_{};
   bool urgent_ = false;
 };
 

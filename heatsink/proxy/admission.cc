@@ -13,38 +13,39 @@ constexpr std::size_t kLookBack = 4;
 
 }  // namespace
 
-// A limit of `all` counts at the first door that the request comes to.
-bool Admission::counts(const policy::LimitTerms& terms, const AskedKey& key, Door door) const {
-  switch (terms.of) {
-    case policy::LimitTerms::Of::kAll:
-      return door == Door::kLocal || !has_passed(Door::kLocal);
-    case policy::LimitTerms::Of::kWrites:
-      return door == Door::kUpstream && key.write;
-    case policy::LimitTerms::Of::kUpstream:
+// A limit of `all` counts at the first stage that the request comes to.
+bool Admission::counts(const policy::LimitPolicy& policy, const AskedKey& key, Stage stage) const {
+  switch (policy.of) {
+    case policy::LimitPolicy::Of::kAll:
+      return stage == Stage::kLocal || !has_passed(Stage::kLocal);
+    case policy::LimitPolicy::Of::kWrites:
+      return stage == Stage::kUpstream && key.write;
+    case policy::LimitPolicy::Of::kUpstream:
       break;
   }
-  return door == Door::kUpstream;
+  return stage == Stage::kUpstream;
 }
 
-void Admission::want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_t client, Door door,
-                     TimePoint now) {
+void Admission::want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_t client,
+                     Stage stage, TimePoint now) {
   limit::Limiter* const limiter = &limit.of(key.hash, client, now);
   const auto first = taken_.end() - static_cast<std::ptrdiff_t>(std::min(taken_.size(), kLookBack));
   const auto same = std::find_if(first, taken_.end(), [&](const Taken& taken) {
-    return taken.limiter == limiter && taken.door == door;
+    return taken.limiter == limiter && taken.stage == stage;
   });
   if (same != taken_.end()) {
     ++same->count;
   } else {
-    taken_.push_back({&limit, limiter, &key, 1, door, now});
+    taken_.push_back({&limit, limiter, &key, 1, stage, now});
   }
 }
 
-void Admission::collect(Door door, std::span<const AskedKey> keys, std::uint32_t client,
+void Admission::collect(Stage stage, std::span<const AskedKey> keys, std::uint32_t client,
                         TimePoint now) {
   for (const AskedKey& key : keys) {
     policy::RuleLimit* const limit = limits_.of(key.name, key.hash);
-    if (limit != nullptr && counts(limit->terms(), key, door)) want(*limit, key, client, door, now);
+    if (limit != nullptr && counts(limit->policy(), key, stage))
+      want(*limit, key, client, stage, now);
   }
 }
 
@@ -54,30 +55,31 @@ Admission::Answer Admission::take(std::size_t from, TimePoint now) {
     const Taken& wanted = taken_[i];
     const limit::Decision decision = wanted.limiter->try_acquire(wanted.count, now);
     if (!decision.allowed) {
-      answer = {Answer::Word::kRefused, Nanos(0), wanted.limit, wanted.key, decision.retry_after};
+      answer = {Answer::Verdict::kRefused, Nanos(0), wanted.limit, wanted.key,
+                decision.retry_after};
       taken_.resize(i);
       return answer;
     }
     if (decision.wait <= answer.wait) continue;
-    answer = {Answer::Word::kWait, decision.wait, wanted.limit, wanted.key, decision.wait};
+    answer = {Answer::Verdict::kWait, decision.wait, wanted.limit, wanted.key, decision.wait};
   }
   return answer;
 }
 
-Admission::Answer Admission::ask(Door door, std::span<const AskedKey> keys, std::uint32_t client,
+Admission::Answer Admission::ask(Stage stage, std::span<const AskedKey> keys, std::uint32_t client,
                                  TimePoint now) {
   const std::size_t from = taken_.size();
-  collect(door, keys, client, now);
+  collect(stage, keys, client, now);
   Answer answer;
   if (taken_.size() > from) answer = take(from, now);  // of most keys no limit counts
-  if (answer.word == Answer::Word::kWait && !limits_.start_waiting())
-    answer.word = Answer::Word::kRefused;
-  if (answer.word == Answer::Word::kRefused) {
+  if (answer.verdict == Answer::Verdict::kWait && !limits_.start_waiting())
+    answer.verdict = Answer::Verdict::kRefused;
+  if (answer.verdict == Answer::Verdict::kRefused) {
     give_back(0);
     return answer;
   }
-  waits_ = answer.word == Answer::Word::kWait;
-  passed_[static_cast<std::size_t>(door)] = true;
+  waits_ = answer.verdict == Answer::Verdict::kWait;
+  passed_[static_cast<std::size_t>(stage)] = true;
   return answer;
 }
 
@@ -99,7 +101,7 @@ void Admission::end(bool server_was_asked) {
   if (!std::exchange(spent_, false) && !server_was_asked) {
     // What a limit of `all` has counted was an access, whoever answered it.
     std::erase_if(taken_, [](const Taken& taken) {
-      return taken.limit->terms().of == policy::LimitTerms::Of::kAll;
+      return taken.limit->policy().of == policy::LimitPolicy::Of::kAll;
     });
     give_back(0);
   }

@@ -24,16 +24,16 @@ struct AskedKey {
 };
 
 // Of one session and used for one request after the other: `((ask)* end)*`. A request is asked
-// about once for each door, however often it is looked at: what has been taken for it stays taken
+// about once for each stage, however often it is looked at: what has been taken for it stays taken
 // until it ends.
 class Admission {
  public:
   // A request comes to the first when it could be answered from local copies, where limits of
   // `all` count; to the second when the server is to answer.
-  enum class Door : std::uint8_t { kLocal, kUpstream };
+  enum class Stage : std::uint8_t { kLocal, kUpstream };
 
   struct Answer {
-    enum class Word : std::uint8_t { kGo, kWait, kRefused } word = Word::kGo;
+    enum class Verdict : std::uint8_t { kGo, kWait, kRefused } verdict = Verdict::kGo;
     Nanos wait{0};  // of kWait: then it may go
     // Of kRefused:
     policy::RuleLimit* limit = nullptr;
@@ -47,9 +47,9 @@ class Admission {
 
   // All keys are let through, or nothing is taken from any limit. Each key counts once. kWait wants
   // turn_came() or end().
-  Answer ask(Door door, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
+  Answer ask(Stage stage, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
   // It need not ask again.
-  bool has_passed(Door door) const { return passed_[static_cast<std::size_t>(door)]; }
+  bool has_passed(Stage stage) const { return passed_[static_cast<std::size_t>(stage)]; }
 
   bool waits() const { return waits_; }
   void turn_came();
@@ -66,14 +66,14 @@ class Admission {
     limit::Limiter* limiter;
     const AskedKey* key;  // the first; while ask() runs
     std::uint64_t count;
-    Door door;
+    Stage stage;
     TimePoint at;
   };
 
-  void collect(Door door, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
-  void want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_t client, Door door,
+  void collect(Stage stage, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
+  void want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_t client, Stage stage,
             TimePoint now);
-  bool counts(const policy::LimitTerms& terms, const AskedKey& key, Door door) const;
+  bool counts(const policy::LimitPolicy& policy, const AskedKey& key, Stage stage) const;
   Answer take(std::size_t from, TimePoint now);
   void give_back(std::size_t from);
 

@@ -17,7 +17,7 @@ namespace heatsink::proxy {
 namespace {
 
 using namespace std::chrono_literals;
-using Door = Admission::Door;
+using Stage = Admission::Stage;
 
 constexpr std::uint32_t kClient = 7;
 
@@ -25,7 +25,7 @@ KeyHash hash_of(std::string_view name) { return in_db(hash_name(name, 1), 0); }
 
 class Admissions : public ::testing::Test {
  protected:
-  using Word = Admission::Answer::Word;
+  using Verdict = Admission::Answer::Verdict;
 
   Admissions() { options.describe(rows); }
 
@@ -44,17 +44,19 @@ class Admissions : public ::testing::Test {
     return out;
   }
   // Of one request for the server, by a client that does nothing else.
-  Word asked(std::initializer_list<const char*> names, bool write = false, TimePoint now = kStart,
-             std::uint32_t client = kClient) {
+  Verdict asked(std::initializer_list<const char*> names, bool write = false,
+                TimePoint now = kStart, std::uint32_t client = kClient) {
     Admission admission(*limits);
-    const Word word = admission.ask(Door::kUpstream, keys(names, write), client, now).word;
-    admission.end(word == Word::kGo);
-    return word;
+    const Verdict verdict =
+        admission.ask(Stage::kUpstream, keys(names, write), client, now).verdict;
+    admission.end(verdict == Verdict::kGo);
+    return verdict;
   }
   int let_through(const char* name, int times, TimePoint now = kStart,
                   std::uint32_t client = kClient) {
     int sum = 0;
-    for (int i = 0; i < times; ++i) sum += asked({name}, false, now, client) == Word::kGo ? 1 : 0;
+    for (int i = 0; i < times; ++i)
+      sum += asked({name}, false, now, client) == Verdict::kGo ? 1 : 0;
     return sum;
   }
 
@@ -77,11 +79,11 @@ TEST_F(Admissions, EachKeyOfTheRuleHasItsOwnLimitAndOthersHaveNone) {
 
 TEST_F(Admissions, ARefusalNamesTheKeyAndTheTime) {
   start({"match=a:*,limit.rate=10/s,limit.burst=1"});
-  ASSERT_EQ(asked({"a:2"}), Word::kGo);
+  ASSERT_EQ(asked({"a:2"}), Verdict::kGo);
   Admission admission(*limits);
   const auto wanted = keys({"a:1", "a:2"});
-  const Admission::Answer answer = admission.ask(Door::kUpstream, wanted, kClient, kStart);
-  EXPECT_EQ(answer.word, Word::kRefused);
+  const Admission::Answer answer = admission.ask(Stage::kUpstream, wanted, kClient, kStart);
+  EXPECT_EQ(answer.verdict, Verdict::kRefused);
   EXPECT_EQ(answer.key->name, "a:2");
   EXPECT_EQ(policy::busy_text(*answer.limit, "a:2", answer.retry_after),
             "BUSY heatsink: key a:2 limited to 10/s, retry in 101 ms");
@@ -89,26 +91,26 @@ TEST_F(Admissions, ARefusalNamesTheKeyAndTheTime) {
 
 TEST_F(Admissions, NothingIsTakenWhenOneKeyRefuses) {
   start({"match=a:*,limit.rate=5/s", "match=full,limit.rate=1/s"});
-  ASSERT_EQ(asked({"full"}), Word::kGo);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(asked({"a:1", "a:2", "full"}), Word::kRefused);
+  ASSERT_EQ(asked({"full"}), Verdict::kGo);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(asked({"a:1", "a:2", "full"}), Verdict::kRefused);
   EXPECT_EQ(let_through("a:1", 10), 5);
   EXPECT_EQ(let_through("a:2", 10), 5);
 }
 
 TEST_F(Admissions, AllKeysOfAPrefixShareOneLimitAndACommandCountsEach) {
   start({"match=a:*,limit.rate=5/s,limit.per=prefix"});
-  EXPECT_EQ(asked({"a:1", "a:2", "a:3"}), Word::kGo);
-  EXPECT_EQ(asked({"a:4", "a:5", "a:6"}), Word::kRefused);
-  EXPECT_EQ(asked({"a:4", "a:5"}), Word::kGo);
-  EXPECT_EQ(asked({"a:7"}), Word::kRefused);
+  EXPECT_EQ(asked({"a:1", "a:2", "a:3"}), Verdict::kGo);
+  EXPECT_EQ(asked({"a:4", "a:5", "a:6"}), Verdict::kRefused);
+  EXPECT_EQ(asked({"a:4", "a:5"}), Verdict::kGo);
+  EXPECT_EQ(asked({"a:7"}), Verdict::kRefused);
 }
 
 TEST_F(Admissions, MoreKeysAtOnceThanTheBurstIsNever) {
   start({"match=a:*,limit.rate=2/s,limit.per=prefix"});
   Admission admission(*limits);
   const auto wanted = keys({"a:1", "a:2", "a:3"});
-  const Admission::Answer answer = admission.ask(Door::kUpstream, wanted, kClient, kStart);
-  EXPECT_EQ(answer.word, Word::kRefused);
+  const Admission::Answer answer = admission.ask(Stage::kUpstream, wanted, kClient, kStart);
+  EXPECT_EQ(answer.verdict, Verdict::kRefused);
   EXPECT_EQ(policy::busy_text(*answer.limit, "", answer.retry_after),
             "BUSY heatsink: keys of rule a:* limited to 2/s, and this command needs more than the "
             "limit allows at once");
@@ -124,28 +126,28 @@ TEST_F(Admissions, EachClientHasItsOwnLimit) {
 TEST_F(Admissions, OfWritesReadsAreFree) {
   start({"match=a,limit.rate=2/s,limit.of=writes"});
   EXPECT_EQ(let_through("a", 10), 10);
-  EXPECT_EQ(asked({"a"}, true), Word::kGo);
-  EXPECT_EQ(asked({"a"}, true), Word::kGo);
-  EXPECT_EQ(asked({"a"}, true), Word::kRefused);
+  EXPECT_EQ(asked({"a"}, true), Verdict::kGo);
+  EXPECT_EQ(asked({"a"}, true), Verdict::kGo);
+  EXPECT_EQ(asked({"a"}, true), Verdict::kRefused);
 }
 
 TEST_F(Admissions, OfUpstreamHitsAreFreeAndOfAllTheyCountOnce) {
   start({"match=u,limit.rate=2/s", "match=all,limit.rate=2/s,limit.of=all"});
   const auto hit = [this](const char* name) {
     Admission admission(*limits);
-    return admission.ask(Door::kLocal, keys({name}), kClient, kStart).word;
+    return admission.ask(Stage::kLocal, keys({name}), kClient, kStart).verdict;
   };
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(hit("u"), Word::kGo);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(hit("u"), Verdict::kGo);
   EXPECT_EQ(let_through("u", 10), 2);
-  EXPECT_EQ(hit("all"), Word::kGo);
+  EXPECT_EQ(hit("all"), Verdict::kGo);
   {
     Admission miss(*limits);  // comes to both doors
-    EXPECT_EQ(miss.ask(Door::kLocal, keys({"all"}), kClient, kStart).word, Word::kGo);
-    EXPECT_EQ(miss.ask(Door::kUpstream, keys({"all"}), kClient, kStart).word, Word::kGo);
+    EXPECT_EQ(miss.ask(Stage::kLocal, keys({"all"}), kClient, kStart).verdict, Verdict::kGo);
+    EXPECT_EQ(miss.ask(Stage::kUpstream, keys({"all"}), kClient, kStart).verdict, Verdict::kGo);
     miss.end(true);
   }
-  EXPECT_EQ(hit("all"), Word::kRefused);
-  EXPECT_EQ(asked({"all"}), Word::kRefused);
+  EXPECT_EQ(hit("all"), Verdict::kRefused);
+  EXPECT_EQ(asked({"all"}), Verdict::kRefused);
 }
 
 // It waited for its turn, and found that the copy had come.
@@ -153,7 +155,8 @@ TEST_F(Admissions, WhatWasNotSpentIsGivenBack) {
   start({"match=a,limit.rate=1/s"});
   for (int i = 0; i < 10; ++i) {
     Admission admission(*limits);
-    ASSERT_EQ(admission.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kGo) << i;
+    ASSERT_EQ(admission.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kGo)
+        << i;
     admission.end();
   }
   EXPECT_EQ(let_through("a", 10), 1);
@@ -163,7 +166,7 @@ TEST_F(Admissions, WhatWasNotSpentIsGivenBack) {
 // one turn at a time, so all get as much.
 TEST_F(Admissions, WaitingClientsTakeTurns) {
   start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=10s"});
-  ASSERT_EQ(asked({"a"}), Word::kGo);
+  ASSERT_EQ(asked({"a"}), Verdict::kGo);
   std::vector<int> served(3, 0);
   std::vector<TimePoint> turns(3, kStart);
   std::vector<std::unique_ptr<Admission>> clients;
@@ -176,8 +179,8 @@ TEST_F(Admissions, WaitingClientsTakeTurns) {
         clients[i]->end(true);
         ++served[i];
       }
-      const Admission::Answer answer = clients[i]->ask(Door::kUpstream, keys({"a"}), kClient, now);
-      ASSERT_EQ(answer.word, Word::kWait);
+      const Admission::Answer answer = clients[i]->ask(Stage::kUpstream, keys({"a"}), kClient, now);
+      ASSERT_EQ(answer.verdict, Verdict::kWait);
       EXPECT_LE(answer.wait, 301ms);
       turns[i] = now + answer.wait;
     }
@@ -188,37 +191,38 @@ TEST_F(Admissions, WaitingClientsTakeTurns) {
 
 TEST_F(Admissions, NobodyWaitsLongerThanDelayMax) {
   start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=350ms"});
-  ASSERT_EQ(asked({"a"}), Word::kGo);
+  ASSERT_EQ(asked({"a"}), Verdict::kGo);
   std::vector<std::unique_ptr<Admission>> clients;
-  std::vector<Word> words;
+  std::vector<Verdict> verdicts;
   for (int i = 0; i < 5; ++i) {
     clients.push_back(std::make_unique<Admission>(*limits));
-    words.push_back(clients.back()->ask(Door::kUpstream, keys({"a"}), kClient, kStart).word);
+    verdicts.push_back(clients.back()->ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict);
   }
-  EXPECT_EQ(words, (std::vector<Word>{Word::kWait, Word::kWait, Word::kWait, Word::kRefused,
-                                      Word::kRefused}));
+  EXPECT_EQ(verdicts, (std::vector<Verdict>{Verdict::kWait, Verdict::kWait, Verdict::kWait,
+                                            Verdict::kRefused, Verdict::kRefused}));
 }
 
 TEST_F(Admissions, WhoLeavesWhileWaitingGivesHisTurnBack) {
   start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=350ms"});
-  ASSERT_EQ(asked({"a"}), Word::kGo);
+  ASSERT_EQ(asked({"a"}), Verdict::kGo);
   for (int i = 0; i < 100; ++i) {
     Admission leaves(*limits);
-    ASSERT_EQ(leaves.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kWait) << i;
+    ASSERT_EQ(leaves.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kWait)
+        << i;
   }
 }
 
 TEST_F(Admissions, SoManyMayWaitAndNoMore) {
   options.limits_waiting = 2;
   start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay"});
-  ASSERT_EQ(asked({"a"}), Word::kGo);
+  ASSERT_EQ(asked({"a"}), Verdict::kGo);
   Admission first(*limits), second(*limits), third(*limits);
-  EXPECT_EQ(first.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kWait);
-  EXPECT_EQ(second.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kWait);
-  EXPECT_EQ(third.ask(Door::kUpstream, keys({"a"}), kClient, kStart).word, Word::kRefused);
+  EXPECT_EQ(first.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kWait);
+  EXPECT_EQ(second.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kWait);
+  EXPECT_EQ(third.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kRefused);
   first.turn_came();
-  const Admission::Answer again = third.ask(Door::kUpstream, keys({"a"}), kClient, kStart);
-  EXPECT_EQ(again.word, Word::kWait);
+  const Admission::Answer again = third.ask(Stage::kUpstream, keys({"a"}), kClient, kStart);
+  EXPECT_EQ(again.verdict, Verdict::kWait);
   EXPECT_NEAR(std::chrono::duration<double>(again.wait).count(), 0.3, 1e-4);  // nothing was taken
 }
 

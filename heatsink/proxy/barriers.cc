@@ -36,7 +36,8 @@ Millis parse_timeout(std::string_view text) {
 Outcome Barriers::look(Request& request) {
   if (!equals_ignoring_case(request.args()[0], "heatsink")) return Outcome::kPass;
   const ClientState& state = client_.state;
-  if (state.user_ == ClientState::User::kNobody) return refuse("NOAUTH Authentication required.");
+  if (state.user_ == ClientState::User::kUnauthenticated)
+    return refuse("NOAUTH Authentication required.");
   if (state.in_multi_ || (state.subscribed() && state.protocol_ == resp::Protocol::kResp2)) {
     request.route = Route::kPrivate;
     return Outcome::kPass;

@@ -163,7 +163,7 @@ TEST_F(BarriersTest, ASubscriberInResp2MaySayNoSuchThing) {
 
 TEST_F(BarriersTest, AClientThatHasNotLoggedInIsRefused) {
   begin();
-  client.state.user_ = ClientState::User::kNobody;
+  client.state.user_ = ClientState::User::kUnauthenticated;
   EXPECT_EQ(answer_to({"HEATSINK", "BARRIER"}), "-NOAUTH Authentication required.|");
 }
 

@@ -17,7 +17,7 @@ namespace heatsink::proxy {
 class BigReplies {
  public:
   static constexpr std::uint64_t kBigBytes = 64 * 1024;
-  static constexpr std::size_t kPlaces = 1024;
+  static constexpr std::size_t kEntries = 1024;
   // A key whose replies vary is taken for big until so many smaller ones came in a row.
   static constexpr std::uint32_t kForgottenAfter = 8;
 
@@ -59,7 +59,7 @@ class BigReplies {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
   }
 
-  DirectMappedTable<std::uint64_t, Big, kPlaces> replies_;
+  DirectMappedTable<std::uint64_t, Big, kEntries> replies_;
   std::size_t size_ = 0;
 };
 

@@ -20,7 +20,7 @@ namespace heatsink::proxy {
 
 // Data of a session, which alone changes it; apart from it, so that both can be read.
 struct ClientState {
-  enum class User : std::uint8_t { kNobody, kShared, kOther };
+  enum class User : std::uint8_t { kUnauthenticated, kShared, kOther };
 
   // Messages may come now: the server has confirmed a subscription, and not yet its end.
   bool hears_messages() const { return hears_messages_; }
@@ -38,7 +38,7 @@ struct ClientState {
   }
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
   // What the reply to EXEC says of single commands changes what the client is.
-  bool looks_into_exec() const { return !transaction_channels_.empty() || transaction_hello_; }
+  bool needs_exec_reply() const { return !transaction_channels_.empty() || transaction_hello_; }
   void drop_queued() {
     transaction_channels_.clear();
     transaction_names_ = false;

@@ -27,8 +27,8 @@ struct ClientTraffic {
 
   // The server said something before then: no copy that is not proven since may follow it (at
   // Level::kSession).
-  TimePoint told_at{};
-  void told(TimePoint at) { told_at = std::max(told_at, at); }
+  TimePoint last_reply_at{};
+  void note_reply_at(TimePoint at) { last_reply_at = std::max(last_reply_at, at); }
 
   std::uint32_t holds = 0;  // replies that wait for the tracker: nothing is written
 };

@@ -29,7 +29,7 @@ class GatheredWriter {
   // `silent` as in CoalescedWrite::Part.
   virtual void lost(ReplyQueue::Ticket ticket, bool silent, const std::string& reason) = 0;
   // Its write is sent by itself after all. The result is whom the reply is for.
-  virtual Requester& leaves() = 0;
+  virtual Requester& stop_gathering() = 0;
 
  protected:
   ~GatheredWriter() = default;

@@ -5,40 +5,41 @@
 
 namespace heatsink::proxy {
 
-Coalescer::Line Coalescer::line_of(CoalesceKind kind, const CoalescedWrite::Target& target) {
+Coalescer::Group Coalescer::group_of(CoalesceKind kind, const CoalescedWrite::Target& target) {
   const std::uint64_t way = static_cast<std::uint64_t>(kind) * 2 +
                             (target.protocol == resp::Protocol::kResp3 ? 1 : 0) + 1;
   return {target.key.value ^ (way * 0x9E3779B97F4A7C15ULL)};
 }
 
-Coalescer::Turn Coalescer::ask(Line line, Nanos window, TimePoint now) {
-  if (gathered_.contains(line.id)) return Turn::kGather;
-  const Window* begun = windows_.find(line);
+Coalescer::Turn Coalescer::ask(Group group, Nanos window, TimePoint now) {
+  if (gathered_.contains(group.id)) return Turn::kGather;
+  const Window* begun = windows_.find(group);
   if (begun != nullptr && now < begun->until) return Turn::kGather;
-  windows_.put(line, {now + window, window});
+  windows_.put(group, {now + window, window});
   return Turn::kAlone;
 }
 
-std::optional<Coalescer::Offer> Coalescer::offer(Line line, CoalesceKind kind, std::string_view key,
+std::optional<Coalescer::Offer> Coalescer::offer(Group group, CoalesceKind kind,
+                                                 std::string_view key,
                                                  const CoalescedWrite::Target& target,
                                                  const CoalescedWrite::Part& part) {
-  auto found = gathered_.find(line.id);
+  auto found = gathered_.find(group.id);
   const bool opens = found == gathered_.end();
   if (opens) {
     if (gathered_.size() >= kGatheredMax) return std::nullopt;
-    const Window& begun = windows_.claim(line);
+    const Window& begun = windows_.claim(group);
     found =
-        gathered_.emplace(line.id, Gathered{{kind, key, target}, begun.until, begun.length}).first;
+        gathered_.emplace(group.id, Gathered{{kind, key, target}, begun.until, begun.length}).first;
   }
   if (found->second.write.add(part)) return Offer{found->second.due, opens};
   if (opens) gathered_.erase(found);
   return std::nullopt;
 }
 
-std::optional<CoalescedWrite> Coalescer::take(Line line, TimePoint now) {
-  auto found = gathered_.extract(line.id);
+std::optional<CoalescedWrite> Coalescer::take(Group group, TimePoint now) {
+  auto found = gathered_.extract(group.id);
   if (found.empty()) return std::nullopt;
-  windows_.put(line, {now + found.mapped().window, found.mapped().window});
+  windows_.put(group, {now + found.mapped().window, found.mapped().window});
   return std::move(found.mapped().write);
 }
 

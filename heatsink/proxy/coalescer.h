@@ -25,11 +25,11 @@ class Coalescer {
   static constexpr std::size_t kGatheredMax = 1024;
 
   // Whose turn it is: of one kind, key, database and protocol.
-  struct Line {
+  struct Group {
     std::uint64_t id = 0;
-    friend bool operator==(Line, Line) = default;
+    friend bool operator==(Group, Group) = default;
   };
-  static Line line_of(CoalesceKind kind, const CoalescedWrite::Target& target);
+  static Group group_of(CoalesceKind kind, const CoalescedWrite::Target& target);
 
   enum class Turn : std::uint8_t {
     kAlone,   // send it yourself, now
@@ -37,29 +37,29 @@ class Coalescer {
   };
   // Whether a write would have to wait. kAlone is taken for a write that is sent now: the window
   // begins.
-  Turn ask(Line line, Nanos window, TimePoint now);
+  Turn ask(Group group, Nanos window, TimePoint now);
 
-  // The end of the window that a line gathers in. REQUIRES that ask() has just said kGather.
+  // The end of the window that a group gathers in. REQUIRES that ask() has just said kGather.
   // nullopt: there is no room for it, send it yourself. `opened`: nobody gathered before, the
   // caller sees to it that take() is called at that moment.
   struct Offer {
     TimePoint due;
     bool opened;
   };
-  std::optional<Offer> offer(Line line, CoalesceKind kind, std::string_view key,
+  std::optional<Offer> offer(Group group, CoalesceKind kind, std::string_view key,
                              const CoalescedWrite::Target& target,
                              const CoalescedWrite::Part& part);
 
   // What has been gathered, to be sent now; a new window begins. nullopt: nothing.
-  std::optional<CoalescedWrite> take(Line line, TimePoint now);
+  std::optional<CoalescedWrite> take(Group group, TimePoint now);
 
  private:
   struct Window {
     TimePoint until{};
     Nanos length{0};
   };
-  struct HashLine {
-    std::size_t operator()(Line line) const { return line.id; }
+  struct HashGroup {
+    std::size_t operator()(Group group) const { return group.id; }
   };
   struct Gathered {
     CoalescedWrite write;
@@ -67,7 +67,7 @@ class Coalescer {
     Nanos window;
   };
 
-  DirectMappedTable<Line, Window, 4096, HashLine> windows_;  // 96 KiB
+  DirectMappedTable<Group, Window, 4096, HashGroup> windows_;  // 96 KiB
   std::unordered_map<std::uint64_t, Gathered> gathered_;
 };
 

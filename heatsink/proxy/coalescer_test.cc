@@ -14,14 +14,14 @@ constexpr Nanos kWindow = std::chrono::milliseconds(5);
 
 CoalescedWrite::Target target(std::uint64_t number) { return {{number}, {number}}; }
 
-Coalescer::Line ups(std::uint64_t number) {
-  return Coalescer::line_of(CoalesceKind::kUp, target(number));
+Coalescer::Group ups(std::uint64_t number) {
+  return Coalescer::group_of(CoalesceKind::kUp, target(number));
 }
 
 class CoalescerTest : public testing::Test {
  protected:
-  Coalescer::Turn ask(Coalescer::Line line, TimePoint now) {
-    return coalescer_->ask(line, kWindow, now);
+  Coalescer::Turn ask(Coalescer::Group group, TimePoint now) {
+    return coalescer_->ask(group, kWindow, now);
   }
   std::optional<Coalescer::Offer> offer(std::uint64_t number, std::string_view request = "x") {
     return coalescer_->offer(ups(number), CoalesceKind::kUp, "k", target(number),
@@ -61,11 +61,11 @@ TEST_F(CoalescerTest, WhatIsSentBeginsAWindow) {
 TEST_F(CoalescerTest, KindsKeysAndProtocolsAreLinesOfTheirOwn) {
   CoalescedWrite::Target resp3 = target(1);
   resp3.protocol = resp::Protocol::kResp3;
-  const std::array lines{ups(1), ups(2), Coalescer::line_of(CoalesceKind::kDown, target(1)),
-                         Coalescer::line_of(CoalesceKind::kSet, target(1)),
-                         Coalescer::line_of(CoalesceKind::kUp, resp3)};
-  for (const Coalescer::Line line : lines)
-    EXPECT_EQ(ask(line, at(Nanos(0))), Coalescer::Turn::kAlone);
+  const std::array lines{ups(1), ups(2), Coalescer::group_of(CoalesceKind::kDown, target(1)),
+                         Coalescer::group_of(CoalesceKind::kSet, target(1)),
+                         Coalescer::group_of(CoalesceKind::kUp, resp3)};
+  for (const Coalescer::Group group : lines)
+    EXPECT_EQ(ask(group, at(Nanos(0))), Coalescer::Turn::kAlone);
 }
 
 TEST_F(CoalescerTest, ManyKeysAtOnceAreBounded) {

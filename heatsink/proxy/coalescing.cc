@@ -19,23 +19,23 @@ Nanos Coalescing::window_of(std::string_view key) const {
   return windows_[rules_.place_of(rules_.of(key))];
 }
 
-bool Coalescing::join(Coalescer::Line line, CoalesceKind kind, std::string_view key,
+bool Coalescing::join(Coalescer::Group group, CoalesceKind kind, std::string_view key,
                       const CoalescedWrite::Target& target, const CoalescedWrite::Part& part) {
-  std::optional<Coalescer::Offer> offer = gatherer_.offer(line, kind, key, target, part);
+  std::optional<Coalescer::Offer> offer = gatherer_.offer(group, kind, key, target, part);
   if (!offer) {
-    send(line);  // it is full: the next one begins
-    offer = gatherer_.offer(line, kind, key, target, part);
+    send(group);  // it is full: the next one begins
+    offer = gatherer_.offer(group, kind, key, target, part);
   }
   if (!offer) return false;
   if (offer->opened) {
     const Nanos rest = std::max(Nanos(0), offer->due - loop_.clock());
-    loop_.call_after(rest, [this, line] { send(line); });
+    loop_.call_after(rest, [this, group] { send(group); });
   }
   return true;
 }
 
-void Coalescing::send(Coalescer::Line line) {
-  std::optional<CoalescedWrite> write = gatherer_.take(line, loop_.clock());
+void Coalescing::send(Coalescer::Group group) {
+  std::optional<CoalescedWrite> write = gatherer_.take(group, loop_.clock());
   if (!write) return;  // it was full, and went before its time
   const CoalescedWrite::Target target = write->target();
   const std::string key(write->key());
@@ -72,7 +72,7 @@ void Coalescing::send_each(const CoalescedWrite& write) {
     return fail(write, *refusal);
   write.for_each([&](CoalescedWrite::Writer writer, std::string_view request) {
     Pending pending;
-    pending.session = &writer.client.leaves();
+    pending.session = &writer.client.stop_gathering();
     pending.ticket = writer.ticket;
     pending.silent = writer.silent;
     pending.keys.add({target.name, target.key, true});

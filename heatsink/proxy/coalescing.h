@@ -56,12 +56,12 @@ class Coalescing {
   bool may_send(std::string_view key, const CoalescedWrite::Target& target) {
     return carrier_->is_ready(key, target);
   }
-  bool waits(Coalescer::Line line, Nanos window, TimePoint now) {
-    return gatherer_.ask(line, window, now) == Coalescer::Turn::kGather;
+  bool waits(Coalescer::Group group, Nanos window, TimePoint now) {
+    return gatherer_.ask(group, window, now) == Coalescer::Turn::kGather;
   }
   // REQUIRES that it waits(). Its client will be told by one call of GatheredWriter. False: there
   // is no room.
-  bool join(Coalescer::Line line, CoalesceKind kind, std::string_view key,
+  bool join(Coalescer::Group group, CoalesceKind kind, std::string_view key,
             const CoalescedWrite::Target& target, const CoalescedWrite::Part& part);
 
   // Called for the connection: of the request sent with this number.
@@ -69,7 +69,7 @@ class Coalescing {
   void lost(std::uint32_t number, const std::string& reason);
 
  private:
-  void send(Coalescer::Line line);
+  void send(Coalescer::Group group);
   void send_each(const CoalescedWrite& write);
 
   const detect::RuleSet& rules_;

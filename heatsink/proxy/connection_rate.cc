@@ -14,11 +14,11 @@ constexpr Nanos kBurst = std::chrono::seconds(1);
 Nanos interval(std::int64_t per_second) { return Nanos(std::chrono::seconds(1)) / per_second; }
 
 // Whether one more may come; REQUIRES per_second > 0.
-bool may_come(TimePoint used_up, std::int64_t per_second, TimePoint now) {
+bool has_room(TimePoint used_up, std::int64_t per_second, TimePoint now) {
   return std::max(used_up, now) + interval(per_second) <= now + kBurst;
 }
 
-void come(TimePoint& used_up, std::int64_t per_second, TimePoint now) {
+void take(TimePoint& used_up, std::int64_t per_second, TimePoint now) {
   used_up = std::max(used_up, now) + interval(per_second);
 }
 
@@ -28,13 +28,13 @@ ConnectionRate::Verdict ConnectionRate::admit(std::string_view peer, TimePoint n
   if (rates_.in_all == 0 && rates_.per_network == 0) return Verdict::kAdmit;
   const std::string name = rates_.per_network > 0 ? net::network_of(peer) : std::string();
   const std::lock_guard lock(mutex_);
-  if (rates_.in_all > 0 && !may_come(all_, rates_.in_all, now)) return Verdict::kTooManyInAll;
+  if (rates_.in_all > 0 && !has_room(all_, rates_.in_all, now)) return Verdict::kTooManyInAll;
   if (!name.empty()) {
     TimePoint& used_up = network(name, now);
-    if (!may_come(used_up, rates_.per_network, now)) return Verdict::kTooManyOfNetwork;
-    come(used_up, rates_.per_network, now);
+    if (!has_room(used_up, rates_.per_network, now)) return Verdict::kTooManyOfNetwork;
+    take(used_up, rates_.per_network, now);
   }
-  if (rates_.in_all > 0) come(all_, rates_.in_all, now);
+  if (rates_.in_all > 0) take(all_, rates_.in_all, now);
   return Verdict::kAdmit;
 }
 

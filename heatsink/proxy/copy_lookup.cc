@@ -15,16 +15,16 @@ copies::Right CopyLookup::right_to(const Request& request, std::span<const Key> 
   return right;
 }
 
-bool CopyLookup::is_proven(const Request& request, std::span<const Key> keys) {
+bool CopyLookup::has_right(const Request& request, std::span<const Key> keys) {
   const copies::Right right = right_to(request, keys);
-  switch (parts_.proofs.ask(right, request.now, parts_.shared.rights_changed_at())) {
-    case copies::Proofs::Word::kUnproven:
+  switch (parts_.permissions.find(right, request.now, parts_.shared.rights_changed_at())) {
+    case copies::PermissionCache::Answer::kUnknown:
       parts_.count(copies::Count::kRefusedRights);
       return false;
-    case copies::Proofs::Word::kAgeing:
-      client_.session.renew_proof(request, right);
+    case copies::PermissionCache::Answer::kAgeing:
+      client_.session.renew_right(request, right);
       break;
-    case copies::Proofs::Word::kProven:
+    case copies::PermissionCache::Answer::kGranted:
       break;
   }
   return true;

@@ -41,7 +41,7 @@ class CopyLookup {
   bool may_read_copies() const {
     const ClientState& state = client_.state;
     return !state.in_multi_ && !state.watching_ && !state.server_knows_best_ &&
-           state.user_ != ClientState::User::kNobody && client_.traffic.holds == 0 &&
+           state.user_ != ClientState::User::kUnauthenticated && client_.traffic.holds == 0 &&
            !(state.subscribed() && state.protocol_ == resp::Protocol::kResp2);
   }
   // More than one value is asked for, each of which has a copy of its own. REQUIRES applies().
@@ -66,7 +66,7 @@ class CopyLookup {
   // Sets key.copy if and only if the result is kServe. REQUIRES key.entry.
   cache::Ruling judge(Key& key, const cache::Read& read, TimePoint now) const {
     const cache::Judgement judgement =
-        parts_.copies.judge(*key.entry, read, now, client_.traffic.told_at);
+        parts_.copies.judge(*key.entry, read, now, client_.traffic.last_reply_at);
     key.copy = judgement.copy;
     return judgement.ruling;
   }
@@ -74,7 +74,7 @@ class CopyLookup {
   // Other users than the proxy's own are given what the server has let them read not long ago.
   // True: this client is given these. False: the read itself must ask the server.
   bool may_read(const Request& request, std::span<const Key> keys) {
-    return client_.state.user_ != ClientState::User::kOther || is_proven(request, keys);
+    return client_.state.user_ != ClientState::User::kOther || has_right(request, keys);
   }
   copies::Right right_to(const Request& request, std::span<const Key> keys) const;
 
@@ -100,7 +100,7 @@ class CopyLookup {
   }
 
  private:
-  bool is_proven(const Request& request, std::span<const Key> keys);
+  bool has_right(const Request& request, std::span<const Key> keys);
   const WorkerParts& parts_;
   const ReliefContext& client_;
 };

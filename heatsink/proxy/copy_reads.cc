@@ -44,16 +44,16 @@ std::shared_ptr<const copies::FillAnswer> CopyReads::take_answer(Request& reques
 
 Outcome CopyReads::look(Request& request) {
   request.reply_of = {};
-  request.proves = nullptr;
+  request.asked_right = nullptr;
   return CopyLookup::is_of_many(request) ? read_many(request) : read_one(request);
 }
 
 // ---- other users than the proxy's own: each read must have been the server's to allow
 
 // The read itself, by this user: its answer is the client's, and proves the right to it.
-Outcome CopyReads::pass_to_prove(Request& request, std::span<const Key> keys) const {
+Outcome CopyReads::pass_to_check_right(Request& request, std::span<const Key> keys) const {
   if (request.has_waited()) request.waited().answer = nullptr;
-  request.proves = std::make_unique<copies::AskedRight>(
+  request.asked_right = std::make_unique<copies::AskedRight>(
       copies::AskedRight{lookup_.right_to(request, keys), request.now});
   return Outcome::kPass;
 }
@@ -68,7 +68,7 @@ bool CopyReads::overtakes(const Key& key) const {
 // Its answer must not be behind what the server has said, nor behind any copy that was served.
 TimePoint CopyReads::fill_after(const cache::Entry& entry) const {
   if (entry.terms().level != cache::Level::kSession) return TimePoint{};
-  return std::max(client_.traffic.told_at, parts_.copies.shown());
+  return std::max(client_.traffic.last_reply_at, parts_.copies.shown());
 }
 
 // One question to the server proves all copies, for all sessions that wait.
@@ -98,7 +98,7 @@ Outcome CopyReads::read_one(Request& request) {
   Key key = lookup_.find(request.args()[1]);
   request.first_name = key.name;
   if (key.entry != nullptr && !lookup_.may_read(request, {&key, 1}))
-    return pass_to_prove(request, {&key, 1});
+    return pass_to_check_right(request, {&key, 1});
   const cache::Read read = request.read();
   const bool resp3 = client_.state.protocol_ == resp::Protocol::kResp3;
   // The read may have joined a fill whose value had ended by then; it wants a later one.
@@ -189,7 +189,7 @@ bool CopyReads::serve_in_outage(const Request& request, Key& key, const cache::R
 bool CopyReads::may_be_given(const copies::FillAnswer& answer, TimePoint now) const {
   const bool ordered = answer.terms.level == cache::Level::kSession;
   return answer.usable && now - answer.sent_at <= answer.terms.max_staleness &&
-         (!ordered || answer.sent_at > client_.traffic.told_at);
+         (!ordered || answer.sent_at > client_.traffic.last_reply_at);
 }
 
 // To the server, and the doorkeeper hears how long the reply is.
@@ -242,7 +242,7 @@ Outcome CopyReads::read_many(Request& request) {
     keys.push_back(lookup_.find(name));
     if (keys.back().entry == nullptr || overtakes(keys.back())) return Outcome::kPass;
   }
-  if (!lookup_.may_read(request, keys)) return pass_to_prove(request, keys);
+  if (!lookup_.may_read(request, keys)) return pass_to_check_right(request, keys);
   const cache::Ruling ruling = judge_all(keys, read, request.now);
   if (ruling == cache::Ruling::kServe) {
     parts_.count_hit(*request.facts->local);

@@ -58,7 +58,7 @@ class CopyReads final : public Relief {
   using Key = CopyLookup::Key;
 
   Outcome look(Request& request);
-  Outcome pass_to_prove(Request& request, std::span<const Key> keys) const;
+  Outcome pass_to_check_right(Request& request, std::span<const Key> keys) const;
 
   bool overtakes(const Key& key) const;
   TimePoint fill_after(const cache::Entry& entry) const;

@@ -226,7 +226,7 @@ TEST_F(CopyReadsTest, TheStateOfAConnectionMayAskForTheServer) {
   state.server_knows_best_ = true;
   EXPECT_EQ(outcome(), Outcome::kPass);
   state.server_knows_best_ = false;
-  state.user_ = ClientState::User::kNobody;
+  state.user_ = ClientState::User::kUnauthenticated;
   EXPECT_EQ(outcome(), Outcome::kPass);
   state.user_ = ClientState::User::kShared;
   client().traffic.holds = 1;
@@ -263,7 +263,7 @@ TEST_F(CopyReadsTest, AtLevelSessionAReadWaitsForAProofOfItsOwn) {
   heat("k");
   fill("k", "v");
   now += Millis(10);
-  client().traffic.told(now);
+  client().traffic.note_reply_at(now);
   Request& read = request({"GET", "k"});
   EXPECT_EQ(arrives(read), Outcome::kWaits);
   ASSERT_EQ(keeper.barriers.size(), 1U);
@@ -278,7 +278,7 @@ TEST_F(CopyReadsTest, AtLevelSessionOneProofIsAwaitedAndNoSecond) {
   begin({"match=k,level=session"});
   heat("k");
   fill("k", "v");
-  client().traffic.told(now + Millis(10));
+  client().traffic.note_reply_at(now + Millis(10));
   Request& read = request({"GET", "k"});
   arrives(read);
   reader_->barriers.passed(keeper.barriers.back().ticket);
@@ -290,7 +290,7 @@ TEST_F(CopyReadsTest, AtLevelSessionNoProofIsAwaitedFromATrackerThatIsDown) {
   begin({"match=k,level=session"});
   heat("k");
   fill("k", "v");
-  client().traffic.told(now + Millis(10));
+  client().traffic.note_reply_at(now + Millis(10));
   shared->lease.set_up(false);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kPass);
   EXPECT_THAT(keeper.barriers, IsEmpty());
@@ -335,8 +335,8 @@ TEST_F(CopyReadsTest, AnotherUserIsGivenWhatTheServerHasLetItRead) {
   Request& unproven = request({"GET", "k"});
   EXPECT_EQ(arrives(unproven), Outcome::kPass);
   EXPECT_EQ(count(copies::Count::kRefusedRights), 1U);
-  ASSERT_NE(unproven.proves, nullptr);
-  proofs.heard(*unproven.proves, true);
+  ASSERT_NE(unproven.asked_right, nullptr);
+  permissions.store(*unproven.asked_right, true);
   now += Millis(100);
   shared->lease.prove(now);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
@@ -354,13 +354,13 @@ TEST_F(CopyReadsTest, AUserWhomTheServerHasRefusedAsksTheServer) {
   client().state.user_ = ClientState::User::kOther;
   Request& first = request({"GET", "k"});
   arrives(first);
-  proofs.heard(*first.proves, true);
+  permissions.store(*first.asked_right, true);
   Request& second = request({"GET", "k"});
   ASSERT_EQ(arrives(second), Outcome::kAnswered);
-  proofs.heard(*first.proves, false);
+  permissions.store(*first.asked_right, false);
   Request& third = request({"GET", "k"});
   EXPECT_EQ(arrives(third), Outcome::kPass);
-  EXPECT_NE(third.proves, nullptr);
+  EXPECT_NE(third.asked_right, nullptr);
 }
 
 // ---- several keys

@@ -27,18 +27,18 @@ Outcome Gathering::gather(const Request& request) {
   const ClientState& state = client_.state;
   const NameHash name = request.name_hash(1, parts_.shared.seed);
   const CoalescedWrite::Target target{name, in_db(name, state.db_), state.db_, state.protocol_};
-  const Coalescer::Line line = Coalescer::line_of(write->kind, target);
-  if (gathered_ > 0 && line != line_) return Outcome::kPass;
+  const Coalescer::Group group = Coalescer::group_of(write->kind, target);
+  if (gathered_ > 0 && group != group_) return Outcome::kPass;
   if (!coalescing.may_send(key, target)) return Outcome::kPass;
-  if (!coalescing.waits(line, window, request.now)) return Outcome::kPass;
+  if (!coalescing.waits(group, window, request.now)) return Outcome::kPass;
   if (client_.traffic.in_flight() > gathered_) return drain();
   const ReliefClient::NextReply reply = client_.session.next_reply();
   const CoalescedWrite::Part part{this, reply.ticket, write->amount, request.raw, reply.silent};
-  if (!coalescing.join(line, write->kind, key, target, part)) return Outcome::kPass;
+  if (!coalescing.join(group, write->kind, key, target, part)) return Outcome::kPass;
   client_.session.sent(request);
   parts_.count(copies::Count::kGathered);
   ++gathered_;
-  line_ = line;
+  group_ = group;
   return Outcome::kAnswered;
 }
 
@@ -50,7 +50,7 @@ Outcome Gathering::drain() {
 void Gathering::answered(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) {
   --gathered_;
   Requester& client = client_.session.requester();
-  client.told(read_at);
+  client.note_reply_at(read_at);
   if (!wire.empty()) client.take_reply(ticket, wire);
   Pending pending;
   pending.ticket = ticket;
@@ -65,7 +65,7 @@ void Gathering::lost(ReplyQueue::Ticket ticket, bool silent, const std::string& 
   client_.session.requester().reply_lost(pending, false, reason);
 }
 
-Requester& Gathering::leaves() {
+Requester& Gathering::stop_gathering() {
   --gathered_;
   return client_.session.requester();
 }

@@ -45,12 +45,12 @@ class Gathering final : public Relief, private GatheredWriter {
   // GatheredWriter
   void answered(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) override;
   void lost(ReplyQueue::Ticket ticket, bool silent, const std::string& reason) override;
-  Requester& leaves() override;
+  Requester& stop_gathering() override;
 
   const WorkerParts& parts_;
   const ReliefContext& client_;
   std::uint64_t gathered_ = 0;  // writes of this client that are not answered yet
-  Coalescer::Line line_;        // of the latest
+  Coalescer::Group group_;      // of the latest
 };
 
 }  // namespace heatsink::proxy

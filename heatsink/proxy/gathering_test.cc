@@ -133,7 +133,7 @@ TEST_F(GatheringTest, WhatTheClientIsToldCountsForLaterReads) {
   sends(*one_, {"INCR", "k"});
   pass(kGatherFor);
   server_answers(":2\r\n");
-  EXPECT_EQ(client.traffic.told_at, now);
+  EXPECT_EQ(client.traffic.last_reply_at, now);
 }
 
 // The gathered write may reach the server after a command that is sent now.

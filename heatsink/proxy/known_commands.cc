@@ -26,10 +26,10 @@ void KnownCommands::set(std::shared_ptr<const resp::CommandTable> table) {
     const std::uint16_t number =
         numbers_ != nullptr ? numbers_->number(command.name) : detect::kNoCommand;
     facts_.push_back(facts_of(command, number, local));
-    const auto place = static_cast<std::uint16_t>(facts_.size());
-    facts_.back().sized_as = place;
-    if (command.name == "get") get_sized_as_ = place;
-    if (command.name == "mget") mget_sized_as_ = place;
+    const auto sized_as = static_cast<std::uint16_t>(facts_.size());
+    facts_.back().sized_as = sized_as;
+    if (command.name == "get") get_sized_as_ = sized_as;
+    if (command.name == "mget") mget_sized_as_ = sized_as;
   }
   get_ = get_sized_as_ == 0 ? nullptr : &facts_[get_sized_as_ - 1U];
 }

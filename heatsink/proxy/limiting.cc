@@ -8,7 +8,7 @@
 
 namespace heatsink::proxy {
 
-using Word = Admission::Answer::Word;
+using Verdict = Admission::Answer::Verdict;
 
 Limiting::Limiting(const WorkerParts& parts, const ReliefContext& client, const CopyLookup& lookup,
                    StaleReads& stale)
@@ -27,14 +27,14 @@ void Limiting::close() {
 bool Limiting::counts_hits() const { return parts_.shared.limits->has_hits(); }
 
 Outcome Limiting::departs_in_part(Request& request) {
-  if (!is_on() || admission_->has_passed(Door::kUpstream)) return Outcome::kPass;
-  return ask_for(request, keys_of(request), Door::kUpstream);
+  if (!is_on() || admission_->has_passed(Stage::kUpstream)) return Outcome::kPass;
+  return admit(request, keys_of(request), Stage::kUpstream);
 }
 
 // Once for all who wait for the same.
 Outcome Limiting::admit_fill(Request& request, std::span<const AskedKey> keys) {
-  if (admission_->has_passed(Door::kUpstream)) return Outcome::kPass;
-  const Outcome outcome = ask_for(request, keys, Door::kUpstream);
+  if (admission_->has_passed(Stage::kUpstream)) return Outcome::kPass;
+  const Outcome outcome = admit(request, keys, Stage::kUpstream);
   if (outcome == Outcome::kPass && !keys.empty()) admission_->spend();
   return outcome;
 }
@@ -46,26 +46,26 @@ void Limiting::ended(bool server_was_asked) {
   refused_before_ = refusals_.in_row();
 }
 
-Outcome Limiting::ask(Request& request, Door door) {
+Outcome Limiting::ask(Request& request, Stage stage) {
   if (request.command == nullptr || !request.has_right_arity() || parts_.shared.limits->idle())
     return Outcome::kPass;
-  if (admission_->has_passed(door)) return Outcome::kPass;
-  return ask_for(request, keys_of(request), door);
+  if (admission_->has_passed(stage)) return Outcome::kPass;
+  return admit(request, keys_of(request), stage);
 }
 
-Outcome Limiting::ask_for(Request& request, std::span<const AskedKey> keys, Door door) {
+Outcome Limiting::admit(Request& request, std::span<const AskedKey> keys, Stage stage) {
   if (keys.empty()) return Outcome::kPass;
-  const Admission::Answer answer = admission_->ask(door, keys, client_.address, request.now);
-  switch (answer.word) {
-    case Word::kGo:
+  const Admission::Answer answer = admission_->ask(stage, keys, client_.address, request.now);
+  switch (answer.verdict) {
+    case Verdict::kGo:
       return Outcome::kPass;
     // One at a time of each client, in the order in which they asked: however many commands a
     // client has sent, it is not served before others that came earlier.
-    case Word::kWait:
+    case Verdict::kWait:
       parts_.shared.limits->count(*answer.limit, policy::LimitOutcome::kDelayed, answer.key->hash,
                                   parts_.loop.now());
       return wait_for(request, answer.wait);
-    case Word::kRefused:
+    case Verdict::kRefused:
       break;
   }
   return refuse(request, keys, answer);
@@ -111,7 +111,7 @@ Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
   policy::Limits& limits = *parts_.shared.limits;
   policy::RuleLimit& limit = *answer.limit;
   const AskedKey refused = *answer.key;
-  if (limit.terms().over == policy::LimitTerms::Over::kStale &&
+  if (limit.policy().over == policy::LimitPolicy::Over::kStale &&
       stale_.refused(request) == Outcome::kAnswered) {
     limits.count(limit, policy::LimitOutcome::kStale, refused.hash, request.now);
     return Outcome::kAnswered;
@@ -126,7 +126,7 @@ Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
   limits.count(limit, policy::LimitOutcome::kRejected, refused.hash, request.now);
   record_refused(request, keys);
   if (client_.state.in_multi_ && !client_.state.transaction_failed())
-    client_.session.spoil_transaction();
+    client_.session.make_exec_fail();
   const std::string shown = keys.size() > 1 ? parts_.shared.shown.show(refused.name) : "";
   ByteBuffer error;
   resp::append_error(error, policy::busy_text(limit, shown, answer.retry_after));

@@ -32,11 +32,11 @@ class Limiting final : public Relief, public FillGate {
   // Limits of `all` count what copies may answer.
   Outcome arrives(Request& request) {
     const bool counts = is_on() && counts_hits() && lookup_.applies(request);
-    return counts ? ask(request, Door::kLocal) : Outcome::kPass;
+    return counts ? ask(request, Stage::kLocal) : Outcome::kPass;
   }
   // What the server will refuse asks for nothing.
   Outcome departs(Request& request) {
-    return is_on() ? ask(request, Door::kUpstream) : Outcome::kPass;
+    return is_on() ? ask(request, Stage::kUpstream) : Outcome::kPass;
   }
   // Likewise, of a request of which not all arguments have come; but its keys have.
   Outcome departs_in_part(Request& request);
@@ -47,11 +47,11 @@ class Limiting final : public Relief, public FillGate {
   void close();  // the client has left
 
  private:
-  using Door = Admission::Door;
+  using Stage = Admission::Stage;
 
   bool counts_hits() const;
-  Outcome ask(Request& request, Door door);
-  Outcome ask_for(Request& request, std::span<const AskedKey> keys, Door door);
+  Outcome ask(Request& request, Stage stage);
+  Outcome admit(Request& request, std::span<const AskedKey> keys, Stage stage);
   std::span<const AskedKey> keys_of(const Request& request);
   Outcome refuse(Request& request, std::span<const AskedKey> keys, const Admission::Answer& answer);
   void record_refused(const Request& request, std::span<const AskedKey> keys);

@@ -17,7 +17,7 @@ struct MovedSession {
   std::uint64_t id;
   std::uint32_t address;  // its number in ClientNames, which it goes on to hold
   ClientState state;
-  TimePoint told_at;  // ClientTraffic::told_at
+  TimePoint last_reply_at;  // ClientTraffic::last_reply_at
   ReplyGuess reads, others;
 };
 

@@ -7,7 +7,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/copies/effects.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/reply_queue.h"
 
 namespace heatsink::proxy {
@@ -48,7 +48,8 @@ struct Pending : copies::Effects {
   ReplyQueue::Ticket ticket = ReplyQueue::kNone;  // of the client's reply
   std::uint64_t reply_of = 0;  // a ReadHash: the worker wants to know how long the reply is
   TimePoint sent_at{};         // when it was handed to its connection
-  std::unique_ptr<copies::AskedRight> proves;  // if the reply is no error, its user may do this
+  std::unique_ptr<copies::AskedRight>
+      asked_right;  // if the reply is no error, its user may do this
 };
 
 }  // namespace heatsink::proxy

@@ -11,7 +11,7 @@
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/detect.h"
-#include "heatsink/policy/limit_terms.h"
+#include "heatsink/policy/limit_policy.h"
 #include "heatsink/policy/options.h"
 #include "heatsink/policy/rules.h"
 #include "heatsink/policy/tls.h"

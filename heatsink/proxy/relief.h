@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/reply_queue.h"
@@ -79,10 +79,10 @@ class ReliefClient {
   // ---- Beside all that
 
   // A command inside MULTI was refused here: the server must refuse EXEC. REQUIRES in_multi_.
-  virtual void spoil_transaction() = 0;
+  virtual void make_exec_fail() = 0;
   // Asks the server once more whether the user may do this, on the client's own connection if that
   // is free. The client is not shown the answer.
-  virtual void renew_proof(const Request& request, const copies::Right& right) = 0;
+  virtual void renew_right(const Request& request, const copies::Right& right) = 0;
 
  protected:
   ~ReliefClient() = default;

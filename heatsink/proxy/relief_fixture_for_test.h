@@ -79,8 +79,8 @@ class PlayedClient final : public ReliefClient, public Requester {
     note("sent " + std::to_string(last_ticket_));
   }
   Requester& requester() override { return *this; }
-  void spoil_transaction() override { note("spoiled"); }
-  void renew_proof(const Request& /*request*/, const copies::Right& /*right*/) override {
+  void make_exec_fail() override { note("spoiled"); }
+  void renew_right(const Request& /*request*/, const copies::Right& /*right*/) override {
     note("renews");
   }
 
@@ -101,7 +101,7 @@ class PlayedClient final : public ReliefClient, public Requester {
     note("lost " + std::to_string(pending.ticket) + (pending.silent ? " in silence: " : ": ") +
          reason);
   }
-  void told(TimePoint at) override { traffic.told(at); }
+  void note_reply_at(TimePoint at) override { traffic.note_reply_at(at); }
   void hold() override {}
   void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
   void ask_again(std::string_view /*request*/, const Pending& /*pending*/) override {}
@@ -109,7 +109,7 @@ class PlayedClient final : public ReliefClient, public Requester {
   bool congested() const override { return false; }
   bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
   bool hears_messages() const override { return false; }
-  bool looks_into_exec() const override { return false; }
+  bool needs_exec_reply() const override { return false; }
   void private_ready() override {}
   std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
     return nullptr;
@@ -155,8 +155,8 @@ class ReliefTest : public testing::Test {
         << policy::rule_faults(options).front().sentence;
     shared = std::make_unique<SharedState>(options, net::RedisUrl{}, kSeed);
     copies = std::make_unique<copies::WorkerCopies>(*shared, keeper, counters, kWorker);
-    parts.emplace(WorkerParts{*shared, loop, counters, hits_, *copies, proofs, nullptr, key_refs_,
-                              asked_keys_});
+    parts.emplace(WorkerParts{*shared, loop, counters, hits_, *copies, permissions, nullptr,
+                              key_refs_, asked_keys_});
     static_cast<void>(shared->lease.begin_generation());
     shared->lease.prove(kStart);
     shared->lease.set_up(true);
@@ -224,7 +224,7 @@ class ReliefTest : public testing::Test {
   policy::ProxyOptions options;
   PlayedKeeper keeper;
   copies::Counters counters;
-  copies::Proofs proofs{std::chrono::seconds(1)};
+  copies::PermissionCache permissions{std::chrono::seconds(1)};
   net::EventLoop loop{std::make_unique<PlayedPoller>(now)};
   std::unique_ptr<SharedState> shared;
   std::unique_ptr<copies::WorkerCopies> copies;

@@ -23,16 +23,16 @@ class ReplyQueue {
   using Ticket = std::uint64_t;
   static constexpr Ticket kNone = 0;  // a request whose reply is not the client's
 
-  bool empty() const { return places_.empty(); }
+  bool empty() const { return states_.empty(); }
   std::size_t kept_bytes() const { return kept_bytes_; }
-  std::size_t capacity_bytes() const { return places_.capacity() * sizeof(Place); }
+  std::size_t capacity_bytes() const { return states_.capacity() * sizeof(State); }
 
   Ticket expect() {
-    places_.push_back(Place::kOpen);
+    states_.push_back(State::kOpen);
     return next() - 1;
   }
   // What expect() will return.
-  Ticket next() const { return first_ + places_.size(); }
+  Ticket next() const { return first_ + states_.size(); }
 
   // The reply, or a part of it. REQUIRES that it has not ended.
   void put(Ticket ticket, std::string_view bytes, ByteBuffer& out) {
@@ -42,36 +42,36 @@ class ReplyQueue {
 
   // Nothing more comes of it.
   void end(Ticket ticket, ByteBuffer& out) {
-    place(ticket) = Place::kEnded;
-    while (!places_.empty() && places_.front() == Place::kEnded) {
-      places_.pop_front();
+    state_of(ticket) = State::kEnded;
+    while (!states_.empty() && states_.front() == State::kEnded) {
+      states_.pop_front();
       ++first_;
       if (!kept_.empty()) hand_on_first(out);
     }
-    if (places_.empty() && places_.capacity() > kIdlePlaces) places_ = {};
+    if (states_.empty() && states_.capacity() > kIdleReplies) states_ = {};
   }
 
   // A whole reply, to a request that needs no ticket: it stands behind all others.
   void add(std::string_view reply, ByteBuffer& out) {
-    if (places_.empty()) return out.append(reply);
-    if (place(next() - 1) == Place::kOpen) places_.push_back(Place::kEnded);
+    if (states_.empty()) return out.append(reply);
+    if (state_of(next() - 1) == State::kOpen) states_.push_back(State::kEnded);
     keep(next() - 1, reply);
   }
 
   void clear() {
     first_ = next();
-    places_ = {};
+    states_ = {};
     kept_.clear();
     kept_bytes_ = 0;
   }
 
  private:
-  enum class Place : std::uint8_t { kOpen, kEnded };
-  static constexpr std::size_t kIdlePlaces = 64;  // more are given back when nothing is owed
+  enum class State : std::uint8_t { kOpen, kEnded };
+  static constexpr std::size_t kIdleReplies = 64;  // more are given back when nothing is owed
 
-  Place& place(Ticket ticket) {
+  State& state_of(Ticket ticket) {
     assert(ticket >= first_ && ticket < next());
-    return places_[ticket - first_];
+    return states_[ticket - first_];
   }
   void keep(Ticket ticket, std::string_view bytes) {
     kept_[ticket].append(bytes);
@@ -85,8 +85,8 @@ class ReplyQueue {
     kept_.erase(found);
   }
 
-  Ring<Place> places_;
-  Ticket first_ = 1;  // of places_.front()
+  Ring<State> states_;
+  Ticket first_ = 1;  // of states_.front()
   // Beside the places, so that replies in order, which are nearly all, cost a byte each.
   std::unordered_map<Ticket, std::string> kept_;
   std::size_t kept_bytes_ = 0;

@@ -15,7 +15,7 @@ namespace heatsink::proxy {
 // whose bytes were met more often, and in bigger pieces, stays. Not thread-safe. O(1), one line.
 class ReplySizes {
  public:
-  static constexpr std::size_t kPlaces = 4096;  // 64 KiB
+  static constexpr std::size_t kEntries = 4096;  // 64 KiB
 
   void remember(KeyHash key, std::uint64_t bytes) {
     auto& [owner, last] = sizes_.place(key);
@@ -40,7 +40,7 @@ class ReplySizes {
     std::uint32_t bytes = 0;
     std::uint32_t claim = 0;
   };
-  DirectMappedTable<KeyHash, Size, kPlaces> sizes_;
+  DirectMappedTable<KeyHash, Size, kEntries> sizes_;
 };
 
 }  // namespace heatsink::proxy

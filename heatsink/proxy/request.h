@@ -16,7 +16,7 @@
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/fill_waiters.h"
 #include "heatsink/copies/local_reads.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/route.h"
@@ -116,9 +116,9 @@ struct Request {
   bool has_waited() const { return waited_ != nullptr; }
 
   // Once it goes to the server:
-  ExpectedReply expected;                      // how long its reply will be
-  std::unique_ptr<copies::AskedRight> proves;  // what its reply proves
-  copies::ReadHash reply_of;                   // if its reply's length is worth knowing
+  ExpectedReply expected;                           // how long its reply will be
+  std::unique_ptr<copies::AskedRight> asked_right;  // what its reply proves
+  copies::ReadHash reply_of;                        // if its reply's length is worth knowing
 
  private:
   // The arguments stand in `wire` in their order; at other places than args() if it is `rebuilt`.

@@ -34,7 +34,7 @@ class Requester : public copies::HeldClient {
   virtual void reply_lost(Pending& pending, bool begun, const std::string& reason) = 0;
   // The server said something before `at`: no copy that is not proven since may follow it (at
   // Level::kSession).
-  virtual void told(TimePoint at) = 0;
+  virtual void note_reply_at(TimePoint at) = 0;
   virtual void note_reply_size(const Pending& pending, std::uint64_t bytes) = 0;
 
   // A reply that is too big to share a connection: the read is asked again, on another.
@@ -47,8 +47,8 @@ class Requester : public copies::HeldClient {
   // Of the command that may wait, whose reply begins in what was read then: its client seems to
   // have left, so the reply is kept.
   virtual bool keeps_reply(TimePoint read_at, bool silent) = 0;
-  virtual bool hears_messages() const = 0;   // they look like replies, in RESP2
-  virtual bool looks_into_exec() const = 0;  // it wants to see the reply to EXEC
+  virtual bool hears_messages() const = 0;    // they look like replies, in RESP2
+  virtual bool needs_exec_reply() const = 0;  // it wants to see the reply to EXEC
 
   // Of its private connection.
   virtual void private_ready() = 0;

@@ -19,7 +19,7 @@
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/cache/cache.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/client_state.h"
@@ -90,7 +90,7 @@ class Session final : public ClientTransport::Listener,
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept) override;
   void reply_lost(Pending& pending, bool begun, const std::string& reason) override;
-  void told(TimePoint at) override { traffic_.told(at); }
+  void note_reply_at(TimePoint at) override { traffic_.note_reply_at(at); }
   void hold() override { ++traffic_.holds; }
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override {
     guess_of(pending.read_only).saw(bytes);
@@ -100,7 +100,7 @@ class Session final : public ClientTransport::Listener,
   bool congested() const override;
   bool keeps_reply(TimePoint read_at, bool silent) override;
   bool hears_messages() const override { return hears_messages_; }
-  bool looks_into_exec() const override { return ClientState::looks_into_exec(); }
+  bool needs_exec_reply() const override { return ClientState::needs_exec_reply(); }
   void private_ready() override;
   std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
   void go_on() override;
@@ -129,7 +129,7 @@ class Session final : public ClientTransport::Listener,
     kRaw,  // MONITOR, SYNC: the upstream says what it wants, when it wants
   };
 
-  static constexpr Nanos kLastWords = Millis(100);  // of a stream whose client has left
+  static constexpr Nanos kStreamEndTime = Millis(100);  // of a stream whose client has left
 
   // A read whose reply was too big to share.
   struct Again {
@@ -247,8 +247,8 @@ class Session final : public ClientTransport::Listener,
   NextReply next_reply() const override;
   void sent(const Request& request) override;
   Requester& requester() override { return *this; }
-  void spoil_transaction() override;
-  void renew_proof(const Request& request, const copies::Right& right) override;
+  void make_exec_fail() override;
+  void renew_right(const Request& request, const copies::Right& right) override;
 
   bool waits() const;  // session_reliefs.cc
 
@@ -292,7 +292,7 @@ class Session final : public ClientTransport::Listener,
                     std::optional<std::string_view> name);
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
-  Upstream* strangers_connection(Request& request, Step& step);
+  Upstream* unauthenticated_connection(Request& request, Step& step);
   User fresh_user() const;  // who a client is that has said nothing yet
   Step run_client(Request& request);
   bool note_library(const Request& request);
@@ -314,7 +314,7 @@ class Session final : public ClientTransport::Listener,
   // session_replies.cc
   bool settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                     std::string_view kept);
-  void cut_off_if_deaf();
+  void close_if_output_full();
   void put_reply(ReplyQueue::Ticket ticket, std::string_view bytes);
   void end_reply(ReplyQueue::Ticket ticket);
   void add_reply(std::string_view wire);

@@ -63,7 +63,7 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
   if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
   Upstream* connection =
-      can_log_in() ? private_connection(request, step) : strangers_connection(request, step);
+      can_log_in() ? private_connection(request, step) : unauthenticated_connection(request, step);
   if (connection == nullptr) return no_connection(request, step);
   const bool stays_own = user.empty() || user == parts_.shared.credentials.acl_user();
   const bool is_anonymous = !introduced_ && connection->login() == Upstream::Login::kOwn;
@@ -83,14 +83,14 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
 // Whether a new connection can be what this client is until then.
 bool Session::can_log_in() const {
   const SharedState& shared = parts_.shared;
-  return user_ != User::kNobody && (user_ == User::kOther || shared.credentials.given() ||
-                                    shared.upstream_open.load(std::memory_order_relaxed));
+  return user_ != User::kUnauthenticated && (user_ == User::kOther || shared.credentials.given() ||
+                                             shared.upstream_open.load(std::memory_order_relaxed));
 }
 
-Upstream* Session::strangers_connection(Request& request, Step& step) {
+Upstream* Session::unauthenticated_connection(Request& request, Step& step) {
   if (private_ && !has_state() && private_->login() == Upstream::Login::kOwn) give_back(true);
   const User before = user_;
-  if (!private_) user_ = User::kNobody;  // the login that acquire() asks for
+  if (!private_) user_ = User::kUnauthenticated;  // the login that acquire() asks for
   Upstream* connection = private_in_any_db(request, step);
   user_ = before;
   return connection;
@@ -118,7 +118,7 @@ Session::Step Session::run_hello(Request& request) {
     }
   }
   if (valid && (!user.empty() || has_state())) return authenticate(request, user, protocol, name);
-  if (user_ == User::kNobody) return forward(request, true);  // for the server to refuse
+  if (user_ == User::kUnauthenticated) return forward(request, true);  // for the server to refuse
   if (!valid || user_ == User::kOther)
     return valid ? authenticate(request, {}, protocol, name) : forward(request, true);
   return hello_locally(request, protocol == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2,
@@ -257,7 +257,7 @@ Session::Step Session::run_wait(Request& request) {
 
 Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  told(parts_.loop.clock());  // by a MONITOR stream, perhaps
+  note_reply_at(parts_.loop.clock());  // by a MONITOR stream, perhaps
   if (private_) give_back(false);
   protocol_ = resp::Protocol::kResp2;
   mode_ = Mode::kNormal;

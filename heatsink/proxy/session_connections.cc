@@ -190,20 +190,21 @@ void Session::give_back(bool clean) {
   parts_.upstreams.give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
 }
 
-void Session::renew_proof(const Request& request, const copies::Right& right) {
+void Session::renew_right(const Request& request, const copies::Right& right) {
   const bool free = private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
                     private_->unsent() == 0;
   if (!free) return;
   parts_.count(copies::Count::kProofsRenewed);
   Pending pending;
   pending.kind = PendingKind::kOwn;
-  pending.proves = std::make_unique<copies::AskedRight>(copies::AskedRight{right, request.now});
+  pending.asked_right =
+      std::make_unique<copies::AskedRight>(copies::AskedRight{right, request.now});
   private_->send(request.raw, std::move(pending));
 }
 
 // The server must not run a transaction of which a command is missing. It is told one that it does
 // not know, and then answers EXEC as it does whenever it has refused to queue a command.
-void Session::spoil_transaction() { private_->send_own({"HEATSINK", "LIMITED"}); }
+void Session::make_exec_fail() { private_->send_own({"HEATSINK", "LIMITED"}); }
 
 void Session::private_ready() {
   if (!again_.empty()) {

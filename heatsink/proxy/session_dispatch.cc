@@ -48,7 +48,7 @@ Session::Step Session::carry_out(Request& request) {
   // It will change nothing; but a refused EXEC ends its transaction.
   const bool ends = in_multi_ && request.route == Route::kExec;
   if (refused && request.command != nullptr && !ends) request.route = Route::kShared;
-  if (user_ == User::kNobody) {
+  if (user_ == User::kUnauthenticated) {
     // The server looks whether there is such a command before it asks who wants to know.
     if (refused) {
       request.route = Route::kPrivate;
@@ -173,7 +173,7 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
   pending.silent = take_silence();
   pending.reply_of = request.reply_of.value;
   pending.sized_as = in_multi_ ? 0 : request.facts->sized_as;
-  pending.proves = std::move(request.proves);
+  pending.asked_right = std::move(request.asked_right);
   pending.read_only = request.command != nullptr && request.command->has(resp::kReadonly);
   pending.tells = !request.facts->tells_nothing;
   const bool executes = !in_multi_ || request.route == Route::kExec;

@@ -39,7 +39,7 @@ class SessionHost {
   // Calls `what` after this time, unless the session has gone by then.
   virtual void call_later(const Session& session, Nanos pause, void (Session::*what)()) = 0;
   // It is closed and has nothing in flight: frees it at the end of the turn.
-  virtual void bury(Session& session) = 0;
+  virtual void destroy_at_end_of_turn(Session& session) = 0;
   // proxy.maximum-memory is used up: closes the largest clients at the end of the turn.
   virtual void shed_later() = 0;
 

@@ -39,7 +39,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
       reads_(before.reads),
       others_(before.others),
       reliefs_(parts, context()) {
-  traffic_.told(before.told_at);
+  traffic_.note_reply_at(before.last_reply_at);
   set_request_limits();
 }
 
@@ -52,12 +52,12 @@ void Session::become(User user, std::string_view name) {
 void Session::set_request_limits() {
   resp::RequestLimits limits;
   limits.buffered_bytes_max = parts_.shared.options.stream_threshold.count;
-  parser_.set_limits(user_ == User::kNobody ? resp::limits_before_auth(limits) : limits);
+  parser_.set_limits(user_ == User::kUnauthenticated ? resp::limits_before_auth(limits) : limits);
 }
 
 Session::User Session::fresh_user() const {
   const SharedState& shared = parts_.shared;
-  if (!shared.upstream_open.load(std::memory_order_relaxed)) return User::kNobody;
+  if (!shared.upstream_open.load(std::memory_order_relaxed)) return User::kUnauthenticated;
   return shared.credentials.acl_user() == "default" ? User::kShared : User::kOther;
 }
 
@@ -185,7 +185,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
       refuse_input(parser_.error());
       return false;
     case resp::ParseStatus::kOversized:
-      if (user_ == User::kNobody) {
+      if (user_ == User::kUnauthenticated) {
         refuse_input("ERR Protocol error: unauthenticated bulk length");
         return false;
       }
@@ -257,7 +257,7 @@ void Session::input_ended(bool broken) {
   input_ended_ = true;
   if (lost) forget_client();
   if (lost && offered_) offer_refused();
-  if (in_stream()) host_.call_later(*this, kLastWords, &Session::end_stream);
+  if (in_stream()) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
   end_wait();
   finish_if_done();
   choose_reading();
@@ -297,7 +297,7 @@ void Session::close() {
   memory_.note(0);
   reliefs_.close();
   if (private_) give_back(false);
-  if (in_flight() == 0) host_.bury(*this);
+  if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
 }
 
 void Session::writable() {

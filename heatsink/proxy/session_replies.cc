@@ -35,13 +35,13 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
   within_memory([&] {
     ticket == ReplyQueue::kNone ? put_out(bytes) : put_reply(ticket, bytes);
     if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
-    cut_off_if_deaf();
+    close_if_output_full();
   });
 }
 
 // A server that sends messages cannot be held back without losing them. Replies can, or are asked
 // for again; and one that can be neither is not lost for its size.
-void Session::cut_off_if_deaf() {
+void Session::close_if_output_full() {
   if (closed_ || client_.output().size() <= parts_.shared.options.client_output_max.count) return;
   parts_.count(copies::Count::kClientsCutOff);
   close();
@@ -108,7 +108,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   ++traffic_.received;
   owed_ -= pending.expected;
   if (closed_) {
-    if (in_flight() == 0) host_.bury(*this);
+    if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
     return;
   }
   within_memory([&] {
@@ -193,7 +193,7 @@ void Session::subscription_done(bool ok) {
 }
 
 // An aborted EXEC says null, and nothing that was queued has happened. `wire` is empty unless
-// looks_into_exec(), or if it is very long: then all commands count as done.
+// needs_exec_reply(), or if it is very long: then all commands count as done.
 void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_view wire) {
   const std::vector<QueuedSubscription> queued = std::exchange(transaction_channels_, {});
   const std::optional<QueuedHello> hello = std::exchange(transaction_hello_, std::nullopt);
@@ -202,18 +202,18 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_vie
   resp::Value replies;
   std::size_t used = 0;
   if (!wire.empty()) static_cast<void>(resp::parse_value(wire, replies, used));
-  const auto is_done = [&](std::size_t place) {
-    return place >= replies.items.size() || !replies.items[place].is_error();
+  const auto is_done = [&](std::size_t index) {
+    return index >= replies.items.size() || !replies.items[index].is_error();
   };
   if (!aborted && named) name_owed_ = false;
-  if (!aborted && hello && is_done(hello->place)) {
+  if (!aborted && hello && is_done(hello->index)) {
     protocol_ = hello->protocol;
     if (private_) private_->set_protocol(protocol_);
   }
   if (!in_multi_) introduce_if_owed();
   if (aborted) return;
   for (const QueuedSubscription& each : queued) {
-    if (!is_done(each.place)) continue;
+    if (!is_done(each.index)) continue;
     if (each.adds) {
       each.channels->insert(each.name);
     } else {
@@ -280,9 +280,9 @@ void Session::follow_protocol() {
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
   ++traffic_.received;
   owed_ -= pending.expected;
-  told(parts_.loop.clock());
+  note_reply_at(parts_.loop.clock());
   if (closed_) {
-    if (in_flight() == 0) host_.bury(*this);
+    if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
     return;
   }
   if (pending.kind == PendingKind::kPutBack) {

@@ -121,21 +121,21 @@ Session::Step Session::in_failed_transaction(Request& request) {
 void Session::queue_subscription(const Request& request) {
   assert(request.command != nullptr);  // or its route would be kPinned
   const bool adds = request.command->name.find("unsub") == std::string::npos;
-  const std::size_t place = transaction_queued_ - 1;
+  const std::size_t index = transaction_queued_ - 1;
   Channels& channels = channels_of(request);
   if (request.args().size() == 1) {
     for (const std::string& name : channels)
-      transaction_channels_.push_back({&channels, name, false, place});
+      transaction_channels_.push_back({&channels, name, false, index});
   }
   for (std::size_t i = 1; i < request.args().size(); ++i)
-    transaction_channels_.push_back({&channels, std::string(request.args()[i]), adds, place});
+    transaction_channels_.push_back({&channels, std::string(request.args()[i]), adds, index});
 }
 
 void Session::queue_hello(const Request& request) {
-  const std::size_t place = transaction_queued_ - 1;
+  const std::size_t index = transaction_queued_ - 1;
   if (request.args().size() > 1 && (request.args()[1] == "2" || request.args()[1] == "3")) {
     const bool resp3 = request.args()[1] == "3";
-    transaction_hello_ = {resp3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, place};
+    transaction_hello_ = {resp3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, index};
   }
   for (std::size_t i = 2; i < request.args().size(); ++i)
     transaction_names_ |= equals_ignoring_case(request.args()[i], "setname");

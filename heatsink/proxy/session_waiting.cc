@@ -29,7 +29,7 @@ Session::Step Session::send_waiting(Upstream& connection, Request& request) {
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
     return send_on(connection, request, PendingKind::kForward, 0);
   const bool ended = input_ended_ || client_.peer_has_ended();
-  wait_ = std::make_unique<Wait>(Taking(request.args()), ended, parts_.loop.clock());
+  wait_ = std::make_unique<Wait>(CommandUndo(request.args()), ended, parts_.loop.clock());
   send_mark(connection);
   send_on(connection, request, PendingKind::kWaiting, 0);
   stall(Awaited::kAnswer);
@@ -107,7 +107,7 @@ bool Session::unblock() {
 bool Session::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
   const bool waited = wait_->has_waited(read_at);
-  if (!waited && (silent || !wait_->taking().takes())) return false;
+  if (!waited && (silent || !wait_->undo().takes_data())) return false;
   if (!input_ended_ && !client_.peer_has_ended()) return false;
   input_ended_ |= waited;  // else it may have sent more commands before its end
   wait_->keep_reply(waited);
@@ -124,7 +124,7 @@ bool Session::settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
     close();
     return false;
   }
-  const std::vector<PutBack> requests = wait->taking().undo(reply);
+  const std::vector<PutBack> requests = wait->undo().requests(reply);
   if (wait->reply_waited()) {
     put_back(requests);
   } else if (requests.empty()) {
@@ -161,7 +161,7 @@ void Session::offer_refused() {
   resp::Value reply;
   std::size_t used = 0;
   resp::parse_value(offered->wire, reply, used);
-  put_back(offered->wait->taking().undo(reply));
+  put_back(offered->wait->undo().requests(reply));
 }
 
 // A server would have ended the connection at once: nothing of the client's is carried out any

@@ -26,13 +26,13 @@ struct QueuedSubscription {
   Channels* channels;
   std::string name;
   bool adds;
-  std::size_t place;  // of its element in the reply to EXEC
+  std::size_t index;  // of its element in the reply to EXEC
 };
 
 // A HELLO inside MULTI: EXEC changes the protocol, if it is not refused.
 struct QueuedHello {
   resp::Protocol protocol;
-  std::size_t place;
+  std::size_t index;
 };
 
 }  // namespace heatsink::proxy

@@ -127,8 +127,8 @@ void Upstream::fail_if_overdue(TimePoint now, Nanos limit) {
   if (state_ != State::kReady || pending_.empty()) return;
   if (watch_.is_silent(now, limit)) {
     fail("the server did not answer for " + format_duration(limit));
-  } else if (ReplyWatch::is_too_old(pending_.front().sent_at, now, limit)) {
-    fail("a reply did not end within " + format_duration(limit * ReplyWatch::kOldestFactor));
+  } else if (ReplyTimeouts::is_too_old(pending_.front().sent_at, now, limit)) {
+    fail("a reply did not end within " + format_duration(limit * ReplyTimeouts::kOldestFactor));
   }
 }
 
@@ -287,7 +287,7 @@ bool Upstream::begin_reply() {
   const bool ours = is_ours(pending.kind);
   const bool executes = pending.kind == PendingKind::kExec && session != nullptr;
   capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
-             (executes && session->looks_into_exec());
+             (executes && session->needs_exec_reply());
   if (capture_) captured_.clear();
   if (session != nullptr && !ours && !kept && !is_silenced()) {
     target_ = session;
@@ -331,7 +331,7 @@ void Upstream::end_element() {
     if (confirms && !pending_.empty() && pending_.front().kind == PendingKind::kSubscribe)
       finish_reply();
     if (owner_ != nullptr) {
-      owner_->told(read_at_);
+      owner_->note_reply_at(read_at_);
       owner_->go_on();
     }
     return;
@@ -346,7 +346,7 @@ void Upstream::end_element() {
 
 // A SELECT that was sure to succeed did not (BUSY, NOPERM). What was sent behind it will most
 // likely be refused, too; if not, it has met another database.
-void Upstream::doubt_db(bool refused) {
+void Upstream::note_select_result(bool refused) {
   db_refused_ = refused;
   if (!refused) return;
   set_db(kUnknownDb);
@@ -357,7 +357,7 @@ void Upstream::doubt_db(bool refused) {
 void Upstream::finish_reply() {
   const bool ok = scanner_.type() != '-';
   Pending& front = pending_.front();
-  if (front.session != nullptr && front.tells) front.session->told(read_at_);
+  if (front.session != nullptr && front.tells) front.session->note_reply_at(read_at_);
   if (front.kind == PendingKind::kSubscribe && ok && front.number > 1) {
     --front.number;  // one confirmation per channel
     return;
@@ -381,7 +381,8 @@ void Upstream::finish_reply() {
       pending.kind == PendingKind::kSelect || pending.kind == PendingKind::kSelectDb;
   if (ok && selects) known_dbs_.insert(pending.number);
   const bool refused = !ok && pending.kind == PendingKind::kSelect;
-  if (pending.kind == PendingKind::kSelect) doubt_db(refused && pending.session == nullptr);
+  if (pending.kind == PendingKind::kSelect)
+    note_select_result(refused && pending.session == nullptr);
   if (pending.session != nullptr) pending.session->reply_done(pending, ok, scanner_, captured);
 }
 

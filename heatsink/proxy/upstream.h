@@ -15,7 +15,7 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/big_replies.h"
 #include "heatsink/proxy/pending.h"
-#include "heatsink/proxy/reply_watch.h"
+#include "heatsink/proxy/reply_timeouts.h"
 #include "heatsink/proxy/ring.h"
 #include "heatsink/redis/credentials.h"
 #include "heatsink/resp/reply_scanner.h"
@@ -115,7 +115,7 @@ class Upstream final : public net::FdHandler {
   std::size_t unsent() const { return output_.size() - sent_; }
   std::uint64_t owed() const { return owed_; }    // bytes of replies to come, as far as expected
   TimePoint read_at() const { return read_at_; }  // what is being looked at was read before
-  // Ends it if it owes replies and does not come forward with them (reply_watch.h).
+  // Ends it if it owes replies and does not come forward with them (reply_timeouts.h).
   void fail_if_overdue(TimePoint now, Nanos limit);
   // Without what its requests refer to.
   std::size_t memory_bytes() const {
@@ -160,7 +160,7 @@ class Upstream final : public net::FdHandler {
   bool begin_reply();
   void end_element();
   void finish_reply();
-  void doubt_db(bool refused);
+  void note_select_result(bool refused);
   void finish_handshake(bool ok);
   bool may_repeat(const Pending& pending) const;
   void repeat_elsewhere(Pending& pending);
@@ -198,7 +198,7 @@ class Upstream final : public net::FdHandler {
   std::size_t sent_ = 0;  // bytes at the front of output_ that are on their way
   Ring<Pending> pending_;
   std::uint64_t owed_ = 0;
-  ReplyWatch watch_;
+  ReplyTimeouts watch_;
   TimePoint read_at_{};
 
   resp::ReplyScanner scanner_;

@@ -4,7 +4,7 @@
 //
 // A server sees that a client has left and ends its wait. Behind a proxy that closes the waiting
 // connection, an element may be popped for it just before: it would be lost. So another connection
-// unblocks this one by its id, and what comes all the same is put back (taking.h).
+// unblocks this one by its id, and what comes all the same is put back (command_undo.h).
 //
 // A client that has only ended its output looks like one that has left; but what it need not wait
 // for is its own, as on the server. A HELLO goes out right before the command, in one write: the
@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/proxy/taking.h"
+#include "heatsink/proxy/command_undo.h"
 
 namespace heatsink::proxy {
 
@@ -36,10 +36,10 @@ class Wait {
   };
 
   // `ended`: the client's output, before this command was sent.
-  Wait(Taking taking, bool ended, TimePoint sent_at)
-      : taking_(std::move(taking)), ended_(ended), sent_at_(sent_at) {}
+  Wait(CommandUndo undo, bool ended, TimePoint sent_at)
+      : undo_(std::move(undo)), ended_(ended), sent_at_(sent_at) {}
 
-  const Taking& taking() const { return taking_; }
+  const CommandUndo& undo() const { return undo_; }
   std::uint64_t connection() const { return connection_; }
 
   // The reply to HELLO, and when it was read. An error: this server does not tell its ids.
@@ -67,7 +67,7 @@ class Wait {
   static constexpr Nanos kPauseMax = Millis(100);
   static constexpr Nanos kAtOnce = std::chrono::microseconds(200);  // there and back, at its best
 
-  Taking taking_;
+  CommandUndo undo_;
   bool ended_;
   TimePoint sent_at_;
   std::uint64_t connection_ = 0;  // its id on the server; 0: not known

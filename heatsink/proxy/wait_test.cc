@@ -14,13 +14,13 @@ constexpr std::string_view kHello2 = "*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$2\r\
 constexpr std::string_view kHello3 = "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$2\r\nid\r\n:77\r\n";
 
 Wait marked(std::string_view hello) {
-  Wait wait{Taking(), true, TimePoint{}};
+  Wait wait{CommandUndo(), true, TimePoint{}};
   wait.marked(hello, kEarly);
   return wait;
 }
 
 TEST(Wait, OnlyAReplyReadAfterTheMarkHasWaited) {
-  Wait wait{Taking(), true, TimePoint{}};
+  Wait wait{CommandUndo(), true, TimePoint{}};
   EXPECT_FALSE(wait.has_waited(kLate)) << "nothing is known before the mark";
   wait.marked(kHello2, kEarly);
   EXPECT_FALSE(wait.has_waited(kEarly));
@@ -29,7 +29,7 @@ TEST(Wait, OnlyAReplyReadAfterTheMarkHasWaited) {
 
 TEST(Wait, AReplyThatComesLateWithTheMarkHasWaitedUnlessTheClientHadEndedBefore) {
   for (const bool ended : {false, true}) {
-    Wait wait(Taking(), ended, kEarly);
+    Wait wait(CommandUndo(), ended, kEarly);
     const TimePoint soon = kEarly + std::chrono::microseconds(200);
     wait.marked(kHello2, soon);
     EXPECT_FALSE(wait.has_waited(soon));
@@ -40,7 +40,7 @@ TEST(Wait, AReplyThatComesLateWithTheMarkHasWaitedUnlessTheClientHadEndedBefore)
 
 TEST(Wait, IsEndedOnceByTheConnectionsId) {
   for (const std::string_view hello : {kHello2, kHello3}) {
-    Wait wait{Taking(), true, TimePoint{}};
+    Wait wait{CommandUndo(), true, TimePoint{}};
     EXPECT_EQ(wait.leave(), Next::kNothing) << "it is not known yet whether it waits";
     wait.marked(hello, kEarly);
     EXPECT_EQ(wait.leave(), Next::kUnblock);

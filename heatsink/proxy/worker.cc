@@ -38,7 +38,7 @@ Worker::Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, n
       reader_(shared.epochs.add_reader()),
       listener_(std::move(listener)),
       acceptor_(*this),
-      door_(loop_, *this, shared.options.tls_handshake_timeout),
+      tls_handshakes_(loop_, *this, shared.options.tls_handshake_timeout),
       copies_(shared, keeper, counters_, index),
       counter_(shared.options.detection_enabled
                    ? std::make_unique<AccessCounter>(shared.options, shared.rules,
@@ -49,10 +49,10 @@ Worker::Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, n
       commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
-      proofs_(shared.options.acl_staleness),
+      permissions_(shared.options.acl_staleness),
       coalescing_(make_coalescing(shared, loop_, counters_, copies_, *upstreams_)),
-      parts_{{shared, loop_, counters_, read_hits_, copies_, proofs_, counter_.get(), key_refs_,
-              asked_keys_, coalescing_.get()},
+      parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, counter_.get(),
+              key_refs_, asked_keys_, coalescing_.get()},
              *upstreams_,
              commands_,
              big_replies_,
@@ -169,7 +169,7 @@ void Worker::accept_clients() {
       refuse(accepted->socket, copies::Count::kClientsRefused, "max number of clients reached");
       continue;
     }
-    if (!comes_in_time(*accepted)) continue;
+    if (!is_within_rate(*accepted)) continue;
     if (!tls) {
       shared_.clients.fetch_add(1);
       wake();
@@ -178,7 +178,7 @@ void Worker::accept_clients() {
     }
     shared_.clients.fetch_add(1);
     wake();
-    enter_by_tls(std::move(*accepted), tls);
+    start_tls(std::move(*accepted), tls);
   }
 }
 
@@ -207,23 +207,23 @@ void Worker::start(std::uint64_t id, std::unique_ptr<Client> client) {
   if (!started.connection.start(started.session).ok()) started.session.close();
 }
 
-void Worker::enter_by_tls(net::Accepted accepted, const net::TlsContext& context) {
+void Worker::start_tls(net::Accepted accepted, const net::TlsContext& context) {
   if (shared_.handshakes.fetch_add(1) >= shared_.options.tls_handshakes_max) {
     shared_.handshakes.fetch_sub(1);
     shared_.clients.fetch_sub(1, std::memory_order_relaxed);
     counters_.add(copies::Count::kHandshakesFull);
     return;
   }
-  door_.enter(std::move(accepted.socket), context, std::move(accepted.peer));
+  tls_handshakes_.start(std::move(accepted.socket), context, std::move(accepted.peer));
 }
 
-void Worker::admit(net::Stream stream, const std::string& peer) {
+void Worker::handshake_done(net::Stream stream, const std::string& peer) {
   shared_.handshakes.fetch_sub(1);
   counters_.add(copies::Count::kHandshakes);
   open_at_home(std::move(stream), peer);
 }
 
-void Worker::turned_away(const std::string& peer, const std::string& why) {
+void Worker::handshake_failed(const std::string& peer, const std::string& why) {
   shared_.handshakes.fetch_sub(1);
   shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   counters_.add(copies::Count::kHandshakesFailed);
@@ -238,7 +238,7 @@ void Worker::refuse(const net::Fd& socket, copies::Count why, const char* words)
   static_cast<void>(net::write_some(socket.get(), line.data(), line.size()));
 }
 
-bool Worker::comes_in_time(const net::Accepted& accepted) {
+bool Worker::is_within_rate(const net::Accepted& accepted) {
   switch (shared_.connection_rate.admit(accepted.peer, loop_.now())) {
     case ConnectionRate::Verdict::kAdmit:
       return true;
@@ -285,7 +285,7 @@ void Worker::end_turn() {
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
   if (std::exchange(shed_due_, false)) shed();
   if (leaving_.to != nullptr) move_clients();
-  for (const std::uint64_t id : std::exchange(buried_, {})) {
+  for (const std::uint64_t id : std::exchange(ended_sessions_, {})) {
     if (clients_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
   upstreams_->end_turn();

@@ -15,7 +15,7 @@
 
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/paced_timers.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/copies/read_hits.h"
 #include "heatsink/copies/worker_copies.h"
 #include "heatsink/detect/detect.h"
@@ -34,7 +34,7 @@
 #include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/single_server.h"
-#include "heatsink/proxy/tls_door.h"
+#include "heatsink/proxy/tls_handshakes.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
 
@@ -50,7 +50,7 @@ class Worker final : public Upstream::Host,
                      public BalancedWorker,
                      private SessionHost,
                      private ClientConnection::Host,
-                     private TlsDoor::House,
+                     private TlsHandshakes::Owner,
                      private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
@@ -116,7 +116,9 @@ class Worker final : public Upstream::Host,
   void flush_later(Session& session) override { dirty_sessions_.push_back(session.id()); }
   void resume_later(Session& session) override { resumable_.push_back(session.id()); }
   void call_later(const Session& session, Nanos pause, void (Session::*what)()) override;
-  void bury(Session& session) override { buried_.push_back(session.id()); }
+  void destroy_at_end_of_turn(Session& session) override {
+    ended_sessions_.push_back(session.id());
+  }
   void shed_later() override { shed_due_ = true; }
   Session* session(std::uint64_t id);  // null: it has gone
   std::span<char> read_buffer() override { return {scratch_.get(), Upstream::kScratchBytes}; }
@@ -146,10 +148,10 @@ class Worker final : public Upstream::Host,
   void move_clients();
   void report_load(TimePoint now);
   void refuse(const net::Fd& socket, copies::Count why, const char* words);
-  bool comes_in_time(const net::Accepted& accepted);
-  void enter_by_tls(net::Accepted accepted, const net::TlsContext& context);
-  void admit(net::Stream stream, const std::string& peer) override;
-  void turned_away(const std::string& peer, const std::string& why) override;
+  bool is_within_rate(const net::Accepted& accepted);
+  void start_tls(net::Accepted accepted, const net::TlsContext& context);
+  void handshake_done(net::Stream stream, const std::string& peer) override;
+  void handshake_failed(const std::string& peer, const std::string& why) override;
   void throttle_accept();
   void tick();
   void measure_memory();
@@ -170,7 +172,7 @@ class Worker final : public Upstream::Host,
   cache::Epochs::Reader& reader_;
   net::Fd listener_;
   Acceptor acceptor_;
-  TlsDoor door_;
+  TlsHandshakes tls_handshakes_;
   copies::Counters counters_;
   copies::ReadHits read_hits_;
   Latencies latencies_;
@@ -184,7 +186,7 @@ class Worker final : public Upstream::Host,
 
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
-  copies::Proofs proofs_;
+  copies::PermissionCache permissions_;
   std::unique_ptr<Coalescing> coalescing_;  // null: no rule asks for it
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
@@ -195,7 +197,7 @@ class Worker final : public Upstream::Host,
   std::vector<std::uint64_t> dirty_sessions_;
   std::vector<std::uint64_t> resumable_;
   std::vector<Upstream*> dirty_upstreams_;
-  std::vector<std::uint64_t> buried_;
+  std::vector<std::uint64_t> ended_sessions_;
   std::vector<std::uint64_t> slow_;  // clients that do not take their replies
   struct Leaving {
     std::vector<std::uint64_t> clients;

@@ -132,9 +132,9 @@ MUTANTS = [
                                                  off(LOCAL, "overtakes(keys.back())")],
            ("level session",)),
     Mutant("session: no fill is joined that others were shown",
-           [Patch(LOCAL, "return std::max(client_.traffic.told_at, parts_.copies.shown());",
-                  f"return {ACTIVE} ? client_.traffic.told_at : "
-                  "std::max(client_.traffic.told_at, parts_.copies.shown());")],
+           [Patch(LOCAL, "return std::max(client_.traffic.last_reply_at, parts_.copies.shown());",
+                  f"return {ACTIVE} ? client_.traffic.last_reply_at : "
+                  "std::max(client_.traffic.last_reply_at, parts_.copies.shown());")],
            ("level session", "level session, two proxies"),
            "an answer would have to wait in a worker's mailbox for as long as two fills take",
            ("level session, slow threads",)),

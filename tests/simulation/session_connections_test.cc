@@ -111,7 +111,7 @@ TEST_F(SessionConnectionsTest, HalfAReplyCannotBeTakenBack) {
   pass();
   EXPECT_EQ(got(), "");
   EXPECT_TRUE(client().is_closed);
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
 }
 
 TEST_F(SessionConnectionsTest, AClientWhoseStateIsLostIsDisconnected) {

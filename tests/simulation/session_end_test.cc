@@ -31,13 +31,13 @@ TEST_F(SessionEndTest, AClientThatEndsItsOutputStillGetsItsReplies) {
   pass();
   EXPECT_EQ(got(), "+a|+b|");
   EXPECT_TRUE(client().is_closed);
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
 }
 
 TEST_F(SessionEndTest, AClientThatIsOwedNothingIsClosedAtItsEnd) {
   end_input(false);
   EXPECT_TRUE(client().is_closed);
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
 }
 
 TEST_F(SessionEndTest, AnEndThatIsToldAgainIsThatOfTheConnection) {
@@ -54,18 +54,18 @@ TEST_F(SessionEndTest, ABrokenClientIsClosedAtOnceAndBuriedOnceNothingIsInFlight
   send({"GET a"});
   end_input(true);
   EXPECT_TRUE(client().is_closed);
-  EXPECT_FALSE(host_.is_buried);
+  EXPECT_FALSE(host_.is_ended);
   server_.say(1, "+a\r\n");
   pass();
   EXPECT_EQ(got(), "");
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
 }
 
 TEST_F(SessionEndTest, AClientThatCannotBeWrittenToIsClosed) {
   client().is_lost = true;
   send({"GET a"});
   EXPECT_TRUE(client().is_closed);
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
 }
 
 TEST_F(SessionEndTest, AfterQuitNothingIsCarriedOut) {
@@ -85,10 +85,10 @@ TEST_F(SessionEndTest, TheWaitOfAClientThatLeavesIsEndedOnTheServer) {
   end_input(true);
   EXPECT_TRUE(client().is_closed);
   EXPECT_THAT(asked(), ElementsAre("1: CLIENT UNBLOCK 8 ERROR"));
-  EXPECT_FALSE(host_.is_buried);
+  EXPECT_FALSE(host_.is_ended);
   server_.say(2, "-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n");
   pass();
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
   EXPECT_THAT(asked(), IsEmpty());
 }
 
@@ -102,7 +102,7 @@ TEST_F(SessionEndTest, WhatWasPoppedForAClientThatHadLeftIsPutBack) {
   end_input(true);
   EXPECT_THAT(asked(), testing::Contains("2: LPUSH q x"));
   EXPECT_EQ(count(copies::Count::kPutBack), 1u);
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
   EXPECT_EQ(got(), "");
 }
 

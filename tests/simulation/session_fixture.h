@@ -97,7 +97,7 @@ class PlayedHost final : public proxy::SessionHost,
       : loop(node.poller()),
         shared(options, net::parse_redis_url(options.upstream).value(), 1),
         copies(shared, *this, counters, 0),
-        proofs(options.acl_staleness),
+        permissions(options.acl_staleness),
         upstreams(shared, loop, counters, *this, 1) {
     node.run(loop);
     shared.place.set_addresses({net::resolve({"127.0.0.1", kSessionPort}).value().front()});
@@ -115,10 +115,10 @@ class PlayedHost final : public proxy::SessionHost,
   void call_later(const proxy::Session& /*session*/, Nanos pause,
                   void (proxy::Session::*what)()) override {
     loop.call_after(pause, [this, what] {
-      if (!is_buried) (session.get()->*what)();
+      if (!is_ended) (session.get()->*what)();
     });
   }
-  void bury(proxy::Session& /*session*/) override { is_buried = true; }
+  void destroy_at_end_of_turn(proxy::Session& /*session*/) override { is_ended = true; }
   void shed_later() override { is_shed_due = true; }
 
   char* scratch() override { return scratch_.data(); }
@@ -142,7 +142,7 @@ class PlayedHost final : public proxy::SessionHost,
     return std::make_unique<proxy::Upstream>(*this, loop, shared, protocol, login, owner);
   }
   void shared_settled(std::uint64_t /*session*/) override {
-    if (!is_buried) session->shared_settled();
+    if (!is_ended) session->shared_settled();
   }
   void server_is_back() override {}
   void server_left() override { session->server_left(); }
@@ -159,14 +159,14 @@ class PlayedHost final : public proxy::SessionHost,
   copies::ReadHits read_hits;
   proxy::Latencies latencies;
   copies::WorkerCopies copies;
-  copies::Proofs proofs;
+  copies::PermissionCache permissions;
   proxy::SingleServer upstreams;
   proxy::KnownCommands commands{nullptr};
   proxy::BigReplies big_replies;
   std::vector<resp::KeyRef> key_refs;
   std::vector<proxy::AskedKey> asked_keys;
   const proxy::SessionParts parts{
-      {shared, loop, counters, read_hits, copies, proofs, nullptr, key_refs, asked_keys},
+      {shared, loop, counters, read_hits, copies, permissions, nullptr, key_refs, asked_keys},
       upstreams,
       commands,
       big_replies,
@@ -177,15 +177,15 @@ class PlayedHost final : public proxy::SessionHost,
 
   std::vector<copies::FillRequest> fills;
   std::vector<copies::BarrierRequest> barriers;
-  bool is_buried = false;  // closed, with nothing in flight
+  bool is_ended = false;  // closed, with nothing in flight
   bool is_shed_due = false;
 
  private:
   void end_turn() {
     while (resume_due_ || flush_due_ || !dirty_.empty()) {
-      if (std::exchange(resume_due_, false) && !is_buried) session->resume();
+      if (std::exchange(resume_due_, false) && !is_ended) session->resume();
       for (proxy::Upstream* upstream : std::exchange(dirty_, {})) upstream->flush_dirty();
-      if (std::exchange(flush_due_, false) && !is_buried) session->flush();
+      if (std::exchange(flush_due_, false) && !is_ended) session->flush();
       upstreams.wake_ready();
     }
     upstreams.end_turn();

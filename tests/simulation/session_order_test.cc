@@ -87,7 +87,7 @@ TEST_F(SessionOrderTest, AnErrorOfTheProxysKeepsItsPlace) {
   pass();
   EXPECT_EQ(got(), "+a|-ERR Protocol error: invalid multibulk length|");
   EXPECT_TRUE(client().is_closed);
-  EXPECT_TRUE(host_.is_buried);
+  EXPECT_TRUE(host_.is_ended);
 }
 
 TEST_F(SessionOrderTest, ASkippedReplyLeavesNoGap) {

@@ -68,7 +68,7 @@ class PlayedClient final : public proxy::Requester {
   void reply_lost(Pending& pending, bool begun, const std::string& /*reason*/) override {
     note("lost " + std::to_string(pending.ticket) + (begun ? " begun" : ""));
   }
-  void told(TimePoint at) override { told_at = at; }
+  void note_reply_at(TimePoint at) override { last_reply_at = at; }
   void hold() override {}
   void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
   void ask_again(std::string_view request, const Pending& pending) override {
@@ -78,7 +78,7 @@ class PlayedClient final : public proxy::Requester {
   bool congested() const override { return is_congested; }
   bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
   bool hears_messages() const override { return is_subscriber; }
-  bool looks_into_exec() const override { return false; }
+  bool needs_exec_reply() const override { return false; }
   void private_ready() override {}
   std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
     return nullptr;
@@ -86,7 +86,7 @@ class PlayedClient final : public proxy::Requester {
   void go_on() override {}
 
   bool is_closed = false, is_repeatable = false, is_congested = false, is_subscriber = false;
-  TimePoint told_at{};
+  TimePoint last_reply_at{};
 
  private:
   void note(const std::string& what) {
@@ -251,7 +251,7 @@ TEST_F(UpstreamTest, EachReplyGoesToWhoAskedAndOnlyAfterItsFence) {
                           "client 1 gets 2 :3|", "client 1 done 2"));
   EXPECT_EQ(server_.asked.size(), 3u);
   EXPECT_TRUE(connection_->owes_nothing());
-  EXPECT_GT(ann_.told_at, TimePoint{});
+  EXPECT_GT(ann_.last_reply_at, TimePoint{});
 }
 
 TEST_F(UpstreamTest, WhatIsLostIsToldOnceAndOnlyWhatMayHaveBeenSeenIsFenced) {

@@ -13,7 +13,7 @@
 
 namespace heatsink::policy {
 
-struct LimitTerms {
+struct LimitPolicy {
   enum class Of : std::uint8_t { kUpstream, kAll, kWrites };
   enum class Per : std::uint8_t { kKey, kClient, kPrefix };
   enum class Over : std::uint8_t { kReject, kDelay, kStale };
@@ -27,14 +27,14 @@ struct LimitTerms {
 
 // At the places that the rules have in detect::RuleSet::rules(): that for all keys first, which has
 // none. REQUIRES options without limit_fault().
-std::vector<std::optional<LimitTerms>> limits_of_rules(const ProxyOptions& options);
+std::vector<std::optional<LimitPolicy>> limits_of_rules(const ProxyOptions& options);
 
 // What limits.automatic-qps gives a key: so many per second of what goes to the server, and as many
 // at once. REQUIRES that it is not off.
-LimitTerms automatic_limit(const ProxyOptions& options);
+LimitPolicy automatic_limit(const ProxyOptions& options);
 
 // "5000/s per key, of what goes to the server; over it: reject"
-std::string limit_text(const LimitTerms& terms);
+std::string limit_text(const LimitPolicy& policy);
 
 // What a rule's limit cannot mean, with what to do about it; "": nothing. Likewise for
 // limits.automatic-qps.

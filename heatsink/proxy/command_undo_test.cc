@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/proxy/taking.h"
+#include "heatsink/proxy/command_undo.h"
 
 #include <gtest/gtest.h>
 
@@ -19,11 +19,11 @@ std::string readable(const PutBack& request) {
   return words;
 }
 
-std::vector<PutBack> undo(const Args& args, std::string_view reply) {
+std::vector<PutBack> requests(const Args& args, std::string_view reply) {
   resp::Value value;
   std::size_t used = 0;
   EXPECT_EQ(resp::parse_value(reply, value, used), resp::ValueStatus::kValue);
-  return Taking(args).undo(value);
+  return CommandUndo(args).requests(value);
 }
 
 std::string undone(const Args& args, std::string_view reply) {
@@ -33,19 +33,19 @@ std::string undone(const Args& args, std::string_view reply) {
 
 constexpr std::string_view kPopped = "*2\r\n$1\r\nq\r\n$1\r\ne\r\n";
 
-TEST(Taking, AnElementGoesBackToTheEndItCameFrom) {
+TEST(CommandUndo, AnElementGoesBackToTheEndItCameFrom) {
   EXPECT_EQ(undone({"BLPOP", "p", "q", "0"}, kPopped), "LPUSH q e");
   EXPECT_EQ(undone({"brpop", "q", "0"}, kPopped), "RPUSH q e");
   EXPECT_EQ(undo({"BLPOP", "q", "0"}, kPopped)[0].keys, std::vector<std::string>{"q"});
 }
 
-TEST(Taking, WhatWasTakenLastGoesBackFirst) {
+TEST(CommandUndo, WhatWasTakenLastGoesBackFirst) {
   constexpr std::string_view kReply = "*2\r\n$1\r\nq\r\n*3\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n";
   EXPECT_EQ(undone({"BLMPOP", "0", "2", "p", "q", "LEFT", "COUNT", "3"}, kReply), "LPUSH q 3 2 1");
   EXPECT_EQ(undone({"BLMPOP", "0", "1", "q", "right", "COUNT", "3"}, kReply), "RPUSH q 3 2 1");
 }
 
-TEST(Taking, AMovedElementGoesBackIfItIsStillThere) {
+TEST(CommandUndo, AMovedElementGoesBackIfItIsStillThere) {
   const Args move = {"BLMOVE", "from", "to", "LEFT", "RIGHT", "0"};
   const std::string script = undone(move, "$1\r\ne\r\n");
   EXPECT_TRUE(script.starts_with("EVAL if redis.call('LREM'")) << script;
@@ -56,7 +56,7 @@ TEST(Taking, AMovedElementGoesBackIfItIsStillThere) {
   EXPECT_EQ(undo(move, "$1\r\ne\r\n")[0].keys, (std::vector<std::string>{"to", "from"}));
 }
 
-TEST(Taking, MembersKeepTheScoreThatTheyHaveMeanwhile) {
+TEST(CommandUndo, MembersKeepTheScoreThatTheyHaveMeanwhile) {
   const Args pop = {"BZPOPMIN", "z", "0"};
   EXPECT_EQ(undone(pop, "*3\r\n$1\r\nz\r\n$1\r\nm\r\n$3\r\n1.5\r\n"), "ZADD z NX 1.5 m");
   EXPECT_EQ(undone(pop, "*3\r\n$1\r\nz\r\n$1\r\nm\r\n,1.5\r\n"), "ZADD z NX 1.5 m");
@@ -67,7 +67,7 @@ TEST(Taking, MembersKeepTheScoreThatTheyHaveMeanwhile) {
 
 constexpr std::string_view kEntries = "*2\r\n*2\r\n$3\r\n7-0\r\n*0\r\n*2\r\n$3\r\n7-3\r\n*0\r\n";
 
-TEST(Taking, EntriesOfAGroupAreUndelivered) {
+TEST(CommandUndo, EntriesOfAGroupAreUndelivered) {
   const Args read = {"XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">"};
   const std::string before = "6-18446744073709551615";
   const std::string end = " 1 s g " + before + " 7-3 7-0 7-3";
@@ -78,11 +78,11 @@ TEST(Taking, EntriesOfAGroupAreUndelivered) {
   EXPECT_TRUE(undone(read, "%1\r\n" + one).ends_with(" 1 s g 7-1 7-2 7-2"));
 }
 
-TEST(Taking, WhatTookNothingIsNotUndone) {
-  EXPECT_FALSE(Taking(Args{"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}).takes());
-  EXPECT_FALSE(Taking(Args{"WAIT", "1", "0"}).takes());
-  EXPECT_FALSE(Taking(Args{"BLPOP", "q"}).takes());
-  EXPECT_FALSE(Taking(Args{"BLMPOP", "0", "18446744073709551615", "q", "LEFT"}).takes());
+TEST(CommandUndo, WhatTookNothingIsNotUndone) {
+  EXPECT_FALSE(CommandUndo(Args{"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}).takes_data());
+  EXPECT_FALSE(CommandUndo(Args{"WAIT", "1", "0"}).takes_data());
+  EXPECT_FALSE(CommandUndo(Args{"BLPOP", "q"}).takes_data());
+  EXPECT_FALSE(CommandUndo(Args{"BLMPOP", "0", "18446744073709551615", "q", "LEFT"}).takes_data());
   for (const Args& args :
        {Args{"BLPOP", "q", "0"}, Args{"BLMOVE", "a", "b", "LEFT", "LEFT", "0"},
         Args{"BZPOPMIN", "z", "0"}, Args{"BLMPOP", "0", "1", "q", "LEFT"},
@@ -94,9 +94,9 @@ TEST(Taking, WhatTookNothingIsNotUndone) {
   }
 }
 
-TEST(Taking, WhatItDoesNotUnderstandItLeavesAlone) {
+TEST(CommandUndo, WhatItDoesNotUnderstandItLeavesAlone) {
   const Args claims = {"XREADGROUP", "GROUP", "g", "c", "CLAIM", "5", "STREAMS", "s", ">"};
-  EXPECT_FALSE(Taking(claims).takes());
+  EXPECT_FALSE(CommandUndo(claims).takes_data());
   const Args read = {"XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">"};
   for (const std::string_view entry : {"$3\r\n7-0\r\n", "*2\r\n$3\r\n7_0\r\n*0\r\n",
                                        "*2\r\n$3\r\n0-0\r\n*0\r\n", "*1\r\n$3\r\n7-0\r\n"})

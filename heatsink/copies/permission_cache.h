@@ -32,23 +32,23 @@ struct AskedRight {
 
 // One worker's thread. A fixed number of places, allocated when the first right is proven (160
 // KiB). Colliding rights overwrite each other, which costs questions and no more.
-class Proofs {
+class PermissionCache {
  public:
-  enum class Word : std::uint8_t {
-    kProven,
+  enum class Answer : std::uint8_t {
+    kGranted,
     kAgeing,  // proven, and this caller is to ask again meanwhile
-    kUnproven,
+    kUnknown,
   };
 
-  // A proof is good for `life`.
-  explicit Proofs(Nanos life) : life_(life) {}
+  // A grant is good for `life`.
+  explicit PermissionCache(Nanos life) : life_(life) {}
 
   // `changed_at`: what was asked then or before counts no longer.
-  Word ask(const Right& right, TimePoint now, TimePoint changed_at);
-  void heard(const AskedRight& asked, bool allowed);
+  Answer find(const Right& right, TimePoint now, TimePoint changed_at);
+  void store(const AskedRight& asked, bool allowed);
 
  private:
-  struct Proof {
+  struct Grant {
     TimePoint asked_at{};
     TimePoint renewed_at{};  // when somebody was last told to ask again
   };
@@ -58,10 +58,10 @@ class Proofs {
       return ((right.user ^ right.keys) * 0x9E3779B97F4A7C15ULL + right.command) >> 32U;
     }
   };
-  using Table = DirectMappedTable<Right, Proof, 4096, HashRight>;
+  using Table = DirectMappedTable<Right, Grant, 4096, HashRight>;
 
   const Nanos life_;
-  std::unique_ptr<Table> proofs_;  // null: no right is proven yet
+  std::unique_ptr<Table> permissions_;  // null: no right is proven yet
 };
 
 }  // namespace heatsink::copies

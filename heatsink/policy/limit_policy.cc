@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/policy/limit_terms.h"
+#include "heatsink/policy/limit_policy.h"
 
 #include <algorithm>
 #include <array>
@@ -13,9 +13,9 @@ namespace heatsink::policy {
 namespace {
 
 using limit::Algorithm;
-using Of = LimitTerms::Of;
-using Over = LimitTerms::Over;
-using Per = LimitTerms::Per;
+using Of = LimitPolicy::Of;
+using Over = LimitPolicy::Over;
+using Per = LimitPolicy::Per;
 
 constexpr Nanos kDelayMaxDefault = std::chrono::seconds(1);
 constexpr int kStaleMaxFactor = 10;  // of max-staleness
@@ -57,20 +57,20 @@ cache::Terms cache_terms(const ProxyOptions& options, const RuleOptions& rule) {
 }
 
 // REQUIRES a rate that can be read.
-LimitTerms limit_terms_of(const ProxyOptions& options, const RuleOptions& rule) {
-  LimitTerms terms;
-  terms.limiter.rate = limit::parse_rate(rule.limit_rate).value();
-  terms.limiter.algorithm = *limit::algorithm_of(rule.limit_algorithm);
-  terms.limiter.burst = static_cast<std::uint64_t>(rule.limit_burst.value_or(0));
-  terms.of = value_of(kOfNames, rule.limit_of);
-  terms.per = value_of(kPerNames, rule.limit_per);
-  terms.over = value_of(kOverNames, rule.limit_over);
-  if (terms.over == Over::kDelay)
-    terms.limiter.patience = rule.limit_delay_max.value_or(kDelayMaxDefault);
-  if (terms.over == Over::kStale)
-    terms.stale_max =
+LimitPolicy limit_policy_of(const ProxyOptions& options, const RuleOptions& rule) {
+  LimitPolicy policy;
+  policy.limiter.rate = limit::parse_rate(rule.limit_rate).value();
+  policy.limiter.algorithm = *limit::algorithm_of(rule.limit_algorithm);
+  policy.limiter.burst = static_cast<std::uint64_t>(rule.limit_burst.value_or(0));
+  policy.of = value_of(kOfNames, rule.limit_of);
+  policy.per = value_of(kPerNames, rule.limit_per);
+  policy.over = value_of(kOverNames, rule.limit_over);
+  if (policy.over == Over::kDelay)
+    policy.limiter.patience = rule.limit_delay_max.value_or(kDelayMaxDefault);
+  if (policy.over == Over::kStale)
+    policy.stale_max =
         rule.limit_stale_max.value_or(kStaleMaxFactor * cache_terms(options, rule).max_staleness);
-  return terms;
+  return policy;
 }
 
 std::string orphan_fault(const RuleOptions& rule) {
@@ -84,9 +84,9 @@ std::string orphan_fault(const RuleOptions& rule) {
              : "";
 }
 
-std::string delay_fault(const RuleOptions& rule, const LimitTerms& terms) {
-  const limit::LimiterOptions& limiter = terms.limiter;
-  if (terms.over != Over::kDelay)
+std::string delay_fault(const RuleOptions& rule, const LimitPolicy& policy) {
+  const limit::LimiterOptions& limiter = policy.limiter;
+  if (policy.over != Over::kDelay)
     return rule.limit_delay_max ? "limit.delay-max needs limit.over: delay" : "";
   if (is_window(limiter.algorithm))
     return "limit.over: delay does not work with a window, which has no queue: write "
@@ -103,21 +103,21 @@ std::string delay_fault(const RuleOptions& rule, const LimitTerms& terms) {
 }
 
 // A leaky bucket's queue is its burst, so that is what bounds the wait.
-std::string queue_fault(const LimitTerms& terms) {
-  if (terms.limiter.algorithm != Algorithm::kLeakyBucket) return "";
-  const double rate = terms.limiter.rate.per_second();
+std::string queue_fault(const LimitPolicy& policy) {
+  if (policy.limiter.algorithm != Algorithm::kLeakyBucket) return "";
+  const double rate = policy.limiter.rate.per_second();
   const double queue =
-      terms.limiter.burst == 0 ? std::max(rate, 1.0) : static_cast<double>(terms.limiter.burst);
+      policy.limiter.burst == 0 ? std::max(rate, 1.0) : static_cast<double>(policy.limiter.burst);
   constexpr double kWaitMax = 60;  // seconds
   if (queue / rate <= kWaitMax) return "";
   return "the last command in a full queue would wait longer than a minute: lower limit.burst";
 }
 
 std::string stale_fault(const ProxyOptions& options, const RuleOptions& rule,
-                        const LimitTerms& terms) {
-  if (terms.over != Over::kStale)
+                        const LimitPolicy& policy) {
+  if (policy.over != Over::kStale)
     return rule.limit_stale_max ? "limit.stale-max needs limit.over: stale" : "";
-  if (terms.of == Of::kWrites)
+  if (policy.of == Of::kWrites)
     return "limit.over: stale is for reads, but this limit counts writes: write limit.over: reject";
   if (!options.cache_enabled)
     return "limit.over: stale serves local copies, but cache.enabled is false: enable it, or use "
@@ -132,42 +132,42 @@ std::string stale_fault(const ProxyOptions& options, const RuleOptions& rule,
 
 }  // namespace
 
-std::vector<std::optional<LimitTerms>> limits_of_rules(const ProxyOptions& options) {
-  std::vector<std::optional<LimitTerms>> limits{std::nullopt};
+std::vector<std::optional<LimitPolicy>> limits_of_rules(const ProxyOptions& options) {
+  std::vector<std::optional<LimitPolicy>> limits{std::nullopt};
   for (const RuleOptions& rule : options.rules) {
     limits.emplace_back();
-    if (!rule.limit_rate.empty()) limits.back() = limit_terms_of(options, rule);
+    if (!rule.limit_rate.empty()) limits.back() = limit_policy_of(options, rule);
   }
   return limits;
 }
 
-LimitTerms automatic_limit(const ProxyOptions& options) {
-  LimitTerms terms;
-  terms.limiter.rate.count = static_cast<std::uint64_t>(
+LimitPolicy automatic_limit(const ProxyOptions& options) {
+  LimitPolicy policy;
+  policy.limiter.rate.count = static_cast<std::uint64_t>(
       std::min(options.automatic_qps, static_cast<double>(limit::kPerSecondMax)));
-  return terms;
+  return policy;
 }
 
-std::string limit_text(const LimitTerms& terms) {
+std::string limit_text(const LimitPolicy& policy) {
   constexpr std::array<std::string_view, 3> kOf = {", counting commands that go to the server",
                                                    ", counting all commands (local hits too)",
                                                    ", counting writes"};
-  return limit::format_rate(terms.limiter.rate) + " per " + name_of(kPerNames, terms.per) +
-         std::string(kOf[static_cast<std::size_t>(terms.of)]) +
-         "; over it: " + name_of(kOverNames, terms.over);
+  return limit::format_rate(policy.limiter.rate) + " per " + name_of(kPerNames, policy.per) +
+         std::string(kOf[static_cast<std::size_t>(policy.of)]) +
+         "; over it: " + name_of(kOverNames, policy.over);
 }
 
 std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (rule.limit_rate.empty()) return orphan_fault(rule);
   const Result<limit::Rate> rate = limit::parse_rate(rule.limit_rate);
   if (!rate) return "limit.rate: " + rate.error().message;
-  const LimitTerms terms = limit_terms_of(options, rule);
-  if (rule.limit_burst && is_window(terms.limiter.algorithm))
+  const LimitPolicy policy = limit_policy_of(options, rule);
+  if (rule.limit_burst && is_window(policy.limiter.algorithm))
     return "limit.burst is for buckets, but a window has its count: remove limit.burst";
-  if (const auto made = limit::make_limiter(terms.limiter); !made)
+  if (const auto made = limit::make_limiter(policy.limiter); !made)
     return "limit: " + made.error().message;
   for (std::string fault :
-       {delay_fault(rule, terms), queue_fault(terms), stale_fault(options, rule, terms)}) {
+       {delay_fault(rule, policy), queue_fault(policy), stale_fault(options, rule, policy)}) {
     if (!fault.empty()) return fault;
   }
   return "";

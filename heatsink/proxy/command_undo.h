@@ -26,15 +26,15 @@ struct PutBack {
 // sorted set unless they are there again (ZADD NX), a moved element from where it was put if it is
 // still there, and a group's entries become undelivered if none has been delivered since. Not
 // restored: the TTL of a key that the command emptied. XREAD and WAIT take nothing.
-class Taking {
+class CommandUndo {
  public:
-  Taking() = default;  // takes nothing
+  CommandUndo() = default;  // takes nothing
   // The whole request. One that the server will refuse takes nothing.
-  explicit Taking(std::span<const std::string_view> args);
+  explicit CommandUndo(std::span<const std::string_view> args);
 
-  bool takes() const { return how_ != How::kNothing; }
+  bool takes_data() const { return how_ != How::kNothing; }
   // `reply`: the server's, in RESP2 or RESP3. Empty: it has taken nothing (null, an error).
-  std::vector<PutBack> undo(const resp::Value& reply) const;
+  std::vector<PutBack> requests(const resp::Value& reply) const;
 
  private:
   enum class How : std::uint8_t {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/policy/limit_terms.h"
+#include "heatsink/policy/limit_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class LimitOptions : public ::testing::Test {
     return options.rules.back();
   }
   std::string fault_of(std::string_view text) { return limit_fault(options, rule(text)); }
-  LimitTerms terms_of(std::string_view text) {
+  LimitPolicy policy_of(std::string_view text) {
     EXPECT_THAT(fault_of(text), IsEmpty());
     return limits_of_rules(options).back().value();
   }
@@ -40,31 +40,31 @@ TEST_F(LimitOptions, WithoutARateThereIsNone) {
 }
 
 TEST_F(LimitOptions, ARateIsATokenBucketPerKeyOfWhatGoesToTheServer) {
-  const LimitTerms terms = terms_of("match=a,limit.rate=100/10s");
-  EXPECT_EQ(terms.limiter.algorithm, limit::Algorithm::kTokenBucket);
-  EXPECT_EQ(terms.limiter.rate, (limit::Rate{100, std::chrono::seconds(10)}));
-  EXPECT_EQ(limit_text(terms),
+  const LimitPolicy policy = policy_of("match=a,limit.rate=100/10s");
+  EXPECT_EQ(policy.limiter.algorithm, limit::Algorithm::kTokenBucket);
+  EXPECT_EQ(policy.limiter.rate, (limit::Rate{100, std::chrono::seconds(10)}));
+  EXPECT_EQ(limit_text(policy),
             "100/10s per key, counting commands that go to the server; over it: reject");
 }
 
 TEST_F(LimitOptions, AllCanBeSaid) {
-  const LimitTerms terms = terms_of(
+  const LimitPolicy policy = policy_of(
       "match=a,limit.rate=5/s,limit.burst=7,limit.of=writes,limit.per=prefix,limit.over=delay,"
       "limit.delay-max=250ms");
-  EXPECT_EQ(terms.limiter.burst, 7U);
-  EXPECT_EQ(terms.limiter.patience, Millis(250));
-  EXPECT_EQ(limit_text(terms), "5/s per prefix, counting writes; over it: delay");
-  EXPECT_EQ(terms_of("match=a,limit.rate=5/s,limit.algorithm=sliding-window,limit.per=client")
+  EXPECT_EQ(policy.limiter.burst, 7U);
+  EXPECT_EQ(policy.limiter.patience, Millis(250));
+  EXPECT_EQ(limit_text(policy), "5/s per prefix, counting writes; over it: delay");
+  EXPECT_EQ(policy_of("match=a,limit.rate=5/s,limit.algorithm=sliding-window,limit.per=client")
                 .limiter.algorithm,
             limit::Algorithm::kSlidingWindow);
 }
 
 TEST_F(LimitOptions, DelayAndStaleHaveBoundsThatNobodyNeedWrite) {
-  EXPECT_EQ(terms_of("match=a,limit.rate=5/s,limit.over=delay").limiter.patience,
+  EXPECT_EQ(policy_of("match=a,limit.rate=5/s,limit.over=delay").limiter.patience,
             std::chrono::seconds(1));
-  EXPECT_EQ(terms_of("match=a,limit.rate=5/s,limit.over=stale,max-staleness=300ms").stale_max,
+  EXPECT_EQ(policy_of("match=a,limit.rate=5/s,limit.over=stale,max-staleness=300ms").stale_max,
             std::chrono::seconds(3));
-  EXPECT_EQ(terms_of("match=a,limit.rate=5/s,limit.over=stale,limit.stale-max=1m").stale_max,
+  EXPECT_EQ(policy_of("match=a,limit.rate=5/s,limit.over=stale,limit.stale-max=1m").stale_max,
             std::chrono::minutes(1));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/proxy/taking.h"
+#include "heatsink/proxy/command_undo.h"
 
 #include <algorithm>
 #include <array>
@@ -91,7 +91,7 @@ std::vector<PutBack> add_members(const Value& reply, bool many) {
 
 }  // namespace
 
-Taking::Taking(std::span<const std::string_view> args) {
+CommandUndo::CommandUndo(std::span<const std::string_view> args) {
   if (args.size() < 3) return;
   const auto is = [&](std::string_view name) { return equals_ignoring_case(args[0], name); };
   if (is("blpop") || is("brpop")) {
@@ -113,7 +113,7 @@ Taking::Taking(std::span<const std::string_view> args) {
   }
 }
 
-void Taking::read_move(std::span<const std::string_view> args) {
+void CommandUndo::read_move(std::span<const std::string_view> args) {
   const bool chooses = args.size() == 6;  // BLMOVE source destination from to timeout
   if (!chooses && args.size() != 4) return;
   how_ = How::kMove;
@@ -124,7 +124,7 @@ void Taking::read_move(std::span<const std::string_view> args) {
 }
 
 // With CLAIM some of the entries were others' before: they cannot be told from the rest.
-void Taking::read_group(std::span<const std::string_view> args) {
+void CommandUndo::read_group(std::span<const std::string_view> args) {
   for (std::size_t i = 1; i < args.size() && !equals_ignoring_case(args[i], "streams"); ++i) {
     if (equals_ignoring_case(args[i], "claim")) {
       how_ = How::kNothing;
@@ -139,13 +139,13 @@ void Taking::read_group(std::span<const std::string_view> args) {
 }
 
 // The one that was taken last goes back first.
-PutBack Taking::push(std::string_view key, std::span<const Value> elements) const {
+PutBack CommandUndo::push(std::string_view key, std::span<const Value> elements) const {
   std::vector<std::string_view> args = {from_left_ ? "LPUSH" : "RPUSH", key};
   for (auto it = elements.rbegin(); it != elements.rend(); ++it) args.emplace_back(it->text);
   return request_for(args, {std::string(key)});
 }
 
-PutBack Taking::move_back(std::string_view element) const {
+PutBack CommandUndo::move_back(std::string_view element) const {
   const std::array<std::string_view, 8> args = {"EVAL",  kMoveBack,
                                                 "2",     destination_,
                                                 source_, to_left_ ? "1" : "-1",
@@ -153,7 +153,7 @@ PutBack Taking::move_back(std::string_view element) const {
   return request_for(args, {destination_, source_});
 }
 
-PutBack Taking::undeliver(std::string_view stream, std::span<const Value> entries) const {
+PutBack CommandUndo::undeliver(std::string_view stream, std::span<const Value> entries) const {
   std::vector<std::string_view> ids;
   for (const Value& entry : entries) {  // [id, fields]
     if (!is_list(entry) || entry.items.size() != 2 || !entry.items[0].is_text()) return {};
@@ -168,7 +168,7 @@ PutBack Taking::undeliver(std::string_view stream, std::span<const Value> entrie
   return request_for(args, {std::string(stream)});
 }
 
-std::vector<PutBack> Taking::undo(const Value& reply) const {
+std::vector<PutBack> CommandUndo::requests(const Value& reply) const {
   std::vector<PutBack> requests;
   if (how_ == How::kMove) {
     if (reply.is_text()) requests.push_back(move_back(reply.text));

@@ -12,7 +12,7 @@ namespace heatsink::proxy {
 // step towards the reply that is owed. Two bounds: without any step for `limit` it is silent, and
 // the oldest command must be answered, to its end, within kOldestFactor limits, however small the
 // steps are.
-class ReplyWatch {
+class ReplyTimeouts {
  public:
   static constexpr int kOldestFactor = 10;
 

@@ -32,6 +32,7 @@ std::vector<AutomaticLimits::Change> AutomaticLimits::update(std::span<const See
     if (now - limited.busy_at >= kCalm)
       changes.push_back({false, limited.hash, limited.key, limited.db, rate});
   }
+  // Ended limits leave before new ones begin, so that their places are free for busier keys.
   std::erase_if(limited_, [&](const Limited& each) { return now - each.busy_at >= kCalm; });
   for (const Seen& each : seen) {
     if (each.rate < qps_ || limited_.size() >= keys_max_ || is_limited(each.hash)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys are so hot that they get a limit by themselves, and until when.
+// Decides which keys get an automatic limit (limits.automatic-qps), and when that limit ends.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace heatsink::policy {
 
-// One thread. A key begins to be limited at `qps`, and ends when it has stayed below kEndRatio of
-// that for kCalm: a limit that ended at the threshold would come and go with the noise of the
-// counting. What is refused counts as asked for, so that a limit does not end because it works.
+// Not thread-safe. A key's limit begins at `qps`. It ends once the key has stayed below kEndRatio
+// of `qps` for kCalm: a limit that ended at the threshold itself would switch on and off with the
+// noise of the counts. Refused accesses count too, so a limit does not end because it works.
 class AutomaticLimits {
  public:
   static constexpr double kEndRatio = 0.8;
@@ -37,7 +37,7 @@ class AutomaticLimits {
     std::uint32_t db;
     double rate;
   };
-  // Busiest first; a key that is not among them is taken to rest.
+  // `seen`: the known keys, busiest first. A limited key that is missing from it counts as idle.
   std::vector<Change> update(std::span<const Seen> seen, TimePoint now);
 
   std::size_t size() const { return limited_.size(); }
@@ -47,7 +47,7 @@ class AutomaticLimits {
     KeyHash hash;
     std::string key;
     std::uint32_t db;
-    TimePoint busy_at;  // when it was last above kEndRatio
+    TimePoint busy_at;  // last time at or above kEndRatio of the threshold
   };
   bool is_limited(KeyHash hash) const;
 
@@ -56,8 +56,8 @@ class AutomaticLimits {
   std::vector<Limited> limited_;
 };
 
-// Why, as an event has it: "25000/s >= limits.automatic-qps 20000: the server gets no more than
-// that".
+// The reason in the event log: "25000/s >= limits.automatic-qps 20000: the server gets at most this
+// rate of it".
 std::string automatic_reason(const AutomaticLimits::Change& change, double qps);
 
 }  // namespace heatsink::policy

@@ -39,7 +39,7 @@ TEST_F(Automatic, BeginsAtTheThresholdAndIsToldOnce) {
 TEST_F(Automatic, EndsWhenItHasBeenCalmForLong) {
   ASSERT_EQ(at(0s, 1000).size(), 1U);
   EXPECT_TRUE(at(9s, 799).empty());
-  EXPECT_TRUE(at(9500ms, 800).empty());  // not calm: from here it is counted anew
+  EXPECT_TRUE(at(9500ms, 800).empty());  // not calm: the time starts anew here
   EXPECT_TRUE(at(19s, 799).empty());
   const Changes ended = at(19500ms, 799);
   ASSERT_EQ(ended.size(), 1U);

@@ -29,7 +29,7 @@ std::string KeyDisplay::show(std::string_view name) const {
   return redacts() ? hash(name) : std::string(name);
 }
 
-// Two names of one beginning are two keys: what tells them apart goes in, too.
+// Two long names may have the same kept prefix. The digest tells them apart, so it is hashed too.
 void KeyDisplay::hide(detect::KeyCount& count) const {
   if (!redacts()) return;
   std::string whole = count.key;
@@ -44,7 +44,9 @@ std::string KeyDisplay::hash(std::string_view bytes) const {
   const unsigned char* const done = HMAC(
       EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()),
       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(), &size);
-  if (done == nullptr) std::abort();  // only for want of memory; a name must not come out instead
+  // HMAC fails only without memory. Then the process aborts, because a plain name must never
+  // appear.
+  if (done == nullptr) std::abort();
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out(kPrefix);
   for (std::size_t i = 0; i < kShownBytes; ++i) {

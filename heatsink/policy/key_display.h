@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is shown of a key's name: in the log, the API, the events and so in `heatsink top`.
+// Chooses how key names are shown in the log, the API, the events and `heatsink top`.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace heatsink::policy {
 
-// The one place that turns a name into what people see (privacy.redact-keys). Immutable: any
-// thread. HMAC-SHA-256 (RFC 2104), cut to 64 bits: without the secret nobody can try out names,
-// which a plain hash of names as regular as "user:42" would allow.
+// The only code that turns a key name into shown text (privacy.redact-keys). Immutable, so any
+// thread may use it. A redacted name is its HMAC-SHA-256 (RFC 2104), cut to 64 bits. A plain hash
+// could be reversed by trying names as regular as "user:42"; the HMAC cannot, without the secret.
 class KeyDisplay {
  public:
-  KeyDisplay() = default;  // names as they are
-  // "key#" and 16 hexadecimal digits; the same secret gives the same, in every process.
+  KeyDisplay() = default;  // shows names unchanged
+  // Shows "key#" and 16 hexadecimal digits. Processes with the same secret show the same text.
   static KeyDisplay hashed(std::string secret);
 
   bool redacts() const { return !secret_.empty(); }
   std::string show(std::string_view name) const;
-  void hide(detect::KeyCount& count) const;  // its name, if names are redacted
+  void hide(detect::KeyCount& count) const;  // replaces the name, if names are redacted
 
  private:
   std::string hash(std::string_view bytes) const;
 
-  std::string secret_;  // "": none
+  std::string secret_;  // "": names are not redacted
 };
 
-std::string random_secret();  // 32 bytes of the machine's generator
+std::string random_secret();  // 32 bytes from the system's random generator
 
 }  // namespace heatsink::policy

@@ -18,7 +18,7 @@ constexpr std::array<std::pair<Level, const char*>, 4> kNames = {{{Level::kOff, 
                                                                   {Level::kKey, "key"},
                                                                   {Level::kSession, "session"}}};
 
-// REQUIRES a choice of the row.
+// REQUIRES a `name` that the option row accepts.
 Level level_of(const std::string& name) {
   for (const auto& [level, its_name] : kNames) {
     if (name == its_name) return level;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to what is promised of the copies of each rule's keys: what a rule does not say is
-// as cache.* has it.
+// Turns options into consistency policies: one for each rule, where unset values come from cache.*.
 #pragma once
 
 #include <span>
@@ -13,24 +12,26 @@
 
 namespace heatsink::policy {
 
-const char* to_string(cache::Level level);  // as it is written: "off", "ttl", "key", "session"
+// As in the configuration: "off", "ttl", "key", "session".
+const char* to_string(cache::Level level);
 
-// At the places that the rules have in detect::RuleSet::rules(): that for all keys first.
+// One entry for each of detect::RuleSet::rules(), in that order; the first is for all other keys.
 std::vector<cache::Terms> terms_of_rules(const ProxyOptions& options);
 
-// At the same places: whether copies that are read are renewed ahead of time.
+// In the same order: whether copies that are read are renewed before they expire.
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
 
-// How long writes of a rule's keys are gathered, at the same places: 0 where they are not. Empty if
-// no rule gathers.
+// In the same order: how long writes of a rule's keys are gathered; 0: they are not gathered. Empty
+// if no rule gathers writes.
 std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 
-// A tracker that is silent for longer serves nobody. REQUIRES terms_of_rules().
+// The longest max-staleness. After this much silence of the tracker no copy may be served. REQUIRES
+// terms_of_rules().
 Nanos longest_staleness(std::span<const cache::Terms> terms);
 
-// What a rule's level and max-staleness cannot mean, with what to do about it; "": nothing.
+// What is wrong with a rule's level and max-staleness, and how to fix it; "": nothing.
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule);
 std::string outage_fault(const ProxyOptions& options,
-                         const RuleOptions& rule);  // stale-while-error
+                         const RuleOptions& rule);  // the same for stale-while-error
 
 }  // namespace heatsink::policy

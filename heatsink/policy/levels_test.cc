@@ -23,7 +23,7 @@ class Levels : public ::testing::Test {
     for (const Error& fault : rows.find_list("rules")->add_item(rule, "--rule"))
       ADD_FAILURE() << fault.message;
   }
-  // The terms of a key, found as the proxy finds them.
+  // The consistency policy of a key, found as the proxy finds it.
   Terms of(std::string_view key) const {
     const detect::RuleSet rules = rule_set(options).value();
     return terms_of_rules(options)[rules.place_of(rules.of(key))];

@@ -30,7 +30,7 @@ constexpr Names<Per, 3> kPerNames{
 constexpr Names<Over, 3> kOverNames{
     {{Over::kReject, "reject"}, {Over::kDelay, "delay"}, {Over::kStale, "stale"}}};
 
-// REQUIRES a choice of the row.
+// REQUIRES a `text` that the option row accepts.
 template <class Value, std::size_t kCount>
 Value value_of(const Names<Value, kCount>& names, const std::string& text) {
   const auto* found = std::find_if(names.begin(), names.end(),
@@ -49,6 +49,7 @@ bool is_window(Algorithm algorithm) {
 }
 
 cache::Terms cache_terms(const ProxyOptions& options, const RuleOptions& rule) {
+  // levels.h knows which values a rule inherits: ask it about this one rule.
   ProxyOptions alone;
   alone.level = options.level;
   alone.max_staleness = options.max_staleness;
@@ -56,7 +57,7 @@ cache::Terms cache_terms(const ProxyOptions& options, const RuleOptions& rule) {
   return terms_of_rules(alone).back();
 }
 
-// REQUIRES a rate that can be read.
+// REQUIRES a limit.rate that parses.
 LimitPolicy limit_policy_of(const ProxyOptions& options, const RuleOptions& rule) {
   LimitPolicy policy;
   policy.limiter.rate = limit::parse_rate(rule.limit_rate).value();
@@ -102,7 +103,7 @@ std::string delay_fault(const RuleOptions& rule, const LimitPolicy& policy) {
          ": raise limit.delay-max or limit.rate, or write limit.over: reject";
 }
 
-// A leaky bucket's queue is its burst, so that is what bounds the wait.
+// A leaky bucket queues up to its burst, so the burst bounds the wait.
 std::string queue_fault(const LimitPolicy& policy) {
   if (policy.limiter.algorithm != Algorithm::kLeakyBucket) return "";
   const double rate = policy.limiter.rate.per_second();

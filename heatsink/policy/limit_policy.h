@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to the limits of each rule's keys: how often, of what, whose, and what then.
+// Turns options into limits: what a limit counts, for whom, and what happens above it.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ struct LimitPolicy {
   enum class Per : std::uint8_t { kKey, kClient, kPrefix };
   enum class Over : std::uint8_t { kReject, kDelay, kStale };
 
-  limit::LimiterOptions limiter;  // with the patience of kDelay
+  limit::LimiterOptions limiter;  // includes how long kDelay may wait
   Of of = Of::kUpstream;
   Per per = Per::kKey;
   Over over = Over::kReject;
-  Nanos stale_max{0};  // of kStale
+  Nanos stale_max{0};  // with kStale: maximum age of a copy
 };
 
-// At the places that the rules have in detect::RuleSet::rules(): that for all keys first, which has
-// none. REQUIRES options without limit_fault().
+// One entry for each of detect::RuleSet::rules(), in that order. The first, for all other keys, has
+// no limit. REQUIRES options without limit_fault().
 std::vector<std::optional<LimitPolicy>> limits_of_rules(const ProxyOptions& options);
 
-// What limits.automatic-qps gives a key: so many per second of what goes to the server, and as many
-// at once. REQUIRES that it is not off.
+// The limit of one key under limits.automatic-qps: that many commands per second to the server,
+// with a burst of the same number. REQUIRES that limits.automatic-qps is on.
 LimitPolicy automatic_limit(const ProxyOptions& options);
 
-// "5000/s per key, of what goes to the server; over it: reject"
+// "5000/s per key, counting commands that go to the server; over it: reject"
 std::string limit_text(const LimitPolicy& policy);
 
-// What a rule's limit cannot mean, with what to do about it; "": nothing. Likewise for
-// limits.automatic-qps.
+// What is wrong with a rule's limit, and how to fix it; "": nothing.
 std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule);
+// The same for limits.automatic-qps.
 std::string automatic_fault(const ProxyOptions& options);
 
 }  // namespace heatsink::policy

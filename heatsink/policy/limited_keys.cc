@@ -51,6 +51,7 @@ void LimitedKeys::add(KeyHash key, TimePoint now) noexcept {
     counter->key.store(key.value);
   }
   Second& cell = counter->seconds[second % kSeconds];
+  // Compare and swap, since another thread may start the same second anew at this moment.
   const std::uint64_t fresh = (second & kCountMask) << kCountBits;
   std::uint64_t seen = cell.load(std::memory_order_relaxed);
   while (!cell.compare_exchange_weak(
@@ -65,6 +66,7 @@ double LimitedKeys::rate(KeyHash key, TimePoint now) const noexcept {
   if (counter == nullptr) return 0;
   std::uint64_t sum = 0;
   for (std::uint64_t ago = 0; ago < kSeconds - 1; ++ago) sum += counted(*counter, second - ago);
+  // The sum covers two whole seconds and the part of the current one.
   return static_cast<double>(sum) / (static_cast<double>(kSeconds - 2) + part_of_second(now));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often commands on a key are held back, for who looks at that key.
+// Counts how often limits hold back commands on each key, for the page of that key.
 #pragma once
 
 #include <array>
@@ -13,9 +13,10 @@
 
 namespace heatsink::policy {
 
-// Of kKeysMax keys at once, counted by seconds; one that nobody has asked for in the last
-// kSeconds - 1 makes room, and where there is none a key is not counted. Any thread, without a
-// lock; 80 KiB. Two threads that find the same counter empty may lose a few.
+// Thread-safe without a lock. Counts up to kKeysMax keys, second by second, in 80 KiB. A key that
+// was not held back for kSeconds - 1 seconds gives its counter to a new key; without such a counter
+// the new key is not counted. Two threads that claim the same idle counter at once may lose a few
+// counts.
 class LimitedKeys {
  public:
   static constexpr std::size_t kKeysMax = 2048;
@@ -27,7 +28,8 @@ class LimitedKeys {
   static constexpr std::size_t kWays = 4;
   static constexpr std::uint64_t kSeconds = 4;
 
-  // A second's number above its count, so that one of long ago is taken over by whoever comes.
+  // The number of a second in the upper 32 bits, its count in the lower 32: the next thread that
+  // counts sees that an old second is over, and starts it anew.
   using Second = std::atomic<std::uint64_t>;
   struct KeyCounter {
     std::atomic<std::uint64_t> key{0};

@@ -24,7 +24,7 @@ TEST(LimitedKeys, TellsARateAndForgetsIt) {
   EXPECT_EQ(keys.rate(kLimitedKey, kStart + 6s), 0);
 }
 
-// The seconds of long ago share places with those of now.
+// Old seconds share cells with new ones.
 TEST(LimitedKeys, AKeyThatComesBackBeginsAnew) {
   LimitedKeys keys;
   for (int i = 0; i < 1000; ++i) keys.add(kLimitedKey, kStart);

@@ -22,7 +22,7 @@ constexpr MetricRow kAutomatic{
 constexpr std::array<const char*, 3> kOutcomes = {"rejected", "delayed", "stale"};
 constexpr std::size_t kLabelBytes = 128;
 
-// A rule for one name has as many keys as there are databases.
+// A rule for one exact name matches one key in each database.
 constexpr std::size_t kExactKeysMax = 64;
 
 std::size_t keys_max_for(const ProxyOptions& options, const LimitPolicy& policy,
@@ -33,8 +33,7 @@ std::size_t keys_max_for(const ProxyOptions& options, const LimitPolicy& policy,
              : static_cast<std::size_t>(options.limits_keys);
 }
 
-// Numbers of clients are small; a table wants bits that are all alike random (MurmurHash3's
-// finalizer).
+// Client numbers are small, but the table needs evenly distributed bits (MurmurHash3's finalizer).
 std::uint64_t mixed(std::uint64_t n) {
   n = ((n + 1) ^ (n >> 33)) * 0xff51afd7ed558ccdULL;
   n = (n ^ (n >> 33)) * 0xc4ceb9fe1a85ec53ULL;
@@ -43,6 +42,7 @@ std::uint64_t mixed(std::uint64_t n) {
 
 std::string retry_text(Nanos retry_after) {
   const auto ms = std::chrono::ceil<Millis>(retry_after).count();
+  // Above ten seconds the exact millisecond is noise.
   constexpr std::int64_t kMillisMax = 9999;
   if (ms <= kMillisMax) return std::to_string(std::max<std::int64_t>(ms, 1)) + " ms";
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(retry_after).count()) + " s";
@@ -115,6 +115,7 @@ const RuleLimit* Limits::of_rule(std::string_view key, bool is_whole) const noex
 RuleLimit* Limits::of(std::string_view key, KeyHash hash) noexcept {
   RuleLimit* const limit = limits_[rules_.place_of(rules_.of(key))].get();
   if (limit != nullptr || automatic_keys() == 0) return limit;
+  // A worker may see the count before the limiter: then the key has no limit for a moment.
   return automatic_->has(hash) ? automatic_.get() : nullptr;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of one process: for each key its rule's, shared by all workers.
+// Keeps the limits of all rules and keys of one process, shared by all its workers.
 #pragma once
 
 #include <array>
@@ -22,18 +22,19 @@ namespace heatsink::policy {
 
 enum class LimitOutcome : std::uint8_t { kRejected, kDelayed, kStale, kCount };
 
-// A rule's limit, with what it has given away: one limiter, or one for each key or client.
+// The limit of one rule: a single limiter, or one limiter for each key or client.
 class RuleLimit {
  public:
-  // `name` as people are shown the rule.
+  // `name`: the rule's name in messages and metrics. `keys_max`: how many keys or clients have a
+  // limiter of their own at once.
   RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max);
 
   const LimitPolicy& policy() const { return policy_; }
   const std::string& name() const { return name_; }
 
-  // That of this key, or of the client with this number, whichever the policy are for.
+  // The limiter of this key, of the client with this number, or of the rule, as the policy says.
   limit::Limiter& of(KeyHash key, std::uint32_t client, TimePoint now) noexcept;
-  // Of limits that are given to single keys (Limits::begin_automatic).
+  // For automatic limits, which single keys have (Limits::begin_automatic).
   bool has(KeyHash key) noexcept { return table_->find(key.value) != nullptr; }
   void drop(KeyHash key) noexcept { table_->drop(key.value); }
 
@@ -47,43 +48,44 @@ class RuleLimit {
  private:
   const LimitPolicy policy_;
   const std::string name_;
-  std::unique_ptr<limit::Limiter> one_;         // of kPrefix
-  std::unique_ptr<limit::LimiterTable> table_;  // of the others
+  std::unique_ptr<limit::Limiter> one_;         // with kPrefix
+  std::unique_ptr<limit::LimiterTable> table_;  // with kKey and kClient
   std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(LimitOutcome::kCount)> counts_{};
 };
 
-// Any thread, without a lock. What a key's rule is costs what detect::RuleSet::of() does.
+// Thread-safe without a lock. Finding a key's limit costs one detect::RuleSet::of().
 class Limits {
  public:
-  // Null: no rule has a limit and none is automatic. `rules` are those of `options`.
+  // Null if no rule has a limit and automatic limits are off. `rules`: made from `options`.
   static std::unique_ptr<Limits> make(const ProxyOptions& options, const detect::RuleSet& rules);
 
-  // No key has one now.
+  // No key has a limit now.
   bool idle() const { return !has_rules_ && automatic_keys() == 0; }
-  // Null: the key has none.
+  // Null: the key has no limit.
   RuleLimit* of(std::string_view key, KeyHash hash) noexcept;
-  // Likewise of the rule alone; of a truncated name (`is_whole` false) see detect::RuleSet::of().
+  // The limit of the key's rule, without automatic limits. For a truncated name (`is_whole` false)
+  // see detect::RuleSet::of().
   const RuleLimit* of_rule(std::string_view key, bool is_whole) const noexcept;
-  bool has_hits() const { return has_hits_; }  // some rule counts local hits too
+  bool has_hits() const { return has_hits_; }  // some rule also counts local hits
 
-  // A key whose rule says nothing of a limit has one from now on, or no longer: by one thread, in
-  // turn, and for at most kAutomaticMax at once. REQUIRES limits.automatic-qps.
+  // Begins or ends the automatic limit of a key whose rule has none. One thread calls them, in
+  // turn, for at most kAutomaticMax keys at once. REQUIRES limits.automatic-qps.
   static constexpr std::size_t kAutomaticMax = 64;
   void begin_automatic(KeyHash key, TimePoint now) noexcept;
   void end_automatic(KeyHash key) noexcept;
-  // What such a key has; null: off.
+  // The limit of such a key; null: automatic limits are off.
   const RuleLimit* automatic() const { return automatic_.get(); }
   bool is_automatic(KeyHash key) const noexcept {
     return automatic_keys() > 0 && automatic_->has(key);
   }
   std::size_t automatic_keys() const { return automatic_keys_.load(std::memory_order_relaxed); }
 
-  // A place among those who wait for their turn; false: there is none left. Each wants its
-  // stop_waiting().
+  // Reserves room for a command that waits for its turn; false: limits.maximum-waiting is reached.
+  // Each success needs one stop_waiting().
   bool start_waiting() noexcept;
   void stop_waiting() noexcept { waiting_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // Something was held back: of the rule, and of the key.
+  // Counts one held-back command, for the rule and for the key.
   void count(RuleLimit& limit, LimitOutcome outcome, KeyHash key, TimePoint now) noexcept {
     limit.count(outcome);
     limited_keys_.add(key, now);
@@ -97,8 +99,8 @@ class Limits {
   Limits(const ProxyOptions& options, const detect::RuleSet& rules);
 
   const detect::RuleSet rules_;
-  std::vector<std::unique_ptr<RuleLimit>> limits_;  // at the keys_max of `rules_`; null: none
-  std::unique_ptr<RuleLimit> automatic_;            // null: off
+  std::vector<std::unique_ptr<RuleLimit>> limits_;  // in the order of `rules_`; null: no limit
+  std::unique_ptr<RuleLimit> automatic_;            // null: automatic limits are off
   bool has_rules_ = false;
   bool has_hits_ = false;
   std::atomic<std::size_t> automatic_keys_{0};
@@ -107,9 +109,9 @@ class Limits {
   LimitedKeys limited_keys_;
 };
 
-// The answer to a command that is over a limit: "BUSY heatsink: key limited to 5000/s, retry in 12
-// ms". `key` as it is to be shown, where a command names several; else "". kNever as in
-// limit::Decision: more at once than the limit ever allows.
+// The error for a command over a limit: "BUSY heatsink: key limited to 5000/s, retry in 12 ms".
+// `key`: its shown name if the command has several keys, else "". A `retry_after` of limit::kNever
+// means that the command needs more than the limit allows at once.
 std::string busy_text(const RuleLimit& limit, std::string_view key, Nanos retry_after);
 
 }  // namespace heatsink::policy

@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view kNoCopies = "no local copies";
 
-// "NOPERM ... to run the 'exists' command"; otherwise it is about a key.
+// "NOPERM ... to run the 'exists' command". Any other NOPERM is about a key.
 bool refuses_command(std::string_view error) {
   return error.starts_with("NOPERM") && error.find("to run the ") != std::string_view::npos;
 }
 bool refuses_key(std::string_view error) {
   return error.starts_with("NOPERM") && !refuses_command(error);
 }
-// rename-command, or a server that never had it.
+// The command was renamed (rename-command), or the server is too old for it.
 bool is_unknown(std::string_view error) {
   return error.starts_with("ERR unknown command") || error.starts_with("ERR unknown subcommand") ||
          error.starts_with("ERR Unknown subcommand");
@@ -31,7 +31,7 @@ std::string grant(std::string_view user, std::string_view rule) {
 
 }  // namespace
 
-// Not TOUCH: it is sent only to a server that evicts by use, and others have none in their counts.
+// TOUCH is not in the list. The proxy sends it only to servers that evict keys by use.
 std::vector<NeededRight> needed_rights(std::string_view user, std::string_view heartbeat_key,
                                        bool is_cluster) {
   const std::string key(heartbeat_key), own(user);
@@ -66,7 +66,7 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
                                          std::span<const NeededRight> needed,
                                          std::span<const resp::Value> replies) {
   std::vector<MissingRight> missing;
-  bool is_key_told = false;
+  bool is_key_reported = false;
   for (std::size_t i = 0; i < std::min(needed.size(), replies.size()); ++i) {
     const NeededRight& right = needed[i];
     if (!replies[i].is_error()) continue;
@@ -75,8 +75,8 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
       missing.push_back({whose(user) + " may not run " + right.name + ": " + right.without_it +
                              grant(user, right.rule),
                          right.for_copies});
-    } else if (refuses_key(error) && !is_key_told) {
-      is_key_told = true;
+    } else if (refuses_key(error) && !is_key_reported) {
+      is_key_reported = true;
       missing.push_back({whose(user) + " may not read the heartbeat key '" +
                              printable(heartbeat_key) + "': " + std::string(kNoCopies) +
                              grant(user, "~" + std::string(heartbeat_key)) +

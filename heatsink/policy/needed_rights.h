@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the proxy's own user must be allowed to do on the server, and how a person is told what it
-// may not.
+// Checks whether the server's ACL lets the proxy's own user do what the proxy needs.
 #pragma once
 
 #include <span>
@@ -12,28 +11,28 @@
 
 namespace heatsink::policy {
 
-// One command that the proxy sends by itself, asked in a form that changes nothing.
+// One command that the proxy sends by itself, in a form that changes nothing.
 struct NeededRight {
   std::vector<std::string> words;
-  std::string name;        // as people call it: "CLIENT TRACKING"
-  std::string rule;        // that allows it, for ACL SETUSER
-  std::string without_it;  // what there is none of
-  bool for_copies;         // nothing is copied without it
+  std::string name;        // for messages: "CLIENT TRACKING"
+  std::string rule;        // the rule that allows it, for ACL SETUSER
+  std::string without_it;  // what does not work without it
+  bool for_copies;         // without it there are no local copies
 };
 
 struct MissingRight {
-  std::string sentence;  // what is missing, what that means, and how it is granted
+  std::string sentence;  // what is missing, its effect, and the command that grants it
   bool for_copies;
   friend bool operator==(const MissingRight&, const MissingRight&) = default;
 };
 
-// `user`: as ACL knows it.
+// `user`: the name in the server's ACL.
 std::vector<NeededRight> needed_rights(std::string_view user, std::string_view heartbeat_key,
                                        bool is_cluster);
 
-// Of the replies, in the order of needed_rights(), those that refuse. A refusal because of the key
-// is told once: all that name one name the heartbeat key. Texts as Redis 6 to 8 and Valkey have
-// them.
+// Reads the replies to needed_rights(), in the same order, and returns the rights that are missing.
+// All commands with a key name the heartbeat key, so a refusal because of the key is reported once.
+// Knows the error texts of Redis 6 to 8 and of Valkey.
 std::vector<MissingRight> missing_rights(std::string_view user, std::string_view heartbeat_key,
                                          std::span<const NeededRight> needed,
                                          std::span<const resp::Value> replies);

@@ -31,7 +31,7 @@ resp::Value error(const std::string& text) {
   return reply;
 }
 
-// All is allowed but the commands that `refused` names, which get this error.
+// The server allows all commands except `refused`, which get this error.
 std::vector<MissingRight> missing(const std::vector<std::string>& refused, const std::string& with,
                                   bool is_cluster = false) {
   const auto needed = needed_rights("app", kKey, is_cluster);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be set for `heatsink proxy`; the rows are in options.cc.
+// Declares all options of `heatsink proxy` with their defaults; the rows are in options.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace heatsink::policy {
 
-// Plain values with the defaults. describe() gives the rows, which point into this object.
+// Plain values. describe() adds the option rows, which point into this object.
 struct ProxyOptions {
   // proxy.*
   std::string listen = "127.0.0.1:6380";
   std::string unix_mode = "600";
   static constexpr std::int64_t kWorkersMax = 64;
-  std::int64_t workers = 0;  // 0: one per core, kWorkersMax at most
+  std::int64_t workers = 0;  // 0: one per core, up to kWorkersMax
   std::int64_t clients_max = 10'000;
   std::int64_t connection_rate = 0;              // per second; 0: no limit
-  std::int64_t connection_rate_per_network = 0;  // the same
+  std::int64_t connection_rate_per_network = 0;  // as connection_rate, for each network
   std::string tls_cert, tls_key, tls_ca;
   std::string tls_client_auth = "off";
   Nanos tls_handshake_timeout = std::chrono::seconds(10);
   std::int64_t tls_handshakes_max = 1000;
   Bytes client_output_max = mebibytes(64);
-  Bytes maximum_memory{0};  // 0: a share of what there is
+  Bytes maximum_memory{0};  // 0: a share of the machine's memory
   Nanos slow_client_timeout = std::chrono::seconds(60);
   std::int64_t pipeline_max = 1024;
   Bytes stream_threshold = mebibytes(1);

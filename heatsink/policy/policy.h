@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // policy: turns the configuration into rules: which keys are hot, copied, limited and warmed, and
-// how. Start with options.h, everything that can be set; rules.h and levels.h say what it means for
-// one key. Knows no connection and no thread; only limits.h keeps state, which all workers share.
+// how. Start with options.h, which declares all options; rules.h and levels.h say what they mean
+// for one key. Knows no connection and no thread; only limits.h keeps state, which all workers
+// share.
 #pragma once
 
 #include "heatsink/policy/automatic_limits.h"  // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be set for some keys: an item of `rules:`, or the flag --rule.
+// Declares the options of one rule: an item of `rules:`, or the flag --rule.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace heatsink::policy {
 
-// What is not set is as detection.* (rules.h) and cache.* (levels.h) have it for all keys.
+// Unset values inherit those for all keys: detection.* (rules.h) and cache.* (levels.h).
 struct RuleOptions {
   std::string match;
   std::optional<Nanos> window;
@@ -29,7 +29,7 @@ struct RuleOptions {
   std::optional<Nanos> stale_while_error;
 
   // limit.*: how often (limit_policy.h)
-  std::string limit_rate;  // "": there is no limit
+  std::string limit_rate;  // "": no limit
   std::optional<std::int64_t> limit_burst;
   std::string limit_algorithm = "token-bucket";
   std::string limit_of = "upstream";

@@ -36,7 +36,7 @@ struct Thresholds {
   double hot, warm;  // per second, in the dimension's unit
 };
 
-// A threshold for warm that nobody wrote never stands above that for hot.
+// An inherited warm threshold is lowered to the hot one, so that warm is never above hot.
 Thresholds thresholds_of(const ProxyOptions& options, const RuleOptions& rule,
                          Dimension dimension) {
   const bool bytes = dimension == Dimension::kBytes;
@@ -51,7 +51,7 @@ std::string pair_text(const Measure& measure) {
   return format_duration(measure.window) + " " + detect::to_string(measure.dimension);
 }
 
-// "" if there is nothing to say; also about each of the following.
+// Returns "" without a fault; so do the functions below.
 std::string match_fault(const RuleOptions& rule) {
   if (rule.match.empty())
     return "match is missing: write match: with a key, a prefix as in user:*, or a glob";
@@ -91,7 +91,7 @@ std::string tick_fault(const ProxyOptions& options, Nanos window) {
          format_duration(options.tick) + "): lengthen the window, or shorten the tick";
 }
 
-// Counts `measure` as used.
+// Adds `measure` to `used`, if there is room for one more pair.
 std::string measure_fault(std::vector<Measure>& used, const Measure& measure) {
   if (std::find(used.begin(), used.end(), measure) != used.end()) return "";
   if (used.size() < detect::kMeasuresMax) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to rules: what a rule does not say is as detection.* says.
+// Turns options into detection rules, where unset values come from detection.*.
 #pragma once
 
 #include <cstddef>
@@ -16,34 +16,35 @@
 
 namespace heatsink::policy {
 
-// What is counted for all keys, or for those of `rule`. REQUIRES a dimension that the rows allow.
+// What is counted for all keys, or for the keys of `rule`. REQUIRES a dimension that the option
+// rows accept.
 detect::Measure measure_of(const ProxyOptions& options);
 detect::Measure measure_of(const ProxyOptions& options, const RuleOptions& rule);
 
-// What no row of a rule can know by itself, with what to do about it.
+// Mistakes in a rule that no single option row can detect, each with its fix.
 struct RuleFault {
-  std::size_t rule;  // its place in options.rules
+  std::size_t rule;  // its index in options.rules
   std::string sentence;
 };
 std::vector<RuleFault> rule_faults(const ProxyOptions& options);
 
-// The rules as the selector takes them; one for a single key is called what `shown` makes of the
-// key (empty: its name). An error only if there are rule_faults().
+// The rules in the selector's form. A rule for a single key is named by `shown` of that key; an
+// empty `shown` keeps the key's name. Fails only if there are rule_faults().
 using ShownName = std::function<std::string(std::string_view)>;
 Result<detect::RuleSet> rule_set(const ProxyOptions& options, const ShownName& shown = {});
 detect::SelectorOptions selector_options(const ProxyOptions& options, const detect::RuleSet& rules);
 
-// What one of `workers` shards counts, for each of rules.measures(): a key becomes urgent with its
-// shard's part of what makes it hot, or of the beginning of a burst.
+// What each of `workers` shards counts, one entry for each of rules.measures(). A key is urgent
+// once one shard has seen its part of a threshold, or of the beginning of a burst.
 std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
                                                     const detect::RuleSet& rules);
-// What a shard need not tell: keys with less cannot be warm in all.
+// Counts that a shard may leave out: keys below them cannot be warm, even in all shards together.
 std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detect::RuleSet& rules);
 
-// "no key reaches 3000/s (detection.hot-qps) or the threshold of its rule (2 rules)": what it means
-// that nothing is hot.
+// What it means that no key is hot: "no key reaches 3000/s (detection.hot-qps) or the threshold of
+// its rule (2 rules)".
 std::string quiet_sentence(const ProxyOptions& options);
-// "what has at least 3000/s (detection.hot-qps) or what its rule says (2 rules)"
+// "at least 3000/s (detection.hot-qps) or the threshold of its rule (2 rules)"
 std::string hot_definition(const ProxyOptions& options);
 
 }  // namespace heatsink::policy

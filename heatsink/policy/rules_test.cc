@@ -27,7 +27,7 @@ class Rules : public ::testing::Test {
       out.push_back(std::to_string(fault.rule) + ": " + fault.sentence);
     return out;
   }
-  // Of one rule alone.
+  // The faults of one rule alone.
   std::vector<std::string> faults_of(std::string_view rule) {
     rows.find_list("rules")->truncate(0);
     add(rule);

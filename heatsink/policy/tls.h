@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to what TLS connections need, on both sides.
+// Turns options into the TLS settings of both sides: clients, and the server.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace heatsink::policy {
 
-// Empty where a side is plain.
+// A side without TLS has an empty context.
 struct TlsContexts {
   net::TlsContext clients;
   net::TlsContext upstream;
 };
 
-// What does not go together, each in a sentence; no file is looked at.
+// Options that contradict each other, one sentence each. Opens no file.
 std::vector<std::string> tls_faults(const ProxyOptions& options, const net::RedisUrl& upstream);
 
-// Reads the files. REQUIRES no tls_faults(). Errors name the option's file and what is wrong with
-// it.
+// Reads the certificate and key files. REQUIRES no tls_faults(). An error names the option, its
+// file and the problem.
 Result<TlsContexts> load_tls(const ProxyOptions& options, const net::RedisUrl& upstream);
 
 }  // namespace heatsink::policy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be warm at which time of day: an item of `warming:`.
+// Declares one item of `warming:`: which keys the proxy keeps warm, at which time of day.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace heatsink::policy {
 
-// One of `key`, `file` and `pattern`.
+// Exactly one of `key`, `file` and `pattern` is set.
 struct WarmingOptions {
   std::string key, file, pattern;
-  std::int64_t keys_max = report::WarmPattern::kKeysMax;  // of the pattern
+  std::int64_t keys_max = report::WarmPattern::kKeysMax;  // most keys of the pattern
   Nanos search_again{0};                                  // 0: once, when the window opens
   std::int64_t db = 0;
   std::string from, until, days, zone = "local";
 
   void describe(OptionSet& set);
 
-  // Reads the file. Of a pattern: none, for they are not known yet.
+  // The keys of the item; reads the file. Empty for a pattern, whose keys are not known yet.
   Result<std::vector<report::WarmKey>> keys() const;
   report::WarmPattern names() const;  // REQUIRES a pattern
   Result<WarmWindow> window() const { return WarmWindow::parse({from, until, days, zone}); }
 };
 
-// What is wrong with an item, with what to do about it. Reads the files that are named.
+// Mistakes in the items, each with its fix. Reads the named files.
 struct WarmingFault {
-  std::size_t item;  // its place
+  std::size_t item;  // its index in `items`
   std::string sentence;
 };
 std::vector<WarmingFault> warming_faults(const std::deque<WarmingOptions>& items);

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 constexpr seconds kDay = std::chrono::hours(24);
 constexpr std::array<std::string_view, 7> kDays = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 
-// Two digits below `limit`, taken from the front.
+// Removes a two-digit number below `limit` from the front of `text`.
 std::optional<int> take_two(std::string_view& text, int limit) {
   if (text.size() < 2) return std::nullopt;
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -49,7 +49,7 @@ std::optional<std::size_t> day_of(std::string_view name) {
   return static_cast<std::size_t>(found - kDays.begin());
 }
 
-// "mon-fri" or "mon", into `days`.
+// Adds "mon-fri" or "mon" to `days`. A range may wrap around the week: "sat-mon".
 bool add_days(std::string_view text, std::bitset<7>& days) {
   const std::size_t dash = text.find('-');
   const std::optional<std::size_t> first = day_of(text.substr(0, dash));
@@ -86,6 +86,7 @@ Result<Zone> Zone::parse(std::string_view text) {
   if (text == "UTC") return zone;
   const bool is_offset = text.starts_with('+') || text.starts_with('-');
   const std::optional<seconds> offset = parse_time(text.substr(is_offset ? 1 : 0));
+  // UTC+14:00 (Kiribati) is the largest offset in use.
   if (!is_offset || !offset || *offset > std::chrono::hours(14))
     return wrong("zone", std::string(text), "write local, UTC, or an offset as +02:00");
   zone.fixed_ = text.front() == '-' ? -*offset : *offset;
@@ -128,11 +129,12 @@ std::optional<WallTime> WarmWindow::open_until(WallTime now) const {
   const auto weekday = static_cast<std::size_t>(((day.count() + 4) % 7 + 7) % 7);
   const bool over_midnight = until_ < from_;
   const bool is_evening = time >= from_ && (over_midnight || time < until_) && days_[weekday];
+  // A window past midnight belongs to the day before.
   const bool is_morning = over_midnight && time < until_ && days_[(weekday + 6) % 7];
   if (!is_evening && !is_morning) return std::nullopt;
   const seconds left = (is_evening && over_midnight ? until_ + kDay : until_) - time;
   const WallTime end = WallTime(shown - offset) + left;
-  return end - (zone_.offset_at(end) - offset);  // if the clocks change before it
+  return end - (zone_.offset_at(end) - offset);  // corrects the end if the clocks change before it
 }
 
 Result<WallTime> next_time_of_day(const std::string& text, WallTime now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time of day, on some days, in some zone: when keys are to be warm.
+// Computes when a daily window is open: a time of day, on some days, in a time zone.
 #pragma once
 
 #include <bitset>
@@ -13,21 +13,21 @@
 
 namespace heatsink::policy {
 
-// What a wall clock shows beside UTC: "UTC", a fixed offset ("+02:00"), or "local", which is the
-// process's own zone (the environment's TZ, else /etc/localtime) with its changes of clock.
+// A time zone: "UTC", a fixed offset ("+02:00"), or "local". Local is the process's own zone (the
+// environment's TZ, else /etc/localtime), with daylight saving time.
 class Zone {
  public:
   static Result<Zone> parse(std::string_view text);
-  // Local time minus UTC at that moment. Thread-safe as long as nobody changes TZ.
+  // Local time minus UTC at that moment. Thread-safe as long as the process does not change TZ.
   std::chrono::seconds offset_at(WallTime at) const;
 
  private:
-  std::optional<std::chrono::seconds> fixed_;  // none: the process's
+  std::optional<std::chrono::seconds> fixed_;  // unset: the process's own zone
 };
 
-// From one time of day up to another, without it; past midnight if that is not later, and then the
-// day is that on which it begins. What the clocks of a zone skip is skipped, and what they show
-// twice is there twice.
+// From one time of day up to, not including, another. If the end is not later than the start, the
+// window ends on the next day, and `days` are the days of its start. A local time that the clocks
+// skip is skipped; one that they show twice is open twice.
 class WarmWindow {
  public:
   struct Text {
@@ -35,10 +35,10 @@ class WarmWindow {
     std::string days;         // "", or "mon,tue" or "mon-fri"
     std::string zone;
   };
-  // An error names the member: "from is '25:00': ...".
+  // An error names the faulty member: "from is '25:00': ...".
   static Result<WarmWindow> parse(const Text& text);
 
-  // When it ends, if it is open then.
+  // The end of the window that is open at `now`; nullopt: it is closed.
   std::optional<WallTime> open_until(WallTime now) const;
 
  private:
@@ -47,7 +47,7 @@ class WarmWindow {
   Zone zone_;
 };
 
-// When the local clocks show this time of day next, after `now`.
+// The next moment after `now` at which the local clocks show this time of day.
 Result<WallTime> next_time_of_day(const std::string& text, WallTime now);
 
 }  // namespace heatsink::policy

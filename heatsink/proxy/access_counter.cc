@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kSummaryKeys = 2048;
 
-// Of a worker, which may be the only one with clients (worker_balance.h); above, keys that are not
-// among the busiest are counted by sample.
+// Per worker, because one worker may have all clients (worker_balance.h). Above this rate, keys
+// that are not among the busiest are counted by sampling.
 constexpr std::uint64_t kLosslessPerSecond = 1'000'000;
 
 detect::RecorderOptions recorder_options(const policy::ProxyOptions& options, std::uint64_t seed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker knows of who reads what: its recorders, and names for what they count.
+// Counts the key accesses of one worker, and names the commands and clients in the counts.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ class AccessCounter final : private detect::TallyNames {
   AccessCounter(const policy::ProxyOptions& options, const detect::RuleSet& rules,
                 const ClientNames& clients, std::uint64_t seed);
 
-  // A key may just have become hot: see take_urgent().
+  // May make a key urgent: see take_urgent().
   void record(const detect::Access& access, TimePoint now) noexcept {
     urgent_ |= recorders_.record(access, now);
   }
 
-  // At the end of a turn: true if a summary is to be handed on at once. That is asked for at most
-  // once in kUrgentPause, whatever is going on: a summary costs as much as thousands of accesses.
+  // Called at the end of a turn. True: hand on a summary now. True at most once in kUrgentPause,
+  // because a summary costs as much as thousands of accesses.
   static constexpr Nanos kUrgentPause = Millis(5);
   bool take_urgent(TimePoint now) noexcept;
-  // Something is urgent, and has to wait for its pause: call take_urgent() again after it.
+  // An urgent key waits for the pause to end: call take_urgent() again after it.
   bool waits() const { return urgent_; }
 
   std::vector<detect::Summary> summarize(TimePoint now);
 
   CommandNumbers& commands() { return commands_; }
   std::size_t memory_bytes() const { return recorders_.memory_bytes(); }
-  // Null: nothing is judged by bytes. It is in no cache when it is asked, twice for each read: on
-  // random keys 4.6 % of the proxy's CPU time (perf, 16 GETs at once), which only those pay who
-  // want it.
+  // Null: no rule counts bytes. The table is rarely in the CPU cache when it is asked, twice for
+  // each read: on random keys it took 4.6 % of the proxy's CPU time (perf, 16 GETs at once), so
+  // only rules that count bytes pay for it.
   ReplySizes* reply_sizes() const { return reply_sizes_.get(); }
 
  private:

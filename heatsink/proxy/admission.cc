@@ -7,13 +7,13 @@
 namespace heatsink::proxy {
 namespace {
 
-// Of the limiters that a request has come to last: keys of one rule stand together as a rule, and a
-// command may name ten thousand.
+// How many of the request's latest limiters are compared: keys of one rule usually stand together,
+// and a command may name ten thousand keys.
 constexpr std::size_t kLookBack = 4;
 
 }  // namespace
 
-// A limit of `all` counts at the first stage that the request comes to.
+// A limit of `all` counts at the first stage that the request reaches.
 bool Admission::counts(const policy::LimitPolicy& policy, const AskedKey& key, Stage stage) const {
   switch (policy.of) {
     case policy::LimitPolicy::Of::kAll:
@@ -71,7 +71,7 @@ Admission::Answer Admission::ask(Stage stage, std::span<const AskedKey> keys, st
   const std::size_t from = taken_.size();
   collect(stage, keys, client, now);
   Answer answer;
-  if (taken_.size() > from) answer = take(from, now);  // of most keys no limit counts
+  if (taken_.size() > from) answer = take(from, now);  // most keys have no limit
   if (answer.verdict == Answer::Verdict::kWait && !limits_.start_waiting())
     answer.verdict = Answer::Verdict::kRefused;
   if (answer.verdict == Answer::Verdict::kRefused) {
@@ -99,7 +99,8 @@ void Admission::end(bool server_was_asked) {
     give_back(0);
   }
   if (!std::exchange(spent_, false) && !server_was_asked) {
-    // What a limit of `all` has counted was an access, whoever answered it.
+    // A limit of `all` counts accesses, including those that a local copy answered: keep its
+    // tokens.
     std::erase_if(taken_, [](const Taken& taken) {
       return taken.limit->policy().of == policy::LimitPolicy::Of::kAll;
     });

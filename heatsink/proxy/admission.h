@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request's way past the limits of its keys: it is let through, waits for its turn, or is
+// Decides whether a request passes the limits of its keys: it goes on, waits for its turn, or is
 // refused.
 #pragma once
 
@@ -23,21 +23,20 @@ struct AskedKey {
   bool write = false;
 };
 
-// Of one session and used for one request after the other: `((ask)* end)*`. A request is asked
-// about once for each stage, however often it is looked at: what has been taken for it stays taken
-// until it ends.
+// One per session, reused for each request: `((ask)* end)*`. Each stage asks once per request,
+// however often the request is looked at: tokens that were taken for it stay taken until it ends.
 class Admission {
  public:
-  // A request comes to the first when it could be answered from local copies, where limits of
-  // `all` count; to the second when the server is to answer.
+  // kLocal: local copies may answer the request; limits of `all` count here. kUpstream: the request
+  // goes to the server.
   enum class Stage : std::uint8_t { kLocal, kUpstream };
 
   struct Answer {
     enum class Verdict : std::uint8_t { kGo, kWait, kRefused } verdict = Verdict::kGo;
-    Nanos wait{0};  // of kWait: then it may go
-    // Of kRefused:
+    Nanos wait{0};  // with kWait: the time until its turn
+    // With kRefused:
     policy::RuleLimit* limit = nullptr;
-    const AskedKey* key = nullptr;  // the first that its limit refused
+    const AskedKey* key = nullptr;  // the first key that its limit refused
     Nanos retry_after{0};
   };
 
@@ -45,26 +44,26 @@ class Admission {
   ~Admission() { end(); }
   Admission(const Admission&) = delete;
 
-  // All keys are let through, or nothing is taken from any limit. Each key counts once. kWait wants
+  // Takes tokens for all keys, or for none. Each key counts once. After kWait the caller calls
   // turn_came() or end().
   Answer ask(Stage stage, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
-  // It need not ask again.
+  // The request has passed this stage and need not ask again.
   bool has_passed(Stage stage) const { return passed_[static_cast<std::size_t>(stage)]; }
 
   bool waits() const { return waits_; }
   void turn_came();
 
-  // The server is being asked, though not by the request itself: what was taken is spent.
+  // A fill asks the server on behalf of the request: its tokens are spent.
   void spend() { spent_ = true; }
-  // The request is done with, or its client has gone. What was taken for a server that was not
-  // asked is given back.
+  // The request is finished, or its client has left. Tokens for the server are given back if the
+  // server was not asked.
   void end(bool server_was_asked = false);
 
  private:
   struct Taken {
     policy::RuleLimit* limit;
     limit::Limiter* limiter;
-    const AskedKey* key;  // the first; while ask() runs
+    const AskedKey* key;  // the first key; valid while ask() runs
     std::uint64_t count;
     Stage stage;
     TimePoint at;

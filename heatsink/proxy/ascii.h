@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of the protocol, in any case.
+// Compares words of the protocol without regard to case.
 #pragma once
 
 #include <algorithm>

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 6> kHelp = {
     "HELP",
     "    Print this help."};
 
-// 0: it is none that may be.
+// Returns 0 if the text is no allowed timeout.
 Millis parse_timeout(std::string_view text) {
   std::int64_t ms = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
@@ -59,10 +59,10 @@ Outcome Barriers::serve_help() {
   return answer(help.view());
 }
 
-// What was written before now is invalidated before the tracker answers what it is asked now. Only
-// answers to fills asked earlier could come behind that: nobody may join them any longer. A tracker
-// that is down, or goes down meanwhile, has no copies: then every read goes to the server, and
-// nothing need be waited for.
+// The server sends the invalidations of all earlier writes before its answer to a question that is
+// asked now. Only fills that were asked earlier could deliver older values later, so no read may
+// join them any longer. A tracker that is down, or fails meanwhile, has no copies: every read goes
+// to the server, and nothing has to be awaited.
 Outcome Barriers::run_barrier(Request& request) {
   const Millis timeout = request.args().size() == 2 ? kTimeout : parse_timeout(request.args()[2]);
   if (request.args().size() > 3 || timeout == Millis(0))
@@ -101,7 +101,7 @@ void Barriers::late(std::uint64_t ticket) {
   settle(ticket, Barrier::kLate);
 }
 
-// The tracker may answer for a request that has timed out long ago.
+// The tracker may answer for a request that timed out long ago.
 void Barriers::settle(std::uint64_t ticket, Barrier how) {
   Request* const held = client_.session.held_by(*this);
   if (held == nullptr || held->waited().ticket != ticket) return;

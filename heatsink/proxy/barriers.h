@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits until the tracker has processed all earlier invalidations: for HEATSINK BARRIER, the one
-// command that only the proxy knows, and for reads that need a new proof.
+// Makes requests wait until the tracker has processed all earlier invalidations: HEATSINK BARRIER,
+// the only command of the proxy's own, and reads that need a new proof.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace heatsink::proxy {
 
-// The relief of barriers. Of one session; one worker's thread.
+// The relief for barriers. One per session; one worker's thread.
 class Barriers final : public Relief {
  public:
-  static constexpr Millis kTimeout{5000};  // unless the client says another one
+  static constexpr Millis kTimeout{5000};  // unless the client gives a timeout
   static constexpr Millis kTimeoutMax{60'000};
 
   // Both outlive it.
@@ -22,15 +22,15 @@ class Barriers final : public Relief {
       : parts_(parts), client_(client) {}
   ~Barriers() { close(); }
 
-  // HEATSINK BARRIER and HELP. Inside MULTI, and for a subscriber in RESP2, it passes them on: the
-  // server knows no such command, so it refuses, and the transaction fails.
+  // Answers HEATSINK BARRIER and HELP. Inside MULTI, and for a RESP2 subscriber, it passes them on:
+  // the server does not know the command and refuses it, so that the transaction fails.
   Outcome arrives(Request& request) {
     return request.command == nullptr ? look(request) : Outcome::kPass;
   }
 
   // Holds the request. When the chain looks at it again, Request::Waited::barrier is kPassed.
   Outcome await_tracker(Request& request);
-  // The tracker has answered what was asked under this number.
+  // The tracker has answered the question with this number.
   void passed(std::uint64_t ticket);
 
   void close();  // the client has left
@@ -48,7 +48,7 @@ class Barriers final : public Relief {
   const WorkerParts& parts_;
   const ReliefContext& client_;
   std::uint64_t last_ticket_ = 0;
-  net::TimerId timer_ = 0;  // of a BARRIER that waits
+  net::TimerId timer_ = 0;  // for a waiting BARRIER
 };
 
 }  // namespace heatsink::proxy

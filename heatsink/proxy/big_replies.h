@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers which commands had big replies lately, by command and key, and how big they were.
+// Remembers which commands recently had big replies, by command and key, and how big they were.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,18 @@
 
 namespace heatsink::proxy {
 
-// A reply's size is known when it comes, and the connection is chosen when its command goes: so a
-// command is judged by the reply before. STRLEN of a big value is not GET of it, hence the command.
-// Fixed memory (16 KiB), direct-mapped: a new big one overwrites. One worker's thread. O(1).
+// The connection is chosen when a command is sent, but the size of its reply is known only later:
+// so the previous reply predicts the next one. The command belongs to the key, because STRLEN of a
+// big value has a small reply. Direct-mapped in fixed memory (16 KiB): a new entry overwrites an
+// old one. One worker's thread. O(1).
 class BigReplies {
  public:
   static constexpr std::uint64_t kBigBytes = 64 * 1024;
   static constexpr std::size_t kEntries = 1024;
-  // A key whose replies vary is taken for big until so many smaller ones came in a row.
+  // A key counts as big until this many smaller replies came in a row.
   static constexpr std::uint32_t kForgottenAfter = 8;
 
-  // `command`: any number that is the command's own, not 0.
+  // `command`: the command's own number, not 0.
   static std::uint64_t hash(std::uint16_t command, KeyHash key) {
     return key.value ^ (command * 0x9e3779b97f4a7c15ULL);  // the golden ratio: all bits differ
   }
@@ -51,7 +52,7 @@ class BigReplies {
 
  private:
   struct Big {
-    std::uint32_t bytes = 0;  // 0: a free place
+    std::uint32_t bytes = 0;  // 0: the entry is free
     std::uint32_t smaller = 0;
   };
 

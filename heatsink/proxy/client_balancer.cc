@@ -11,7 +11,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// Of a CPU. Only then WorkerBalance wants to know what the machine has left.
+// Shares of a CPU. Below them WorkerBalance does not need the machine's idle time.
 constexpr double kUsed = 0.02, kBusy = 0.5;
 
 }  // namespace
@@ -40,8 +40,8 @@ void ClientBalancer::look(TimePoint now) {
   workers_[move->from]->give_clients(move->clients, *workers_[move->to]);
 }
 
-// Of the machine, since the last look; all of them if nobody needs to know, or the kernel does not
-// say. Nothing if it is needed for the first time.
+// Idle CPUs of the machine since the last look. All CPUs if the number is not needed or the kernel
+// does not report it. nullopt on the first measurement.
 std::optional<double> ClientBalancer::idle_cpus(const std::vector<WorkerBalance::Load>& loads,
                                                 TimePoint now) {
   const auto used =

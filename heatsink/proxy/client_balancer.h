@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the clients of a proxy with as few workers as can serve them.
+// Moves clients between workers, so that as few workers as possible serve them.
 #pragma once
 
 #include <atomic>
@@ -16,27 +16,27 @@
 
 namespace heatsink::proxy {
 
-// A worker, as the balancer and other workers see it. Any thread; each call returns at once, and
-// the worker acts on it in a turn of its own.
+// A worker as the balancer and other workers see it. Thread-safe; each call returns at once, and
+// the worker acts on it in one of its own turns.
 class BalancedWorker {
  public:
   static constexpr std::size_t kAllClients = WorkerBalance::kAll;
 
-  // Serves a client that another worker has accepted. `peer`: its address, for people.
+  // Serves a client that another worker accepted. `peer`: its address, for logs.
   virtual void take_client(net::Stream stream, const std::string& peer) = 0;
   virtual void take_moved(MovedClient client) = 0;
-  // Hands clients over to another worker, as soon as nothing of theirs is in flight or waits: so
-  // many of those that have sent something lately, or kAllClients. Those that are not ready soon
-  // stay. `to` outlives this worker's thread.
+  // Hands clients over to another worker: `count` of those that sent something recently, or
+  // kAllClients. Each client moves once nothing of it is in flight or waits; clients that do not
+  // get there soon stay. `to` outlives this worker's thread.
   virtual void give_clients(std::size_t count, BalancedWorker& to) = 0;
 
  protected:
   ~BalancedWorker() = default;
 };
 
-// Measures the machine, asks WorkerBalance, and has the workers move their clients. The workers
-// outlive it, and call it from their threads. Cost: while a worker is busy, or several are used, a
-// read of /proc/stat at each tick of the first worker (50 us with 2 CPUs, more with many).
+// Measures the machine, asks WorkerBalance, and makes the workers move clients. The workers outlive
+// it and call it from their threads. Cost: while a worker is busy, or several have clients, the
+// first worker reads /proc/stat at each tick (50 us with 2 CPUs, more with many).
 class ClientBalancer {
  public:
   explicit ClientBalancer(std::vector<BalancedWorker*> workers);
@@ -45,8 +45,8 @@ class ClientBalancer {
   // The worker that new clients go to. Any thread.
   BalancedWorker& home() const { return *workers_[balance_.home()]; }
 
-  // What the worker has measured since its last tick; its thread. The first one's report is also
-  // when clients are moved.
+  // Takes the worker's load since its last tick, on that worker's thread. The first worker's report
+  // also decides whether clients move.
   void report(std::size_t worker, const WorkerBalance::Load& load, TimePoint now);
 
  private:
@@ -64,7 +64,7 @@ class ClientBalancer {
 
   const std::vector<BalancedWorker*> workers_;
   const std::unique_ptr<Reported[]> reported_;
-  // Of the first worker's thread:
+  // Used by the first worker's thread only:
   WorkerBalance balance_;
   std::optional<IdleTime> idle_time_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket of one client: reads its requests, writes its replies, and knows whether it takes
-// them.
+// Reads one client's requests from its socket, writes its replies, and notices when the client
+// stops reading.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace heatsink::proxy {
 
-// Owns the stream, which may be plain, TLS, or of a simulated network. One worker's thread. Costs
-// one read per batch of requests and one write per batch of replies. Memory: output(), which is
-// given back when it is empty and larger than kKeptBytes.
+// Owns the stream, which may be plain, TLS, or part of a simulated network. One worker's thread.
+// Costs one read per batch of requests and one write per batch of replies. Memory: output(), which
+// is released when it is empty and larger than kKeptBytes.
 class ClientConnection final : public ClientTransport, private net::FdHandler {
  public:
-  // The worker that it belongs to.
+  // The worker that owns the connection.
   class Host {
    public:
-    // Where bytes are read to, for the time of a call; at least net::TlsSession::kRecordBytesMax.
+    // A buffer for the time of one call; at least net::TlsSession::kRecordBytesMax.
     virtual std::span<char> read_buffer() = 0;
-    // The client has stopped to read: from now on ask is_blocked() and is_stuck() now and then.
+    // The client has stopped reading: the host polls is_blocked() and is_stuck() from now on.
     virtual void output_blocked(std::uint64_t client) = 0;
 
    protected:
@@ -32,14 +32,14 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
   };
   static constexpr std::size_t kKeptBytes = 64 * 1024;
 
-  // `host` and `loop` outlive it. `id`: its client's number, told to the host.
+  // `host` and `loop` outlive it. `id`: the client's number, passed to the host.
   ClientConnection(Host& host, net::EventLoop& loop, net::Stream stream, std::uint64_t id)
       : host_(host), loop_(loop), stream_(std::move(stream)), id_(id) {}
   ~ClientConnection() { close(); }
   ClientConnection(const ClientConnection&) = delete;
 
-  // Reads from now on. Once; `listener` lives until close(). Errors: those of EventLoop::add();
-  // then it is closed.
+  // Starts reading; called once. `listener` lives until close(). Returns the errors of
+  // EventLoop::add(), after which the connection is closed.
   [[nodiscard]] Status start(Listener& listener);
 
   Written write() override;
@@ -47,13 +47,14 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
   bool peer_has_ended() const override { return stream_.peer_has_ended(); }
   void close() override;
 
-  // The stream leaves its loop, with its client, for another worker's. REQUIRES nothing to write.
+  // Takes the stream out of its loop, so that another worker can serve the client. REQUIRES an
+  // empty output().
   net::Stream leave();
   // Whether the client has sent anything since the last call.
   bool take_active() { return std::exchange(active_, false); }
 
   bool is_blocked() const { return blocked_; }
-  // It has not taken a byte for longer than this.
+  // The client has taken no byte for longer than `limit`.
   bool is_stuck(TimePoint now, Nanos limit) const { return blocked_ && now - progress_at_ > limit; }
 
  private:

@@ -6,7 +6,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// Without the port, and without the brackets of IPv6.
+// Removes the port, and the brackets of IPv6.
 std::string_view address_of(std::string_view peer) {
   std::string_view address = peer.substr(0, peer.rfind(':'));
   if (address.starts_with('[') && address.ends_with(']'))
@@ -37,12 +37,12 @@ void ClientNames::leave(std::uint32_t number, TimePoint now) {
   if (--client.connections > 0) return;
   client.left_at = now;
   gone_.push_back({number, now});
-  // Clients that come and go without end leave their traces here: only the latest of each counts.
+  // Clients that reconnect for ever add an entry each time, but only the latest of each counts.
   if (gone_.size() > 2 * static_cast<std::size_t>(kClientsMax))
     std::erase_if(gone_, [this](const Gone& gone) { return !is_gone(gone); });
 }
 
-// An address of IPv4 is kept in the string itself, twice.
+// std::string keeps an IPv4 address without an allocation, so the two copies of it cost no more.
 std::size_t ClientNames::memory_bytes() const {
   constexpr std::size_t kNode = sizeof(std::string) + 4 * sizeof(void*);
   const std::lock_guard lock(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server keeps of a client's connection: its protocol, user, name, database, transaction,
-// and subscriptions. Here the proxy keeps it, because clients share connections.
+// Keeps the state that a server would keep for a client's connection: protocol, user, name,
+// database, transaction and subscriptions. The proxy keeps it, because clients share connections.
 #pragma once
 
 #include <algorithm>
@@ -18,26 +18,27 @@
 
 namespace heatsink::proxy {
 
-// Data of a session, which alone changes it; apart from it, so that both can be read.
+// Data of a session, and only the session changes it. It stands apart from the session, so that
+// each can be read by itself.
 struct ClientState {
   enum class User : std::uint8_t { kUnauthenticated, kShared, kOther };
 
-  // Messages may come now: the server has confirmed a subscription, and not yet its end.
+  // Messages may arrive: the server has confirmed a subscription, and not yet its end.
   bool hears_messages() const { return hears_messages_; }
-  // The client wants messages (also while the last UNSUBSCRIBE is on its way).
+  // The client wants messages, or its last UNSUBSCRIBE is still on its way.
   bool subscribed() const {
     return !channels_.empty() || !patterns_.empty() || !shard_channels_.empty() ||
            !subscribing_.empty();
   }
-  // The server may refuse one of these (ACL). How many channels there are then decides how many
-  // confirmations an UNSUBSCRIBE gets.
+  // A SUBSCRIBE is in flight that the server may refuse (ACL). The number of channels, and so of
+  // the confirmations of an UNSUBSCRIBE, is unknown until then.
   bool subscribes_in_flight() const {
     return !transaction_channels_.empty() ||
            std::any_of(subscribing_.begin(), subscribing_.end(),
                        [](const Subscribing& each) { return !each.added.empty(); });
   }
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
-  // What the reply to EXEC says of single commands changes what the client is.
+  // The reply to EXEC decides about the client's subscriptions or protocol, command by command.
   bool needs_exec_reply() const { return !transaction_channels_.empty() || transaction_hello_; }
   void drop_queued() {
     transaction_channels_.clear();
@@ -47,42 +48,42 @@ struct ClientState {
 
   resp::Protocol protocol_ = resp::Protocol::kResp2;
   User user_ = User::kShared;
-  std::uint64_t user_hash_ = 0;  // of kOther: of his name
-  std::string auth_user_;        // of the AUTH in flight
+  std::uint64_t user_hash_ = 0;  // with kOther: the hash of the user's name
+  std::string auth_user_;        // while AUTH is in flight: its user
   std::optional<std::string> auth_name_;
   std::string name_;
   std::string library_name_, library_version_;  // CLIENT SETINFO
-  // Its private connection is its own until it leaves or sends RESET.
+  // The client keeps its private connection until it leaves or sends RESET.
   bool pinned_ = false;
-  bool introduced_ = false;  // the private connection has the client's name, for good
-  bool lent_name_ = false;   // ... until it is given back
-  // When it last ran a script, which the server has since then, as it believes; not set: never.
-  // See Session::server_left().
+  bool introduced_ = false;  // the private connection carries the client's name for good
+  bool lent_name_ = false;   // ... or until it is given back
+  // When the client last ran a script, which it now believes the server to have; unset: never. See
+  // Session::server_left().
   TimePoint ran_script_at_{};
   std::uint32_t db_ = 0;
   bool in_multi_ = false;
   bool watching_ = false;
-  bool watch_refused_ = false;  // by the proxy: what should have been guarded must not be executed
-  // Why the server knows nothing of the transaction: each of its commands is answered with that.
+  bool watch_refused_ = false;  // the proxy refused a WATCH: the next MULTI must not execute
+  // Why the transaction never reached the server; each of its commands is answered with this error.
   std::string transaction_refusal_;
   bool server_knows_best_ =
-      false;  // its own tracking, or state changed inside a transaction: no local reads
+      false;  // the client tracks by itself, or changed state inside a transaction: no local reads
   bool reply_off_ = false;
   bool reply_skip_ = false;
   copies::TouchedKeys transaction_;
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
   bool transaction_changes_access_ = false;
-  std::size_t transaction_queued_ = 0;            // commands: the elements of the reply to EXEC
-  bool transaction_names_ = false;                // it has a CLIENT SETNAME
-  std::optional<QueuedHello> transaction_hello_;  // the last one
-  bool name_owed_ = false;                        // introduce() when the transaction is over
+  std::size_t transaction_queued_ = 0;  // queued commands: the elements of the reply to EXEC
+  bool transaction_names_ = false;      // contains CLIENT SETNAME
+  std::optional<QueuedHello> transaction_hello_;  // the last HELLO
+  bool name_owed_ = false;                        // introduce() follows after the transaction
   std::vector<QueuedSubscription> transaction_channels_;
   enum class Debugger : std::uint8_t {
     kOff,
-    kRefused,  // the client was told so, but may have sent the script already
-    kNext,     // the next EVAL begins its session
-    kBegins,   // nothing has come from it yet
+    kRefused,  // refused, but the client may already have sent the script
+    kNext,     // the next EVAL starts the debugger
+    kBegins,   // the debugger has not sent anything yet
     kRuns,
   } debugger_ = Debugger::kOff;
   bool hears_messages_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection to one client as its session sees it: bytes in, bytes out, and the client's end.
+// Defines a client's connection as its session sees it: bytes in, bytes out, and the client's end.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace heatsink::proxy {
 
-// ClientConnection is the one with a socket; tests play another. One worker's thread. No call is
-// virtual that a session makes for each reply: replies are appended to output(), and one write()
-// sends all that a batch of requests has produced.
+// ClientConnection implements it with a socket; tests use another one. One worker's thread. A
+// session makes no virtual call per reply: it appends replies to output(), and one write() sends
+// the replies to a batch of requests.
 class ClientTransport {
  public:
-  // The session that the connection belongs to. It may call close() from within each of these.
+  // The session behind the connection. It may call close() inside each of these calls.
   class Listener {
    public:
-    // `now` was read after the bytes were: every request in them was sent before that moment
-    // (docs/design/architecture.md, "A request"). The bytes live for the time of the call.
+    // `now` was read after the bytes: the client sent every request in them before that moment
+    // (docs/design/architecture.md, "A request"). The bytes are valid during the call.
     virtual void received(std::string_view bytes, TimePoint now) = 0;
-    // The client sends no more. `broken`: it is gone, and reads nothing either. Otherwise it may
-    // have ended its output only, and still want its replies.
+    // The client sends no more. `broken`: the connection is gone in both directions. Otherwise the
+    // client may have ended its output only, and still expect its replies.
     virtual void input_ended(bool broken) = 0;
-    virtual void writable() = 0;  // after Written::kBlocked: there is room again
+    virtual void writable() = 0;  // after Written::kBlocked: the client takes bytes again
 
    protected:
     ~Listener() = default;
@@ -32,21 +32,22 @@ class ClientTransport {
 
   enum class Written : std::uint8_t {
     kAll,      // output() is empty
-    kBlocked,  // the client is slow to read; writable() follows once there is room
+    kBlocked,  // the client reads slowly; writable() follows once it takes more
     kLost,     // the client is gone
   };
 
-  // Replies that have not been written.
+  // Replies that are not written yet.
   ByteBuffer& output() { return output_; }
   const ByteBuffer& output() const { return output_; }
-  // Writes as much of output() as the client takes. After close(): drops it, kAll.
+  // Writes as much of output() as the client takes. After close() it drops output() and returns
+  // kAll.
   virtual Written write() = 0;
-  // Whether received() is wanted. On at first; costs a system call when it changes.
+  // Turns received() on or off. On at first; a change costs a system call.
   virtual void set_reading(bool wanted) = 0;
-  // The client has ended its output, or left: also while bytes from before that have not been
-  // received. REQUIRES that it is not closed. A system call.
+  // The client has ended its output, or left. True even while earlier bytes are still to be
+  // received. REQUIRES an open connection. Costs a system call.
   virtual bool peer_has_ended() const = 0;
-  // Drops output(); no call of the listener follows.
+  // Drops output(). The listener is not called any more.
   virtual void close() = 0;
 
  protected:

@@ -8,7 +8,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// Ten years: Redis takes any time to live that does not overflow.
+// Ten years. Redis accepts any time to live that does not overflow; longer ones are not gathered.
 constexpr std::int64_t kTtlMax = std::int64_t{10} * 366 * 24 * 3600 * 1000;
 
 std::optional<Coalescible> addition(std::int64_t amount) {
@@ -75,7 +75,7 @@ bool CoalescedWrite::add(const Part& part) {
   return true;
 }
 
-// A single one as it came: its user may have the right to INCR and not to INCRBY.
+// A single write is sent unchanged: its user may have the right to INCR and not to INCRBY.
 void CoalescedWrite::append_request(ByteBuffer& out) const {
   if (kind_ == CoalesceKind::kSet || size() == 1) {
     out.append(requests_);

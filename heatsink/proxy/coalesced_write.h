@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many writes to one key that the server sees as one.
+// Combines many writes to one key into one write to the server.
 #pragma once
 
 #include <cstddef>
@@ -20,56 +20,57 @@ namespace heatsink::proxy {
 
 class Requester;
 
-// A client whose write waits with those of others. It is told by one of these calls what has become
-// of it; it lives until then.
+// A client whose write was gathered with others. It gets exactly one of these calls for each write,
+// and lives until then.
 class GatheredWriter {
  public:
-  // `wire` is empty if the client wants no reply.
+  // The write was executed. `wire`: the reply; empty if the client wants none.
   virtual void answered(ReplyQueue::Ticket ticket, std::string_view wire, TimePoint read_at) = 0;
-  // `silent` as in CoalescedWrite::Part.
+  // The write failed. `silent`: see CoalescedWrite::Part.
   virtual void lost(ReplyQueue::Ticket ticket, bool silent, const std::string& reason) = 0;
-  // Its write is sent by itself after all. The result is whom the reply is for.
+  // The write is now sent by itself. Returns the requester that gets its reply.
   virtual Requester& stop_gathering() = 0;
 
  protected:
   ~GatheredWriter() = default;
 };
 
-// Of two SETs at the same time the later one counts; additions of one sign make a sum. Additions of
-// both signs do not: what each is told must be a number that the key could have had, and with one
-// sign that lies between the first and the last, so nobody's addition can have overflowed alone.
+// Of two concurrent SETs the later one wins, and additions of one sign can be summed. Additions of
+// both signs cannot: each client's reply must be a number that the key could have had. With one
+// sign each such number lies between the first and the last, so no single addition can have
+// overflowed.
 enum class CoalesceKind : std::uint8_t { kSet, kUp, kDown };
 
-// Of a command by its name: looked up once (command_facts.h).
+// The kind of a command, found by name once (command_facts.h).
 enum class CoalesceVerb : std::uint8_t { kNone, kSet, kIncr, kDecr, kIncrBy, kDecrBy };
-CoalesceVerb coalesce_verb(std::string_view command);  // as the command table has it
+CoalesceVerb coalesce_verb(std::string_view command);  // `command`: the name in the command table
 
 struct Coalescible {
   CoalesceKind kind;
-  std::int64_t amount = 0;  // what INCR, INCRBY, DECR and DECRBY add; 0 for SET
+  std::int64_t amount = 0;  // added by INCR, INCRBY, DECR and DECRBY; 0 for SET
 };
 
-// Whether a request is one of them: SET key value, with EX or PX at most; INCR, DECR; INCRBY and
-// DECRBY by a number that Redis would take. nullopt: any other, also one that will be an error.
+// The request as a coalescible write: SET key value, at most with EX or PX; INCR, DECR; INCRBY and
+// DECRBY by a number that Redis accepts. nullopt for all others, including requests that will fail.
 std::optional<Coalescible> coalescible(CoalesceVerb verb, std::span<const std::string_view> args);
 
-// One worker's thread.
+// The writes of several clients to one key, sent as one request. One worker's thread.
 class CoalescedWrite {
  public:
   static constexpr std::size_t kPartsMax = 4096;
-  static constexpr std::size_t kBytesMax = 64 * 1024;  // of what it keeps of the requests
+  static constexpr std::size_t kBytesMax = 64 * 1024;  // kept bytes of the requests
 
   struct Target {
     NameHash name;
     KeyHash key;
     std::uint32_t db = 0;
-    resp::Protocol protocol = resp::Protocol::kResp2;  // of the clients
+    resp::Protocol protocol = resp::Protocol::kResp2;  // spoken by the clients
   };
 
   // The write of one client.
   struct Part {
     GatheredWriter* client;
-    ReplyQueue::Ticket ticket;  // of its reply
+    ReplyQueue::Ticket ticket;  // for its reply
     std::int64_t amount;
     std::string_view request;  // in wire form
     bool silent;               // the client wants no reply
@@ -78,7 +79,7 @@ class CoalescedWrite {
   CoalescedWrite(CoalesceKind kind, std::string_view key, const Target& target)
       : kind_(kind), key_(key), target_(target) {}
 
-  // False: it has no room for this one.
+  // False: there is no room for this write.
   bool add(const Part& part);
 
   const std::string& key() const { return key_; }
@@ -86,22 +87,23 @@ class CoalescedWrite {
   std::size_t size() const { return parts_.size(); }
   void append_request(ByteBuffer& out) const;  // REQUIRES size() > 0
 
-  // After an error each addition is to be asked by itself, for only some of them may be wrong; SETs
-  // differ in nothing that an error could be about.
+  // After an error, each addition is sent again by itself, because only some of them may be wrong.
+  // SETs do not differ in anything that an error could be about.
   bool separate_after_error() const { return kind_ != CoalesceKind::kSet && size() > 1; }
 
-  // Whose write it is, and whether that client wants a reply.
+  // The client of a write, and whether it wants a reply.
   struct Writer {
     GatheredWriter& client;
     ReplyQueue::Ticket ticket;
     bool silent;
   };
 
-  // In the order in which they came, which is that in which they take effect. visit(Writer,
-  // std::string_view wire): what the server would have said to each, if it said `reply` to all.
+  // Calls visit(Writer, std::string_view wire) for each write in order of arrival, which is the
+  // order of their effects. `wire`: the reply to that write, given the server's `reply` to all of
+  // them.
   template <class Visit>
   void for_each_reply(std::string_view reply, Visit visit) const;
-  // visit(Writer, std::string_view request): of SETs, the request is empty.
+  // Calls visit(Writer, std::string_view request) for each write; for SETs the request is empty.
   template <class Visit>
   void for_each(Visit visit) const;
 
@@ -112,7 +114,7 @@ class CoalescedWrite {
     GatheredWriter* client;
     ReplyQueue::Ticket ticket;
     std::int64_t amount;
-    std::uint32_t bytes;  // of its request in requests_
+    std::uint32_t bytes;  // its part of requests_
     bool silent;
   };
 
@@ -120,11 +122,11 @@ class CoalescedWrite {
   std::string key_;
   Target target_;
   std::vector<Kept> parts_;
-  std::string requests_;  // of additions all, of SETs the last one
+  std::string requests_;  // all additions; of SETs only the last one
   std::int64_t sum_ = 0;
 };
 
-// nullopt: not a number in wire form.
+// nullopt: `reply` is not an integer reply.
 std::optional<std::int64_t> number_of(std::string_view reply);
 
 template <class Visit>

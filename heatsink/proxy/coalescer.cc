@@ -6,6 +6,7 @@
 namespace heatsink::proxy {
 
 Coalescer::Group Coalescer::group_of(CoalesceKind kind, const CoalescedWrite::Target& target) {
+  // The multiplier spreads the few values of `way` over all bits (Fibonacci hashing).
   const std::uint64_t way = static_cast<std::uint64_t>(kind) * 2 +
                             (target.protocol == resp::Protocol::kResp3 ? 1 : 0) + 1;
   return {target.key.value ^ (way * 0x9E3779B97F4A7C15ULL)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which writes of a worker wait for each other, and for how long.
+// Decides which writes of a worker's clients wait for each other, and for how long.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace heatsink::proxy {
 
-// One worker's thread. A key's writes of one kind, database and protocol reach the server at most
-// once per window: the first goes at once, those that come within the window behind it are gathered
-// and go together when it ends. So a key that is written seldom pays nothing.
+// One worker's thread. Writes of one kind to one key, in one database and protocol, reach the
+// server at most once per window. The first write goes at once. Writes within the window after it
+// are gathered and go together when the window ends. So a key that is seldom written pays nothing.
 //
-// Fixed memory for what was written last (colliding keys overwrite each other, which costs the
-// server writes and no more), and at most kGatheredMax writes being gathered.
+// The windows need fixed memory: colliding keys overwrite each other's window, which only costs the
+// server more writes. At most kGatheredMax writes are gathered at once.
 class Coalescer {
  public:
   static constexpr std::size_t kGatheredMax = 1024;
 
-  // Whose turn it is: of one kind, key, database and protocol.
+  // Identifies writes that may be combined: one kind, key, database and protocol.
   struct Group {
     std::uint64_t id = 0;
     friend bool operator==(Group, Group) = default;
@@ -32,16 +32,16 @@ class Coalescer {
   static Group group_of(CoalesceKind kind, const CoalescedWrite::Target& target);
 
   enum class Turn : std::uint8_t {
-    kAlone,   // send it yourself, now
-    kGather,  // offer() will take it
+    kAlone,   // send the write now, by itself
+    kGather,  // gather it with offer()
   };
-  // Whether a write would have to wait. kAlone is taken for a write that is sent now: the window
-  // begins.
+  // Whether a write has to wait. The caller sends a kAlone write at once, and its window begins
+  // here.
   Turn ask(Group group, Nanos window, TimePoint now);
 
-  // The end of the window that a group gathers in. REQUIRES that ask() has just said kGather.
-  // nullopt: there is no room for it, send it yourself. `opened`: nobody gathered before, the
-  // caller sees to it that take() is called at that moment.
+  // Gathers a write and returns the end of its window. REQUIRES that ask() has just returned
+  // kGather. nullopt: no room; the caller sends the write by itself. `opened`: this is the first
+  // write of the window, so the caller schedules take() for that moment.
   struct Offer {
     TimePoint due;
     bool opened;
@@ -50,7 +50,7 @@ class Coalescer {
                              const CoalescedWrite::Target& target,
                              const CoalescedWrite::Part& part);
 
-  // What has been gathered, to be sent now; a new window begins. nullopt: nothing.
+  // The gathered writes, for the caller to send now; a new window begins. nullopt: none.
   std::optional<CoalescedWrite> take(Group group, TimePoint now);
 
  private:

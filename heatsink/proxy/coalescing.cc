@@ -23,7 +23,7 @@ bool Coalescing::join(Coalescer::Group group, CoalesceKind kind, std::string_vie
                       const CoalescedWrite::Target& target, const CoalescedWrite::Part& part) {
   std::optional<Coalescer::Offer> offer = gatherer_.offer(group, kind, key, target, part);
   if (!offer) {
-    send(group);  // it is full: the next one begins
+    send(group);  // the batch is full: send it and begin the next
     offer = gatherer_.offer(group, kind, key, target, part);
   }
   if (!offer) return false;
@@ -36,7 +36,7 @@ bool Coalescing::join(Coalescer::Group group, CoalesceKind kind, std::string_vie
 
 void Coalescing::send(Coalescer::Group group) {
   std::optional<CoalescedWrite> write = gatherer_.take(group, loop_.clock());
-  if (!write) return;  // it was full, and went before its time
+  if (!write) return;  // the full batch has already been sent
   const CoalescedWrite::Target target = write->target();
   const std::string key(write->key());
   if (const std::optional<std::string> refusal = carrier_->refusal(key, target))
@@ -65,7 +65,7 @@ void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoin
   });
 }
 
-// Each by itself, as if they had never met.
+// Sends each write by itself, as without gathering.
 void Coalescing::send_each(const CoalescedWrite& write) {
   const CoalescedWrite::Target& target = write.target();
   if (const std::optional<std::string> refusal = carrier_->refusal(write.key(), target))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the writes of a worker's clients to one key and sends them to the server as one.
+// Gathers writes of a worker's clients to the same key and sends them to the server as one.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,27 @@
 
 namespace heatsink::proxy {
 
-// How gathered writes reach the server: SharedWriteCarrier, or a played one in tests.
+// Sends gathered writes to the server: SharedWriteCarrier, or another one in tests.
 class WriteCarrier {
  public:
   virtual ~WriteCarrier() = default;
 
-  // There is a connection for it now, and it has been in this database: gathering makes sense.
+  // A connection is ready and has used this database before, so gathering makes sense.
   virtual bool is_ready(std::string_view key, const CoalescedWrite::Target& target) = 0;
-  // Why nothing can be sent now, in words for the client. nullopt: it can.
+  // The reason, for the client, why nothing can be sent now. nullopt: sending is possible.
   virtual std::optional<std::string> refusal(std::string_view key,
                                              const CoalescedWrite::Target& target) = 0;
-  // REQUIRES no refusal(). `request` writes pending.keys. Its reply comes to pending.session or,
-  // without one, to Coalescing.
+  // Sends `request`, which writes pending.keys. Its reply goes to pending.session or, without one,
+  // to Coalescing. REQUIRES no refusal().
   virtual void send(std::string_view key, const CoalescedWrite::Target& target,
                     std::string_view request, Pending&& pending) = 0;
 };
 
-// Belongs to one worker's thread. A client is answered when the one write that stands for its write
-// has been: what is acknowledged is as safe as without it (docs/decisions/0018).
+// One worker's thread. A client gets its reply only after the combined write has been executed, so
+// an acknowledged write is as safe as without gathering (docs/decisions/0018).
 class Coalescing {
  public:
-  // `windows` as of coalescing_windows(). All references outlive it.
+  // `windows`: from coalescing_windows(). All references outlive it.
   Coalescing(const detect::RuleSet& rules, std::vector<Nanos> windows, net::EventLoop& loop,
              copies::Counters& counters, std::unique_ptr<WriteCarrier> carrier)
       : rules_(rules),
@@ -59,12 +59,12 @@ class Coalescing {
   bool waits(Coalescer::Group group, Nanos window, TimePoint now) {
     return gatherer_.ask(group, window, now) == Coalescer::Turn::kGather;
   }
-  // REQUIRES that it waits(). Its client will be told by one call of GatheredWriter. False: there
-  // is no room.
+  // Gathers the write, whose client gets one call of GatheredWriter later. False: no room. REQUIRES
+  // that waits() returned true.
   bool join(Coalescer::Group group, CoalesceKind kind, std::string_view key,
             const CoalescedWrite::Target& target, const CoalescedWrite::Part& part);
 
-  // Called for the connection: of the request sent with this number.
+  // The connection calls these for the request with this number.
   void answered(std::uint32_t number, std::string_view reply, TimePoint read_at);
   void lost(std::uint32_t number, const std::string& reason);
 

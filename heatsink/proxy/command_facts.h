@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker knows of a command before it sees a request: looked up by name once, not each time.
+// Collects what a worker needs to know of a command, looked up by name once instead of per request.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace heatsink::proxy {
 
-// As it stands, of a command that nobody knows.
+// The defaults describe an unknown command.
 struct CommandFacts {
   Route route = Route::kPinned;
-  std::uint16_t number = detect::kNoCommand;  // that accesses carry
+  std::uint16_t number = detect::kNoCommand;  // recorded with accesses
   const copies::LocalRead* local = nullptr;   // null: never served locally
-  std::uint16_t sized_as = 0;                 // a number of its own: BigReplies knows it by that
+  std::uint16_t sized_as = 0;                 // the command's number in BigReplies
   // See route.h.
   bool tells_nothing = false;
   bool hides_invalidations = false;
   bool changes_access = false;
   bool changes_rights = false;
-  // Scripts and functions are free to touch keys that the call does not name, and many do.
+  // Scripts and functions may touch keys that the call does not name, and many do.
   bool runs_code = false;
   bool asks_tracking = false;  // CLIENT TRACKING
   bool uses_scripts = false;
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
 };
 
-// Not for every request: keep it. `number` and `local` are as the caller says.
+// Too slow for every request: keep the result. `number` and `local` are copied into it.
 inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
                              const copies::LocalRead* local) {
   return {.route = route_of(command),

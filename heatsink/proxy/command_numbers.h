@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for the names of commands: the same name keeps its number when the server's table
-// changes.
+// Gives commands small numbers by name: a name keeps its number when the server's table changes.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +10,13 @@
 
 namespace heatsink::proxy {
 
-// Of one worker; not thread-safe. Grows with the names that were used, which the tables bound.
+// One per worker; not thread-safe. Its size is bounded by the names in the command tables.
 class CommandNumbers {
  public:
   static constexpr std::size_t kCommandsMax = 16'384;
 
-  // `name` as the table has it: "get", "client|id". A name too many gets the number of the last.
+  // `name`: as in the command table: "get", "client|id". All names beyond the limit share the last
+  // number.
   std::uint16_t number(std::string_view name);
   std::string name(std::uint16_t number) const;  // "GET", "CLIENT ID"; "others" for the last
 

@@ -14,14 +14,15 @@ namespace {
 
 using resp::Value;
 
-// KEYS: where the element was put, where it came from. ARGV: from which end LREM looks, the
-// element, and the push that restores it.
+// KEYS: the destination, the source. ARGV: the end at which LREM starts, the element, and the push
+// command that restores it.
 constexpr std::string_view kMoveBack =
     "if redis.call('LREM', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end "
     "return redis.call(ARGV[3], KEYS[2], ARGV[2])";
 
-// KEYS: the stream. ARGV: the group, the id before the first entry, the id of the last, all ids.
-// Entries delivered since would be delivered twice: then these stay pending, to be claimed.
+// KEYS: the stream. ARGV: the group, the id before the first entry, the id of the last, all ids. If
+// the group has delivered later entries, setting its id back would deliver those twice: then these
+// entries stay pending, for another consumer to claim.
 constexpr std::string_view kUndeliver =
     "for _, row in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do "
     "local g = {} "
@@ -41,7 +42,7 @@ bool parse_id_part(std::string_view text, std::uint64_t& number) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// The greatest id below "ms-seq"; empty: it is none, or the least.
+// The greatest id below "ms-seq"; empty if `id` is invalid or the least one.
 std::string id_before(std::string_view id) {
   const std::size_t dash = id.find('-');
   std::uint64_t ms = 0;
@@ -59,7 +60,7 @@ bool are_texts(std::span<const Value> values) {
   return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_text(); });
 }
 
-// A score is text in RESP2 and a double in RESP3, which keeps its text.
+// A score is text in RESP2 and a double in RESP3; the value keeps its text in both.
 bool is_score(const Value& value) { return value.is_text() || value.type == Value::Type::kDouble; }
 
 PutBack request_for(std::span<const std::string_view> args, std::vector<std::string> keys) {
@@ -69,7 +70,8 @@ PutBack request_for(std::span<const std::string_view> args, std::vector<std::str
   return request;
 }
 
-// "[key, member, score]" and "[key, [[member, score], ...]]" give pairs of a score and a member.
+// Adds one "[member, score]" to ZADD's arguments, which want the score first. Replies are "[key,
+// member, score]" or "[key, [[member, score], ...]]".
 bool add_member(std::vector<std::string_view>& args, std::span<const Value> pair) {
   if (pair.size() != 2 || !pair[0].is_text() || !is_score(pair[1])) return false;
   args.insert(args.end(), {pair[1].text, pair[0].text});
@@ -123,7 +125,7 @@ void CommandUndo::read_move(std::span<const std::string_view> args) {
   to_left_ = !chooses || equals_ignoring_case(args[4], "left");
 }
 
-// With CLAIM some of the entries were others' before: they cannot be told from the rest.
+// With CLAIM some entries belonged to other consumers before, and the reply does not mark them.
 void CommandUndo::read_group(std::span<const std::string_view> args) {
   for (std::size_t i = 1; i < args.size() && !equals_ignoring_case(args[i], "streams"); ++i) {
     if (equals_ignoring_case(args[i], "claim")) {
@@ -138,7 +140,7 @@ void CommandUndo::read_group(std::span<const std::string_view> args) {
   }
 }
 
-// The one that was taken last goes back first.
+// The element that was taken last goes back first.
 PutBack CommandUndo::push(std::string_view key, std::span<const Value> elements) const {
   std::vector<std::string_view> args = {from_left_ ? "LPUSH" : "RPUSH", key};
   for (auto it = elements.rbegin(); it != elements.rend(); ++it) args.emplace_back(it->text);

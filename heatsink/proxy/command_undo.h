@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command that may wait takes from the data, and the requests that put it back.
+// Builds the requests that put back what a waiting command (BLPOP ...) took for a client that has
+// left.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +15,27 @@
 
 namespace heatsink::proxy {
 
-// A request to the server, executed as one, that undoes what a reply says.
+// A request that undoes what a reply reports. The server executes it atomically.
 struct PutBack {
   ByteBuffer wire;
-  std::vector<std::string> keys;  // that it writes
+  std::vector<std::string> keys;  // written by the request
 };
 
-// Of one command. A value; independent of the request's bytes.
+// Undoes one command. A value, independent of the request's bytes.
 //
-// Elements go back to the end of the list from which they came (LPUSH, RPUSH), members to their
-// sorted set unless they are there again (ZADD NX), a moved element from where it was put if it is
-// still there, and a group's entries become undelivered if none has been delivered since. Not
-// restored: the TTL of a key that the command emptied. XREAD and WAIT take nothing.
+// Popped elements return to the end of the list from which they came (LPUSH, RPUSH). Members return
+// to their sorted set unless they are there again (ZADD NX). A moved element returns if it is still
+// where it was put. Entries of a group become undelivered if no later ones have been delivered
+// since. Not restored: the TTL of a key that the command emptied. XREAD and WAIT take nothing.
 class CommandUndo {
  public:
   CommandUndo() = default;  // takes nothing
-  // The whole request. One that the server will refuse takes nothing.
+  // `args`: the whole request. A request that the server will refuse takes nothing.
   explicit CommandUndo(std::span<const std::string_view> args);
 
   bool takes_data() const { return how_ != How::kNothing; }
-  // `reply`: the server's, in RESP2 or RESP3. Empty: it has taken nothing (null, an error).
+  // `reply`: the server's, in RESP2 or RESP3. Returns nothing if the command took nothing (null, an
+  // error).
   std::vector<PutBack> requests(const resp::Value& reply) const;
 
  private:
@@ -54,8 +56,8 @@ class CommandUndo {
   PutBack undeliver(std::string_view stream, std::span<const resp::Value> entries) const;
 
   How how_ = How::kNothing;
-  bool from_left_ = true;             // the end it takes from
-  bool to_left_ = true;               // kMove: the end it puts to
+  bool from_left_ = true;             // the end of the list it takes from
+  bool to_left_ = true;               // kMove: the end of the list it puts to
   std::string source_, destination_;  // kMove
   std::string group_;                 // kEntries
 };

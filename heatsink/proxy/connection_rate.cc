@@ -13,7 +13,7 @@ constexpr Nanos kBurst = std::chrono::seconds(1);
 
 Nanos interval(std::int64_t per_second) { return Nanos(std::chrono::seconds(1)) / per_second; }
 
-// Whether one more may come; REQUIRES per_second > 0.
+// Whether one more connection is allowed. REQUIRES per_second > 0.
 bool has_room(TimePoint used_up, std::int64_t per_second, TimePoint now) {
   return std::max(used_up, now) + interval(per_second) <= now + kBurst;
 }
@@ -38,7 +38,8 @@ ConnectionRate::Verdict ConnectionRate::admit(std::string_view peer, TimePoint n
   return Verdict::kAdmit;
 }
 
-// Looks through all of them at most once per burst: whatever is in the table then has come since.
+// Removes expired networks at most once per burst: the networks still in the table then have
+// connected since.
 TimePoint& ConnectionRate::network(const std::string& name, TimePoint now) {
   if (const auto found = networks_.find(name); found != networks_.end()) return found->second;
   if (networks_.size() >= kNetworksMax / 2 && now - swept_ >= kBurst) {

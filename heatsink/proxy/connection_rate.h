@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast new clients may come: from one network, and in all.
+// Limits how fast clients may connect: from one network, and in all.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace heatsink::proxy {
 
-// Connections per second; 0: no limit. As many may come at once as in one second.
+// Connections per second; 0: no limit. The burst is the connections of one second.
 struct ConnectionRates {
   std::int64_t in_all = 0;
   std::int64_t per_network = 0;  // an IPv4 address, or the /64 of an IPv6 address
 };
 
-// Each limit is a GCRA (ITU-T I.371): one moment per network says when it will have used up
-// nothing, so that a network whose moment has passed need not be remembered. At most kNetworksMax
-// are told apart; while all of those are still remembered, the others share one place. Thread-safe:
-// a lock for each connection, none without limits.
+// Each limit is a GCRA (ITU-T I.371) and needs one time per network: the time at which its past
+// connections are paid for. A network whose time has passed need not be remembered. At most
+// kNetworksMax networks are told apart; while all of these are remembered, further networks share
+// one time. Thread-safe: one lock per connection, none without limits.
 class ConnectionRate {
  public:
   static constexpr std::size_t kNetworksMax = 65'536;
@@ -30,11 +30,11 @@ class ConnectionRate {
 
   explicit ConnectionRate(const ConnectionRates& rates) : rates_(rates) {}
 
-  // `peer` as "10.0.0.7:54321" or "[::1]:54321"; "unix:" has no network, only the limit in all
-  // counts for it. What is refused counts for nothing.
+  // `peer`: "10.0.0.7:54321" or "[::1]:54321". "unix:" has no network, so only the total limit
+  // counts. A refused connection uses nothing up.
   Verdict admit(std::string_view peer, TimePoint now);
 
-  std::size_t networks() const;  // remembered now
+  std::size_t networks() const;  // number of remembered networks
 
  private:
   TimePoint& network(const std::string& name, TimePoint now);

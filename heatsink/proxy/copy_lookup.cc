@@ -4,7 +4,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// ":n\r\n", as a copy of EXISTS has it.
+// The number in ":n\r\n", the reply to EXISTS of one key.
 std::uint64_t number_in(std::string_view wire) { return wire == ":0\r\n" ? 0 : 1; }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the local copies of the keys that a client's read names, and answers the read from them.
+// Finds the local copies for the keys of a client's read, and answers the read from them.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace heatsink::proxy {
 
-// What the reliefs of one client that answer from copies (CopyReads, StaleReads) have in common. It
-// decides nothing about staleness. One worker's thread. Copies and entries that it finds are valid
-// until the worker's next turn.
+// The common part of the reliefs that answer from copies (CopyReads, StaleReads), one per client.
+// It decides nothing about staleness. One worker's thread. The copies and entries that it finds are
+// valid until the worker's next turn.
 class CopyLookup {
  public:
   // A key of a read that may be served locally.
@@ -24,8 +24,8 @@ class CopyLookup {
     std::string_view key;
     NameHash name;
     KeyHash hash;
-    const cache::Entry* entry = nullptr;  // null: not hot, or touched by a command in flight
-    const cache::Copy* copy = nullptr;    // null: may not be served
+    const cache::Entry* entry = nullptr;  // null: not hot, or a command in flight touches it
+    const cache::Copy* copy = nullptr;    // null: no copy may be served
   };
 
   // Both outlive it.
@@ -33,8 +33,8 @@ class CopyLookup {
       : parts_(parts), client_(client) {}
   CopyLookup(const CopyLookup&) = delete;
 
-  // Whether copies could answer the request, in the state that its client is in. For each request:
-  // two loads for one that is no read of this kind.
+  // Whether copies may answer the request in the client's current state. Called for each request:
+  // two loads for a request that is no such read.
   bool applies(const Request& request) const {
     return request.facts->local != nullptr && request.has_right_arity() && may_read_copies();
   }
@@ -44,13 +44,13 @@ class CopyLookup {
            state.user_ != ClientState::User::kUnauthenticated && client_.traffic.holds == 0 &&
            !(state.subscribed() && state.protocol_ == resp::Protocol::kResp2);
   }
-  // More than one value is asked for, each of which has a copy of its own. REQUIRES applies().
+  // The request asks for several values, each with a copy of its own. REQUIRES applies().
   static bool is_of_many(const Request& request) {
     const copies::Join join = request.facts->local->join;
     return join == copies::Join::kArray ||
            (join == copies::Join::kSum && request.args().size() > 2);
   }
-  // Of one key of such a request.
+  // The read of one key of such a request.
   static cache::Read read_of_one(const Request& request) {
     return {copies::read_of_each(*request.facts->local).number, {}};
   }
@@ -71,14 +71,15 @@ class CopyLookup {
     return judgement.ruling;
   }
 
-  // Other users than the proxy's own are given what the server has let them read not long ago.
-  // True: this client is given these. False: the read itself must ask the server.
+  // Whether this client may be answered from copies of these keys. For users other than the proxy's
+  // own, the server must have allowed the read recently. False: the read itself must go to the
+  // server.
   bool may_read(const Request& request, std::span<const Key> keys) {
     return client_.state.user_ != ClientState::User::kOther || has_right(request, keys);
   }
   copies::Right right_to(const Request& request, std::span<const Key> keys) const;
 
-  // REQUIRES that each key has a copy. Does not count the hit.
+  // These answer the request. REQUIRES that each key has a copy. The caller counts the hit.
   void serve(const Request& request, const Key& key) {
     const bool resp3 = client_.state.protocol_ == resp::Protocol::kResp3;
     serve(request, key, key.copy->reply_in(resp3));

@@ -29,7 +29,7 @@ copies::Count count_of(cache::Ruling refusal) {
   return copies::Count::kLocalHits;
 }
 
-// REQUIRES keys behind the name of the command.
+// REQUIRES that all arguments after the command's name are keys.
 bool in_one_slot(const std::vector<std::string_view>& args) {
   const std::uint16_t slot = resp::key_slot(args[1]);
   return std::all_of(args.begin() + 2, args.end(),
@@ -48,9 +48,9 @@ Outcome CopyReads::look(Request& request) {
   return CopyLookup::is_of_many(request) ? read_many(request) : read_one(request);
 }
 
-// ---- other users than the proxy's own: each read must have been the server's to allow
+// ---- users other than the proxy's own: the server must have allowed each read
 
-// The read itself, by this user: its answer is the client's, and proves the right to it.
+// Sends the read itself as this user: the client gets the reply, which also proves the right.
 Outcome CopyReads::pass_to_check_right(Request& request, std::span<const Key> keys) const {
   if (request.has_waited()) request.waited().answer = nullptr;
   request.asked_right = std::make_unique<copies::AskedRight>(
@@ -58,20 +58,20 @@ Outcome CopyReads::pass_to_check_right(Request& request, std::span<const Key> ke
   return Outcome::kPass;
 }
 
-// ---- level session: no read is older than what the client was told before (coherence.md)
+// ---- level session: no read is older than the client's latest reply (coherence.md)
 
-// What is in flight may be executed after the copy was proven, and its reply comes before.
+// Commands in flight may run on the server after the copy was proven, and their replies come first.
 bool CopyReads::overtakes(const Key& key) const {
   return client_.traffic.in_flight() > 0 && key.entry->terms().level == cache::Level::kSession;
 }
 
-// Its answer must not be behind what the server has said, nor behind any copy that was served.
+// The fill must be newer than the client's latest reply and than any copy that was served.
 TimePoint CopyReads::fill_after(const cache::Entry& entry) const {
   if (entry.terms().level != cache::Level::kSession) return TimePoint{};
   return std::max(client_.traffic.last_reply_at, parts_.copies.shown());
 }
 
-// One question to the server proves all copies, for all sessions that wait.
+// One question to the server proves all copies, for all waiting sessions.
 Outcome CopyReads::await_proof(Request& request) {
   const bool is_proven =
       request.has_waited() && request.waited().barrier == Request::Waited::Barrier::kPassed;
@@ -101,7 +101,8 @@ Outcome CopyReads::read_one(Request& request) {
     return pass_to_check_right(request, {&key, 1});
   const cache::Read read = request.read();
   const bool resp3 = client_.state.protocol_ == resp::Protocol::kResp3;
-  // The read may have joined a fill whose value had ended by then; it wants a later one.
+  // The read may have joined a fill whose value had expired before the read came. Then it needs a
+  // later fill.
   const std::shared_ptr<const copies::FillAnswer> answer = take_answer(request);
   const bool too_old =
       answer && answer->usable && answer->value_ends <= request.waited().fill_wanted_at;
@@ -129,7 +130,7 @@ Outcome CopyReads::read_one(Request& request) {
                                      : Outcome::kPass;
 }
 
-// `is_too_late`: it has joined a fill whose value had ended by then.
+// `is_too_late`: the read joined a fill whose value had expired before it came.
 Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read& read,
                             cache::Ruling ruling, bool is_too_late) {
   const copies::ReadHash which = copies::hash_read(key.hash, read);
@@ -154,7 +155,7 @@ Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read&
   return await_fill(request);
 }
 
-// Once for all who wait for the same.
+// Counts a fill once, even if several reads wait for it.
 Outcome CopyReads::admit_fills(Request& request, std::span<const Key> missing,
                                const cache::Read& read) {
   if (gate_ == nullptr) return Outcome::kPass;
@@ -167,10 +168,10 @@ Outcome CopyReads::admit_fills(Request& request, std::span<const Key> missing,
   return gate_->admit_fill(request, keys);
 }
 
-// ---- the server cannot be reached, and the key's rule has something to say about that
+// ---- outages: the key's rule has stale-while-error
 
-// Such a read does not go to a server that has stopped proving itself, where it might wait for
-// long: it waits for the keeper to find out.
+// Such a read does not go to a server that has stopped proving its invalidations, where it might
+// wait for long. It waits until the keeper has found out.
 bool CopyReads::outlives_errors(const cache::Entry& entry) {
   return entry.terms().stale_while_error > Nanos(0);
 }
@@ -185,14 +186,14 @@ bool CopyReads::serve_in_outage(const Request& request, Key& key, const cache::R
   return true;
 }
 
-// Messages may have come while it waited.
+// The client may have received messages while the read waited.
 bool CopyReads::may_be_given(const copies::FillAnswer& answer, TimePoint now) const {
   const bool ordered = answer.terms.level == cache::Level::kSession;
   return answer.usable && now - answer.sent_at <= answer.terms.max_staleness &&
          (!ordered || answer.sent_at > client_.traffic.last_reply_at);
 }
 
-// To the server, and the doorkeeper hears how long the reply is.
+// Sends the read to the server, and reports the length of its reply to the filter of reply sizes.
 Outcome CopyReads::pass_seen(Request& request, copies::ReadHash which) {
   request.reply_of = which;
   return Outcome::kPass;
@@ -200,7 +201,7 @@ Outcome CopyReads::pass_seen(Request& request, copies::ReadHash which) {
 
 // ---- many hits in a row
 
-// For each what read_one() does for a hit, and what concerns all of them only once.
+// Does what read_one() does for a hit, with one check of the client's state for all requests.
 CopyReads::Run CopyReads::serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
                                     std::size_t output_max, ByteBuffer& out) {
   Run run;
@@ -227,8 +228,8 @@ CopyReads::Run CopyReads::serve_run(std::string_view bytes, const CommandFacts& 
 
 // ---- several keys
 
-// All from copies that were right at one and the same moment, or none: a client may rely on MGET
-// being atomic (docs/decisions/0009-several-keys-at-one-moment.md).
+// Answers only if all copies were valid at one moment: clients rely on MGET being atomic
+// (docs/decisions/0009-several-keys-at-one-moment.md).
 Outcome CopyReads::read_many(Request& request) {
   const bool waited = take_answer(request) != nullptr;
   const std::size_t count = request.args().size() - 1;
@@ -267,8 +268,8 @@ Outcome CopyReads::read_many(Request& request) {
   return await_fill(request);
 }
 
-// The first refusal, or kServe. Judged twice: a copy that is there both times was there between
-// them, which is one moment for all.
+// Returns the first refusal, or kServe. Judges twice: a copy that is the same both times was valid
+// in between, and that is one moment for all copies.
 template <class JudgeOne>
 cache::Ruling CopyReads::judge_twice(std::vector<Key>& keys, JudgeOne judge_one) {
   for (Key& key : keys) {
@@ -279,7 +280,8 @@ cache::Ruling CopyReads::judge_twice(std::vector<Key>& keys, JudgeOne judge_one)
     const cache::Copy* first = key.copy;
     const cache::Ruling ruling = judge_one(key);
     if (ruling != cache::Ruling::kServe) return ruling;
-    if (key.copy != first) return cache::Ruling::kFence;  // written and filled again meanwhile
+    // Written and filled again between the two looks.
+    if (key.copy != first) return cache::Ruling::kFence;
   }
   return cache::Ruling::kServe;
 }
@@ -294,8 +296,8 @@ bool CopyReads::outlive_errors(const std::vector<Key>& keys) {
                      [](const Key& key) { return outlives_errors(*key.entry); });
 }
 
-// The moment that they share is the last word of the tracker: what it had not taken back by then
-// was right together. A key whose rule does not outlast errors is judged as ever, so that one of
+// The common moment is the tracker's last message: copies that were not invalidated by then were
+// valid together. A key whose rule has no stale-while-error is judged as usual, so that a key of
 // level ttl may be among them.
 bool CopyReads::serve_many_in_outage(const Request& request, std::vector<Key>& keys,
                                      const cache::Read& read) {
@@ -313,8 +315,8 @@ bool CopyReads::serve_many_in_outage(const Request& request, std::vector<Key>& k
   return true;
 }
 
-// Asks for all copies that are missing and waits for the last: the tracker answers in order. False:
-// that would be in vain.
+// Asks for all missing copies and waits for the last fill, because the tracker answers in order.
+// False: the copies cannot come.
 bool CopyReads::join_fills(const std::vector<Key>& keys, const cache::Read& read, TimePoint now) {
   const Key* last = nullptr;
   const auto missing = [&](Key key) {

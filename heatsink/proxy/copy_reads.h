@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers a client's reads from local copies: whole, from as many copies as there are keys, or not
-// at all. Asks for the copies that are missing.
+// Answers a client's reads from local copies, completely or not at all, and requests missing
+// copies.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,7 @@
 
 namespace heatsink::proxy {
 
-// Decides whether the tracker may be asked for copies. None of these keys' copies is being asked
-// for already.
+// Decides whether the proxy may ask for copies of these keys. No fill for them is under way.
 class FillGate {
  public:
   virtual Outcome admit_fill(Request& request, std::span<const AskedKey> keys) = 0;
@@ -28,8 +27,8 @@ class FillGate {
   ~FillGate() = default;
 };
 
-// The relief of reads. Of one session; one worker's thread. When a copy may be served is
-// cache::judge()'s to say (docs/design/coherence.md). A hit allocates nothing.
+// The relief for reads. One per session; one worker's thread. cache::judge() decides when a copy
+// may be served (docs/design/coherence.md). A hit allocates nothing.
 class CopyReads final : public Relief {
  public:
   // All outlive it. `gate`: null if no rule has a limit.
@@ -37,21 +36,21 @@ class CopyReads final : public Relief {
             Barriers& barriers, FillGate* gate)
       : parts_(parts), client_(client), lookup_(lookup), barriers_(barriers), gate_(gate) {}
 
-  // kPass: it is for the server, on a shared connection if that can be.
+  // kPass: the request goes to the server, on a shared connection if possible.
   Outcome arrives(Request& request) {
     return lookup_.applies(request) ? look(request) : Outcome::kPass;
   }
-  // The requests at the front of `bytes` that are plain GETs of keys that have copies, answered at
-  // once, without a request object for each. Stops before the first request that is anything else,
-  // or when `out` has more than `output_max` bytes. REQUIRES that the client has nothing in flight
-  // and is the proxy's own user, and that no rule has a limit.
+  // Answers plain GETs at the front of `bytes` from copies, without a request object for each.
+  // Stops before the first other request or miss, or when `out` holds more than `output_max` bytes.
+  // REQUIRES that the client is the proxy's own user and has nothing in flight, and that no rule
+  // has a limit.
   struct Run {
     std::size_t bytes = 0;
     std::uint64_t hits = 0;
   };
   Run serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
                 std::size_t output_max, ByteBuffer& out);
-  // The fill that the request waits for has been answered.
+  // The fill that the request waits for has an answer.
   void filled(std::shared_ptr<const copies::FillAnswer> answer);
 
  private:

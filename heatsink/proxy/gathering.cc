@@ -8,7 +8,7 @@
 
 namespace heatsink::proxy {
 
-// Only what could be anybody's: on the proxy's own user, with no state on a connection.
+// Only writes that any client could have sent: by the proxy's own user, with no connection state.
 std::optional<Coalescible> Gathering::may_gather(const Request& request) const {
   const ClientState& state = client_.state;
   if (state.user_ != ClientState::User::kShared || state.server_knows_best_) return std::nullopt;
@@ -31,6 +31,8 @@ Outcome Gathering::gather(const Request& request) {
   if (gathered_ > 0 && group != group_) return Outcome::kPass;
   if (!coalescing.may_send(key, target)) return Outcome::kPass;
   if (!coalescing.waits(group, window, request.now)) return Outcome::kPass;
+  // Other requests of the client are in flight on a connection: the gathered write must not
+  // overtake them.
   if (client_.traffic.in_flight() > gathered_) return drain();
   const ReliefClient::NextReply reply = client_.session.next_reply();
   const CoalescedWrite::Part part{this, reply.ticket, write->amount, request.raw, reply.silent};

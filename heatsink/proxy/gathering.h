@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a client's writes wait for those of other clients to the same key, to be sent as one.
+// Holds a client's writes until they can be sent together with other clients' writes to the same
+// key.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,21 @@ namespace heatsink::proxy {
 
 class Coalescing;
 
-// The relief of writes. Of one session; one worker's thread. Nothing of it is done if no rule asks
-// for it. It outlives its writes that are gathered: they count as in flight.
+// The relief for writes. One per session; one worker's thread. Inactive unless a rule gathers
+// writes. It outlives its gathered writes, because they count as in flight.
 class Gathering final : public Relief, private GatheredWriter {
  public:
   // Both outlive it.
   Gathering(const WorkerParts& parts, const ReliefContext& client)
       : parts_(parts), client_(client) {}
 
-  // While writes of this client are gathered all else waits: it would overtake them.
+  // While writes of this client are gathered, its other requests wait: they would overtake the
+  // writes.
   Outcome arrives(const Request& request) {
     const bool overtakes = gathered_ > 0 && request.facts->gathered_as == CoalesceVerb::kNone;
     return overtakes ? drain() : Outcome::kPass;
   }
-  // kAnswered: the write is gathered, and its reply comes with those of the others.
+  // kAnswered: the write is gathered; its reply comes later, with the replies to the others.
   Outcome departs(const Request& request) {
     if (request.facts->gathered_as == CoalesceVerb::kNone || parts_.coalescing == nullptr)
       return Outcome::kPass;
@@ -49,8 +51,8 @@ class Gathering final : public Relief, private GatheredWriter {
 
   const WorkerParts& parts_;
   const ReliefContext& client_;
-  std::uint64_t gathered_ = 0;  // writes of this client that are not answered yet
-  Coalescer::Group group_;      // of the latest
+  std::uint64_t gathered_ = 0;  // this client's writes without a reply yet
+  Coalescer::Group group_;      // of the latest gathered write
 };
 
 }  // namespace heatsink::proxy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The busiest hot keys as metrics: what the server's own keyspace_hits, OBJECT FREQ and MONITOR no
-// longer tell of them.
+// Exports the busiest hot keys as metrics: local copies hide their load from the server's own
+// keyspace_hits, OBJECT FREQ and MONITOR.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace heatsink::proxy {
 
-// Of at most `keys_max` hot or write-hot keys, in the report's order (busiest first) and with the
-// names that it shows. A name too long to be shown whole is left out: two such could look the same,
-// and a scraper refuses a series that is there twice.
+// Adds samples for at most `keys_max` hot or write-hot keys, in the report's order (busiest first)
+// and with its shown names. Names too long to be shown whole are left out: two of them could look
+// the same, and a scraper refuses duplicate series.
 void append_key_samples(MetricSamples& samples, const report::Report& report, std::size_t keys_max);
 
 MetricRows key_metric_rows();

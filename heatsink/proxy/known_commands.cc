@@ -15,7 +15,8 @@ KnownCommands::KnownCommands(CommandNumbers* numbers) : numbers_(numbers) {
 
 void KnownCommands::set(std::shared_ptr<const resp::CommandTable> table) {
   table_ = std::move(table);
-  // Where fields expire, a hash may change without an invalidation in time.
+  // If the server supports the expiry of hash fields, a hash may change without a timely
+  // invalidation.
   const bool fields_expire = table_->find_name("hpexpire") != nullptr;
   first_ = table_->commands().data();
   facts_.clear();

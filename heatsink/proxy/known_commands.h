@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that the server has, and what the proxy knows of each.
+// Holds the server's commands, and what the proxy knows of each.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,25 @@ namespace heatsink::proxy {
 
 class CommandNumbers;
 
-// Built-in commands until the server has told its own. One worker's thread. Finding a command costs
-// one hash of its name, its facts one more memory access; nothing is allocated but by set().
+// Holds the built-in commands until the server has sent its own. One worker's thread. Finding a
+// command costs one hash of its name, and its facts one more memory access; only set() allocates.
 class KnownCommands {
  public:
-  // `numbers` (null: accesses carry none) outlives it.
+  // `numbers` outlives it; null: accesses carry no command numbers.
   explicit KnownCommands(CommandNumbers* numbers);
   KnownCommands(const KnownCommands&) = delete;
 
-  // From now on these; views and pointers that were given out before end with this call.
+  // Replaces the commands; earlier views and pointers become invalid.
   void set(std::shared_ptr<const resp::CommandTable> table);
 
-  // Null: it is unknown. REQUIRES args.
+  // Null: an unknown command. REQUIRES args.
   const resp::Command* find(std::span<const std::string_view> args) const {
     return table_->find(args);
   }
   const CommandFacts& facts(const resp::Command& command) const {  // REQUIRES that find() gave it
     return facts_[static_cast<std::size_t>(&command - first_)];
   }
-  const CommandFacts* get() const { return get_; }  // null: the server has none
+  const CommandFacts* get() const { return get_; }  // facts of GET; null: the server has no GET
 
   // CommandFacts::sized_as of GET and of MGET; 0: the server has none.
   std::uint16_t get_sized_as() const { return get_sized_as_; }
@@ -44,7 +44,7 @@ class KnownCommands {
   CommandNumbers* const numbers_;
   std::shared_ptr<const resp::CommandTable> table_;
   const resp::Command* first_ = nullptr;  // of table_
-  std::vector<CommandFacts> facts_;       // of the command at the same place in table_
+  std::vector<CommandFacts> facts_;       // same order as the commands in table_
   const CommandFacts* get_ = nullptr;
   std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
 };

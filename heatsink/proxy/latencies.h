@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long clients wait for a worker, and the worker for the server.
+// Measures how long clients wait for a worker, and how long the worker waits for the server.
 #pragma once
 
 #include "heatsink/copies/duration_histogram.h"
 
 namespace heatsink::proxy {
 
-// Its worker observes, any thread reads.
+// The worker writes, any thread reads.
 struct Latencies {
-  // From when commands of a client have been read until all that it has sent is answered. Commands
-  // that wait by their nature (BLPOP, SUBSCRIBE, MONITOR) are left out.
+  // From reading a client's commands until all of them are answered. Commands that wait by their
+  // nature (BLPOP, SUBSCRIBE, MONITOR) are left out.
   copies::DurationHistogram client;
-  // From a command until the end of the server's reply, by the connection that carried it.
+  // From sending a command until the end of the server's reply, by kind of connection.
   copies::DurationHistogram shared;
   copies::DurationHistogram exclusive;
 };

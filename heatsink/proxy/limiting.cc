@@ -31,7 +31,7 @@ Outcome Limiting::departs_in_part(Request& request) {
   return admit(request, keys_of(request), Stage::kUpstream);
 }
 
-// Once for all who wait for the same.
+// Several requests that wait for one fill take its tokens once.
 Outcome Limiting::admit_fill(Request& request, std::span<const AskedKey> keys) {
   if (admission_->has_passed(Stage::kUpstream)) return Outcome::kPass;
   const Outcome outcome = admit(request, keys, Stage::kUpstream);
@@ -59,8 +59,9 @@ Outcome Limiting::admit(Request& request, std::span<const AskedKey> keys, Stage 
   switch (answer.verdict) {
     case Verdict::kGo:
       return Outcome::kPass;
-    // One at a time of each client, in the order in which they asked: however many commands a
-    // client has sent, it is not served before others that came earlier.
+    // Each client has one waiting request, and clients get their turns in the order in which they
+    // asked. So a client with many pipelined commands is not served before clients that came
+    // earlier.
     case Verdict::kWait:
       parts_.shared.limits->count(*answer.limit, policy::LimitOutcome::kDelayed, answer.key->hash,
                                   parts_.loop.now());
@@ -71,7 +72,7 @@ Outcome Limiting::admit(Request& request, std::span<const AskedKey> keys, Stage 
   return refuse(request, keys, answer);
 }
 
-// Scripts and functions by the keys that they declare.
+// Scripts and functions count by the keys that they declare.
 std::span<const AskedKey> Limiting::keys_of(const Request& request) {
   std::vector<resp::KeyRef>& refs = parts_.key_refs;
   std::vector<AskedKey>& keys = parts_.asked_keys;
@@ -105,7 +106,7 @@ void Limiting::turn_came() {
 
 // ---- refused
 
-// One that is refused late is asked about again then.
+// A delayed refusal is checked again after its delay.
 Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
                          const Admission::Answer& answer) {
   policy::Limits& limits = *parts_.shared.limits;
@@ -134,7 +135,7 @@ Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
   return Outcome::kAnswered;
 }
 
-// A limit does not hide how much is asked for: what is refused is an access, too.
+// A limit must not hide the demand for a key: refused requests count as accesses.
 void Limiting::record_refused(const Request& request, std::span<const AskedKey> keys) {
   for (const AskedKey& key : keys) {
     parts_.record({.hash = key.hash,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a client's requests to the limits of their keys: lets them pass, makes them wait for their
-// turn, or refuses them.
+// Applies the limits of keys to a client's requests: they pass, wait for their turn, or are
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,31 @@
 
 namespace heatsink::proxy {
 
-// The relief of limits. Of one session; one worker's thread. Nothing of it is done if no rule has a
-// limit. For each request: `(arrives | departs | departs_in_part | admit_fill)* ended`, however
-// often the request has to wait: what it has taken from a limit stays taken until it ends.
+// The relief for limits. One per session; one worker's thread. Inactive unless a rule has a limit.
+// For each request: `(arrives | departs | departs_in_part | admit_fill)* ended`, however often the
+// request waits: tokens that it has taken stay taken until it ends.
 class Limiting final : public Relief, public FillGate {
  public:
-  // All outlive it. `stale`: for rules that answer with what is stale rather than refuse.
+  // All outlive it. `stale`: answers instead of a refusal, for rules with `over: stale`.
   Limiting(const WorkerParts& parts, const ReliefContext& client, const CopyLookup& lookup,
            StaleReads& stale);
   ~Limiting() { close(); }
 
   bool is_on() const { return admission_ != nullptr; }
 
-  // Limits of `all` count what copies may answer.
+  // Limits of `all` also count reads that copies may answer.
   Outcome arrives(Request& request) {
     const bool counts = is_on() && counts_hits() && lookup_.applies(request);
     return counts ? ask(request, Stage::kLocal) : Outcome::kPass;
   }
-  // What the server will refuse asks for nothing.
+  // Requests that the server will refuse take no tokens.
   Outcome departs(Request& request) {
     return is_on() ? ask(request, Stage::kUpstream) : Outcome::kPass;
   }
-  // Likewise, of a request of which not all arguments have come; but its keys have.
+  // The same for a request with all its keys, but not all of its arguments yet.
   Outcome departs_in_part(Request& request);
   Outcome admit_fill(Request& request, std::span<const AskedKey> keys) override;
-  // It has been answered or sent. What was taken for a server that was not asked is given back.
+  // The request was answered or sent. Tokens for the server are given back if it was not asked.
   void ended(bool server_was_asked);
 
   void close();  // the client has left
@@ -64,7 +64,7 @@ class Limiting final : public Relief, public FillGate {
   StaleReads& stale_;
   std::unique_ptr<Admission> admission_;  // null: no rule has a limit, or the client has left
   RefusalPace refusals_;
-  std::uint32_t refused_before_ = 0;  // in a row, before this request
+  std::uint32_t refused_before_ = 0;  // consecutive refusals before this request
   net::TimerId turn_timer_ = 0;
 };
 

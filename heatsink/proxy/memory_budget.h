@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what all clients' requests and replies take together, and says when that is too much.
+// Counts the memory of all clients' requests and replies, and reports when it runs short.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,13 @@
 
 namespace heatsink::proxy {
 
-// proxy.maximum-memory. Thread-safe, without a lock. Each client reports how much more or less it
-// holds, in steps of kStepBytes, so that a small client costs nothing; a tight budget holds clients
-// back before an exhausted one closes the largest.
+// proxy.maximum-memory. Thread-safe without a lock. Each client reports changes in steps of
+// kStepBytes, so a small client costs nothing. While the budget is tight (over half), clients are
+// held back; when it is exhausted, the proxy closes the largest clients.
 class MemoryBudget {
  public:
   static constexpr std::uint64_t kStepBytes = 64 * 1024;
-  // Held back, a client may have so many bytes waiting; and who has no more is never closed.
+  // A client that is held back may have this many bytes waiting.
   static constexpr std::uint64_t kFairBytes = 256 * 1024;
 
   explicit MemoryBudget(Bytes max) : max_(static_cast<std::int64_t>(max.count)) {}
@@ -34,14 +34,14 @@ class MemoryBudget {
   std::atomic<std::int64_t> used_{0};
 };
 
-// What one client holds, as last reported. Not thread-safe; the budget outlives it.
+// The memory of one client, as last reported. Not thread-safe; the budget outlives it.
 class MemoryShare {
  public:
   explicit MemoryShare(MemoryBudget& budget) : budget_(budget) {}
   ~MemoryShare() { set(0); }
   MemoryShare(const MemoryShare&) = delete;
 
-  // True if there is now more of it than was reported before.
+  // True if the client now holds more than it last reported.
   bool note(std::uint64_t bytes) {
     const std::uint64_t steps = bytes / MemoryBudget::kStepBytes * MemoryBudget::kStepBytes;
     if (steps == reported_) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the memory of the process is: heatsink_memory_bytes.
+// Breaks the memory of the process down by use: heatsink_memory_bytes.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,14 @@
 
 namespace heatsink::proxy {
 
-// What one worker holds, in bytes. It writes now and then, any thread reads.
+// The memory of one worker, in bytes. The worker updates it now and then; any thread reads it.
 struct WorkerMemory {
-  std::atomic<std::uint64_t> clients{0};    // its clients' states and buffers
+  std::atomic<std::uint64_t> clients{0};    // states and buffers of its clients
   std::atomic<std::uint64_t> upstream{0};   // its connections to the server
-  std::atomic<std::uint64_t> detection{0};  // its counters of keys
+  std::atomic<std::uint64_t> detection{0};  // counters of keys
 };
 
-// The same of all workers, and what belongs to none.
+// The sums over all workers, and the parts that belong to no worker.
 struct MemoryUse {
   std::uint64_t clients = 0;
   std::uint64_t upstream = 0;
@@ -25,9 +25,9 @@ struct MemoryUse {
   std::uint64_t addresses = 0;
 };
 
-// A sample per part. The last one, "other", is what remains of `resident`, so that together they
-// are that. The allocator is not asked: it would hold up all threads while it counts (1 us per free
-// piece; 185 ms for 200 000 of them, on a busy machine).
+// Appends one sample per part. The last part, "other", is the rest of `resident`, so that the parts
+// add up to it. The allocator is not asked, because it blocks all threads while it counts (1 us per
+// free piece; 185 ms for 200 000 pieces on a busy machine).
 void append_memory_samples(MetricSamples& samples, const MemoryUse& use, std::uint64_t resident);
 MetricRows memory_rows();
 

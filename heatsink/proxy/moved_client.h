@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client on its way from one worker to another: its connection, and what a server would know of
-// it.
+// Carries a client from one worker to another: its connection, and its session's state.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,17 @@
 
 namespace heatsink::proxy {
 
-// What a session takes along. Nothing of the client's is in flight, kept, or half read.
+// The state that moves with a session. Nothing of the client is in flight, buffered or half read.
 struct MovedSession {
   std::uint64_t id;
-  std::uint32_t address;  // its number in ClientNames, which it goes on to hold
+  std::uint32_t address;  // its number in ClientNames, which it keeps
   ClientState state;
   TimePoint last_reply_at;  // ClientTraffic::last_reply_at
   ReplyGuess reads, others;
 };
 
 struct MovedClient {
-  net::Stream stream;  // in no loop
+  net::Stream stream;  // registered in no loop
   MovedSession session;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request too big to be buffered: its bytes are passed on, or dropped, as they come.
+// Passes on a request that is too big to buffer as its bytes arrive, or drops it.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace heatsink::proxy {
 
-// Of one client, from the moment when its parser says kOversized until the request ends: `judge()
-// (begin() take()*)*`. Keeps none of its bytes. Not thread-safe.
+// One per client, from the moment its parser returns kOversized until the request ends: `judge()
+// (begin() take()*)*`. Keeps none of the bytes. Not thread-safe.
 class OversizedRequest {
  public:
-  // What is known of it by the arguments that have come.
+  // Known from the arguments that have arrived.
   struct Beginning {
-    // The proxy need not see the rest: the command changes nothing that a session keeps of its
-    // client.
+    // The request may be sent on: its command changes nothing that the session tracks, so the proxy
+    // need not see the rest.
     bool may_be_sent = false;
-    // All its keys have come; if they may stand in the rest, it counts as touching any key.
+    // All keys have arrived. Otherwise the request counts as touching any key.
     bool keys_known = false;
   };
-  // `command`: null if it is unknown. `args`: how many arguments have come whole.
+  // `command`: null if unknown. `args`: how many arguments have arrived completely.
   static Beginning judge(const resp::Command* command, Route route, std::size_t args);
 
   enum class Fate : std::uint8_t { kSent, kDropped };
@@ -32,11 +32,11 @@ class OversizedRequest {
   bool is_sent() const { return state_ == State::kSent; }
 
   struct Taken {
-    std::size_t bytes = 0;     // of those that were given, the request's
-    std::string_view to_send;  // those, or nothing if it is dropped
-    bool is_broken = false;    // nothing of the client's can be understood behind it
+    std::size_t bytes = 0;     // bytes of the input that belong to the request
+    std::string_view to_send;  // these bytes, or nothing if the request is dropped
+    bool is_broken = false;    // nothing after it can be parsed
   };
-  // What the client has sent, from the request's first byte on and then on from where take() has
+  // Takes the next bytes: first from the request's first byte, then from where the last take()
   // stopped. REQUIRES goes_on().
   Taken take(resp::RequestParser& parser, std::string_view bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request on an upstream connection whose reply has not come yet.
+// Describes one request on an upstream connection whose reply has not arrived yet.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,43 @@ namespace heatsink::proxy {
 class Requester;
 
 enum class PendingKind : std::uint8_t {
-  kForward,    // the reply is the client's
-  kHandshake,  // ours; an error means that the connection is of no use
-  kSelect,     // ours, before a client's command; an error is told to the session, if it waits
-  kOwn,        // ours; the reply is dropped
-  kSubscribe,  // the client's: `confirmations` elements, or one error
-  kAuth,       // the client's AUTH, or HELLO: success changes who (and which protocol) it is
+  kForward,    // the reply goes to the client
+  kHandshake,  // the proxy's; after an error the connection is useless
+  kSelect,     // the proxy's, before a client's command; a waiting session gets the error
+  kOwn,        // the proxy's; the reply is dropped
+  kSubscribe,  // the client's: `number` confirmations, or one error
+  kAuth,       // the client's AUTH or HELLO: success changes its user (and protocol)
   kSelectDb,   // the client's SELECT: success changes its database to `number`
   kMulti,      // the client's MULTI: an error means that no transaction has begun
-  kExec,       // the client's EXEC: success changes what it is subscribed to
+  kExec,       // the client's EXEC: success may change its subscriptions
   kMonitor,    // the client's MONITOR: after success the connection is raw
-  kDebug,      // the client's SCRIPT DEBUG: success, if `number` is 1, gives its scripts to the
-               // debugger
-  kAgain,      // the client's read, asked again because its reply was too big to share
-  kMark,       // ours, before a command that may wait: by its reply it is known to wait (wait.h)
+  // The client's SCRIPT DEBUG: after success the debugger gets its scripts, if `number` is 1.
+  kDebug,
+  // debugger
+  kAgain,  // the client's read, sent again because its reply was too big to share
+  // The proxy's, before a command that may wait: its reply shows that the command waits (wait.h).
+  kMark,
   kWaiting,    // the client's command that may wait
-  kUnblock,    // ours: ends the wait of a client that has left
-  kPutBack,    // ours: returns what such a client was given
-  kCoalesced,  // the write of several clients: Coalescing knows it by `number`
+  kUnblock,    // the proxy's: ends the wait of a client that has left
+  kPutBack,    // the proxy's: puts back the elements that such a client was given
+  kCoalesced,  // the write of several clients, known to Coalescing by `number`
 };
 
 struct Pending : copies::Effects {
-  Requester* session = nullptr;  // null: the client has gone, or the request is ours
+  Requester* session = nullptr;  // null: the client has left, or the request is the proxy's
   PendingKind kind = PendingKind::kForward;
-  bool read_only = false;      // may be asked again
-  bool silent = false;         // CLIENT REPLY OFF or SKIP: the reply is dropped
-  bool tells = true;           // its reply may say something of a key
-  std::uint32_t bytes = 0;     // of the request, kept in the output until the reply begins
-  std::uint32_t number = 0;    // confirmations still to come; database of kSelect and kSelectDb
-  std::uint32_t expected = 0;  // bytes of the reply, or a guess
-  std::uint16_t sized_as = 0;  // CommandFacts::sized_as: how big its replies are is remembered
-  ReplyQueue::Ticket ticket = ReplyQueue::kNone;  // of the client's reply
-  std::uint64_t reply_of = 0;  // a ReadHash: the worker wants to know how long the reply is
-  TimePoint sent_at{};         // when it was handed to its connection
+  bool read_only = false;      // the request may be sent again
+  bool silent = false;         // after CLIENT REPLY OFF or SKIP: the reply is dropped
+  bool tells = true;           // the reply may reveal something about a key
+  std::uint32_t bytes = 0;     // of the request; the output keeps them until the reply begins
+  std::uint32_t number = 0;    // remaining confirmations; database of kSelect and kSelectDb
+  std::uint32_t expected = 0;  // estimated bytes of the reply
+  std::uint16_t sized_as = 0;  // CommandFacts::sized_as, to record the size of the reply
+  ReplyQueue::Ticket ticket = ReplyQueue::kNone;  // for the client's reply
+  std::uint64_t reply_of = 0;  // a ReadHash: the worker records the length of the reply
+  TimePoint sent_at{};         // when the connection took it
   std::unique_ptr<copies::AskedRight>
-      asked_right;  // if the reply is no error, its user may do this
+      asked_right;  // the right that the reply proves, if it is no error
 };
 
 }  // namespace heatsink::proxy

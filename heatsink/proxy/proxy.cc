@@ -25,6 +25,8 @@ struct Listeners {
 };
 
 Result<Listeners> listen_tcp(const net::HostPort& address, std::size_t workers) {
+  // The listeners share their port (SO_REUSEPORT), so bind() alone would not fail on a port of
+  // another process of the same user.
   if (const Status unused = net::check_unused(address); !unused.ok()) return unused.error();
   Listeners listeners;
   net::HostPort each = address;
@@ -32,7 +34,7 @@ Result<Listeners> listen_tcp(const net::HostPort& address, std::size_t workers) 
     Result<net::Fd> listener = net::listen_tcp(each);
     if (!listener.ok()) return listener.error();
     listeners.sockets.push_back(std::move(listener).value());
-    each.port = net::local_port(listeners.sockets.front());  // all share the first one's
+    each.port = net::local_port(listeners.sockets.front());  // all listen on the port of the first
   }
   return listeners;
 }
@@ -69,6 +71,7 @@ struct Proxy::Threads {
       : shared(options, std::move(upstream), seed, std::move(shown)), keeper(shared) {}
 
   ~Threads() {
+    // Workers stop before the keeper, because they call it until their threads end.
     for (auto& worker : workers) worker->stop();
     for (std::thread& thread : threads) thread.join();
     keeper.stop();

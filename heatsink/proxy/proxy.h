@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // proxy: accepts clients, forwards commands to one server, and serves hot keys from local copies.
-// Start here: one Proxy is all threads of `heatsink proxy` but the admin API's.
+// Start here: one Proxy owns all threads of `heatsink proxy` except those of the admin API.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 
 namespace heatsink::proxy {
 
-// Thread-safe but for its construction and destruction.
+// Thread-safe, except for construction and destruction.
 class Proxy {
  public:
-  // Binds, starts the threads and returns: clients are accepted from now on, whether the server can
-  // be reached or not. Nothing is left running after an error. `seed` protects the hashes: draw it
-  // at random.
+  // Binds the address, starts the threads and returns. Clients are accepted from now on, even while
+  // the server cannot be reached. After an error nothing is left running. `seed` protects the
+  // hashes against chosen keys: draw it at random.
   static Result<std::unique_ptr<Proxy>> start(const policy::ProxyOptions& options,
                                               std::uint64_t seed);
   ~Proxy();  // closes all connections and joins the threads
@@ -35,15 +35,15 @@ class Proxy {
   report::Report report() const;              // takes up to a second if the keeper is busy
   std::vector<report::Event> events() const;  // the latest changes of verdicts, oldest first
   MetricSamples metrics() const;
-  // Keys that are hot because somebody says so. Each takes up to three seconds.
+  // Keys that an operator has made hot. Each call takes up to three seconds.
   report::WarmReport warm(report::WarmOrder order);
   report::WarmReport warmed(std::uint64_t search = 0) const;
-  // All that is known of a key; the server is asked about its value. Takes up to two seconds.
+  // Everything known about a key. Asks the server about its value, and takes up to two seconds.
   report::KeyInspection inspect(std::string name, std::uint32_t db) const;
-  // Reads certificates, keys and authorities again, for connections that begin from now on. With an
-  // error all stays as it was.
+  // Reloads certificates, keys and authorities for new connections. An error leaves everything as
+  // it was.
   Status reload_tls();
-  Status ready() const;  // the server can be reached; else why not
+  Status ready() const;  // ok if the server can be reached; else an error with the reason
 
  private:
   struct Threads;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that GET /metrics says of a proxy.
+// Collects all metrics of a proxy for GET /metrics.
 #pragma once
 
 #include <span>
@@ -15,11 +15,11 @@ namespace heatsink::proxy {
 class Worker;
 struct SharedState;
 
-// Any thread; waits up to a second if the keeper is busy.
+// Thread-safe. Waits up to a second if the keeper is busy.
 MetricSamples samples_of(const SharedState& shared, copies::Keeper& keeper,
                          std::span<const Worker* const> workers);
 
-// The rows of all samples that there can be, for the reference page.
+// The rows of all possible samples, for the reference page.
 MetricRows metric_rows();
 
 }  // namespace heatsink::proxy

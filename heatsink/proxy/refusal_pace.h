@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// How soon a client is told that it is over a limit.
+// Delays the errors of clients that send only refused requests.
 #pragma once
 
 #include <cstdint>
 
 namespace heatsink::proxy {
 
-// A refusal costs the proxy as much as a hit, and a client that floods a key asks again as soon as
-// it has one. So who asks for nothing else is told later: a refusal waits behind kAtOnce others in
-// a row if its client waits for it, or else if it is every kAtOnce-th, which is what a pipeline
-// gets. Any other request of the client ends the row: a connection that many users share, of whom
-// one floods, is not held up.
+// A refusal costs the proxy as much as a hit, and a client that floods a key sends its next request
+// as soon as it has the error. So a client that sends only refused requests gets its errors later.
+// After kAtOnce refusals in a row, a refusal is delayed if the client waits for it; in a pipeline,
+// every kAtOnce-th refusal is delayed. Any other request of the client ends the row, so one
+// flooding user does not slow down the others on a connection that many users share.
 //
-// Of one session: `(must_wait -> waited -> the request asks again)? (refused | passed)`.
+// One per session: `(must_wait -> waited -> the request asks again)? (refused | passed)`.
 class RefusalPace {
  public:
   static constexpr std::uint32_t kAtOnce = 64;
 
-  // The request is to be refused; `is_last`: nothing of its client's has come behind it. True: not
-  // before it has waited, and has been asked about again.
+  // The request will be refused. `is_last`: the client has sent nothing after it. True: the refusal
+  // must first wait, and the request is checked again.
   bool must_wait(bool is_last) {
     if (in_row_ < kAtOnce || state_ == State::kWaited) return false;
     if (!is_last && in_row_ % kAtOnce != 0) return false;
@@ -28,11 +28,11 @@ class RefusalPace {
   bool waits() const { return state_ == State::kWaits; }
   void waited() { state_ = State::kWaited; }
 
-  void refused() {  // and its client told so
+  void refused() {  // the client gets the error
     ++in_row_;
     state_ = State::kReady;
   }
-  void passed() {  // a request that was not
+  void passed() {  // a request was not refused
     in_row_ = 0;
     state_ = State::kReady;
   }

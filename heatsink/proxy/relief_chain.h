@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reliefs of one client, and the order in which they look at its requests.
+// Runs a client's requests through its reliefs, in a fixed order.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,9 @@
 
 namespace heatsink::proxy {
 
-// Belongs to one session; one worker's thread. For each request:
-// `((arrives (departs | departs_in_part)?)* ended)`, again from the start each time that it has
-// waited. Cost: the reliefs are plain members and no call is virtual; a request that none of them
-// concerns costs a few comparisons.
+// One per session; one worker's thread. For each request: `((arrives (departs | departs_in_part)?)*
+// ended)`, from the start again each time the request has waited. Cost: the reliefs are plain
+// members and no call is virtual; a request without any relief costs a few comparisons.
 class ReliefChain {
  public:
   // `parts` outlives it.
@@ -34,38 +33,40 @@ class ReliefChain {
         copies_(parts, client_, lookup_, barriers_, parts.shared.limits ? &limits_ : nullptr) {}
   ReliefChain(const ReliefChain&) = delete;
 
-  // It is not known yet where the request goes.
-  //  1. Limits of `all` count each read once, also those that copies answer: so before the copies.
-  //  2. What would overtake this client's gathered writes waits: so before anything can answer.
-  //  3. HEATSINK BARRIER is no command of the server's, and no copy could answer it.
+  // The route of the request is not known yet. The order:
+  //  1. Limits of `all` count each read once, even if a copy answers it: so they come before
+  //     copies.
+  //  2. Requests that would overtake this client's gathered writes wait: before anything can
+  //     answer.
+  //  3. HEATSINK BARRIER is unknown to the server, and no copy could answer it.
   //  4. Copies answer what they can. They ask the limits before a fill, which asks the server.
   Outcome arrives(Request& request) {
     return first([&](auto& relief) { return relief.arrives(request); }, limits_, gathering_,
                  barriers_, copies_);
   }
 
-  // Requests at the front of `bytes` that copies answer, in one go: the result is the same as by
-  // arrives(), one by one. See CopyReads::serve_run(). Returns how many bytes they were.
+  // Answers requests at the front of `bytes` from copies in one go, with the same result as
+  // arrives() for each of them. See CopyReads::serve_run(). Returns the number of bytes consumed.
   std::size_t serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
                         std::size_t output_max, ByteBuffer& out) {
     if (limits_.is_on()) return 0;
     return copies_.serve_run(bytes, get, now, output_max, out).bytes;
   }
 
-  // The request is about to be sent to a server.
-  //  1. Limits: what they refuse is not gathered, and what they hold back opens no window. Where a
-  //     rule asks for it, stale copies answer what they refuse.
-  //  2. A write may be gathered with those of others.
+  // The request is about to be sent to a server. The order:
+  //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule
+  //     asks for it, stale copies answer refused reads.
+  //  2. A write may be gathered with the writes of other clients.
   Outcome departs(Request& request) {
     return first([&](auto& relief) { return relief.departs(request); }, limits_, gathering_);
   }
-  // Likewise, of a request too big to be buffered: its keys have come, not all of its arguments.
+  // The same for a request too big to buffer: its keys have arrived, but not all of its arguments.
   Outcome departs_in_part(Request& request) { return limits_.departs_in_part(request); }
 
-  // The request has been answered or sent.
+  // The request was answered or sent.
   void ended(bool server_was_asked) { limits_.ended(server_was_asked); }
 
-  // What the keeper answers.
+  // Answers of the keeper.
   void filled(std::shared_ptr<const copies::FillAnswer> answer) {
     copies_.filled(std::move(answer));
   }
@@ -78,7 +79,7 @@ class ReliefChain {
   }
 
  private:
-  // Of the first relief that does not pass.
+  // The outcome of the first relief that does not pass.
   template <class Ask, class... Reliefs>
   static Outcome first(Ask ask, Reliefs&... reliefs) {
     Outcome outcome = Outcome::kPass;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guesses how long a client's next reply is, from its replies so far.
+// Estimates the length of a client's next reply from its earlier replies.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@ namespace heatsink::proxy {
 
 // Of one command, in bytes.
 struct ExpectedReply {
-  std::uint32_t known = 0;    // by earlier replies; 0: not known
-  std::uint32_t counted = 0;  // what it counts for as long as it is owed
+  std::uint32_t known = 0;    // from earlier replies; 0: unknown
+  std::uint32_t counted = 0;  // what the command counts for while its reply is owed
 };
 
-// The largest of late: it grows at once, and each shorter reply takes an eighth off. Before the
-// first reply it is `first`, so that a client of which nothing is known cannot ask for much at
+// The recent maximum: it grows at once, and each shorter reply reduces it by an eighth of the
+// difference. Before the first reply it is `first`, so that a new client cannot ask for much at
 // once. Not thread-safe. O(1), 12 bytes.
 class ReplyGuess {
  public:
@@ -30,7 +30,7 @@ class ReplyGuess {
     seen_ = true;
   }
 
-  // What to count a command with: at least `least`.
+  // The bytes to count for a command; at least `least`.
   std::uint32_t bytes() const { return std::max(bytes_, least_); }
   // 0 before the first reply.
   std::uint32_t known() const { return seen_ ? bytes_ : 0; }

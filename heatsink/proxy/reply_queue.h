@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The replies that one client is owed: they leave in the order of its requests, wherever and
-// whenever each of them comes.
+// Puts one client's replies into the order of its requests, wherever and whenever they arrive.
 #pragma once
 
 #include <cassert>
@@ -15,13 +14,13 @@
 
 namespace heatsink::proxy {
 
-// Not thread-safe. Each request that the client gets a reply to has a ticket, from expect() to
-// end(). Bytes of the first reply go to the client's output at once; those of later ones are kept
-// until all before them have ended. Cost: no allocation while replies come in order.
+// Not thread-safe. Each request with a reply has a ticket, from expect() to end(). Bytes of the
+// first open reply go to the client's output at once; bytes of later replies are kept until all
+// replies before them have ended. Cost: no allocation while replies arrive in order.
 class ReplyQueue {
  public:
   using Ticket = std::uint64_t;
-  static constexpr Ticket kNone = 0;  // a request whose reply is not the client's
+  static constexpr Ticket kNone = 0;  // a request whose reply does not go to the client
 
   bool empty() const { return states_.empty(); }
   std::size_t kept_bytes() const { return kept_bytes_; }
@@ -31,16 +30,16 @@ class ReplyQueue {
     states_.push_back(State::kOpen);
     return next() - 1;
   }
-  // What expect() will return.
+  // The next return value of expect().
   Ticket next() const { return first_ + states_.size(); }
 
-  // The reply, or a part of it. REQUIRES that it has not ended.
+  // Adds the reply, or a part of it. REQUIRES an open ticket.
   void put(Ticket ticket, std::string_view bytes, ByteBuffer& out) {
     if (ticket == first_) return out.append(bytes);
     keep(ticket, bytes);
   }
 
-  // Nothing more comes of it.
+  // The reply is complete.
   void end(Ticket ticket, ByteBuffer& out) {
     state_of(ticket) = State::kEnded;
     while (!states_.empty() && states_.front() == State::kEnded) {
@@ -51,7 +50,7 @@ class ReplyQueue {
     if (states_.empty() && states_.capacity() > kIdleReplies) states_ = {};
   }
 
-  // A whole reply, to a request that needs no ticket: it stands behind all others.
+  // Adds a whole reply to a request without a ticket, after all other replies.
   void add(std::string_view reply, ByteBuffer& out) {
     if (states_.empty()) return out.append(reply);
     if (state_of(next() - 1) == State::kOpen) states_.push_back(State::kEnded);
@@ -67,7 +66,8 @@ class ReplyQueue {
 
  private:
   enum class State : std::uint8_t { kOpen, kEnded };
-  static constexpr std::size_t kIdleReplies = 64;  // more are given back when nothing is owed
+  // Larger capacity is released when nothing is owed.
+  static constexpr std::size_t kIdleReplies = 64;
 
   State& state_of(Ticket ticket) {
     assert(ticket >= first_ && ticket < next());
@@ -87,7 +87,7 @@ class ReplyQueue {
 
   Ring<State> states_;
   Ticket first_ = 1;  // of states_.front()
-  // Beside the places, so that replies in order, which are nearly all, cost a byte each.
+  // Kept apart from states_, so that replies in order, by far the most, cost one byte each.
   std::unordered_map<Ticket, std::string> kept_;
   std::size_t kept_bytes_ = 0;
 };

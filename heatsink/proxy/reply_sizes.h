@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How big the last reply to a read of a key was: what its next read is counted with.
+// Remembers the size of the last reply to reads of a key, to count the key's next read with it.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace heatsink::proxy {
 
-// A read is counted when it is asked, and its size is known when it is answered: so it is counted
-// with the size of the answer before. Fixed memory, direct-mapped; of two keys in one place the one
-// whose bytes were met more often, and in bigger pieces, stays. Not thread-safe. O(1), one line.
+// A read is counted when it is sent, but its size is known only from the reply: so it is counted
+// with the size of the previous reply. Direct-mapped in fixed memory; of two keys with the same
+// entry, the one with more and bigger replies stays. Not thread-safe. O(1), one cache line.
 class ReplySizes {
  public:
   static constexpr std::size_t kEntries = 4096;  // 64 KiB
@@ -25,7 +25,7 @@ class ReplySizes {
     }
     owner = key;
     last.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
-    // So many replies of other keys in this place, before this key gives it up.
+    // This many replies of colliding keys pass before this key loses the entry.
     last.claim = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / 64, 4096));
   }
 

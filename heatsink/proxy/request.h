@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One command of a client: what it says, and how far it has come.
+// Holds one command of a client: its arguments, and its progress.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +28,23 @@ class Relief;
 
 inline constexpr CommandFacts kUnknownCommand{};
 
-// What a request, or the one behind it, waits for.
+// What a request, or the request behind it, waits for.
 enum class Awaited : std::uint8_t {
   kNothing,
-  kDrain,    // until nothing is in flight
-  kAnswer,   // likewise; but what comes next may go on another connection
-  kPrivate,  // until its private connection is ready
-  kShared,   // until the shared connection is ready
-  kRelief,   // until the relief that holds it lets it go
+  kDrain,    // nothing in flight
+  kAnswer,   // nothing in flight; the next request may use another connection
+  kPrivate,  // its private connection is ready
+  kShared,   // the shared connection is ready
+  kRelief,   // the relief that holds it lets it go
 };
 
-// A request is parsed once. Most are answered or sent at once, and then their arguments are views
-// of what was read from the client. One that has to wait keeps its bytes, so that the client's
-// input is free, and what it has waited for: it is looked at again from there.
+// A request is parsed once. Most requests are answered or sent at once; their arguments are views
+// into the client's input. A request that waits keeps its own bytes, so that the input is free, and
+// remembers what it has waited for: processing resumes from there.
 //
 // Belongs to one session; not thread-safe.
 struct Request {
-  // Both live until keep(); `wire` is empty while not all has come.
+  // Both arguments live until keep(). `wire` is empty while the request is incomplete.
   Request(const std::vector<std::string_view>& its_args, std::string_view wire)
       : raw(wire), args_(&its_args) {}
   Request(Request&&) = default;
@@ -54,17 +54,17 @@ struct Request {
     const auto count = static_cast<std::int64_t>(args().size());
     return command->arity >= 0 ? count == command->arity : count >= -command->arity;
   }
-  NameHash name_hash(std::size_t arg, std::uint64_t seed) const {  // of an argument
+  NameHash name_hash(std::size_t arg, std::uint64_t seed) const {
     return arg == 1 && first_name ? *first_name : hash_name_inline(args()[arg], seed);
   }
   cache::Read read() const {  // REQUIRES facts->local and a key
     return {facts->local->number, std::span(args()).subspan(2)};
   }
 
-  // Copies the bytes, once.
+  // Copies the bytes; only the first call does.
   void keep() {
     if (kept_bytes() > 0) return;
-    if (raw.empty()) {  // what has come of it: the arguments are enough
+    if (raw.empty()) {  // incomplete: the arguments that have arrived are enough
       ByteBuffer wire;
       resp::append_request(wire, args());
       return take(wire.view(), true);
@@ -72,7 +72,7 @@ struct Request {
     take(raw, false);
     raw = waited_->bytes;
   }
-  // Of a request that came in another form than the server is to have it.
+  // Replaces the bytes by the multi-bulk form, for the server.
   void rewrite() {
     ByteBuffer wire;
     resp::append_request(wire, args());
@@ -84,29 +84,30 @@ struct Request {
   // ---- what it says
 
   std::string_view raw;
-  TimePoint now{};                         // of this look at it; read after its bytes were
+  TimePoint now{};  // of the current look at the request; read after its bytes
   const resp::Command* command = nullptr;  // null: unknown
   const CommandFacts* facts = &kUnknownCommand;
-  Route route = Route::kPinned;             // facts->route, or where an error is to come from
-  bool is_last = false;                     // nothing of the client's has come behind it
-  std::optional<NameHash> first_name = {};  // of the first argument, once it was asked for
+  Route route = Route::kPinned;  // facts->route, or the route that yields the right error
+  bool is_last = false;          // the client has sent nothing after it
+  std::optional<NameHash> first_name = {};  // hash of the first argument, once computed
 
   // ---- how far it has come
 
-  // Of one that could not go on at once.
+  // For a request that could not go on at once.
   struct Waited {
-    // Why it has no connection: its own one failed meanwhile, or the server refused its database.
+    // Why there is no connection: the private one failed meanwhile, or the server refused the
+    // database.
     std::string connection_error, db_error;
-    std::string refusal;  // the answer to it for the lack of one
+    std::string refusal;  // the error that the client gets instead
     const Relief* held_by = nullptr;
-    // A read: since when it waits for a copy, and what has come.
+    // A read: when it began to wait for a copy, and the answer that arrived.
     TimePoint fill_wanted_at{};
     std::shared_ptr<const copies::FillAnswer> answer;
-    // What it has asked the tracker for, under a number of its session's.
+    // The number of its question to the tracker, unique in the session.
     std::uint64_t ticket = 0;
     enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier = Barrier::kNone;
 
-    std::string bytes;  // its own
+    std::string bytes;  // a copy of the request
     std::vector<std::string_view> args;
   };
   Waited& waited() {
@@ -115,13 +116,13 @@ struct Request {
   }
   bool has_waited() const { return waited_ != nullptr; }
 
-  // Once it goes to the server:
-  ExpectedReply expected;                           // how long its reply will be
-  std::unique_ptr<copies::AskedRight> asked_right;  // what its reply proves
-  copies::ReadHash reply_of;                        // if its reply's length is worth knowing
+  // Set when it goes to the server:
+  ExpectedReply expected;
+  std::unique_ptr<copies::AskedRight> asked_right;  // the right that its reply proves
+  copies::ReadHash reply_of;  // set if the length of its reply is worth recording
 
  private:
-  // The arguments stand in `wire` in their order; at other places than args() if it is `rebuilt`.
+  // The arguments stand in `wire` in order; at other offsets than in args() if it is `rebuilt`.
   void take(std::string_view wire, bool rebuilt) {
     Waited& kept = waited();
     kept.bytes = wire;

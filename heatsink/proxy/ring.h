@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue in one growing block: what std::deque is, without an allocation every few elements.
+// A queue in one growing block: like std::deque, but without an allocation every few elements.
 #pragma once
 
 #include <cassert>
@@ -9,7 +9,7 @@
 
 namespace heatsink::proxy {
 
-// Not thread-safe. References die at the next push_back.
+// Not thread-safe. push_back() invalidates references.
 template <class T>
 class Ring {
  public:
@@ -46,7 +46,7 @@ class Ring {
     head_ = 0;
   }
 
-  std::vector<T> slots_;  // a power of two
+  std::vector<T> slots_;  // size: a power of two
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };

@@ -36,7 +36,7 @@ constexpr std::array<Row, 61> kRows{{
     {"client|getredir", Route::kPinned},
     {"client|no-evict", Route::kPinned},
     {"client|no-touch", Route::kPinned},
-    {"client", Route::kPrivate},  // a subcommand that the server does not know, or none
+    {"client", Route::kPrivate},  // an unknown subcommand, or none
     {"subscribe", Route::kSubscribe},
     {"unsubscribe", Route::kSubscribe},
     {"psubscribe", Route::kSubscribe},
@@ -63,8 +63,8 @@ constexpr std::array<Row, 61> kRows{{
     {"readwrite", Route::kPinned},
     {"asking", Route::kPinned},
     {"script|debug", Route::kDebug},
-    // A script takes the time it takes: on a shared connection all behind it would wait in silence,
-    // where the server has BUSY to say.
+    // A script may run for long. On a shared connection all requests behind it would wait in
+    // silence, where the server would answer BUSY.
     {"eval", Route::kEval},
     {"eval_ro", Route::kEval},
     {"evalsha", Route::kPrivate},
@@ -73,7 +73,7 @@ constexpr std::array<Row, 61> kRows{{
     {"fcall_ro", Route::kPrivate},
     {"keys", Route::kPrivate},
     {"debug", Route::kPrivate},
-    {"command", Route::kPrivate},  // hundreds of kilobytes
+    {"command", Route::kPrivate},  // its reply has hundreds of kilobytes
     {"command|docs", Route::kPrivate},
     {"migrate", Route::kPrivate},
     {"failover", Route::kPrivate},
@@ -86,13 +86,13 @@ Route route_of(const resp::Command& command) {
                                  [&](const Row& r) { return r.name == command.name; });
   if (row != kRows.end()) return row->route;
   if (command.has(resp::kBlocking)) return Route::kBlocking;
-  // What the server takes while a script keeps it busy must wait neither behind that script nor for
-  // SELECT, which is not taken.
+  // A server that is busy with a script executes these commands, but refuses SELECT. They must wait
+  // neither behind the script nor for a SELECT.
   if (command.has(resp::kAllowBusy)) return Route::kNoDb;
   if (command.has(resp::kAdmin | resp::kModule)) return Route::kPrivate;
   if (command.has(resp::kPubSub)) return Route::kPinned;
-  // One that is newer than these rows: most of them set something for the connection, as does
-  // MAINT_NOTIFICATIONS, with which new client libraries say hello.
+  // A CLIENT subcommand that is newer than these rows. Most of them set something for the
+  // connection, like MAINT_NOTIFICATIONS, which new client libraries send when they connect.
   if (command.name.starts_with("client|")) return Route::kPinned;
   return Route::kShared;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the proxy does with each command: the connection it travels on, or the state that it
+// Decides what the proxy does with each command: which connection it uses, or which state it
 // changes.
 #pragma once
 
@@ -10,12 +10,12 @@
 namespace heatsink::proxy {
 
 enum class Route : std::uint8_t {
-  kShared,    // no connection state: rides with everybody's
-  kPrivate,   // its own connection while it runs: admin, unknown cost, no telling what it answers
-  kNoDb,      // likewise, and answered by a server that is too busy for SELECT
-  kPinned,    // changes or shows connection state that only the server keeps: its own from now on
-  kBlocking,  // its own while it waits
-  kMaybeBlocking,  // likewise, if it says BLOCK
+  kShared,         // no connection state: a connection that all clients share
+  kPrivate,        // a private connection while it runs: admin commands, unknown cost or replies
+  kNoDb,           // private, without SELECT: a busy server executes it but refuses SELECT
+  kPinned,         // uses connection state that only the server keeps: the connection is pinned
+  kBlocking,       // a private connection while it waits
+  kMaybeBlocking,  // the same, with the argument BLOCK
   kWait,           // WAIT, WAITAOF: must follow a command on its connection
   kMulti,
   kExec,
@@ -27,31 +27,30 @@ enum class Route : std::uint8_t {
   kHello,
   kQuit,
   kReset,
-  kClient,     // CLIENT REPLY, SETNAME, GETNAME, SETINFO: the proxy's own affair
-  kSubscribe,  // SUBSCRIBE and its kin
-  kDebug,      // SCRIPT DEBUG: its connection, and the scripts on it, are the debugger's
-  kEval,       // kPrivate, unless the client has asked for the debugger
-  kRaw,        // MONITOR, SYNC, PSYNC: the connection speaks no request-reply any longer
+  kClient,     // CLIENT REPLY, SETNAME, GETNAME, SETINFO: handled by the proxy
+  kSubscribe,  // SUBSCRIBE and related commands
+  kDebug,      // SCRIPT DEBUG: connection and scripts belong to the debugger from then on
+  kEval,       // kPrivate, unless the client has turned the debugger on
+  kRaw,        // MONITOR, SYNC, PSYNC: the connection leaves the request-reply protocol
 };
 
-// By name for the few with a row of their own, by flags for all others; what is not known to be
-// harmless on a shared connection (admin, pub/sub, modules) gets its own. Pure; not for every
-// request: cache it.
+// Looks up the few commands with a row of their own by name, all others by flags. Commands that are
+// not known to be harmless on a shared connection (admin, pub/sub, modules) get a private one. A
+// pure function, but too slow for each request: cache the result.
 Route route_of(const resp::Command& command);
 
-// EVAL and its kin: the server keeps the script, and EVALSHA counts on that.
+// EVAL and related commands: the server keeps the script, and EVALSHA relies on that.
 bool uses_scripts(const resp::Command& command);
 
-// Writes after which the server may not push what has become invalid (SWAPDB, DEBUG, REPLICAOF,
-// ...).
+// Commands after which the server may not push all invalidations (SWAPDB, DEBUG, REPLICAOF, ...).
 bool hides_invalidations(const resp::Command& command);
 
-// Its reply says nothing of any key.
+// The reply reveals nothing about any key.
 bool tells_nothing(const resp::Command& command);
 
-// After which a client that has said nothing may be let in, or no longer.
+// The command may change whether the server admits clients that have not logged in.
 bool changes_access(const resp::Command& command);
-// After which somebody may no longer read what there are copies of.
+// The command may take a user's right to read keys that have copies.
 bool changes_rights(const resp::Command& command);
 
 }  // namespace heatsink::proxy

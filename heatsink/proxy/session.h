@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client: its requests in order, its replies in order, and the state that Redis would keep for
-// it.
+// Serves one client: keeps its requests and replies in order, and the state that Redis would keep
+// for it.
 #pragma once
 
 #include <algorithm>
@@ -45,22 +45,22 @@
 
 namespace heatsink::proxy {
 
-// Belongs to one worker's thread. Lives until it is closed and nothing of it is in flight. It sees
-// its client as a ClientTransport, its worker as SessionParts and a SessionHost, and the servers as
-// Upstreams: tests play them (tests/simulation/session_fixture.h).
+// Belongs to one worker's thread. Lives until it is closed and has nothing in flight. It sees its
+// client as a ClientTransport, its worker as SessionParts and a SessionHost, and the servers as
+// Upstreams; tests implement them (tests/simulation/session_fixture.h).
 //
 // It uses one connection at a time (docs/design/architecture.md): while commands are in flight on
-// one, a command for the other waits (Awaited::kDrain), so that effects keep the client's order.
-// Replies keep it by ReplyQueue, those of the proxy's own too.
+// one connection, a command for the other waits (Awaited::kDrain), so that effects keep the
+// client's order. ReplyQueue keeps the order of all replies, including the proxy's own.
 class Session final : public ClientTransport::Listener,
                       public Requester,
                       private ReliefClient,
                       private ClientState {
  public:
-  // All outlive it. `peer`: the client's address, for people.
+  // All outlive it. `peer`: the client's address, for logs.
   Session(const SessionParts& parts, SessionHost& host, ClientTransport& client, std::uint64_t id,
           std::string_view peer);
-  // Goes on with a session of another worker.
+  // Continues the session of another worker.
   Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
           MovedSession&& before);
   ~Session();
@@ -75,10 +75,10 @@ class Session final : public ClientTransport::Listener,
   void input_ended(bool broken) override;
   void writable() override;
   void flush();
-  void resume();      // what it was stalled for may be there now
-  void close();       // at once; replies still to come are dropped
-  void end_stream();  // the client has left: a stream that may never end is not waited for
-  void end_wait();    // likewise of a command that waits (session_waiting.cc)
+  void resume();      // retries the request that was waiting
+  void close();       // at once; later replies are dropped
+  void end_stream();  // the client has left: ends a stream that may never end
+  void end_wait();    // the same for a command that waits (session_waiting.cc)
   std::size_t memory_bytes() const {
     const std::size_t connection = private_ ? private_->memory_bytes() : 0;
     return sizeof(*this) + buffer_bytes() + connection;
@@ -105,17 +105,17 @@ class Session final : public ClientTransport::Listener,
   std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
   void go_on() override;
 
-  // Whether nothing of it is bound to its worker (session_move.cc): nothing in flight, no private
-  // connection, no request or reply that waits, no timer.
+  // Whether nothing binds the session to its worker (session_move.cc): nothing in flight, no
+  // private connection, no waiting request or reply, no timer.
   bool may_move() const;
-  // What another worker's session goes on with; this one is closed. REQUIRES may_move().
+  // Closes this session and returns the state for another worker's session. REQUIRES may_move().
   MovedSession move_out();
 
   std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
   // Called by the worker (session_connections.cc).
-  void server_left();     // its connections are lost, and it cannot be reached
-  void shared_settled();  // the shared connection it waited for is ready, or known to be down
+  void server_left();     // the server is unreachable, and its connections are lost
+  void shared_settled();  // the shared connection that it waited for is ready, or known to be down
   void release_hold();
   void answer(std::shared_ptr<const copies::FillAnswer> answer) {
     reliefs_.filled(std::move(answer));
@@ -123,19 +123,20 @@ class Session final : public ClientTransport::Listener,
   void barrier_passed(std::uint64_t ticket) { reliefs_.barrier_passed(ticket); }
 
  private:
-  enum class Step : std::uint8_t { kDone, kStall };  // kStall: look at the same request again later
+  enum class Step : std::uint8_t { kDone, kStall };  // kStall: retry the same request later
   enum class Mode : std::uint8_t {
     kNormal,
-    kRaw,  // MONITOR, SYNC: the upstream says what it wants, when it wants
+    kRaw,  // MONITOR, SYNC: the server sends what it wants, when it wants
   };
 
-  static constexpr Nanos kStreamEndTime = Millis(100);  // of a stream whose client has left
+  // How long a stream may go on after its client has left.
+  static constexpr Nanos kStreamEndTime = Millis(100);
 
-  // A read whose reply was too big to share.
+  // A read that is sent again, because its reply was too big to share.
   struct Again {
     ReplyQueue::Ticket ticket = ReplyQueue::kNone;
     std::string request;
-    std::string error;  // why it has no connection
+    std::string error;  // why there is no connection
     copies::TouchedKeys keys;
     bool sent = false;
   };
@@ -174,7 +175,7 @@ class Session final : public ClientTransport::Listener,
   void note_memory();
   std::size_t kept_at_most(std::size_t part) const;
   void out_of_memory();
-  // A buffer of this client's that cannot grow ends this client, and nobody else.
+  // If a buffer of this client cannot grow, only this client is closed.
   template <class Work>
   void within_memory(Work work) {
     try {
@@ -186,7 +187,7 @@ class Session final : public ClientTransport::Listener,
 
   // session_dispatch.cc
   Step dispatch(Request& request);
-  static Step step_of(Outcome outcome) {  // REQUIRES that it does not pass
+  static Step step_of(Outcome outcome) {  // REQUIRES an outcome other than kPass
     return outcome == Outcome::kAnswered ? Step::kDone : Step::kStall;
   }
   Step carry_out(Request& request);
@@ -260,7 +261,7 @@ class Session final : public ClientTransport::Listener,
   Upstream* in_right_db(Upstream& connection, Request& request, Step& step);
   bool right_db(Upstream& connection);
   void pin();
-  enum class Introduction : std::uint8_t { kDropped, kAwaited };  // its reply
+  enum class Introduction : std::uint8_t { kDropped, kAwaited };  // what happens to its reply
   void introduce(Introduction how = Introduction::kDropped);
   void introduce_if_owed();
   Step no_connection(Request& request, Step step);
@@ -293,7 +294,7 @@ class Session final : public ClientTransport::Listener,
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
   Upstream* unauthenticated_connection(Request& request, Step& step);
-  User fresh_user() const;  // who a client is that has said nothing yet
+  User fresh_user() const;  // the user of a client that has not logged in
   Step run_client(Request& request);
   bool note_library(const Request& request);
   Step run_client_reply(Request& request);
@@ -334,33 +335,32 @@ class Session final : public ClientTransport::Listener,
   ClientTransport& client_;
   bool closed_ = false;
   bool moved_out_ = false;
-  bool closing_ = false;  // after the replies now known, close
+  bool closing_ = false;  // close after the replies that are already known
   bool input_ended_ = false;
-  bool client_lost_ = false;  // it is gone for sure: client_ is closed
+  bool client_lost_ = false;  // the client is certainly gone: client_ is closed
 
   resp::RequestParser parser_;
-  ByteBuffer input_;  // what could not be looked at yet
+  ByteBuffer input_;  // bytes that could not be processed yet
   MemoryShare memory_;
-  bool throttled_ = false;   // input_ waits for replies to be taken
-  bool flush_due_ = false;   // flush() will be called before the turn ends
-  bool resume_due_ = false;  // likewise resume()
-  TimePoint waits_since_{};  // when it asked for what is not answered yet; not set: all is
+  bool throttled_ = false;   // input_ waits until the client takes replies
+  bool flush_due_ = false;   // flush() runs before the turn ends
+  bool resume_due_ = false;  // resume() runs before the turn ends
+  TimePoint waits_since_{};  // when it sent the oldest unanswered request; unset: all are answered
 
   Awaited stall_ = Awaited::kNothing;
-  std::unique_ptr<Request> waiting_;  // that the next one waits behind, if it could not go on
+  std::unique_ptr<Request> waiting_;  // the request that could not go on; later ones wait behind it
   Mode mode_ = Mode::kNormal;
   OversizedRequest oversized_;
-  // Bytes go through that are no requests of their own, and may never end.
+  // The client's bytes are not separate requests now, and may never end.
   bool in_stream() const { return mode_ != Mode::kNormal || oversized_.goes_on(); }
   ClientTraffic traffic_;
-  ReplyQueue::Ticket last_effect_ =
-      ReplyQueue::kNone;  // of the last command that was not read-only
+  ReplyQueue::Ticket last_effect_ = ReplyQueue::kNone;  // the last command that was not read-only
   std::uint64_t in_flight() const { return traffic_.in_flight(); }
-  // Bytes that one client, and all together, may be owed on a shared connection before what is
-  // known to be big goes elsewhere: about a millisecond.
+  // How many reply bytes one client, or all together, may be owed on a shared connection before big
+  // replies go elsewhere: about a millisecond.
   static constexpr std::uint64_t kOwedMax = 1024 * 1024;
-  std::uint64_t owed_ = 0;  // to this client, of Pending::expected
-  // Of reads one may be on its way at first, 128 short ones later; of other commands more.
+  std::uint64_t owed_ = 0;  // owed to this client: the sum of Pending::expected
+  // At first one read may be in flight, later 128 short ones; more of other commands.
   ReplyGuess reads_{1024 * 1024, 8 * 1024}, others_{8 * 1024, 512};
 
   std::unique_ptr<Upstream> private_;
@@ -368,14 +368,14 @@ class Session final : public ClientTransport::Listener,
   ReplyQueue replies_;
   std::deque<Again> again_;  // of tickets in replies_, in their order
   ReliefChain reliefs_;
-  std::unique_ptr<Wait> wait_;  // of a command in flight that may wait
+  std::unique_ptr<Wait> wait_;  // for a command in flight that may wait
   struct Offered {
     std::unique_ptr<Wait> wait;
     ReplyQueue::Ticket ticket;
     std::string wire;  // the whole reply
   };
   std::unique_ptr<Offered> offered_;
-  std::uint32_t putting_back_ = 0;  // requests in flight
+  std::uint32_t putting_back_ = 0;  // put-back requests in flight
 };
 
 }  // namespace heatsink::proxy

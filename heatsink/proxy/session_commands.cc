@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that change what the proxy itself knows of a client.
+// Runs the commands that change what the proxy knows of a client.
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -15,12 +15,12 @@ bool parse_number(std::string_view text, std::uint32_t& number) {
   return error == std::errc{} && end == text.data() + text.size() && number <= INT32_MAX;
 }
 
-// As Redis has it (validateClientName): printable, no space.
+// Redis's rule (validateClientName): printable, no space.
 bool valid_client_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-// The cached reply to HELLO with the client's own id: "...id\r\n:5\r\n...".
+// The cached reply to HELLO, with this client's own id: "...id\r\n:5\r\n...".
 std::string with_id(const std::string& hello, std::uint64_t id) {
   constexpr std::string_view kId = "$2\r\nid\r\n:";
   const std::size_t at = hello.find(kId);
@@ -46,7 +46,7 @@ Session::Step Session::run_select(Request& request) {
   }
   connection->set_db(connection == private_.get() ? db : Upstream::kUnknownDb);
   send_on(*connection, request, PendingKind::kSelectDb, db);
-  stall(Awaited::kDrain);  // what comes next belongs to the database that the answer decides
+  stall(Awaited::kDrain);  // the reply decides the database of the next request
   return Step::kDone;
 }
 
@@ -55,9 +55,9 @@ Session::Step Session::run_auth(Request& request) {
   return authenticate(request, request.args().size() == 3 ? request.args()[1] : "default", 0, {});
 }
 
-// Passwords are always checked by the server, on a connection that is what the client is until
-// then: let in and in its database (the new user may not be allowed SELECT), or a stranger (to whom
-// the server refuses SELECT).
+// The server checks all passwords, on a connection in the client's present state. A client that is
+// logged in uses one with a login and its database, because the new user may lack the right to
+// SELECT. Any other client uses one without a login, where the server refuses SELECT.
 Session::Step Session::authenticate(Request& request, std::string_view user, std::uint32_t protocol,
                                     std::optional<std::string_view> name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
@@ -68,8 +68,9 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
   const bool stays_own = user.empty() || user == parts_.shared.credentials.acl_user();
   const bool is_anonymous = !introduced_ && connection->login() == Upstream::Login::kOwn;
   if (user_ == User::kShared && !stays_own && is_anonymous) {
-    // The new user may not be allowed to. Awaited, since some servers (Redis 8.0.2, Valkey 8.1.1)
-    // forget to answer a wrong password that is not alone.
+    // Give the connection its name first, because the new user may lack the right. Wait for the
+    // reply: some servers (Redis 8.0.2, Valkey 8.1.1) do not answer a wrong password that is
+    // pipelined.
     introduce(Introduction::kAwaited);
     return stall(Awaited::kDrain);
   }
@@ -80,7 +81,7 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
   return Step::kDone;
 }
 
-// Whether a new connection can be what this client is until then.
+// Whether a new connection can have the client's present login.
 bool Session::can_log_in() const {
   const SharedState& shared = parts_.shared;
   return user_ != User::kUnauthenticated && (user_ == User::kOther || shared.credentials.given() ||
@@ -90,18 +91,18 @@ bool Session::can_log_in() const {
 Upstream* Session::unauthenticated_connection(Request& request, Step& step) {
   if (private_ && !has_state() && private_->login() == Upstream::Login::kOwn) give_back(true);
   const User before = user_;
-  if (!private_) user_ = User::kUnauthenticated;  // the login that acquire() asks for
+  if (!private_) user_ = User::kUnauthenticated;  // acquire() opens a connection without a login
   Upstream* connection = private_in_any_db(request, step);
   user_ = before;
   return connection;
 }
 
-// HELLO [protocol [AUTH user password] [SETNAME name]]. Without AUTH the proxy knows the answer;
-// what it does not understand is for the server to refuse.
+// HELLO [protocol [AUTH user password] [SETNAME name]]. The proxy answers HELLO without AUTH
+// itself; it sends arguments that it does not understand to the server, which refuses them.
 Session::Step Session::run_hello(Request& request) {
   std::uint32_t protocol = protocol_ == resp::Protocol::kResp3 ? 3 : 2;
   std::string_view user;
-  std::optional<std::string_view> name;  // an empty one takes the client's name away
+  std::optional<std::string_view> name;  // an empty name removes the client's name
   bool valid = request.args().size() == 1 ||
                (parse_number(request.args()[1], protocol) && (protocol == 2 || protocol == 3));
   for (std::size_t i = 2; valid && i < request.args().size();) {
@@ -138,7 +139,7 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
     return reply_error(unreachable(*shared.down));
   }
   if (shared.connection->hello_reply().empty())
-    return forward(request, true);  // a server that knows no HELLO
+    return forward(request, true);  // a server without HELLO
   if (private_ && private_->protocol() != protocol) give_back(true);
   protocol_ = protocol;
   if (name) name_ = *name;
@@ -147,7 +148,7 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
 
 Session::Step Session::run_client(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  // The server has an error for a subscriber's.
+  // The server refuses CLIENT for subscribers in RESP2.
   if (hears_messages_ && protocol_ == resp::Protocol::kResp2) return forward(request, true);
   const std::string_view what = request.args()[1];
   if (equals_ignoring_case(what, "reply")) return run_client_reply(request);
@@ -167,7 +168,7 @@ Session::Step Session::run_client(Request& request) {
   return forward(request, true);  // for the server to refuse
 }
 
-// False: the server has an error for it.
+// False: the server will refuse the request.
 bool Session::note_library(const Request& request) {
   if (request.args().size() != 4 || !valid_client_name(request.args()[3])) return false;
   const bool is_name = equals_ignoring_case(request.args()[2], "lib-name");
@@ -200,7 +201,7 @@ Channels& Session::channels_of(const Request& request) {
   return command == "ssubscribe" || command == "sunsubscribe" ? shard_channels_ : channels_;
 }
 
-// The server confirms each channel apart; how many confirmations will come is known from the sets.
+// The server confirms each channel separately; the sets tell how many confirmations will come.
 Session::Step Session::run_subscribe(Request& request) {
   Channels& set = channels_of(request);
   const bool adds = request.command->name.find("unsub") == std::string::npos;
@@ -228,7 +229,7 @@ Session::Step Session::run_subscribe(Request& request) {
                  static_cast<std::uint32_t>(confirmations));
 }
 
-// MONITOR is confirmed and then streams; SYNC and PSYNC speak the replication protocol from the
+// MONITOR gets one reply and then streams; SYNC and PSYNC use the replication protocol from the
 // first byte.
 Session::Step Session::run_raw(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
@@ -246,8 +247,8 @@ Session::Step Session::run_raw(Request& request) {
   return Step::kDone;
 }
 
-// WAIT counts from the last command of its own connection: that is the mark before it (wait.h).
-// Without one it would not wait for what this client wrote on another connection.
+// WAIT waits for the last command on its own connection: here the mark before it (wait.h). Without
+// the mark it would not wait for this client's writes on another connection.
 Session::Step Session::run_wait(Request& request) {
   Step step = Step::kDone;
   Upstream* connection = private_connection(request, step);
@@ -257,13 +258,13 @@ Session::Step Session::run_wait(Request& request) {
 
 Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  note_reply_at(parts_.loop.clock());  // by a MONITOR stream, perhaps
+  note_reply_at(parts_.loop.clock());  // a MONITOR stream may have shown values
   if (private_) give_back(false);
   protocol_ = resp::Protocol::kResp2;
   mode_ = Mode::kNormal;
   db_ = 0;
   name_.clear();
-  server_knows_best_ = reply_off_ = false;  // a SKIP is of this reply
+  server_knows_best_ = reply_off_ = false;  // keeps SKIP, which drops this reply
   name_owed_ = false;
   drop_queued();
   forget_transaction();

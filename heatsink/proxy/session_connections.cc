@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which upstream connection a command travels on, and the changes from one to the other.
+// Chooses the upstream connection of each command, and changes from one connection to the other.
 #include <utility>
 
 #include "heatsink/base/log.h"
@@ -12,14 +12,14 @@ Session::Step Session::stall(Awaited why) {
   return Step::kStall;
 }
 
-// Null: look at `step`: the request waits, or there is none: Request::Waited::refusal.
+// Null: `step` says whether the request waits, or has failed with Request::Waited::refusal.
 Upstream* Session::connection_for(Request& request, bool own_connection, Step& step) {
   if (private_ && !own_connection && may_leave_private()) give_back(true);
   if (private_ || own_connection) return private_connection(request, step);
   return shared_connection(request, step);
 }
 
-// What has become of a request for which there is no connection: it waits, or this is its answer.
+// The result of a request without a connection: it waits, or gets its error.
 Session::Step Session::no_connection(Request& request, Step step) {
   return step == Step::kStall ? step : reply_error(request.waited().refusal);
 }
@@ -30,7 +30,7 @@ Upstream* Session::without_connection(Request& request, std::string&& reason, St
   return nullptr;
 }
 
-// On its private connection, and lost with it.
+// The private connection holds state that is lost with it.
 bool Session::has_state() const {
   return pinned_ || user_ == User::kOther || (in_multi_ && !transaction_failed()) || watching_ ||
          in_stream();
@@ -64,8 +64,8 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
   return private_.get();
 }
 
-// False: `error` says why, in full. What is urgent (SCRIPT KILL) tries to reach a server
-// that other connections have found silent: that may be why it is sent.
+// False: `error` has the whole reason. An urgent request (SCRIPT KILL) tries to reach a server even
+// if other connections found it silent: that may be why the client sends it.
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
     parts_.count(copies::Count::kUpstreamErrors);
@@ -100,7 +100,7 @@ Upstream* Session::shared_connection(Request& request, Step& step) {
     return nullptr;
   }
   if (shared.connection->unsent() >
-      parts_.shared.options.stream_threshold.count) {  // the server is slow to read
+      parts_.shared.options.stream_threshold.count) {  // the server reads slowly
     parts_.upstreams.await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;
@@ -116,27 +116,29 @@ Upstream* Session::in_right_db(Upstream& connection, Request& request, Step& ste
   return nullptr;
 }
 
-// Puts SELECT before the request if need be. False: the server's word is awaited first, because the
-// connection has never been in this database, or is a private one: a command must not run in the
-// wrong one, and what a busy server takes (MULTI) would, for it takes no SELECT.
+// Sends SELECT before the request if needed. False: the request waits for the reply to SELECT,
+// because the connection has never used this database, or is a private one. A command must not run
+// in the wrong database; a busy server would run some (MULTI) there, since it refuses SELECT.
 bool Session::right_db(Upstream& connection) {
   if (connection.db() == db_ || (pinned_ && &connection == private_.get())) return true;
   if (connection.login() == Upstream::Login::kNone && user_ != User::kOther)
-    return true;  // for AUTH
+    return true;  // AUTH needs no database
   const bool own = &connection == private_.get();
   const bool known = !own && connection.knows_db(db_);
   if (!known) ++traffic_.sent;
-  // A private one has no other user: it is where this SELECT leaves it.
+  // A private connection has no other user, so this SELECT decides its database.
   connection.set_db(known || own ? db_ : Upstream::kUnknownDb);
   connection.send_select(db_, known ? nullptr : this);
   return known;
 }
 
-// From now on this connection is the client's own until it leaves or says RESET. Within MULTI the
-// server would queue what tells it the name, and EXEC would have a reply too many.
+// The client keeps this connection until it leaves or sends RESET. Within MULTI the server would
+// queue the command that gives the connection the client's name, and EXEC would have a reply too
+// many.
 void Session::pin() {
   if (!private_ || std::exchange(pinned_, true)) return;
-  if (user_ == User::kOther || introduced_) return;  // or the client has introduced itself there
+  // Or the client has named the connection itself.
+  if (user_ == User::kOther || introduced_) return;
   if (in_multi_) {
     name_owed_ = true;
   } else {
@@ -148,9 +150,9 @@ void Session::introduce_if_owed() {
   if (std::exchange(name_owed_, false) && private_) introduce();
 }
 
-// Gives the private connection the client's name and library. HELLO, not CLIENT SETNAME: it is
-// allowed to each user and noted in no ACL LOG. Of the library there is no such way, so the server
-// is told of it while it takes the connection for the proxy's.
+// Gives the private connection the client's name and library. HELLO and not CLIENT SETNAME: each
+// user may call HELLO, and the ACL LOG does not record it. The library has no such command, so the
+// proxy sends it while the connection still has the proxy's login.
 void Session::introduce(Introduction how) {
   introduced_ = true;
   const bool bare = private_->login() == Upstream::Login::kNone;
@@ -169,7 +171,7 @@ void Session::introduce(Introduction how) {
   const bool resp3 = private_->protocol() == resp::Protocol::kResp3;
   const bool knows_hello = bare || !private_->hello_reply().empty();
   if (bare && name_.empty()) {
-    // it has none either
+    // neither the connection nor the client has a name
   } else if (knows_hello) {
     tell({"HELLO", resp3 ? "3" : "2", "SETNAME", name_});
   } else {
@@ -179,7 +181,7 @@ void Session::introduce(Introduction how) {
   if (!library_version_.empty()) tell({"CLIENT", "SETINFO", "LIB-VER", library_version_});
 }
 
-// With the client's name on it a connection is of no use to others.
+// A connection with a client's name is useless for other clients.
 void Session::give_back(bool clean) {
   pinned_ = false;
   const bool anonymous = !std::exchange(introduced_, false);
@@ -202,8 +204,8 @@ void Session::renew_right(const Request& request, const copies::Right& right) {
   private_->send(request.raw, std::move(pending));
 }
 
-// The server must not run a transaction of which a command is missing. It is told one that it does
-// not know, and then answers EXEC as it does whenever it has refused to queue a command.
+// The server must not execute a transaction without one of its commands. An unknown command makes
+// it answer EXEC as after any command that it refused to queue.
 void Session::make_exec_fail() { private_->send_own({"HEATSINK", "LIMITED"}); }
 
 void Session::private_ready() {
@@ -214,8 +216,8 @@ void Session::private_ready() {
   if (stall_ == Awaited::kPrivate) resume_later();
 }
 
-// Before it was ready: only the command that waits for it is concerned. After: the state that the
-// client believes in is gone, so it goes too, as it would with the server itself.
+// Before the connection was ready, only the waiting command is affected. Later the client has lost
+// state that it relies on, so the proxy closes the client, as the server would.
 std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   std::unique_ptr<Upstream> failed = std::move(private_);
   const bool state_lost = has_state();
@@ -239,8 +241,8 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   return failed;
 }
 
-// Client libraries note per connection which scripts the server has, and send EVALSHA for those;
-// within MULTI some cannot try again. A server that has been restarted has none.
+// Client libraries remember per connection which scripts the server has, and send EVALSHA for them;
+// some cannot retry within MULTI. A restarted server has no scripts.
 void Session::server_left() {
   if (ran_script_at_ == TimePoint{} || closed_) return;
   log_limited(LogLevel::kWarning, "scripts lost",
@@ -260,7 +262,7 @@ void Session::release_hold() {
   if (throttled_) resume_later();
 }
 
-// What its reply was too big for was a shared connection to the same server.
+// The reply was too big for a shared connection to this same server.
 void Session::acquire_for(Again& again) {
   resp::RequestParser parser;
   static_cast<void>(parser.parse(std::string_view(again.request)));
@@ -269,9 +271,9 @@ void Session::acquire_for(Again& again) {
   acquire(Destination::of(request), again.error);
 }
 
-// The next read that is to be asked again, once its private connection is ready. Until the last is
-// answered nothing else is sent, and nothing is in flight beside it: its reply has the client's
-// output for itself.
+// Sends the next read again, once its private connection is ready. Nothing else is sent until the
+// last such read is answered, and nothing is in flight beside it, so its reply may use all of the
+// client's output.
 void Session::ask_next_again() {
   while (!again_.empty()) {
     Again& next = again_.front();
@@ -292,7 +294,7 @@ void Session::ask_next_again() {
       continue;
     }
     if (!private_->ready() || !right_db(*private_))
-      return;  // private_ready() or reply_done() goes on
+      return;  // private_ready() or reply_done() continues
     Pending pending;
     pending.session = this;
     pending.kind = PendingKind::kAgain;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// SCRIPT DEBUG and the scripts behind it (redis-cli --ldb).
+// Runs SCRIPT DEBUG and the scripts after it (redis-cli --ldb).
 //
-// The debugger speaks a protocol of its own on the client's connection until the server closes it,
-// so that every byte is relayed. A forked session (YES) runs on a copy of the data: nothing that it
-// writes is ever seen, and no local copy can be stale because of it. SYNC runs on the data itself
-// and stops the server for everybody: it is refused. A script behind a refused SCRIPT DEBUG would
-// be run for real: so it is refused, too.
+// The debugger speaks its own protocol on the client's connection until the server closes it, so
+// the proxy relays every byte. A forked session (YES) runs on a copy of the data: its writes are
+// never visible and make no local copy stale. SYNC runs on the data itself and stops the server for
+// all clients, so the proxy refuses it. After a refused SCRIPT DEBUG the server would run the
+// script for real, so the proxy refuses the script, too.
 #include <utility>
 
 #include "heatsink/proxy/ascii.h"
@@ -31,7 +31,7 @@ Session::Step Session::run_script_debug(Request& request) {
     return no_connection(request, step);
   }
   pin();
-  if (!connection->owes_nothing()) {  // the server refuses it while there are replies to be sent
+  if (!connection->owes_nothing()) {  // the server refuses SCRIPT DEBUG while it still owes replies
     send_mark(*connection);
     return stall(Awaited::kDrain);
   }
@@ -70,8 +70,8 @@ Session::Step Session::tell_debugger(Request& request) {
   return Step::kDone;
 }
 
-// An error instead of a session (the server cannot fork): from now on its connection would take
-// commands again, which nobody looks at here.
+// The server answered with an error, because it cannot fork. Its connection would now accept
+// commands again, but the proxy no longer parses them: the session ends.
 bool Session::debugger_fails(std::string_view bytes) {
   debugger_ = Debugger::kRuns;
   return bytes.starts_with('-');

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of one request: a relief answers it, it is sent on a connection, or it is handled
-// here.
+// Dispatches one request: a relief answers it, the session sends it to a server, or handles it.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +11,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// More keys than this in one transaction: it counts as one that touches any key.
+// A transaction with more keys counts as one that may touch any key.
 constexpr std::size_t kTransactionKeysMax = 10'000;
 
 bool says_block(const std::vector<std::string_view>& args) {
@@ -20,7 +19,7 @@ bool says_block(const std::vector<std::string_view>& args) {
                      [](std::string_view arg) { return equals_ignoring_case(arg, "block"); });
 }
 
-// Inside MULTI.
+// The server queues the command inside MULTI.
 bool is_queued(Route route) {
   return route != Route::kExec && route != Route::kDiscard && route != Route::kMulti &&
          route != Route::kWatch;
@@ -29,7 +28,7 @@ bool is_queued(Route route) {
 }  // namespace
 
 Session::Step Session::dispatch(Request& request) {
-  // Each time anew: the table may have become another while it waited.
+  // Looked up each time, because the table may have changed while the request waited.
   request.command = parts_.commands.find(request.args());
   request.facts =
       request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
@@ -45,11 +44,11 @@ Session::Step Session::dispatch(Request& request) {
 
 Session::Step Session::carry_out(Request& request) {
   const bool refused = request.command == nullptr || !request.has_right_arity();
-  // It will change nothing; but a refused EXEC ends its transaction.
+  // The server will refuse it, so it changes nothing; but a refused EXEC ends its transaction.
   const bool ends = in_multi_ && request.route == Route::kExec;
   if (refused && request.command != nullptr && !ends) request.route = Route::kShared;
   if (user_ == User::kUnauthenticated) {
-    // The server looks whether there is such a command before it asks who wants to know.
+    // The server checks that the command exists before it checks the login.
     if (refused) {
       request.route = Route::kPrivate;
     } else if (!request.command->has(resp::kNoAuth)) {
@@ -112,8 +111,7 @@ Session::Step Session::run(Request& request) {
   return Step::kDone;
 }
 
-// Nothing tells when a write behind a MONITOR stream has been done, so no fence could be raised for
-// it.
+// A write behind a MONITOR stream has no recognizable reply, so no fence could be raised for it.
 Session::Step Session::dispatch_raw(Request& request) {
   if (debugger_ != Debugger::kOff) return tell_debugger(request);
   if (request.route == Route::kQuit) return run_quit();
@@ -156,8 +154,8 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
   Pending pending = make_pending(request, kind, number);
   pending.ticket = replies_.expect();
   if (!harmless) last_effect_ = pending.ticket;
-  // On a private connection a client waits for itself alone, but what it asks for at once is work
-  // and memory of the server's.
+  // On a private connection no other client waits for the reply, so only its known size counts: as
+  // work and memory of the server.
   const ExpectedReply expected = request.expected;
   pending.expected = &connection == private_.get() ? expected.known : expected.counted;
   owed_ += pending.expected;
@@ -188,7 +186,7 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
   return pending;
 }
 
-// Inside MULTI the keys are kept for EXEC: that is when the server runs the commands.
+// Inside MULTI the keys are kept for EXEC, when the server runs the commands.
 void Session::note_keys(const Request& request, Pending& pending) {
   std::vector<resp::KeyRef>& refs = parts_.key_refs;
   refs.clear();
@@ -205,7 +203,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
   (queued ? transaction_flush_ : pending.flush) |= flush;
   (queued ? transaction_changes_access_ : pending.changes_access) |= facts.changes_access;
   if (unknown) traffic_.touch_all();
-  // Of a write each key has its part of the request.
+  // Each key of a write counts for an equal part of the request.
   const auto written = static_cast<std::uint32_t>(std::min<std::size_t>(
       request.raw.size() / std::max<std::size_t>(refs.size(), 1), UINT32_MAX));
   for (const resp::KeyRef& ref : refs) {
@@ -213,7 +211,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
     const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
     const KeyHash hash = in_db(name, db_);
     traffic_.touch(name);
-    // A tracking connection of another proxy, or of the library, may come through this one.
+    // Another proxy or the library may send its tracking heartbeats through this proxy.
     const bool is_heartbeat = server_knows_best_ && is_heartbeat_key(key);
     if (!is_heartbeat) {
       parts_.record({.hash = hash,
@@ -228,7 +226,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
     if (queued && transaction_.size() >= kTransactionKeysMax) {
       transaction_unknown_ = true;
     } else {
-      // With the database in doubt the name is fenced in all, as for a write.
+      // If the database is in doubt, the name is fenced in all databases, as for a write.
       (queued ? transaction_ : pending.keys).add({name, hash, ref.write || server_knows_best_});
     }
   }

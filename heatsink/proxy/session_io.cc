@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client sends and what it is sent: which requests are looked at, when reading stops, and
-// how a session ends.
+// Handles a client's input and output: which requests are processed, when reading stops, and how a
+// session ends.
 #include <utility>
 
 #include "heatsink/base/log.h"
@@ -10,7 +10,7 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr std::size_t kStalledInputMax =
-    64 * 1024;  // read ahead while stalled, to see the client go
+    64 * 1024;  // bytes read ahead while stalled, to notice that the client leaves
 constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 }  // namespace
@@ -73,7 +73,7 @@ void Session::received(std::string_view bytes, TimePoint now) {
 void Session::take_requests(std::string_view bytes, TimePoint now) {
   flush_due_ = true;
   if (is_answered() && client_.output().empty())
-    waits_since_ = {};  // silently, perhaps (CLIENT REPLY OFF)
+    waits_since_ = {};  // perhaps without replies (CLIENT REPLY OFF)
   if (input_.empty()) {
     const std::size_t used = consume(bytes, now);
     note_waiting(used, now);
@@ -89,7 +89,7 @@ void Session::take_requests(std::string_view bytes, TimePoint now) {
   choose_reading();
 }
 
-// The client waits from now on, unless it did before; half a request is nothing to wait for.
+// The client waits from now on, unless it already did. An incomplete request is not waited for.
 void Session::note_waiting(std::size_t consumed, TimePoint now) {
   const bool waits_by_nature = wait_ != nullptr || in_stream() || subscribed();
   if (waits_by_nature) waits_since_ = {};
@@ -101,7 +101,7 @@ bool Session::is_answered() const {
   return in_flight() == 0 && stall_ == Awaited::kNothing && !throttled_ && again_.empty();
 }
 
-// REQUIRES that all replies so far have been taken.
+// REQUIRES that the client has taken all replies so far.
 void Session::note_answered() {
   if (waits_since_ == TimePoint{} || !is_answered()) return;
   parts_.latencies.client.observe(parts_.loop.clock() - std::exchange(waits_since_, {}));
@@ -111,7 +111,7 @@ void Session::resume() {
   resume_due_ = false;
   end_wait();
   if (closed_) return;
-  if (waits()) return;  // woken for something else
+  if (waits()) return;  // another event woke it
   within_memory([&] { go_on_with_input(); });
 }
 
@@ -130,7 +130,7 @@ void Session::go_on_with_input() {
   choose_reading();
 }
 
-// At the request that waits.
+// Retries the waiting request.
 void Session::look_again(TimePoint now) {
   std::unique_ptr<Request> request = std::move(waiting_);
   if (closing_) return;
@@ -143,7 +143,7 @@ Session::Step Session::look_at(Request& request) {
   return request.raw.empty() ? begin_oversized(request) : dispatch(request);
 }
 
-// How many of the bytes are done with. Stops early when a request has to wait.
+// Returns the number of processed bytes. Stops early when a request has to wait.
 std::size_t Session::consume(std::string_view bytes, TimePoint now) {
   std::size_t used = 0;
   while (used < bytes.size() && !closed_ && !closing_) {
@@ -161,8 +161,8 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
   return closed_ || closing_ ? bytes.size() : used;
 }
 
-// Hits at the front of what came, without a look at each part of the client's state for each of
-// them. REQUIRES may_parse().
+// Answers hits at the front of the input, with one check of the client's state for all of them.
+// REQUIRES may_parse().
 std::size_t Session::serve_run(std::string_view bytes, TimePoint now) {
   const bool is_plain = mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared &&
                         !private_ && in_flight() == 0 && replies_.empty() && !reply_off_ &&
@@ -199,7 +199,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   Request request(parser_.args(), bytes.substr(0, used));
   request.now = now;
   request.is_last = used == bytes.size();
-  // The server is given the multi-bulk form: an inline request may be quoted, or end in a bare LF.
+  // The server gets the multi-bulk form: an inline request may be quoted, or end in a bare LF.
   if (parser_.is_inline()) request.rewrite();
   if (look_at(request) != Step::kStall) return true;
   request.keep();
@@ -207,7 +207,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   return false;
 }
 
-// Replies first, then the error and the end.
+// The client gets its earlier replies, then the error, then the end of the connection.
 void Session::refuse_input(std::string_view error) {
   parts_.count(copies::Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
@@ -215,7 +215,8 @@ void Session::refuse_input(std::string_view error) {
   close_when_flushed();
 }
 
-// A hello of TLS (RFC 8446, section 5.1) is an inline request to us, and mostly one without an end.
+// A TLS ClientHello (RFC 8446, section 5.1) looks like an inline request, mostly one without an
+// end.
 bool Session::refuse_tls(std::string_view bytes) {
   if (!bytes.starts_with("\x16\x03")) return false;
   log_limited(LogLevel::kWarning, "tls-to-plain",
@@ -226,13 +227,13 @@ bool Session::refuse_tls(std::string_view bytes) {
 
 bool Session::may_parse() const {
   if (stall_ != Awaited::kNothing || !again_.empty()) return false;
-  // Clients are known to send a million commands before they read: what that makes is kept, in
-  // reason.
+  // Some clients send a million commands before they read. Their replies are buffered, up to a
+  // limit.
   if (client_.output().size() + replies_.kept_bytes() > kept_at_most(4)) return false;
-  // Nothing of ours may come between the parts of a message.
+  // The proxy's own replies must not come between the parts of a message.
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (oversized_.is_sent() || mode_ == Mode::kRaw) return true;
-  if (owed_ >= kOwedMax) return false;  // others would wait for its replies
+  if (owed_ >= kOwedMax) return false;  // other clients would wait for its replies
   return in_flight() < static_cast<std::uint64_t>(parts_.shared.options.pipeline_max);
 }
 
@@ -245,9 +246,9 @@ void Session::choose_reading() {
   if (!closed_) client_.set_reading(may_read());
 }
 
-// A client that has only finished sending still gets its replies; but a command that waits is ended
-// at once, and a stream that may never end after a moment. An end that is told a second time is
-// that of the connection.
+// A client that has only finished sending still gets its replies. But a waiting command is ended at
+// once, and a stream that may never end after a moment. A second end of input is the end of the
+// connection.
 void Session::input_ended(bool broken) {
   const bool lost = broken || input_ended_;
   if (lost && !wait_ && !offered_ && putting_back_ == 0) {
@@ -263,7 +264,7 @@ void Session::input_ended(bool broken) {
   choose_reading();
 }
 
-// It is gone for sure, but something on the server is still to be ended for it.
+// The client is certainly gone, but the server still has to end or undo a command for it.
 void Session::forget_client() {
   client_lost_ = true;
   client_.close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client's requests and replies take, as part of what all clients' may take.
+// Measures the memory of a client's requests and replies, as a part of proxy.maximum-memory.
 #include <algorithm>
 
 #include "heatsink/base/log.h"
@@ -12,8 +12,8 @@ void Session::note_memory() {
   if (memory_.note(buffer_bytes()) && parts_.shared.memory.is_exhausted()) host_.shed_later();
 }
 
-// Of proxy.client-output-limit this part, and a fair share while memory is short: then it is its
-// socket that fills.
+// This part of proxy.client-output-limit; only a fair share while memory is short, so that the
+// client's socket fills instead.
 std::size_t Session::kept_at_most(std::size_t part) const {
   const std::size_t limit = parts_.shared.options.client_output_max.count / part;
   return parts_.shared.memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session leaves its worker for another one.
+// Moves a session from its worker to another one.
 #include <utility>
 
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
 
-// MULTI and subscriptions stay: what they need is on a private connection, or will be.
+// Clients in MULTI or with subscriptions stay: their state is on a private connection, or will be.
 bool Session::may_move() const {
   const bool goes_on = !closed_ && !closing_ && !input_ended_ && !client_lost_;
   const bool at_rest = in_flight() == 0 && putting_back_ == 0 && traffic_.holds == 0 &&

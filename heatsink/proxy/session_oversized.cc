@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request of more than proxy.stream-threshold goes to a private connection as it comes
+// Passes a request of more than proxy.stream-threshold to a private connection as it arrives
 // (oversized_request.h).
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
 
-// Once it is known where it goes. The connection that carries it is not given back before it ends
-// (has_state()).
+// Called once the route is known. The connection that carries the request is not given back before
+// the request ends (has_state()).
 Session::Step Session::begin_oversized(Request& request) {
   request.command = request.args().empty() ? nullptr : parts_.commands.find(request.args());
   request.route =
@@ -20,12 +20,13 @@ Session::Step Session::begin_oversized(Request& request) {
   oversized_.begin(connection != nullptr ? OversizedRequest::Fate::kSent
                                          : OversizedRequest::Fate::kDropped);
   if (connection == nullptr) return step;
-  if (input_ended_) host_.call_later(*this, kStreamEndTime, &Session::end_stream);  // no rest comes
+  // The rest will not come.
+  if (input_ended_) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
   if (!beginning.keys_known) request.command = nullptr;
   return send_on(*connection, request, PendingKind::kForward, 0);
 }
 
-// Null: look at `step`: the request waits, or has been refused.
+// Null: `step` says whether the request waits, or was refused.
 Upstream* Session::connection_for_oversized(Request& request,
                                             const OversizedRequest::Beginning& beginning,
                                             Step& step) {

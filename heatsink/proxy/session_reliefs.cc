@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reliefs may do to a session (relief.h), and what it still waits for.
+// Implements what the reliefs may do to a session (relief.h), and what a session still waits for.
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
@@ -34,7 +34,7 @@ ReliefClient::NextReply Session::next_reply() const {
 
 void Session::sent(const Request& request) {
   if (private_) give_back(true);
-  static_cast<void>(take_silence());  // next_reply() has told it
+  static_cast<void>(take_silence());  // next_reply() has reported it
   Pending noted;
   note_keys(request, noted);
   parts_.count(copies::Count::kCommands);
@@ -42,7 +42,7 @@ void Session::sent(const Request& request) {
   last_effect_ = replies_.expect();
 }
 
-// What it was stalled for has not come: it was woken for something else.
+// The awaited event has not happened: another event woke the session.
 bool Session::waits() const {
   return offered_ ||
          ((stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) && in_flight() > 0) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes back: whose turn it is, what it changes, and when the client is cut off.
+// Handles replies: their order, the state that they change, and clients that do not read them.
 #include <algorithm>
 #include <utility>
 
@@ -8,16 +8,16 @@
 namespace heatsink::proxy {
 namespace {
 
-// Bytes of one big reply waiting for the client before its private connection is paused.
+// Unwritten bytes of one big reply at which the private connection is paused.
 constexpr std::size_t kPauseAt = 1024 * 1024;
 
-// The client does not know that it was sent.
+// The client did not send this request.
 bool sent_unasked(PendingKind kind) {
   return kind == PendingKind::kSelect || kind == PendingKind::kMark ||
          kind == PendingKind::kUnblock;
 }
 
-// Of a whole error reply: without '-' and the end of the line.
+// The text of an error reply, without '-' and the end of the line.
 std::string_view error_text(std::string_view wire) {
   return wire.substr(std::min<std::size_t>(1, wire.size()))
       .substr(0, wire.find_first_of("\r\n") - 1);
@@ -31,7 +31,7 @@ void Session::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
 
 void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (closed_) return;
-  if (mode_ == Mode::kRaw && reply_off_) return;  // a stream is silenced like replies
+  if (mode_ == Mode::kRaw && reply_off_) return;  // CLIENT REPLY OFF also drops a stream
   within_memory([&] {
     ticket == ReplyQueue::kNone ? put_out(bytes) : put_reply(ticket, bytes);
     if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
@@ -39,8 +39,9 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
   });
 }
 
-// A server that sends messages cannot be held back without losing them. Replies can, or are asked
-// for again; and one that can be neither is not lost for its size.
+// The proxy cannot hold back a server's messages without losing them, so it closes a client with
+// too much unread output. Replies can be held back or sent again; a reply that allows neither is
+// not dropped for its size.
 void Session::close_if_output_full() {
   if (closed_ || client_.output().size() <= parts_.shared.options.client_output_max.count) return;
   parts_.count(copies::Count::kClientsCutOff);
@@ -97,7 +98,7 @@ Session::Step Session::reply(std::string_view wire) {
 }
 
 Session::Step Session::reply_error(std::string_view text) {
-  if (closing_) return Step::kDone;  // upstream.on-down: the replies before it, and no more
+  if (closing_) return Step::kDone;  // upstream.on-down: close: only earlier replies follow
   ByteBuffer wire;
   resp::append_error(wire, text);
   return reply(wire.view());
@@ -118,7 +119,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   });
 }
 
-// False: what the client gets is decided later, or it has left.
+// False: the client's reply is decided later, or the client has left.
 bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                            std::string_view kept) {
   switch (pending.kind) {
@@ -134,7 +135,8 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       if (ok) {
         db_ = pending.number;
       } else if (private_) {
-        private_->set_db(db_);  // where it still is: another SELECT could be refused, too
+        // The database did not change, and another SELECT could be refused, too.
+        private_->set_db(db_);
       }
       break;
     case PendingKind::kAuth:
@@ -156,7 +158,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       }
       break;
     case PendingKind::kAgain:
-      again_.pop_front();  // after_reply() asks the next one
+      again_.pop_front();  // after_reply() sends the next one
       break;
     case PendingKind::kDebug:
       debug_answered(ok, pending.number != 0);
@@ -192,8 +194,8 @@ void Session::subscription_done(bool ok) {
   subscribing_.pop_front();
 }
 
-// An aborted EXEC says null, and nothing that was queued has happened. `wire` is empty unless
-// needs_exec_reply(), or if it is very long: then all commands count as done.
+// An aborted EXEC answers null, and none of the queued commands has run. `wire` is empty unless
+// needs_exec_reply(), or if the reply is very long: then all commands count as executed.
 void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_view wire) {
   const std::vector<QueuedSubscription> queued = std::exchange(transaction_channels_, {});
   const std::optional<QueuedHello> hello = std::exchange(transaction_hello_, std::nullopt);
@@ -242,7 +244,8 @@ void Session::authenticated(const Pending& pending, bool ok) {
   const std::string user = std::exchange(auth_user_, {});
   const std::optional<std::string> name = std::exchange(auth_name_, {});
   if (!ok) {
-    if (private_ && !has_state()) give_back(false);  // what it WATCHes, it watches on
+    // Has_state(): its WATCHes are on this connection.
+    if (private_ && !has_state()) give_back(false);
     return;
   }
   if (pending.number != 0) {
@@ -251,15 +254,15 @@ void Session::authenticated(const Pending& pending, bool ok) {
   }
   if (name) name_ = *name;
   if (user.empty()) return;
-  // A proxy without a password of its own cannot carry for this user what needs one.
+  // Without a password of its own, the proxy cannot open connections for this user that need one.
   const SharedState& shared = parts_.shared;
   const bool let_in = shared.credentials.given() || shared.upstream_open.load();
   const bool was_other = user_ == User::kOther;
   if (user == shared.credentials.acl_user() && let_in) {
     become(User::kShared);
     if (private_ && !pinned_) {
-      private_->set_login(Upstream::Login::kOwn);                  // that is who it is now
-      introduced_ = introduced_ || was_other || name.has_value();  // by itself, perhaps
+      private_->set_login(Upstream::Login::kOwn);  // the connection now has the proxy's login
+      introduced_ = introduced_ || was_other || name.has_value();  // the client may have named it
       if (!has_state()) give_back(private_->protocol() == protocol_);
     }
   } else {
@@ -276,7 +279,7 @@ void Session::follow_protocol() {
   private_->set_protocol(protocol_);
 }
 
-// One connection, many clients: what was under way on it when it broke is answered one by one.
+// A shared connection failed: each request in flight on it gets its own error.
 void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
   ++traffic_.received;
   owed_ -= pending.expected;
@@ -299,8 +302,8 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
   }
   parts_.count(copies::Count::kUpstreamErrors);
   const bool told = pending.silent || sent_unasked(pending.kind);
-  const bool half_told = begun && !told;  // and cannot be taken back
-  if (half_told || has_state()) {  // the state is gone with the connection, so the client goes too
+  const bool half_told = begun && !told;  // a part of the reply cannot be taken back
+  if (half_told || has_state()) {  // closes a client whose state was lost with the connection
     close();
     return;
   }

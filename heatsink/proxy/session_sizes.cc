@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How big the reply to a command will be, as far as earlier ones tell, and where it goes for that.
+// Estimates the size of a reply from earlier replies, and chooses the connection by it.
 #include <algorithm>
 
 #include "heatsink/base/hash_inline.h"
@@ -8,12 +8,12 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::size_t kSizedKeysMax = 256;  // an MGET is judged by so many of its keys
+constexpr std::size_t kSizedKeysMax = 256;  // an MGET is judged by its first keys
 
 }  // namespace
 
-// From what such commands were answered, and this client. If that is wrong, then only about the
-// connection.
+// Estimates from earlier replies to this command, and to this client. A wrong estimate only chooses
+// the slower connection.
 void Session::expect_reply(Request& request) {
   const ReplyGuess& guess =
       guess_of(request.command != nullptr && request.command->has(resp::kReadonly));
@@ -40,8 +40,8 @@ std::uint64_t Session::known_size(const Request& request) const {
   return std::max(whole, sum);
 }
 
-// One that is not may still wait for this client's replies before it (may_parse()). A client that
-// asks for more behind it would wait for each.
+// Even a short reply may wait until the client's earlier replies have come (may_parse()). A client
+// that pipelines would wait for each long reply in turn.
 bool Session::is_too_long_to_share(const Request& request) const {
   if (request.expected.known < BigReplies::kBigBytes) return false;
   if (!request.is_last || request.expected.known > parts_.shared.options.stream_threshold.count)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// WATCH and MULTI .. EXEC: the server's own, or one that failed before the server knew of it.
+// Runs WATCH and MULTI .. EXEC: on the server, or as a transaction that failed before it reached
+// the server.
 //
 // Clients send MULTI, the commands and EXEC in one write. So when the proxy has no connection for
-// them, MULTI is answered as a busy server does (+OK), each command with the reason, and EXEC with
-// EXECABORT: nothing is executed, and a client sees what it sees when a server refuses to queue.
+// them, it answers MULTI as a busy server does (+OK), each command with the reason, and EXEC with
+// EXECABORT. Nothing is executed, and the client sees what it sees when a server refuses to queue
+// commands.
 #include <cassert>
 #include <utility>
 
@@ -12,7 +14,7 @@
 
 namespace heatsink::proxy {
 
-// The commands behind it wait until the server has begun the transaction: or they would be executed
+// Later commands wait until the server has begun the transaction. Otherwise they would be executed
 // at once.
 Session::Step Session::run_multi(Request& request) {
   if (watch_refused_) {
@@ -30,8 +32,8 @@ Session::Step Session::run_multi(Request& request) {
   return Step::kDone;
 }
 
-// It is refused without the server when there is no connection for it, or by a limit. What the
-// server refuses leads to the same as without a proxy.
+// The proxy refuses WATCH by itself if there is no connection for it, or a limit refuses it. A
+// refusal by the server has the same effect as without a proxy.
 Session::Step Session::run_watch(Request& request) {
   const std::uint64_t sent_before = traffic_.sent;
   const Step step = forward(request, true);
@@ -39,7 +41,7 @@ Session::Step Session::run_watch(Request& request) {
   return step;
 }
 
-// A server whose script keeps it busy takes UNWATCH, but no SELECT: nothing need be sent.
+// A server that is busy with a script accepts UNWATCH, but no SELECT: then nothing has to be sent.
 Session::Step Session::run_unwatch(Request& request) {
   if (!has_state()) {
     if (in_flight() > 0) return stall(Awaited::kDrain);
@@ -82,8 +84,8 @@ Session::Step Session::in_transaction(Request& request) {
     transaction_names_ |=
         request.route == Route::kClient && equals_ignoring_case(request.args()[1], "setname");
     if (request.route == Route::kClient && equals_ignoring_case(request.args()[1], "setinfo"))
-      note_library(request);    // introduce() says it again, behind EXEC
-    server_knows_best_ = true;  // what EXEC makes of it is known to the server alone
+      note_library(request);    // introduce() repeats it after EXEC
+    server_knows_best_ = true;  // only the server knows the connection's state after EXEC
   }
   return step;
 }
@@ -94,7 +96,7 @@ Session::Step Session::end_transaction(Request& request) {
   if (step == Step::kStall) return step;
   if (!executes) drop_queued();
   forget_transaction();
-  if (!transaction_names_ && !transaction_hello_) introduce_if_owed();  // or executed() will know
+  if (!transaction_names_ && !transaction_hello_) introduce_if_owed();  // else executed() decides
   return step;
 }
 
@@ -112,14 +114,14 @@ Session::Step Session::in_failed_transaction(Request& request) {
   if (request.route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");
   if (request.route == Route::kWatch) return reply_error("ERR WATCH inside MULTI is not allowed");
   if (!executes && request.route != Route::kDiscard) return reply_error(transaction_refusal_);
-  if (watching_ && private_) private_->send_own({"UNWATCH"});  // as EXEC and DISCARD do
+  if (watching_ && private_) private_->send_own({"UNWATCH"});  // EXEC and DISCARD also end WATCHes
   forget_transaction();
   return executes ? reply_error("EXECABORT Transaction discarded because of previous errors.")
                   : reply("+OK\r\n");
 }
 
 void Session::queue_subscription(const Request& request) {
-  assert(request.command != nullptr);  // or its route would be kPinned
+  assert(request.command != nullptr);  // an unknown command has route kPinned
   const bool adds = request.command->name.find("unsub") == std::string::npos;
   const std::size_t index = transaction_queued_ - 1;
   Channels& channels = channels_of(request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that may wait on the server, and what becomes of them when their client leaves (wait.h).
+// Runs commands that may wait on the server, and cleans up when their client leaves (wait.h).
 #include <utility>
 
 #include "heatsink/base/log.h"
@@ -8,8 +8,8 @@
 namespace heatsink::proxy {
 namespace {
 
-// Longer than a client's answer to a byte takes on its way; nobody waits for it but a client that
-// has ended its output before it had its reply.
+// Longer than the client's answer to a byte takes. Only clients that ended their output before
+// their reply came wait for this time.
 constexpr Nanos kOfferedFor = Millis(20);
 
 }  // namespace
@@ -22,10 +22,10 @@ Session::Step Session::forward_waiting(Request& request) {
   return connection == nullptr ? no_connection(request, step) : send_waiting(*connection, request);
 }
 
-// Nothing is sent behind it: once its wait was ended for a client that has left, the server would
-// carry it out.
+// No request follows a waiting one: after its wait was ended for a client that has left, the server
+// would execute that request.
 Session::Step Session::send_waiting(Upstream& connection, Request& request) {
-  // The server refuses it at once, and the mark with it.
+  // The server refuses the command at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
     return send_on(connection, request, PendingKind::kForward, 0);
   const bool ended = input_ended_ || client_.peer_has_ended();
@@ -36,8 +36,9 @@ Session::Step Session::send_waiting(Upstream& connection, Request& request) {
   return Step::kDone;
 }
 
-// Its reply comes when the server has answered all that was sent before. It also gives the client's
-// name: libraries count the clients that wait (workers of a queue) by their names in CLIENT LIST.
+// The reply to the mark arrives when the server has answered all earlier requests. The mark also
+// sets the client's name: libraries count waiting clients (workers of a queue) by name in CLIENT
+// LIST.
 void Session::send_mark(Upstream& connection) {
   ByteBuffer hello;
   if (name_.empty() || introduced_) {
@@ -54,7 +55,7 @@ void Session::send_mark(Upstream& connection) {
   connection.send(hello.view(), std::move(mark));
 }
 
-// If the client has left already, this turn's end knows whether the reply has come, too.
+// If the client has already left, the reply may still come in this turn: decide at its end.
 void Session::mark_answered(std::string_view hello) {
   if (!wait_) return;
   wait_->marked(hello, private_->read_at());
@@ -103,18 +104,18 @@ bool Session::unblock() {
   return true;
 }
 
-// Of the reply to the command that may wait, as it begins.
+// The reply to the waiting command begins.
 bool Session::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
   const bool waited = wait_->has_waited(read_at);
   if (!waited && (silent || !wait_->undo().takes_data())) return false;
   if (!input_ended_ && !client_.peer_has_ended()) return false;
-  input_ended_ |= waited;  // else it may have sent more commands before its end
+  input_ended_ |= waited;  // a command that did not wait may have others behind it
   wait_->keep_reply(waited);
   return true;
 }
 
-// True: it has been handed on.
+// True: the client gets the reply now.
 bool Session::settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
                           std::string_view wire) {
   resp::Value reply;
@@ -136,8 +137,8 @@ bool Session::settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
   return false;
 }
 
-// Whether the client has left, or only ended its output, is told by a byte: to one that has left
-// the kernel answers with a reset.
+// Sends one byte to find out whether the client has left or only ended its output: the kernel of a
+// client that has left answers with a reset.
 void Session::offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire) {
   offered_ = std::make_unique<Offered>(Offered{std::move(wait), ticket, std::string(wire)});
   if (client_lost_) {
@@ -164,8 +165,7 @@ void Session::offer_refused() {
   put_back(offered->wait->undo().requests(reply));
 }
 
-// A server would have ended the connection at once: nothing of the client's is carried out any
-// longer.
+// A server would have closed the connection at once, so no later request of the client is executed.
 void Session::put_back(std::span<const PutBack> requests) {
   if (!private_ && !requests.empty()) not_put_back("the connection was lost");
   for (const PutBack& request : private_ ? requests : std::span<const PutBack>()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all threads of one proxy see: what the keeper sees, too, and what only the workers need.
+// Holds the state that all threads of one proxy share: the keeper's part, and the workers' part.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace heatsink::proxy {
 
-// Made before the threads start, and outlives them.
+// Created before the threads start; outlives them.
 struct SharedState : copies::NodeState {
   using copies::NodeState::NodeState;
 
@@ -26,9 +26,9 @@ struct SharedState : copies::NodeState {
   ClientNames client_names;
   ConnectionRate connection_rate{{options.connection_rate, options.connection_rate_per_network}};
   std::atomic<std::uint64_t> next_client_id{1};
-  std::atomic<std::uint64_t> private_connections{0};  // that a client holds
+  std::atomic<std::uint64_t> private_connections{0};  // connections that clients hold
 
-  // For clients that connect now; replaced while the proxy runs when certificates are renewed.
+  // The TLS context for new clients; replaced when certificates are reloaded.
   net::TlsContext client_tls() const {
     const std::lock_guard lock(tls_mutex_);
     return client_tls_;
@@ -38,7 +38,7 @@ struct SharedState : copies::NodeState {
     const std::lock_guard lock(tls_mutex_);
     client_tls_ = std::move(contexts.clients);
   }
-  std::atomic<std::int64_t> handshakes{0};  // of clients, under way
+  std::atomic<std::int64_t> handshakes{0};  // TLS handshakes of clients in progress
 
  private:
   mutable std::mutex tls_mutex_;  // taken once per connection

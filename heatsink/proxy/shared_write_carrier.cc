@@ -5,7 +5,7 @@
 
 namespace heatsink::proxy {
 
-// A database that this connection has been in is there: SELECT cannot fail.
+// The connection has used this database before, so SELECT cannot fail.
 bool SharedWriteCarrier::is_ready(std::string_view key, const CoalescedWrite::Target& target) {
   const Upstream* const connection = shared(key, target).connection;
   return connection != nullptr && connection->knows_db(target.db);

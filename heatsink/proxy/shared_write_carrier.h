@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends gathered writes on the connections that many clients of a worker share.
+// Sends gathered writes on a worker's shared connections.
 #pragma once
 
 #include <optional>

@@ -10,9 +10,10 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::uint64_t kUrgentConnections = 8;  // past the limit, to end a script that runs wild
-constexpr Nanos kLookPause = Millis(10);         // between attempts that clients ask for
-constexpr Nanos kSoon = Millis(50);              // a command may wait so long for an attempt
+// Beyond the limit, to end a script that does not stop.
+constexpr std::uint64_t kUrgentConnections = 8;
+constexpr Nanos kLookPause = Millis(10);  // between attempts on demand
+constexpr Nanos kSoon = Millis(50);       // a command may wait this long for an attempt
 
 }  // namespace
 
@@ -24,12 +25,12 @@ Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destinatio
   Slot& slot = slot_of(protocol);
   if (slot.connection && slot.connection->ready()) return {.connection = slot.connection.get()};
   if (is_down(slot) && !looks_again(slot, protocol)) return {.down = &slot.down};
-  const bool pauses = slot.retry != 0 && slot.down.empty();  // only until the next turn
+  const bool pauses = slot.retry != 0 && slot.down.empty();  // lasts until the next turn only
   if (!slot.connection && !pauses) connect(protocol);
   return {};
 }
 
-// What an attempt has found is news until somebody gets through (SharedState::contacts).
+// The result of an attempt holds until any worker reaches the server (SharedState::contacts).
 bool SingleServer::is_down(const Slot& slot) const {
   return !slot.down.empty() && (slot.refused || slot.down_contacts == shared_.contacts.load());
 }
@@ -50,8 +51,8 @@ const std::string* SingleServer::known_down(const Destination& /*to*/) {
   return nullptr;
 }
 
-// The pauses between attempts are for while nobody asks. True: an attempt is under way, and what it
-// finds is worth waiting for, since the one before did not take long.
+// Long pauses between attempts are for times without requests. True: an attempt is in progress, and
+// worth waiting for, because the previous one was short.
 bool SingleServer::looks_again(Slot& slot, resp::Protocol protocol) {
   const Nanos pause = slot.refused ? shared_.options.backoff_min : kLookPause;
   if (!slot.connection && loop_.now() - slot.tried_at >= pause) connect(protocol);
@@ -79,7 +80,7 @@ void SingleServer::wake(Slot& slot) {
 }
 
 void SingleServer::ready(Upstream& connection) {
-  // Without a login nothing has been heard yet: the kernel of a frozen server accepts, too.
+  // Without a login the server has said nothing yet: the kernel of a frozen server accepts, too.
   if (connection.login() == Upstream::Login::kOwn) shared_.contacts.fetch_add(1);
   for (Slot& slot : slots_) {
     if (slot.connection.get() != &connection) continue;
@@ -97,8 +98,8 @@ void SingleServer::ready(Upstream& connection) {
   if (Requester* owner = connection.owner()) owner->private_ready();
 }
 
-// Healthy until now: try again at once, clients wait for that. Once it fails they are told, until
-// it is back.
+// A connection that worked is opened again at once, and clients wait for it. If that fails, clients
+// get errors until the server is back.
 void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std::string& reason,
                                  bool was_ready) {
   if (was_ready) {
@@ -161,7 +162,7 @@ std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destina
     shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
     return nullptr;
   }
-  auto best = idle_.end();  // the latest, of those in the database if there are any
+  auto best = idle_.end();  // the most recently used one, preferably in the right database
   for (auto it = idle_.begin(); need.login == Upstream::Login::kOwn && it != idle_.end(); ++it) {
     if ((*it)->protocol() != need.protocol) continue;
     if (best == idle_.end() || (*it)->db() == need.db || (*best)->db() != need.db) best = it;
@@ -203,7 +204,7 @@ void SingleServer::check_timeouts(TimePoint now) {
 
 void SingleServer::end_turn() { dead_.clear(); }
 
-// Connections that are open and whose server has read what it was sent.
+// Wakes sessions that wait for a connection that is open, and whose server has read its input.
 void SingleServer::wake_ready() {
   for (Slot& slot : slots_) {
     const bool open = slot.connection && slot.connection->ready() &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of one worker to one server: one for each protocol that all clients share, and a
-// pool of private ones.
+// Holds one worker's connections to one server: a shared one for each protocol, and a pool of
+// private ones.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@
 
 namespace heatsink::proxy {
 
-// It connects when somebody asks, and again when a shared connection is lost; between attempts that
-// fail it pauses, longer each time, unless another worker has got through meanwhile.
+// It connects on demand, and again after a shared connection is lost. Between failed attempts it
+// pauses, longer each time, unless another worker has reached the server meanwhile.
 class SingleServer final : public Upstreams {
  public:
-  // Told in the worker's thread.
+  // Called on the worker's thread.
   class Host {
    public:
     virtual std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
                                            Requester* owner) = 0;
     virtual void shared_settled(std::uint64_t session) = 0;
     virtual void server_is_back() = 0;
-    virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
+    virtual void server_left() = 0;  // the server cannot be reached, and its connections are lost
     virtual void shared_renewed(TimePoint lost_at) = 0;
 
    protected:
     ~Host() = default;
   };
 
-  // All outlive it. `random`: the seed of its pauses.
+  // All outlive it. `random`: the seed for its pauses.
   SingleServer(SharedState& shared, net::EventLoop& loop, copies::Counters& counters, Host& host,
                std::uint64_t random)
       : shared_(shared), loop_(loop), counters_(counters), host_(host), random_(random) {}
@@ -60,16 +60,16 @@ class SingleServer final : public Upstreams {
   std::uint64_t memory_bytes() const override;
 
  private:
-  // The shared connection of a protocol, and what is known of the server by it.
+  // The shared connection of a protocol, and what it reveals about the server.
   struct Slot {
     std::unique_ptr<Upstream> connection;
-    std::uint64_t contacts = 0;       // SharedState::contacts when the latest attempt began
-    std::string down;                 // why, once an attempt has failed
+    std::uint64_t contacts = 0;       // SharedState::contacts at the start of the latest attempt
+    std::string down;                 // the reason, after a failed attempt
     std::uint64_t down_contacts = 0;  // `contacts` of that attempt
-    TimePoint lost_at{};              // when it last broke, until it is there again
-    bool refused = false;             // it was reached, but not let in: others may be
-    TimePoint tried_at{};             // when the latest attempt began
-    bool fails_soon = false;          // the latest that failed did not take long
+    TimePoint lost_at{};              // when it last broke; unset once it is back
+    bool refused = false;             // the server refused the login; it may admit other users
+    TimePoint tried_at{};             // start of the latest attempt
+    bool fails_soon = false;          // the latest failed attempt was short
     Nanos backoff{0};
     net::TimerId retry = 0;
     std::vector<std::uint64_t> waiting;  // sessions
@@ -91,7 +91,7 @@ class SingleServer final : public Upstreams {
   copies::Counters& counters_;
   Host& host_;
   std::array<Slot, 2> slots_;
-  std::vector<std::unique_ptr<Upstream>> idle_;  // private ones that nobody uses
+  std::vector<std::unique_ptr<Upstream>> idle_;  // private connections without a client
   std::vector<std::unique_ptr<Upstream>> dead_;  // freed at the end of the turn
   std::uint64_t random_;
 };

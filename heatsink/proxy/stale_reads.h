@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers a client's reads from copies that may be stale, where a rule prefers that to a refusal.
+// Answers reads from copies that may be stale, for rules that prefer this to a refusal.
 #pragma once
 
 #include "heatsink/proxy/copy_lookup.h"
@@ -8,15 +8,15 @@
 
 namespace heatsink::proxy {
 
-// The relief behind a limit (`over: stale`). Of one session; one worker's thread.
+// The relief for `over: stale`, behind the limits. One per session; one worker's thread.
 class StaleReads final : public Relief {
  public:
   // Both outlive it.
   StaleReads(const WorkerParts& parts, CopyLookup& lookup) : parts_(parts), lookup_(lookup) {}
 
-  // A limit refuses the request. kAnswered: from copies that nothing need prove, of each key whose
-  // rule asks for that; of the others from proven ones. Not behind the client's own commands in
-  // flight on a key, and not for users who have not proven that they may read it.
+  // Called when a limit refuses the request. kAnswered: keys whose rule says `over: stale` were
+  // answered from copies without a proof, all others from proven copies. Does not answer behind the
+  // client's own commands in flight on a key, nor a user whose right to read it is unproven.
   Outcome refused(const Request& request);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client has asked to subscribe to, and to speak, until the server has confirmed it.
+// Describes subscriptions and protocol changes that the server has not confirmed yet.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@ namespace heatsink::proxy {
 
 using Channels = std::set<std::string, std::less<>>;
 
-// A SUBSCRIBE or its like, whose confirmations have not come. Points into its session.
+// A SUBSCRIBE or related command without its confirmations. Points into its session.
 struct Subscribing {
   Channels* channels;
   std::vector<std::string> added;
-  bool hears_after;  // messages may come once it is confirmed
+  bool hears_after;  // messages may arrive after the confirmation
 };
 
-// One inside MULTI: EXEC confirms it.
+// A subscription inside MULTI: EXEC confirms it.
 struct QueuedSubscription {
   Channels* channels;
   std::string name;
   bool adds;
-  std::size_t index;  // of its element in the reply to EXEC
+  std::size_t index;  // its element in the reply to EXEC
 };
 
-// A HELLO inside MULTI: EXEC changes the protocol, if it is not refused.
+// A HELLO inside MULTI: EXEC changes the protocol, unless the server refuses the HELLO.
 struct QueuedHello {
   resp::Protocol protocol;
   std::size_t index;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kNoTls =
     "-ERR this port accepts only TLS: use rediss:// or redis-cli --tls\r\n";
 
-constexpr std::size_t kDrainMax = 256 * 1024;  // bytes of one that goes on talking
+constexpr std::size_t kDrainMax = 256 * 1024;  // bytes that a refused client may still send
 
 }  // namespace
 
@@ -75,9 +75,9 @@ void TlsHandshakes::step(Handshake& handshake) {
   owner_.handshake_done(release(handshake), peer);
 }
 
-// What it is told (the alert of TLS, or plain words) would be lost if the socket were closed now:
-// it may have sent more (in TLS 1.3 its first command follows the handshake at once), and closing
-// with unread bytes resets the connection.
+// Keeps the socket open until the client has read the reason (the TLS alert, or plain text).
+// Closing it with unread bytes resets the connection and loses the reason, and the client may have
+// sent more: in TLS 1.3 its first command follows the handshake at once.
 void TlsHandshakes::refuse(Handshake& handshake, const std::string& reason) {
   if (handshake.stream_.peer_speaks_plain())
     static_cast<void>(net::write_some(handshake.stream_.fd(), kNoTls.data(), kNoTls.size()));
@@ -89,7 +89,7 @@ void TlsHandshakes::refuse(Handshake& handshake, const std::string& reason) {
   handshake.timer_ = loop_.call_after(kAlertTime, [this, each = &handshake] { close(*each); });
 }
 
-// Until it goes; nobody listens any longer.
+// Reads and drops the client's bytes until the client closes the connection.
 void TlsHandshakes::drain(Handshake& handshake) {
   std::array<char, 16 * 1024> bytes;
   const net::IoResult read = net::read_some(handshake.stream_.fd(), bytes.data(), bytes.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where clients that come by TLS wait until their handshake is done.
+// Runs the TLS handshakes of new clients, before they have a session.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace heatsink::proxy {
 
-// One worker's thread. Bounded by time and number: a client that does not come to the end of its
-// handshake costs one socket and about 40 KB, no longer than `timeout` and kAlertTime.
+// One worker's thread. Bounded in time and number: a client that does not finish its handshake
+// costs one socket and about 40 KB, for at most `timeout` plus kAlertTime.
 class TlsHandshakes {
  public:
-  // Who lives behind the handshakes, and outlives it.
+  // Gets the finished handshakes; outlives this object.
   class Owner {
    public:
     virtual void handshake_done(net::Stream stream, const std::string& peer) = 0;
@@ -30,10 +30,10 @@ class TlsHandshakes {
   ~TlsHandshakes();
   TlsHandshakes(const TlsHandshakes&) = delete;
 
-  // How long one that is turned away may take to hear reason.
+  // How long a refused client has to read the reason.
   static constexpr Nanos kAlertTime = Millis(500);
 
-  // handshake_done() or handshake_failed() follows, once, perhaps at once.
+  // Calls handshake_done() or handshake_failed() once, perhaps before it returns.
   void start(net::Fd socket, const net::TlsContext& context, std::string peer);
   std::size_t pending() const { return handshakes_.size(); }
 
@@ -43,7 +43,7 @@ class TlsHandshakes {
   void refuse(Handshake& handshake, const std::string& reason);
   void drain(Handshake& handshake);
   void close(Handshake& handshake);
-  // What it came with; it is gone then.
+  // Ends the handshake and returns its stream.
   net::Stream release(Handshake& handshake);
 
   net::EventLoop& loop_;

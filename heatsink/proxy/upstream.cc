@@ -10,9 +10,9 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::size_t kHeadMax = 64 * 1024;  // of an element whose header line does not end
+constexpr std::size_t kHeadMax = 64 * 1024;  // longest incomplete header line of an element
 
-// Its reply is for the proxy alone.
+// The proxy consumes the reply itself.
 bool is_ours(PendingKind kind) {
   switch (kind) {
     case PendingKind::kHandshake:
@@ -58,11 +58,11 @@ void Upstream::send(std::string_view request, Pending&& pending) {
   host_.flush_later(*this);
 }
 
-void Upstream::send_select(std::uint32_t db, Requester* told) {
+void Upstream::send_select(std::uint32_t db, Requester* waiter) {
   ByteBuffer select;
   resp::append_request(select, {"SELECT", std::to_string(db)});
   Pending pending;
-  pending.session = told;
+  pending.session = waiter;
   pending.kind = PendingKind::kSelect;
   pending.number = db;
   send(select.view(), std::move(pending));
@@ -140,7 +140,7 @@ void Upstream::fail(const std::string& reason) {
     loop_.remove(socket_.fd());
     socket_.close();
   }
-  // What is under way may have been done or not: it counts as a write.
+  // The server may have executed the requests in flight: they count as writes.
   const TimePoint now = loop_.clock();
   held_.release();
   while (!pending_.empty()) {
@@ -174,7 +174,7 @@ void Upstream::on_readable() {
     fail(socket_.loss());
     return;
   }
-  read_at_ = loop_.clock();  // after read(): what these replies say was true before this moment
+  read_at_ = loop_.clock();  // read after the bytes: the replies were true before this moment
   process({host_.scratch(), result.bytes});
 }
 
@@ -199,10 +199,10 @@ void Upstream::process(std::string_view bytes) {
   }
 }
 
-// Bytes wait in head_ only while nobody can tell whose they are.
+// Bytes wait in head_ only until their receiver is known.
 void Upstream::route(std::string_view bytes, bool ends) {
   if (!begun_) {
-    // A reply that nobody is to hear must be told from a message before its first byte goes on.
+    // A dropped reply must be told apart from a message before its first byte goes on.
     const bool undecided = may_be_message() && !pending_.empty() &&
                            (pending_.front().silent || is_ours(pending_.front().kind)) &&
                            !scanner_.first_text_known();
@@ -220,7 +220,8 @@ void Upstream::route(std::string_view bytes, bool ends) {
   }
   element_bytes_ += bytes.size();
   const std::size_t kept_max = shared_.options.client_output_max.count;
-  if (capture_ && captured_.size() <= kept_max) captured_.append(bytes);  // else too big to parse
+  // Else the reply is too big to parse.
+  if (capture_ && captured_.size() <= kept_max) captured_.append(bytes);
   if (holds_back_) {
     hold_back(bytes, ends);
   } else if (target_ != nullptr) {
@@ -264,14 +265,14 @@ bool Upstream::begin_element() {
 
 bool Upstream::begin_reply() {
   Pending& pending = pending_.front();
-  if (sent_ < pending.bytes) {  // not all of the request has been sent
+  if (sent_ < pending.bytes) {  // the request was not sent completely
     begun_ = false;
     fail("the server sent a reply without a request");
     return false;
   }
   const bool selects = pending.kind == PendingKind::kSelect;
   if (db_refused_ && !selects && scanner_.type() != '-') {
-    begun_ = false;  // none of it is handed on
+    begun_ = false;  // no byte of it is handed on
     fail("the server refused SELECT but not the command after it");
     return false;
   }
@@ -304,14 +305,14 @@ bool Upstream::begin_reply() {
   return true;
 }
 
-// In RESP2 messages look like replies.
+// RESP2 messages look like replies.
 bool Upstream::may_be_message() const {
   return owner_ != nullptr && owner_->hears_messages() && protocol_ == resp::Protocol::kResp2 &&
          scanner_.type() == '*';
 }
 
-// CLIENT REPLY silences the reply that begins: but no confirmation of a subscription, which servers
-// send like a message. REQUIRES a pending request.
+// CLIENT REPLY drops the reply that begins. It does not drop confirmations of subscriptions, which
+// servers send like messages. REQUIRES a pending request.
 bool Upstream::is_silenced() {
   const Pending& pending = pending_.front();
   return pending.silent && (pending.kind != PendingKind::kSubscribe || scanner_.type() == '-');
@@ -325,7 +326,7 @@ bool Upstream::message_to_subscriber() const {
 void Upstream::end_element() {
   begun_ = false;
   target_ = nullptr;
-  // What a subscriber did not ask for is a message, also under a name that we do not know.
+  // An element without a pending request is a message, even under an unknown name.
   if (push_ || (ambiguous_ && (message_to_subscriber() || pending_.empty()))) {
     const bool confirms = scanner_.first_text().ends_with("subscribe");
     if (confirms && !pending_.empty() && pending_.front().kind == PendingKind::kSubscribe)
@@ -344,8 +345,9 @@ void Upstream::end_element() {
   finish_reply();
 }
 
-// A SELECT that was sure to succeed did not (BUSY, NOPERM). What was sent behind it will most
-// likely be refused, too; if not, it has met another database.
+// A SELECT that should have succeeded was refused (BUSY, NOPERM). The server will most likely
+// refuse the requests behind it, too. If it does not, they ran in the wrong database, and the
+// connection fails (begin_reply()).
 void Upstream::note_select_result(bool refused) {
   db_refused_ = refused;
   if (!refused) return;
@@ -359,7 +361,7 @@ void Upstream::finish_reply() {
   Pending& front = pending_.front();
   if (front.session != nullptr && front.tells) front.session->note_reply_at(read_at_);
   if (front.kind == PendingKind::kSubscribe && ok && front.number > 1) {
-    --front.number;  // one confirmation per channel
+    --front.number;  // the server confirms each channel separately
     return;
   }
   Pending pending = pending_.pop_front();

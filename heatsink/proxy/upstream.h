@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection to the server: requests out, replies back to whom they belong, in order.
+// Runs one connection to the server: sends requests, and returns replies in order to their
+// sessions.
 #pragma once
 
 #include <cstddef>
@@ -26,42 +27,42 @@ namespace heatsink::proxy {
 class Requester;
 struct SharedState;
 
-// Belongs to one worker's thread. A shared one serves many sessions and keeps each request until
-// its reply begins, so that a read whose reply is too big to share can be asked again elsewhere. A
-// private one has an owner, keeps nothing, and can be paused, which holds the server back. Failure
-// is told once, to the worker.
+// Belongs to one worker's thread. A shared connection serves many sessions. It keeps each request
+// until its reply begins, so that a read whose reply is too big to share can be sent again
+// elsewhere. A private connection has an owner and keeps no requests. It can be paused, which holds
+// the server back. A failure is reported once, to the worker.
 class Upstream final : public net::FdHandler {
  public:
   enum class Login : std::uint8_t {
     kOwn,   // as the proxy's own user
-    kNone,  // as a client that has said nothing yet
+    kNone,  // without a login, like a new client
   };
 
-  // What came of a request: the whole reply.
+  // The whole reply to a request.
   struct Answer {
     bool ok = false;
-    bool from_shared = false;   // the connection
+    bool from_shared = false;   // it came on a shared connection
     std::uint64_t bytes = 0;    // of the reply
-    TimePoint read_at{};        // it had come by then
-    std::string_view captured;  // the reply itself, of those that are kept
+    TimePoint read_at{};        // the reply had arrived by then
+    std::string_view captured;  // the bytes of the reply, if they were captured
   };
 
-  // Its worker; a played one in tests. Called in the loop's thread.
+  // Implemented by the worker, and by tests. Called in the loop's thread.
   class Host {
    public:
     virtual char* scratch() = 0;  // kScratchBytes, for the time of a call
     // Calls flush_dirty() before the turn ends.
     virtual void flush_later(Upstream& upstream) = 0;
     virtual void ready(Upstream& upstream) = 0;
-    // It owes nothing any more, and may be freed when this turn ends.
+    // The connection owes nothing any more. The host may free it at the end of this turn.
     virtual void failed(Upstream& upstream, const std::string& reason) = 0;
-    // The reply begins, or never will: before any of it is handed on.
+    // The reply begins, or will never come. Called before any of it is handed on.
     virtual void settle(Pending& pending, TimePoint now, copies::Shown shown) = 0;
-    // It has ended: before the requester is told.
+    // The reply has ended. Called before the requester hears of it.
     virtual void answered(const Pending& pending, const Answer& answer) = 0;
-    // Of a write that stands for those of several clients.
+    // The combined write of several clients is lost.
     virtual void gathered_lost(std::uint32_t number, const std::string& reason) = 0;
-    // How big its reply is, or more than that, as soon as that is known.
+    // The size of the reply, or a lower bound, as soon as it is known.
     virtual void note_reply_size(const Pending& pending, std::uint64_t bytes) = 0;
 
    protected:
@@ -75,20 +76,20 @@ class Upstream final : public net::FdHandler {
   ~Upstream();
   Upstream(const Upstream&) = delete;
 
-  void connect();  // failure is told from a later turn
+  void connect();  // a failure is reported in a later turn
   bool ready() const { return state_ == State::kReady; }
-  bool was_ready() const { return was_ready_; }  // before it failed
+  bool was_ready() const { return was_ready_; }  // it was ready before it failed
   bool refused() const {
     return refused_;
-  }  // it failed because the server did not let the proxy in
+  }  // it failed because the server refused the proxy's login
 
-  // REQUIRES ready(). Sent when the turn ends, with all that came before it.
+  // Sends a request at the end of the turn, after all earlier ones. REQUIRES ready().
   void send(std::string_view request, Pending&& pending);
-  // SELECT, before what is sent next. `told` (null: nobody waits for it) has the reply.
-  void send_select(std::uint32_t db, Requester* told);
-  // A request of the proxy's own; its reply is dropped.
+  // Sends SELECT before the next request. `waiter` gets the reply; null: no session waits for it.
+  void send_select(std::uint32_t db, Requester* waiter);
+  // Sends a request of the proxy's own and drops its reply.
   void send_own(std::initializer_list<std::string_view> args);
-  // The rest of a request whose beginning was sent; private only.
+  // Sends the rest of a request whose beginning was sent. Private connections only.
   void send_more(std::string_view bytes);
   void flush();
   bool mark_dirty() { return !std::exchange(dirty_, true); }
@@ -97,15 +98,15 @@ class Upstream final : public net::FdHandler {
     flush();
   }
 
-  // A private connection that goes from one owner to the next, or to none.
+  // Hands a private connection from one owner to the next, or to none.
   void set_owner(Requester* owner) { owner_ = owner; }
   Requester* owner() const { return owner_; }
-  void pause(bool paused);  // stop reading: the server's replies wait in the socket
-  // Once what was asked before is answered, `request` is sent, and from then on every byte belongs
-  // to the owner.
+  void pause(bool paused);  // stops reading: replies wait in the socket
+  // Sends `request` once all earlier requests are answered. From then on every byte goes to the
+  // owner.
   void relay_raw(std::string_view request);
 
-  // Half of a message has come: the client must see no other byte before the rest.
+  // Half of a message has been handed on: the client must see no other byte before the rest.
   bool in_message() const { return begun_ && (push_ || (ambiguous_ && pending_.empty())); }
   bool owes_nothing() const { return pending_.empty(); }
   bool in_big_reply() const {
@@ -113,28 +114,28 @@ class Upstream final : public net::FdHandler {
   }
 
   std::size_t unsent() const { return output_.size() - sent_; }
-  std::uint64_t owed() const { return owed_; }    // bytes of replies to come, as far as expected
-  TimePoint read_at() const { return read_at_; }  // what is being looked at was read before
-  // Ends it if it owes replies and does not come forward with them (reply_timeouts.h).
+  std::uint64_t owed() const { return owed_; }    // expected bytes of replies to come
+  TimePoint read_at() const { return read_at_; }  // the bytes being processed were read before then
+  // Fails if the server owes replies and does not send them in time (reply_timeouts.h).
   void fail_if_overdue(TimePoint now, Nanos limit);
-  // Without what its requests refer to.
+  // Without the memory that its requests point to.
   std::size_t memory_bytes() const {
     return sizeof(*this) + output_.capacity() + pending_.capacity() * sizeof(Pending) +
            captured_.capacity() + held_.capacity();
   }
-  // Gives back what a busy hour has left in its buffers.
+  // Releases the large buffers that a busy period has left.
   void shrink() {
     if (output_.empty()) output_.release();
     if (pending_.empty()) pending_ = {};
   }
-  // Ends it with this reason: every pending request is answered with an error.
+  // Fails the connection: every pending request gets an error with this reason.
   void fail(const std::string& reason);
 
   resp::Protocol protocol() const { return protocol_; }
   void set_protocol(resp::Protocol protocol) { protocol_ = protocol; }
   Login login() const { return login_; }
   void set_login(Login login) { login_ = login; }
-  // The database that the next request will meet, as far as is known when it is sent.
+  // The database of the next request, as far as is known.
   static constexpr std::uint32_t kUnknownDb = UINT32_MAX;
   std::uint32_t db() const { return db_; }
   void set_db(std::uint32_t db) { db_ = db; }
@@ -143,7 +144,7 @@ class Upstream final : public net::FdHandler {
   }
   const std::string& hello_reply() const {
     return hello_reply_;
-  }  // raw; empty if the server knows no HELLO
+  }  // raw bytes; empty if the server does not know HELLO
 
   void on_readable() override;
   void on_writable() override;
@@ -184,41 +185,42 @@ class Upstream final : public net::FdHandler {
   const bool was_private_;
   net::Stream socket_;
   State state_ = State::kConnecting;
-  net::TimerId connect_timer_ = 0;  // until it is ready: first for connecting, then for the login
-  bool accepted_ = false;           // the server, or its kernel, has taken the connection
+  net::TimerId connect_timer_ = 0;  // until ready: limits first the connecting, then the login
+  bool accepted_ = false;           // the server, or its kernel, has accepted the connection
   bool was_ready_ = false;
   bool refused_ = false;
   bool dirty_ = false;
   bool raw_ = false;
-  std::string raw_request_;  // SYNC is refused while replies before it are on their way
+  // Waits, because servers refuse SYNC while earlier replies are on their way.
+  std::string raw_request_;
   bool paused_ = false;
   bool writing_ = false;
 
   ByteBuffer output_;
-  std::size_t sent_ = 0;  // bytes at the front of output_ that are on their way
+  std::size_t sent_ = 0;  // bytes at the front of output_ that have been sent
   Ring<Pending> pending_;
   std::uint64_t owed_ = 0;
   ReplyTimeouts watch_;
   TimePoint read_at_{};
 
   resp::ReplyScanner scanner_;
-  // Of the element now being read:
+  // The element that is being read:
   bool begun_ = false;
-  bool ambiguous_ = false;  // reply or message: known when it ends
+  bool ambiguous_ = false;  // reply or message: unknown until it ends
   bool push_ = false;
-  bool capture_ = false;                                  // ours: kept in captured_
-  Requester* target_ = nullptr;                           // who gets its bytes; null: nobody
-  ReplyQueue::Ticket target_ticket_ = ReplyQueue::kNone;  // as what; none: a message
-  std::string head_;                                      // its bytes until the header is complete
+  bool capture_ = false;         // its bytes are kept in captured_
+  Requester* target_ = nullptr;  // receives its bytes; null: they are dropped
+  ReplyQueue::Ticket target_ticket_ = ReplyQueue::kNone;  // its ticket there; kNone: a message
+  std::string head_;                                      // its bytes until its header is complete
   std::uint64_t element_bytes_ = 0;
   std::string captured_;
-  bool holds_back_ = false;  // a collection's bytes are in held_ while it may turn out too big
+  bool holds_back_ = false;  // held_ keeps a collection that may turn out too big
   ByteBuffer held_;
 
   std::uint32_t db_ = 0;
   std::unordered_set<std::uint32_t> known_dbs_;
-  bool zero_known_ = true;   // where every connection begins
-  bool db_refused_ = false;  // the last SELECT of ours
+  bool zero_known_ = true;   // database 0 exists: every connection begins in it
+  bool db_refused_ = false;  // the proxy's last SELECT was refused
   std::string hello_reply_;
 };
 

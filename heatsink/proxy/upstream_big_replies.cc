@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies that are too big for a connection that others share: found out, and asked for elsewhere
+// Detects replies that are too big for a shared connection, and requests them on a private one
 // (docs/decisions/0006-big-replies-are-asked-again.md).
 #include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/shared_state.h"
@@ -8,7 +8,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// More elements than this are taken for more than stream-threshold bytes.
+// A collection with more elements counts as longer than stream-threshold bytes.
 constexpr std::int64_t kSharedElementsMax = 16 * 1024;
 
 }  // namespace
@@ -20,8 +20,8 @@ bool Upstream::too_big_to_share() const {
   return scanner_.announced() > kSharedElementsMax;
 }
 
-// What a collection announces is how many elements it has: how many bytes is known when they have
-// come. One that comes all at once is not copied.
+// A collection announces its number of elements; its bytes are known only when they have arrived. A
+// collection that arrives in one read is not copied.
 void Upstream::hold_back(std::string_view bytes, bool ends) {
   if (ends) {
     hand_on_held();
@@ -44,20 +44,21 @@ void Upstream::hand_on_held() {
   drop_request(pending_.front());
 }
 
-// REQUIRES that the reply now being read goes to target_.
+// REQUIRES that the reply being read goes to target_.
 bool Upstream::may_repeat(const Pending& pending) const {
   return is_shared() && pending.read_only && !target_->closed() &&
          target_->may_ask_again(pending.ticket);
 }
 
-// None of the reply has been handed on, and none of it will be.
+// REQUIRES that no byte of the reply was handed on. None will be.
 void Upstream::repeat_elsewhere(Pending& pending) {
-  // The next ones need not wait for its end to know; of a client that is slow nothing is learnt.
+  // Record the size now, so that the next requests need not wait for the end of this reply. If only
+  // a slow client caused the repetition, the size is still unknown.
   if (too_big_to_share() || element_bytes_ > 0)
     host_.note_reply_size(pending, shared_.options.stream_threshold.count + 1);
   target_->ask_again(output_.view().substr(0, pending.bytes), pending);
   pending.silent = true;
-  pending.ticket = ReplyQueue::kNone;  // which is that of the second request now
+  pending.ticket = ReplyQueue::kNone;  // the second request has it now
   target_ = nullptr;
   holds_back_ = false;
   held_.release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a connection to the server begins: TCP, TLS, login.
+// Opens a connection to the server: TCP, TLS, login.
 #include <string>
 #include <utility>
 
@@ -31,7 +31,8 @@ void Upstream::connect() {
   connect_timer_ = loop_.call_after(Nanos(0), [this, reason] { fail(reason); });
 }
 
-// RESP2 says AUTH and HELLO apart, so that a server that knows no HELLO (before 6) still serves.
+// With RESP2, AUTH and HELLO are separate requests, so that a server without HELLO (before Redis 6)
+// works.
 void Upstream::start_handshake() {
   state_ = State::kHandshake;
   if (login_ == Login::kNone) {
@@ -80,8 +81,8 @@ void Upstream::finish_handshake(bool ok) {
   host_.ready(*this);
 }
 
-// A server that is busy accepts (its kernel does), and takes as long to answer as it would for any
-// command: only connecting is bounded by the connect time-out.
+// The kernel of a busy server accepts connections, and the server then answers as slowly as for any
+// command. So the connect time-out limits the connecting only.
 void Upstream::await_login() {
   accepted_ = true;
   loop_.cancel(connect_timer_);

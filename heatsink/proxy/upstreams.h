@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the sessions of a worker connections to the servers, however many servers there are.
+// Provides a worker's sessions with connections to the servers, however many servers there are.
 #pragma once
 
 #include <cstdint>
@@ -15,52 +15,53 @@ namespace heatsink::proxy {
 
 class Requester;
 
-// Of one worker, and its thread's. A session asks for the connection of each request anew: which
-// server has it is known here alone. SingleServer is the only one yet.
+// One per worker; its thread only. A session asks for a connection for each request, because only
+// this class knows which server is responsible. SingleServer is the only implementation so far.
 class Upstreams {
  public:
   virtual ~Upstreams() = default;
 
-  // The connection that many sessions use, to the server that `to` names. Ready: `connection`.
-  // Else, if `down` is null it is being opened, and await_shared() wakes the session; if not, it
-  // says why commands cannot be carried now. Valid until the worker's next turn.
+  // The shared connection to the server that `to` names. `connection` is set if it is ready.
+  // Otherwise, if `down` is null, the connection is being opened, and await_shared() wakes the
+  // session; if not, `down` is the reason. Valid until the worker's next turn.
   struct Shared {
     Upstream* connection = nullptr;
     const std::string* down = nullptr;
   };
   virtual Shared shared(resp::Protocol protocol, const Destination& to) = 0;
-  // Session::shared_settled() is called once it is ready and takes more, or is known to be down.
+  // Calls Session::shared_settled() once the connection is ready and accepts more, or is known to
+  // be down.
   virtual void await_shared(resp::Protocol protocol, const Destination& to,
                             const Requester& session) = 0;
-  // One to the same server as this one, ready now, for a command that needs no client's state.
-  // Null: there is none.
+  // A ready shared connection to the same server as `connection`, for a command that needs no
+  // client's state. Null: none.
   virtual Upstream* shared_beside(const Upstream& connection) = 0;
-  // Why the server cannot be reached, if that is known; else null.
+  // The reason if the server is known to be unreachable; else null.
   virtual const std::string* known_down(const Destination& to) = 0;
 
-  // A connection for this session alone, ready (from the pool) or about to be: then
-  // Session::private_ready() or private_failed() is called. Null: proxy.maximum-private-connections
-  // is reached; a few more are kept for what is `urgent`.
+  // A private connection for this session. It is ready (from the pool), or Session::private_ready()
+  // or private_failed() follows. Null: proxy.maximum-private-connections is reached; a few more are
+  // reserved for `urgent` requests.
   struct Need {
     resp::Protocol protocol = resp::Protocol::kResp2;
     Upstream::Login login = Upstream::Login::kOwn;
-    std::uint32_t db = 0;  // one that is there already is preferred
+    std::uint32_t db = 0;  // a connection in this database is preferred
     bool urgent = false;
   };
   virtual std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                            const Need& need) = 0;
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
 
-  // Told by a connection of its own.
+  // Called by its own connections.
   virtual void ready(Upstream& connection) = 0;
   virtual void failed(Upstream& connection, const std::string& reason) = 0;
 
-  // For the worker.
+  // Called by the worker.
   virtual void check_timeouts(TimePoint now) = 0;
-  virtual void wake_ready() = 0;          // whoever waits for what has become free
+  virtual void wake_ready() = 0;          // wakes sessions whose connection has become free
   virtual void end_turn() = 0;            // frees connections that have failed
-  virtual bool owes_nothing() const = 0;  // on shared connections
-  virtual void shrink() = 0;              // buffers, when the worker rests
+  virtual bool owes_nothing() const = 0;  // considers shared connections only
+  virtual void shrink() = 0;              // releases buffers while the worker rests
   virtual std::uint64_t memory_bytes() const = 0;
 };
 

@@ -23,8 +23,8 @@ Wait::Next Wait::leave() {
   return Next::kUnblock;
 }
 
-// 0: it does not wait. Its reply is on its way, or the server has put off the command (CLIENT
-// PAUSE) and will let it wait yet.
+// ":0": the command does not wait. Its reply is on its way, or the server has postponed the command
+// (CLIENT PAUSE) and it will wait later.
 Wait::Next Wait::unblock_answered(std::string_view reply) {
   if (reply.starts_with(":1\r")) return Next::kNothing;
   asked_ = false;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
-// Between two ticks of a worker that nobody is connected to.
+// Between two ticks of a worker without clients.
 constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
 std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::EventLoop& loop,
@@ -71,7 +71,8 @@ void Worker::begin() {
   timers_.every(shared_.options.tick, [this] { tick(); });
   if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
     log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
-  upstreams_->shared(resp::Protocol::kResp2, Destination::any());  // the first client finds it open
+  // Opened early, so that the first client need not wait.
+  upstreams_->shared(resp::Protocol::kResp2, Destination::any());
   reader_.quiescent();
 }
 
@@ -83,7 +84,7 @@ void Worker::run() {
 
 void Worker::stop() { loop_.stop(); }
 
-// ---- what is counted
+// ---- access counts
 
 void Worker::post_summary(bool urgent) {
   std::vector<detect::Summary> summaries = counter_->summarize(loop_.now());
@@ -97,11 +98,11 @@ void Worker::post_if_urgent() {
   if (!counter_) return;
   if (counter_->take_urgent(loop_.now())) post_summary(true);
   if (!counter_->waits() || urgent_timer_ != 0) return;
-  // The turn that the timer makes ends here again.
+  // The timer's turn ends in this function again.
   urgent_timer_ = loop_.call_after(AccessCounter::kUrgentPause, [this] { urgent_timer_ = 0; });
 }
 
-// ---- what its servers tell it
+// ---- called by its connections to the servers
 
 std::unique_ptr<Upstream> Worker::open(resp::Protocol protocol, Upstream::Login login,
                                        Requester* owner) {
@@ -121,7 +122,7 @@ void Worker::server_left() {
   for (const auto& [id, client] : clients_) client->session.server_left();
 }
 
-// ---- what the keeper tells it
+// ---- called by the keeper
 
 void Worker::deliver(std::shared_ptr<const copies::FillAnswer> answer) {
   loop_.post([this, answer = std::move(answer)] {
@@ -188,7 +189,7 @@ void Worker::serve(net::Stream client, const std::string& peer) {
   open_session(std::move(client), peer);
 }
 
-// By the worker that new clients go to now.
+// On the worker that new clients go to now.
 void Worker::open_at_home(net::Stream stream, const std::string& peer) {
   BalancedWorker& home = balancer_ != nullptr ? balancer_->home() : *this;
   if (&home == this) return open_session(std::move(stream), peer);
@@ -230,10 +231,10 @@ void Worker::handshake_failed(const std::string& peer, const std::string& why) {
   log_limited(LogLevel::kWarning, why, "client " + peer + " was refused: " + why, loop_.now());
 }
 
-// The words for too many clients are those of Redis.
+// Redis uses the same words for too many clients.
 void Worker::refuse(const net::Fd& socket, copies::Count why, const char* words) {
   counters_.add(why);
-  if (shared_.client_tls()) return;  // before its handshake it could not read them
+  if (shared_.client_tls()) return;  // a TLS client cannot read it before the handshake
   const std::string line = std::string("-ERR ") + words + "\r\n";
   static_cast<void>(net::write_some(socket.get(), line.data(), line.size()));
 }
@@ -253,7 +254,7 @@ bool Worker::is_within_rate(const net::Accepted& accepted) {
   return true;
 }
 
-// Out of file descriptors: the kernel would report the listener as readable for ever.
+// Without file descriptors the kernel would report the listener as readable for ever.
 void Worker::throttle_accept() {
   log_limited(LogLevel::kWarning, "fds",
               "no file descriptors left: not accepting clients for a moment (raise ulimit -n)",
@@ -271,7 +272,7 @@ void Worker::call_later(const Session& session, Nanos pause, void (Session::*wha
   });
 }
 
-// Whatever the turn has produced goes out; what that makes possible is done in the same turn.
+// Sends all output of the turn. Sending may make more requests possible; they run in the same turn.
 void Worker::end_turn() {
   do {
     for (const std::uint64_t id : std::exchange(resumable_, {})) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the proxy: its clients, its connections to the server, its recorder.
+// Runs one thread of the proxy: its clients, its connections to the server, its access counts.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ class Keeper;
 
 namespace heatsink::proxy {
 
-// Belongs to its own thread, but for what says otherwise.
+// Belongs to its own thread, except where a comment says otherwise.
 class Worker final : public Upstream::Host,
                      public copies::KeeperListener,
                      public BalancedWorker,
@@ -53,19 +53,19 @@ class Worker final : public Upstream::Host,
                      private TlsHandshakes::Owner,
                      private SingleServer::Host {
  public:
-  // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
+  // `listener`: unset if all clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, net::Fd listener,
          std::unique_ptr<net::Poller> poller = nullptr);
   ~Worker();
   Worker(const Worker&) = delete;
 
-  // New clients may go to other workers, and clients move: before begin(). Outlives the thread.
+  // Lets clients move between workers. Called before begin(). `balancer` outlives the thread.
   void balance_by(ClientBalancer& balancer) { balancer_ = &balancer; }
-  void begin();                                                   // before loop() runs
-  void run();                                                     // begin(), until stop()
-  void stop();                                                    // any thread
-  void serve(net::Stream client, const std::string& peer);        // a connection that was accepted
-  const copies::Counters& counters() const { return counters_; }  // any thread
+  void begin();                                                     // before loop() runs
+  void run();                                                       // begin(), until stop()
+  void stop();                                                      // any thread
+  void serve(net::Stream client, const std::string& peer);          // an accepted connection
+  const copies::Counters& counters() const { return counters_; }    // any thread
   const copies::ReadHits& read_hits() const { return read_hits_; }  // any thread
   const Latencies& latencies() const { return latencies_; }         // any thread
   const WorkerMemory& memory() const { return memory_; }            // any thread
@@ -90,7 +90,7 @@ class Worker final : public Upstream::Host,
   void flush_later(Upstream& upstream) override;
 
  private:
-  // One client: the session lives behind the connection, and closes it before it dies.
+  // One client. The session is destroyed before its connection, and closes it.
   struct Client {
     Client(Worker& worker, std::uint64_t id, net::Stream stream, std::string_view peer)
         : connection(worker, worker.loop_, std::move(stream), id),
@@ -120,7 +120,7 @@ class Worker final : public Upstream::Host,
     ended_sessions_.push_back(session.id());
   }
   void shed_later() override { shed_due_ = true; }
-  Session* session(std::uint64_t id);  // null: it has gone
+  Session* session(std::uint64_t id);  // null: the session is gone
   std::span<char> read_buffer() override { return {scratch_.get(), Upstream::kScratchBytes}; }
   void output_blocked(std::uint64_t client) override { slow_.push_back(client); }
   void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
@@ -177,7 +177,7 @@ class Worker final : public Upstream::Host,
   copies::ReadHits read_hits_;
   Latencies latencies_;
   WorkerMemory memory_;
-  TimePoint memory_at_{};  // when it was last looked at
+  TimePoint memory_at_{};  // when memory_ was last measured
   copies::WorkerCopies copies_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's
@@ -187,7 +187,7 @@ class Worker final : public Upstream::Host,
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
   copies::PermissionCache permissions_;
-  std::unique_ptr<Coalescing> coalescing_;  // null: no rule asks for it
+  std::unique_ptr<Coalescing> coalescing_;  // null: no rule gathers writes
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
@@ -198,13 +198,13 @@ class Worker final : public Upstream::Host,
   std::vector<std::uint64_t> resumable_;
   std::vector<Upstream*> dirty_upstreams_;
   std::vector<std::uint64_t> ended_sessions_;
-  std::vector<std::uint64_t> slow_;  // clients that do not take their replies
+  std::vector<std::uint64_t> slow_;  // clients that do not read their replies
   struct Leaving {
     std::vector<std::uint64_t> clients;
     BalancedWorker* to = nullptr;
     TimePoint until{};
   } leaving_;
-  ClientBalancer* balancer_ = nullptr;  // null: clients stay where they are
+  ClientBalancer* balancer_ = nullptr;  // null: clients stay here
   struct Measured {
     TimePoint at;
     Nanos cpu;  // of this thread
@@ -213,7 +213,7 @@ class Worker final : public Upstream::Host,
   TimePoint server_left_at_{};
   bool shed_due_ = false;
   copies::PacedTimers timers_;
-  bool quiet_ = true;  // the last summary had nothing in it
+  bool quiet_ = true;  // the last summary was empty
 };
 
 }  // namespace heatsink::proxy

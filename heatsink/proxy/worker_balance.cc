@@ -7,26 +7,26 @@
 namespace heatsink::proxy {
 namespace {
 
-// A thread that uses more of a CPU than this is full: what is left is needed for bursts.
+// A thread above this share of a CPU is full: the rest is for bursts.
 constexpr double kFull = 0.85;
-// A worker that is less busy has room for the clients of a full one, and for new ones.
+// A worker below this has room for the clients of a full worker, and for new clients.
 constexpr double kRoom = 0.65;
-// Another thread helps only if there is a CPU for it.
+// Another thread helps only if a CPU is free for it.
 constexpr double kIdleCpusNeeded = 0.25;
-// Two workers that need less together are gathered in one; far below kFull, so that they do not
-// part again at once.
+// Two workers that together need less are merged; far below kFull, so that they do not split again
+// at once.
 constexpr double kSeldomBusy = 0.5;
-// With no CPU left on the machine the threads compete with each other, and with the server: then
-// they are gathered if one could do it all.
+// Without an idle CPU the threads compete with each other and with the server: then they are merged
+// if one thread can do all the work.
 constexpr double kNoIdleCpus = 0.05;
 constexpr double kOneCanDoIt = 0.9;
 
-constexpr Nanos kFullFor = Millis(300);  // a burst is no reason to move clients
+constexpr Nanos kFullFor = Millis(300);  // a short burst is no reason to move clients
 constexpr Nanos kGatherableFor = Millis(2000);
 constexpr Nanos kSettles = Millis(500);
 constexpr Nanos kSpreadPauseMin = Millis(1000), kSpreadPauseMax = Millis(60'000);
 constexpr Nanos kPauseAfterCrowding = Millis(60'000);
-constexpr double kHelped = 0.05;  // of a CPU
+constexpr double kHelped = 0.05;  // share of a CPU
 
 }  // namespace
 
@@ -54,7 +54,8 @@ void WorkerBalance::choose_home() {
   home_.store(static_cast<std::size_t>(home - busy_.begin()), std::memory_order_relaxed);
 }
 
-// Clients that were moved were perhaps not those that keep their worker busy.
+// The moved clients may not be the ones that keep their worker busy: then the next attempt waits
+// longer.
 void WorkerBalance::judge_last_spread() {
   if (!last_spread_) return;
   const bool helped = busy_[last_spread_->from] < last_spread_->busy_before - kHelped;
@@ -80,7 +81,7 @@ std::optional<WorkerBalance::Move> WorkerBalance::spread(TimePoint now, std::spa
   const auto room =
       std::find_if(busy_.begin(), busy_.end(), [](double busy) { return busy < kRoom; });
   if (room == busy_.end()) return std::nullopt;
-  // Afterwards both are as busy as each other, if all of these clients are.
+  // This share makes both workers equally busy, if all clients are equally busy.
   const double share = (busy_[from] - *room) / 2 / busy_[from];
   const double clients = std::ceil(static_cast<double>(loads[from].clients) * share);
   last_spread_ = Spread{from, busy_[from]};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which worker serves which clients: one worker is filled before the next one is used.
+// Decides which worker serves which clients: it fills one worker before it uses the next one.
 #pragma once
 
 #include <atomic>
@@ -12,19 +12,19 @@
 
 namespace heatsink::proxy {
 
-// Few busy threads cost less than many that are seldom busy: a thread with many clients reads and
-// sends more at each turn (docs/decisions/0030). So clients stay together until their worker's
-// thread has used up its CPU, and come together again when one thread is enough.
+// Few busy threads cost less CPU than many mostly idle ones, because a thread with many clients
+// reads and sends more in each turn (docs/decisions/0030). So clients stay together until their
+// worker's thread has used up its CPU, and return when one thread is enough.
 //
-// No I/O: what was measured and the time are arguments. Not thread-safe, but for home().
+// No I/O: measurements and time are arguments. Not thread-safe, except home().
 class WorkerBalance {
  public:
-  // Of one worker, since the last look.
+  // The load of one worker since the last look.
   struct Load {
     double busy = 0;          // CPU time of its thread / time; 0 .. 1
-    std::size_t clients = 0;  // that have sent something
+    std::size_t clients = 0;  // clients that have sent something
   };
-  // `clients`: how many of those that have sent something, or kAll, also of the others.
+  // `clients`: how many of the clients that have sent something; kAll: all clients.
   struct Move {
     std::size_t from, to, clients;
   };
@@ -32,11 +32,11 @@ class WorkerBalance {
 
   explicit WorkerBalance(std::size_t workers) : busy_(workers, 0) {}
 
-  // REQUIRES one load for each worker. `idle_cpus`: CPUs of the machine that nothing has used since
-  // the last look, 0 .. all. Returns what to do, at most one move at a time.
+  // Returns what to do now, at most one move at a time. `idle_cpus`: CPUs of the machine that were
+  // idle since the last look, 0 to all. REQUIRES one load for each worker.
   std::optional<Move> look(TimePoint now, std::span<const Load> loads, double idle_cpus);
 
-  // The worker that new clients go to. Any thread.
+  // The worker for new clients. Thread-safe.
   std::size_t home() const { return home_.load(std::memory_order_relaxed); }
 
  private:
@@ -52,7 +52,7 @@ class WorkerBalance {
 
   std::vector<double> busy_;  // smoothed over a few looks
   std::atomic<std::size_t> home_{0};
-  TimePoint settled_at_{};  // the last move shows in what is measured from then on
+  TimePoint settled_at_{};  // measurements show the last move from then on
   std::optional<TimePoint> full_since_, gatherable_since_;
   std::optional<Spread> last_spread_;
   Nanos spread_pause_{0};  // grows while spreading does not help

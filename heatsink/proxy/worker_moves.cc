@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients move from one worker to another: how busy a worker is, who leaves, and who comes.
+// Moves clients between workers: measures the load, hands clients over, and takes them in.
 #include <time.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void Worker::report_load(TimePoint now) {
   balancer_->report(index_, load, now);
 }
 
-// A std::function can only hold what can be copied.
+// A std::function holds only copyable values, hence the shared pointer.
 void Worker::take_client(net::Stream stream, const std::string& peer) {
   const auto taken = std::make_shared<net::Stream>(std::move(stream));
   loop_.post([this, taken, peer] {
@@ -59,7 +59,7 @@ void Worker::begin_to_move(std::size_t count, BalancedWorker& to) {
   move_clients();
 }
 
-// Those that can go now; the others are asked again at the end of each turn, for a while.
+// Moves the clients that are ready; tries the others at the end of each turn, for a while.
 void Worker::move_clients() {
   const auto try_to_move = [this](std::uint64_t id) {
     const auto found = clients_.find(id);
@@ -81,7 +81,7 @@ void Worker::adopt(MovedClient moved) {
   const std::uint64_t id = moved.session.id;
   const TimePoint ran_script_at = moved.session.state.ran_script_at_;
   start(id, std::make_unique<Client>(*this, std::move(moved)));
-  // This worker has seen the server leave, and the one that the client comes from perhaps not yet.
+  // The client's old worker may not have noticed yet that the server was lost.
   if (ran_script_at < server_left_at_) {
     if (Session* const came = session(id)) came->server_left();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients' sessions and their reliefs use of the worker that they belong to.
+// Lists the parts of a worker that its sessions and their reliefs use.
 #pragma once
 
 #include <vector>
@@ -28,8 +28,8 @@ struct WorkerParts {
   copies::PermissionCache& permissions;
   AccessCounter* accesses;              // null: detection is off
   std::vector<resp::KeyRef>& key_refs;  // scratch
-  std::vector<AskedKey>& asked_keys;    // likewise
-  Coalescing* coalescing = nullptr;     // null: no rule asks for it
+  std::vector<AskedKey>& asked_keys;    // scratch
+  Coalescing* coalescing = nullptr;     // null: no rule gathers writes
 
   void count(copies::Count what) const { counters.add(what); }
   void count_hit(const copies::LocalRead& read) const {

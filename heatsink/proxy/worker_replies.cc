@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker knows of replies: how big they were, and which client must go for those that wait.
+// Records the sizes of replies, and closes the largest clients when memory is exhausted.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace heatsink::proxy {
 
-// A read of several keys: each has its part of the reply.
+// Each key of a read counts for an equal part of the reply.
 void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
   const std::uint64_t part = bytes / pending.keys.size();
   pending.keys.for_each(
@@ -33,7 +33,8 @@ void Worker::gathered_lost(std::uint32_t number, const std::string& reason) {
   coalescing_->lost(number, reason);
 }
 
-// By the first key the whole, and of an MGET also what it says of each key's GET.
+// Records the whole reply under the first key; for MGET also each key's part, as the size of its
+// GET.
 void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
   if (pending.keys.size() == 0) return;
   if (big_replies_.empty() && bytes < BigReplies::kBigBytes) return;
@@ -48,8 +49,8 @@ void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
   });
 }
 
-// The largest goes first. A worker knows its own: one whose clients are all small leaves it to the
-// others' tick().
+// Closes the largest clients first. A worker knows only its own: one with small clients leaves the
+// rest to the other workers' tick().
 void Worker::shed() {
   while (shared_.memory.is_exhausted()) {
     const auto largest =

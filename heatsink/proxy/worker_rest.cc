@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker looks after now and then, and when it need not.
+// Runs a worker's periodic measurements, and lets it rest without clients.
 #include <algorithm>
 
 #include "heatsink/copies/keeper.h"
@@ -7,7 +7,7 @@
 
 namespace heatsink::proxy {
 
-// About 10 ns per client.
+// Costs about 10 ns per client.
 void Worker::measure_memory() {
   memory_at_ = loop_.now();
   std::uint64_t clients = 0;
@@ -18,7 +18,7 @@ void Worker::measure_memory() {
   memory_.detection.store(counter_ ? counter_->memory_bytes() : 0, std::memory_order_relaxed);
 }
 
-// Of what a tick looks after.
+// True if the next tick has anything to do.
 bool Worker::has_work() const {
   return !quiet_ || !clients_.empty() || !upstreams_->owes_nothing();
 }
@@ -29,7 +29,7 @@ void Worker::rest() {
   measure_memory();
 }
 
-// A client has come.
+// Called for each new client.
 void Worker::wake() {
   timers_.wake();
   keeper_.client_came();

@@ -29,7 +29,7 @@ TEST_F(AccessCounterTest, UrgentOnceAKeyHasItsPartOfABurst) {
   EXPECT_FALSE(counter.take_urgent(start));
   count(counter, 1, start);
   EXPECT_TRUE(counter.take_urgent(start));
-  EXPECT_FALSE(counter.take_urgent(start)) << "told once";
+  EXPECT_FALSE(counter.take_urgent(start)) << "only once";
 }
 
 TEST_F(AccessCounterTest, UrgentSummariesHaveAPause) {

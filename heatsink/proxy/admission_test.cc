@@ -43,7 +43,7 @@ class Admissions : public ::testing::Test {
     for (const char* name : names) out.push_back({name, hash_of(name), write});
     return out;
   }
-  // Of one request for the server, by a client that does nothing else.
+  // The verdict on one request for the server, from a client without other requests.
   Verdict asked(std::initializer_list<const char*> names, bool write = false,
                 TimePoint now = kStart, std::uint32_t client = kClient) {
     Admission admission(*limits);
@@ -141,7 +141,7 @@ TEST_F(Admissions, OfUpstreamHitsAreFreeAndOfAllTheyCountOnce) {
   EXPECT_EQ(let_through("u", 10), 2);
   EXPECT_EQ(hit("all"), Verdict::kGo);
   {
-    Admission miss(*limits);  // comes to both doors
+    Admission miss(*limits);  // reaches both stages
     EXPECT_EQ(miss.ask(Stage::kLocal, keys({"all"}), kClient, kStart).verdict, Verdict::kGo);
     EXPECT_EQ(miss.ask(Stage::kUpstream, keys({"all"}), kClient, kStart).verdict, Verdict::kGo);
     miss.end(true);
@@ -150,7 +150,7 @@ TEST_F(Admissions, OfUpstreamHitsAreFreeAndOfAllTheyCountOnce) {
   EXPECT_EQ(asked({"all"}), Verdict::kRefused);
 }
 
-// It waited for its turn, and found that the copy had come.
+// The read waited for its turn, and meanwhile the copy arrived.
 TEST_F(Admissions, WhatWasNotSpentIsGivenBack) {
   start({"match=a,limit.rate=1/s"});
   for (int i = 0; i < 10; ++i) {
@@ -162,8 +162,8 @@ TEST_F(Admissions, WhatWasNotSpentIsGivenBack) {
   EXPECT_EQ(let_through("a", 10), 1);
 }
 
-// Three clients ask for as much as they can, one with a thousand commands in a row: a client has
-// one turn at a time, so all get as much.
+// Three clients send as much as they can, one of them a thousand commands in a row. Each client has
+// one turn at a time, so all get the same share.
 TEST_F(Admissions, WaitingClientsTakeTurns) {
   start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=10s"});
   ASSERT_EQ(asked({"a"}), Verdict::kGo);

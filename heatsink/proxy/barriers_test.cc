@@ -59,7 +59,7 @@ TEST_F(BarriersTest, ABarrierIsAnsweredWhenTheTrackerHasAnswered) {
   EXPECT_EQ(keeper.barriers.size(), 1U) << "it does not ask twice";
 }
 
-// Its answer may be under way: a value from before the barrier.
+// The fill's answer may be under way, with a value from before the barrier.
 TEST_F(BarriersTest, NoFillThatWasAskedForEarlierIsJoinedBehindIt) {
   begin();
   now += Millis(5);
@@ -103,7 +103,7 @@ TEST_F(BarriersTest, ABarrierInTimeIsNotLateAfterwards) {
   EXPECT_EQ(client.answer(), "+OK|");
 }
 
-// Each BARRIER has a timer, and ends it: that of an earlier one would hide the later one's.
+// Each BARRIER has its own timer and cancels it: a left-over timer would hide a later one.
 TEST_F(BarriersTest, AClientThatLeavesBehindSeveralBarriersLeavesNoTimer) {
   begin();
   arrives({"HEATSINK", "BARRIER", "20"});
@@ -131,7 +131,7 @@ TEST_F(BarriersTest, WithoutCopiesThereIsNothingToWaitFor) {
   EXPECT_THAT(keeper.barriers, IsEmpty());
 }
 
-// What the client has in flight comes before.
+// Earlier requests of the client are answered first.
 TEST_F(BarriersTest, ItWaitsForTheClientsOwnCommands) {
   begin();
   client.traffic.sent = 1;
@@ -144,7 +144,7 @@ TEST_F(BarriersTest, ItWaitsForTheClientsOwnCommands) {
   EXPECT_EQ(keeper.barriers.size(), 1U);
 }
 
-// The server knows no such command: so the transaction fails, and EXEC says so.
+// The server does not know the command, so the transaction fails and EXEC reports it.
 TEST_F(BarriersTest, InsideATransactionTheServerRefusesIt) {
   begin();
   client.state.in_multi_ = true;

@@ -7,7 +7,7 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr std::uint64_t kRead = 7;
-constexpr std::uint64_t kRival = 7 + BigReplies::kEntries;  // in the same place
+constexpr std::uint64_t kRival = 7 + BigReplies::kEntries;  // has the same entry
 constexpr std::uint64_t kBig = 10 * BigReplies::kBigBytes;
 
 TEST(BigReplies, OnlyBigOnesAreRemembered) {

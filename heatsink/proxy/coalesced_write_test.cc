@@ -53,10 +53,10 @@ class CoalescedWriteTest : public testing::Test {
     return std::string(out.view());
   }
   static std::vector<std::string> replies(const CoalescedWrite& write, std::string_view reply) {
-    std::vector<std::string> told;
+    std::vector<std::string> replies;
     write.for_each_reply(
-        reply, [&](CoalescedWrite::Writer, std::string_view wire) { told.emplace_back(wire); });
-    return told;
+        reply, [&](CoalescedWrite::Writer, std::string_view wire) { replies.emplace_back(wire); });
+    return replies;
   }
 
   CoalescedWrite sets_{CoalesceKind::kSet, "k", {}};
@@ -109,7 +109,7 @@ TEST_F(CoalescedWriteTest, IsBoundedInPartsAndBytes) {
   EXPECT_FALSE(ups_.add({client(1), 1, 1, "x", false}));
   const std::string big(CoalescedWrite::kBytesMax, 'x');
   EXPECT_TRUE(sets_.add({client(1), 1, 0, big, false}));
-  EXPECT_TRUE(sets_.add({client(1), 1, 0, big, false}));  // the one before is not kept
+  EXPECT_TRUE(sets_.add({client(1), 1, 0, big, false}));  // the previous one is not kept
   EXPECT_FALSE(sets_.add({client(1), 1, 0, big + "x", false}));
 }
 

@@ -42,7 +42,7 @@ TEST_F(CoalescerTest, WhatFollowsWithinTheWindowIsGatheredUntilItEnds) {
   ASSERT_TRUE(first);
   EXPECT_TRUE(first->opened);
   EXPECT_EQ(first->due, at(kWindow));
-  EXPECT_EQ(ask(ups(1), at(kWindow)), Coalescer::Turn::kGather);  // its time is near, not over
+  EXPECT_EQ(ask(ups(1), at(kWindow)), Coalescer::Turn::kGather);  // just before its time
   EXPECT_FALSE(offer(1)->opened);
   EXPECT_EQ(coalescer_->take(ups(1), at(kWindow))->size(), 2U);
   EXPECT_FALSE(coalescer_->take(ups(1), at(kWindow)));

@@ -8,7 +8,7 @@ namespace {
 
 using Args = std::vector<std::string_view>;
 
-// The requests' wire form with spaces for what frames it, so that a test can be read.
+// The wire form of the requests, with spaces instead of the framing, so that tests are readable.
 std::string readable(const PutBack& request) {
   resp::Value value;
   std::size_t used = 0;

@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A client, and the reliefs that its reads need.
+// A client with the reliefs that its reads need.
 struct Reader {
   Reader(std::uint64_t id, const WorkerParts& parts, FillGate* gate = nullptr)
       : client(id),
@@ -54,7 +54,7 @@ class CopyReadsTest : public ReliefTest {
     return reader_->reads.arrives(request);
   }
 
-  // What the tracker says of the fill that was asked for last.
+  // The tracker's answer to the latest fill.
   std::shared_ptr<copies::FillAnswer> value(std::string_view reply) const {
     const copies::FillRequest& asked = keeper.fills.back();
     auto answer = std::make_shared<copies::FillAnswer>();
@@ -306,7 +306,7 @@ TEST_F(CopyReadsTest, AtLevelSessionNoReadOvertakesWhatIsInFlight) {
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
 }
 
-// ---- the server is away
+// ---- the server is unreachable
 
 TEST_F(CopyReadsTest, ARuleMayPreferOldCopiesToErrors) {
   begin({"match=k,stale-while-error=1m"});
@@ -346,7 +346,7 @@ TEST_F(CopyReadsTest, AnotherUserIsGivenWhatTheServerHasLetItRead) {
   EXPECT_THAT(client().take(), ElementsAre("renews", "gets $1|v|"));
 }
 
-// NOPERM is the server's to say, once more after it has said so.
+// Only the server answers NOPERM: the read goes to it again after each refusal.
 TEST_F(CopyReadsTest, AUserWhomTheServerHasRefusedAsksTheServer) {
   begin();
   heat("k");
@@ -412,7 +412,7 @@ TEST_F(CopyReadsTest, SeveralKeysAreWaitedForOnce) {
   Request& read = request({"MGET", "a", "b"});
   arrives(read);
   now += Millis(1);
-  deliver(value("$1\r\nb\r\n"));  // and of "a" nothing is kept
+  deliver(value("$1\r\nb\r\n"));  // the proxy keeps nothing of "a"
   EXPECT_EQ(arrives(read), Outcome::kPass);
 }
 
@@ -424,7 +424,7 @@ TEST_F(CopyReadsTest, OneColdKeySendsAllToTheServer) {
   EXPECT_THAT(keeper.fills, IsEmpty());
 }
 
-// CROSSSLOT is the server's to say.
+// Only the server answers CROSSSLOT.
 TEST_F(CopyReadsTest, ANodeOfAClusterIsAskedAboutKeysOfSeveralSlots) {
   begin();
   shared->is_cluster_node = true;

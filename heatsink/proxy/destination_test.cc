@@ -25,7 +25,7 @@ class DestinationTest : public ::testing::Test {
 };
 
 TEST_F(DestinationTest, IsTheSlotOfTheFirstKey) {
-  // CLUSTER KEYSLOT of a Redis 7.0.
+  // From CLUSTER KEYSLOT of Redis 7.0.
   EXPECT_EQ(of({"GET", "foo"}).slot(), 12182);
   EXPECT_EQ(of({"MSET", "{user1000}.a", "1", "{user1000}.b", "2"}).slot(), 3443);
   EXPECT_EQ(of({"EVAL", "return 1", "1", "foo"}).slot(), 12182);

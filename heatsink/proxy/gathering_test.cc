@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 constexpr Nanos kGatherFor = Millis(5);
 
-// The connection that gathered writes are sent on.
+// The connection that carries gathered writes.
 class PlayedCarrier final : public WriteCarrier {
  public:
   struct Sent {
@@ -51,7 +51,7 @@ class PlayedCarrier final : public WriteCarrier {
   Wire& wire_;
 };
 
-// Two clients of one worker; "k*" is gathered.
+// Two clients of one worker; the proxy gathers writes to "k*".
 class GatheringTest : public ReliefTest {
  protected:
   void begin() {
@@ -72,7 +72,7 @@ class GatheringTest : public ReliefTest {
   Outcome sends(Gathering& gathering, std::initializer_list<std::string_view> words) {
     return sends(gathering, request(words));
   }
-  // Of the first client, behind one that the server has been sent.
+  // The first client's write, after one that the server has already got.
   void open_window(std::string_view key = "k") {
     ASSERT_EQ(sends(*one_, {"INCR", key}), Outcome::kPass);
   }
@@ -136,7 +136,7 @@ TEST_F(GatheringTest, WhatTheClientIsToldCountsForLaterReads) {
   EXPECT_EQ(client.traffic.last_reply_at, now);
 }
 
-// The gathered write may reach the server after a command that is sent now.
+// A command that is sent now could reach the server before the gathered write.
 TEST_F(GatheringTest, WhileAWriteIsGatheredTheClientsOtherCommandsWait) {
   begin();
   open_window();

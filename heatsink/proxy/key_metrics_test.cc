@@ -60,7 +60,7 @@ TEST(KeyMetrics, AreOfHotKeysOnlyAndOfSoManyAtMost) {
   EXPECT_TRUE(keys_of(report, 0).empty());
 }
 
-// Cut names could be alike.
+// Two truncated names could be equal.
 TEST(KeyMetrics, NamesThatCannotBeShownWholeAreLeftOut) {
   report::Report report;
   add(report, std::string(kPrintableBytesMax, 'x'), Temperature::kHot);

@@ -23,7 +23,7 @@ const CommandFacts& facts_in(const KnownCommands& known, std::string_view name) 
   return known.facts(*find_in(known, name));
 }
 
-// A server with these commands, each of one key that it reads.
+// A server with these commands, each of which reads one key.
 std::shared_ptr<const resp::CommandTable> table_of(const std::vector<std::string>& names) {
   std::string wire = "*" + std::to_string(names.size()) + "\r\n";
   for (const std::string& name : names)

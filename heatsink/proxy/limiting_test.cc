@@ -24,7 +24,7 @@ class LimitingTest : public ReliefTest {
     limits_ = std::make_unique<Limiting>(*parts, client.context, *lookup_, *stale_);
   }
 
-  // A request that is sent to the server if the limits let it.
+  // Sends a request to the server if the limits admit it.
   Outcome send(std::initializer_list<std::string_view> words) { return send(request(words)); }
   Outcome send(Request& asked) {
     asked.now = now;
@@ -34,7 +34,7 @@ class LimitingTest : public ReliefTest {
     return outcome;
   }
 
-  // Outlived by what belongs to it.
+  // Must be destroyed after the objects that use it.
   PlayedClient client{1};
   std::unique_ptr<CopyLookup> lookup_;
   std::unique_ptr<StaleReads> stale_;
@@ -113,7 +113,7 @@ TEST_F(LimitingTest, AClientThatLeavesWhileItWaitsIsNotWoken) {
   EXPECT_THAT(client.take(), ElementsAre("held"));
 }
 
-// ---- refusals that wait
+// ---- delayed refusals
 
 TEST_F(LimitingTest, AClientThatOnlyGetsRefusalsGetsThemLate) {
   begin({"match=k,limit.rate=1/s"});
@@ -139,7 +139,7 @@ TEST_F(LimitingTest, AnythingElseEndsTheRow) {
   EXPECT_EQ(count(copies::Count::kRefusalsHeld), 0U);
 }
 
-// ---- hits, fills, and what comes in parts
+// ---- hits, fills and requests in parts
 
 TEST_F(LimitingTest, ALimitOfAllCountsWhatCopiesMayAnswerOnce) {
   begin({"match=k,limit.rate=1/s,limit.burst=2,limit.of=all"});
@@ -184,7 +184,7 @@ TEST_F(LimitingTest, ARuleMayPreferAStaleCopyToARefusal) {
   heat("k");
   fill("k", "v");
   shared->lease.set_up(false);
-  now += std::chrono::seconds(5);  // far past cache.max-staleness
+  now += std::chrono::seconds(5);  // long after cache.max-staleness
   ASSERT_EQ(send({"GET", "k"}), Outcome::kPass);
   EXPECT_EQ(send({"GET", "k"}), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre("gets $1|v|"));
@@ -230,7 +230,7 @@ TEST_F(LimitingTest, NoStaleCopyIsServedToAUserWhoMayNotReadIt) {
   EXPECT_THAT(client.answer(), HasSubstr("-BUSY"));
 }
 
-// Of two keys only one has a rule that asks for what is stale: the other must be proven.
+// Only one of the two keys has a rule with `over: stale`: the other needs a proven copy.
 TEST_F(LimitingTest, AKeyWhoseRuleDoesNotAskForStaleCopiesMustBeProven) {
   begin({"match=k,limit.rate=1/s,limit.over=stale,limit.stale-max=10s"});
   for (const char* key : {"k", "other"}) {

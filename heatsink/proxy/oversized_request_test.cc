@@ -9,7 +9,7 @@
 namespace heatsink::proxy {
 namespace {
 
-// A SET whose value is longer than what the parser buffers.
+// A SET with a value that is too long for the parser's buffer.
 std::string big_set() {
   return "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$300\r\n" + std::string(300, 'v') + "\r\n";
 }
@@ -21,8 +21,8 @@ class OversizedRequestTest : public testing::Test {
     limits.buffered_bytes_max = 100;
     parser_.set_limits(limits);
   }
-  // The client's bytes come in pieces of this size, from the first that the parser refuses on.
-  // Returns what is sent of them; `rest_`: what does not belong to the request.
+  // Feeds the client's bytes in pieces of this size, from the first byte that the parser refuses.
+  // Returns the bytes that are sent on; `rest_` gets the bytes after the request.
   std::string play(const std::string& bytes, std::size_t piece) {
     EXPECT_EQ(parser_.parse(std::string_view(bytes)), resp::ParseStatus::kOversized);
     std::string sent;
@@ -85,8 +85,8 @@ OversizedRequest::Beginning judge(std::string_view name, std::size_t args) {
 TEST(OversizedRequestJudged, ByWhatItsCommandMayDo) {
   EXPECT_TRUE(judge("set", 2).may_be_sent);
   EXPECT_TRUE(judge("eval", 2).may_be_sent);
-  EXPECT_TRUE(judge("no-such-command", 1).may_be_sent);  // on a connection of its own
-  // These change what the session keeps of its client, which it could not follow.
+  EXPECT_TRUE(judge("no-such-command", 1).may_be_sent);  // on a private connection
+  // These commands change the session's state of the client, which it could not follow.
   for (const std::string_view name : {"multi", "subscribe", "hello", "auth", "select", "blpop"})
     EXPECT_FALSE(judge(name, 2).may_be_sent) << name;
 }
@@ -94,7 +94,7 @@ TEST(OversizedRequestJudged, ByWhatItsCommandMayDo) {
 TEST(OversizedRequestJudged, ItsKeysAreKnownIfTheyStandBeforeWhatIsMissing) {
   EXPECT_TRUE(judge("set", 2).keys_known);
   EXPECT_FALSE(judge("set", 1).keys_known);   // the key itself is the long one
-  EXPECT_FALSE(judge("mset", 4).keys_known);  // more may come
+  EXPECT_FALSE(judge("mset", 4).keys_known);  // more keys may follow
   EXPECT_FALSE(judge("eval", 4).keys_known);
   EXPECT_FALSE(judge("no-such-command", 4).keys_known);
 }

@@ -27,7 +27,6 @@ enum class PendingKind : std::uint8_t {
   kMonitor,    // the client's MONITOR: after success the connection is raw
   // The client's SCRIPT DEBUG: after success the debugger gets its scripts, if `number` is 1.
   kDebug,
-  // debugger
   kAgain,  // the client's read, sent again because its reply was too big to share
   // The proxy's, before a command that may wait: its reply shows that the command waits (wait.h).
   kMark,

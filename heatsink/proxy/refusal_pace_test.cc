@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t kAtOnce = RefusalPace::kAtOnce;
 
-// How many of so many refusals wait.
+// Returns how many of `count` refusals wait.
 std::uint32_t waits_of(RefusalPace& pace, std::uint32_t refusals, bool is_last) {
   std::uint32_t waits = 0;
   for (std::uint32_t i = 0; i < refusals; ++i) {

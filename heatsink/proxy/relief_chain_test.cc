@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the reliefs, where two of them would say different things.
+// Tests the order of the reliefs where two of them would decide differently.
 #include "heatsink/proxy/relief_chain.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ class ReliefChainTest : public ReliefTest {
     chain_ = std::make_unique<ReliefChain>(*parts, client.context);
   }
 
-  // As a session does it: true if the request is sent to the server.
+  // Calls the chain as a session does. True: the request goes to the server.
   bool sends(Request& asked) {
     asked.now = now;
     const std::uint64_t sent_before = client.traffic.sent;
@@ -107,7 +107,7 @@ TEST_F(ReliefChainTest, WhatALimitRefusesIsNotGathered) {
   EXPECT_THAT(client.take(), ElementsAre(HasSubstr("gets -BUSY")));
 }
 
-// A window that begins with a write that never was would hold up the next one.
+// A window opened by a refused write would hold up the next write.
 TEST_F(ReliefChainTest, WhatALimitRefusesOpensNoWindow) {
   begin({"match=k,limit.rate=1000/s,limit.burst=1,coalesce=1s"});
   EXPECT_TRUE(sends({"GET", "k"}));

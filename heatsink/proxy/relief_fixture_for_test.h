@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of reliefs: a played client, and all that its reliefs use of a worker. No sockets; the
-// tests set the time, play the keeper, and fill the copies.
+// Provides the tests of reliefs with a stand-in client and all parts of a worker that reliefs use.
+// No sockets; tests set the time, act as the keeper, and fill the copies.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -30,16 +30,16 @@
 
 namespace heatsink::proxy {
 
-// In the order of what happens: "gets +OK|", "held", "let go".
+// All events in order: "gets +OK|", "held", "let go".
 using ReliefEvents = std::vector<std::string>;
 
-// A session, as its reliefs and the replies to its requests see it.
+// A session as its reliefs see it, and as the replies to its requests see it.
 class PlayedClient final : public ReliefClient, public Requester {
  public:
   explicit PlayedClient(std::uint64_t id) : id_(id) {}
 
   ReliefEvents take() { return std::exchange(events_, {}); }
-  // What the client was answered by its reliefs; "": nothing.
+  // The reply that the reliefs gave the client; "": none.
   std::string answer() const { return answer_; }
 
   ClientState state;
@@ -132,7 +132,7 @@ class PlayedClient final : public ReliefClient, public Requester {
 
 class ReliefTest : public testing::Test {
  protected:
-  // The keeper: what the worker asks of it.
+  // The keeper: records the worker's requests.
   class PlayedKeeper final : public copies::CopySource {
    public:
     void request_fill(copies::FillRequest request) override { fills.push_back(std::move(request)); }
@@ -146,7 +146,7 @@ class ReliefTest : public testing::Test {
 
   ReliefTest() { options.describe(rows_); }
 
-  // From now on there are rules, parts, and copies that are proven at kStart. Once.
+  // Creates rules, parts, and copies that are proven at kStart. Called once.
   void start(std::initializer_list<const char*> rules = {}) {
     for (const char* rule : rules)
       for (const Error& fault : rows_.find_list("rules")->add_item(rule, "--rule"))
@@ -162,7 +162,7 @@ class ReliefTest : public testing::Test {
     shared->lease.set_up(true);
   }
 
-  // A request as a session hands it to the reliefs. Lives as long as the test.
+  // A request in the form in which a session passes it to the reliefs. Lives as long as the test.
   Request& request(std::initializer_list<std::string_view> words) {
     Said& said = said_.emplace_back();
     ByteBuffer wire;
@@ -190,12 +190,12 @@ class ReliefTest : public testing::Test {
   static NameHash name(std::string_view key) { return hash_name(key, kSeed); }
   static KeyHash hash(std::string_view key) { return in_db(name(key), 0); }
 
-  // The key is hot from now on.
+  // Makes the key hot.
   void heat(std::string_view key) {
     ASSERT_TRUE(shared->table.promote(key, 0, hash(key), name(key), shared->terms_of(key)));
     shared->table.publish();
   }
-  // It has a copy of this string, asked for now.
+  // Gives the key a copy of this string, read now.
   void fill(std::string_view key, std::string_view value) {
     ByteBuffer wire;
     resp::append_bulk(wire, value);
@@ -231,7 +231,7 @@ class ReliefTest : public testing::Test {
   std::optional<WorkerParts> parts;
 
  private:
-  // Nothing is ever ready but timers.
+  // Never reports a ready socket; only timers run.
   class PlayedPoller final : public net::Poller {
    public:
     explicit PlayedPoller(const TimePoint& now) : now_(now) {}

@@ -84,7 +84,7 @@ TEST_F(ReplyQueueTest, RepliesOfOursStandWhereTheyWereAdded) {
 
 TEST_F(ReplyQueueTest, NextIsTheTicketOfTheNextRequest) {
   static_cast<void>(queue_.expect());
-  add("own");  // takes a place
+  add("own");  // occupies an entry
   const ReplyQueue::Ticket next = queue_.next();
   EXPECT_EQ(next, queue_.expect());
 }
@@ -110,12 +110,12 @@ TEST_F(ReplyQueueTest, ADeepPipelineLeavesNoMemoryBehind) {
   EXPECT_LT(queue_.capacity_bytes(), 10'000u);
 }
 
-// Whatever the order in which replies come and end: the client gets them in the order of requests.
+// The client gets replies in the order of its requests, in whatever order they arrive and end.
 TEST_F(ReplyQueueTest, AnyOrderOfRepliesGivesTheOrderOfRequests) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     std::string expected, got;
-    std::vector<std::pair<ReplyQueue::Ticket, std::string>> open;  // what is still to come of each
+    std::vector<std::pair<ReplyQueue::Ticket, std::string>> open;  // the rest of each reply
     for (int step = 0; step < 40; ++step) {
       const unsigned dice = random() % 4;
       const std::string name = std::to_string(round) + "." + std::to_string(step) + " ";

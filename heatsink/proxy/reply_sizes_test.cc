@@ -7,7 +7,7 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr KeyHash kKey{7};
-constexpr KeyHash kRival{7 + ReplySizes::kEntries};  // in the same place
+constexpr KeyHash kRival{7 + ReplySizes::kEntries};  // has the same entry
 
 TEST(ReplySizes, LastReplyCounts) {
   ReplySizes sizes;

@@ -81,7 +81,7 @@ struct Request {
   }
   std::size_t kept_bytes() const { return waited_ == nullptr ? 0 : waited_->bytes.size(); }
 
-  // ---- what it says
+  // ---- content
 
   std::string_view raw;
   TimePoint now{};  // of the current look at the request; read after its bytes
@@ -91,7 +91,7 @@ struct Request {
   bool is_last = false;          // the client has sent nothing after it
   std::optional<NameHash> first_name = {};  // hash of the first argument, once computed
 
-  // ---- how far it has come
+  // ---- progress
 
   // For a request that could not go on at once.
   struct Waited {

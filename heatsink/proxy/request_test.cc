@@ -40,7 +40,8 @@ TEST(Request, KeepsItsBytesWhenTheClientsBufferIsUsedAgain) {
     Request moved(std::move(request));
     buffer.assign(buffer.size(), 'x');
     const std::string other = wire_of({"OTHER", "one"});
-    ASSERT_EQ(parser.parse(other), resp::ParseStatus::kRequest);  // its arguments are others now
+    // The input has other arguments now.
+    ASSERT_EQ(parser.parse(other), resp::ParseStatus::kRequest);
     EXPECT_EQ(texts_of(moved), example);
     EXPECT_EQ(moved.raw, wire_of(example));
     EXPECT_EQ(moved.kept_bytes(), moved.raw.size());
@@ -58,7 +59,7 @@ TEST(Request, IsKeptOnce) {
   EXPECT_EQ(request.raw.data(), kept);
 }
 
-// An inline request, whose arguments stand in the parser.
+// An inline request: its arguments are in the parser.
 TEST(Request, IsRewrittenInTheFormForTheServer) {
   for (const Texts& example : examples()) {
     std::vector<std::string_view> args(example.begin(), example.end());
@@ -73,7 +74,7 @@ TEST(Request, IsRewrittenInTheFormForTheServer) {
   }
 }
 
-// Too big to wait for: what has come of it is known, the rest is not.
+// Too big to buffer: the request has its first arguments, the rest has not arrived.
 TEST(Request, OfWhichNotAllHasComeKeepsItsArguments) {
   for (const Texts& example : examples()) {
     std::vector<std::string_view> args(example.begin(), example.end());

@@ -22,11 +22,10 @@ const Command& named(const char* name) {
   return *found;
 }
 
-// What a script may not do is what depends on the connection, blocks, or reports on the server. A
-// command of that kind travels with everybody's only if it is listed here, with the reason.
+// Scripts may not run commands that depend on the connection, block, or report on the server. Such
+// a command may use a shared connection only if it is listed here, with the reason.
 const std::set<std::string> kHarmlessAlthoughNotForScripts = {
-    // Scripts keep nothing on their connection, and SELECT within one ends with it.
-    // The server's, not the connection's.
+    // Scripts keep no state on their connection, and a SELECT within a script ends with it.
     "function|list",
     "function|flush",
     "function|restore",
@@ -39,9 +38,9 @@ const std::set<std::string> kHarmlessAlthoughNotForScripts = {
     "role",
     "acl|cat",
     "acl|genpass",
-    // The same user for all who share.
+    // All clients of a shared connection have the same user.
     "acl|whoami",
-    // These do not make a subscriber of the connection.
+    // These do not turn the connection into a subscriber.
     "publish",
     "spublish",
     "pubsub|channels",
@@ -114,7 +113,7 @@ TEST(Route, ListsNoCommandThatWouldNotShareAnyway) {
     EXPECT_EQ(route_of(named(name.c_str())), Route::kShared) << name;
 }
 
-// A read that no copy answers goes on as any other command, and needs no connection of its own.
+// A read without a copy is routed like any other command, and needs no private connection.
 TEST(Route, EachLocalReadMayTravelOnASharedConnection) {
   for (const copies::LocalRead& read : copies::local_reads()) {
     const Command* command = CommandTable::built_in().find_name(read.name);

@@ -20,7 +20,7 @@ Session::Step Session::begin_oversized(Request& request) {
   oversized_.begin(connection != nullptr ? OversizedRequest::Fate::kSent
                                          : OversizedRequest::Fate::kDropped);
   if (connection == nullptr) return step;
-  // The rest will not come.
+  // The client has ended its output, so the rest cannot come.
   if (input_ended_) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
   if (!beginning.keys_known) request.command = nullptr;
   return send_on(*connection, request, PendingKind::kForward, 0);

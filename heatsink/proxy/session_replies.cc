@@ -301,9 +301,9 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
     return;
   }
   parts_.count(copies::Count::kUpstreamErrors);
-  const bool told = pending.silent || sent_unasked(pending.kind);
-  const bool half_told = begun && !told;  // a part of the reply cannot be taken back
-  if (half_told || has_state()) {  // closes a client whose state was lost with the connection
+  const bool needs_no_error = pending.silent || sent_unasked(pending.kind);
+  const bool half_sent = begun && !needs_no_error;  // a part of the reply cannot be taken back
+  if (half_sent || has_state()) {  // closes a client whose state was lost with the connection
     close();
     return;
   }
@@ -313,7 +313,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
                      unreachable(reason) +
                          (pending.read_only ? "" : " (the server may have executed the command)"));
   if (pending.kind == PendingKind::kAgain) again_.pop_front();
-  if (!told) put_reply(pending.ticket, error.view());
+  if (!needs_no_error) put_reply(pending.ticket, error.view());
   end_reply(pending.ticket);
   after_reply();
 }

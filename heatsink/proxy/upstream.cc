@@ -147,8 +147,8 @@ void Upstream::fail(const std::string& reason) {
     Pending pending = pending_.pop_front();
     host_.settle(pending, now,
                  begun_ || ambiguous_ ? copies::Shown::kPerhaps : copies::Shown::kNothing);
-    const bool told = begun_ && !std::exchange(holds_back_, false);
-    if (pending.session != nullptr) pending.session->reply_lost(pending, told, reason);
+    const bool handed_on = begun_ && !std::exchange(holds_back_, false);
+    if (pending.session != nullptr) pending.session->reply_lost(pending, handed_on, reason);
     if (pending.kind == PendingKind::kCoalesced) host_.gathered_lost(pending.number, reason);
     begun_ = false;
   }

@@ -19,7 +19,7 @@ constexpr Nanos kBetweenLooks = Millis(100);
 
 class WorkerBalanceTest : public ::testing::Test {
  protected:
-  // The same loads for so long; the moves asked for meanwhile.
+  // Applies the same loads for this long; returns the moves.
   std::vector<Move> watch(Nanos time, const std::vector<Load>& loads, double idle_cpus) {
     std::vector<Move> moves;
     for (const TimePoint end = now_ + time; now_ < end; now_ += kBetweenLooks) {
@@ -83,13 +83,13 @@ TEST_F(WorkerBalanceTest, ThreadsThatCompeteForTheLastCpuAreGathered) {
   const auto moves = watch(Millis(4000), {{0.45, 50}, {0.4, 50}}, 0);
   ASSERT_EQ(moves.size(), 1u);
   EXPECT_EQ(moves[0].clients, WorkerBalance::kAll);
-  // Not again at once, even if the machine looks less busy now.
+  // Does not move again at once, even if the machine looks less busy now.
   EXPECT_TRUE(watch(std::chrono::seconds(50), {{1, 100}, {0, 0}}, 1).empty());
   EXPECT_FALSE(watch(std::chrono::seconds(20), {{1, 100}, {0, 0}}, 1).empty());
 }
 
 TEST_F(WorkerBalanceTest, MovesThatDoNotHelpBecomeRare) {
-  // One client keeps worker 0 busy, and is never among those that are moved.
+  // One client keeps worker 0 busy, and is never among the moved clients.
   const auto moves = watch(std::chrono::minutes(10), {{1, 100}, {0, 0}}, 6);
   EXPECT_LT(moves.size(), 20u);
   EXPECT_GT(moves.size(), 5u) << "it is tried again now and then";
@@ -107,13 +107,13 @@ TEST_F(WorkerBalanceTest, NewClientsGoToTheFirstWorkerWithRoom) {
   EXPECT_EQ(balance_.home(), 0u);
 }
 
-// Clients of unequal demand on a machine with eight CPUs, none of which is used by others.
+// Clients with unequal load on a machine with eight CPUs, which no other program uses.
 class Machine {
  public:
   Machine(std::size_t workers, std::vector<double> demands)
       : balance_(workers), loads_(workers), demands_(std::move(demands)), at_(demands_.size(), 0) {}
 
-  // Returns how many moves there were.
+  // Returns the number of moves.
   std::size_t run(Nanos time) {
     std::size_t moves = 0;
     for (const TimePoint end = now_ + time; now_ < end; now_ += kBetweenLooks) {
@@ -163,7 +163,7 @@ class Machine {
 
   WorkerBalance balance_;
   std::vector<Load> loads_;
-  std::vector<double> demands_;  // of a CPU
+  std::vector<double> demands_;  // share of a CPU
   std::vector<std::size_t> at_;  // the worker of each client
   Random random_{1};
   TimePoint now_ = TimePoint(std::chrono::seconds(1000));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that are moved from worker to worker all the time, on real sockets, threads and a real
-// server: they notice nothing.
+// Moves clients between workers all the time, on real sockets and threads and with a real server:
+// the clients notice nothing.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ constexpr std::size_t kWorkers = 2, kClients = 6;
 constexpr int kRounds = 400;
 constexpr std::uint64_t kMovesAtLeast = 50;
 
-// Two workers and the keeper, each on its thread; clients come by socket pairs.
+// Runs two workers and the keeper, each on its thread; clients connect by socket pairs.
 class MovesTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -59,14 +59,14 @@ class MovesTest : public ::testing::Test {
   int connect() {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-    EXPECT_EQ(fcntl(ends[0], F_SETFL, 0), 0);  // ours may block
+    EXPECT_EQ(fcntl(ends[0], F_SETFL, 0), 0);  // the client's end may block
     Worker& first = *workers_.front();
     const auto stream = std::make_shared<net::Stream>(net::Fd(ends[1]));
     first.loop().post([&first, stream] { first.serve(std::move(*stream), "unix:"); });
     return ends[0];
   }
 
-  // Until the worker has done what was posted to it before.
+  // Returns when the worker has run everything that was posted to it before.
   static void await_turn(Worker& worker) {
     std::promise<void> done;
     worker.loop().post([&done] { done.set_value(); });
@@ -87,7 +87,7 @@ class MovesTest : public ::testing::Test {
   std::vector<std::thread> threads_;
 };
 
-// Sends the requests at once and wants exactly these replies.
+// Sends the requests at once and expects exactly these replies.
 bool says(int fd, std::string_view requests, std::string_view replies) {
   if (send(fd, requests.data(), requests.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(requests.size()))
@@ -102,7 +102,7 @@ bool says(int fd, std::string_view requests, std::string_view replies) {
   return heard == replies;
 }
 
-// Its own key, in its own database, in order; the number of rounds that went well.
+// One client with its own key and database; returns the number of correct rounds.
 int play(int fd, std::size_t number) {
   const std::string key = "k" + std::to_string(number);
   const std::string db = std::to_string(number);

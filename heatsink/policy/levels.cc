@@ -89,6 +89,8 @@ std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule
     return std::string("max-staleness has no effect at level ") + to_string(level) +
            ": remove it, or write level: key";
   }
+  // A copy is served while the last proof is younger than max-staleness, and each heartbeat brings
+  // one.
   const Nanos least = 2 * options.heartbeat_interval;
   if (*rule.max_staleness >= least) return "";
   return "max-staleness is " + format_duration(*rule.max_staleness) +

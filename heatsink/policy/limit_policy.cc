@@ -165,6 +165,8 @@ std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
   const LimitPolicy policy = limit_policy_of(options, rule);
   if (rule.limit_burst && is_window(policy.limiter.algorithm))
     return "limit.burst is for buckets, but a window has its count: remove limit.burst";
+  // The limiter checks its own values, so RuleLimit can always make the limiter of a rule that
+  // passes.
   if (const auto made = limit::make_limiter(policy.limiter); !made)
     return "limit: " + made.error().message;
   for (std::string fault :

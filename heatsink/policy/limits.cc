@@ -104,6 +104,8 @@ Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules)
                                     keys_max_for(options, *policy, rule.match));
   }
   if (options.automatic_qps > 0)
+    // The limiter table is set-associative: with four times the room, keys rarely compete for a
+    // set.
     automatic_ = std::make_unique<RuleLimit>(automatic_limit(options), "limits.automatic-qps",
                                              4 * kAutomaticMax);
 }

@@ -106,6 +106,7 @@ std::string measure_fault(std::vector<Measure>& used, const Measure& measure) {
 
 detect::Rule rule_of(const ProxyOptions& options, const RuleOptions& rule) {
   detect::Rule out;
+  // Only the default rule, for all other keys, has no match.
   out.match = rule.match.empty() ? "*" : rule.match;
   out.measure = measure_of(options, rule);
   const auto [hot, warm] = thresholds_of(options, rule, out.measure.dimension);

@@ -47,6 +47,7 @@ Result<TlsContexts> load_tls(const ProxyOptions& options, const net::RedisUrl& u
     contexts.clients = *std::move(clients);
   }
   if (upstream.tls) {
+    // The certificate must name the URL's host, unless the configuration gives another name.
     const std::string& name = options.upstream_tls_server_name;
     Result<net::TlsContext> server = net::TlsContext::client(
         {options.upstream_tls_ca, options.upstream_tls_cert, options.upstream_tls_key,

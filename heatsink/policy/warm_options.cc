@@ -67,6 +67,7 @@ Result<std::vector<report::WarmKey>> WarmingOptions::keys() const {
                    std::to_string(report::WarmOrder::kKeysMax) + " keys");
     }
   }
+  // An empty file is more likely a mistake in its path or its creation than an intention.
   if (out.empty()) return wrong("file " + file + " has no keys: write one key on each line");
   return out;
 }

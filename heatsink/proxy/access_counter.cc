@@ -43,6 +43,7 @@ AccessCounter::AccessCounter(const policy::ProxyOptions& options, const detect::
       floors_(policy::shard_floors(options, rules)) {}
 
 bool AccessCounter::take_urgent(TimePoint now) noexcept {
+  // The recorders may still have accesses of this turn in their buffers.
   urgent_ |= recorders_.drain(now);
   if (!urgent_ || now - last_urgent_at_ < kUrgentPause) return false;
   urgent_ = false;

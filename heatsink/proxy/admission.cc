@@ -57,6 +57,7 @@ Admission::Answer Admission::take(std::size_t from, TimePoint now) {
     if (!decision.allowed) {
       answer = {Answer::Verdict::kRefused, Nanos(0), wanted.limit, wanted.key,
                 decision.retry_after};
+      // The limiters from here on have not been asked; ask() gives back the tokens of those before.
       taken_.resize(i);
       return answer;
     }

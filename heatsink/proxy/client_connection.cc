@@ -22,6 +22,7 @@ void ClientConnection::on_readable() {
     case net::IoStatus::kAgain:
       return;
     case net::IoStatus::kClosed:
+      // Without an error the client has only ended its output (FIN).
       listener_->input_ended(result.error_number != 0);
       return;
     case net::IoStatus::kOk:

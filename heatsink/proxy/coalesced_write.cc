@@ -18,6 +18,7 @@ std::optional<Coalescible> addition(std::int64_t amount) {
 std::optional<Coalescible> addition_of(std::span<const std::string_view> args, bool negative) {
   if (args.size() != 3) return std::nullopt;
   const std::optional<std::int64_t> amount = resp::parse_decimal(args[2]);
+  // The least number has no negative; Redis refuses it for DECRBY.
   if (!amount || *amount == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
   return addition(negative ? -*amount : *amount);
 }
@@ -65,6 +66,7 @@ std::optional<Coalescible> coalescible(CoalesceVerb verb, std::span<const std::s
 bool CoalescedWrite::add(const Part& part) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(sum_, part.amount, &sum)) return false;
+  // Only the last SET is sent, so only its bytes are kept.
   const std::size_t kept = kind_ == CoalesceKind::kSet ? 0 : requests_.size();
   if (parts_.size() >= kPartsMax || kept + part.request.size() > kBytesMax) return false;
   if (kind_ == CoalesceKind::kSet) requests_.clear();

@@ -40,6 +40,7 @@ std::optional<Coalescer::Offer> Coalescer::offer(Group group, CoalesceKind kind,
 std::optional<CoalescedWrite> Coalescer::take(Group group, TimePoint now) {
   auto found = gathered_.extract(group.id);
   if (found.empty()) return std::nullopt;
+  // The gathered write opens the next window itself: a busy key stays at one write per window.
   windows_.put(group, {now + found.mapped().window, found.mapped().window});
   return std::move(found.mapped().write);
 }

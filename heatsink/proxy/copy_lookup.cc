@@ -39,6 +39,7 @@ void CopyLookup::serve_joined(const Request& request, std::span<const Key> keys)
     resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
   for (const Key& key : keys) {
     const std::string_view reply = key.copy->reply_in(resp3);
+    // Reads keep a copy alive: only copies that are read are renewed before they expire.
     key.copy->mark_read();
     record_hit(*request.facts, key, reply.size());
     if (join == copies::Join::kArray) {

@@ -56,6 +56,7 @@ void Gathering::answered(ReplyQueue::Ticket ticket, std::string_view wire, TimeP
   if (!wire.empty()) client.take_reply(ticket, wire);
   Pending pending;
   pending.ticket = ticket;
+  // The reply is complete: reply_done() only closes its ticket.
   client.reply_done(pending, true, {}, {});
 }
 

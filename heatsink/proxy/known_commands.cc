@@ -27,6 +27,7 @@ void KnownCommands::set(std::shared_ptr<const resp::CommandTable> table) {
     const std::uint16_t number =
         numbers_ != nullptr ? numbers_->number(command.name) : detect::kNoCommand;
     facts_.push_back(facts_of(command, number, local));
+    // BigReplies wants numbers from 1: 0 stands for no command.
     const auto sized_as = static_cast<std::uint16_t>(facts_.size());
     facts_.back().sized_as = sized_as;
     if (command.name == "get") get_sized_as_ = sized_as;

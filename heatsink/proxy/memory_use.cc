@@ -29,6 +29,7 @@ void append_memory_samples(MetricSamples& samples, const MemoryUse& use, std::ui
     samples.push_back({&kMemory, static_cast<double>(bytes), {{"of", of}}});
     known += bytes;
   }
+  // The parts are estimates, and their sum may exceed the resident memory.
   const std::uint64_t other = resident - std::min(resident, known);
   samples.push_back({&kMemory, static_cast<double>(other), {{"of", "other"}}});
 }

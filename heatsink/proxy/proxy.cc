@@ -124,6 +124,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
                                                policy::ProxyOptions::kWorkersMax);
   Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
+  // SharedState's constructor cannot report an error, so the rules are checked here.
   if (const Result<detect::RuleSet> rules = policy::rule_set(options); !rules.ok())
     return rules.error();
   Result<policy::KeyDisplay> shown = display_of(options);

@@ -38,6 +38,7 @@ Session::Step Session::dispatch(Request& request) {
   const std::uint64_t sent_before = traffic_.sent;
   const Outcome outcome = reliefs_.arrives(request);
   const Step step = outcome == Outcome::kPass ? carry_out(request) : step_of(outcome);
+  // A request that reached the server keeps the tokens of its limits.
   if (step == Step::kDone) reliefs_.ended(traffic_.sent != sent_before);
   return step;
 }
@@ -144,6 +145,7 @@ Session::Step Session::forward(Request& request, bool own_connection, PendingKin
 Session::Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
                                std::uint32_t number) {
   if (request.route == Route::kPinned) pin();
+  // A client that tracks keys itself gets invalidations only for reads that reach the server.
   if (request.facts->asks_tracking) server_knows_best_ = true;
   if (in_multi_ && is_queued(request.route)) ++transaction_queued_;
   parts_.count(copies::Count::kCommands);
@@ -182,6 +184,8 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.changes_access = transaction_changes_access_;
   }
   note_keys(request, pending);
+  // A blocking command may wait for minutes and must not hold back copies: its reply raises the
+  // fence.
   if (executes && request.route != Route::kBlocking) parts_.copies.begin_writes(pending);
   return pending;
 }

@@ -35,6 +35,8 @@ ReliefClient::NextReply Session::next_reply() const {
 void Session::sent(const Request& request) {
   if (private_) give_back(true);
   static_cast<void>(take_silence());  // next_reply() has reported it
+  // Marks the keys as touched until the reply; the relief sends the request with a Pending of its
+  // own.
   Pending noted;
   note_keys(request, noted);
   parts_.count(copies::Count::kCommands);

@@ -24,6 +24,7 @@ std::optional<std::string> SharedWriteCarrier::refusal(std::string_view key,
 void SharedWriteCarrier::send(std::string_view key, const CoalescedWrite::Target& target,
                               std::string_view request, Pending&& pending) {
   Upstream& connection = *shared(key, target).connection;
+  // Each request on a shared connection has its SELECT right before it, if the database changes.
   if (connection.db() != target.db) {
     connection.set_db(target.db);
     connection.send_select(target.db, nullptr);

@@ -127,6 +127,7 @@ void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std:
 
 Nanos SingleServer::jitter(Nanos pause) {
   random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
+  // Half to all of the pause, so that workers and proxies do not all retry at once.
   return pause / 2 + Nanos(static_cast<std::int64_t>(
                          (random_ >> 33) % static_cast<std::uint64_t>(pause.count() / 2 + 1)));
 }
@@ -158,6 +159,7 @@ std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destina
                                                const Need& need) {
   const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
                      (need.urgent ? kUrgentConnections : 0);
+  // Counts before it compares, so that two workers cannot both take the last connection.
   if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
     shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
     return nullptr;
@@ -202,6 +204,7 @@ void SingleServer::check_timeouts(TimePoint now) {
   }
 }
 
+// Failed connections may still be on the call stack until the turn ends.
 void SingleServer::end_turn() { dead_.clear(); }
 
 // Wakes sessions that wait for a connection that is open, and whose server has read its input.

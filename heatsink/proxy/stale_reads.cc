@@ -20,6 +20,7 @@ Outcome StaleReads::refused(const Request& request) {
     keys.push_back(lookup_.find(name));
     if (!find_unproven(keys.back(), read, request.now)) return Outcome::kPass;
   }
+  // The right comes last, because checking it may send a request to the server.
   if (!lookup_.may_read(request, keys)) return Outcome::kPass;
   parts_.count_hit(*request.facts->local);
   if (many) {

@@ -98,6 +98,7 @@ void Upstream::flush() {
       fail(socket_.loss());
       return;
     }
+    // A shared connection keeps sent requests until their replies begin (repeat_elsewhere()).
     if (is_shared() && state_ == State::kReady) {
       sent_ += result.bytes;
     } else {
@@ -328,6 +329,8 @@ void Upstream::end_element() {
   target_ = nullptr;
   // An element without a pending request is a message, even under an unknown name.
   if (push_ || (ambiguous_ && (message_to_subscriber() || pending_.empty()))) {
+    // Servers confirm subscriptions by pushes (RESP3), or by elements that look like messages
+    // (RESP2).
     const bool confirms = scanner_.first_text().ends_with("subscribe");
     if (confirms && !pending_.empty() && pending_.front().kind == PendingKind::kSubscribe)
       finish_reply();

@@ -14,6 +14,7 @@ void Upstream::connect() {
   for (const net::ResolvedAddress& address : shared_.place.addresses()) {
     Result<net::Stream> started = loop_.connect(address, tls);
     if (!started.ok()) {
+      // Try the next address. An attempt that has begun is final: its failure comes by the timer.
       reason = started.error().message;
       continue;
     }

@@ -18,6 +18,7 @@ void Wait::marked(std::string_view hello, TimePoint read_at) {
 
 Wait::Next Wait::leave() {
   if (!marked_ || asked_) return Next::kNothing;
+  // CLIENT UNBLOCK needs an id.
   if (connection_ == 0) return Next::kClose;
   asked_ = true;
   return Next::kUnblock;

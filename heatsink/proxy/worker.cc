@@ -11,6 +11,7 @@
 namespace heatsink::proxy {
 namespace {
 
+// Bounded, so that a burst of new clients does not delay the connected ones.
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
 constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
@@ -66,6 +67,7 @@ Worker::~Worker() {
 }
 
 void Worker::begin() {
+  // While the worker sleeps it holds no copy, so the keeper may free old ones (cache/epochs.h).
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
   timers_.every(shared_.options.tick, [this] { tick(); });
@@ -286,6 +288,7 @@ void Worker::end_turn() {
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
   if (std::exchange(shed_due_, false)) shed();
   if (leaving_.to != nullptr) move_clients();
+  // Sessions may be on the call stack until here.
   for (const std::uint64_t id : std::exchange(ended_sessions_, {})) {
     if (clients_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }

@@ -3,26 +3,26 @@
 
 namespace heatsink::copies {
 
-// Asked again at half of its life, so that a key in use is never without; and once more after a
-// quarter, should that answer not come.
-PermissionCache::Answer PermissionCache::find(const Right& right, TimePoint now,
-                                              TimePoint changed_at) {
-  Grant* grant = permissions_ ? permissions_->find(right) : nullptr;
-  if (grant == nullptr) return Answer::kUnknown;
-  const Nanos age = now - grant->asked_at;
-  if (age > life_ || grant->asked_at <= changed_at) return Answer::kUnknown;
-  if (age <= life_ / 2 || now - grant->renewed_at <= life_ / 4) return Answer::kGranted;
-  grant->renewed_at = now;
+// Renews at half of its life, so that a key in use never loses its proof. If no answer comes, it
+// renews again after another quarter.
+PermissionCache::Answer PermissionCache::look_up(const Right& right, TimePoint now,
+                                                 TimePoint changed_at) {
+  Proof* proof = permissions_ ? permissions_->find(right) : nullptr;
+  if (proof == nullptr) return Answer::kUnproven;
+  const Nanos age = now - proof->asked_at;
+  if (age > life_ || proof->asked_at <= changed_at) return Answer::kUnproven;
+  if (age <= life_ / 2 || now - proof->renewed_at <= life_ / 4) return Answer::kProven;
+  proof->renewed_at = now;
   return Answer::kAgeing;
 }
 
-void PermissionCache::store(const AskedRight& asked, bool allowed) {
+void PermissionCache::record(const AskedRight& asked, bool allowed) {
   if (!allowed) {
     if (permissions_) permissions_->erase(asked.right);
     return;
   }
   if (!permissions_) permissions_ = std::make_unique<Table>();
-  const Grant* known = permissions_->find(asked.right);
+  const Proof* known = permissions_->find(asked.right);
   if (known == nullptr || known->asked_at < asked.asked_at)
     permissions_->put(asked.right, {asked.asked_at, asked.asked_at});
 }

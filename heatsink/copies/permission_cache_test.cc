@@ -20,42 +20,42 @@ class PermissionCacheTest : public testing::Test {
  protected:
   using Answer = PermissionCache::Answer;
 
-  Answer find(const Right& right, int ms, TimePoint changed_at = kNever) {
-    return permissions_.find(right, at(ms), changed_at);
+  Answer look_up(const Right& right, int ms, TimePoint changed_at = kNever) {
+    return permissions_.look_up(right, at(ms), changed_at);
   }
   void allow(const Right& right, int asked_at_ms) {
-    permissions_.store({right, at(asked_at_ms)}, true);
+    permissions_.record({right, at(asked_at_ms)}, true);
   }
 
   PermissionCache permissions_{Millis(1000)};
 };
 
 TEST_F(PermissionCacheTest, NothingIsProvenAtFirst) {
-  EXPECT_EQ(find(right_to(7), 0), Answer::kUnknown);
+  EXPECT_EQ(look_up(right_to(7), 0), Answer::kUnproven);
 }
 
 TEST_F(PermissionCacheTest, AProofIsGoodForItsLifeSinceItWasAsked) {
   allow(right_to(7), 0);
-  EXPECT_EQ(find(right_to(7), 0), Answer::kGranted);
-  EXPECT_EQ(find(right_to(7), 500), Answer::kGranted);
-  EXPECT_NE(find(right_to(7), 1000), Answer::kUnknown);
-  EXPECT_EQ(permissions_.find(right_to(7), at(1000) + Nanos(1), kNever), Answer::kUnknown);
+  EXPECT_EQ(look_up(right_to(7), 0), Answer::kProven);
+  EXPECT_EQ(look_up(right_to(7), 500), Answer::kProven);
+  EXPECT_NE(look_up(right_to(7), 1000), Answer::kUnproven);
+  EXPECT_EQ(permissions_.look_up(right_to(7), at(1000) + Nanos(1), kNever), Answer::kUnproven);
 }
 
 TEST_F(PermissionCacheTest, ItIsOneUsersCommandAndKey) {
   allow(right_to(7), 0);
-  EXPECT_EQ(find(right_to(7, 2), 1), Answer::kUnknown);
-  EXPECT_EQ(find(right_to(7, 1, 1), 1), Answer::kUnknown);
-  EXPECT_EQ(find(right_to(8), 1), Answer::kUnknown);
+  EXPECT_EQ(look_up(right_to(7, 2), 1), Answer::kUnproven);
+  EXPECT_EQ(look_up(right_to(7, 1, 1), 1), Answer::kUnproven);
+  EXPECT_EQ(look_up(right_to(8), 1), Answer::kUnproven);
 }
 
-// One selector must allow all of them.
+// One selector of the user must allow all of them.
 TEST_F(PermissionCacheTest, SeveralKeysAreARightOfTheirOwn) {
   Right both = right_to(7);
   both.add_key({8});
   allow(right_to(7), 0);
   allow(right_to(8), 0);
-  EXPECT_EQ(find(both, 1), Answer::kUnknown);
+  EXPECT_EQ(look_up(both, 1), Answer::kUnproven);
   Right other_way = right_to(8);
   other_way.add_key({7});
   EXPECT_NE(both, other_way);
@@ -63,42 +63,42 @@ TEST_F(PermissionCacheTest, SeveralKeysAreARightOfTheirOwn) {
 
 TEST_F(PermissionCacheTest, OneOfManyAsksAgainInTime) {
   allow(right_to(7), 0);
-  EXPECT_EQ(find(right_to(7), 501), Answer::kAgeing);
-  EXPECT_EQ(find(right_to(7), 502), Answer::kGranted);
-  EXPECT_EQ(find(right_to(7), 751), Answer::kGranted);
-  EXPECT_EQ(find(right_to(7), 752), Answer::kAgeing) << "no answer came";
+  EXPECT_EQ(look_up(right_to(7), 501), Answer::kAgeing);
+  EXPECT_EQ(look_up(right_to(7), 502), Answer::kProven);
+  EXPECT_EQ(look_up(right_to(7), 751), Answer::kProven);
+  EXPECT_EQ(look_up(right_to(7), 752), Answer::kAgeing) << "no answer came";
   allow(right_to(7), 752);
-  EXPECT_EQ(find(right_to(7), 1200), Answer::kGranted);
+  EXPECT_EQ(look_up(right_to(7), 1200), Answer::kProven);
 }
 
 TEST_F(PermissionCacheTest, ARefusalEndsIt) {
   allow(right_to(7), 0);
-  permissions_.store({right_to(8), at(1)}, false);
-  EXPECT_EQ(find(right_to(7), 2), Answer::kGranted);
-  permissions_.store({right_to(7), at(1)}, false);
-  EXPECT_EQ(find(right_to(7), 2), Answer::kUnknown);
+  permissions_.record({right_to(8), at(1)}, false);
+  EXPECT_EQ(look_up(right_to(7), 2), Answer::kProven);
+  permissions_.record({right_to(7), at(1)}, false);
+  EXPECT_EQ(look_up(right_to(7), 2), Answer::kUnproven);
 }
 
 TEST_F(PermissionCacheTest, AChangeEndsWhatWasAskedThenOrBefore) {
   allow(right_to(7), 10);
-  EXPECT_EQ(find(right_to(7), 20, at(9)), Answer::kGranted);
-  EXPECT_EQ(find(right_to(7), 20, at(10)), Answer::kUnknown);
+  EXPECT_EQ(look_up(right_to(7), 20, at(9)), Answer::kProven);
+  EXPECT_EQ(look_up(right_to(7), 20, at(10)), Answer::kUnproven);
   allow(right_to(7), 11);
-  EXPECT_EQ(find(right_to(7), 20, at(10)), Answer::kGranted);
+  EXPECT_EQ(look_up(right_to(7), 20, at(10)), Answer::kProven);
 }
 
 TEST_F(PermissionCacheTest, AnAnswerThatComesLateMakesNothingOlder) {
   allow(right_to(7), 500);
   allow(right_to(7), 0);
-  EXPECT_EQ(find(right_to(7), 900), Answer::kGranted);
+  EXPECT_EQ(look_up(right_to(7), 900), Answer::kProven);
 }
 
 TEST_F(PermissionCacheTest, RightsInOnePlaceTakeTurns) {
   for (std::uint64_t key = 0; key < 100'000; ++key) {
     allow(right_to(key), 0);
-    ASSERT_EQ(find(right_to(key), 1), Answer::kGranted);
+    ASSERT_EQ(look_up(right_to(key), 1), Answer::kProven);
   }
-  EXPECT_EQ(find(right_to(1), 1), Answer::kUnknown) << "the table is bounded";
+  EXPECT_EQ(look_up(right_to(1), 1), Answer::kUnproven) << "the table is bounded";
 }
 
 }  // namespace

@@ -17,14 +17,14 @@ copies::Right CopyLookup::right_to(const Request& request, std::span<const Key> 
 
 bool CopyLookup::has_right(const Request& request, std::span<const Key> keys) {
   const copies::Right right = right_to(request, keys);
-  switch (parts_.permissions.find(right, request.now, parts_.shared.rights_changed_at())) {
-    case copies::PermissionCache::Answer::kUnknown:
+  switch (parts_.permissions.look_up(right, request.now, parts_.shared.rights_changed_at())) {
+    case copies::PermissionCache::Answer::kUnproven:
       parts_.count(copies::Count::kRefusedRights);
       return false;
     case copies::PermissionCache::Answer::kAgeing:
       client_.session.renew_right(request, right);
       break;
-    case copies::PermissionCache::Answer::kGranted:
+    case copies::PermissionCache::Answer::kProven:
       break;
   }
   return true;

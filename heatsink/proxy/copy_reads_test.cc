@@ -336,7 +336,7 @@ TEST_F(CopyReadsTest, AnotherUserIsGivenWhatTheServerHasLetItRead) {
   EXPECT_EQ(arrives(unproven), Outcome::kPass);
   EXPECT_EQ(count(copies::Count::kRefusedRights), 1U);
   ASSERT_NE(unproven.asked_right, nullptr);
-  permissions.store(*unproven.asked_right, true);
+  permissions.record(*unproven.asked_right, true);
   now += Millis(100);
   shared->lease.prove(now);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
@@ -354,10 +354,10 @@ TEST_F(CopyReadsTest, AUserWhomTheServerHasRefusedAsksTheServer) {
   client().state.user_ = ClientState::User::kOther;
   Request& first = request({"GET", "k"});
   arrives(first);
-  permissions.store(*first.asked_right, true);
+  permissions.record(*first.asked_right, true);
   Request& second = request({"GET", "k"});
   ASSERT_EQ(arrives(second), Outcome::kAnswered);
-  permissions.store(*first.asked_right, false);
+  permissions.record(*first.asked_right, false);
   Request& third = request({"GET", "k"});
   EXPECT_EQ(arrives(third), Outcome::kPass);
   EXPECT_NE(third.asked_right, nullptr);

@@ -54,7 +54,7 @@ class Admission {
   void turn_came();
 
   // A fill asks the server on behalf of the request: its tokens are spent.
-  void spend() { spent_ = true; }
+  void mark_spent() { spent_ = true; }
   // The request is finished, or its client has left. Tokens for the server are given back if the
   // server was not asked.
   void end(bool server_was_asked = false);

@@ -27,7 +27,7 @@ class BigReplies {
     return key.value ^ (command * 0x9e3779b97f4a7c15ULL);  // the golden ratio: all bits differ
   }
 
-  void saw(std::uint64_t which, std::uint64_t bytes) {
+  void record(std::uint64_t which, std::uint64_t bytes) {
     auto& [key, big] = replies_.place(which);
     if (key != which || big.bytes == 0) {
       if (bytes < kBigBytes) return;

@@ -12,10 +12,10 @@ constexpr std::uint64_t kBig = 10 * BigReplies::kBigBytes;
 
 TEST(BigReplies, OnlyBigOnesAreRemembered) {
   BigReplies replies;
-  replies.saw(kRead, BigReplies::kBigBytes - 1);
+  replies.record(kRead, BigReplies::kBigBytes - 1);
   EXPECT_EQ(replies.expect(kRead), 0u);
   EXPECT_TRUE(replies.empty());
-  replies.saw(kRead, kBig);
+  replies.record(kRead, kBig);
   EXPECT_EQ(replies.expect(kRead), kBig);
   EXPECT_FALSE(replies.empty());
   EXPECT_EQ(replies.expect(kRival), 0u) << "never another one's size";
@@ -23,33 +23,33 @@ TEST(BigReplies, OnlyBigOnesAreRemembered) {
 
 TEST(BigReplies, AReadThatVariesIsBigUntilItHasBeenSmallForLong) {
   BigReplies replies;
-  replies.saw(kRead, kBig);
+  replies.record(kRead, kBig);
   for (int round = 0; round < 3; ++round) {
-    for (std::uint32_t i = 1; i < BigReplies::kForgottenAfter; ++i) replies.saw(kRead, 5);
+    for (std::uint32_t i = 1; i < BigReplies::kForgottenAfter; ++i) replies.record(kRead, 5);
     EXPECT_EQ(replies.expect(kRead), kBig);
-    replies.saw(kRead, kBig);
+    replies.record(kRead, kBig);
   }
-  for (std::uint32_t i = 0; i < BigReplies::kForgottenAfter; ++i) replies.saw(kRead, 5);
+  for (std::uint32_t i = 0; i < BigReplies::kForgottenAfter; ++i) replies.record(kRead, 5);
   EXPECT_EQ(replies.expect(kRead), 0u);
   EXPECT_TRUE(replies.empty());
 }
 
 TEST(BigReplies, ItGrowsAtOnceAndShrinksLate) {
   BigReplies replies;
-  replies.saw(kRead, kBig);
-  replies.saw(kRead, std::uint64_t{5} << 32);
+  replies.record(kRead, kBig);
+  replies.record(kRead, std::uint64_t{5} << 32);
   EXPECT_EQ(replies.expect(kRead), UINT32_MAX);
-  for (std::uint32_t i = 0; i < BigReplies::kForgottenAfter; ++i) replies.saw(kRead, kBig);
+  for (std::uint32_t i = 0; i < BigReplies::kForgottenAfter; ++i) replies.record(kRead, kBig);
   EXPECT_EQ(replies.expect(kRead), kBig);
   EXPECT_FALSE(replies.empty());
 }
 
 TEST(BigReplies, TheLatestBigOneHasThePlace) {
   BigReplies replies;
-  replies.saw(kRead, kBig);
-  replies.saw(kRival, 5);
+  replies.record(kRead, kBig);
+  replies.record(kRival, 5);
   EXPECT_EQ(replies.expect(kRead), kBig);
-  replies.saw(kRival, kBig);
+  replies.record(kRival, kBig);
   EXPECT_EQ(replies.expect(kRead), 0u);
   EXPECT_EQ(replies.expect(kRival), kBig);
 }

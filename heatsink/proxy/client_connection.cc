@@ -70,7 +70,7 @@ void ClientConnection::watch() {
   loop_.change(stream_.fd(), static_cast<net::Interest>(read | write));
 }
 
-net::Stream ClientConnection::leave() {
+net::Stream ClientConnection::release_stream() {
   loop_.remove(stream_.fd());
   listener_ = nullptr;
   return std::exchange(stream_, {});

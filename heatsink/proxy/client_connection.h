@@ -49,7 +49,7 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
 
   // Takes the stream out of its loop, so that another worker can serve the client. REQUIRES an
   // empty output().
-  net::Stream leave();
+  net::Stream release_stream();
   // Whether the client has sent anything since the last call.
   bool take_active() { return std::exchange(active_, false); }
 

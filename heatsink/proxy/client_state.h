@@ -66,7 +66,7 @@ struct ClientState {
   bool watch_refused_ = false;  // the proxy refused a WATCH: the next MULTI must not execute
   // Why the transaction never reached the server; each of its commands is answered with this error.
   std::string transaction_refusal_;
-  bool server_knows_best_ =
+  bool no_local_reads_ =
       false;  // the client tracks by itself, or changed state inside a transaction: no local reads
   bool reply_off_ = false;
   bool reply_skip_ = false;

@@ -18,7 +18,7 @@ struct CommandFacts {
   const copies::LocalRead* local = nullptr;   // null: never served locally
   std::uint16_t sized_as = 0;                 // the command's number in BigReplies
   // See route.h.
-  bool tells_nothing = false;
+  bool reveals_no_key = false;
   bool hides_invalidations = false;
   bool changes_access = false;
   bool changes_rights = false;
@@ -35,7 +35,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
   return {.route = route_of(command),
           .number = number,
           .local = local,
-          .tells_nothing = tells_nothing(command),
+          .reveals_no_key = reveals_no_key(command),
           .hides_invalidations = hides_invalidations(command),
           .changes_access = changes_access(command),
           .changes_rights = changes_rights(command),

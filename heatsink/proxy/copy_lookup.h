@@ -40,7 +40,7 @@ class CopyLookup {
   }
   bool may_read_copies() const {
     const ClientState& state = client_.state;
-    return !state.in_multi_ && !state.watching_ && !state.server_knows_best_ &&
+    return !state.in_multi_ && !state.watching_ && !state.no_local_reads_ &&
            state.user_ != ClientState::User::kUnauthenticated && client_.traffic.holds == 0 &&
            !(state.subscribed() && state.protocol_ == resp::Protocol::kResp2);
   }

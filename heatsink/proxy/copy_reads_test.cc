@@ -223,9 +223,9 @@ TEST_F(CopyReadsTest, TheStateOfAConnectionMayAskForTheServer) {
   state.watching_ = true;
   EXPECT_EQ(outcome(), Outcome::kPass);
   state.watching_ = false;
-  state.server_knows_best_ = true;
+  state.no_local_reads_ = true;
   EXPECT_EQ(outcome(), Outcome::kPass);
-  state.server_knows_best_ = false;
+  state.no_local_reads_ = false;
   state.user_ = ClientState::User::kUnauthenticated;
   EXPECT_EQ(outcome(), Outcome::kPass);
   state.user_ = ClientState::User::kShared;

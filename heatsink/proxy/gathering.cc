@@ -11,7 +11,7 @@ namespace heatsink::proxy {
 // Only writes that any client could have sent: by the proxy's own user, with no connection state.
 std::optional<Coalescible> Gathering::may_gather(const Request& request) const {
   const ClientState& state = client_.state;
-  if (state.user_ != ClientState::User::kShared || state.server_knows_best_) return std::nullopt;
+  if (state.user_ != ClientState::User::kShared || state.no_local_reads_) return std::nullopt;
   if (state.in_multi_ || state.watching_ || !client_.session.may_share()) return std::nullopt;
   if (request.route != Route::kShared || !request.has_right_arity()) return std::nullopt;
   return coalescible(request.facts->gathered_as, request.args());

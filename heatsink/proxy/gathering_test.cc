@@ -178,9 +178,9 @@ TEST_F(GatheringTest, WhatIsStateOfAConnectionIsNotGathered) {
   client.state.watching_ = true;
   EXPECT_EQ(outcome(), Outcome::kPass);
   client.state.watching_ = false;
-  client.state.server_knows_best_ = true;
+  client.state.no_local_reads_ = true;
   EXPECT_EQ(outcome(), Outcome::kPass);
-  client.state.server_knows_best_ = false;
+  client.state.no_local_reads_ = false;
   client.state.user_ = ClientState::User::kOther;
   EXPECT_EQ(outcome(), Outcome::kPass);
   client.state.user_ = ClientState::User::kShared;

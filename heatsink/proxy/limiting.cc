@@ -35,7 +35,7 @@ Outcome Limiting::departs_in_part(Request& request) {
 Outcome Limiting::admit_fill(Request& request, std::span<const AskedKey> keys) {
   if (admission_->has_passed(Stage::kUpstream)) return Outcome::kPass;
   const Outcome outcome = admit(request, keys, Stage::kUpstream);
-  if (outcome == Outcome::kPass && !keys.empty()) admission_->spend();
+  if (outcome == Outcome::kPass && !keys.empty()) admission_->mark_spent();
   return outcome;
 }
 

@@ -28,7 +28,7 @@ class OversizedRequest {
 
   enum class Fate : std::uint8_t { kSent, kDropped };
   void begin(Fate fate) { state_ = fate == Fate::kSent ? State::kSent : State::kDropped; }
-  bool goes_on() const { return state_ != State::kNone; }
+  bool is_active() const { return state_ != State::kNone; }
   bool is_sent() const { return state_ == State::kSent; }
 
   struct Taken {
@@ -37,7 +37,7 @@ class OversizedRequest {
     bool is_broken = false;    // nothing after it can be parsed
   };
   // Takes the next bytes: first from the request's first byte, then from where the last take()
-  // stopped. REQUIRES goes_on().
+  // stopped. REQUIRES is_active().
   Taken take(resp::RequestParser& parser, std::string_view bytes);
 
  private:

@@ -27,7 +27,7 @@ class OversizedRequestTest : public testing::Test {
     EXPECT_EQ(parser_.parse(std::string_view(bytes)), resp::ParseStatus::kOversized);
     std::string sent;
     std::string_view left = bytes;
-    while (request_.goes_on() && !left.empty()) {
+    while (request_.is_active() && !left.empty()) {
       const OversizedRequest::Taken taken = request_.take(parser_, left.substr(0, piece));
       sent += taken.to_send;
       broken_ |= taken.is_broken;
@@ -48,17 +48,17 @@ TEST_F(OversizedRequestTest, IsSentByteForByteAndNothingBehindIt) {
   for (const std::size_t piece : {1u, 7u, 10'000u}) {
     request_.begin(OversizedRequest::Fate::kSent);
     EXPECT_EQ(play(big_set() + "PING\r\n", piece), big_set());
-    EXPECT_FALSE(request_.goes_on());
+    EXPECT_FALSE(request_.is_active());
     EXPECT_EQ(rest_, "PING\r\n");
   }
 }
 
 TEST_F(OversizedRequestTest, ThatIsRefusedIsDroppedToItsEnd) {
   request_.begin(OversizedRequest::Fate::kDropped);
-  EXPECT_TRUE(request_.goes_on());
+  EXPECT_TRUE(request_.is_active());
   EXPECT_FALSE(request_.is_sent());
   EXPECT_EQ(play(big_set() + "PING\r\n", 16), "");
-  EXPECT_FALSE(request_.goes_on());
+  EXPECT_FALSE(request_.is_active());
   EXPECT_EQ(rest_, "PING\r\n");
 }
 
@@ -66,9 +66,9 @@ TEST_F(OversizedRequestTest, GoesOnUntilItsLastByte) {
   request_.begin(OversizedRequest::Fate::kSent);
   const std::string all = big_set();
   EXPECT_EQ(play(all.substr(0, all.size() - 1), 50), all.substr(0, all.size() - 1));
-  EXPECT_TRUE(request_.goes_on());
+  EXPECT_TRUE(request_.is_active());
   EXPECT_EQ(request_.take(parser_, "\n").to_send, "\n");
-  EXPECT_FALSE(request_.goes_on());
+  EXPECT_FALSE(request_.is_active());
 }
 
 TEST_F(OversizedRequestTest, SaysWhenItsFramingBreaks) {

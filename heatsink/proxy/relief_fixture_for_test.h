@@ -114,7 +114,7 @@ class PlayedClient final : public ReliefClient, public Requester {
   std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
     return nullptr;
   }
-  void go_on() override {}
+  void room_available() override {}
 
  private:
   static std::string shown(std::string_view bytes) {

@@ -20,7 +20,7 @@ class ReplyGuess {
  public:
   ReplyGuess(std::uint32_t first, std::uint32_t least) : bytes_(first), least_(least) {}
 
-  void saw(std::uint64_t bytes) {
+  void record(std::uint64_t bytes) {
     const auto now = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
     if (!seen_ || now > bytes_) {
       bytes_ = now;

@@ -17,9 +17,9 @@ class ReplyTimeouts {
   static constexpr int kOldestFactor = 10;
 
   // A command was sent while no other was in flight.
-  void begins(TimePoint now) { step_at_ = std::max(step_at_, now); }
+  void command_sent(TimePoint now) { step_at_ = std::max(step_at_, now); }
   // The owed reply made progress: not only more bytes of one line.
-  void steps(TimePoint now) { step_at_ = now; }
+  void progress(TimePoint now) { step_at_ = now; }
 
   // `oldest_sent_at`: when the oldest unanswered command was sent.
   bool is_silent(TimePoint now, Nanos limit) const { return now - step_at_ > limit; }

@@ -11,26 +11,26 @@ namespace {
 constexpr Nanos kLimit = Millis(10);
 
 TEST(ReplyTimeouts, SilentSinceTheCommand) {
-  ReplyTimeouts watch;
-  watch.begins(at(0));
-  EXPECT_FALSE(watch.is_silent(at(10), kLimit));
-  EXPECT_TRUE(watch.is_silent(at(11), kLimit));
+  ReplyTimeouts timeouts;
+  timeouts.command_sent(at(0));
+  EXPECT_FALSE(timeouts.is_silent(at(10), kLimit));
+  EXPECT_TRUE(timeouts.is_silent(at(11), kLimit));
 }
 
 TEST(ReplyTimeouts, EachStepBeginsItAnew) {
-  ReplyTimeouts watch;
-  watch.begins(at(0));
+  ReplyTimeouts timeouts;
+  timeouts.command_sent(at(0));
   for (int now = 9; now < 90; now += 9) {
-    EXPECT_FALSE(watch.is_silent(at(now), kLimit));
-    watch.steps(at(now));
+    EXPECT_FALSE(timeouts.is_silent(at(now), kLimit));
+    timeouts.progress(at(now));
   }
 }
 
 TEST(ReplyTimeouts, ACommandDoesNotSetTheClockBack) {
-  ReplyTimeouts watch;
-  watch.steps(at(5));
-  watch.begins(at(4));
-  EXPECT_FALSE(watch.is_silent(at(15), kLimit));
+  ReplyTimeouts timeouts;
+  timeouts.progress(at(5));
+  timeouts.command_sent(at(4));
+  EXPECT_FALSE(timeouts.is_silent(at(15), kLimit));
 }
 
 TEST(ReplyTimeouts, SmallStepsDoNotGoOnForEver) {

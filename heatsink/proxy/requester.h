@@ -53,7 +53,7 @@ class Requester : public copies::HeldClient {
   // About its private connection.
   virtual void private_ready() = 0;
   virtual std::unique_ptr<Upstream> private_failed(const std::string& reason) = 0;
-  virtual void go_on() = 0;  // there may be room for more requests
+  virtual void room_available() = 0;  // there may be room for more requests
 
  protected:
   ~Requester() = default;

@@ -106,7 +106,7 @@ bool changes_rights(const resp::Command& command) {
          command.name == "acl|load";
 }
 
-bool tells_nothing(const resp::Command& command) {
+bool reveals_no_key(const resp::Command& command) {
   return command.name == "ping" || command.name == "echo" || command.name == "client|setinfo" ||
          command.name == "client|setname" || command.name == "auth" || command.name == "hello";
 }

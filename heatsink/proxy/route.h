@@ -46,7 +46,7 @@ bool uses_scripts(const resp::Command& command);
 bool hides_invalidations(const resp::Command& command);
 
 // The reply reveals nothing about any key.
-bool tells_nothing(const resp::Command& command);
+bool reveals_no_key(const resp::Command& command);
 
 // The command may change whether the server admits clients that have not logged in.
 bool changes_access(const resp::Command& command);

@@ -90,9 +90,9 @@ TEST(Route, WhoseScriptsTheServerKeeps) {
 
 TEST(Route, RepliesThatSayNothingOfAKey) {
   for (const char* name : {"ping", "echo", "auth", "hello"})
-    EXPECT_TRUE(tells_nothing(named(name))) << name;
+    EXPECT_TRUE(reveals_no_key(named(name))) << name;
   for (const char* name : {"get", "set", "dbsize", "info", "select", "exec", "publish"})
-    EXPECT_FALSE(tells_nothing(named(name))) << name;
+    EXPECT_FALSE(reveals_no_key(named(name))) << name;
 }
 
 TEST(Route, OfEachKind) {

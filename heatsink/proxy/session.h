@@ -93,7 +93,7 @@ class Session final : public ClientTransport::Listener,
   void note_reply_at(TimePoint at) override { traffic_.note_reply_at(at); }
   void hold() override { ++traffic_.holds; }
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override {
-    guess_of(pending.read_only).saw(bytes);
+    guess_of(pending.read_only).record(bytes);
   }
   void ask_again(std::string_view request, const Pending& pending) override;
   bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
@@ -103,7 +103,7 @@ class Session final : public ClientTransport::Listener,
   bool needs_exec_reply() const override { return ClientState::needs_exec_reply(); }
   void private_ready() override;
   std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
-  void go_on() override;
+  void room_available() override;
 
   // Whether nothing binds the session to its worker (session_move.cc): nothing in flight, no
   // private connection, no waiting request or reply, no timer.
@@ -352,7 +352,7 @@ class Session final : public ClientTransport::Listener,
   Mode mode_ = Mode::kNormal;
   OversizedRequest oversized_;
   // The client's bytes are not separate requests now, and may never end.
-  bool in_stream() const { return mode_ != Mode::kNormal || oversized_.goes_on(); }
+  bool in_stream() const { return mode_ != Mode::kNormal || oversized_.is_active(); }
   ClientTraffic traffic_;
   ReplyQueue::Ticket last_effect_ = ReplyQueue::kNone;  // the last command that was not read-only
   std::uint64_t in_flight() const { return traffic_.in_flight(); }

@@ -264,7 +264,7 @@ Session::Step Session::run_reset() {
   mode_ = Mode::kNormal;
   db_ = 0;
   name_.clear();
-  server_knows_best_ = reply_off_ = false;  // keeps SKIP, which drops this reply
+  no_local_reads_ = reply_off_ = false;  // keeps SKIP, which drops this reply
   name_owed_ = false;
   drop_queued();
   forget_transaction();

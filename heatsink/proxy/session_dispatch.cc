@@ -146,12 +146,12 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
                                std::uint32_t number) {
   if (request.route == Route::kPinned) pin();
   // A client that tracks keys itself gets invalidations only for reads that reach the server.
-  if (request.facts->asks_tracking) server_knows_best_ = true;
+  if (request.facts->asks_tracking) no_local_reads_ = true;
   if (in_multi_ && is_queued(request.route)) ++transaction_queued_;
   parts_.count(copies::Count::kCommands);
   parts_.count(private_ ? copies::Count::kForwardedPrivate : copies::Count::kForwardedShared);
   ++traffic_.sent;
-  const bool harmless = request.facts->tells_nothing ||
+  const bool harmless = request.facts->reveals_no_key ||
                         (request.command != nullptr && request.command->has(resp::kReadonly));
   Pending pending = make_pending(request, kind, number);
   pending.ticket = replies_.expect();
@@ -175,7 +175,7 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
   pending.sized_as = in_multi_ ? 0 : request.facts->sized_as;
   pending.asked_right = std::move(request.asked_right);
   pending.read_only = request.command != nullptr && request.command->has(resp::kReadonly);
-  pending.tells = !request.facts->tells_nothing;
+  pending.reveals_keys = !request.facts->reveals_no_key;
   const bool executes = !in_multi_ || request.route == Route::kExec;
   if (executes && in_multi_) {
     pending.keys = std::move(transaction_);
@@ -216,7 +216,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
     const KeyHash hash = in_db(name, db_);
     traffic_.touch(name);
     // Another proxy or the library may send its tracking heartbeats through this proxy.
-    const bool is_heartbeat = server_knows_best_ && is_heartbeat_key(key);
+    const bool is_heartbeat = no_local_reads_ && is_heartbeat_key(key);
     if (!is_heartbeat) {
       parts_.record({.hash = hash,
                      .key = key,
@@ -231,7 +231,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
       transaction_unknown_ = true;
     } else {
       // If the database is in doubt, the name is fenced in all databases, as for a write.
-      (queued ? transaction_ : pending.keys).add({name, hash, ref.write || server_knows_best_});
+      (queued ? transaction_ : pending.keys).add({name, hash, ref.write || no_local_reads_});
     }
   }
 }

@@ -173,7 +173,7 @@ std::size_t Session::serve_run(std::string_view bytes, TimePoint now) {
 }
 
 bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {
-  if (oversized_.goes_on()) {
+  if (oversized_.is_active()) {
     used = stream_on(bytes);
     return used > 0;
   }
@@ -315,7 +315,7 @@ void Session::flush() {
       return;
     case ClientTransport::Written::kBlocked:
       choose_reading();
-      go_on();
+      room_available();
       return;
     case ClientTransport::Written::kAll:
       break;
@@ -323,7 +323,7 @@ void Session::flush() {
   note_answered();
   note_memory();
   if (private_) private_->pause(false);
-  go_on();
+  room_available();
   finish_if_done();
 }
 

@@ -237,7 +237,7 @@ void Session::after_reply() {
     if (stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) resume_later();
     if (closing_ || input_ended_) flush_later();
   }
-  go_on();
+  room_available();
 }
 
 void Session::authenticated(const Pending& pending, bool ok) {
@@ -326,7 +326,7 @@ void Session::ask_again(std::string_view request, const Pending& pending) {
   again.keys.append(pending.keys);
 }
 
-void Session::go_on() {
+void Session::room_available() {
   if (closed_) return;
   if (throttled_ && may_parse()) resume_later();
 }

@@ -84,8 +84,8 @@ Session::Step Session::in_transaction(Request& request) {
     transaction_names_ |=
         request.route == Route::kClient && equals_ignoring_case(request.args()[1], "setname");
     if (request.route == Route::kClient && equals_ignoring_case(request.args()[1], "setinfo"))
-      note_library(request);    // introduce() repeats it after EXEC
-    server_knows_best_ = true;  // only the server knows the connection's state after EXEC
+      note_library(request);  // introduce() repeats it after EXEC
+    no_local_reads_ = true;   // only the server knows the connection's state after EXEC
   }
   return step;
 }

@@ -50,7 +50,7 @@ void Session::send_mark(Upstream& connection) {
   Pending mark;
   mark.session = this;
   mark.kind = PendingKind::kMark;
-  mark.tells = false;
+  mark.reveals_keys = false;
   ++traffic_.sent;
   connection.send(hello.view(), std::move(mark));
 }
@@ -58,13 +58,13 @@ void Session::send_mark(Upstream& connection) {
 // If the client has already left, the reply may still come in this turn: decide at its end.
 void Session::mark_answered(std::string_view hello) {
   if (!wait_) return;
-  wait_->marked(hello, private_->read_at());
+  wait_->mark_answered(hello, private_->read_at());
   if (input_ended_) resume_later();
 }
 
 void Session::end_wait() {
   if (closed_ || !wait_ || !input_ended_) return;
-  act_on_wait(wait_->leave());
+  act_on_wait(wait_->client_left());
 }
 
 void Session::unblock_answered(std::string_view reply) {
@@ -98,7 +98,7 @@ bool Session::unblock() {
   Pending pending;
   pending.session = this;
   pending.kind = PendingKind::kUnblock;
-  pending.tells = false;
+  pending.reveals_keys = false;
   ++traffic_.sent;
   connection->send(request.view(), std::move(pending));
   return true;

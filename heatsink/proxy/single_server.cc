@@ -24,7 +24,7 @@ SingleServer::~SingleServer() {
 Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destination& /*to*/) {
   Slot& slot = slot_of(protocol);
   if (slot.connection && slot.connection->ready()) return {.connection = slot.connection.get()};
-  if (is_down(slot) && !looks_again(slot, protocol)) return {.down = &slot.down};
+  if (is_down(slot) && !retries_now(slot, protocol)) return {.down = &slot.down};
   const bool pauses = slot.retry != 0 && slot.down.empty();  // lasts until the next turn only
   if (!slot.connection && !pauses) connect(protocol);
   return {};
@@ -46,17 +46,17 @@ const std::string* SingleServer::known_down(const Destination& /*to*/) {
   for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3}) {
     Slot& slot = slot_of(protocol);
     const bool down = is_down(slot) && !slot.refused;
-    if (down && !looks_again(slot, protocol)) return &slot.down;
+    if (down && !retries_now(slot, protocol)) return &slot.down;
   }
   return nullptr;
 }
 
 // Long pauses between attempts are for times without requests. True: an attempt is in progress, and
 // worth waiting for, because the previous one was short.
-bool SingleServer::looks_again(Slot& slot, resp::Protocol protocol) {
+bool SingleServer::retries_now(Slot& slot, resp::Protocol protocol) {
   const Nanos pause = slot.refused ? shared_.options.backoff_min : kLookPause;
   if (!slot.connection && loop_.now() - slot.tried_at >= pause) connect(protocol);
-  return slot.connection && slot.fails_soon;
+  return slot.connection && slot.failed_quickly;
 }
 
 void SingleServer::connect(resp::Protocol protocol) {
@@ -115,7 +115,7 @@ void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std:
       if (!slot.refused) host_.server_left();
     }
     slot.down = reason;
-    slot.fails_soon = loop_.now() - slot.tried_at < kSoon;
+    slot.failed_quickly = loop_.now() - slot.tried_at < kSoon;
     slot.down_contacts = slot.contacts;
     slot.backoff =
         std::clamp(slot.backoff * 2, shared_.options.backoff_min, shared_.options.backoff_max);

@@ -69,7 +69,7 @@ class SingleServer final : public Upstreams {
     TimePoint lost_at{};              // when it last broke; unset once it is back
     bool refused = false;             // the server refused the login; it may admit other users
     TimePoint tried_at{};             // start of the latest attempt
-    bool fails_soon = false;          // the latest failed attempt was short
+    bool failed_quickly = false;      // the latest failed attempt was short
     Nanos backoff{0};
     net::TimerId retry = 0;
     std::vector<std::uint64_t> waiting;  // sessions
@@ -79,7 +79,7 @@ class SingleServer final : public Upstreams {
     return slots_[protocol == resp::Protocol::kResp3 ? 1 : 0];
   }
   bool is_down(const Slot& slot) const;
-  bool looks_again(Slot& slot, resp::Protocol protocol);
+  bool retries_now(Slot& slot, resp::Protocol protocol);
   void connect(resp::Protocol protocol);
   void shared_failed(Slot& slot, resp::Protocol protocol, const std::string& reason,
                      bool was_ready);

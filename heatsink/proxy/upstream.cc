@@ -50,7 +50,7 @@ Upstream::~Upstream() {
 
 void Upstream::send(std::string_view request, Pending&& pending) {
   pending.sent_at = loop_.now();
-  if (pending_.empty()) watch_.begins(pending.sent_at);
+  if (pending_.empty()) timeouts_.command_sent(pending.sent_at);
   if (is_shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
   owed_ += pending.expected;
   output_.append(request);
@@ -106,7 +106,7 @@ void Upstream::flush() {
     }
   }
   want_write(state_ == State::kConnecting || unsent() > 0);
-  if (unsent() == 0 && state_ == State::kReady && owner_ != nullptr) owner_->go_on();
+  if (unsent() == 0 && state_ == State::kReady && owner_ != nullptr) owner_->room_available();
 }
 
 void Upstream::want_write(bool on) {
@@ -126,7 +126,7 @@ void Upstream::pause(bool paused) {
 
 void Upstream::fail_if_overdue(TimePoint now, Nanos limit) {
   if (state_ != State::kReady || pending_.empty()) return;
-  if (watch_.is_silent(now, limit)) {
+  if (timeouts_.is_silent(now, limit)) {
     fail("the server did not answer for " + format_duration(limit));
   } else if (ReplyTimeouts::is_too_old(pending_.front().sent_at, now, limit)) {
     fail("a reply did not end within " + format_duration(limit * ReplyTimeouts::kOldestFactor));
@@ -194,7 +194,7 @@ void Upstream::process(std::string_view bytes) {
     const bool ends = step.status == resp::ScanStatus::kReply;
     route(bytes.substr(0, step.consumed), ends);
     if (state_ == State::kFailed) return;
-    if (begun_ && !push_ && !(in_line && scanner_.in_text())) watch_.steps(loop_.now());
+    if (begun_ && !push_ && !(in_line && scanner_.in_text())) timeouts_.progress(loop_.now());
     if (ends) end_element();
     bytes.remove_prefix(step.consumed);
   }
@@ -336,7 +336,7 @@ void Upstream::end_element() {
       finish_reply();
     if (owner_ != nullptr) {
       owner_->note_reply_at(read_at_);
-      owner_->go_on();
+      owner_->room_available();
     }
     return;
   }
@@ -362,7 +362,7 @@ void Upstream::note_select_result(bool refused) {
 void Upstream::finish_reply() {
   const bool ok = scanner_.type() != '-';
   Pending& front = pending_.front();
-  if (front.session != nullptr && front.tells) front.session->note_reply_at(read_at_);
+  if (front.session != nullptr && front.reveals_keys) front.session->note_reply_at(read_at_);
   if (front.kind == PendingKind::kSubscribe && ok && front.number > 1) {
     --front.number;  // the server confirms each channel separately
     return;

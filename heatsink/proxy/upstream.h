@@ -200,7 +200,7 @@ class Upstream final : public net::FdHandler {
   std::size_t sent_ = 0;  // bytes at the front of output_ that have been sent
   Ring<Pending> pending_;
   std::uint64_t owed_ = 0;
-  ReplyTimeouts watch_;
+  ReplyTimeouts timeouts_;
   TimePoint read_at_{};
 
   resp::ReplyScanner scanner_;

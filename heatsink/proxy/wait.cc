@@ -5,7 +5,7 @@
 
 namespace heatsink::proxy {
 
-void Wait::marked(std::string_view hello, TimePoint read_at) {
+void Wait::mark_answered(std::string_view hello, TimePoint read_at) {
   marked_ = true;
   marked_at_ = read_at;
   resp::Value reply;
@@ -16,7 +16,7 @@ void Wait::marked(std::string_view hello, TimePoint read_at) {
     connection_ = static_cast<std::uint64_t>(id->integer);
 }
 
-Wait::Next Wait::leave() {
+Wait::Next Wait::client_left() {
   if (!marked_ || asked_) return Next::kNothing;
   // CLIENT UNBLOCK needs an id.
   if (connection_ == 0) return Next::kClose;

@@ -26,13 +26,13 @@ namespace heatsink::proxy {
 
 // A state machine; belongs to its session.
 //
-// Calls: marked() leave()* unblock_answered()*, in any order, until the reply begins.
+// Calls: mark_answered() client_left()* unblock_answered()*, in any order, until the reply begins.
 class Wait {
  public:
   enum class Next : std::uint8_t {
     kNothing,  // a request is in flight, or all is done
     kUnblock,  // send CLIENT UNBLOCK connection() ERROR
-    kRetry,    // leave() again after pause()
+    kRetry,    // client_left() again after pause()
     kClose,    // the connection cannot be unblocked: close it
   };
 
@@ -45,15 +45,15 @@ class Wait {
 
   // The reply to HELLO, and when it was read. After an error the server does not report connection
   // ids.
-  void marked(std::string_view hello, TimePoint read_at);
+  void mark_answered(std::string_view hello, TimePoint read_at);
   // Whether the command has waited, given that its reply begins in bytes read at `read_at`.
   bool has_waited(TimePoint read_at) const {
     return marked_ && (read_at != marked_at_ || (!ended_ && read_at - sent_at_ > kAtOnce));
   }
 
-  // The client has left. Before marked() it is unknown whether the command waits: the caller calls
-  // again after it.
-  Next leave();
+  // The client has left. Before mark_answered() it is unknown whether the command waits: the caller
+  // calls again after it.
+  Next client_left();
   Next unblock_answered(std::string_view reply);
   Nanos pause() { return std::exchange(pause_, std::min(pause_ * 2, kPauseMax)); }
 

@@ -15,14 +15,14 @@ constexpr std::string_view kHello3 = "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$2\r\
 
 Wait marked(std::string_view hello) {
   Wait wait{CommandUndo(), true, TimePoint{}};
-  wait.marked(hello, kEarly);
+  wait.mark_answered(hello, kEarly);
   return wait;
 }
 
 TEST(Wait, OnlyAReplyReadAfterTheMarkHasWaited) {
   Wait wait{CommandUndo(), true, TimePoint{}};
   EXPECT_FALSE(wait.has_waited(kLate)) << "nothing is known before the mark";
-  wait.marked(kHello2, kEarly);
+  wait.mark_answered(kHello2, kEarly);
   EXPECT_FALSE(wait.has_waited(kEarly));
   EXPECT_TRUE(wait.has_waited(kLate));
 }
@@ -31,9 +31,9 @@ TEST(Wait, AReplyThatComesLateWithTheMarkHasWaitedUnlessTheClientHadEndedBefore)
   for (const bool ended : {false, true}) {
     Wait wait(CommandUndo(), ended, kEarly);
     const TimePoint soon = kEarly + std::chrono::microseconds(200);
-    wait.marked(kHello2, soon);
+    wait.mark_answered(kHello2, soon);
     EXPECT_FALSE(wait.has_waited(soon));
-    wait.marked(kHello2, kEarly + Millis(2));
+    wait.mark_answered(kHello2, kEarly + Millis(2));
     EXPECT_EQ(wait.has_waited(kEarly + Millis(2)), !ended);
   }
 }
@@ -41,20 +41,20 @@ TEST(Wait, AReplyThatComesLateWithTheMarkHasWaitedUnlessTheClientHadEndedBefore)
 TEST(Wait, IsEndedOnceByTheConnectionsId) {
   for (const std::string_view hello : {kHello2, kHello3}) {
     Wait wait{CommandUndo(), true, TimePoint{}};
-    EXPECT_EQ(wait.leave(), Next::kNothing) << "it is not known yet whether it waits";
-    wait.marked(hello, kEarly);
-    EXPECT_EQ(wait.leave(), Next::kUnblock);
+    EXPECT_EQ(wait.client_left(), Next::kNothing) << "it is not known yet whether it waits";
+    wait.mark_answered(hello, kEarly);
+    EXPECT_EQ(wait.client_left(), Next::kUnblock);
     EXPECT_EQ(wait.connection(), 77u);
-    EXPECT_EQ(wait.leave(), Next::kNothing) << "asked already";
+    EXPECT_EQ(wait.client_left(), Next::kNothing) << "asked already";
     EXPECT_EQ(wait.unblock_answered(":1\r\n"), Next::kNothing);
-    EXPECT_EQ(wait.leave(), Next::kNothing) << "its reply is on its way";
+    EXPECT_EQ(wait.client_left(), Next::kNothing) << "its reply is on its way";
   }
 }
 
 TEST(Wait, IsEndedAgainWhileTheServerPutsItOff) {
   Wait wait = marked(kHello2);
   for (const std::string_view reply : {":0\r\n", "-BUSY Redis is busy\r\n", "-LOADING it\r\n"}) {
-    EXPECT_EQ(wait.leave(), Next::kUnblock);
+    EXPECT_EQ(wait.client_left(), Next::kUnblock);
     EXPECT_EQ(wait.unblock_answered(reply), Next::kRetry);
   }
 }
@@ -70,10 +70,10 @@ TEST(Wait, PausesGrowToABound) {
 TEST(Wait, ThatCannotBeUnblockedIsClosed) {
   for (const std::string_view hello :
        {"-ERR unknown command 'HELLO'\r\n", "*0\r\n", "*2\r\n$2\r\nid\r\n$1\r\n7\r\n", ""}) {
-    EXPECT_EQ(marked(hello).leave(), Next::kClose) << hello;
+    EXPECT_EQ(marked(hello).client_left(), Next::kClose) << hello;
   }
   Wait wait = marked(kHello2);
-  EXPECT_EQ(wait.leave(), Next::kUnblock);
+  EXPECT_EQ(wait.client_left(), Next::kUnblock);
   EXPECT_EQ(wait.unblock_answered("-NOPERM no permissions\r\n"), Next::kClose);
 }
 

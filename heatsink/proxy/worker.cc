@@ -176,7 +176,7 @@ void Worker::accept_clients() {
     if (!tls) {
       shared_.clients.fetch_add(1);
       wake();
-      open_at_home(net::Stream(std::move(accepted->socket)), accepted->peer);
+      open_on_home_worker(net::Stream(std::move(accepted->socket)), accepted->peer);
       continue;
     }
     shared_.clients.fetch_add(1);
@@ -192,7 +192,7 @@ void Worker::serve(net::Stream client, const std::string& peer) {
 }
 
 // On the worker that new clients go to now.
-void Worker::open_at_home(net::Stream stream, const std::string& peer) {
+void Worker::open_on_home_worker(net::Stream stream, const std::string& peer) {
   BalancedWorker& home = balancer_ != nullptr ? balancer_->home() : *this;
   if (&home == this) return open_session(std::move(stream), peer);
   home.take_client(std::move(stream), peer);
@@ -223,7 +223,7 @@ void Worker::start_tls(net::Accepted accepted, const net::TlsContext& context) {
 void Worker::handshake_done(net::Stream stream, const std::string& peer) {
   shared_.handshakes.fetch_sub(1);
   counters_.add(copies::Count::kHandshakes);
-  open_at_home(std::move(stream), peer);
+  open_on_home_worker(std::move(stream), peer);
 }
 
 void Worker::handshake_failed(const std::string& peer, const std::string& why) {

@@ -140,7 +140,7 @@ class Worker final : public Upstream::Host,
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
   void accept_clients();
-  void open_at_home(net::Stream stream, const std::string& peer);
+  void open_on_home_worker(net::Stream stream, const std::string& peer);
   void open_session(net::Stream stream, const std::string& peer);
   void start(std::uint64_t id, std::unique_ptr<Client> client);
   void adopt(MovedClient moved);

@@ -66,7 +66,7 @@ void Worker::move_clients() {
     if (found == clients_.end()) return true;
     Client& client = *found->second;
     if (!client.session.may_move()) return false;
-    MovedClient moved{client.connection.leave(), client.session.move_out()};
+    MovedClient moved{client.connection.release_stream(), client.session.move_out()};
     clients_.erase(found);
     counters_.add(copies::Count::kClientsMoved);
     leaving_.to->take_moved(std::move(moved));

@@ -42,10 +42,10 @@ void Worker::note_reply_size(const Pending& pending, std::uint64_t bytes) {
   bool first = true;
   pending.keys.for_each([&](const copies::TouchedKey& key) {
     if (std::exchange(first, false))
-      big_replies_.saw(BigReplies::hash(pending.sized_as, key.key), bytes);
+      big_replies_.record(BigReplies::hash(pending.sized_as, key.key), bytes);
     if (is_many && bytes / pending.keys.size() >= BigReplies::kBigBytes)
-      big_replies_.saw(BigReplies::hash(commands_.get_sized_as(), key.key),
-                       bytes / pending.keys.size());
+      big_replies_.record(BigReplies::hash(commands_.get_sized_as(), key.key),
+                          bytes / pending.keys.size());
   });
 }
 

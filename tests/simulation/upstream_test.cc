@@ -83,7 +83,7 @@ class PlayedClient final : public proxy::Requester {
   std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
     return nullptr;
   }
-  void go_on() override {}
+  void room_available() override {}
 
   bool is_closed = false, is_repeatable = false, is_congested = false, is_subscriber = false;
   TimePoint last_reply_at{};

@@ -24,7 +24,7 @@ struct ClientState {
   enum class User : std::uint8_t { kUnauthenticated, kShared, kOther };
 
   // Messages may arrive: the server has confirmed a subscription, and not yet its end.
-  bool hears_messages() const { return hears_messages_; }
+  bool receives_messages() const { return receives_messages_; }
   // The client wants messages, or its last UNSUBSCRIBE is still on its way.
   bool subscribed() const {
     return !channels_.empty() || !patterns_.empty() || !shard_channels_.empty() ||
@@ -86,7 +86,7 @@ struct ClientState {
     kBegins,   // the debugger has not sent anything yet
     kRuns,
   } debugger_ = Debugger::kOff;
-  bool hears_messages_ = false;
+  bool receives_messages_ = false;
   Channels channels_, patterns_, shard_channels_;
   std::deque<Subscribing> subscribing_;
 };

@@ -109,7 +109,7 @@ Outcome CopyReads::read_one(Request& request) {
   if (answer && !too_old) {
     if (!may_be_given(*answer, request.now) || answer->key != key.hash || !answer->read.is(read))
       return serve_in_outage(request, key, read) ? Outcome::kAnswered
-                                                 : pass_seen(request, answer->which);
+                                                 : pass_and_record_size(request, answer->which);
     lookup_.serve(request, key, answer->reply_in(resp3));
     return Outcome::kAnswered;
   }
@@ -135,13 +135,13 @@ Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read&
                             cache::Ruling ruling, bool is_too_late) {
   const copies::ReadHash which = copies::hash_read(key.hash, read);
   const bool fills = ruling != cache::Ruling::kWriteInFlight &&
-                     (ruling != cache::Ruling::kUnproven || outlives_errors(*key.entry)) &&
+                     (ruling != cache::Ruling::kUnproven || has_stale_while_error(*key.entry)) &&
                      parts_.copies.may_fill(*key.entry, which, read, parts_.loop.now());
   if (fills) {
     const Outcome admitted = admit_fills(request, {&key, 1}, read);
     if (admitted != Outcome::kPass) return admitted;
   }
-  if (!fills) return pass_seen(request, which);
+  if (!fills) return pass_and_record_size(request, which);
   TimePoint after = fill_after(*key.entry);
   TimePoint& wanted_at = request.waited().fill_wanted_at;
   if (is_too_late) {
@@ -151,7 +151,7 @@ Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read&
   }
   if (parts_.copies.join_fill(client_.id, *key.entry, which, read, after) ==
       copies::FillWaiters::Join::kFull)
-    return pass_seen(request, which);
+    return pass_and_record_size(request, which);
   return await_fill(request);
 }
 
@@ -172,12 +172,12 @@ Outcome CopyReads::admit_fills(Request& request, std::span<const Key> missing,
 
 // Such a read does not go to a server that has stopped proving its invalidations, where it might
 // wait for long. It waits until the keeper has found out.
-bool CopyReads::outlives_errors(const cache::Entry& entry) {
+bool CopyReads::has_stale_while_error(const cache::Entry& entry) {
   return entry.terms().stale_while_error > Nanos(0);
 }
 
 bool CopyReads::serve_in_outage(const Request& request, Key& key, const cache::Read& read) {
-  if (key.entry == nullptr || !outlives_errors(*key.entry)) return false;
+  if (key.entry == nullptr || !has_stale_while_error(*key.entry)) return false;
   key.copy = parts_.copies.judge_in_outage(*key.entry, read, request.now).copy;
   if (key.copy == nullptr) return false;
   parts_.count_hit(*request.facts->local);
@@ -194,7 +194,7 @@ bool CopyReads::may_be_given(const copies::FillAnswer& answer, TimePoint now) co
 }
 
 // Sends the read to the server, and reports the length of its reply to the filter of reply sizes.
-Outcome CopyReads::pass_seen(Request& request, copies::ReadHash which) {
+Outcome CopyReads::pass_and_record_size(Request& request, copies::ReadHash which) {
   request.reply_of = which;
   return Outcome::kPass;
 }
@@ -254,9 +254,10 @@ Outcome CopyReads::read_many(Request& request) {
   parts_.count(count_of(ruling));
   if (serve_many_in_outage(request, keys, read)) return Outcome::kAnswered;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(request);
-  const bool in_vain = waited || ruling == cache::Ruling::kWriteInFlight ||
-                       (ruling == cache::Ruling::kUnproven && !outlive_errors(keys));
-  if (in_vain) return Outcome::kPass;
+  const bool fill_is_useless =
+      waited || ruling == cache::Ruling::kWriteInFlight ||
+      (ruling == cache::Ruling::kUnproven && !have_stale_while_error(keys));
+  if (fill_is_useless) return Outcome::kPass;
   if (gate_ != nullptr) {
     std::vector<Key> missing;
     for (Key key : keys)
@@ -291,9 +292,9 @@ cache::Ruling CopyReads::judge_all(std::vector<Key>& keys, const cache::Read& re
   return judge_twice(keys, [&](Key& key) { return lookup_.judge(key, read, now); });
 }
 
-bool CopyReads::outlive_errors(const std::vector<Key>& keys) {
+bool CopyReads::have_stale_while_error(const std::vector<Key>& keys) {
   return std::all_of(keys.begin(), keys.end(),
-                     [](const Key& key) { return outlives_errors(*key.entry); });
+                     [](const Key& key) { return has_stale_while_error(*key.entry); });
 }
 
 // The common moment is the tracker's last message: copies that were not invalidated by then were
@@ -303,7 +304,7 @@ bool CopyReads::serve_many_in_outage(const Request& request, std::vector<Key>& k
                                      const cache::Read& read) {
   if (parts_.copies.are_proven()) return false;
   const auto judge_one = [&](Key& key) {
-    if (!outlives_errors(*key.entry)) return lookup_.judge(key, read, request.now);
+    if (!has_stale_while_error(*key.entry)) return lookup_.judge(key, read, request.now);
     const cache::Judgement judgement = parts_.copies.judge_in_outage(*key.entry, read, request.now);
     key.copy = judgement.copy;
     return judgement.ruling;

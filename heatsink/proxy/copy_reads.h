@@ -69,11 +69,11 @@ class CopyReads final : public Relief {
                    bool is_too_late);
   static std::shared_ptr<const copies::FillAnswer> take_answer(Request& request);
   bool may_be_given(const copies::FillAnswer& answer, TimePoint now) const;
-  static Outcome pass_seen(Request& request, copies::ReadHash which);
+  static Outcome pass_and_record_size(Request& request, copies::ReadHash which);
   Outcome admit_fills(Request& request, std::span<const Key> missing, const cache::Read& read);
 
-  static bool outlives_errors(const cache::Entry& entry);
-  static bool outlive_errors(const std::vector<Key>& keys);
+  static bool has_stale_while_error(const cache::Entry& entry);
+  static bool have_stale_while_error(const std::vector<Key>& keys);
   bool serve_in_outage(const Request& request, Key& key, const cache::Read& read);
 
   Outcome read_many(Request& request);

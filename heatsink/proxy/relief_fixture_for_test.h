@@ -108,7 +108,7 @@ class PlayedClient final : public ReliefClient, public Requester {
   bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }
   bool congested() const override { return false; }
   bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
-  bool hears_messages() const override { return false; }
+  bool receives_messages() const override { return false; }
   bool needs_exec_reply() const override { return false; }
   void private_ready() override {}
   std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {

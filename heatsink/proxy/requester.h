@@ -47,8 +47,8 @@ class Requester : public copies::HeldClient {
   // Called when the reply to a command that may wait begins, in bytes read at `read_at`. True: the
   // client seems to have left, so the reply is kept.
   virtual bool keeps_reply(TimePoint read_at, bool silent) = 0;
-  virtual bool hears_messages() const = 0;    // messages look like replies in RESP2
-  virtual bool needs_exec_reply() const = 0;  // the session needs the bytes of the reply to EXEC
+  virtual bool receives_messages() const = 0;  // messages look like replies in RESP2
+  virtual bool needs_exec_reply() const = 0;   // the session needs the bytes of the reply to EXEC
 
   // About its private connection.
   virtual void private_ready() = 0;

@@ -99,7 +99,7 @@ class Session final : public ClientTransport::Listener,
   bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
   bool congested() const override;
   bool keeps_reply(TimePoint read_at, bool silent) override;
-  bool hears_messages() const override { return hears_messages_; }
+  bool receives_messages() const override { return receives_messages_; }
   bool needs_exec_reply() const override { return ClientState::needs_exec_reply(); }
   void private_ready() override;
   std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
@@ -218,7 +218,7 @@ class Session final : public ClientTransport::Listener,
   // session_debugger.cc
   Step run_script_debug(Request& request);
   Step run_in_debugger(Request& request);
-  Step tell_debugger(Request& request);
+  Step send_to_debugger(Request& request);
   void debug_answered(bool ok, bool wanted);
   bool debugger_fails(std::string_view bytes);
 

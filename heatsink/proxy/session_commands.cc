@@ -149,7 +149,7 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
 Session::Step Session::run_client(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   // The server refuses CLIENT for subscribers in RESP2.
-  if (hears_messages_ && protocol_ == resp::Protocol::kResp2) return forward(request, true);
+  if (receives_messages_ && protocol_ == resp::Protocol::kResp2) return forward(request, true);
   const std::string_view what = request.args()[1];
   if (equals_ignoring_case(what, "reply")) return run_client_reply(request);
   const bool names = equals_ignoring_case(what, "setname") && request.args().size() == 3;
@@ -223,8 +223,8 @@ Session::Step Session::run_subscribe(Request& request) {
       added.emplace_back(request.args()[i]);
     }
   }
-  const bool hears_after = !channels_.empty() || !patterns_.empty() || !shard_channels_.empty();
-  subscribing_.push_back({&set, std::move(added), hears_after});
+  const bool receives_after = !channels_.empty() || !patterns_.empty() || !shard_channels_.empty();
+  subscribing_.push_back({&set, std::move(added), receives_after});
   return send_on(*connection, request, PendingKind::kSubscribe,
                  static_cast<std::uint32_t>(confirmations));
 }
@@ -270,7 +270,7 @@ Session::Step Session::run_reset() {
   forget_transaction();
   traffic_.names.reset();
   debugger_ = Debugger::kOff;
-  hears_messages_ = false;
+  receives_messages_ = false;
   channels_.clear();
   patterns_.clear();
   shard_channels_.clear();

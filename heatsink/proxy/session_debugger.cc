@@ -65,7 +65,7 @@ Session::Step Session::run_in_debugger(Request& request) {
   return Step::kDone;
 }
 
-Session::Step Session::tell_debugger(Request& request) {
+Session::Step Session::send_to_debugger(Request& request) {
   if (private_) private_->send_more(request.raw);
   return Step::kDone;
 }

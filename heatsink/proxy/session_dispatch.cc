@@ -114,7 +114,7 @@ Session::Step Session::run(Request& request) {
 
 // A write behind a MONITOR stream has no recognizable reply, so no fence could be raised for it.
 Session::Step Session::dispatch_raw(Request& request) {
-  if (debugger_ != Debugger::kOff) return tell_debugger(request);
+  if (debugger_ != Debugger::kOff) return send_to_debugger(request);
   if (request.route == Route::kQuit) return run_quit();
   if (request.route == Route::kReset) return run_reset();
   const bool harmless =

@@ -187,7 +187,7 @@ void Session::subscription_done(bool ok) {
   if (subscribing_.empty()) return;
   const Subscribing& done = subscribing_.front();
   if (ok) {
-    hears_messages_ = done.hears_after;
+    receives_messages_ = done.receives_after;
   } else {
     for (const std::string& name : done.added) done.channels->erase(name);
   }
@@ -222,7 +222,7 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_vie
       each.channels->erase(each.name);
     }
   }
-  if (!queued.empty()) hears_messages_ = subscribed();
+  if (!queued.empty()) receives_messages_ = subscribed();
 }
 
 void Session::after_reply() {

@@ -18,7 +18,7 @@ using Channels = std::set<std::string, std::less<>>;
 struct Subscribing {
   Channels* channels;
   std::vector<std::string> added;
-  bool hears_after;  // messages may arrive after the confirmation
+  bool receives_after;  // messages may arrive after the confirmation
 };
 
 // A subscription inside MULTI: EXEC confirms it.

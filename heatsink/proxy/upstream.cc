@@ -308,7 +308,7 @@ bool Upstream::begin_reply() {
 
 // RESP2 messages look like replies.
 bool Upstream::may_be_message() const {
-  return owner_ != nullptr && owner_->hears_messages() && protocol_ == resp::Protocol::kResp2 &&
+  return owner_ != nullptr && owner_->receives_messages() && protocol_ == resp::Protocol::kResp2 &&
          scanner_.type() == '*';
 }
 

@@ -77,7 +77,7 @@ class PlayedClient final : public proxy::Requester {
   bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return is_repeatable; }
   bool congested() const override { return is_congested; }
   bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
-  bool hears_messages() const override { return is_subscriber; }
+  bool receives_messages() const override { return is_subscriber; }
   bool needs_exec_reply() const override { return false; }
   void private_ready() override {}
   std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {

@@ -19,7 +19,7 @@ std::string readable(const PutBack& request) {
   return words;
 }
 
-std::vector<PutBack> requests(const Args& args, std::string_view reply) {
+std::vector<PutBack> undo(const Args& args, std::string_view reply) {
   resp::Value value;
   std::size_t used = 0;
   EXPECT_EQ(resp::parse_value(reply, value, used), resp::ValueStatus::kValue);

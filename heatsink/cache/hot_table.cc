@@ -54,7 +54,7 @@ const char* to_string(Uncacheable why) {
 }
 
 Entry::~Entry() {
-  for (const std::atomic<const Copy*>& place : copies_) delete place.load();
+  for (const std::atomic<const Copy*>& slot : copies_) delete slot.load();
 }
 
 HotTable::HotTable(const HotTableLimits& limits, Epochs& epochs)
@@ -84,10 +84,10 @@ bool HotTable::has(KeyHash hash) const noexcept {
 }
 
 bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                       const Terms& terms) {
-  assert(terms.level != Level::kOff);
+                       const ConsistencyPolicy& consistency) {
+  assert(consistency.level != Level::kOff);
   if (entries_.size() >= limits_.entries_max || entries_.contains(hash)) return false;
-  auto entry = std::make_unique<Entry>(key, db, hash, name, terms);
+  auto entry = std::make_unique<Entry>(key, db, hash, name, consistency);
   by_name_.emplace(entry->key(), entry.get());
   entries_.emplace(hash, std::move(entry));
   return true;
@@ -111,14 +111,14 @@ void HotTable::demote(KeyHash hash) {
 }
 
 bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                   const Terms& terms) {
+                   const ConsistencyPolicy& consistency) {
   const auto found = entries_.find(hash);
   const bool is_there = found != entries_.end();
   if (is_there && (found->second->key() != key || found->second->db() != db)) return false;
   if (is_there && found->second->pinned_) return true;
   if (pins_ >= limits_.pins_max) return false;
   if (!is_there && entries_.size() >= limits_.entries_max && !demote_coldest()) return false;
-  if (!is_there) promote(key, db, hash, name, terms);
+  if (!is_there) promote(key, db, hash, name, consistency);
   entries_.at(hash)->pinned_ = true;
   ++pins_;
   return true;
@@ -157,17 +157,17 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
   const auto found = entries_.find(hash);
   if (found == entries_.end()) return false;
   Entry& entry = *found->second;
-  Place& place = place_for(entry, *copy);
-  const Copy* old = place.load();
+  CopySlot& slot = slot_for(entry, *copy);
+  const Copy* old = slot.load();
   const Uncacheable refused = admit(entry, *copy, old);
   if (refused != Uncacheable::kNo) {
     // What is there of the same read is older than what was refused.
-    if (old != nullptr && old->read == copy->read) replace(entry, place, nullptr);
+    if (old != nullptr && old->read == copy->read) replace(entry, slot, nullptr);
     set_mark(entry, refused, copy->fill_sent_at);
     return false;
   }
   entry.uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
-  replace(entry, place, copy.release());
+  replace(entry, slot, copy.release());
   return true;
 }
 
@@ -196,7 +196,7 @@ TimePoint HotTable::drop_name(std::string_view name) {
   const auto [first, last] = by_name_.equal_range(name);
   TimePoint latest{};
   for (auto it = first; it != last; ++it) {
-    if (it->second->terms().keeps_unproven) {
+    if (it->second->consistency().keeps_unproven) {
       latest = std::max(latest, it->second->shown());
     } else {
       drop(*it->second);
@@ -212,22 +212,26 @@ void HotTable::drop_all() {
 template <class Which>
 void HotTable::drop_if(Which which) {
   for (const auto& [hash, entry] : entries_) {
-    if (which(entry->terms())) drop(*entry);
+    if (which(entry->consistency())) drop(*entry);
   }
 }
 
-void HotTable::drop_leased() {
-  drop_if([](const Terms& terms) { return terms.level != Level::kTtl && !terms.keeps_unproven; });
+void HotTable::drop_proof_dependent() {
+  drop_if([](const ConsistencyPolicy& consistency) {
+    return consistency.level != Level::kTtl && !consistency.keeps_unproven;
+  });
 }
 
-void HotTable::drop_unleased() {
-  drop_if([](const Terms& terms) { return terms.level == Level::kTtl || terms.keeps_unproven; });
+void HotTable::drop_proof_independent() {
+  drop_if([](const ConsistencyPolicy& consistency) {
+    return consistency.level == Level::kTtl || consistency.keeps_unproven;
+  });
 }
 
 void HotTable::drop_for_outage() {
-  drop_if([](const Terms& terms) {
-    return terms.level != Level::kTtl && !terms.keeps_unproven &&
-           terms.stale_while_error == Nanos(0);
+  drop_if([](const ConsistencyPolicy& consistency) {
+    return consistency.level != Level::kTtl && !consistency.keeps_unproven &&
+           consistency.stale_while_error == Nanos(0);
   });
 }
 
@@ -247,8 +251,8 @@ const Entry* HotTable::entry(KeyHash hash) const {
 const Copy* HotTable::copy(KeyHash hash, const StoredRead& read) const {
   const Entry* entry = this->entry(hash);
   if (entry == nullptr) return nullptr;
-  for (const Place& place : entry->copies_) {
-    const Copy* copy = place.load(std::memory_order_relaxed);
+  for (const CopySlot& slot : entry->copies_) {
+    const Copy* copy = slot.load(std::memory_order_relaxed);
     if (copy != nullptr && copy->read == read) return copy;
   }
   return nullptr;
@@ -263,8 +267,8 @@ std::optional<Bytes> HotTable::reply_size(KeyHash hash) const {
   const Entry* entry = this->entry(hash);
   if (entry == nullptr) return std::nullopt;
   std::optional<Bytes> longest;
-  for (const Place& place : entry->copies_) {
-    const Copy* copy = place.load(std::memory_order_relaxed);
+  for (const CopySlot& slot : entry->copies_) {
+    const Copy* copy = slot.load(std::memory_order_relaxed);
     if (copy != nullptr) longest = std::max(longest.value_or(Bytes{0}), Bytes{copy->reply.size()});
   }
   return longest;
@@ -272,37 +276,37 @@ std::optional<Bytes> HotTable::reply_size(KeyHash hash) const {
 
 // That of the same read, else an empty one, else that of the copy filled first: what is asked often
 // is filled again soon.
-HotTable::Place& HotTable::place_for(Entry& entry, const Copy& copy) {
-  Place* empty = nullptr;
-  Place* oldest = entry.copies_.data();
-  for (Place& place : entry.copies_) {
-    const Copy* there = place.load();
+HotTable::CopySlot& HotTable::slot_for(Entry& entry, const Copy& copy) {
+  CopySlot* empty = nullptr;
+  CopySlot* oldest = entry.copies_.data();
+  for (CopySlot& slot : entry.copies_) {
+    const Copy* there = slot.load();
     if (there == nullptr) {
-      if (empty == nullptr) empty = &place;
+      if (empty == nullptr) empty = &slot;
       continue;
     }
-    if (there->read == copy.read) return place;
+    if (there->read == copy.read) return slot;
     const Copy* first = oldest->load();
-    if (first == nullptr || there->fill_sent_at < first->fill_sent_at) oldest = &place;
+    if (first == nullptr || there->fill_sent_at < first->fill_sent_at) oldest = &slot;
   }
   return empty != nullptr ? *empty : *oldest;
 }
 
 void HotTable::drop(Entry& entry) {
   if (entry.bytes_ == 0) return;
-  for (Place& place : entry.copies_) {
-    if (place.load() != nullptr) replace(entry, place, nullptr);
+  for (CopySlot& slot : entry.copies_) {
+    if (slot.load() != nullptr) replace(entry, slot, nullptr);
   }
 }
 
-void HotTable::replace(Entry& entry, Place& place, const Copy* copy) {
+void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   if (copy != nullptr) {
     bytes_ += cost(entry, *copy);
     entry.bytes_ += cost(entry, *copy);
     nils_ += copy->nil ? 1 : 0;
     ++copies_;
   }
-  const Copy* old = place.exchange(copy);
+  const Copy* old = slot.exchange(copy);
   if (old == nullptr) return;
   bytes_ -= cost(entry, *old);
   entry.bytes_ -= cost(entry, *old);

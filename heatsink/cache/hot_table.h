@@ -15,9 +15,9 @@
 
 #include "heatsink/base/hash.h"
 #include "heatsink/base/units.h"
+#include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/copy.h"
 #include "heatsink/cache/epochs.h"
-#include "heatsink/cache/terms.h"
 
 namespace heatsink::cache {
 
@@ -43,18 +43,19 @@ constexpr bool concerns_whole_key(Uncacheable why) {
 // Readers see key, db and the copies; the rest is the writer's.
 class alignas(64) Entry {
  public:
-  // Past it the copy that was filled first makes place. A reader looks at each in turn.
+  // Past it the copy that was filled first makes slot. A reader looks at each in turn.
   static constexpr std::size_t kCopiesMax = 8;
 
-  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, const Terms& terms)
+  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+        const ConsistencyPolicy& consistency)
       : key_(key),
         db_(db),
-        level_(terms.level),
-        keeps_unproven_(terms.keeps_unproven),
-        max_staleness_(terms.max_staleness),
+        level_(consistency.level),
+        keeps_unproven_(consistency.keeps_unproven),
+        max_staleness_(consistency.max_staleness),
         name_(name),
         hash_(hash),
-        stale_while_error_(terms.stale_while_error) {}
+        stale_while_error_(consistency.stale_while_error) {}
   ~Entry();
   Entry(const Entry&) = delete;
 
@@ -62,12 +63,14 @@ class alignas(64) Entry {
   std::uint32_t db() const { return db_; }
   KeyHash hash() const { return hash_; }
   NameHash name() const { return name_; }
-  Terms terms() const { return {level_, max_staleness_, stale_while_error_, keeps_unproven_}; }
+  ConsistencyPolicy consistency() const {
+    return {level_, max_staleness_, stale_while_error_, keeps_unproven_};
+  }
 
   // Valid until the reader's next quiescent state. Null: none.
   const Copy* copy(const Read& read) const noexcept {
-    for (const std::atomic<const Copy*>& place : copies_) {
-      const Copy* copy = place.load();
+    for (const std::atomic<const Copy*>& slot : copies_) {
+      const Copy* copy = slot.load();
       if (copy != nullptr && copy->read.is(read)) return copy;
     }
     return nullptr;
@@ -81,7 +84,7 @@ class alignas(64) Entry {
 
  private:
   friend class HotTable;
-  // What every hit looks at stands in the first line, the place of the first copy too.
+  // What every hit looks at stands in the first line, the slot of the first copy too.
   const std::string key_;
   const std::uint32_t db_;
   const Level level_;
@@ -135,13 +138,14 @@ class HotTable {
   // Writer: the keys. promote() is false when entries_max is reached or the key is there already.
   // REQUIRES a level above kOff.
   bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-               const Terms& terms = {});
+               const ConsistencyPolicy& consistency = {});
   void demote(KeyHash hash);
   void set_rate(KeyHash hash, double rate);
-  // A key that is hot because somebody said so: no other key takes its place or its room, and if
+  // A key that is hot because somebody said so: no other key takes its slot or its room, and if
   // the table is full the key of the least rate that is not pinned goes. False: pins_max keys are
   // pinned, or another key has its hash. REQUIRES a level above kOff.
-  bool pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, const Terms& terms);
+  bool pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+           const ConsistencyPolicy& consistency);
   void unpin(KeyHash hash);  // it stays hot, as any other
   std::size_t pins_max() const { return limits_.pins_max; }
   void publish();  // makes promotions and demotions visible: `((promote | demote)* publish)*`
@@ -159,18 +163,18 @@ class HotTable {
   // not lift the mark, so that a key that is written often costs one vain fill per retry_after and
   // not one per write.
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
-  // In every database. Not 0: copies stay (Terms::keeps_unproven) that were asked for then or
-  // before, and only a fence raised to that, before the next proof, keeps judge() from serving
-  // them.
+  // In every database. Not 0: copies stay (ConsistencyPolicy::keeps_unproven) that were asked for
+  // then or before, and only a fence raised to that, before the next proof, keeps judge() from
+  // serving them.
   TimePoint drop_name(std::string_view name);
   void drop_all();
-  // All but those that outlive what the lease speaks for: of Level::kTtl, and those of
-  // Terms::keeps_unproven, whose generation has ended. / Those.
-  void drop_leased();
-  void drop_unleased();
-  // The lease has ended and may be long in coming back: as drop_leased(), but what may be served
-  // meanwhile stays (Terms::stale_while_error). REQUIRES drop_leased() before the lease is up
-  // again.
+  // All but those that outlive what the proof speaks for: of Level::kTtl, and those of
+  // ConsistencyPolicy::keeps_unproven, whose generation has ended. / Those.
+  void drop_proof_dependent();
+  void drop_proof_independent();
+  // The proof has ended and may be long in coming back: as drop_proof_dependent(), but what may be
+  // served meanwhile stays (ConsistencyPolicy::stale_while_error). REQUIRES drop_proof_dependent()
+  // before the proof is up again.
   void drop_for_outage();
   void retry(TimePoint now);  // clears marks that have waited long enough; O(entries)
 
@@ -190,8 +194,8 @@ class HotTable {
   template <class Visit>
   void for_each_copy(Visit visit) const {
     for_each_cached([&visit](const Entry& entry) {
-      for (const Place& place : entry.copies_) {
-        if (const Copy* copy = place.load(std::memory_order_relaxed)) visit(entry, *copy);
+      for (const CopySlot& slot : entry.copies_) {
+        if (const Copy* copy = slot.load(std::memory_order_relaxed)) visit(entry, *copy);
       }
     });
   }
@@ -206,16 +210,16 @@ class HotTable {
   };
 
   struct Victim;
-  using Place = std::atomic<const Copy*>;
+  using CopySlot = std::atomic<const Copy*>;
 
-  static Place& place_for(Entry& entry, const Copy& copy);
+  static CopySlot& slot_for(Entry& entry, const Copy& copy);
   bool demote_coldest();
   bool pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const;
   Uncacheable admit(const Entry& entry, const Copy& copy, const Copy* old);
   bool make_room(const Entry& wanted, const Copy& copy, const Copy* old);
   std::vector<Victim> worth_less(const Entry& wanted, double worth) const;
   bool may_retire(std::size_t bytes);
-  void replace(Entry& entry, Place& place, const Copy* copy);
+  void replace(Entry& entry, CopySlot& slot, const Copy* copy);
   void drop(Entry& entry);
   template <class Which>
   void drop_if(Which which);

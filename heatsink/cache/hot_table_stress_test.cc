@@ -48,13 +48,13 @@ class Keeper {
   // The same seed gives the same steps; how many, depends on when the readers have seen enough.
   void run(std::uint64_t seed, const std::atomic<std::uint64_t>& served) {
     std::mt19937_64 random(seed);
-    lease.begin_generation();
-    lease.prove(kNow);
+    proof.begin_generation();
+    proof.prove(kNow);
     for (int i = 0; i < kSteps || (served.load() < kServedMin && i < kStepsMax); ++i) step(random);
   }
 
   HotTable table;
-  Lease lease;
+  ProofState proof;
   Fences fences;
 
  private:
@@ -83,7 +83,7 @@ class Keeper {
         table.retry(kNow + std::chrono::hours(1));
         break;
       case 6:
-        if (random() % 64 == 0) lease.begin_generation();
+        if (random() % 64 == 0) proof.begin_generation();
         break;
       default:
         table.insert(hash,
@@ -95,7 +95,7 @@ class Keeper {
   std::unique_ptr<const Copy> copy(std::string_view key, std::uint32_t db, std::uint16_t command,
                                    std::size_t bytes) {
     auto made = std::make_unique<Copy>();
-    made->generation = lease.generation();
+    made->generation = proof.generation();
     made->fill_sent_at = kNow;
     made->deadline = TimePoint::max();
     made->read = StoredRead(Read{command, {}});
@@ -128,10 +128,10 @@ void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
       const NameHash name = hash_name(key, kStressSeed);
       const Entry* entry = keeper.table.find(in_db(name, db), key, db);
       if (entry == nullptr) continue;
-      const Judgement judgement =
-          judge(*entry, Read{command, {}}, keeper.lease, keeper.fences, kNow, TimePoint{});
-      if (judgement.copy == nullptr) continue;
-      const std::string& reply = judgement.copy->reply;
+      const ServeDecision decision =
+          judge(*entry, Read{command, {}}, keeper.proof, keeper.fences, kNow, TimePoint{});
+      if (decision.copy == nullptr) continue;
+      const std::string& reply = decision.copy->reply;
       ++seen.served;
       if (reply != self_describing(key, db * kReads + command, reply.size())) ++seen.wrong;
     }

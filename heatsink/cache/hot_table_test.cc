@@ -204,7 +204,7 @@ TEST_F(HotTableTest, WhatLivesByItsDeadlineAloneOutlivesTheLease) {
   table_->promote("ttl", 0, hash_of("ttl"), name_of("ttl"), {Level::kTtl, Nanos(0)});
   promote("key");
   for (const char* key : {"ttl", "key"}) table_->insert(hash_of(key), value(1));
-  table_->drop_leased();
+  table_->drop_proof_dependent();
   EXPECT_NE(entry("ttl").copy({}), nullptr);
   EXPECT_EQ(entry("key").copy({}), nullptr);
   table_->drop_name("ttl");
@@ -213,9 +213,9 @@ TEST_F(HotTableTest, WhatLivesByItsDeadlineAloneOutlivesTheLease) {
 }
 
 TEST_F(HotTableTest, AKeyKeepsTheTermsOfItsPromotion) {
-  const Terms terms{Level::kSession, Millis(300)};
-  table_->promote("k", 0, hash_of("k"), name_of("k"), terms);
-  EXPECT_EQ(entry("k").terms(), terms);
+  const ConsistencyPolicy consistency{Level::kSession, Millis(300)};
+  table_->promote("k", 0, hash_of("k"), name_of("k"), consistency);
+  EXPECT_EQ(entry("k").consistency(), consistency);
 }
 
 TEST_F(HotTableTest, BytesAreCountedAndComeBack) {

@@ -24,7 +24,7 @@ class KeyRule : public testing::Test {
   explicit KeyRule(Level level = Level::kKey) {
     table_.promote("k", 0, hash_, name_, {level, kMaxStaleness});
     table_.publish();
-    generation_ = lease_.begin_generation();
+    generation_ = proof_.begin_generation();
     fill(at(Millis(10'000)));
   }
 
@@ -37,8 +37,8 @@ class KeyRule : public testing::Test {
     ASSERT_TRUE(table_.insert(hash_, std::move(copy)));
   }
 
-  Judgement judge_at(TimePoint now) {
-    return judge(*table_.entry(hash_), Read{}, lease_, fences_, now, session_fence_);
+  ServeDecision judge_at(TimePoint now) {
+    return judge(*table_.entry(hash_), Read{}, proof_, fences_, now, session_fence_);
   }
   Ruling ruling_at(TimePoint now) { return judge_at(now).ruling; }
   Ruling ruling() { return ruling_at(at(Millis(10'500))); }
@@ -47,16 +47,16 @@ class KeyRule : public testing::Test {
   const KeyHash hash_ = in_db(name_, 0);
   Epochs epochs_;
   HotTable table_{HotTableLimits{}, epochs_};
-  Lease lease_;
+  ProofState proof_;
   Fences fences_;
   Generation generation_;
   TimePoint session_fence_{};
 };
 
 TEST_F(KeyRule, ServesTheCopy) {
-  const Judgement judgement = judge_at(at(Millis(10'500)));
-  ASSERT_EQ(judgement.ruling, Ruling::kServe);
-  EXPECT_EQ(judgement.copy->reply, "$1\r\nv\r\n");
+  const ServeDecision decision = judge_at(at(Millis(10'500)));
+  ASSERT_EQ(decision.ruling, Ruling::kServe);
+  EXPECT_EQ(decision.copy->reply, "$1\r\nv\r\n");
 }
 
 TEST_F(KeyRule, NoCopyAfterAnInvalidation) {
@@ -70,18 +70,18 @@ TEST_F(KeyRule, ARefusedCopyIsNotHandedOut) {
 }
 
 TEST_F(KeyRule, ACopyOfALostTrackerIsDead) {
-  lease_.begin_generation();
+  proof_.begin_generation();
   EXPECT_EQ(ruling(), Ruling::kGeneration);
 }
 
 TEST_F(KeyRule, AProofOfALaterGenerationDoesNotReviveIt) {
-  lease_.begin_generation();
-  lease_.prove(at(Millis(10'400)));
+  proof_.begin_generation();
+  proof_.prove(at(Millis(10'400)));
   EXPECT_EQ(ruling(), Ruling::kGeneration);
 }
 
 TEST_F(KeyRule, ServedUntilJustBeforeTheDeadline) {
-  lease_.prove(at(Millis(20'000)));
+  proof_.prove(at(Millis(20'000)));
   EXPECT_EQ(ruling_at(at(Millis(20'000)) - Nanos(1)), Ruling::kServe);
   EXPECT_EQ(ruling_at(at(Millis(20'000))), Ruling::kDeadline);
 }
@@ -92,13 +92,13 @@ TEST_F(KeyRule, AFillProvesItselfForMaxStaleness) {
 }
 
 TEST_F(KeyRule, AHeartbeatProvesForMaxStalenessAfterItWasSent) {
-  lease_.prove(at(Millis(12'000)));
+  proof_.prove(at(Millis(12'000)));
   EXPECT_EQ(ruling_at(at(Millis(13'000))), Ruling::kServe);
   EXPECT_EQ(ruling_at(at(Millis(13'000)) + Nanos(1)), Ruling::kUnproven);
 }
 
 TEST_F(KeyRule, AHeartbeatOlderThanTheFillShortensNothing) {
-  lease_.prove(at(Millis(9'000)));
+  proof_.prove(at(Millis(9'000)));
   EXPECT_EQ(ruling_at(at(Millis(11'000))), Ruling::kServe);
 }
 
@@ -149,21 +149,21 @@ TEST_F(SessionRule, AFillSentStrictlyAfterWhatTheSessionWasTold) {
 
 TEST_F(SessionRule, OrAHeartbeatSentStrictlyAfterIt) {
   session_fence_ = at(Millis(10'300));
-  lease_.prove(at(Millis(10'300)));
+  proof_.prove(at(Millis(10'300)));
   EXPECT_EQ(ruling(), Ruling::kSessionFence);
-  lease_.prove(at(Millis(10'300)) + Nanos(1));
+  proof_.prove(at(Millis(10'300)) + Nanos(1));
   EXPECT_EQ(ruling(), Ruling::kServe);
 }
 
 TEST_F(SessionRule, TheKeyRuleHoldsAsWell) {
-  lease_.prove(at(Millis(9'000)));
+  proof_.prove(at(Millis(9'000)));
   EXPECT_EQ(ruling_at(at(Millis(11'000)) + Nanos(1)), Ruling::kUnproven);
   EXPECT_EQ(ruling_at(at(Millis(20'000))), Ruling::kDeadline);
   fences_.raise(name_, at(Millis(10'000)));
   EXPECT_EQ(ruling(), Ruling::kFence);
   fences_.write_begins(name_);
   EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
-  lease_.begin_generation();
+  proof_.begin_generation();
   EXPECT_EQ(ruling(), Ruling::kGeneration);
 }
 
@@ -175,7 +175,7 @@ class TtlRule : public KeyRule {
 };
 
 TEST_F(TtlRule, ServedUntilTheDeadlineWhateverElseIsKnown) {
-  lease_.begin_generation();
+  proof_.begin_generation();
   fences_.raise(name_, at(Millis(19'000)));
   fences_.write_begins(name_);
   session_fence_ = at(Millis(19'000));
@@ -189,10 +189,10 @@ TEST_F(TtlRule, NotAfterAnInvalidationThatCame) {
 }
 
 // Every way in which a history of the other threads can fall between the five loads of one
-// judgement. `next_load` is called before each load and plays the steps that are due by then.
+// decision. `next_load` is called before each load and plays the steps that are due by then.
 class Interleaving {
  public:
-  static constexpr std::size_t kLoads = 5;  // of one judgement
+  static constexpr std::size_t kLoads = 5;  // of one decision
   using Step = std::function<void()>;
 
   // steps[i] happens just before load number due[i]; due rises.
@@ -234,7 +234,7 @@ struct World {
   TimePoint proven{at(Millis(8'000))};
   TimePoint fence{};
   bool writing = false;
-  Terms terms{Level::kKey, kMaxStaleness};
+  ConsistencyPolicy consistency{Level::kKey, kMaxStaleness};
   TimePoint session_fence{};
   Interleaving* others = nullptr;
 
@@ -242,7 +242,7 @@ struct World {
     World* world;
     const Copy* copy(const Read&) const { return world->load(world->entry_copy); }
     NameHash name() const { return {}; }
-    Terms terms() const { return world->terms; }
+    ConsistencyPolicy consistency() const { return world->consistency; }
     TimePoint proven_at() const { return world->load(world->proven); }
     Generation generation() const { return world->load(world->generation); }
     bool write_in_flight(NameHash) const { return world->load(world->writing); }
@@ -308,7 +308,7 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCount) {
 // of this key before.
 
 void of_session(World& world) {
-  world.terms = {Level::kSession, std::chrono::seconds(10)};
+  world.consistency = {Level::kSession, std::chrono::seconds(10)};
   world.session_fence = at(Millis(9'000));
 }
 
@@ -359,7 +359,7 @@ int shown_new_then_old(bool in_wire_order) {
     World a;
     World b;
     a.proven = b.proven = World::kNow;
-    a.terms.level = b.terms.level = Level::kSession;
+    a.consistency.level = b.consistency.level = Level::kSession;
     a.entry_copy = nullptr;
     std::vector<Interleaving::Step> steps = {[&] { b.entry_copy = nullptr; },
                                              [&] { a.entry_copy = &a.copy; }};

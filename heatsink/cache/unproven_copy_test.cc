@@ -49,7 +49,7 @@ TEST_F(UnprovenCopy, IsGivenUntilItsDeadlineOrItsAge) {
 TEST_F(UnprovenCopy, OutlivesTheLeaseAndAnInvalidationAndNoFlush) {
   EXPECT_EQ(table_.drop_name("k"), TimePoint{}) << "there is none yet";
   fill();
-  table_.drop_leased();
+  table_.drop_proof_dependent();
   EXPECT_EQ(table_.drop_name("k"), at(10'000)) << "what its fence has to be raised to";
   EXPECT_NE(found(10'500), nullptr);
   table_.drop_all();

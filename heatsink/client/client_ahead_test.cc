@@ -190,10 +190,10 @@ TEST(ClientAhead, WhatHasBeenLoadedMeanwhileIsTaken) {
   const KeyHash hash = core.hash("a");
   const Load load = [&] {
     ++loads;
-    return std::make_shared<BoxOf<std::string>>("1");
+    return std::make_shared<CachedValueOf<std::string>>("1");
   };
   ASSERT_TRUE(core.warm("a", hash, TimePoint::max()));
-  const SharedBox first = core.load(hash, load);
+  const SharedCachedValue first = core.load(hash, load);
   EXPECT_EQ(core.load(hash, load), first);
   EXPECT_EQ(loads, 1);
   core.load_ahead(hash, load, BootClock::now());

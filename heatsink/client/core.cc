@@ -80,7 +80,7 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
       shards_(recorder_options(options, seed_, rules_), shards_of(options)),
       hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
             .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
-      flights_(static_cast<std::size_t>(options.maximum_waiters), runtime),
+      load_group_(static_cast<std::size_t>(options.maximum_waiters), runtime),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
                         .time_since_epoch()
                         .count()),
@@ -88,9 +88,10 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
       counts_(options.window),
       schedule_(refresh_options(options)),
       random_(runtime.draw_seed()),
-      server_(options.server_url.empty() ? nullptr
-                                         : std::make_unique<ServerLink>(
-                                               options, static_cast<ServerNews&>(*this), runtime)) {
+      server_(options.server_url.empty()
+                  ? nullptr
+                  : std::make_unique<ServerLink>(options, static_cast<ServerListener&>(*this),
+                                                 runtime)) {
   start_page();  // may throw, so before any thread
   if (server_ != nullptr) server_->start();
   threads_.push_back(runtime.spawn("", [this] { run_keeper(); }));
@@ -131,98 +132,101 @@ double Core::random() {
 
 // ---- loading
 
-SharedBox Core::load(KeyHash hash, const Load& load) {
+SharedCachedValue Core::load(KeyHash hash, const Load& load) {
   return load_since(hash, load, TimePoint::min());
 }
 
-// Who has joined a flight whose value had ended by then wants a later one.
-SharedBox Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
+// Who has joined a shared whose value had ended by then wants a later one.
+SharedCachedValue Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
   if (is_in_forked_child_) return load();
   const TimePoint wanted_at = now();
   TimePoint not_before = fences_.fence(name_of(hash));
   for (;;) {
-    std::shared_ptr<Flight> flight;
-    SharedBox box = load_or_wait(hash, load, since, not_before, flight);
-    if (wanted_at < flight->value_ends) return box;
+    std::shared_ptr<SharedLoad> shared;
+    SharedCachedValue cached = load_or_wait(hash, load, since, not_before, shared);
+    if (wanted_at < shared->value_ends) return cached;
     not_before = std::max(fences_.fence(name_of(hash)), wanted_at);
   }
 }
 
-SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint since, TimePoint not_before,
-                             std::shared_ptr<Flight>& flight) {
-  const Flights::Seat seat = flights_.board(hash, now(), not_before);
-  flight = seat.flight;
-  switch (seat.role) {
-    case Flights::Role::kLeads:
-      return land_copy(hash, flight, since) ? flight->box : lead(hash, flight, load);
-    case Flights::Role::kRefused:
+SharedCachedValue Core::load_or_wait(KeyHash hash, const Load& load, TimePoint since,
+                                     TimePoint not_before, std::shared_ptr<SharedLoad>& shared) {
+  const LoadGroup::JoinResult joined = load_group_.join(hash, now(), not_before);
+  shared = joined.shared;
+  switch (joined.role) {
+    case LoadGroup::Role::kLeads:
+      return complete_with_copy(hash, shared, since) ? shared->cached
+                                                     : lead_load(hash, shared, load);
+    case LoadGroup::Role::kRefused:
       count(counters_.refusals);
       throw LoadRefused("cache.maximum-waiters callers already wait for the load of this key");
-    case Flights::Role::kWaits:
+    case LoadGroup::Role::kWaits:
       break;
   }
   count(counters_.waits);
-  if (!flights_.wait(*flight, options_.wait_timeout)) {
+  if (!load_group_.wait(*shared, options_.wait_timeout)) {
     count(counters_.refusals);
     throw LoadRefused(
         "the load of this key, started by another caller, took longer than cache.wait-timeout");
   }
-  return brought_by(*flight);
+  return result_of(*shared);
 }
 
-SharedBox Core::brought_by(const Flight& flight) {
-  if (flight.box == nullptr) std::rethrow_exception(flight.error);
-  if (flight.error != nullptr) count(counters_.stale_served);
-  return flight.box;
+SharedCachedValue Core::result_of(const SharedLoad& shared) {
+  if (shared.cached == nullptr) std::rethrow_exception(shared.error);
+  if (shared.error != nullptr) count(counters_.stale_served);
+  return shared.cached;
 }
 
-// Between a look that found no copy and the flight that this caller leads now, another may have
-// landed. Its copy is looked at as a hit looks, and after the flight has begun: who joins asks for
+// Between a look that found no copy and the shared that this caller leads now, another may have
+// landed. Its copy is looked at as a hit looks, and after the shared has begun: who joins asks for
 // one that no fence is later than, and a fence makes the copy go.
-bool Core::land_copy(KeyHash hash, const std::shared_ptr<Flight>& flight, TimePoint since) {
+bool Core::complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
+                              TimePoint since) {
   const TimePoint now = this->now();
   const TimePoint served_until = this->served_until();  // before the copy
-  SharedBox box = hot_.copy(hash);
-  if (box == nullptr || box->loaded_at < since) return false;
-  const TimePoint ends = std::min(box->expires_at, served_until);
+  SharedCachedValue cached = hot_.copy(hash);
+  if (cached == nullptr || cached->loaded_at < since) return false;
+  const TimePoint ends = std::min(cached->expires_at, served_until);
   if (now >= ends) return false;
-  flight->value_ends = ends;
-  flights_.land(hash, flight, std::move(box), nullptr);
+  shared->value_ends = ends;
+  load_group_.complete(hash, shared, std::move(cached), nullptr);
   return true;
 }
 
 // True: there is a copy now.
-bool Core::fly(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
-  SharedBox box;
+bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, const Load& load) {
+  SharedCachedValue cached;
   std::exception_ptr error;
   bool is_kept = false;
   try {
-    const Watch watched = watch(hash, flight->sent_at);  // before the load, or a change is missed
-    std::shared_ptr<Box> fresh = load();
-    flight->value_ends = watched.deadline;
-    set_times(*fresh, flight->sent_at, now(), watched.deadline);
+    const Watch watched = watch(hash, shared->sent_at);  // before the load, or a change is missed
+    std::shared_ptr<CachedValue> fresh = load();
+    shared->value_ends = watched.deadline;
+    set_times(*fresh, shared->sent_at, now(), watched.deadline);
     is_kept = keep(hash, watched, fresh);
-    box = std::move(fresh);
+    cached = std::move(fresh);
   } catch (...) {
     error = std::current_exception();
-    box = stale_instead(hash);
+    cached = stale_instead(hash);
   }
-  flights_.land(hash, flight, std::move(box), std::move(error));
+  load_group_.complete(hash, shared, std::move(cached), std::move(error));
   return is_kept;
 }
 
-SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
+SharedCachedValue Core::lead_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
+                                  const Load& load) {
   count(counters_.loads);
-  const bool is_kept = fly(hash, flight, load);
-  if (flight->error != nullptr) count(counters_.load_failures);
-  if (is_kept && options_.refresh_enabled) refresh_later(hash, load, flight->box->loaded_at);
-  return brought_by(*flight);
+  const bool is_kept = run_load(hash, shared, load);
+  if (shared->error != nullptr) count(counters_.load_failures);
+  if (is_kept && options_.refresh_enabled) refresh_later(hash, load, shared->cached->loaded_at);
+  return result_of(*shared);
 }
 
 // Null: none that is young enough.
-SharedBox Core::stale_instead(KeyHash hash) const {
+SharedCachedValue Core::stale_instead(KeyHash hash) const {
   if (server_ != nullptr) return nullptr;
-  SharedBox old = hot_.copy(hash);
+  SharedCachedValue old = hot_.copy(hash);
   const bool may = old != nullptr && now() < old->expires_at + options_.stale_while_error;
   return may ? old : nullptr;
 }
@@ -231,13 +235,13 @@ SharedBox Core::stale_instead(KeyHash hash) const {
 // server, what one load has shown must not come to an end by another that began before: whatever
 // was shown raises the fence, and a copy that is not as young as it goes. A load in the background
 // counts as shown: somebody may have joined it, or will before it lands.
-bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box) {
+bool Core::keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached) {
   const NameHash name = name_of(hash);
   const std::lock_guard lock(keeping_);
   const bool may = options_.cache_enabled && !is_closed_ && watch.is_tracked &&
                    !fences_.write_in_flight(name) &&
                    watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
-  const bool is_kept = may && hot_.put(hash, box);
+  const bool is_kept = may && hot_.put(hash, cached);
   if (server_ != nullptr) {
     fences_.raise(name, now());
     if (!is_kept) hot_.drop(hash);
@@ -245,11 +249,12 @@ bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box) {
   return is_kept;
 }
 
-void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at, TimePoint deadline) {
-  box.loaded_at = sent_at;
-  box.expires_at = std::min(sent_at + options_.expire_after_write, deadline);
-  box.refresh_at = early_refresh_at(box.expires_at, sent_at, loaded_at - sent_at,
-                                    options_.early_refresh, random());
+void Core::set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at,
+                     TimePoint deadline) {
+  cached.loaded_at = sent_at;
+  cached.expires_at = std::min(sent_at + options_.expire_after_write, deadline);
+  cached.refresh_at = early_refresh_at(cached.expires_at, sent_at, loaded_at - sent_at,
+                                       options_.early_refresh, random());
 }
 
 // ---- writing
@@ -264,7 +269,7 @@ Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
   return {hash, is_alone ? now() : TimePoint::min()};
 }
 
-void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
+void Core::end_write(const Write& write, std::shared_ptr<CachedValue> cached) {
   if (is_in_forked_child_) return;
   const NameHash name = name_of(write.hash);
   const std::lock_guard lock(keeping_);
@@ -272,13 +277,13 @@ void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
   const bool is_first = fences_.fence(name) < write.began_at;
   fences_.write_ends(name, now);
   // With a server the write itself has ended the tracking: the next load begins it anew.
-  if (server_ != nullptr || box == nullptr || !is_first || fences_.write_in_flight(name) ||
+  if (server_ != nullptr || cached == nullptr || !is_first || fences_.write_in_flight(name) ||
       !options_.cache_enabled) {
     hot_.drop(write.hash);
     return;
   }
-  set_times(*box, now, now);
-  hot_.put(write.hash, std::move(box));
+  set_times(*cached, now, now);
+  hot_.put(write.hash, std::move(cached));
 }
 
 void Core::invalidate(KeyHash hash) {

@@ -20,12 +20,12 @@
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/cache/fences.h"
 #include "heatsink/client/access_shards.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 #include "heatsink/client/counts_window.h"
 #include "heatsink/client/engine.h"
-#include "heatsink/client/flights.h"
 #include "heatsink/client/hit_clock.h"
 #include "heatsink/client/hot_keys.h"
+#include "heatsink/client/load_group.h"
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/refresh_schedule.h"
@@ -49,7 +49,7 @@ namespace heatsink::client {
 // A forked child has none of these threads, and one of them may have held any lock. So there no
 // copy is served, a load asks the source, nothing else does anything or takes a lock, and a Core
 // may not be destroyed.
-class Core final : private ServerNews {
+class Core final : private ServerListener {
  public:
   // Throws as ServerLink does, and start_page(). The runtime outlives it.
   explicit Core(const ClientOptions& options, Runtime& runtime = system_runtime());
@@ -83,7 +83,7 @@ class Core final : private ServerNews {
 
   // Of a key that is hot and has no copy that may be served: loads it, or waits for another who
   // does. Throws what the load throws, or LoadRefused.
-  SharedBox load(KeyHash hash, const Load& load);
+  SharedCachedValue load(KeyHash hash, const Load& load);
   // Loads it, unless a load that began since `wanted_at` has: in the background, or here without
   // refresh.enabled, where it throws likewise. Whoever wants the key meanwhile joins that load.
   void load_ahead(KeyHash hash, Load load, TimePoint wanted_at);
@@ -91,10 +91,10 @@ class Core final : private ServerNews {
   void ask_refresh(KeyHash hash);
 
   // A write of the key: `begin` before the source is written, and exactly one end after it. The
-  // copy becomes `box` if it is certain that nothing was written in between, else it goes.
+  // copy becomes `cached` if it is certain that nothing was written in between, else it goes.
   using Write = Engine::Write;
   Write begin_write(std::string_view key, KeyHash hash);
-  void end_write(const Write& write, std::shared_ptr<Box> box);
+  void end_write(const Write& write, std::shared_ptr<CachedValue> cached);
   void invalidate(KeyHash hash);
 
   // ---- with a server
@@ -130,16 +130,17 @@ class Core final : private ServerNews {
   };
 
   // What a load may give instead of asking the source: a copy that was loaded since then.
-  SharedBox load_since(KeyHash hash, const Load& load, TimePoint since);
-  // `flight`: that which it led, or has waited for.
-  SharedBox load_or_wait(KeyHash hash, const Load& load, TimePoint since, TimePoint not_before,
-                         std::shared_ptr<Flight>& flight);
+  SharedCachedValue load_since(KeyHash hash, const Load& load, TimePoint since);
+  // `shared`: that which it led, or has waited for.
+  SharedCachedValue load_or_wait(KeyHash hash, const Load& load, TimePoint since,
+                                 TimePoint not_before, std::shared_ptr<SharedLoad>& shared);
   // The leader's part. They hand what comes of it to all who wait.
-  bool land_copy(KeyHash hash, const std::shared_ptr<Flight>& flight, TimePoint since);
-  bool fly(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
-  SharedBox lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
-  SharedBox brought_by(const Flight& flight);  // REQUIRES that it has landed
-  SharedBox stale_instead(KeyHash hash) const;
+  bool complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, TimePoint since);
+  bool run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, const Load& load);
+  SharedCachedValue lead_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
+                              const Load& load);
+  SharedCachedValue result_of(const SharedLoad& shared);  // REQUIRES that it has landed
+  SharedCachedValue stale_instead(KeyHash hash) const;
   static void count(std::atomic<std::uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
   }
@@ -147,8 +148,8 @@ class Core final : private ServerNews {
 
   using Watch = ServerLink::Watch;
   Watch watch(KeyHash hash, TimePoint now);
-  bool keep(KeyHash hash, const Watch& watch, const SharedBox& box);
-  void set_times(Box& box, TimePoint sent_at, TimePoint loaded_at,
+  bool keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached);
+  void set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at,
                  TimePoint deadline = TimePoint::max());
   void make_hot(std::string_view key, KeyHash hash);
   ServerLink& server();
@@ -193,7 +194,7 @@ class Core final : private ServerNews {
   AccessShards shards_;
   HotKeys hot_;
   cache::Fences fences_;
-  Flights flights_;
+  LoadGroup load_group_;
   Counters counters_;
   std::mutex keeping_;  // so that nothing is kept that a write has overtaken
   TimePoint all_changed_at_ = TimePoint::min();  // guarded by keeping_

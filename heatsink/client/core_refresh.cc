@@ -44,11 +44,11 @@ void Core::run_refresher() {
 // Where a caller loads the key already, or has since it was due, nothing is left to do.
 void Core::refresh(const RefreshSchedule::Job& job) {
   const TimePoint not_before = fences_.fence(name_of(job.hash));
-  const auto flight = flights_.lead(job.hash, now(), not_before);
-  const bool is_skipped = flight == nullptr || land_copy(job.hash, flight, job.due);
+  const auto shared = load_group_.lead(job.hash, now(), not_before);
+  const bool is_skipped = shared == nullptr || complete_with_copy(job.hash, shared, job.due);
   if (!is_skipped) {
-    fly(job.hash, flight, job.load);
-    if (flight->error != nullptr) {
+    run_load(job.hash, shared, job.load);
+    if (shared->error != nullptr) {
       refresh_failed(job.hash);
       return;
     }

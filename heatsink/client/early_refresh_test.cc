@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 
 namespace heatsink::client {
 namespace {
@@ -44,9 +44,9 @@ TEST(EarlyRefresh, IsSpreadInProportionToTheLoad) {
 }
 
 TEST(EarlyRefresh, IsAskedForByOneReader) {
-  const BoxOf<int> box(1);
-  EXPECT_TRUE(box.claim_refresh());
-  EXPECT_FALSE(box.claim_refresh());
+  const CachedValueOf<int> cached(1);
+  EXPECT_TRUE(cached.claim_refresh());
+  EXPECT_FALSE(cached.claim_refresh());
 }
 
 }  // namespace

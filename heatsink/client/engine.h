@@ -13,7 +13,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/stats.h"
 
@@ -35,29 +35,29 @@ class Engine {
   const ClientOptions& options() const;
 
   // What this process has of a key.
-  struct Sight {
-    const Box* box;  // null: no copy that may be served
+  struct Lookup {
+    const CachedValue* cached;  // null: no copy that may be served
     bool is_hot;
   };
-  // No lock, no allocation. read() counts the access. If there is a box, the thread is pinned now:
-  // a cache::Pin must adopt that pin, and the box is valid until the Pin ends.
-  Sight read(std::string_view key) const noexcept;
-  Sight peek(std::string_view key) const noexcept;
+  // No lock, no allocation. read() counts the access. If there is a cached, the thread is pinned
+  // now: a cache::Pin must adopt that pin, and the cached is valid until the Pin ends.
+  Lookup read(std::string_view key) const noexcept;
+  Lookup peek(std::string_view key) const noexcept;
   void record(std::string_view key) const noexcept;
 
   // For a hot key without a copy that may be served: loads it, or waits for the load of another
   // caller. Throws what the load throws, or LoadRefused.
-  SharedBox load(std::string_view key, const Load& load) const;
+  SharedCachedValue load(std::string_view key, const Load& load) const;
 
   // A write of the key: call begin_write() before the source is written, and end_write() exactly
-  // once after it. `box` becomes the copy if certainly nothing else was written in between; else
+  // once after it. `cached` becomes the copy if certainly nothing else was written in between; else
   // the copy is dropped.
   struct Write {
     KeyHash hash;
     TimePoint began_at;
   };
   Write begin_write(std::string_view key) const;
-  void end_write(const Write& write, std::shared_ptr<Box> box) const;
+  void end_write(const Write& write, std::shared_ptr<CachedValue> cached) const;
   void invalidate(std::string_view key) const;
 
   // The value that a load of a cold key has returned is about to be returned to the caller.

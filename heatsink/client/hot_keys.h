@@ -15,7 +15,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 
 namespace heatsink::client {
 
@@ -53,8 +53,8 @@ class alignas(64) HotKey {
   char start_[48] = {};  // all of the name, if it is short enough
   const std::string key_;
   const KeyHash hash_;
-  std::size_t place_ = 0;  // in the index
-  SharedBox owner_;        // of the box that is shown there
+  std::size_t slot_ = 0;     // in the index
+  SharedCachedValue owner_;  // of the cached that is shown there
 };
 
 // find() from any thread that holds a cache::Pin; everything else from any thread too, under one
@@ -72,15 +72,15 @@ class HotKeys {
 
   struct Found {
     bool is_hot = false;
-    const Box* box = nullptr;  // null: no copy. Valid while the pin lives
+    const CachedValue* cached = nullptr;  // null: no copy. Valid while the pin lives
   };
   Found find(KeyHash hash, std::string_view key) const noexcept {
     const Index& index = *index_.load();
     for (std::size_t at = hash.value & index.mask;; at = (at + 1) & index.mask) {
-      const Place& place = index.places[at];
-      const HotKey* const hot = place.key.load(std::memory_order_acquire);
+      const IndexSlot& slot = index.slots[at];
+      const HotKey* const hot = slot.key.load(std::memory_order_acquire);
       if (hot == nullptr) return {};
-      if (place.hash == hash.value && hot->is_called(key)) return {true, place.box.load()};
+      if (slot.hash == hash.value && hot->is_called(key)) return {true, slot.cached.load()};
     }
   }
 
@@ -98,9 +98,9 @@ class HotKeys {
 
   // Replaces the copy of the key; false if it is not hot, or there is no room for it: then what it
   // had goes, too. What readers still hold of copies that are gone is not counted.
-  bool put(KeyHash hash, SharedBox box);
+  bool put(KeyHash hash, SharedCachedValue cached);
   void drop(KeyHash hash);
-  SharedBox copy(KeyHash hash) const;
+  SharedCachedValue copy(KeyHash hash) const;
   std::string name(KeyHash hash) const;  // "": it is not hot
   bool has(KeyHash hash) const;
 
@@ -108,18 +108,18 @@ class HotKeys {
 
  private:
   // Is taken once, last its `key`: by whoever of the same hash sees the key all else is seen, and
-  // a box is never another key's. A key that goes leaves nobody_, until the index is made anew.
-  struct alignas(32) Place {
+  // a cached is never another key's. A key that goes leaves nobody_, until the index is made anew.
+  struct alignas(32) IndexSlot {
     std::uint64_t hash = 0;
     std::atomic<const HotKey*> key{nullptr};
-    std::atomic<const Box*> box{nullptr};
+    std::atomic<const CachedValue*> cached{nullptr};
   };
   struct Index {
-    explicit Index(std::size_t size) : mask(size - 1), places(std::make_unique<Place[]>(size)) {}
+    explicit Index(std::size_t size) : mask(size - 1), slots(std::make_unique<IndexSlot[]>(size)) {}
 
     const std::size_t mask;  // a power of two less one, more than twice as many as are taken
     std::size_t taken = 0;   // also by keys that have gone; under mutex_
-    const std::unique_ptr<Place[]> places;
+    const std::unique_ptr<IndexSlot[]> slots;
   };
   struct HashOfHash {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
@@ -127,9 +127,9 @@ class HotKeys {
 
   // Under mutex_, but for the constructor.
   void publish();
-  static void take_place(Index& index, HotKey& key);
-  bool has_room(const HotKey& key, const Box& box) const;
-  void replace(HotKey& key, SharedBox box);
+  static void take_slot(Index& index, HotKey& key);
+  bool has_room(const HotKey& key, const CachedValue& cached) const;
+  void replace(HotKey& key, SharedCachedValue cached);
 
   const Limits limits_;
   const HotKey nobody_;

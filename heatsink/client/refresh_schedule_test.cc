@@ -14,7 +14,7 @@ constexpr Nanos kInterval = std::chrono::seconds(10);
 RefreshOptions options() { return {.interval = kInterval, .jitter = 0.1, .failures_max = 3}; }
 
 Load load_of_nothing() {
-  return [] { return std::make_shared<EmptyBox>(); };
+  return [] { return std::make_shared<MissingValue>(); };
 }
 
 TEST(RefreshSchedule, AKeyIsDueAnIntervalAfterItsLoadAndThenUnderWay) {

@@ -51,7 +51,7 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
   return tracker;
 }
 
-redis::LinkOptions link_options(const ClientOptions& options, Runtime& runtime) {
+redis::ServerConnectionOptions link_options(const ClientOptions& options, Runtime& runtime) {
   return {.connect_timeout = options.server_connect_timeout,
           .backoff_min = options.server_backoff_min,
           .backoff_max = options.server_backoff_max,
@@ -63,26 +63,26 @@ redis::LinkOptions link_options(const ClientOptions& options, Runtime& runtime) 
 struct ServerLink::Wire {
   Wire(const ClientOptions& options, redis::TrackerEvents& events, Runtime& runtime)
       : loop(runtime.make_poller()),
-        place(url_of(options)),
-        tracker(tracker_options(options, place.url()), events),
-        pipeline({.credentials = {place.url().user, place.url().password},
-                  .db = place.url().db,
+        address(url_of(options)),
+        tracker(tracker_options(options, address.url()), events),
+        pipeline({.credentials = {address.url().user, address.url().password},
+                  .db = address.url().db,
                   .response_timeout = options.server_response_timeout}),
-        tracking(loop, place, tracker, link_options(options, runtime), "local copies"),
-        data(loop, place, pipeline, link_options(options, runtime), "server") {
-    place.set_tls(tls_of(options, place.url()));
+        tracking(loop, address, tracker, link_options(options, runtime), "local copies"),
+        data(loop, address, pipeline, link_options(options, runtime), "server") {
+    address.set_tls(tls_of(options, address.url()));
   }
 
   net::EventLoop loop;
-  redis::Place place;
+  redis::UpstreamAddress address;
   redis::Tracker tracker;
   redis::Pipeline pipeline;
-  redis::Link tracking;
-  redis::Link data;
+  redis::ServerConnection tracking;
+  redis::ServerConnection data;
 };
 
-ServerLink::ServerLink(const ClientOptions& options, ServerNews& news, Runtime& runtime)
-    : news_(news),
+ServerLink::ServerLink(const ClientOptions& options, ServerListener& listener, Runtime& runtime)
+    : listener_(listener),
       runtime_(runtime),
       max_staleness_(options.max_staleness),
       heartbeat_interval_(options.heartbeat_interval),
@@ -184,7 +184,7 @@ void ServerLink::send_watch(const std::string& key, std::shared_ptr<Awaited<Watc
   const redis::FillId id = ++last_id_;
   watches_.emplace(id, std::move(answer));
   const std::array<std::string_view, 2> exists = {"EXISTS", key};
-  wire_->tracker.fill(id, {.key = key, .db = wire_->place.url().db, .request = exists},
+  wire_->tracker.fill(id, {.key = key, .db = wire_->address.url().db, .request = exists},
                       runtime_.now());
 }
 
@@ -213,18 +213,18 @@ void ServerLink::on_up() {
 }
 
 void ServerLink::on_heartbeat(TimePoint sent_at) {
-  if (is_up_.load(std::memory_order_relaxed)) news_.on_proven(sent_at + max_staleness_);
+  if (is_up_.load(std::memory_order_relaxed)) listener_.on_proven(sent_at + max_staleness_);
 }
 
-void ServerLink::on_invalidate(std::string_view name) { news_.on_changed(name); }
-void ServerLink::on_flush() { news_.on_all_changed(); }
-void ServerLink::on_rights_changed() { news_.on_all_changed(); }
+void ServerLink::on_invalidate(std::string_view name) { listener_.on_changed(name); }
+void ServerLink::on_flush() { listener_.on_all_changed(); }
+void ServerLink::on_rights_changed() { listener_.on_all_changed(); }
 
 void ServerLink::on_down(const std::string& reason) {
   is_up_ = false;
   set_problem(reason);
-  news_.on_proven(TimePoint::min());
-  news_.on_all_changed();
+  listener_.on_proven(TimePoint::min());
+  listener_.on_all_changed();
 }
 
 }  // namespace heatsink::client

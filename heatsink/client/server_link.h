@@ -20,7 +20,7 @@
 namespace heatsink::client {
 
 // What is heard of copies; called by the link's thread, in the server's order.
-class ServerNews {
+class ServerListener {
  public:
   virtual void on_changed(std::string_view key) = 0;
   virtual void on_all_changed() = 0;
@@ -29,7 +29,7 @@ class ServerNews {
   virtual void on_proven(TimePoint until) = 0;
 
  protected:
-  ~ServerNews() = default;
+  ~ServerListener() = default;
 };
 
 // One thread with two connections, which come back by themselves. Any thread may call; calls block.
@@ -38,7 +38,8 @@ class ServerLink final : private redis::TrackerEvents {
  public:
   // Throws std::invalid_argument: server.url, or a file of server.tls-*, cannot be used. Whether
   // the server is there does not matter. The runtime outlives it.
-  ServerLink(const ClientOptions& options, ServerNews& news, Runtime& runtime = system_runtime());
+  ServerLink(const ClientOptions& options, ServerListener& listener,
+             Runtime& runtime = system_runtime());
   ~ServerLink();
   ServerLink(const ServerLink&) = delete;
 
@@ -80,7 +81,7 @@ class ServerLink final : private redis::TrackerEvents {
   bool post(std::function<void()> work);
   void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
 
-  ServerNews& news_;
+  ServerListener& listener_;
   Runtime& runtime_;
   const Nanos max_staleness_;
   const Nanos heartbeat_interval_;

@@ -29,8 +29,8 @@ void AccessProbe::check(std::function<void()> done) {
 void AccessProbe::start() {
   running_ = true;
   asked_it_ = false;
-  const net::TlsContext tls = shared_.place.tls();
-  for (const net::ResolvedAddress& address : shared_.place.addresses()) {
+  const net::TlsContext tls = shared_.upstream_address.tls();
+  for (const net::ResolvedAddress& address : shared_.upstream_address.addresses()) {
     Result<net::Stream> started = loop_.connect(address, tls);
     if (!started.ok()) continue;
     socket_ = std::move(started).value();

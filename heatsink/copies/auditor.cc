@@ -24,7 +24,7 @@ AuditedHit::AuditedHit(const cache::Entry& entry, const cache::Copy& copy)
       read(copy.read),
       generation(copy.generation),
       fill_sent_at(copy.fill_sent_at),
-      max_staleness(entry.terms().max_staleness),
+      max_staleness(entry.consistency().max_staleness),
       digest(reply_digest(copy.reply, order_of(copy.read))) {}
 
 void Auditor::check(AuditedHit hit, TimePoint now) {
@@ -81,7 +81,7 @@ bool Auditor::look_at(Suspect& suspect, TimePoint now) {
   const Nanos stale_for = now - suspect.differed_at;
   if (stale_for > suspect.hit.max_staleness && !std::exchange(suspect.told, true)) {
     counters_.add(Count::kAuditsStale);
-    outlet_.stale_read(suspect.hit, stale_for, now);
+    listener_.stale_read(suspect.hit, stale_for, now);
   }
   return true;
 }
@@ -93,10 +93,10 @@ bool Auditor::may_be_served(const AuditedHit& hit, TimePoint now) const {
   if (entry == nullptr || entry->key() != hit.key || entry->db() != hit.db) return false;
   std::vector<std::string_view> arguments;
   hit.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
-  const cache::Judgement judgement = cache::judge(*entry, {hit.read.command(), arguments},
-                                                  shared_.lease, shared_.fences, now, TimePoint{});
-  return judgement.copy != nullptr && judgement.copy->generation == hit.generation &&
-         judgement.copy->fill_sent_at == hit.fill_sent_at;
+  const cache::ServeDecision decision = cache::judge(
+      *entry, {hit.read.command(), arguments}, shared_.proof, shared_.fences, now, TimePoint{});
+  return decision.copy != nullptr && decision.copy->generation == hit.generation &&
+         decision.copy->fill_sent_at == hit.fill_sent_at;
 }
 
 }  // namespace heatsink::copies

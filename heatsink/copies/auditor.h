@@ -46,18 +46,18 @@ class Auditor final : public redis::TrackerEvents {
   static constexpr std::size_t kSuspectsMax = 64;
   static constexpr Nanos kLookInterval = Millis(10);
 
-  class Outlet {
+  class Listener {
    public:
     // Once per copy that is proven stale: `for_at_least` after the server's other answer it could
     // be served.
     virtual void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) = 0;
 
    protected:
-    ~Outlet() = default;
+    ~Listener() = default;
   };
 
-  Auditor(NodeState& shared, Counters& counters, Outlet& outlet)
-      : shared_(shared), counters_(counters), outlet_(outlet) {}
+  Auditor(NodeState& shared, Counters& counters, Listener& listener)
+      : shared_(shared), counters_(counters), listener_(listener) {}
   // A tracker without tracking, whose events these are.
   void use(redis::Tracker& reader) { reader_ = &reader; }
 
@@ -92,7 +92,7 @@ class Auditor final : public redis::TrackerEvents {
 
   NodeState& shared_;
   Counters& counters_;
-  Outlet& outlet_;
+  Listener& listener_;
   redis::Tracker* reader_ = nullptr;
   redis::FillId last_id_ = 0;
   std::unordered_map<redis::FillId, AuditedHit> asked_;

@@ -35,15 +35,15 @@ policy::ProxyOptions auditor_options() {
 
 // "k" is hot in database 0 and "h", a hash, in database 1. Max-staleness is a second, and the
 // tracker proves itself whenever the test says so.
-class AuditorTest : public testing::Test, private Auditor::Outlet {
+class AuditorTest : public testing::Test, private Auditor::Listener {
  protected:
   AuditorTest() {
     auditor_.use(reader_);
     shared_.table.promote("k", 0, in_db(kK, 0), kK);
     shared_.table.promote("h", 1, in_db(kH, 1), kH);
     shared_.table.publish();
-    shared_.lease.begin_generation();
-    shared_.lease.set_up(true);
+    shared_.proof.begin_generation();
+    shared_.proof.set_up(true);
     prove(0);
     reader_.connected(at(0));
     hear("%0\r\n:0\r\n", 0);
@@ -71,7 +71,7 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
   void fill(int ms, const std::string& reply, const cache::StoredRead& read = {},
             KeyHash key = in_db(kK, 0)) {
     auto copy = std::make_unique<cache::Copy>();
-    copy->generation = shared_.lease.generation();
+    copy->generation = shared_.proof.generation();
     copy->fill_sent_at = at(ms);
     copy->deadline = at(ms + 10'000);
     copy->read = read;
@@ -79,7 +79,7 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
     copy_ = copy.get();
     ASSERT_TRUE(shared_.table.insert(key, std::move(copy)));
   }
-  void prove(int ms) { shared_.lease.prove(at(ms)); }
+  void prove(int ms) { shared_.proof.prove(at(ms)); }
   void invalidate() { shared_.table.drop_name("k"); }
 
   // A hit in the copy filled last.
@@ -242,7 +242,7 @@ TEST_F(Written, AndTheTrackerIsCutOff) {
 
 TEST_F(Written, AndTheGenerationEnds) {
   server_says("v2", 12);
-  shared_.lease.begin_generation();
+  shared_.proof.begin_generation();
   nothing_is_told_until(3000);
 }
 

@@ -5,16 +5,16 @@
 // clients.
 #pragma once
 
+#include "heatsink/copies/copy_keeper.h"         // IWYU pragma: export
 #include "heatsink/copies/counters.h"            // IWYU pragma: export
 #include "heatsink/copies/duration_histogram.h"  // IWYU pragma: export
 #include "heatsink/copies/effects.h"             // IWYU pragma: export
 #include "heatsink/copies/fill_waiters.h"        // IWYU pragma: export
-#include "heatsink/copies/keeper.h"              // IWYU pragma: export
 #include "heatsink/copies/keeper_listener.h"     // IWYU pragma: export
 #include "heatsink/copies/local_reads.h"         // IWYU pragma: export
 #include "heatsink/copies/node_state.h"          // IWYU pragma: export
 #include "heatsink/copies/paced_timers.h"        // IWYU pragma: export
-#include "heatsink/copies/proofs.h"              // IWYU pragma: export
+#include "heatsink/copies/permission_cache.h"    // IWYU pragma: export
 #include "heatsink/copies/read_hits.h"           // IWYU pragma: export
 #include "heatsink/copies/touched_keys.h"        // IWYU pragma: export
 #include "heatsink/copies/worker_copies.h"       // IWYU pragma: export

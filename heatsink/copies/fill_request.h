@@ -8,8 +8,8 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/read.h"
-#include "heatsink/cache/terms.h"
 #include "heatsink/copies/local_reads.h"
 
 namespace heatsink::copies {
@@ -25,8 +25,8 @@ struct FillRequest {
   std::uint32_t db;
   TimePoint fence;
   ReadHash which{};
-  cache::StoredRead read = {};  // GET unless it says otherwise
-  cache::Terms terms = {};      // the key's
+  cache::StoredRead read = {};                // GET unless it says otherwise
+  cache::ConsistencyPolicy consistency = {};  // the key's
 };
 
 // What has become of a fill.

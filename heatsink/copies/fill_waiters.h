@@ -12,8 +12,8 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/read.h"
-#include "heatsink/cache/terms.h"
 #include "heatsink/copies/local_reads.h"
 
 namespace heatsink::copies {
@@ -22,8 +22,8 @@ namespace heatsink::copies {
 struct FillAnswer {
   ReadHash which;
   KeyHash key;
-  cache::StoredRead read;   // whoever waited for another read of the same hash can tell
-  cache::Terms terms = {};  // the key's
+  cache::StoredRead read;  // whoever waited for another read of the same hash can tell
+  cache::ConsistencyPolicy consistency = {};  // the key's
   TimePoint sent_at{};
   TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
   bool usable = false;                      // false: ask the server yourself
@@ -42,7 +42,7 @@ class FillWaiters {
  public:
   explicit FillWaiters(std::size_t waiters_max) : waiters_max_(waiters_max) {}
 
-  enum class Join : std::uint8_t { kFull, kJoined, kAskKeeper };
+  enum class JoinResult : std::uint8_t { kFull, kJoined, kAskKeeper };
 
   static constexpr std::uint64_t kNobody = 0;
 
@@ -50,18 +50,18 @@ class FillWaiters {
   // `fence`: only such a one can be trusted by somebody who has seen (or made) what the fence
   // stands for. It joins the one already asked for if that will do; else the caller asks the keeper
   // for a new one with this fence.
-  Join join(ReadHash which, std::uint64_t session, TimePoint fence) {
+  JoinResult join(ReadHash which, std::uint64_t session, TimePoint fence) {
     Group& group = groups_[which.value];
     if (group.sessions.size() >= waiters_max_) {
       if (group.sessions.empty()) groups_.erase(which.value);
-      return Join::kFull;
+      return JoinResult::kFull;
     }
     const bool joins = !group.sessions.empty() && fence <= group.asked_fence;
-    if (joins && session == kNobody) return Join::kJoined;
+    if (joins && session == kNobody) return JoinResult::kJoined;
     group.sessions.push_back({session, fence});
-    if (joins) return Join::kJoined;
+    if (joins) return JoinResult::kJoined;
     group.asked_fence = fence;
-    return Join::kAskKeeper;
+    return JoinResult::kAskKeeper;
   }
 
   // Whether join() would say kJoined.

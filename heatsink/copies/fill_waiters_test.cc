@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using HowJoined = FillWaiters::Join;
+using HowJoined = FillWaiters::JoinResult;
 
 constexpr ReadHash kRead{7};
 

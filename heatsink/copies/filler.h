@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the tracker's events into the state of the hot table, the lease, and answers for those who
+// Turns the tracker's events into the state of the hot table, the proof, and answers for those who
 // wait.
 #pragma once
 
@@ -21,11 +21,11 @@
 
 namespace heatsink::copies {
 
-// The keeper's thread. The one writer of NodeState::table and ::lease. No socket, no clock.
+// The keeper's thread. The one writer of NodeState::table and ::proof. No socket, no clock.
 class Filler final : public redis::TrackerEvents {
  public:
   // How answers reach the workers.
-  class Outlet {
+  class Listener {
    public:
     virtual void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) = 0;
     virtual void release(const BarrierRequest& waited) = 0;
@@ -34,15 +34,15 @@ class Filler final : public redis::TrackerEvents {
     // Each fill once, after those who waited have been answered. `asked` by whoever asked first.
     // `why`: a sentence for the user, of kNoDatabase and kTableFull.
     virtual void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) = 0;
-    // The lease has ended, for this reason; "": it is there again. Not twice alike.
-    virtual void lease_changed(const std::string& reason) = 0;
+    // The proof has ended, for this reason; "": it is there again. Not twice alike.
+    virtual void proof_state_changed(const std::string& reason) = 0;
 
    protected:
-    ~Outlet() = default;
+    ~Listener() = default;
   };
 
-  Filler(NodeState& shared, Counters& counters, Outlet& outlet)
-      : shared_(shared), counters_(counters), outlet_(outlet) {}
+  Filler(NodeState& shared, Counters& counters, Listener& listener)
+      : shared_(shared), counters_(counters), listener_(listener) {}
   void use(redis::Tracker& tracker) { tracker_ = &tracker; }
 
   void request(const FillRequest& request, TimePoint now);
@@ -75,7 +75,7 @@ class Filler final : public redis::TrackerEvents {
 
  private:
   // One fill on its way, and who waits for it.
-  struct Flight {
+  struct PendingFill {
     FillRequest asked;
     TimePoint sent_at;
     cache::Generation generation;
@@ -85,15 +85,17 @@ class Filler final : public redis::TrackerEvents {
   };
 
   void ask(redis::FillId id, const FillRequest& request);
-  static std::string reason_of(const Flight& flight, const redis::FillReply& reply);
-  FillOutcome keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
-  FillOutcome insert(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
+  static std::string reason_of(const PendingFill& pending, const redis::FillReply& reply);
+  FillOutcome keep(const PendingFill& pending, const redis::FillReply& reply,
+                   const FillAnswer& answer);
+  FillOutcome insert(const PendingFill& pending, const redis::FillReply& reply,
+                     const FillAnswer& answer);
   Nanos life_of(const redis::FillReply& reply) const;
   void drop_proven();
 
   NodeState& shared_;
   Counters& counters_;
-  Outlet& outlet_;
+  Listener& listener_;
   redis::Tracker* tracker_ = nullptr;
   redis::ServerFacts facts_;
   DurationHistogram latency_;
@@ -102,7 +104,7 @@ class Filler final : public redis::TrackerEvents {
   std::string state_ = "the tracking connection is not up yet";
   std::uint64_t last_id_ = 0;
   TimePoint last_sent_at_{};  // of a fill; no two are the same, whatever the clock says
-  std::unordered_map<redis::FillId, Flight> flights_;
+  std::unordered_map<redis::FillId, PendingFill> pending_;
   std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by hash of the read
   std::vector<BarrierRequest> barriers_wanted_;
   std::unordered_map<std::uint64_t, std::vector<BarrierRequest>>

@@ -43,7 +43,7 @@ inline policy::ProxyOptions filler_options() {
 }
 
 // What the workers are told.
-class Workers final : public Filler::Outlet {
+class Workers final : public Filler::Listener {
  public:
   void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override {
     told.push_back(std::to_string(worker) + ": " +
@@ -64,7 +64,7 @@ class Workers final : public Filler::Outlet {
     asked_by = asked.worker;
     last_why = why;
   }
-  void lease_changed(const std::string& reason) override { lease.push_back(reason); }
+  void proof_state_changed(const std::string& reason) override { proof.push_back(reason); }
 
   std::vector<std::string> take() { return std::exchange(told, {}); }
 
@@ -72,7 +72,7 @@ class Workers final : public Filler::Outlet {
   std::vector<FillOutcome> outcomes;
   std::size_t asked_by = 0;
   std::string last_why;
-  std::vector<std::string> lease;  // why it ended; "": it is there again
+  std::vector<std::string> proof;  // why it ended; "": it is there again
   std::function<void(const FillAnswer&)> when_told;
 };
 
@@ -137,7 +137,7 @@ class FillerTest : public testing::Test {
   const cache::Copy* copy(std::uint32_t db = 0) { return entry(db).copy({}); }
   // What the rule says of the copy: it may be there and be dead.
   bool served(TimePoint now, std::uint32_t db = 0) {
-    return cache::judge(entry(db), cache::Read{}, shared_.lease, shared_.fences, now, TimePoint{})
+    return cache::judge(entry(db), cache::Read{}, shared_.proof, shared_.fences, now, TimePoint{})
                .ruling == cache::Ruling::kServe;
   }
 

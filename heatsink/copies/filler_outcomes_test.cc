@@ -50,7 +50,7 @@ TEST_F(FillerTest, ARefusedDatabaseEndsNoCopyOfAnother) {
   EXPECT_EQ(shared_.table.entry(key(1))->uncacheable(), cache::Uncacheable::kNoDatabase);
   EXPECT_FALSE(shared_.table.has_copy(key(1)));
   EXPECT_TRUE(served(at(20)));
-  EXPECT_THAT(workers_.lease, ElementsAre("")) << "the tracker is not lost";
+  EXPECT_THAT(workers_.proof, ElementsAre("")) << "the tracker is not lost";
 }
 
 TEST_F(FillerTest, WhenTheLeaseEndsAndIsThereAgainIsToldOnce) {
@@ -59,7 +59,7 @@ TEST_F(FillerTest, WhenTheLeaseEndsAndIsThereAgainIsToldOnce) {
   tracker_.disconnected("gone again");
   tracker_.connected(at(20));
   hear(kHandshake);
-  EXPECT_THAT(workers_.lease, ElementsAre("", "gone", ""));
+  EXPECT_THAT(workers_.proof, ElementsAre("", "gone", ""));
 }
 
 // Asked at once, the server would answer "v" with a TTL of nothing.

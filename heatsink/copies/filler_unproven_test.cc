@@ -14,13 +14,13 @@
 namespace heatsink::copies {
 namespace {
 
-class Nobody final : public Filler::Outlet {
+class Nobody final : public Filler::Listener {
   void deliver(std::size_t, std::shared_ptr<const FillAnswer>) override {}
   void release(const BarrierRequest&) override {}
   void learn(const redis::ServerFacts&) override {}
   void rights_changed() override {}
   void filled(const FillRequest&, FillOutcome, const std::string&) override {}
-  void lease_changed(const std::string&) override {}
+  void proof_state_changed(const std::string&) override {}
 };
 
 // "k" is hot, by a rule with limit.over: stale; the tracker is up since 0 ms.
@@ -44,7 +44,7 @@ class FillerUnproven : public testing::Test {
   }
   const cache::Entry& entry() { return *shared_.table.entry(key_); }
   bool served(TimePoint now) {
-    return cache::judge(entry(), cache::Read{}, shared_.lease, shared_.fences, now, TimePoint{})
+    return cache::judge(entry(), cache::Read{}, shared_.proof, shared_.fences, now, TimePoint{})
                .ruling == cache::Ruling::kServe;
   }
   bool unproven(TimePoint now) {

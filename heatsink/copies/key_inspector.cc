@@ -12,15 +12,15 @@ struct KeyInspector::Connection {
       : pipeline({.credentials = shared.credentials,
                   .name = "heatsink-inspector",
                   .response_timeout = 2 * kAnswerWithin}),  // the deadline tells it better
-        link(loop, shared.place, pipeline,
-             {.connect_timeout = shared.options.connect_timeout,
-              .backoff_min = shared.options.backoff_min,
-              .backoff_max = shared.options.backoff_max,
-              .seed = shared.seed},
-             "details of keys") {}
+        socket(loop, shared.upstream_address, pipeline,
+               {.connect_timeout = shared.options.connect_timeout,
+                .backoff_min = shared.options.backoff_min,
+                .backoff_max = shared.options.backoff_max,
+                .seed = shared.seed},
+               "details of keys") {}
 
   redis::Pipeline pipeline;
-  redis::Link link;
+  redis::ServerConnection socket;
 };
 
 KeyInspector::KeyInspector(net::EventLoop& loop, NodeState& shared)
@@ -48,8 +48,8 @@ void KeyInspector::ask(std::string_view name, std::uint32_t db, TimePoint now, D
     connection_->pipeline.ask(
         words, [question, i](const Result<resp::Value>& reply) { take(*question, i, reply); }, now);
   }
-  if (is_new) connection_->link.connect();
-  connection_->link.flush();
+  if (is_new) connection_->socket.connect();
+  connection_->socket.flush();
 }
 
 // The connection may outlive a question's deadline: then nobody listens any more.
@@ -63,7 +63,7 @@ void KeyInspector::take(Question& question, std::size_t part, const Result<resp:
 
 void KeyInspector::tick(TimePoint now) {
   if (connection_ == nullptr) return;
-  connection_->link.tick();
+  connection_->socket.tick();
   for (const auto& question : questions_) {
     if (now >= question->answer_by)
       question->end("the server did not answer within " + format_duration(kAnswerWithin));

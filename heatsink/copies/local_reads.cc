@@ -15,7 +15,7 @@ constexpr std::array<LocalRead, kLocalReads> numbered(std::array<LocalRead, kLoc
 // GET first: cache::Read{} is GET.
 constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "get"},
-    {.name = "mget", .join = Join::kArray},
+    {.name = "mget", .combination = KeyCombination::kArray},
     {.name = "strlen", .small = true},
     {.name = "getrange"},
     {.name = "substr"},
@@ -24,7 +24,7 @@ constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "bitpos", .small = true},
     {.name = "bitfield_ro"},
 
-    {.name = "exists", .small = true, .join = Join::kSum},
+    {.name = "exists", .small = true, .combination = KeyCombination::kSum},
     {.name = "type", .small = true},
     {.name = "expiretime", .small = true},
     {.name = "pexpiretime", .small = true},
@@ -89,7 +89,7 @@ const LocalRead* local_read_of(const resp::Command& command) {
 }
 
 const LocalRead& read_of_each(const LocalRead& read) {
-  return read.join == Join::kArray ? kReads.front() : read;
+  return read.combination == KeyCombination::kArray ? kReads.front() : read;
 }
 
 bool worth_keeping(const cache::Read& read) {

@@ -15,7 +15,7 @@
 namespace heatsink::copies {
 
 // How a command that may name several keys is put together from reads of one key each.
-enum class Join : std::uint8_t {
+enum class KeyCombination : std::uint8_t {
   kNone,   // it names one key, its first argument
   kArray,  // MGET: the replies in order
   kSum,    // EXISTS: the sum of the numbers
@@ -41,7 +41,7 @@ struct LocalRead {
   bool unordered = false;   // the order of what is in the reply is the server's affair
   bool flat_pairs = false;  // see resp::Resp2Form
   Nulls nulls = Nulls::kString;
-  Join join = Join::kNone;
+  KeyCombination combination = KeyCombination::kNone;
 
   resp::Resp2Form form(std::size_t arguments) const {
     return {flat_pairs,

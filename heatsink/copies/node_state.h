@@ -24,7 +24,7 @@
 namespace heatsink::copies {
 
 // Made before the threads start, and outlives them. `options`, `upstream`, `seed`, `shown`,
-// `rules` and `terms` never change. REQUIRES options without rule_faults().
+// `rules` and `consistency` never change. REQUIRES options without rule_faults().
 struct NodeState {
   NodeState(const policy::ProxyOptions& options_in, net::RedisUrl upstream_in,
             std::uint64_t seed_in, policy::KeyDisplay shown_in = {})
@@ -35,7 +35,7 @@ struct NodeState {
         shown(std::move(shown_in)),
         rules(policy::rule_set(options, [this](std::string_view name) { return shown.show(name); })
                   .value()),
-        terms(policy::terms_of_rules(options)),
+        consistency(policy::consistency_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
@@ -53,12 +53,12 @@ struct NodeState {
   const std::uint64_t seed;
   const policy::KeyDisplay shown;
   const detect::RuleSet rules;
-  const std::vector<cache::Terms> terms;  // at the places of `rules`
-  const std::vector<bool> refreshes;      // likewise
+  const std::vector<cache::ConsistencyPolicy> consistency;  // at the places of `rules`
+  const std::vector<bool> refreshes;                        // likewise
 
   // What is promised of a key's copies. Of a truncated name (`is_whole` false) see RuleSet::of().
-  const cache::Terms& terms_of(std::string_view key, bool is_whole = true) const {
-    return terms[rules.place_of(rules.of(key, is_whole))];
+  const cache::ConsistencyPolicy& consistency_of(std::string_view key, bool is_whole = true) const {
+    return consistency[rules.place_of(rules.of(key, is_whole))];
   }
 
   bool refreshes_copies_of(std::string_view key) const {
@@ -66,7 +66,7 @@ struct NodeState {
   }
 
   // Of each connection of the keeper to the server.
-  redis::LinkOptions link_options() const {
+  redis::ServerConnectionOptions connection_options() const {
     return {.connect_timeout = options.connect_timeout,
             .backoff_min = options.backoff_min,
             .backoff_max = options.backoff_max,
@@ -77,7 +77,7 @@ struct NodeState {
       policy::Limits::make(options, rules)};  // null: nothing is limited
 
   cache::Epochs epochs;
-  cache::Lease lease;
+  cache::ProofState proof;
   cache::Fences fences;
   cache::HotTable table;
 
@@ -109,7 +109,7 @@ struct NodeState {
   std::atomic<std::uint64_t> contacts{0};
 
   // Where the server is; looked up again by the keeper when the connection is lost.
-  redis::Place place{upstream};
+  redis::UpstreamAddress upstream_address{upstream};
 
  private:
   static std::int64_t part(Share share, std::int64_t whole) {

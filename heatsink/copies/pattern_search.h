@@ -27,7 +27,7 @@ namespace heatsink::copies {
 //
 // A key is begun once per search, so what somebody has ended by hand stays ended in later passes.
 //
-// The keeper's thread. No clock, no socket: the connection is whatever carries dialogue().
+// The keeper's thread. No clock, no socket: the connection is whatever carries protocol().
 class PatternSearch {
  public:
   struct Order {
@@ -54,9 +54,9 @@ class PatternSearch {
   bool is_due(TimePoint now) const { return state_ == State::kWaiting && now >= due_at_; }
   bool over() const { return state_ >= State::kFinished; }
 
-  // A new pass; the caller connects dialogue(), which lives as long as the pass is searching().
+  // A new pass; the caller connects protocol(), which lives as long as the pass is searching().
   void begin(TimePoint now);
-  redis::Dialogue& dialogue() { return *pipeline_; }
+  redis::ConnectionProtocol& protocol() { return *pipeline_; }
   // Often: ten times as often as pages are to be had at most costs nothing but the calls. Whoever
   // calls publishes the table afterwards.
   void step(TimePoint now, Warmer& warmer);

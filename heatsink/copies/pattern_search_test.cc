@@ -50,7 +50,7 @@ class PatternSearchTest : public testing::Test {
     connect();
   }
   void connect() {
-    search_->dialogue().connected(now_);
+    search_->protocol().connected(now_);
     said();
     hear("%0\r\n");
   }
@@ -59,13 +59,13 @@ class PatternSearchTest : public testing::Test {
     search_->step(now_, warmer_);
   }
   std::string said() {
-    ByteBuffer& output = search_->dialogue().output();
+    ByteBuffer& output = search_->protocol().output();
     std::string out(output.view());
     output.consume(output.size());
     return out;
   }
   void hear(const std::string& bytes) {
-    EXPECT_TRUE(search_->dialogue().received(bytes, now_).ok());
+    EXPECT_TRUE(search_->protocol().received(bytes, now_).ok());
   }
   // The next page is asked for, and answered.
   void page(const std::string& cursor, const std::vector<std::string>& names) {
@@ -90,7 +90,7 @@ class PatternSearchTest : public testing::Test {
 };
 
 TEST_F(PatternSearchTest, WalksTheDatabaseAndWarmsWhatItFinds) {
-  shared_.lease.set_up(true);
+  shared_.proof.set_up(true);
   begin(order());
   step();
   const std::string asked = said();
@@ -120,7 +120,7 @@ TEST_F(PatternSearchTest, ADatabaseOfItsOwn) {
   what.pattern.db = 3;
   make(what);
   search_->begin(now_);
-  search_->dialogue().connected(now_);
+  search_->protocol().connected(now_);
   EXPECT_THAT(said(), HasSubstr("SELECT\r\n$1\r\n3\r\n"));
   hear("%0\r\n+OK\r\n");
   page("0", {"k1"});
@@ -150,7 +150,7 @@ TEST_F(PatternSearchTest, AFullTableLeavesOutTheOthers) {
 TEST_F(PatternSearchTest, NoMoreLoadThanItMay) {
   PatternSearch::Order what = order();
   what.pattern.loading_max = 2;
-  shared_.lease.set_up(true);
+  shared_.proof.set_up(true);
   begin(what);
   page("5", {"k1", "k2", "k3"});
   EXPECT_FALSE(warm("k3"));
@@ -210,7 +210,7 @@ TEST_F(PatternSearchTest, NonsenseIsNoPage) {
 TEST_F(PatternSearchTest, ALostConnectionBeginsThePassAnewAndNoKeyTwice) {
   begin(order(2));
   page("5", {"k1", "k2", "k3"});
-  search_->dialogue().disconnected("gone");
+  search_->protocol().disconnected("gone");
   step();
   EXPECT_EQ(report().state, State::kSearching);
   connect();
@@ -227,7 +227,7 @@ TEST_F(PatternSearchTest, WithoutAServerItFailsAndAWindowTriesAgain) {
   for (const std::uint32_t source : {Warmer::kByHand, 1U}) {
     make(order(100, source));
     search_->begin(now_);
-    search_->dialogue().disconnected("nobody listens");
+    search_->protocol().disconnected("nobody listens");
     step(PatternSearch::kUpWithin);
     EXPECT_TRUE(search_->searching());
     step();

@@ -79,15 +79,15 @@ void PatternSearches::step(TimePoint now) {
     if (due == searches_.end()) return;
     now_ = &*due;
     now_->begin(now);
-    link_.emplace(loop_, shared_.place, now_->dialogue(), shared_.link_options(),
-                  "search for keys to warm");
-    link_->connect();
+    connection_.emplace(loop_, shared_.upstream_address, now_->protocol(),
+                        shared_.connection_options(), "search for keys to warm");
+    connection_->connect();
   }
-  link_->tick();
+  connection_->tick();
   now_->step(now, warmer_);
-  if (now_->searching()) return link_->flush();
+  if (now_->searching()) return connection_->flush();
   tell(*now_, now_->report(warmer_));
-  link_.reset();
+  connection_.reset();
   now_ = nullptr;
 }
 

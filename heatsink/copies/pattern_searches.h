@@ -41,7 +41,7 @@ class PatternSearches final : public WarmPlans::Searches {
   // calls publishes the table afterwards.
   void step(TimePoint now);
   bool none() const { return searches_.empty(); }
-  bool under_way() const { return link_.has_value(); }
+  bool under_way() const { return connection_.has_value(); }
 
   const PatternSearch* find(std::uint64_t id) const;  // null: none, or it is forgotten
   std::vector<report::WarmSearch> report() const;     // the newest first
@@ -56,7 +56,7 @@ class PatternSearches final : public WarmPlans::Searches {
   std::uint64_t last_id_ = 0;
   std::list<PatternSearch> searches_;  // oldest first
   PatternSearch* now_ = nullptr;       // the one under way, and its connection
-  std::optional<redis::Link> link_;
+  std::optional<redis::ServerConnection> connection_;
 };
 
 }  // namespace heatsink::copies

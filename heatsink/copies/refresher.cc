@@ -78,7 +78,7 @@ FillRequest Refresher::request_of(const cache::Entry& entry, const cache::Copy& 
   const TimePoint fence =
       std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
   return {FillRequest::kNoWorker, entry.hash(), entry.key(), entry.db(), fence, which, copy.read,
-          entry.terms()};
+          entry.consistency()};
 }
 
 void Refresher::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now) {

@@ -44,15 +44,16 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
       redis::PipelineOptions{.credentials = shared_.credentials,
                              .name = "heatsink-rights",
                              .response_timeout = shared_.options.response_timeout});
-  link_ = std::make_unique<redis::Link>(loop_, shared_.place, *pipeline_, shared_.link_options(),
-                                        "cannot check the user's rights");
+  connection_ = std::make_unique<redis::ServerConnection>(loop_, shared_.upstream_address,
+                                                          *pipeline_, shared_.connection_options(),
+                                                          "cannot check the user's rights");
   for (const policy::NeededRight& right : asked_->needed) {
     const std::vector<std::string_view> words(right.words.begin(), right.words.end());
     pipeline_->ask(
         words, [this, asked = asked_](Result<resp::Value> reply) { take(asked, std::move(reply)); },
         now);
   }
-  link_->connect();
+  connection_->connect();
 }
 
 // Without an answer nothing is known; the tracker tells why.
@@ -78,7 +79,7 @@ void RightsCheck::end(Asked& asked) {
 
 void RightsCheck::close() {
   close_timer_ = 0;
-  link_.reset();
+  connection_.reset();
   pipeline_.reset();
   asked_.reset();
 }
@@ -93,7 +94,7 @@ void RightsCheck::say(std::vector<policy::MissingRight> missing) {
 }
 
 void RightsCheck::tick(TimePoint now) {
-  if (asked_ != nullptr) return link_->tick();
+  if (asked_ != nullptr) return connection_->tick();
   const bool is_due = !against_copies().empty() && now - checked_at_ >= kAgain;
   if (is_due || (again_ && now - checked_at_ >= kPause)) check(is_cluster_, now);
 }

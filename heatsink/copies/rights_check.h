@@ -45,7 +45,7 @@ class RightsCheck {
   net::EventLoop& loop_;
   NodeState& shared_;
   std::unique_ptr<redis::Pipeline> pipeline_;
-  std::unique_ptr<redis::Link> link_;
+  std::unique_ptr<redis::ServerConnection> connection_;
   std::shared_ptr<Asked> asked_;  // null: no check is under way
   net::TimerId close_timer_ = 0;
   TimePoint checked_at_{};

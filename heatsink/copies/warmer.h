@@ -46,24 +46,24 @@ class Warmer {
   void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now,
               const std::string& why = {});
 
-  bool holds(KeyHash key) const { return pins_.contains(key); }
-  bool none() const { return pins_.empty(); }
-  std::size_t size() const { return pins_.size(); }
+  bool holds(KeyHash key) const { return pinned_.contains(key); }
+  bool none() const { return pinned_.empty(); }
+  std::size_t size() const { return pinned_.size(); }
   // What there is to say of a key; REQUIRES holds().
   report::WarmedKey report_on(KeyHash key) const;
   std::vector<KeyHash> keys() const;
-  TimePoint since(KeyHash key) const { return pins_.at(key).since; }
+  TimePoint since(KeyHash key) const { return pinned_.at(key).since; }
 
   // Keys that have begun or ceased to be warmed since the last call, for those who tell people; of
   // the latter with why.
-  struct Turn {
+  struct WarmingChange {
     report::WarmKey key;
     KeyHash hash;
     bool begun;
     TimePoint until;
     std::string why;
   };
-  std::vector<Turn> take_turns() { return std::exchange(turns_, {}); }
+  std::vector<WarmingChange> take_changes() { return std::exchange(changes_, {}); }
 
   KeyHash hash_of(const report::WarmKey& key) const {
     return in_db(hash_name(key.name, shared_.seed), key.db);
@@ -74,7 +74,7 @@ class Warmer {
     std::uint32_t source;
     TimePoint until;
   };
-  struct Pin {
+  struct PinnedKey {
     report::WarmKey key;
     std::vector<Claim> claims;  // one per source
     TimePoint since{};
@@ -88,17 +88,17 @@ class Warmer {
   struct HashOfHash {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
   };
-  using Pins = std::unordered_map<KeyHash, Pin, HashOfHash>;
+  using PinnedKeys = std::unordered_map<KeyHash, PinnedKey, HashOfHash>;
 
-  bool place(const report::WarmKey& key, KeyHash hash, std::string& why);
-  bool wants_load(const Pin& pin, KeyHash hash, TimePoint now) const;
-  FillRequest request_of(const Pin& pin, KeyHash hash) const;
-  Pins::iterator let_go(Pins::iterator pin, const std::string& why);
+  bool pin_key(const report::WarmKey& key, KeyHash hash, std::string& why);
+  bool wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const;
+  FillRequest request_of(const PinnedKey& pin, KeyHash hash) const;
+  PinnedKeys::iterator let_go(PinnedKeys::iterator pin, const std::string& why);
 
   NodeState& shared_;
-  Pins pins_;
+  PinnedKeys pinned_;
   std::size_t under_way_ = 0;
-  std::vector<Turn> turns_;
+  std::vector<WarmingChange> changes_;
 };
 
 }  // namespace heatsink::copies

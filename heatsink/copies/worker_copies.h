@@ -13,12 +13,12 @@
 #include "heatsink/copies/audit_sampler.h"
 #include "heatsink/copies/auditor.h"
 #include "heatsink/copies/counters.h"
-#include "heatsink/copies/doorkeeper.h"
 #include "heatsink/copies/effects.h"
+#include "heatsink/copies/fill_benefit.h"
 #include "heatsink/copies/fill_request.h"
 #include "heatsink/copies/fill_waiters.h"
 #include "heatsink/copies/node_state.h"
-#include "heatsink/copies/payoff.h"
+#include "heatsink/copies/reply_size_filter.h"
 
 namespace heatsink::copies {
 
@@ -47,16 +47,16 @@ class WorkerCopies {
   const cache::Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const {
     return shared_.table.find(hash, key, db);
   }
-  // `told_at`: the client was told something by the server before that.
-  cache::Judgement judge(const cache::Entry& entry, const cache::Read& read, TimePoint now,
-                         TimePoint told_at) const {
-    return cache::judge(entry, read, shared_.lease, shared_.fences, now, told_at);
+  // `last_reply_at`: the client was told something by the server before that.
+  cache::ServeDecision judge(const cache::Entry& entry, const cache::Read& read, TimePoint now,
+                             TimePoint last_reply_at) const {
+    return cache::judge(entry, read, shared_.proof, shared_.fences, now, last_reply_at);
   }
-  cache::Judgement judge_in_outage(const cache::Entry& entry, const cache::Read& read,
-                                   TimePoint now) const {
-    return cache::judge_in_outage(entry, read, shared_.lease, shared_.fences, now);
+  cache::ServeDecision judge_in_outage(const cache::Entry& entry, const cache::Read& read,
+                                       TimePoint now) const {
+    return cache::judge_in_outage(entry, read, shared_.proof, shared_.fences, now);
   }
-  bool are_proven() const { return shared_.lease.up(); }  // or will be, soon
+  bool are_proven() const { return shared_.proof.up(); }  // or will be, soon
   TimePoint shown() const { return shared_.table.shown(); }
 
   // Of each copy that was served.
@@ -64,17 +64,17 @@ class WorkerCopies {
     if (sampler_.due()) audit(entry, copy, now);
   }
   // Of a key that may be read in more ways than it has copies for.
-  void count_hit_among_many(KeyHash key) { payoff_.hit(key); }
+  void count_hit_among_many(KeyHash key) { fill_benefit_.hit(key); }
   void saw_reply(ReadHash which, std::uint64_t bytes, TimePoint now) {
-    doorkeeper_.saw(which, bytes, now);
+    size_filter_.record_reply(which, bytes, now);
   }
 
   // Whether it makes sense to ask for a copy of this read.
   bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read, TimePoint now);
   // Single-flight. REQUIRES may_fill(). The session (FillWaiters::kNobody: none) is told when the
   // answer is there. `after`: what it was told last, if that matters: an older fill will not do.
-  FillWaiters::Join join_fill(std::uint64_t session, const cache::Entry& entry, ReadHash which,
-                              const cache::Read& read, TimePoint after);
+  FillWaiters::JoinResult join_fill(std::uint64_t session, const cache::Entry& entry,
+                                    ReadHash which, const cache::Read& read, TimePoint after);
   // Whether join_fill() would ask nobody, because another's fill will do.
   bool joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const;
   // The sessions that wait for it.
@@ -103,8 +103,8 @@ class WorkerCopies {
   const std::size_t worker_;
   AuditSampler sampler_;
   FillWaiters waiters_;
-  Doorkeeper doorkeeper_;
-  Payoff payoff_;
+  ReplySizeFilter size_filter_;
+  FillBenefit fill_benefit_;
 };
 
 }  // namespace heatsink::copies

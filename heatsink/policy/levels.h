@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/cache/terms.h"
+#include "heatsink/cache/consistency_policy.h"
 #include "heatsink/policy/options.h"
 
 namespace heatsink::policy {
@@ -16,7 +16,7 @@ namespace heatsink::policy {
 const char* to_string(cache::Level level);  // as it is written: "off", "ttl", "key", "session"
 
 // At the places that the rules have in detect::RuleSet::rules(): that for all keys first.
-std::vector<cache::Terms> terms_of_rules(const ProxyOptions& options);
+std::vector<cache::ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options);
 
 // At the same places: whether copies that are read are renewed ahead of time.
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
@@ -25,8 +25,8 @@ std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
 // no rule gathers.
 std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 
-// A tracker that is silent for longer serves nobody. REQUIRES terms_of_rules().
-Nanos longest_staleness(std::span<const cache::Terms> terms);
+// A tracker that is silent for longer serves nobody. REQUIRES consistency_of_rules().
+Nanos longest_staleness(std::span<const cache::ConsistencyPolicy> consistency);
 
 // What a rule's level and max-staleness cannot mean, with what to do about it; "": nothing.
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule);

@@ -61,7 +61,7 @@ class CopyReadsTest : public ReliefTest {
     answer->which = asked.which;
     answer->key = asked.hash;
     answer->read = asked.read;
-    answer->terms = asked.terms;
+    answer->consistency = asked.consistency;
     answer->sent_at = now;
     answer->usable = true;
     answer->reply = reply;
@@ -268,7 +268,7 @@ TEST_F(CopyReadsTest, AtLevelSessionAReadWaitsForAProofOfItsOwn) {
   EXPECT_EQ(arrives(read), Outcome::kWaits);
   ASSERT_EQ(keeper.barriers.size(), 1U);
   now += Millis(1);
-  shared->lease.prove(now);
+  shared->proof.prove(now);
   reader_->barriers.passed(keeper.barriers.back().ticket);
   EXPECT_EQ(arrives(read), Outcome::kAnswered);
   EXPECT_THAT(client().take(), ElementsAre("held", "let go", "gets $1|v|"));
@@ -291,7 +291,7 @@ TEST_F(CopyReadsTest, AtLevelSessionNoProofIsAwaitedFromATrackerThatIsDown) {
   heat("k");
   fill("k", "v");
   client().traffic.told(now + Millis(10));
-  shared->lease.set_up(false);
+  shared->proof.set_up(false);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kPass);
   EXPECT_THAT(keeper.barriers, IsEmpty());
 }
@@ -314,7 +314,7 @@ TEST_F(CopyReadsTest, ARuleMayPreferOldCopiesToErrors) {
   heat("other");
   fill("k", "v");
   fill("other", "v");
-  shared->lease.set_up(false);
+  shared->proof.set_up(false);
   now += std::chrono::seconds(5);
   EXPECT_EQ(arrives(request({"GET", "other"})), Outcome::kPass);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
@@ -336,9 +336,9 @@ TEST_F(CopyReadsTest, AnotherUserIsGivenWhatTheServerHasLetItRead) {
   EXPECT_EQ(arrives(unproven), Outcome::kPass);
   EXPECT_EQ(count(copies::Count::kRefusedRights), 1U);
   ASSERT_NE(unproven.proves, nullptr);
-  proofs.heard(*unproven.proves, true);
+  permissions.record(*unproven.proves, true);
   now += Millis(100);
-  shared->lease.prove(now);
+  shared->proof.prove(now);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
   EXPECT_THAT(client().take(), ElementsAre("gets $1|v|"));
   now += Millis(500);
@@ -354,10 +354,10 @@ TEST_F(CopyReadsTest, AUserWhomTheServerHasRefusedAsksTheServer) {
   client().state.user_ = ClientState::User::kOther;
   Request& first = request({"GET", "k"});
   arrives(first);
-  proofs.heard(*first.proves, true);
+  permissions.record(*first.proves, true);
   Request& second = request({"GET", "k"});
   ASSERT_EQ(arrives(second), Outcome::kAnswered);
-  proofs.heard(*first.proves, false);
+  permissions.record(*first.proves, false);
   Request& third = request({"GET", "k"});
   EXPECT_EQ(arrives(third), Outcome::kPass);
   EXPECT_NE(third.proves, nullptr);

@@ -7,7 +7,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/copies/effects.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/reply_queue.h"
 
 namespace heatsink::proxy {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/reply_queue.h"

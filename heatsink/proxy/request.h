@@ -16,7 +16,7 @@
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/fill_waiters.h"
 #include "heatsink/copies/local_reads.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/reply_guess.h"
 #include "heatsink/proxy/route.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/shared_write_carrier.h"
 
 namespace heatsink::proxy {
@@ -29,7 +29,7 @@ std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::Even
 
 }  // namespace
 
-Worker::Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, net::Fd listener,
+Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t index, net::Fd listener,
                std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       keeper_(keeper),
@@ -49,10 +49,10 @@ Worker::Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, n
       commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(std::make_unique<SingleServer>(
           shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
-      proofs_(shared.options.acl_staleness),
+      permissions_(shared.options.acl_staleness),
       coalescing_(make_coalescing(shared, loop_, counters_, copies_, *upstreams_)),
-      parts_{{shared, loop_, counters_, read_hits_, copies_, proofs_, counter_.get(), key_refs_,
-              asked_keys_, coalescing_.get()},
+      parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, counter_.get(),
+              key_refs_, asked_keys_, coalescing_.get()},
              *upstreams_,
              commands_,
              big_replies_,

@@ -15,7 +15,7 @@
 
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/paced_timers.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/copies/read_hits.h"
 #include "heatsink/copies/worker_copies.h"
 #include "heatsink/detect/detect.h"
@@ -39,7 +39,7 @@
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::copies {
-class Keeper;
+class CopyKeeper;
 }  // namespace heatsink::copies
 
 namespace heatsink::proxy {
@@ -54,7 +54,7 @@ class Worker final : public Upstream::Host,
                      private SingleServer::Host {
  public:
   // `listener`: none if all its clients come by serve(). `poller`: null for the kernel's.
-  Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, net::Fd listener,
+  Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t index, net::Fd listener,
          std::unique_ptr<net::Poller> poller = nullptr);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -164,7 +164,7 @@ class Worker final : public Upstream::Host,
   void end_turn();
 
   SharedState& shared_;
-  copies::Keeper& keeper_;
+  copies::CopyKeeper& keeper_;
   const std::size_t index_;
   net::EventLoop loop_;
   cache::Epochs::Reader& reader_;
@@ -184,7 +184,7 @@ class Worker final : public Upstream::Host,
 
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
-  copies::Proofs proofs_;
+  copies::PermissionCache permissions_;
   std::unique_ptr<Coalescing> coalescing_;  // null: no rule asks for it
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heatsink/copies/counters.h"
-#include "heatsink/copies/proofs.h"
+#include "heatsink/copies/permission_cache.h"
 #include "heatsink/copies/read_hits.h"
 #include "heatsink/copies/worker_copies.h"
 #include "heatsink/net/net.h"
@@ -25,7 +25,7 @@ struct WorkerParts {
   copies::Counters& counters;
   copies::ReadHits& read_hits;
   copies::WorkerCopies& copies;
-  copies::Proofs& proofs;
+  copies::PermissionCache& permissions;
   AccessCounter* accesses;              // null: detection is off
   std::vector<resp::KeyRef>& key_refs;  // scratch
   std::vector<AskedKey>& asked_keys;    // likewise

@@ -16,7 +16,7 @@ void Worker::share_reply(const Pending& pending, std::uint64_t bytes) {
 }
 
 void Worker::answered(const Pending& pending, const Upstream::Answer& answer) {
-  if (pending.proves) proofs_.heard(*pending.proves, answer.ok);
+  if (pending.proves) permissions_.record(*pending.proves, answer.ok);
   if (answer.ok && pending.reply_of != 0)
     copies_.saw_reply({pending.reply_of}, answer.bytes, loop_.now());
   if (answer.ok && pending.sized_as != 0) note_reply_size(pending, answer.bytes);

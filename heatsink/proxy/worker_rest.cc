@@ -2,7 +2,7 @@
 // What a worker looks after now and then, and when it need not.
 #include <algorithm>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {

@@ -52,7 +52,7 @@ void Fill::take_ttl(const resp::Value& reply) {
 }
 
 // A server that runs a script answers BUSY to SELECT as to all else: that is over in a moment.
-void Fill::not_in_its_database(const std::string& refusal) {
+void Fill::mark_wrong_database(const std::string& refusal) {
   elsewhere_ = true;
   reply_.refusal = refusal.starts_with("BUSY") ? std::string() : refusal.substr(0, kRefusalMax);
 }

@@ -65,18 +65,18 @@ class Fill {
   const FillReply& reply() const { return reply_; }
   bool complete() const { return read_done_ && ttl_done_; }
   // After the first of the two replies and before the second, the key has changed.
-  void changed() { reply_.spoiled = reply_.spoiled || read_done_ || ttl_done_; }
+  void mark_changed() { reply_.spoiled = reply_.spoiled || read_done_ || ttl_done_; }
 
   void take_ttl(const resp::Value& reply);
   // `wire`: the same in bytes. Too long ones are given as null: they were not kept.
   void take_read(const resp::Value* reply, std::string_view wire, std::uint64_t value_bytes_max);
 
   // What it reads is of another database, since the server has answered SELECT with this error.
-  void not_in_its_database(const std::string& refusal);
+  void mark_wrong_database(const std::string& refusal);
 
-  void finds_table_full() { reply_.outcome = FillReply::Outcome::kTableFull; }
+  void mark_table_full() { reply_.outcome = FillReply::Outcome::kTableFull; }
 
-  void answered(TimePoint at) { reply_.answered_at = at; }
+  void set_answered_at(TimePoint at) { reply_.answered_at = at; }
 
   // True once: nobody waits for it from then on.
   bool abandon() { return !std::exchange(abandoned_, true); }

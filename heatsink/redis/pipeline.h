@@ -12,8 +12,8 @@
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/redis/connection_protocol.h"
 #include "heatsink/redis/credentials.h"
-#include "heatsink/redis/dialogue.h"
 #include "heatsink/resp/reply_scanner.h"
 #include "heatsink/resp/value.h"
 
@@ -30,7 +30,7 @@ struct PipelineOptions {
 // A state machine: bytes and times in, bytes and replies out. One thread. RESP3. Never tracked:
 // what is read here can be kept by nobody. Holds one request and its callback for each caller who
 // waits, so callers are what bounds it.
-class Pipeline final : public Dialogue {
+class Pipeline final : public ConnectionProtocol {
  public:
   // The reply, which may be an error of the server's; or why there is none, and then nobody knows
   // whether a request that had been sent was executed.

@@ -3,11 +3,11 @@
 // Start with tracker.h: the connection that fills local copies and hears of every change to them.
 #pragma once
 
-#include "heatsink/redis/credentials.h"  // IWYU pragma: export
-#include "heatsink/redis/dialogue.h"     // IWYU pragma: export
-#include "heatsink/redis/fill.h"         // IWYU pragma: export
-#include "heatsink/redis/link.h"         // IWYU pragma: export
-#include "heatsink/redis/pipeline.h"     // IWYU pragma: export
-#include "heatsink/redis/place.h"        // IWYU pragma: export
-#include "heatsink/redis/tracker.h"      // IWYU pragma: export
-#include "heatsink/redis/value_facts.h"  // IWYU pragma: export
+#include "heatsink/redis/connection_protocol.h"  // IWYU pragma: export
+#include "heatsink/redis/credentials.h"          // IWYU pragma: export
+#include "heatsink/redis/fill.h"                 // IWYU pragma: export
+#include "heatsink/redis/pipeline.h"             // IWYU pragma: export
+#include "heatsink/redis/server_connection.h"    // IWYU pragma: export
+#include "heatsink/redis/tracker.h"              // IWYU pragma: export
+#include "heatsink/redis/upstream_address.h"     // IWYU pragma: export
+#include "heatsink/redis/value_facts.h"          // IWYU pragma: export

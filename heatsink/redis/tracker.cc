@@ -169,7 +169,7 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
     return;
   }
   if (options_.tracking && !names_.admit(question.key)) {
-    fill.finds_table_full();
+    fill.mark_table_full();
     events_.on_filled(fill.reply());
     return;
   }
@@ -237,13 +237,13 @@ Status Tracker::on_push(const Value& push) {
 // name again. Between them it says that the value and the TTL may not belong together.
 void Tracker::invalidate(std::string_view name) {
   for (Fill& fill : fills_) {
-    if (fill.key() == name) fill.changed();
+    if (fill.key() == name) fill.mark_changed();
   }
   events_.on_invalidate(name);
 }
 
 void Tracker::flush() {
-  for (Fill& fill : fills_) fill.changed();
+  for (Fill& fill : fills_) fill.mark_changed();
   events_.on_flush();
 }
 
@@ -272,7 +272,7 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       on_select(reply);
       return Unit{};
     case Kind::kTtl:
-      if (!db_refusal_.empty()) fills_.front().not_in_its_database(db_refusal_);
+      if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
       fills_.front().take_ttl(reply);
       finish_fill();
       return Unit{};
@@ -366,7 +366,7 @@ void Tracker::on_select(const Value& reply) {
 
 // Null: it was too long to be kept.
 void Tracker::on_read(const Value* reply) {
-  if (!db_refusal_.empty()) fills_.front().not_in_its_database(db_refusal_);
+  if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
   fills_.front().take_read(reply, input_.view(), options_.value_bytes_max);
   finish_fill();
 }
@@ -395,7 +395,7 @@ void Tracker::finish_fill() {
   if (!fills_.front().complete()) return;
   Fill fill = std::move(fills_.front());
   fills_.pop_front();
-  fill.answered(received_at_);
+  fill.set_answered_at(received_at_);
   if (!fill.abandoned()) events_.on_filled(fill.reply());
 }
 

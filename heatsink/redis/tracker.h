@@ -13,8 +13,8 @@
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/redis/connection_protocol.h"
 #include "heatsink/redis/credentials.h"
-#include "heatsink/redis/dialogue.h"
 #include "heatsink/redis/fill.h"
 #include "heatsink/redis/tracked_names.h"
 #include "heatsink/resp/command_table.h"
@@ -77,7 +77,7 @@ class TrackerEvents {
 // GETRANGE are tracked also for missing keys; tracking is one-shot per name and the same for all
 // databases. What it does not tell by pushes is asked for with each heartbeat: that it is no
 // replica (HELLO), and in a cluster which slots it owns (CLUSTER NODES).
-class Tracker final : public Dialogue {
+class Tracker final : public ConnectionProtocol {
  public:
   Tracker(TrackerOptions options, TrackerEvents& events);
 
@@ -90,7 +90,7 @@ class Tracker final : public Dialogue {
   // While there is no copy to be proven (`yes`), heartbeats go at rest_interval: whoever looks at
   // the server with MONITOR sees each. A fill then has one sent before it, if the last is older
   // than heartbeat_interval, so that it is asked of a server known to be the right one.
-  void rest(bool yes) { rests_ = yes; }
+  void set_resting(bool resting) { rests_ = resting; }
 
   // Asks the question and for the key's TTL. REQUIRES now to have been read before the call, and,
   // for anything but a string, that the reply is not expected to be longer than value_bytes_max.

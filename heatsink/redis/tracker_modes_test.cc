@@ -36,20 +36,20 @@ TEST_F(Reading, AsksForNothingButAProof) {
 using Resting = TrackerUp;
 
 TEST_F(Resting, HeartbeatsGoAtItsInterval) {
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   ASSERT_TRUE(tracker_.tick(at(999)).ok());
   EXPECT_EQ(sent(), "");
   ASSERT_TRUE(tracker_.tick(at(1000)).ok());
   EXPECT_EQ(sent(), heartbeat());
   hear(kHeart, at(1001));
-  tracker_.rest(false);
+  tracker_.set_resting(false);
   ASSERT_TRUE(tracker_.tick(at(1100)).ok());
   EXPECT_EQ(sent(), heartbeat());
 }
 
 TEST_F(Resting, AFillIsAskedBehindAProof) {
   const std::string read = request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"});
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   tracker_.fill(1, {"k", 0}, at(99));
   EXPECT_EQ(sent(), read) << "the last is as good as another";
   tracker_.fill(2, {"k", 0}, at(100));
@@ -60,7 +60,7 @@ TEST_F(Resting, AFillIsAskedBehindAProof) {
 
 // What it learns at once: the fill behind it is answered by nobody.
 TEST_F(Resting, AServerThatIsNoMasterAnyMoreGivesNoCopy) {
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   tracker_.fill(1, {"k", 0}, at(500));
   EXPECT_THAT(error_of("%1\r\n$4\r\nrole\r\n$7\r\nreplica\r\n" + kBeat + bulk("v") + integer(-1)),
               HasSubstr("replica"));
@@ -68,7 +68,7 @@ TEST_F(Resting, AServerThatIsNoMasterAnyMoreGivesNoCopy) {
 }
 
 TEST_F(Resting, OneThatIsStalledIsAskedAsOftenAsEver) {
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   ASSERT_TRUE(tracker_.tick(at(1000)).ok());
   ASSERT_TRUE(tracker_.tick(at(2001)).ok());
   EXPECT_THAT(log_.take(), ElementsAre("down"));

@@ -97,10 +97,11 @@ class PlayedHost final : public proxy::SessionHost,
       : loop(node.poller()),
         shared(options, net::parse_redis_url(options.upstream).value(), 1),
         copies(shared, *this, counters, 0),
-        proofs(options.acl_staleness),
+        permissions(options.acl_staleness),
         upstreams(shared, loop, counters, *this, 1) {
     node.run(loop);
-    shared.place.set_addresses({net::resolve({"127.0.0.1", kSessionPort}).value().front()});
+    shared.upstream_address.set_addresses(
+        {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
     loop.on_turn_end([this] { end_turn(); });
     session = std::make_unique<proxy::Session>(parts, *this, client, 5, "10.0.0.1:1");
   }
@@ -159,14 +160,14 @@ class PlayedHost final : public proxy::SessionHost,
   copies::ReadHits read_hits;
   proxy::Latencies latencies;
   copies::WorkerCopies copies;
-  copies::Proofs proofs;
+  copies::PermissionCache permissions;
   proxy::SingleServer upstreams;
   proxy::KnownCommands commands{nullptr};
   proxy::BigReplies big_replies;
   std::vector<resp::KeyRef> key_refs;
   std::vector<proxy::AskedKey> asked_keys;
   const proxy::SessionParts parts{
-      {shared, loop, counters, read_hits, copies, proofs, nullptr, key_refs, asked_keys},
+      {shared, loop, counters, read_hits, copies, permissions, nullptr, key_refs, asked_keys},
       upstreams,
       commands,
       big_replies,
@@ -231,18 +232,18 @@ class SessionTest : public testing::Test {
     proxy::SharedState& shared = host_.shared;
     const NameHash name = hash_name("hot", shared.seed);
     const KeyHash hash = in_db(name, 0);
-    cache::Terms terms;
-    terms.max_staleness = std::chrono::hours(1);  // proven once for the whole test
-    shared.table.promote("hot", 0, hash, name, terms);
+    cache::ConsistencyPolicy consistency;
+    consistency.max_staleness = std::chrono::hours(1);  // proven once for the whole test
+    shared.table.promote("hot", 0, hash, name, consistency);
     shared.table.publish();
     auto copy = std::make_unique<cache::Copy>();
-    copy->generation = shared.lease.begin_generation();
+    copy->generation = shared.proof.begin_generation();
     copy->fill_sent_at = host_.loop.clock();
     copy->deadline = TimePoint::max();
     copy->reply = "$6\r\ncopied\r\n";
     shared.table.insert(hash, std::move(copy));
-    shared.lease.prove(host_.loop.clock());
-    shared.lease.set_up(true);
+    shared.proof.prove(host_.loop.clock());
+    shared.proof.set_up(true);
   }
 
   std::string got() { return lines_of(std::exchange(host_.client.got, {})); }

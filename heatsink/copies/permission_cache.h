@@ -32,20 +32,20 @@ struct AskedRight {
 
 // One worker's thread. A fixed number of places, allocated when the first right is proven (160
 // KiB). Colliding rights overwrite each other, which costs questions and no more.
-class Proofs {
+class PermissionCache {
  public:
-  enum class Word : std::uint8_t {
+  enum class Answer : std::uint8_t {
     kProven,
     kAgeing,  // proven, and this caller is to ask again meanwhile
     kUnproven,
   };
 
   // A proof is good for `life`.
-  explicit Proofs(Nanos life) : life_(life) {}
+  explicit PermissionCache(Nanos life) : life_(life) {}
 
   // `changed_at`: what was asked then or before counts no longer.
-  Word ask(const Right& right, TimePoint now, TimePoint changed_at);
-  void heard(const AskedRight& asked, bool allowed);
+  Answer look_up(const Right& right, TimePoint now, TimePoint changed_at);
+  void record(const AskedRight& asked, bool allowed);
 
  private:
   struct Proof {
@@ -61,7 +61,7 @@ class Proofs {
   using Table = DirectMappedTable<Right, Proof, 4096, HashRight>;
 
   const Nanos life_;
-  std::unique_ptr<Table> proofs_;  // null: no right is proven yet
+  std::unique_ptr<Table> permissions_;  // null: no right is proven yet
 };
 
 }  // namespace heatsink::copies

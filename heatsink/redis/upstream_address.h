@@ -11,9 +11,9 @@
 namespace heatsink::redis {
 
 // Any thread; each call copies a few hundred bytes under a lock, once per connection attempt.
-class Place {
+class UpstreamAddress {
  public:
-  explicit Place(net::RedisUrl url) : url_(std::move(url)) {}
+  explicit UpstreamAddress(net::RedisUrl url) : url_(std::move(url)) {}
 
   const net::RedisUrl& url() const { return url_; }
 

@@ -15,6 +15,7 @@
 #include "heatsink/copies/event_log.h"
 #include "heatsink/copies/fill_request.h"
 #include "heatsink/copies/filler.h"
+#include "heatsink/copies/idle_keep_alive.h"
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
 #include "heatsink/copies/node_state.h"
@@ -22,7 +23,6 @@
 #include "heatsink/copies/pattern_searches.h"
 #include "heatsink/copies/refresher.h"
 #include "heatsink/copies/rights_check.h"
-#include "heatsink/copies/toucher.h"
 #include "heatsink/copies/warm_plans.h"
 #include "heatsink/copies/warmer.h"
 #include "heatsink/copies/worker_copies.h"
@@ -34,11 +34,11 @@
 
 namespace heatsink::copies {
 
-class Keeper final : public CopySource, private Filler::Outlet, private Auditor::Outlet {
+class CopyKeeper final : public CopySource, private Filler::Listener, private Auditor::Listener {
  public:
-  explicit Keeper(NodeState& shared, std::unique_ptr<net::Poller> poller = nullptr);
-  ~Keeper();
-  Keeper(const Keeper&) = delete;
+  explicit CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller = nullptr);
+  ~CopyKeeper();
+  CopyKeeper(const CopyKeeper&) = delete;
 
   // Before run(). By their numbers; all outlive it.
   void serve(std::vector<KeeperListener*> workers) { workers_ = std::move(workers); }
@@ -82,10 +82,10 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   void learn(const redis::ServerFacts& facts) override;
   void rights_changed() override;
   void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
-  void lease_changed(const std::string& reason) override;
+  void proof_state_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
-  void tell_of_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
+  void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
   void refresh();
 
@@ -96,7 +96,7 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   void watch_suspects();
   void check_access_if_untold();
 
-  void judge();
+  void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
   bool promote(const detect::Verdict& verdict);
   void limit_the_hottest(TimePoint now);
@@ -121,8 +121,8 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   void add_search(std::uint64_t id, bool with_keys, report::WarmReport& report) const;
   void search();
   void keep_warm();
-  void take_warm_turns(TimePoint now);
-  void tell_waiters(const Warmer::Turn& turn);
+  void apply_warming_changes(TimePoint now);
+  void tell_waiters(const Warmer::WarmingChange& warming);
   bool is_hot_by_rate(KeyHash hash) const;
   void answer_warm_waiters(TimePoint now);
   report::WarmedKey outcome_of(const WarmWaiter& waiter, std::size_t i) const;
@@ -135,7 +135,7 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   net::EventLoop loop_;
   Filler filler_;
   redis::Tracker tracker_;
-  Toucher toucher_;
+  IdleKeepAlive keep_alive_;
   Refresher refresher_;
   Warmer warmer_;
   PatternSearches searches_;
@@ -143,13 +143,13 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   WarmPlans plans_;
   TimePoint plans_looked_at_{};
   std::vector<std::shared_ptr<WarmWaiter>> warm_waiters_;
-  redis::Link link_;
+  redis::ServerConnection tracker_connection_;
   AccessProbe access_;
   RightsCheck rights_;
   KeyInspector inspector_;
   Auditor auditor_;
   redis::Tracker reader_;  // the auditor's
-  redis::Link reader_link_;
+  redis::ServerConnection reader_connection_;
   net::TimerId suspects_timer_ = 0;
   bool outage_told_ = false;
   std::vector<KeeperListener*> workers_;

@@ -16,7 +16,7 @@ namespace heatsink::copies {
 // to the server until the second is over.
 //
 // One worker's thread. Fixed memory; colliding keys overwrite each other.
-class Payoff {
+class FillBenefit {
  public:
   static constexpr std::uint32_t kTrial = 16;
   static constexpr Nanos kWindow = std::chrono::seconds(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/redis/link.h"
+#include "heatsink/redis/server_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Says "hello", and notes what it is told.
-class Script final : public Dialogue {
+class Script final : public ConnectionProtocol {
  public:
   void connected(TimePoint) override {
     ++connections;
@@ -101,23 +101,23 @@ class LinkTest : public testing::Test {
     ASSERT_TRUE(condition());
   }
   void meet() {
-    link_.connect();
+    connection_.connect();
     turn_until([&] { return script_.connections == 1 && server_.heard() == "hello"; });
   }
 
   net::EventLoop loop_;
   Server server_{loop_};
-  Place place_{url(server_.port())};
+  UpstreamAddress address_{url(server_.port())};
   Script script_;
-  Link link_{
-      loop_, place_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "nothing"};
+  ServerConnection connection_{
+      loop_, address_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "nothing"};
 };
 
 TEST_F(LinkTest, CarriesWhatIsSaid) {
-  EXPECT_EQ(link_.problem(), "not connected yet");
+  EXPECT_EQ(connection_.problem(), "not connected yet");
   meet();
   server_.write("welcome");
-  turn_until([&] { return link_.problem().empty(); });
+  turn_until([&] { return connection_.problem().empty(); });
   EXPECT_EQ(script_.heard, "welcome");
 }
 
@@ -132,10 +132,10 @@ TEST_F(LinkTest, ComesBackWhenItIsLost) {
 TEST_F(LinkTest, AttemptsThatFailAreToldUntilOneSucceeds) {
   const std::uint16_t port = server_.port();
   server_.stop();
-  link_.connect();
+  connection_.connect();
   turn_until([&] { return script_.losses.size() >= 3; });
   EXPECT_EQ(script_.connections, 0);
-  EXPECT_EQ(link_.problem(), script_.losses.back());
+  EXPECT_EQ(connection_.problem(), script_.losses.back());
   server_.listen({"127.0.0.1", port});
   turn_until([&] { return script_.connections == 1; });
 }
@@ -147,7 +147,7 @@ TEST_F(LinkTest, EndsWhereTheDialogueEnds) {
   EXPECT_EQ(script_.losses.front(), "that was bad");
   turn_until([&] { return script_.connections == 2; });
   script_.ticked = Error{ErrorCode::kTimedOut, "too late"};
-  link_.tick();
+  connection_.tick();
   EXPECT_EQ(script_.losses.back(), "too late");
 }
 
@@ -155,7 +155,8 @@ TEST_F(LinkTest, EndsWhereTheDialogueEnds) {
 TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
   std::vector<std::string> lines;
   set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
-  Link link(loop_, place_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "copies");
+  ServerConnection link(loop_, address_, script_,
+                        {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "copies");
   link.connect();
   turn_until([&] { return server_.heard() == "hello"; });
   server_.hang_up();
@@ -167,8 +168,9 @@ TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
 }
 
 TEST_F(LinkTest, ANameThatNobodyKnowsIsAProblemLikeAnyOther) {
-  Place nowhere({.address = {"no-such-host.invalid", 1}, .user = {}, .password = {}, .db = 0});
-  Link link(loop_, nowhere, script_, {}, "nothing");
+  UpstreamAddress nowhere(
+      {.address = {"no-such-host.invalid", 1}, .user = {}, .password = {}, .db = 0});
+  ServerConnection link(loop_, nowhere, script_, {}, "nothing");
   link.connect();
   EXPECT_THAT(link.problem(), HasSubstr("no-such-host.invalid"));
 }

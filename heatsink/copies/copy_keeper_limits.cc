@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 
 namespace heatsink::copies {
 
 // Of what the server gets; keys whose rules say how much that is are left alone.
-void Keeper::limit_the_hottest(TimePoint now) {
+void CopyKeeper::limit_the_hottest(TimePoint now) {
   std::vector<policy::AutomaticLimits::Seen> seen;
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     const detect::KeyCount& count = verdict.count;
@@ -26,7 +26,7 @@ void Keeper::limit_the_hottest(TimePoint now) {
   }
 }
 
-std::string Keeper::limit_on(const detect::KeyCount& count) const {
+std::string CopyKeeper::limit_on(const detect::KeyCount& count) const {
   const policy::Limits& limits = *shared_.limits;
   if (const policy::RuleLimit* limit = limits.of_rule(count.key, !count.key_truncated))
     return policy::limit_text(limit->terms());

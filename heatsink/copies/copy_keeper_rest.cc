@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 
 namespace heatsink::copies {
 namespace {
@@ -15,7 +15,7 @@ constexpr Nanos kAwakeFor = std::chrono::seconds(3);
 
 }  // namespace
 
-bool Keeper::has_work() const {
+bool CopyKeeper::has_work() const {
   // While a window still has accesses in it, workers still hold what they have needed for them.
   const bool seen = std::any_of(merged_.begin(), merged_.end(),
                                 [](const detect::Summary& merged) { return merged.requests > 0; });
@@ -24,7 +24,7 @@ bool Keeper::has_work() const {
 }
 
 // A client that comes at this moment either is seen here, or sees that the keeper rests.
-void Keeper::rest_if_idle() {
+void CopyKeeper::rest_if_idle() {
   const TimePoint now = loop_.clock();
   if (has_work()) woken_at_ = now;
   if (timers_.slow() || now - woken_at_ < kAwakeFor) return;
@@ -34,13 +34,13 @@ void Keeper::rest_if_idle() {
   malloc_trim(0);  // what clients have left behind; it holds up nobody: nobody is connected
 }
 
-void Keeper::wake() {
+void CopyKeeper::wake() {
   rests_.store(false);
   woken_at_ = loop_.clock();
   timers_.wake();
 }
 
-void Keeper::client_came() {
+void CopyKeeper::client_came() {
   if (rests_.load()) loop_.post([this] { wake(); });
 }
 

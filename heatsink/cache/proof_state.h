@@ -11,7 +11,7 @@ namespace heatsink::cache {
 
 // Written by the tracker's thread alone, read by any thread. All operations are lock-free. A line
 // of its own: every hit reads it.
-class alignas(64) Lease {
+class alignas(64) ProofState {
  public:
   Generation generation() const noexcept { return {generation_.load(std::memory_order_acquire)}; }
 

@@ -5,13 +5,13 @@
 #include <future>
 #include <utility>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::copies {
 namespace {
 
-constexpr Nanos kSlack = Millis(500);  // for the keeper's own turns
+constexpr Nanos kSlack = Millis(500);  // for the keeper's own warmings
 
 void put_facts(const redis::ValueFacts& facts, report::KeyInspection& out) {
   out.type = facts.type;
@@ -34,7 +34,7 @@ detect::KeyCount count_in(const detect::Summary& summary, detect::KeyCount key) 
 
 }  // namespace
 
-report::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
+report::KeyInspection CopyKeeper::inspect(std::string name, std::uint32_t db) {
   auto answer = std::make_shared<std::promise<report::KeyInspection>>();
   std::future<report::KeyInspection> future = answer->get_future();
   loop_.post([this, answer, name = std::move(name), db] {
@@ -63,7 +63,7 @@ report::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
 }
 
 // Who sees names redacted can only ask by what is shown.
-report::Report Keeper::report_of_one(const std::string& name, std::uint32_t db) {
+report::Report CopyKeeper::report_of_one(const std::string& name, std::uint32_t db) {
   const KeyHash hash = in_db(hash_name(name, shared_.seed), db);
   report::Report report = make_report();
   const auto is_asked = [&](const report::KeyReport& row) {
@@ -78,7 +78,7 @@ report::Report Keeper::report_of_one(const std::string& name, std::uint32_t db) 
   return report;
 }
 
-detect::Verdict Keeper::cold_verdict(const std::string& name, std::uint32_t db) const {
+detect::Verdict CopyKeeper::cold_verdict(const std::string& name, std::uint32_t db) const {
   detect::KeyCount key;
   key.hash = in_db(hash_name(name, shared_.seed), db);
   key.key = name.substr(0, detect::kKeyBytesMax);
@@ -103,7 +103,7 @@ detect::Verdict Keeper::cold_verdict(const std::string& name, std::uint32_t db) 
   return out;
 }
 
-std::vector<report::Event> Keeper::events_of(const detect::KeyCount& shown) const {
+std::vector<report::Event> CopyKeeper::events_of(const detect::KeyCount& shown) const {
   std::vector<report::Event> all = events_.latest();
   std::erase_if(all, [&shown](const report::Event& event) {
     return event.nothing_hot || event.outage || event.db != shown.db || event.key != shown.key;
@@ -112,8 +112,8 @@ std::vector<report::Event> Keeper::events_of(const detect::KeyCount& shown) cons
 }
 
 // Nothing: only its beginning is known.
-std::optional<std::string> Keeper::true_name(const detect::KeyCount& shown,
-                                             const std::string& name) const {
+std::optional<std::string> CopyKeeper::true_name(const detect::KeyCount& shown,
+                                                 const std::string& name) const {
   if (in_db(hash_name(name, shared_.seed), shown.db) == shown.hash) return name;
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.count.hash == shown.hash && !verdict.count.key_truncated) return verdict.count.key;

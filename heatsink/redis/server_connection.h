@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket of a Dialogue: connects, carries bytes, and comes back with back-off.
+// The socket of a ConnectionProtocol: connects, carries bytes, and comes back with back-off.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "heatsink/net/net.h"
-#include "heatsink/redis/dialogue.h"
-#include "heatsink/redis/place.h"
+#include "heatsink/redis/connection_protocol.h"
+#include "heatsink/redis/upstream_address.h"
 
 namespace heatsink::redis {
 
-struct LinkOptions {
+struct ServerConnectionOptions {
   Nanos connect_timeout = std::chrono::seconds(1);  // with the TLS handshake
   // Between two attempts: the pause doubles, and of each between half and all is waited.
   Nanos backoff_min = Millis(50);
@@ -22,27 +22,27 @@ struct LinkOptions {
 };
 
 // The loop's thread. What it is given must outlive it.
-class Link final : public net::FdHandler {
+class ServerConnection final : public net::FdHandler {
  public:
   // `use` names for the log what the connection is for: "local copies".
-  Link(net::EventLoop& loop, Place& place, Dialogue& dialogue, const LinkOptions& options,
-       std::string use)
+  ServerConnection(net::EventLoop& loop, UpstreamAddress& address, ConnectionProtocol& protocol,
+                   const ServerConnectionOptions& options, std::string use)
       : loop_(loop),
-        place_(place),
-        dialogue_(dialogue),
+        address_(address),
+        protocol_(protocol),
         options_(options),
         use_(std::move(use)),
         random_(options.seed) {}
-  ~Link();
-  Link(const Link&) = delete;
+  ~ServerConnection();
+  ServerConnection(const ServerConnection&) = delete;
 
   void connect();
   void retry();                     // now, if it waits for its next attempt
   void renew(TimePoint if_before);  // a connection made before that is closed and made again
-  void tick();                      // as often as the dialogue wants
-  void flush();                     // after anything that may have made the dialogue speak
+  void tick();                      // as often as the protocol wants
+  void flush();                     // after anything that may have made the protocol speak
   const std::string& problem() const { return problem_; }  // "" while connected and up
-  // The server answers, but refuses what the dialogue needs: commands of others may well work.
+  // The server answers, but refuses what the protocol needs: commands of others may well work.
   bool is_refused() const {
     return !problem_.empty() && (lacks_a_right() || problem_code_ == ErrorCode::kUnsupported);
   }
@@ -57,9 +57,9 @@ class Link final : public net::FdHandler {
   void lost(const Error& why);
 
   net::EventLoop& loop_;
-  Place& place_;
-  Dialogue& dialogue_;
-  const LinkOptions options_;
+  UpstreamAddress& address_;
+  ConnectionProtocol& protocol_;
+  const ServerConnectionOptions options_;
   const std::string use_;
   std::mt19937_64 random_;
   net::Stream socket_;

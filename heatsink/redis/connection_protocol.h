@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol part of one connection to a server, without a socket; a Link carries its bytes.
+// The protocol part of one connection to a server, without a socket; a ServerConnection carries its
+// bytes.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@
 namespace heatsink::redis {
 
 // One thread. The protocol: `((connected (received | tick)*)? disconnected)*`.
-class Dialogue {
+class ConnectionProtocol {
  public:
   virtual void connected(TimePoint now) = 0;
   // The error says why the connection is to be closed; disconnected() is then called by the owner.
@@ -26,7 +27,7 @@ class Dialogue {
   virtual ByteBuffer& output() = 0;  // to be sent; the owner consumes it
 
  protected:
-  ~Dialogue() = default;
+  ~ConnectionProtocol() = default;
 };
 
 }  // namespace heatsink::redis

@@ -17,26 +17,28 @@ namespace heatsink::copies {
 // asked only once.
 //
 // One worker's thread. A fixed table of the latest reads; one that is pushed out is seen again.
-class Doorkeeper {
+class ReplySizeFilter {
  public:
-  explicit Doorkeeper(Bytes reply_max) : reply_max_(reply_max.count) {}
+  explicit ReplySizeFilter(Bytes reply_max) : reply_max_(reply_max.count) {}
 
   // What was seen counts for this long: copies live no longer without being read again.
   static constexpr Nanos kMemory = std::chrono::seconds(30);
   // A read that the tracker was refused, or was too long for it, is not tried again for this long.
   static constexpr Nanos kRefusal = std::chrono::seconds(1);
 
-  enum class Word : std::uint8_t { kUnknown, kFits, kNot };
+  enum class Answer : std::uint8_t { kUnknown, kFits, kDoesNotFit };
 
-  Word ask(ReadHash read, TimePoint now) const {
+  Answer look_up(ReadHash read, TimePoint now) const {
     const Seen* seen = seen_.find(read);
-    if (seen == nullptr || now >= seen->until) return Word::kUnknown;
-    return seen->bytes <= reply_max_ ? Word::kFits : Word::kNot;
+    if (seen == nullptr || now >= seen->until) return Answer::kUnknown;
+    return seen->bytes <= reply_max_ ? Answer::kFits : Answer::kDoesNotFit;
   }
-  void saw(ReadHash read, std::uint64_t reply_bytes, TimePoint now) {
+  void record_reply(ReadHash read, std::uint64_t reply_bytes, TimePoint now) {
     seen_.put(read, {reply_bytes, now + kMemory});
   }
-  void refused(ReadHash read, TimePoint now) { seen_.put(read, {UINT64_MAX, now + kRefusal}); }
+  void record_refusal(ReadHash read, TimePoint now) {
+    seen_.put(read, {UINT64_MAX, now + kRefusal});
+  }
 
  private:
   struct Seen {

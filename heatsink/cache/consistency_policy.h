@@ -17,7 +17,7 @@ enum class Level : std::uint8_t {
   kSession,  // the key rule, and nothing older than what the connection has been told
 };
 
-struct Terms {
+struct ConsistencyPolicy {
   Level level = Level::kKey;
   Nanos max_staleness = std::chrono::seconds(1);  // of kKey and kSession
   // Of kKey: how long after its last proof a copy may be served while the server cannot be reached
@@ -26,7 +26,7 @@ struct Terms {
   // Not with the former: a copy that may be served no longer stays until its deadline, for who asks
   // for it all the same (unproven_copy.h). Whoever drops a name then has to raise its fence.
   bool keeps_unproven = false;
-  friend bool operator==(const Terms&, const Terms&) = default;
+  friend bool operator==(const ConsistencyPolicy&, const ConsistencyPolicy&) = default;
 };
 
 }  // namespace heatsink::cache

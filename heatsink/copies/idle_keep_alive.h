@@ -14,17 +14,17 @@ namespace heatsink::copies {
 
 // The keeper's thread. Under allkeys-lru a key served locally was evicted after 5.5 s; a TOUCH per
 // second keeps it, as every read of a client would.
-class Toucher {
+class IdleKeepAlive {
  public:
   static constexpr Nanos kInterval = std::chrono::seconds(1);
   static constexpr Nanos kAskInterval = std::chrono::seconds(10);  // CONFIG SET may change it
   static constexpr std::size_t kKeysPerCommand = 128;              // about 20 us of the server
 
-  Toucher(const cache::HotTable& table, redis::Tracker& tracker)
+  IdleKeepAlive(const cache::HotTable& table, redis::Tracker& tracker)
       : table_(table), tracker_(tracker) {}
 
   // Every kInterval: all keys that have a copy, at most one TOUCH per key. O(hot keys).
-  void round(TimePoint now);
+  void touch_keys(TimePoint now);
 
  private:
   void touch_all(TimePoint now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache: local copies of hot keys and the rule that says when one may be served. Time is an
-// argument. No Redis. Start with key_rule.h (the rule), then hot_table.h (the copies), fences.h and
-// proof.h (what the rule looks at).
+// cache: local copies of hot keys, and the rule that decides when the proxy may serve one. Time is
+// an argument; nothing here knows Redis. Start with key_rule.h (the rule), then hot_table.h (the
+// copies), then fences.h and proof_state.h (the inputs of the rule).
 #pragma once
 
 #include "heatsink/cache/consistency_policy.h"  // IWYU pragma: export

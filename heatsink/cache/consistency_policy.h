@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consistency that is promised for a key's copies (docs/design/coherence.md).
+// The consistency that the proxy guarantees for a key's copies (docs/design/coherence.md).
 #pragma once
 
 #include <chrono>
@@ -9,22 +9,23 @@
 
 namespace heatsink::cache {
 
-// Each promises what those before it do, and more.
+// Each level gives the guarantees of the levels before it, and more.
 enum class Level : std::uint8_t {
-  kOff,      // no copies: never promoted
-  kTtl,      // nothing but the deadline: a copy may be as old as that allows
-  kKey,      // the key rule
-  kSession,  // the key rule, and nothing older than what the connection has been told
+  kOff,      // no copies: the key is never promoted
+  kTtl,      // the deadline alone limits the age of a copy
+  kKey,      // the key rule (key_rule.h)
+  kSession,  // the key rule; and a client never reads older data than its last reply
 };
 
 struct ConsistencyPolicy {
   Level level = Level::kKey;
-  Nanos max_staleness = std::chrono::seconds(1);  // of kKey and kSession
-  // Of kKey: how long after its last proof a copy may be served while the server cannot be reached
-  // (judge_in_outage()). 0: not at all.
+  Nanos max_staleness = std::chrono::seconds(1);  // for kKey and kSession
+  // For kKey: how long after its last proof a copy may be served while the server is unreachable
+  // (judge_in_outage()). 0 turns this off.
   Nanos stale_while_error{0};
-  // Not with the former: a copy that may be served no longer stays until its deadline, for who asks
-  // for it all the same (unproven_copy.h). Whoever drops a name then has to raise its fence.
+  // Keeps a copy that the key rule refuses until its deadline, for callers that accept one without
+  // proof (unproven_copy.h). The writer of the table must then raise the fence of a name when it
+  // drops the name. Cannot be combined with stale_while_error.
   bool keeps_unproven = false;
   friend bool operator==(const ConsistencyPolicy&, const ConsistencyPolicy&) = default;
 };

@@ -8,7 +8,7 @@
 
 namespace heatsink::cache {
 
-// Open addressing at half load, built once and never changed: a probe is one or two lines.
+// Open addressing at half load, immutable once built: a probe reads one or two cache lines.
 struct HotTable::Index {
   struct Slot {
     std::uint64_t hash = 0;
@@ -161,7 +161,7 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
   const Copy* old = slot.load();
   const Uncacheable refused = admit(entry, *copy, old);
   if (refused != Uncacheable::kNo) {
-    // What is there of the same read is older than what was refused.
+    // A copy of the same read is older than the refused one, so it goes, too.
     if (old != nullptr && old->read == copy->read) replace(entry, slot, nullptr);
     set_mark(entry, refused, copy->fill_sent_at);
     return false;
@@ -274,8 +274,8 @@ std::optional<Bytes> HotTable::reply_size(KeyHash hash) const {
   return longest;
 }
 
-// That of the same read, else an empty one, else that of the copy filled first: what is asked often
-// is filled again soon.
+// The slot of the same read; else an empty one; else the one with the oldest fill. The oldest is
+// the cheapest to lose: a read in steady use is filled again soon.
 HotTable::CopySlot& HotTable::slot_for(Entry& entry, const Copy& copy) {
   CopySlot* empty = nullptr;
   CopySlot* oldest = entry.copies_.data();
@@ -333,9 +333,8 @@ bool HotTable::pins_have_room(const Entry& wanted, const Copy& copy, const Copy*
   return pinned - (old != nullptr ? cost(wanted, *old) : 0) <= limits_.pinned_bytes_max.count;
 }
 
-// A worker that stays long in one turn holds up reclamation. What has been replaced is still
-// memory, and whatever is inserted will have to be retired one day: so nothing new beyond the
-// limit.
+// A worker that stays long in one turn delays reclamation. Replaced copies still occupy memory, and
+// every inserted copy is replaced one day. So nothing is inserted beyond the limit.
 bool HotTable::may_retire(std::size_t bytes) {
   if (epochs_.retired_bytes() + bytes > limits_.bytes_max.count) epochs_.collect();
   return epochs_.retired_bytes() + bytes <= limits_.bytes_max.count;
@@ -346,14 +345,14 @@ struct HotTable::Victim {
   Entry* entry;
   std::size_t bytes;
 
-  // For a heap with the least worth on top; the hash makes equal worth deterministic.
+  // Orders a heap with the least worth on top; the hash breaks ties deterministically.
   friend bool operator<(const Victim& a, const Victim& b) {
     if (a.worth != b.worth) return a.worth > b.worth;
     return a.entry->hash().value > b.entry->hash().value;
   }
 };
 
-// A heap of the keys whose copies earn less than `worth`, the least on top.
+// A heap of the keys whose copies earn less than `worth`, the least worthy on top.
 std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double worth) const {
   std::vector<Victim> heap;
   for (const auto& [hash, entry] : entries_) {
@@ -366,9 +365,10 @@ std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double w
   return heap;
 }
 
-// Those that earn least per byte go first, all or nothing, and never for less than what goes: a
-// small copy may need a much larger one out. One scan and a heap, since a scan per victim is
-// O(entries^2).
+// Evicts the copies that earn least per byte: all that is needed or none, and only if they earn
+// less than the new copy (a small copy may need the room of a much larger one). One scan and a
+// heap, because a scan per victim would be O(entries^2)
+// (docs/decisions/0003-eviction-by-rate-per-byte.md).
 bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old) {
   const std::size_t bytes = cost(wanted, copy);
   const std::size_t replaced = old != nullptr ? cost(wanted, *old) : 0;
@@ -380,7 +380,7 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old)
       worth_less(wanted, wanted.rate_ / static_cast<double>(wanted.bytes_ - replaced + bytes));
   std::uint64_t freed = 0;
   double lost_rate = 0;
-  auto chosen = heap.end();  // the victims gather behind the heap
+  auto chosen = heap.end();  // pop_heap() moves the victims behind the heap
   while (freed < needed && chosen != heap.begin()) {
     std::pop_heap(heap.begin(), chosen--);
     freed += chosen->bytes;

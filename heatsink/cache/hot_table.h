@@ -232,7 +232,7 @@ class HotTable {
 
   const HotTableLimits limits_;
   Epochs& epochs_;
-  // readers load it: a cache line apart from the writer's counts
+  // Readers load it: a cache line apart from the writer's counts.
   alignas(64) std::atomic<const Index*> index_;
   alignas(64) std::unordered_map<KeyHash, std::unique_ptr<Entry>, HashOfHash> entries_;
   std::unordered_multimap<std::string_view, Entry*> by_name_;  // views of the entries' keys

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol part of one connection to a server, without a socket; a ServerConnection carries its
+// The protocol part of one connection to a server, without a socket. A ServerConnection carries its
 // bytes.
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace heatsink::redis {
 
-// One thread. The protocol: `((connected (received | tick)*)? disconnected)*`.
+// One thread. Call order: `((connected (received | tick)*)? disconnected)*`.
 class ConnectionProtocol {
  public:
   virtual void connected(TimePoint now) = 0;
-  // The error says why the connection is to be closed; disconnected() is then called by the owner.
+  // On an error the owner closes the connection for this reason and then calls disconnected().
   virtual Status received(std::string_view bytes, TimePoint now) = 0;
-  // Time-outs, and what is due; often. Error: as received().
+  // Checks time-outs and sends what is due. Call it often. Error: as received().
   virtual Status tick(TimePoint now) = 0;
-  // Lost; or an attempt to connect has failed.
+  // The connection is lost, or an attempt to connect has failed.
   virtual void disconnected(const std::string& reason) = 0;
 
-  virtual bool up() const = 0;       // the server has accepted what was said first
-  virtual ByteBuffer& output() = 0;  // to be sent; the owner consumes it
+  virtual bool up() const = 0;       // the server has accepted the handshake
+  virtual ByteBuffer& output() = 0;  // bytes to send; the owner consumes them
 
  protected:
   ~ConnectionProtocol() = default;

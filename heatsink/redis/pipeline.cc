@@ -99,6 +99,7 @@ void Pipeline::disconnected(const std::string& reason) {
   scanner_ = {};
   input_.release();
   output_.release();
+  // Both lists are moved out first: a callback may ask again.
   const std::deque<Expected> sent = std::exchange(expected_, {});
   const std::deque<Waiting> unsent = std::exchange(waiting_, {});
   for (const Expected& each : sent) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// redis: heatsink's own connections to a server: state machines without sockets, and their links.
-// Start with tracker.h: the connection that fills local copies and hears of every change to them.
+// redis: heatsink's own connections to a server: state machines without sockets, and the sockets
+// for them. Start with tracker.h: the connection that fills local copies and receives the
+// invalidations of their keys.
 #pragma once
 
 #include "heatsink/redis/connection_protocol.h"  // IWYU pragma: export

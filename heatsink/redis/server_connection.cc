@@ -18,9 +18,9 @@ ServerConnection::~ServerConnection() {
 void ServerConnection::connect() {
   timer_ = 0;
   std::vector<net::ResolvedAddress> addresses = address_.addresses();
+  // After a failure the name is resolved again: a fail-over may have moved it to another machine.
   if (attempt_ > 0 || addresses.empty()) {
-    const Status found =
-        address_.look_up();  // blocks this thread, which has nothing else to keep up
+    const Status found = address_.look_up();  // blocks this thread, which has no other duty
     addresses = address_.addresses();
     if (addresses.empty()) {
       lost(found.ok() ? Error{ErrorCode::kUnavailable, "its host name has no address"}
@@ -73,7 +73,8 @@ void ServerConnection::lost(const Error& why) {
   problem_ = why.message;
   problem_code_ = why.code;
   backoff_ = std::clamp(backoff_ * 2, options_.backoff_min, options_.backoff_max);
-  // All who lost the server at one moment do not come back at one.
+  // Jitter: clients that lost the server at the same moment do not all reconnect at the same
+  // moment.
   std::uniform_int_distribution<Nanos::rep> pause(backoff_.count() / 2, backoff_.count());
   timer_ = loop_.call_after(Nanos(pause(random_)), [this] { connect(); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket of a ConnectionProtocol: connects, carries bytes, and comes back with back-off.
+// The socket of a ConnectionProtocol: connects, carries its bytes, and reconnects with back-off.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,18 @@
 namespace heatsink::redis {
 
 struct ServerConnectionOptions {
-  Nanos connect_timeout = std::chrono::seconds(1);  // with the TLS handshake
-  // Between two attempts: the pause doubles, and of each between half and all is waited.
+  Nanos connect_timeout = std::chrono::seconds(1);  // includes the TLS handshake
+  // The pause between two attempts doubles up to backoff_max. Each pause is drawn between half of
+  // that and all of it.
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);
-  std::uint64_t seed = 1;  // of how much is waited
+  std::uint64_t seed = 1;  // for drawing the pauses
 };
 
-// The loop's thread. What it is given must outlive it.
+// The loop's thread. All references must outlive this object.
 class ServerConnection final : public net::FdHandler {
  public:
-  // `use` names for the log what the connection is for: "local copies".
+  // `use`: the purpose of the connection for the log, such as "local copies".
   ServerConnection(net::EventLoop& loop, UpstreamAddress& address, ConnectionProtocol& protocol,
                    const ServerConnectionOptions& options, std::string use)
       : loop_(loop),
@@ -37,12 +38,12 @@ class ServerConnection final : public net::FdHandler {
   ServerConnection(const ServerConnection&) = delete;
 
   void connect();
-  void retry();                     // now, if it waits for its next attempt
-  void renew(TimePoint if_before);  // a connection made before that is closed and made again
-  void tick();                      // as often as the protocol wants
-  void flush();                     // after anything that may have made the protocol speak
+  void retry();                     // connects now, if it waits for its next attempt
+  void renew(TimePoint if_before);  // replaces a connection that was made before that
+  void tick();                      // as often as the protocol needs it
+  void flush();                     // after each call that may have added output
   const std::string& problem() const { return problem_; }  // "" while connected and up
-  // The server answers, but refuses what the protocol needs: commands of others may well work.
+  // The server answers, but refuses what this protocol needs. Other commands may still work.
   bool is_refused() const {
     return !problem_.empty() && (lacks_a_right() || problem_code_ == ErrorCode::kUnsupported);
   }
@@ -64,7 +65,7 @@ class ServerConnection final : public net::FdHandler {
   std::mt19937_64 random_;
   net::Stream socket_;
   bool connected_ = false;
-  bool was_lost_ = false;  // and has not been up since
+  bool was_lost_ = false;  // lost, and not up since then
   TimePoint connected_at_{};
   net::TimerId timer_ = 0;  // connect time-out, or the next attempt
   Nanos backoff_{0};

@@ -14,7 +14,7 @@ namespace {
 
 using resp::Value;
 
-// What a string of value_bytes_max has around it, and more.
+// An upper bound for the framing of a string of value_bytes_max.
 constexpr std::uint64_t kFramingMax = 32;
 
 Error protocol_error(std::string_view what) {
@@ -37,7 +37,7 @@ void Tracker::connected(TimePoint now) {
   cluster_ = false;
   slots_.reset();
   names_.clear();
-  // Before AUTH: tells whether a fresh connection may do anything.
+  // Before AUTH: the reply tells whether a fresh connection may run commands.
   if (options_.tracking) send(Kind::kPing, {"PING"}, now);
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
   expected_.push_back({Kind::kHello, now});
@@ -49,7 +49,7 @@ void Tracker::connected(TimePoint now) {
   send_heartbeat(now);
 }
 
-// EXISTS comes last: its answer is a proof by a server that has been found to be the right one.
+// EXISTS comes last, so that its reply is a proof by a server that passed the other checks.
 void Tracker::send_heartbeat(TimePoint now) {
   if (state_ != State::kHandshake) send(Kind::kRole, {"HELLO", "3"}, now);
   if (cluster_) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
@@ -87,8 +87,8 @@ bool Tracker::answers_read() const {
          scanner_.type() != '>';
 }
 
-// A reply that is too long to be kept is let pass; one so long that invalidations behind it would
-// come late is not waited for.
+// A reply too long to keep is skipped. The tracker does not wait for one so long that the
+// invalidations behind it would come late: it closes the connection.
 Status Tracker::keep(std::string_view bytes) {
   element_bytes_ += bytes.size();
   const std::int64_t announced = scanner_.header_known() ? scanner_.announced() : 0;
@@ -173,6 +173,7 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
     events_.on_filled(fill.reply());
     return;
   }
+  // The heartbeat goes first: it proves that the server is the right one before the fill reads from it.
   if (rests_) send_heartbeat_if_due(now, options_.heartbeat_interval);
   select(question.db, now);
   if (fill.string()) {
@@ -208,8 +209,7 @@ void Tracker::touch(std::uint32_t db, std::span<const std::string_view> keys, Ti
 
 void Tracker::barrier(std::uint64_t token, TimePoint now) {
   if (state_ != State::kUp) {
-    events_.on_barrier(
-        token);  // on_down has been called: there is nothing left that could be stale
+    events_.on_barrier(token);  // after on_down no copy is left that could be stale
     return;
   }
   send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);
@@ -234,7 +234,7 @@ Status Tracker::on_push(const Value& push) {
 }
 
 // A push before the first of the two replies is older than both reads, and the read has tracked the
-// name again. Between them it says that the value and the TTL may not belong together.
+// name again. Between the replies it means that the value and the TTL may not belong together.
 void Tracker::invalidate(std::string_view name) {
   for (Fill& fill : fills_) {
     if (fill.key() == name) fill.mark_changed();
@@ -252,7 +252,8 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
   const Expected expected = expected_.front();
   expected_.pop_front();
   Status done = on_answer(expected, reply, now);
-  if (!done.ok()) expected_.push_front(expected);  // unanswered: disconnected() tells who waits
+  // Unanswered: disconnected() then fails it, so its caller gets an outcome.
+  if (!done.ok()) expected_.push_front(expected);
   return done;
 }
 
@@ -283,7 +284,7 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       on_eviction(reply);
       return Unit{};
     case Kind::kTouch:
-      return Unit{};  // whether it may or not
+      return Unit{};  // NOPERM changes nothing: then the server may evict the keys
     case Kind::kRights:
       on_rights(reply);
       return Unit{};
@@ -294,7 +295,7 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
 
 Status Tracker::on_handshake(Kind kind, const Value& reply) {
   if (kind == Kind::kPing) {
-    // A server that loads its data or runs a slow script answers with an error, too.
+    // A server that loads its data or runs a slow script answers PING with an error, too.
     facts_.open = !reply.text.starts_with("NOAUTH") && !reply.text.starts_with("NOPERM");
     events_.on_facts(facts_);
   } else if (kind == Kind::kHello) {
@@ -314,7 +315,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
   return Unit{};
 }
 
-// A replica lags as far as it likes, and answers the heartbeat; a demoted master is one.
+// A replica may lag without limit and still answers the heartbeat. A demoted master is a replica.
 Status Tracker::on_role(const Value& hello) {
   if (hello.type != Value::Type::kMap) return refused("the heartbeat (HELLO) failed", hello);
   const Value* role = hello.find("role");
@@ -327,7 +328,8 @@ Status Tracker::on_role(const Value& hello) {
   return Unit{};
 }
 
-// A slot that goes to another node takes its keys with it, and the missing ones without a push.
+// A slot that moves to another node takes its keys with it, and there is no push for tracked keys
+// that do not exist.
 Status Tracker::on_slots(const Value& reply) {
   if (!reply.is_text()) return refused("CLUSTER NODES failed", reply);
   std::string slots = own_slots(reply.text);
@@ -346,15 +348,16 @@ Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint
     state_ = State::kUp;
     events_.on_up();
   } else if (state_ == State::kHandshake) {
-    state_ = State::kStalled;  // all set up, but too slowly, or in a cluster: the next ones decide
+    // The handshake took too long, or CLUSTER NODES is missing: the next proofs decide.
+    state_ = State::kStalled;
   }
   events_.on_heartbeat(expected.sent_at);
   if (expected.kind == Kind::kBarrier && expected.token != 0) events_.on_barrier(expected.token);
   return Unit{};
 }
 
-// The refusal concerns the fills behind it, up to the next SELECT: they have read in the database
-// before it. Whatever else is asked here is the same in each.
+// The refusal concerns the fills up to the next SELECT: they read in the previous database. The
+// other requests have the same replies in every database.
 void Tracker::on_select(const Value& reply) {
   db_refusal_ = reply.is_error() ? reply.text : std::string();
   if (!reply.is_error()) return;
@@ -364,7 +367,7 @@ void Tracker::on_select(const Value& reply) {
   if (!selects_again) db_ = kUnknownDb;
 }
 
-// Null: it was too long to be kept.
+// Null: the reply was too long to keep.
 void Tracker::on_read(const Value* reply) {
   if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
   fills_.front().take_read(reply, input_.view(), options_.value_bytes_max);
@@ -383,7 +386,7 @@ void Tracker::on_eviction(const Value& reply) {
   evicts_by_use_ = policy.empty() || (by_use && field("maxmemory") != "0");
 }
 
-// A refusal (NOPERM, or ACL renamed) says nothing of what the user may do.
+// An error (NOPERM, or ACL is renamed) means that the user's rights are unknown.
 void Tracker::on_rights(const Value& reply) {
   std::string rights(reply.is_error() ? std::string_view() : input_.view());
   const bool changed = rights_.has_value() && *rights_ != rights;
@@ -399,8 +402,8 @@ void Tracker::finish_fill() {
   if (!fill.abandoned()) events_.on_filled(fill.reply());
 }
 
-// The connection is kept: the server may only be slow. But nothing filled before may be served, and
-// replies to what was asked before are not trusted when they come.
+// The connection stays open, because the server may only be slow. But no copy filled so far may be
+// served, and replies to earlier requests are not trusted when they arrive.
 void Tracker::stall(const std::string& reason) {
   if (state_ != State::kUp) return;
   state_ = State::kStalled;
@@ -417,7 +420,8 @@ void Tracker::fail_outstanding() {
   fail_fills();
 }
 
-// What they are told late is for nobody, and not kept.
+// The fills stay in the list, since their replies will still arrive; these replies are then
+// ignored.
 void Tracker::fail_fills() {
   for (Fill& fill : fills_) {
     if (!fill.abandon()) continue;

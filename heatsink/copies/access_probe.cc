@@ -58,8 +58,8 @@ void AccessProbe::on_writable() {
   loop_.change(socket_.fd(), net::Interest::kRead);
 }
 
-// The first bytes decide. Only a refusal for want of a login is one: a server that loads its data
-// or has too many clients also answers with an error.
+// The first bytes decide. Only NOAUTH and NOPERM mean that a login is required: a server that loads
+// its data or has too many clients also answers with an error.
 void AccessProbe::on_readable() {
   if (!asked_it_) {
     on_writable();

@@ -71,7 +71,7 @@ void Auditor::look(TimePoint now) {
   std::erase_if(suspects_, [&](Suspect& each) { return !look_at(each, now); });
 }
 
-// False: it has ended.
+// Returns false if the copy can no longer be served.
 bool Auditor::look_at(Suspect& suspect, TimePoint now) {
   if (!may_be_served(suspect.hit, now)) {
     staleness_.observe(suspect.served_at - suspect.differed_at);
@@ -86,8 +86,8 @@ bool Auditor::look_at(Suspect& suspect, TimePoint now) {
   return true;
 }
 
-// By the rule that the workers serve by, for a session that has been told nothing yet. The table's
-// writer needs no epoch to look.
+// Applies the workers' rule, for a client without earlier replies. The keeper's thread writes the
+// table, so it may read it without an epoch.
 bool Auditor::may_be_served(const AuditedHit& hit, TimePoint now) const {
   const cache::Entry* const entry = shared_.table.entry(hit.hash);
   if (entry == nullptr || entry->key() != hit.key || entry->db() != hit.db) return false;

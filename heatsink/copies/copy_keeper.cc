@@ -11,15 +11,16 @@
 namespace heatsink::copies {
 namespace {
 
+// Keys that a merged summary lists.
 constexpr std::size_t kMergedKeys = 4096;
 
-constexpr Nanos kWarmInterval = Millis(100);  // how late a key may be loaded again, or let go
+constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is reloaded or released
 
-// With no client and no copy there is nothing to keep true: the keeper only looks whether the
-// server is there (keeper_rest.cc).
+// Without clients and copies there is nothing to keep consistent. The keeper then only checks
+// whether the server is there (copy_keeper_rest.cc).
 constexpr Nanos kRestPeriod = std::chrono::seconds(1);
 
-// A reader's heartbeats keep the connection known to be alive, no more.
+// The auditor's connection makes no copies: its heartbeats only show that it is alive.
 constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
 constexpr Nanos kReaderRest = std::chrono::seconds(10);
 
@@ -99,7 +100,7 @@ void CopyKeeper::begin() {
     watch_suspects();
     shared_.epochs.collect();
   });
-  // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
+  // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
   timers_.every(shared_.options.heartbeat_interval / 2, [this] {
     const bool idle = shared_.table.copies() == 0;
     tracker_.set_resting(idle);
@@ -161,7 +162,8 @@ void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std
   answer_warm_waiters(now);
 }
 
-// Nobody waits for the answer to an order by the clock, or for the copy of a hot key.
+// Configured warmings and copies of hot keys have no caller that could report the error, so the log
+// does.
 void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
                              const std::string& why) {
   if (outcome == FillOutcome::kTableFull) {
@@ -172,7 +174,7 @@ void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
   }
 }
 
-// What may be served meanwhile is marked, for whoever looks for it later.
+// Records in the event log how many copies an outage may serve.
 void CopyKeeper::proof_state_changed(const std::string& reason) {
   const bool ended = reason.empty();
   if (ended && !std::exchange(outage_told_, false)) return;
@@ -222,7 +224,8 @@ void CopyKeeper::release(const BarrierRequest& waited) {
 void CopyKeeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
   shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
-  if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());  // it has let us in
+  // The version proves that the login worked.
+  if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());
   if (!facts.commands) return;
   shared_.contacts.fetch_add(1);
   for (KeeperListener* worker : workers_) worker->set_commands(facts.commands);
@@ -233,8 +236,8 @@ void CopyKeeper::rights_changed() {
   rights_.check_again(loop_.clock());
 }
 
-// If the tracker is told of its user's rights and that is also who a client is that has said
-// nothing, a change will be told.
+// If the tracker sees its user's rights, and new clients run as that same user (default), the
+// server reports every change. Otherwise a probe must check.
 void CopyKeeper::check_access_if_untold() {
   if (!tracker_.rights_known() || shared_.credentials.acl_user() != "default") access_.check({});
 }
@@ -250,7 +253,7 @@ void CopyKeeper::connection_renewed(TimePoint lost_at) {
   });
 }
 
-// ---- whether what was served was right
+// ---- audits
 
 void CopyKeeper::audit(AuditedHit hit) {
   loop_.post(
@@ -260,12 +263,12 @@ void CopyKeeper::audit(AuditedHit hit) {
 void CopyKeeper::watch_suspects() {
   if (!auditor_.watches() || suspects_timer_ != 0) return;
   suspects_timer_ = loop_.call_after(Auditor::kLookInterval, [this] {
-    suspects_timer_ = 0;  // the turn that this makes ends here again
+    suspects_timer_ = 0;  // the turn of this timer ends in watch_suspects() again
     auditor_.look(loop_.clock());
   });
 }
 
-// Whatever else the server has not told is gone with this copy.
+// The server may have failed to report other changes, too, so all copies go.
 void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) {
   const auto late_ms = std::chrono::duration_cast<Millis>(for_at_least).count();
   std::string command(local_reads()[hit.read.command()].name);
@@ -279,14 +282,14 @@ void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint
   filler_.on_flush();
 }
 
-// ---- what is hot
+// ---- hot keys
 
 void CopyKeeper::update_hot_keys() {
   for (std::size_t i = 0; i < merged_.size(); ++i)
     merged_[i] = detect::merge(summaries_[i], kMergedKeys);
   std::vector<detect::Change> changes = selector_.update(merged_);
   apply(changes);
-  // Of a warmed key it is told when that is over.
+  // A warmed key stays hot. Its event follows when the warming ends.
   std::erase_if(changes, [this](const detect::Change& change) {
     return change.kind == detect::Change::Kind::kDemote &&
            change.verdict.temperature != detect::Temperature::kWriteHot &&
@@ -309,7 +312,7 @@ std::size_t CopyKeeper::hot_keys() const {
 void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
   bool changed = false;
   for (const detect::Change& change : changes) {
-    if (change.kind == detect::Change::Kind::kNotice) continue;  // for people only
+    if (change.kind == detect::Change::Kind::kNotice) continue;  // a notice is for people only
     const bool promoted = change.kind == detect::Change::Kind::kPromote;
     counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
     const KeyHash key = change.verdict.count.hash;
@@ -317,7 +320,7 @@ void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
     changed = true;
   }
   if (!shared_.options.cache_enabled) return;
-  // Hot keys that found no place when they became hot are tried again: somebody may have left.
+  // Hot keys that found no room are tried again, because another key may have left.
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
     if (shared_.table.entry(verdict.count.hash) == nullptr && promote(verdict)) changed = true;
@@ -326,7 +329,7 @@ void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
   if (changed) shared_.table.publish();
 }
 
-// What the cache weighs copies by: accesses per second, whatever made the key hot.
+// Accesses per second, which the hot table weighs copies by, whatever measure made the key hot.
 double CopyKeeper::accesses_rate(const detect::Verdict& verdict) const {
   if (verdict.measure.dimension == detect::Dimension::kRequests) return verdict.rate;
   const double seconds = std::chrono::duration<double>(verdict.measure.window).count();
@@ -335,13 +338,13 @@ double CopyKeeper::accesses_rate(const detect::Verdict& verdict) const {
 
 bool CopyKeeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
-  if (count.key_truncated) return false;  // its whole name is not known
+  if (count.key_truncated) return false;  // its whole name is unknown
   const cache::ConsistencyPolicy& consistency = shared_.consistency_of(count.key);
   if (consistency.level == cache::Level::kOff) return false;
   const NameHash name = hash_name(count.key, shared_.seed);
   if (!shared_.table.promote(count.key, count.db, count.hash, name, consistency)) return false;
-  // While it was not hot, replies were handed on without a fence: no fill of an earlier residence
-  // may come back behind them.
+  // While the key was not hot, its replies raised no fence. A fill from an earlier residence must
+  // not bring back an older value.
   shared_.fences.raise(name, loop_.clock());
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's part in telling all of one key.
+// The keeper's part of an inspection: everything that is known of one key.
 #include <algorithm>
 #include <cmath>
 #include <future>
@@ -11,7 +11,7 @@
 namespace heatsink::copies {
 namespace {
 
-constexpr Nanos kSlack = Millis(500);  // for the keeper's own warmings
+constexpr Nanos kSlack = Millis(500);  // for the keeper's own turns
 
 void put_facts(const redis::ValueFacts& facts, report::KeyInspection& out) {
   out.type = facts.type;
@@ -22,7 +22,7 @@ void put_facts(const redis::ValueFacts& facts, report::KeyInspection& out) {
   out.never_expires = facts.never_expires;
 }
 
-// What the summary proves of a key, listed or not.
+// The bounds that a summary proves for a key, whether it lists the key or not.
 detect::KeyCount count_in(const detect::Summary& summary, detect::KeyCount key) {
   const auto found =
       std::find_if(summary.keys.begin(), summary.keys.end(),
@@ -62,7 +62,7 @@ report::KeyInspection CopyKeeper::inspect(std::string name, std::uint32_t db) {
   return none;
 }
 
-// Who sees names redacted can only ask by what is shown.
+// A user who sees redacted names can only ask by a redacted name.
 report::Report CopyKeeper::report_of_one(const std::string& name, std::uint32_t db) {
   const KeyHash hash = in_db(hash_name(name, shared_.seed), db);
   report::Report report = make_report();
@@ -111,7 +111,7 @@ std::vector<report::Event> CopyKeeper::events_of(const detect::KeyCount& shown) 
   return all;
 }
 
-// Nothing: only its beginning is known.
+// Empty if only the beginning of the name is known.
 std::optional<std::string> CopyKeeper::true_name(const detect::KeyCount& shown,
                                                  const std::string& name) const {
   if (in_db(hash_name(name, shared_.seed), shown.db) == shown.hash) return name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's part in limits: which keys get one by themselves, and what a person is told of it.
+// The keeper's part of limits: gives the hottest keys automatic limits, and describes limits to
+// people.
 #include <string>
 #include <vector>
 
@@ -7,7 +8,7 @@
 
 namespace heatsink::copies {
 
-// Of what the server gets; keys whose rules say how much that is are left alone.
+// An automatic limit caps the load on the server. Keys with a limit of their own rule are skipped.
 void CopyKeeper::limit_the_hottest(TimePoint now) {
   std::vector<policy::AutomaticLimits::Seen> seen;
   for (const detect::Verdict& verdict : selector_.verdicts()) {

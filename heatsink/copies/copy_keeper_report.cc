@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keeper tells a person: the report behind /api/hotkeys and heatsink top.
+// The keeper's report for people, behind /api/hotkeys and heatsink top.
 #include <algorithm>
 #include <chrono>
 #include <future>

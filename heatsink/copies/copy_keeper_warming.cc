@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's part in warming: orders, the clock, and what people are told of it.
+// The keeper's part of warming: orders, the schedule, and reports to people.
 #include <time.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace {
 
 using detect::Temperature;
 
-// An order is answered when the server has answered for all its keys, or after this.
+// An order is answered when the server has answered for all its keys, and at the latest after this.
 constexpr Nanos kAnswerWithin = Millis(1500);
 
-// While keys are looked for: how often, where the server's own answers do not say.
+// The pause between two search steps when no answer of the server triggers one.
 constexpr Nanos kSearchInterval = Millis(10);
 
 std::string utc_text(WallTime at) {
@@ -50,8 +50,8 @@ detect::KeyCount count_of(const report::WarmKey& key, KeyHash hash) {
 
 struct CopyKeeper::WarmWaiter {
   report::WarmOrder order;
-  std::vector<std::string> refusals;  // why, at the place of the key; "": it was not
-  std::uint64_t search = 0;           // that it is about; 0: none
+  std::vector<std::string> refusals;  // the reason, by index of the key; "": not refused
+  std::uint64_t search = 0;           // the search that the order is about; 0: none
   std::string problem;
   TimePoint answer_by{};
   std::promise<report::WarmReport> promise;
@@ -124,7 +124,7 @@ void CopyKeeper::begin_search(WarmWaiter& waiter, TimePoint now) {
   }
 }
 
-// Of a pattern also what its searches have found: the keys come to those that are named.
+// An order to end a pattern also ends the keys that its searches have found.
 void CopyKeeper::end_searches(WarmWaiter& waiter) {
   report::WarmOrder& order = waiter.order;
   waiter.search = order.search;
@@ -144,7 +144,7 @@ void CopyKeeper::add_search(std::uint64_t id, bool with_keys, report::WarmReport
   if (with_keys && search->over()) report.keys = search->keys(warmer_);
 }
 
-// At the end of each turn, so that the next page is asked for when one has come.
+// Runs at the end of each turn, so that a page's arrival requests the next page at once.
 void CopyKeeper::search() {
   if (searches_.none()) return;
   const TimePoint now = loop_.clock();
@@ -157,7 +157,7 @@ void CopyKeeper::search() {
   });
 }
 
-// Ten times a second, after each order, and more often while keys are looked for.
+// Runs ten times per second, after each order, and more often during searches.
 void CopyKeeper::keep_warm() {
   const TimePoint now = loop_.clock();
   if (!plans_.none() && now - plans_looked_at_ >= WarmPlans::kLookInterval) {
@@ -171,7 +171,8 @@ void CopyKeeper::keep_warm() {
   answer_warm_waiters(now);
 }
 
-// What has begun is to be seen by readers, and what is over follows its rate again.
+// Publishes new warmed keys to the readers. Keys whose warming has ended stay only if their rate is
+// hot.
 void CopyKeeper::apply_warming_changes(TimePoint now) {
   const std::vector<Warmer::WarmingChange> warmings = warmer_.take_changes();
   if (warmings.empty()) return;
@@ -179,7 +180,7 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
   for (const Warmer::WarmingChange& warming : warmings) {
     if (!warming.begun) tell_waiters(warming);
     const bool is_hot = is_hot_by_rate(warming.hash);
-    // While it was not hot, replies were handed on without a fence (as in promote()).
+    // Its replies raised no fence while it was not hot (as in promote()).
     if (warming.begun) shared_.fences.raise(hash_name(warming.key.name, shared_.seed), now);
     if (!warming.begun && !is_hot) shared_.table.demote(warming.hash);
     if (is_hot) continue;
@@ -197,7 +198,7 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
   events_.add(changes, hot_keys(), now);
 }
 
-// An order whose key has been let go before it could be answered says why.
+// Tells an order why its key was released before it could be answered.
 void CopyKeeper::tell_waiters(const Warmer::WarmingChange& warming) {
   for (const std::shared_ptr<WarmWaiter>& waiter : warm_waiters_) {
     for (std::size_t i = 0; i < waiter->order.keys.size(); ++i) {
@@ -255,7 +256,7 @@ report::WarmedKey CopyKeeper::report_on(KeyHash hash) const {
   return key;
 }
 
-// The verdict of a key that somebody has declared hot: its rate is what it is.
+// The verdict of a key that an order has made hot. Its rate stays the measured one.
 detect::Verdict CopyKeeper::as_warmed(detect::Verdict verdict, TimePoint now) const {
   const std::string until = until_text(warmer_.report_on(verdict.count.hash).until, now);
   const bool is_hot = verdict.temperature == Temperature::kHot;
@@ -265,7 +266,7 @@ detect::Verdict CopyKeeper::as_warmed(detect::Verdict verdict, TimePoint now) co
   return verdict;
 }
 
-// The warmed keys that have no verdict of their own.
+// Adds the warmed keys that have no verdict of their own.
 void CopyKeeper::add_warmed(report::Report& report) const {
   std::unordered_set<std::uint64_t> told;
   for (const report::KeyReport& key : report.keys) told.insert(key.verdict.count.hash.value);

@@ -47,7 +47,7 @@ void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, Tim
   std::vector<Event> events;
   events.reserve(changes.size() + 1);
   for (const detect::Change& change : changes) events.push_back(report::event_of(change, now));
-  // Those who read the log at a limited rate are told of hot keys first.
+  // Hot keys first: the number of lines per second is limited.
   std::stable_partition(events.begin(), events.end(), concerns_hot);
   if (std::exchange(was_hot_, hot > 0) && hot == 0) {
     events.emplace_back();

@@ -14,7 +14,7 @@ using redis::FillReply;
 
 namespace {
 
-constexpr Nanos kTtlUnit = Millis(1);  // of PTTL, which leaves off what is less
+constexpr Nanos kTtlUnit = Millis(1);  // PTTL drops fractions of 1 ms
 
 std::uint32_t microseconds(Nanos duration) {
   const auto count = std::chrono::ceil<std::chrono::microseconds>(duration).count();
@@ -24,7 +24,7 @@ std::uint32_t microseconds(Nanos duration) {
 
 }  // namespace
 
-// A fill already on its way serves if it was sent after what this reader has seen.
+// A pending fill serves this reader, too, if it was sent after everything that the reader has seen.
 void Filler::request(const FillRequest& request, TimePoint now) {
   if (const auto latest = latest_.find(request.which.value); latest != latest_.end()) {
     PendingFill& pending = pending_.at(latest->second);
@@ -35,6 +35,7 @@ void Filler::request(const FillRequest& request, TimePoint now) {
   }
   counters_.add(Count::kFills);
   const redis::FillId id = ++last_id_;
+  // Later than the fence and than every other fill: the key rule compares these times strictly.
   last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
   PendingFill pending{request, last_sent_at_, shared_.proof.generation(), {}};
   pending.join(request.worker);
@@ -86,8 +87,8 @@ std::string Filler::reason_of(const PendingFill& pending, const FillReply& reply
   return "the server refuses database " + std::to_string(pending.asked.db) + ": " + reply.refusal;
 }
 
-// Those who waited get the value in any case: it was the server's while they waited. It is kept
-// only if nothing has been heard since that puts it in doubt.
+// The waiting clients get the value in any case: the server had it while they waited. It is kept as
+// a copy only if no event has put it in doubt since.
 FillOutcome Filler::keep(const PendingFill& pending, const FillReply& reply,
                          const FillAnswer& answer) {
   const KeyHash key = pending.asked.hash;
@@ -142,7 +143,8 @@ Nanos Filler::wait_for_expiry(const FillRequest& request, TimePoint now) const {
   return std::clamp(ended - now, Nanos(0), kExpiryWaitMax);
 }
 
-// Where the server does not say what the proxy's user may do, each copy proves it anew by its fill.
+// If the server does not show the rights of the proxy's user, only a new fill proves them, so
+// copies live for acl-staleness at most.
 Nanos Filler::life_of(const FillReply& reply) const {
   Nanos life = shared_.options.expire_after_write;
   if (reply.ttl) life = std::min(life, *reply.ttl);
@@ -194,14 +196,14 @@ void Filler::on_flush() {
   shared_.table.drop_all();
 }
 
-// What was read may not be read any longer.
+// The user may have lost the right to read the copies.
 void Filler::on_rights_changed() {
   on_flush();
   listener_.rights_changed();
 }
 
-// What lives by its deadline alone goes on, for a while, and what may be served in an outage; the
-// proof of all else has ended.
+// All proofs have ended. Copies limited by their deadline alone stay for a while, and so do copies
+// that an outage may serve.
 void Filler::on_down(const std::string& reason) {
   counters_.add(Count::kTrackerLost);
   const bool was_up = shared_.proof.up();
@@ -213,8 +215,8 @@ void Filler::on_down(const std::string& reason) {
   if (was_up) listener_.proof_state_changed(reason);
 }
 
-// Nobody has said since the loss whether what was read may still be read: hence not for longer than
-// acl-staleness, of which one half was over at the loss, and a quarter when this looked first.
+// Since the loss no rights are known, so copies may stay for acl-staleness at most. Up to half of
+// that was over at the loss, and up to a quarter when this function first noticed it.
 void Filler::tick(TimePoint now) {
   if (!lost_) return;
   if (!lost_at_) lost_at_ = now;

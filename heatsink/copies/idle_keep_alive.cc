@@ -14,7 +14,7 @@ void IdleKeepAlive::touch_keys(TimePoint now) {
   if (tracker_.evicts_by_use()) touch_all(now);
 }
 
-// By database, so that few SELECTs are needed.
+// Sorted by database, to need few SELECTs.
 void IdleKeepAlive::touch_all(TimePoint now) {
   std::vector<const cache::Entry*> cached;
   table_.for_each_cached([&](const cache::Entry& entry) { cached.push_back(&entry); });

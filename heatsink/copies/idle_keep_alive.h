@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a server that evicts by use which keys are in use although it does not see them read.
+// Keeps a server that evicts by use from evicting keys whose reads are served locally.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace heatsink::copies {
 
-// The keeper's thread. Under allkeys-lru a key served locally was evicted after 5.5 s; a TOUCH per
-// second keeps it, as every read of a client would.
+// The keeper's thread. Under allkeys-lru the server evicted a locally served key after 5.5 s. One
+// TOUCH per second keeps the key, as a client's reads would.
 class IdleKeepAlive {
  public:
   static constexpr Nanos kInterval = std::chrono::seconds(1);
-  static constexpr Nanos kAskInterval = std::chrono::seconds(10);  // CONFIG SET may change it
-  static constexpr std::size_t kKeysPerCommand = 128;              // about 20 us of the server
+  // CONFIG SET may change the policy.
+  static constexpr Nanos kAskInterval = std::chrono::seconds(10);
+  static constexpr std::size_t kKeysPerCommand = 128;  // about 20 us of the server's time
 
   IdleKeepAlive(const cache::HotTable& table, redis::Tracker& tracker)
       : table_(table), tracker_(tracker) {}
 
-  // Every kInterval: all keys that have a copy, at most one TOUCH per key. O(hot keys).
+  // Call it every kInterval. Touches all keys that have a copy, once each. O(hot keys).
   void touch_keys(TimePoint now);
 
  private:

@@ -11,7 +11,8 @@ struct KeyInspector::Connection {
   Connection(net::EventLoop& loop, NodeState& shared)
       : pipeline({.credentials = shared.credentials,
                   .name = "heatsink-inspector",
-                  .response_timeout = 2 * kAnswerWithin}),  // the deadline tells it better
+                  // The question's deadline gives a better message.
+                  .response_timeout = 2 * kAnswerWithin}),
         socket(loop, shared.upstream_address, pipeline,
                {.connect_timeout = shared.options.connect_timeout,
                 .backoff_min = shared.options.backoff_min,
@@ -52,7 +53,7 @@ void KeyInspector::ask(std::string_view name, std::uint32_t db, TimePoint now, D
   connection_->socket.flush();
 }
 
-// The connection may outlive a question's deadline: then nobody listens any more.
+// The connection may outlive a question's deadline. end() ignores late replies.
 void KeyInspector::take(Question& question, std::size_t part, const Result<resp::Value>& reply) {
   if (!reply.ok()) return question.end(reply.error().message);
   redis::take_value_reply(part, *reply, question.facts);

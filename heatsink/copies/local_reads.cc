@@ -12,7 +12,7 @@ constexpr std::array<LocalRead, kLocalReads> numbered(std::array<LocalRead, kLoc
   return rows;
 }
 
-// GET first: cache::Read{} is GET.
+// GET comes first: cache::Read{} means GET.
 constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "get"},
     {.name = "mget", .combination = KeyCombination::kArray},
@@ -99,7 +99,8 @@ bool worth_keeping(const cache::Read& read) {
   return bytes <= kReadArgumentBytesMax;
 }
 
-// Each word is hashed with what came before it as the seed, which is the process's own at first.
+// The hash of each argument seeds the next one. The first seed is the key's hash, which has the
+// process's secret seed.
 ReadHash hash_read(KeyHash key, const cache::Read& read) {
   std::uint64_t hash = key.value ^ (read.command * 0x9E3779B97F4A7C15ULL);
   for (const std::string_view argument : read.arguments) hash = hash_name(argument, hash).value;

@@ -8,8 +8,8 @@
 namespace heatsink::copies {
 namespace {
 
-// Pages and keys that could have been had for so long may be made up for at once: the time between
-// two steps.
+// After a delay, the pages and keys of up to this time may be made up at once: the time between two
+// steps.
 constexpr Nanos kCatchUp = Millis(100);
 
 redis::PipelineOptions pipeline_options(const NodeState& shared, std::uint32_t db) {
@@ -37,7 +37,7 @@ void PatternSearch::begin(TimePoint now) {
   lose("");
 }
 
-// Whatever the server has said so far counts no longer: it may be another one by now.
+// Earlier pages count no longer: the next connection may reach another server.
 void PatternSearch::lose(const std::string& why) {
   if (!why.empty()) note_ = why;
   cursor_ = "0";
@@ -144,7 +144,7 @@ void PatternSearch::finish_pass(TimePoint now) {
   due_at_ = now + order_.again_after;
 }
 
-// What the clock has ordered is tried again: nobody is there who could.
+// A search of a configured window retries: nobody is there to order it again.
 void PatternSearch::fail(const std::string& why, TimePoint now) {
   const bool by_hand = order_.source == Warmer::kByHand;
   state_ = by_hand ? State::kFailed : State::kWaiting;

@@ -9,7 +9,7 @@
 namespace heatsink::copies {
 namespace {
 
-// Nobody waits for the answer of a window's search: the log has it.
+// A configured window has no caller that waits for the result, so the log gets it.
 void tell(const PatternSearch& search, const report::WarmSearch& report) {
   if (search.order().source == Warmer::kByHand || report.note.empty()) return;
   std::string line = "warming " + std::to_string(search.order().source) + ": ";

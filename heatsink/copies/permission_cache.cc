@@ -3,8 +3,8 @@
 
 namespace heatsink::copies {
 
-// Asked again at half of its life, so that a key in use is never without; and once more after a
-// quarter, should that answer not come.
+// Renews at half of its life, so that a key in use never loses its proof. If no answer comes, it
+// renews again after another quarter.
 PermissionCache::Answer PermissionCache::look_up(const Right& right, TimePoint now,
                                                  TimePoint changed_at) {
   Proof* proof = permissions_ ? permissions_->find(right) : nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server has let which user do, not long ago: without that nobody but the proxy's own user
-// is given a copy (docs/decisions/0012-rights-are-proven-by-reading.md).
+// Remembers which users the server has recently allowed which reads. Without that, only the proxy's
+// own user gets a copy (docs/decisions/0012-rights-are-proven-by-reading.md).
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace heatsink::copies {
 
-// That a user may run a command on these keys. Of several keys it is the right to all of them in
-// one command: Redis wants one selector of the user to allow all.
+// The right of a user to run a command on these keys. Several keys need the right to all of them in
+// one command: Redis requires one selector of the user to allow all.
 struct Right {
-  std::uint64_t user = 0;  // the hash of his name
+  std::uint64_t user = 0;  // the hash of the user's name
   std::uint64_t keys = 0;  // the hashes of the keys, in order
   std::uint16_t command = 0;
 
@@ -24,33 +24,33 @@ struct Right {
   friend bool operator==(const Right&, const Right&) = default;
 };
 
-// A question to the server whose answer proves or refutes it.
+// A command sent to the server whose reply proves or refutes a right.
 struct AskedRight {
   Right right;
-  TimePoint asked_at;  // read before it was sent
+  TimePoint asked_at;  // read before the command was sent
 };
 
-// One worker's thread. A fixed number of places, allocated when the first right is proven (160
-// KiB). Colliding rights overwrite each other, which costs questions and no more.
+// One worker's thread. A fixed table, allocated when the first right is proven (160 KiB). Colliding
+// rights overwrite each other, which only costs extra commands.
 class PermissionCache {
  public:
   enum class Answer : std::uint8_t {
     kProven,
-    kAgeing,  // proven, and this caller is to ask again meanwhile
+    kAgeing,  // proven, but this caller should ask the server again meanwhile
     kUnproven,
   };
 
-  // A proof is good for `life`.
+  // A proven right is valid for `life`.
   explicit PermissionCache(Nanos life) : life_(life) {}
 
-  // `changed_at`: what was asked then or before counts no longer.
+  // Rights proven at `changed_at` or earlier count no longer.
   Answer look_up(const Right& right, TimePoint now, TimePoint changed_at);
   void record(const AskedRight& asked, bool allowed);
 
  private:
   struct Proof {
     TimePoint asked_at{};
-    TimePoint renewed_at{};  // when somebody was last told to ask again
+    TimePoint renewed_at{};  // when a caller last got kAgeing
   };
 
   struct HashRight {

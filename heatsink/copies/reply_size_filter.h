@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which reads may be asked for on the tracking connection: those lately seen to be small.
+// Decides which reads may use the tracking connection: those with a reply known to be small.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace heatsink::copies {
 
-// A long reply on the tracking connection delays the invalidations behind it, so a read that may
-// have one goes to the server on an ordinary connection first; its copy is asked for when it is
-// read again (docs/decisions/0007-a-read-is-seen-before-it-is-kept.md). That also keeps out what is
-// asked only once.
+// A long reply on the tracking connection delays the invalidations behind it. So a read of unknown
+// size first goes to the server on an ordinary connection, and a copy is requested at its second
+// occurrence (docs/decisions/0007-a-read-is-seen-before-it-is-kept.md). This also keeps out
+// one-time reads.
 //
-// One worker's thread. A fixed table of the latest reads; one that is pushed out is seen again.
+// One worker's thread. A fixed table of the latest reads; an overwritten read starts again.
 class ReplySizeFilter {
  public:
   explicit ReplySizeFilter(Bytes reply_max) : reply_max_(reply_max.count) {}
 
-  // What was seen counts for this long: copies live no longer without being read again.
+  // How long a size stays known. Copies without hits live no longer either.
   static constexpr Nanos kMemory = std::chrono::seconds(30);
-  // A read that the tracker was refused, or was too long for it, is not tried again for this long.
+  // How long a read that the tracker could not fill is not tried again.
   static constexpr Nanos kRefusal = std::chrono::seconds(1);
 
   enum class Answer : std::uint8_t { kUnknown, kFits, kDoesNotFit };

@@ -9,7 +9,7 @@ namespace heatsink::copies {
 
 namespace {
 
-// A server that loads its data, or runs a slow script, says nothing of rights.
+// A server that loads its data or runs a slow script says nothing about rights.
 bool is_about_something_else(const resp::Value& reply) {
   return reply.is_error() && !reply.text.starts_with("NOPERM") && !reply.text.starts_with("ERR");
 }
@@ -56,7 +56,7 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
   connection_->connect();
 }
 
-// Without an answer nothing is known; the tracker tells why.
+// Without an answer nothing is known. The tracker reports the reason.
 void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> reply) {
   if (asked->is_over) return;
   if (!reply.ok()) return end(*asked);
@@ -71,7 +71,7 @@ void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> 
                              asked->needed, asked->replies));
 }
 
-// Its connection calls this, so it is closed by the next turn.
+// The connection is calling this function, so the next turn closes it.
 void RightsCheck::end(Asked& asked) {
   asked.is_over = true;
   close_timer_ = loop_.call_after(Nanos(0), [this] { close(); });

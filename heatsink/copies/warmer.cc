@@ -10,7 +10,7 @@ using report::WarmOutcome;
 
 namespace {
 
-// Of a key that keeps no copy by itself; what its readers do fills it.
+// True for keys that the warmer cannot load; their readers fill the copies.
 bool is_left_alone(WarmOutcome outcome) {
   return outcome == WarmOutcome::kTooBig || outcome == WarmOutcome::kNoString;
 }
@@ -126,7 +126,8 @@ bool Warmer::wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const
   if (!shared_.proof.up()) return false;
   const cache::Copy* copy = shared_.table.copy(hash, cache::StoredRead());
   if (copy == nullptr || now >= copy->deadline) return true;
-  // Another name with its stripe has been written, or has become hot: no reader would get it.
+  // The fence is newer: another name in its stripe was written or became hot. No reader would get
+  // this copy.
   return copy->fill_sent_at <= shared_.fences.fence(shared_.table.entry(hash)->name());
 }
 
@@ -177,7 +178,7 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
   }
 }
 
-// Those that are hot by themselves stay so.
+// Keys that are hot by their own rate stay hot.
 Warmer::PinnedKeys::iterator Warmer::let_go(PinnedKeys::iterator pin, const std::string& why) {
   if (pin->second.under_way) --under_way_;
   shared_.table.unpin(pin->first);

@@ -7,7 +7,7 @@
 namespace heatsink::copies {
 namespace {
 
-// Whose replies now wait for the keeper; 0: there is nobody to hand one to.
+// Holds the client's replies and returns its id; 0: there is no client to hold.
 std::uint64_t hold(HeldClient* client) {
   if (client == nullptr || client->closed()) return 0;
   client->hold();
@@ -33,7 +33,7 @@ bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cac
                             TimePoint now) {
   if (!shared_.proof.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
   const bool plain = read.arguments.empty();
-  const bool get = read.command == 0;  // never longer than it may be: see the tracker
+  const bool get = read.command == 0;  // GETRANGE limits its reply: see FillQuestion
   const bool bounded = plain && (get || local_reads()[read.command].small);
   switch (size_filter_.look_up(which, now)) {
     case ReplySizeFilter::Answer::kUnknown:
@@ -46,7 +46,7 @@ bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cac
   return false;
 }
 
-// A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
+// The fill that was last shown, and every later one, is new enough: hence the nanosecond.
 TimePoint WorkerCopies::fill_fence(const cache::Entry& entry, TimePoint after) const {
   return std::max({shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1), after});
 }
@@ -85,7 +85,8 @@ std::vector<std::uint64_t> WorkerCopies::filled(const FillAnswer& answer, TimePo
 }
 
 void WorkerCopies::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
-  const bool bounded = entry.consistency().level != cache::Level::kTtl;  // or it may be stale
+  // A copy of kTtl may be stale by design.
+  const bool bounded = entry.consistency().level != cache::Level::kTtl;
   if (sampler_.take(now) && bounded) source_.audit(AuditedHit(entry, copy));
 }
 
@@ -111,6 +112,7 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
       shared_.fences.raise(key.name, now);
     }
   });
+  // Without copies, or without a proof for them, there is nothing to protect.
   const bool doubtful =
       effects.unknown_keys && !shared_.table.none() && (shared_.proof.up() || effects.flush);
   if (!doubtful) return;

@@ -173,7 +173,7 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
     events_.on_filled(fill.reply());
     return;
   }
-  // The heartbeat goes first: it proves that the server is the right one before the fill reads from it.
+  // The heartbeat goes first: it proves that the fill reads from the right server.
   if (rests_) send_heartbeat_if_due(now, options_.heartbeat_interval);
   select(question.db, now);
   if (fill.string()) {

@@ -27,11 +27,11 @@ detect::RecorderOptions part_of(detect::RecorderOptions options, std::size_t sha
 
 }  // namespace
 
-// What a thread has of each client that lives.
+// The logs of one thread, one per living client.
 struct AccessShards::Logs {
   std::unordered_map<std::uint64_t, std::unique_ptr<Log>> by_owner;
 
-  // So that a thread that outlives many clients does not keep what was theirs.
+  // Frees the logs of dead clients, for threads that outlive many of them.
   void forget_the_dead() {
     std::erase_if(by_owner, [](const auto& each) { return each.second->shards.expired(); });
   }
@@ -57,7 +57,7 @@ bool AccessShards::Shards::with_any(std::size_t first, Use use) {
   }
 }
 
-// A thread that ends leaves nothing uncounted.
+// A thread that ends counts what its log still holds.
 AccessShards::Log::~Log() {
   const std::shared_ptr<Shards> alive = shards.lock();
   if (alive == nullptr || alive->are_abandoned || accesses.size() == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One local copy: a value, or that the key does not exist, and how long it may be served.
+// One local copy: a value, or the fact that the key does not exist, and how long it may be served.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace heatsink::client {
 
-// The part of a copy that does not depend on its type. Immutable once readers can see it, except
-// for the mark of claim_refresh().
+// The part of a copy that does not depend on the type of the value. Immutable once readers can see
+// it, except for the mark of claim_refresh().
 class CachedValue {
  public:
   CachedValue() = default;
@@ -22,13 +22,13 @@ class CachedValue {
   CachedValue(const CachedValue&) = delete;
   CachedValue& operator=(const CachedValue&) = delete;
 
-  std::size_t bytes = sizeof(CachedValue);  // memory in total
-  bool missing = false;                     // the loader said that the key does not exist
-  TimePoint loaded_at{};                    // when its load began
-  TimePoint expires_at{};                   // served only before this
-  TimePoint refresh_at{};                   // the first reader after this asks for a new copy
+  std::size_t bytes = sizeof(CachedValue);  // of memory in total
+  bool missing = false;                     // the source has no such key
+  TimePoint loaded_at{};                    // when the load began
+  TimePoint expires_at{};                   // must not be served from then on
+  TimePoint refresh_at{};                   // the first reader from then on asks for a new copy
 
-  // True for exactly one caller, which then asks for a new copy.
+  // Returns true to exactly one caller, which then asks for a new copy.
   bool claim_refresh() const noexcept {
     return !is_claimed_.load(std::memory_order_relaxed) &&
            !is_claimed_.exchange(true, std::memory_order_relaxed);
@@ -52,7 +52,7 @@ class CachedValueOf final : public CachedValue {
   const V value;
 };
 
-// A cached for a key that does not exist; `missing` is set.
+// The copy of a key that does not exist; `missing` is set.
 class MissingValue final : public CachedValue {
  public:
   MissingValue() { missing = true; }

@@ -14,9 +14,9 @@
 namespace heatsink::client {
 namespace {
 
-constexpr std::size_t kKnownMax = 4096;             // keys that are told apart in a summary
+constexpr std::size_t kKnownMax = 4096;             // keys that a summary lists
 constexpr std::uint64_t kBytesPerKey = 250;         // of the recorder
-constexpr std::uint64_t kPerSecondMax = 1'000'000;  // above, accesses are sampled
+constexpr std::uint64_t kPerSecondMax = 1'000'000;  // beyond this rate, accesses are sampled
 constexpr double kBurst = 0.25;
 
 detect::RuleSet rules_of(const ClientOptions& options) {
@@ -55,7 +55,7 @@ detect::SelectorOptions selector_options(const ClientOptions& options,
   selector.rules = rules;
   selector.top_n = static_cast<std::uint32_t>(std::min(options.top_n, options.maximum_size));
   selector.promotion_interval = options.promotion_interval;
-  // A key that nobody asks for falls below its threshold with its window, and goes then.
+  // A key without accesses falls below its threshold within one window, and is demoted then.
   selector.demotion_interval =
       std::min(options.demotion_interval, options.inactive_expire - options.window);
   selector.burst = kBurst;
@@ -92,7 +92,7 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
                   ? nullptr
                   : std::make_unique<ServerLink>(options, static_cast<ServerListener&>(*this),
                                                  runtime)) {
-  start_page();  // may throw, so before any thread
+  start_page();  // may throw, so it precedes all threads
   if (server_ != nullptr) server_->start();
   threads_.push_back(runtime.spawn("", [this] { run_keeper(); }));
   for (std::int64_t i = 0; options.refresh_enabled && i < options.refresh_threads; ++i)
@@ -110,14 +110,14 @@ void Core::enter_forked_child() noexcept {
 
 void Core::close() {
   if (is_in_forked_child_) return;
-  const std::lock_guard once(closing_);
+  const std::lock_guard once(close_mutex_);
   {
     const std::scoped_lock lock(keeper_mutex_, schedule_mutex_);
     is_closed_ = true;
   }
   keeper_wakes_->notify_all();
   schedule_changed_->notify_all();
-  if (server_ != nullptr) server_->stop();  // first: loads in the background may wait for it
+  if (server_ != nullptr) server_->stop();  // first: background loads may wait for it
   for (const auto& thread : threads_) thread->join();
   threads_.clear();
   page_.reset();
@@ -136,7 +136,7 @@ SharedCachedValue Core::load(KeyHash hash, const Load& load) {
   return load_since(hash, load, TimePoint::min());
 }
 
-// Who has joined a shared whose value had ended by then wants a later one.
+// A caller that joined a load whose value had already ended needs a later one.
 SharedCachedValue Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
   if (is_in_forked_child_) return load();
   const TimePoint wanted_at = now();
@@ -178,13 +178,13 @@ SharedCachedValue Core::result_of(const SharedLoad& shared) {
   return shared.cached;
 }
 
-// Between a look that found no copy and the shared that this caller leads now, another may have
-// landed. Its copy is looked at as a hit looks, and after the shared has begun: who joins asks for
-// one that no fence is later than, and a fence makes the copy go.
+// Another load may have completed between the caller's look-up and the load that it leads now. Its
+// copy is checked like a hit, but after this load has begun: joined callers need a copy that is
+// newer than every fence, and a new fence drops the copy.
 bool Core::complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
                               TimePoint since) {
   const TimePoint now = this->now();
-  const TimePoint served_until = this->served_until();  // before the copy
+  const TimePoint served_until = this->served_until();  // before the copy, as in a hit
   SharedCachedValue cached = hot_.copy(hash);
   if (cached == nullptr || cached->loaded_at < since) return false;
   const TimePoint ends = std::min(cached->expires_at, served_until);
@@ -194,7 +194,7 @@ bool Core::complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& s
   return true;
 }
 
-// True: there is a copy now.
+// Returns true if the value is now the copy.
 bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, const Load& load) {
   SharedCachedValue cached;
   std::exception_ptr error;
@@ -223,7 +223,7 @@ SharedCachedValue Core::lead_load(KeyHash hash, const std::shared_ptr<SharedLoad
   return result_of(*shared);
 }
 
-// Null: none that is young enough.
+// Null: no copy is young enough.
 SharedCachedValue Core::stale_instead(KeyHash hash) const {
   if (server_ != nullptr) return nullptr;
   SharedCachedValue old = hot_.copy(hash);
@@ -231,13 +231,13 @@ SharedCachedValue Core::stale_instead(KeyHash hash) const {
   return may ? old : nullptr;
 }
 
-// A load that began before a write of the key had ended may have seen less than the write. With a
-// server, what one load has shown must not come to an end by another that began before: whatever
-// was shown raises the fence, and a copy that is not as young as it goes. A load in the background
-// counts as shown: somebody may have joined it, or will before it lands.
+// A load that began before a write of the key ended may have missed that write. With a server, a
+// value that was shown must not be replaced by the value of an earlier load. So each load raises
+// the fence when it ends, and a copy older than the fence is dropped. A background load counts as
+// shown, because callers may have joined it.
 bool Core::keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached) {
   const NameHash name = name_of(hash);
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   const bool may = options_.cache_enabled && !is_closed_ && watch.is_tracked &&
                    !fences_.write_in_flight(name) &&
                    watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
@@ -262,21 +262,24 @@ void Core::set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at
 Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
   if (is_in_forked_child_) return {hash, TimePoint::min()};
   record({.hash = hash, .key = key, .kind = detect::AccessKind::kWrite}, clock_.now());
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
+  // Overlapping writes may reach the source in either order: then no value is certain to be the
+  // last.
   const bool is_alone = !fences_.write_in_flight(name_of(hash));
   fences_.write_begins(name_of(hash));
-  if (server_ != nullptr) hot_.drop(hash);  // others may see what is written before it has ended
+  if (server_ != nullptr) hot_.drop(hash);  // others may see the write before it has ended
   return {hash, is_alone ? now() : TimePoint::min()};
 }
 
 void Core::end_write(const Write& write, std::shared_ptr<CachedValue> cached) {
   if (is_in_forked_child_) return;
   const NameHash name = name_of(write.hash);
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   const TimePoint now = this->now();
   const bool is_first = fences_.fence(name) < write.began_at;
   fences_.write_ends(name, now);
-  // With a server the write itself has ended the tracking: the next load begins it anew.
+  // With a server, the write itself has ended the tracking of the key. The next load starts it
+  // again.
   if (server_ != nullptr || cached == nullptr || !is_first || fences_.write_in_flight(name) ||
       !options_.cache_enabled) {
     hot_.drop(write.hash);
@@ -288,14 +291,14 @@ void Core::end_write(const Write& write, std::shared_ptr<CachedValue> cached) {
 
 void Core::invalidate(KeyHash hash) {
   if (is_in_forked_child_) return;
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(hash), now());
   hot_.drop(hash);
 }
 
 bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   if (is_in_forked_child_) return false;
-  const std::lock_guard lock(told_);
+  const std::lock_guard lock(state_mutex_);
   if (!hot_.has(hash)) {
     if (hot_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;
     make_hot(key, hash);
@@ -305,8 +308,8 @@ bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   return true;
 }
 
-// While it was not hot, what was read was shown without a fence: no load of an earlier time when it
-// was may come back behind it.
+// While the key was not hot, its loads raised no fence. A load from an earlier hot period must not
+// bring back an older value.
 void Core::make_hot(std::string_view key, KeyHash hash) {
   if (server_ != nullptr) fences_.raise(name_of(hash), now());
   hot_.add(key, hash);
@@ -348,7 +351,7 @@ void Core::tick(TimePoint now) {
   std::vector<HotEvent> events;
   std::vector<std::function<void(const HotEvent&)>> callbacks;
   {
-    const std::lock_guard lock(told_);
+    const std::lock_guard lock(state_mutex_);
     const std::vector<detect::Change>& changes = selector_.update(merged);
     keep_events(changes, now);
     events = apply(changes, now);
@@ -376,7 +379,7 @@ std::vector<HotEvent> Core::apply(const std::vector<detect::Change>& changes, Ti
   return events;
 }
 
-// Keys that were warmed until now, and are not hot by themselves.
+// Demotes keys whose warming has ended and whose own rate is not hot.
 void Core::cool_down(TimePoint now) {
   for (auto at = warmed_.begin(); at != warmed_.end();) {
     if (at->second > now) {

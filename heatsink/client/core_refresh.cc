@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Core that loads in the background, before copies expire.
+// The part of a Core that loads keys in the background, before their copies expire.
 #include <utility>
 
 #include "heatsink/client/core.h"
@@ -41,7 +41,7 @@ void Core::run_refresher() {
   }
 }
 
-// Where a caller loads the key already, or has since it was due, nothing is left to do.
+// Skips the key if a caller is loading it, or has loaded it since it was due.
 void Core::refresh(const RefreshSchedule::Job& job) {
   const TimePoint not_before = fences_.fence(name_of(job.hash));
   const auto shared = load_group_.lead(job.hash, now(), not_before);

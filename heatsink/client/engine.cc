@@ -11,9 +11,9 @@
 namespace heatsink::client {
 namespace {
 
-// Pins where it finds a cached.
+// Leaves the thread pinned if it returns a copy.
 inline Engine::Lookup look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
-  const TimePoint served_until = core.served_until();  // first
+  const TimePoint served_until = core.served_until();  // before the copy: see Core::served_until()
   cache::pin();
   const auto [is_hot, cached] = core.find(hash, key);
   if (cached == nullptr || now >= cached->expires_at || now >= served_until) [[unlikely]] {
@@ -27,8 +27,8 @@ inline Engine::Lookup look(Core& core, std::string_view key, KeyHash hash, TimeP
 
 }  // namespace
 
-// In a forked child the Core is left where it is: it has no threads there, and what its sockets
-// are told the parent's server would hear.
+// A forked child does not destroy the Core: its threads do not exist there, and the parent's server
+// would receive what the child sends on its sockets.
 Engine::Engine(const ClientOptions& options) : Engine(options, system_runtime()) {}
 Engine::Engine(const ClientOptions& options, Runtime& runtime)
     : core_(new Core(options, runtime), [](Core* core) {
@@ -68,7 +68,7 @@ void Engine::end_write(const Write& write, std::shared_ptr<CachedValue> cached) 
 
 void Engine::invalidate(std::string_view key) const { core_->invalidate(core_->hash(key)); }
 
-void Engine::passed(std::string_view key) const { core_->passed(core_->hash(key)); }
+void Engine::end_cold_load(std::string_view key) const { core_->end_cold_load(core_->hash(key)); }
 
 std::optional<std::string> Engine::Source::operator()(const std::string& key) const {
   return core->fetch(key);
@@ -84,7 +84,7 @@ bool Engine::is_hot(std::string_view key) const { return core_->is_hot(core_->ha
 
 bool Engine::warm(std::string_view key, Nanos for_so_long, Load load) const {
   const KeyHash hash = core_->hash(key);
-  const TimePoint now = core_->now();  // a reader's load may begin before ours
+  const TimePoint now = core_->now();  // before ours: a reader may begin a load at this moment
   if (!core_->warm(key, hash, now + for_so_long)) return false;
   core_->load_ahead(hash, std::move(load), now);
   return true;

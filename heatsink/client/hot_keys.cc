@@ -10,19 +10,20 @@
 namespace heatsink::client {
 namespace {
 
-// Deletes it when no pin is left that may hold it.
+// Deletes the object when no pin can hold it any more.
 template <class T>
 void retire(std::unique_ptr<T> object) {
   cache::retire([shared = std::shared_ptr<T>(std::move(object))]() mutable { shared.reset(); });
 }
 
-// A collision costs a hit 5 ns (a wrong guess of the processor's): rare where that is cheap.
+// A collision costs a hit 5 ns (a branch misprediction). Small tables make collisions rare, where
+// memory is cheap.
 std::size_t slots_for(std::size_t keys) {
   constexpr std::size_t kFew = 1024;
   return std::bit_ceil(keys * (keys <= kFew ? 8 : 2) + 2);
 }
 
-// By a copy; null: none.
+// What one copy adds to the totals; null: nothing.
 HotKeys::Held held_by(const HotKey& key, const CachedValue* cached) {
   if (cached == nullptr) return {};
   return {.copies = 1,
@@ -61,7 +62,7 @@ bool HotKeys::remove(KeyHash hash) {
   std::unique_ptr<HotKey> gone = std::move(at->second);
   keys_.erase(at);
   replace(*gone, nullptr);
-  index_.load()->slots[gone->slot_].key.store(&nobody_);
+  index_.load()->slots[gone->slot_].key.store(&removed_key_);
   retire(std::move(gone));
   return true;
 }
@@ -83,7 +84,7 @@ bool HotKeys::put(KeyHash hash, SharedCachedValue cached) {
   HotKey& key = *at->second;
   if (!has_room(key, *cached)) {
     ++held_.no_room;
-    replace(key, nullptr);  // what it had is not true any more
+    replace(key, nullptr);  // the old value is no longer true
     return false;
   }
   replace(key, std::move(cached));
@@ -127,8 +128,9 @@ std::vector<std::string> HotKeys::keys() const {
   return names;
 }
 
-// With room for a quarter more: so it is made once for as many keys as come and go meanwhile.
-// Whoever still looks at the one before sees the copies of this moment, to which its look belongs.
+// Leaves room for a quarter more keys, so that the next rebuild comes only after that many changes.
+// A reader that still uses the old index sees the copies of this moment, which is when its look-up
+// counts.
 void HotKeys::publish() {
   auto next = std::make_unique<Index>(slots_for(keys_.size() + keys_.size() / 4));
   for (const auto& [hash, key] : keys_) take_slot(*next, *key);

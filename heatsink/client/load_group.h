@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits each hot key to one load at a time; the other callers wait for it, up to a time limit.
+// Limits each hot key to one load at a time; other callers wait for it, up to a time limit.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,22 @@
 
 namespace heatsink::client {
 
-// A load under way. Whoever holds one may look at sent_at; its leader sets value_ends before it
-// lands, and who has waited may look at it then, and at cached and error. The rest is LoadGroup'.
+// A load under way. Any holder may read sent_at. The leader sets value_ends before it calls
+// complete(). Callers that have waited may read value_ends, cached and error afterwards. The other
+// members belong to LoadGroup.
 struct SharedLoad {
   explicit SharedLoad(TimePoint at) : sent_at(at) {}
   const TimePoint sent_at;
-  TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
+  TimePoint value_ends = TimePoint::max();  // by the value's own TTL, at the earliest
 
-  std::unique_ptr<Condition> completed;  // null: nobody has waited yet
+  std::unique_ptr<Condition> completed;  // null: no caller has waited yet
   bool is_over = false;
   SharedCachedValue cached;
   std::exception_ptr error;
   std::size_t waiters = 0;
 };
 
-// Any thread. Nothing is called back under the lock.
+// Single-flight, like Go's singleflight.Group. Any thread. Calls nothing back under its lock.
 class LoadGroup {
  public:
   explicit LoadGroup(std::size_t waiters_max, Runtime& runtime = system_runtime())
@@ -38,20 +39,20 @@ class LoadGroup {
   enum class Role { kLeads, kWaits, kRefused };
   struct JoinResult {
     Role role;
-    std::shared_ptr<SharedLoad> shared;  // null: refused, for waiters_max wait already
+    std::shared_ptr<SharedLoad> shared;  // null: refused, because waiters_max callers already wait
   };
 
-  // The leader loads, and must complete() whatever happens. A shared sent at or before `not_before`
-  // may bring what is known to be old, so nobody joins it any more: the next in line leads another.
+  // The leader loads, and must call complete() in any case. A load sent at or before `not_before`
+  // may return an outdated value, so no caller joins it any more: the next caller leads a new one.
   JoinResult join(KeyHash hash, TimePoint now, TimePoint not_before);
-  // The same for a load that nobody waits for yet: null if there is one that join() would join.
+  // For a load without a waiting caller. Null: there is a load that join() would join.
   std::shared_ptr<SharedLoad> lead(KeyHash hash, TimePoint now, TimePoint not_before);
 
-  // Hands cached or error to all who wait.
+  // Hands the value or the error to all waiting callers.
   void complete(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, SharedCachedValue cached,
                 std::exception_ptr error);
 
-  // REQUIRES Role::kWaits. False: it has not landed in time.
+  // REQUIRES Role::kWaits. False: the load did not complete in time.
   bool wait(SharedLoad& shared, Nanos at_most);
 
  private:
@@ -59,7 +60,7 @@ class LoadGroup {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
   };
 
-  // Under mutex_. Null: `latest` can be joined.
+  // REQUIRES mutex_. Null: `latest` can be joined.
   static std::shared_ptr<SharedLoad> begin_if_none(std::shared_ptr<SharedLoad>& latest,
                                                    TimePoint now, TimePoint not_before);
 

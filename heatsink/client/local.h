@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a read: a view of the local copy, or the value that was loaded.
+// The result of a read: a view of the local copy, or the loaded value.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace heatsink::client {
 
-// A loader for one key that can be kept: it holds copies of the loader and of the key.
+// Returns a loader for one key that can be stored: it owns copies of the loader and of the key.
 template <class V, class L>
 Load load_of(const L& loader, std::string_view key) {
   return [loader, key = std::string(key)]() mutable -> std::shared_ptr<CachedValue> {
@@ -63,7 +63,7 @@ class [[nodiscard]] Local {
     else
       ask(engine, key, found, loader);
   }
-  // The same, where the read has been counted already.
+  // The same for a read that has been counted already.
   template <class L>
   Local(const Engine& engine, std::string_view key, L& loader, Counted) {
     const Engine::Lookup found = engine.peek(key);
@@ -88,7 +88,7 @@ class [[nodiscard]] Local {
       return;
     }
     own(loader(std::string(key)));
-    engine.passed(key);
+    engine.end_cold_load(key);
   }
   void hit(const CachedValue& cached) {
     pin_.emplace(cache::Pin::Adopted{});

@@ -15,10 +15,10 @@
 namespace heatsink::client {
 namespace {
 
-// How often the tracker asks what its user may still read.
+// How often the tracker asks for the rights of its user.
 constexpr Nanos kRightsInterval = Millis(500);
 
-// Where the data connection looks whether the server owes a reply for too long.
+// How often the data connection checks whether a reply is overdue.
 constexpr Nanos kTickMax = Millis(50);
 
 net::RedisUrl url_of(const ClientOptions& options) {
@@ -101,7 +101,7 @@ void ServerLink::run() {
     wire.tracking.flush();
     wire.data.flush();
   });
-  // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
+  // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
   wire.loop.call_every(heartbeat_interval_ / 2, [this] { tick(); });
   wire.loop.call_every(kTickMax, [&wire] { wire.data.tick(); });
   wire.tracking.connect();
@@ -111,14 +111,14 @@ void ServerLink::run() {
 
 void ServerLink::tick() {
   wire_->tracking.tick();
-  // Of attempts that fail the tracker does not tell.
+  // The tracker does not report failed connection attempts.
   const std::string& lost = wire_->tracking.problem();
   if (!wire_->tracker.up() && !lost.empty()) set_problem(lost);
 }
 
 void ServerLink::stop() {
   {
-    const std::lock_guard lock(posting_);
+    const std::lock_guard lock(post_mutex_);
     if (std::exchange(is_stopped_, true)) return;
   }
   if (thread_ == nullptr) return;
@@ -133,7 +133,7 @@ void ServerLink::stop() {
 }
 
 bool ServerLink::post(std::function<void()> work) {
-  const std::lock_guard lock(posting_);
+  const std::lock_guard lock(post_mutex_);
   if (is_stopped_) return false;
   wire_->loop.post(std::move(work));
   return true;
@@ -153,7 +153,7 @@ void ServerLink::set_problem(const std::string& problem) {
 
 resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
   const auto answer = std::make_shared<Awaited<Result<resp::Value>>>(runtime_);
-  // The words are the caller's, who may have given up by the time that they are sent.
+  // Copies the words: the caller may have given up before the link's thread sends them.
   const bool is_posted = post([this, answer,
                                words = std::vector<std::string>(request.begin(), request.end())] {
     const std::vector<std::string_view> args(words.begin(), words.end());
@@ -178,8 +178,8 @@ ServerLink::Watch ServerLink::watch(std::string_view key) {
   return answer->wait_for(max_staleness_).value_or(Watch{});
 }
 
-// A fill of which nobody wants the value: PTTL tracks the key and says how long it lives; what is
-// read after it may be anything.
+// A fill for its tracking only: PTTL tracks the key and returns its remaining life. The read after
+// it does not matter, so it is a cheap one.
 void ServerLink::send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer) {
   const redis::FillId id = ++last_id_;
   watches_.emplace(id, std::move(answer));

@@ -44,12 +44,12 @@ class FillWaiters {
 
   enum class JoinResult : std::uint8_t { kFull, kJoined, kAskKeeper };
 
-  static constexpr std::uint64_t kNobody = 0;
+  static constexpr std::uint64_t kNoSession = 0;
 
   // Adds the session to the waiters for a fill sent after `fence`: a client that has seen (or made)
-  // a change must not get an older fill. kNobody wants the copy without waiting. The session joins
-  // a requested fill if that is late enough. Otherwise the caller must request a new one from the
-  // keeper, with this fence.
+  // a change must not get an older fill. kNoSession wants the copy without waiting. The session
+  // joins a requested fill if that is late enough. Otherwise the caller must request a new one from
+  // the keeper, with this fence.
   JoinResult join(ReadHash which, std::uint64_t session, TimePoint fence) {
     Group& group = groups_[which.value];
     if (group.sessions.size() >= waiters_max_) {
@@ -57,7 +57,7 @@ class FillWaiters {
       return JoinResult::kFull;
     }
     const bool joins = !group.sessions.empty() && fence <= group.asked_fence;
-    if (joins && session == kNobody) return JoinResult::kJoined;
+    if (joins && session == kNoSession) return JoinResult::kJoined;
     group.sessions.push_back({session, fence});
     if (joins) return JoinResult::kJoined;
     group.asked_fence = fence;

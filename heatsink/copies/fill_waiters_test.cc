@@ -75,11 +75,11 @@ TEST(FillWaiters, NoneMayWaitWhereTheLimitIsZero) {
 TEST(FillWaiters, NobodyAsksOnceAndIsNotWokenTwice) {
   FillWaiters waiters(2);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(waiters.join(kRead, FillWaiters::kNobody, at(5)),
+    EXPECT_EQ(waiters.join(kRead, FillWaiters::kNoSession, at(5)),
               i == 0 ? HowJoined::kAskKeeper : HowJoined::kJoined);
   }
   EXPECT_EQ(waiters.join(kRead, 1, at(5)), HowJoined::kJoined);
-  EXPECT_THAT(waiters.take(answer(6)), ElementsAre(FillWaiters::kNobody, 1));
+  EXPECT_THAT(waiters.take(answer(6)), ElementsAre(FillWaiters::kNoSession, 1));
 }
 
 }  // namespace

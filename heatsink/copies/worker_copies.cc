@@ -61,7 +61,7 @@ FillWaiters::JoinResult WorkerCopies::join_fill(std::uint64_t session, const cac
   const TimePoint fence = fill_fence(entry, after);
   const FillWaiters::JoinResult join = waiters_.join(which, session, fence);
   const bool plain = read.arguments.empty();
-  if (join == FillWaiters::JoinResult::kJoined && session != FillWaiters::kNobody) {
+  if (join == FillWaiters::JoinResult::kJoined && session != FillWaiters::kNoSession) {
     counters_.add(Count::kJoinedFills);
     if (!plain) fill_benefit_.hit(entry.hash());
   }

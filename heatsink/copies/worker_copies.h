@@ -71,7 +71,7 @@ class WorkerCopies {
 
   // True if a copy of this read is worth requesting.
   bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read, TimePoint now);
-  // Single-flight. The worker tells the session (FillWaiters::kNobody: none) when the answer is
+  // Single-flight. The worker tells the session (FillWaiters::kNoSession: none) when the answer is
   // there. `after`: an older fill will not do, because the client has seen newer replies. REQUIRES
   // may_fill().
   FillWaiters::JoinResult join_fill(std::uint64_t session, const cache::Entry& entry,

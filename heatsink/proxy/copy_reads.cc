@@ -330,7 +330,7 @@ bool CopyReads::join_fills(const std::vector<Key>& keys, const cache::Read& read
   for (const Key& key : keys) {
     if (!missing(key)) continue;
     const copies::FillWaiters::JoinResult join =
-        parts_.copies.join_fill(copies::FillWaiters::kNobody, *key.entry,
+        parts_.copies.join_fill(copies::FillWaiters::kNoSession, *key.entry,
                                 copies::hash_read(key.hash, read), read, fill_after(*key.entry));
     if (join == copies::FillWaiters::JoinResult::kFull) return false;
     if (last == nullptr || join == copies::FillWaiters::JoinResult::kAskKeeper) last = &key;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kKeySeed = 1;
 
-// One hot key whose copy every ruling allows: filled at 10 s, alive until 20 s, judged at 10.5 s.
+// One hot key whose copy every check allows: filled at 10 s, valid until 20 s, judged at 10.5 s.
 class KeyRule : public testing::Test {
  protected:
   explicit KeyRule(Level level = Level::kKey) {
@@ -118,7 +118,7 @@ TEST_F(KeyRule, OnlyAFillSentStrictlyAfterTheFenceIsTrusted) {
 TEST_F(KeyRule, NothingIsServedWhileAWriteIsInFlight) {
   fences_.write_begins(name_);
   EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
-  fill(at(Millis(10'100)));  // not even what was filled after it began
+  fill(at(Millis(10'100)));  // refuses even a copy whose fill was sent after the write began
   EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
   fences_.write_ends(name_, at(Millis(10'200)));
   EXPECT_EQ(ruling(), Ruling::kFence);
@@ -188,8 +188,8 @@ TEST_F(TtlRule, NotAfterAnInvalidationThatCame) {
   EXPECT_EQ(ruling(), Ruling::kNoCopy);
 }
 
-// Every way in which a history of the other threads can fall between the five loads of one
-// decision. `next_load` is called before each load and plays the steps that are due by then.
+// Runs the steps of the other threads before chosen loads of one decision. The decision makes five
+// loads and calls `next_load` before each.
 class Interleaving {
  public:
   static constexpr std::size_t kLoads = 5;  // of one decision
@@ -204,7 +204,7 @@ class Interleaving {
     ++load_;
   }
 
-  // Calls `play` with every rising sequence of `steps` numbers in 0 .. loads (loads: not at all).
+  // Calls `play` with every rising sequence of `steps` numbers in 0 .. loads (loads: never).
   static void for_all(std::size_t steps, std::size_t loads,
                       const std::function<void(const std::vector<std::size_t>&)>& play) {
     std::vector<std::size_t> due(steps, 0);
@@ -224,9 +224,9 @@ class Interleaving {
   std::size_t load_ = 0;
 };
 
-// What judge() reads, with the other threads going on before each load. At first: a copy of
-// generation 1 whose proof is two max-staleness old when it is judged, at 10 s. The bound and the
-// session's fence are this thread's own, and no load.
+// The inputs of judge(), which other threads change before each load. At first: a copy of
+// generation 1 whose proof is two times max-staleness old when it is judged at 10 s. The staleness
+// bound and the session fence belong to this thread and are no loads.
 struct World {
   Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), {}, "$1\r\nv\r\n", {}, false};
   const Copy* entry_copy = &copy;
@@ -263,7 +263,7 @@ struct World {
   static constexpr TimePoint kNow{Millis(10'000)};
 };
 
-// No interleaving of `history` may be served. The number of those tried, so that it is not none.
+// Checks that no interleaving of `history` is served. Returns the number of interleavings.
 int never_served(const std::function<std::vector<Interleaving::Step>(World&)>& history) {
   int tried = 0;
   World unused;
@@ -304,8 +304,8 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCount) {
             56);
 }
 
-// ---- level session: the session was told something at 9 s, by a server that had executed a write
-// of this key before.
+// ---- level session: the client's last reply came at 9 s, from a server that had executed a write
+// of this key before
 
 void of_session(World& world) {
   world.consistency = {Level::kSession, std::chrono::seconds(10)};
@@ -320,7 +320,7 @@ TEST(KeyRuleInterleaved, AProofSinceTheSessionWasToldServes) {
   EXPECT_EQ(world.ruling(), Ruling::kServe);
 }
 
-// That write is seen as an invalidation before any proof that was sent after the reply.
+// The tracker processes that write's invalidation before any proof sent after the reply.
 TEST(KeyRuleInterleaved, AProofBehindTheInvalidationDoesNotCountForASession) {
   EXPECT_EQ(never_served([](World& world) {
               of_session(world);
@@ -340,7 +340,7 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCountForASession) {
             56);
 }
 
-// A fill sent before the reply is no proof, one sent after it is a copy of its own.
+// A fill sent before the reply is no proof; a fill sent after it makes a new copy.
 TEST(KeyRuleInterleaved, AnOlderFillDoesNotCountForASession) {
   EXPECT_EQ(never_served([](World& world) {
               of_session(world);
@@ -351,8 +351,8 @@ TEST(KeyRuleInterleaved, AnOlderFillDoesNotCountForASession) {
             21);
 }
 
-// Somebody wrote b and then a. The tracker drops b's copy and fills a again; a session reads a and
-// then b. In how many interleavings is it shown the new a and then the old b?
+// A client writes b and then a. The tracker drops b's copy and fills a again. A session reads a and
+// then b. Returns the number of interleavings that show the new a and then the old b.
 int shown_new_then_old(bool in_wire_order) {
   int shown = 0;
   const auto play = [&](const std::vector<std::size_t>& due) {
@@ -374,13 +374,13 @@ int shown_new_then_old(bool in_wire_order) {
   return shown;
 }
 
-// Why one hit need not raise the session's fence for the next.
+// Why a hit need not raise the session fence for the next hit.
 TEST(KeyRuleInterleaved, OneHitAfterTheOtherIsInTheTrackersOrder) {
   EXPECT_EQ(shown_new_then_old(true), 0);
-  EXPECT_GT(shown_new_then_old(false), 0);  // so that it can fail
+  EXPECT_GT(shown_new_then_old(false), 0);  // so that the test can fail
 }
 
-// A write that was in flight when the request was read leaves its fence before it is counted down.
+// A write in flight when the request was read raises its fence before its count falls.
 TEST(KeyRuleInterleaved, AWriteThatEndsMeanwhileIsSeenOneWayOrTheOther) {
   EXPECT_EQ(never_served([](World& world) {
               world.proven = World::kNow;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be served, and what stays, while the server cannot be reached.
+// Copies that an outage of the server may serve, and copies that survive it.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr Nanos kStaleWhileError = Millis(30'000);
 
-// "k" has a rule with stale-while-error, "plain" none. Both are filled at 10 s until 20 s, and
-// proven at 10.4 s; then the tracker is lost.
+// The rule of "k" has stale-while-error, that of "plain" has not. Both are filled at 10 s until 20
+// s and proven at 10.4 s. Then the tracker is lost.
 class InOutage : public testing::Test {
  protected:
   InOutage() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that no other key pushes out of the hot table.
+// Pinned keys: no other key takes their room in the hot table.
 #include <gtest/gtest.h>
 
 #include <memory>

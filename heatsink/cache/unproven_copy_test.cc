@@ -11,7 +11,7 @@
 namespace heatsink::cache {
 namespace {
 
-// A key whose rule asks for it, and its copy: asked for at 10 s, alive until 20 s.
+// A key whose rule keeps unproven copies, and its copy: filled at 10 s, valid until 20 s.
 class UnprovenCopy : public testing::Test {
  protected:
   UnprovenCopy() {

@@ -28,7 +28,7 @@ TEST(EarlyRefresh, IsWithinTheLifeOfTheCopy) {
   EXPECT_EQ(at(std::chrono::hours(1), 0.999), kLoaded);
 }
 
-// Exponential, and its mean is the time that a load takes, by the factor.
+// Exponential, with the duration of a load times the factor as its mean.
 TEST(EarlyRefresh, IsSpreadInProportionToTheLoad) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> chance(0, 1);

@@ -61,7 +61,7 @@ TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
   EXPECT_FALSE(keys.find(hash_of(std::uint64_t{500} << 32 | 7), "key500").is_hot);
 }
 
-// Also of hashes that collide, and of keys that come back: against a map.
+// Compared with a map, including colliding hashes and keys that return.
 TEST(HotKeys, KnowWhatIsThereHoweverKeysComeAndGo) {
   HotKeys keys(kRoomy);
   std::map<std::uint64_t, int> model;  // -1: no copy

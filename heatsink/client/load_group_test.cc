@@ -51,7 +51,7 @@ TEST(LoadGroup, SoManyWaitAndNoMore) {
   group.complete(kKey, leader.shared, nullptr, nullptr);
 }
 
-// A load that began before a write had ended may bring what the write replaced.
+// A load that began before a write ended may return the value that the write replaced.
 TEST(LoadGroup, NobodyJoinsOneThatAWriteHasOvertaken) {
   LoadGroup group(10);
   const LoadGroup::JoinResult old = group.join(kKey, kStart, kNever);

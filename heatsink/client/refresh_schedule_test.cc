@@ -87,7 +87,7 @@ TEST(RefreshSchedule, AJobSaysSinceWhenItIsDue) {
   EXPECT_EQ(schedule.next(kStart)->due, kStart - Nanos(1));
 }
 
-// A caller loads the key: nobody knows yet how that ends.
+// A caller is loading the key; the result is still unknown.
 TEST(RefreshSchedule, AKeyThatIsSkippedIsDueAgainAndKeepsItsFailures) {
   RefreshSchedule schedule(options());
   schedule.loaded(kA, load_of_nothing(), kStart, 0);

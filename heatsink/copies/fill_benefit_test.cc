@@ -10,7 +10,7 @@ namespace {
 
 class FillBenefitTest : public testing::Test {
  protected:
-  // Fills until it is told to stop, at most 1000.
+  // Fills until the filter refuses, at most 1000 times.
   std::uint32_t fills(TimePoint now, int hits_per_fill) {
     std::uint32_t count = 0;
     for (; count < 1000 && fill_benefit_.pays(kKey, now); ++count) {
@@ -41,7 +41,7 @@ TEST_F(FillBenefitTest, HitsMayComeLater) {
 TEST_F(FillBenefitTest, AnotherKeyIsAnother) {
   fills(at(Nanos(0)), 0);
   EXPECT_TRUE(fill_benefit_.pays({6}, at(Nanos(0))));
-  fill_benefit_.hit({kKey.value + 1024});  // of the same place: counts for nobody
+  fill_benefit_.hit({kKey.value + 1024});  // collides with kKey, so it does not count for it
   EXPECT_FALSE(fill_benefit_.pays(kKey, at(Nanos(0))));
 }
 

@@ -71,7 +71,7 @@ TEST(FillWaiters, NoneMayWaitWhereTheLimitIsZero) {
   EXPECT_THAT(waiters.take(answer(1)), IsEmpty());
 }
 
-// MGET asks for all its copies and waits for one of them.
+// MGET requests all its copies but waits for only one of them.
 TEST(FillWaiters, NobodyAsksOnceAndIsNotWokenTwice) {
   FillWaiters waiters(2);
   for (int i = 0; i < 5; ++i) {

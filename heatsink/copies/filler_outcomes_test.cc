@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keeper itself asks of the filler, and is told by it.
+// Requests of the keeper itself, and the outcomes that it gets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST_F(FillerTest, WhenTheLeaseEndsAndIsThereAgainIsToldOnce) {
   EXPECT_THAT(workers_.proof, ElementsAre("", "gone", ""));
 }
 
-// Asked at once, the server would answer "v" with a TTL of nothing.
+// Asked at once, the server would return "v" with a TTL near 0.
 TEST_F(FillerTest, AValueWhoseTtlHasJustEndedIsAskedForWhenTheServerHasEndedItToo) {
   const FillRequest again{0, key(), "k", 0, at(0), {key().value}};
   EXPECT_EQ(filler_.wait_for_expiry(again, at(10)), Nanos(0)) << "there is no copy";
@@ -73,7 +73,7 @@ TEST_F(FillerTest, AValueWhoseTtlHasJustEndedIsAskedForWhenTheServerHasEndedItTo
   EXPECT_EQ(filler_.wait_for_expiry(again, at(503)), Nanos(0));
 }
 
-// A read that finds the key expired deletes it, and is told so before the TTL is read.
+// A read that finds the key expired deletes it, and its push arrives before the TTL's reply.
 TEST_F(FillerTest, AKeyThatExpiresWithTheReadIsKeptAsMissing) {
   ask(0, at(0), at(10));
   hear("$0\r\n\r\n");

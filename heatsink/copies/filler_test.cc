@@ -24,7 +24,7 @@ TEST_F(FillerTest, AnswersAndKeepsTheCopy) {
   EXPECT_FALSE(served(at(510)));
 }
 
-// The server does not say what the proxy's user may do: each fill proves it for so long.
+// The server does not show the rights of the proxy's user: a fill proves them for acl-staleness.
 TEST_F(FillerTest, ACopyLivesNoLongerThanItsProofOfRights) {
   ask(0, at(0), at(10));
   hear_value("v");
@@ -72,7 +72,7 @@ TEST_F(FillerTest, WhoHasSeenMoreGetsALaterFill) {
   EXPECT_EQ(copy()->fill_sent_at, at(11));
 }
 
-// Otherwise who asked would wait for ever: the answer would not be later than the fence.
+// Otherwise the requester would wait forever: the answer would not be later than the fence.
 TEST_F(FillerTest, AFillIsLaterThanItsFenceWhateverTheClockSays) {
   TimePoint told{};
   workers_.when_told = [&](const FillAnswer& answer) { told = answer.sent_at; };
@@ -231,7 +231,7 @@ TEST_F(FillerTest, BarriersOfOneTurnShareOneQuestion) {
   EXPECT_THAT(workers_.take(), ElementsAre("0: release 5", "1: release 6"));
 }
 
-// What a session at level session waits for.
+// A session at level session waits for this.
 TEST_F(FillerTest, ABarrierProvesTheCopiesByTheTimeItWasAsked) {
   filler_.barrier({0, 5, false, 9});
   filler_.send_barriers(at(40));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rules that want them even if nothing proves them: the filler leaves them where they
-// are, and no level serves them.
+// Copies of rules that keep them without proof: the filler leaves them in the table, and no level
+// serves them.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ class Nobody final : public Filler::Listener {
   void proof_state_changed(const std::string&) override {}
 };
 
-// "k" is hot, by a rule with limit.over: stale; the tracker is up since 0 ms.
+// "k" is hot by a rule with limit.over: stale. The tracker is up since 0 ms.
 class FillerUnproven : public testing::Test {
  protected:
   FillerUnproven() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With a real tracker; the server is played by the test.
+// With a real tracker. The test plays the server.
 #include "heatsink/copies/idle_keep_alive.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ class IdleKeepAliveTest : public testing::Test {
     tracker_.output().clear();
     return out;
   }
-  // What is sent in the next round when the server has these in its INFO.
+  // The commands of the next round, if the server's INFO has these fields.
   std::string touched(const std::string& fields) {
     keep_alive_.touch_keys(at(100s));
     EXPECT_THAT(sent(), HasSubstr("INFO"));

@@ -40,7 +40,7 @@ std::string page_of(const std::string& cursor, const std::vector<std::string>& n
   return out;
 }
 
-// A server that says what the test has it say.
+// A server whose replies the test chooses.
 class PatternSearchTest : public testing::Test {
  protected:
   void make(const PatternSearch::Order& what) { search_.emplace(7, what, shared_, now_); }
@@ -67,7 +67,7 @@ class PatternSearchTest : public testing::Test {
   void hear(const std::string& bytes) {
     EXPECT_TRUE(search_->protocol().received(bytes, now_).ok());
   }
-  // The next page is asked for, and answered.
+  // Expects the request for the next page, and answers it.
   void page(const std::string& cursor, const std::vector<std::string>& names) {
     step();
     const std::string asked = said();
@@ -174,7 +174,7 @@ TEST_F(PatternSearchTest, NoMoreInASecondThanWasAskedFor) {
   EXPECT_TRUE(warm("k2"));
 }
 
-// 50 000 names a second: 500 pages, however fast they are answered.
+// 50 000 names per second are 500 pages, however fast the server answers.
 TEST_F(PatternSearchTest, TheServerIsNotAskedFasterThanItsRate) {
   begin(order());
   page("1", {});

@@ -49,7 +49,7 @@ TEST_F(PermissionCacheTest, ItIsOneUsersCommandAndKey) {
   EXPECT_EQ(look_up(right_to(8), 1), Answer::kUnproven);
 }
 
-// One selector must allow all of them.
+// One selector of the user must allow all of them.
 TEST_F(PermissionCacheTest, SeveralKeysAreARightOfTheirOwn) {
   Right both = right_to(7);
   both.add_key({8});

@@ -49,7 +49,7 @@ TEST_F(ReplySizeFilterTest, AReadThatSharesThePlaceIsAnother) {
   EXPECT_EQ(filter_->look_up(other, at(Nanos(0))), Answer::kUnknown);
   filter_->record_reply(other, 1000, at(Nanos(0)));
   EXPECT_EQ(filter_->look_up(kRead, at(Nanos(0))),
-            Answer::kUnknown);  // pushed out: to be seen again
+            Answer::kUnknown);  // overwritten, so unknown again
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(WarmerTest, AKeyIsPinnedAndLoadedOnce) {
   EXPECT_TRUE(due(5'000).empty());
 }
 
-// A write has dropped it, or it has ended and nobody has renewed it.
+// A write has dropped the copy, or it ended without a renewal.
 TEST_F(WarmerTest, WhatHasNoCopyIsLoadedAgainOnceASecondAtMost) {
   begin("a", 60'000);
   end(due(0), FillOutcome::kKept, 10);

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Says "hello", and notes what it is told.
+// Sends "hello" and records its calls.
 class Script final : public ConnectionProtocol {
  public:
   void connected(TimePoint) override {
@@ -44,7 +44,7 @@ class Script final : public ConnectionProtocol {
   ByteBuffer output_;
 };
 
-// The other side, in the same loop: accepts one after the other.
+// The server, in the same loop. It accepts one connection after another.
 class Server final : public net::FdHandler {
  public:
   explicit Server(net::EventLoop& loop) : loop_(loop) { listen({"127.0.0.1", 0}); }
@@ -70,7 +70,7 @@ class Server final : public net::FdHandler {
   }
   void on_writable() override {}
 
-  // All that has come so far.
+  // All bytes that have arrived so far.
   const std::string& heard() {
     std::array<char, 100> bytes{};
     const net::IoResult got = net::read_some(client_.get(), bytes.data(), bytes.size());
@@ -151,7 +151,7 @@ TEST_F(LinkTest, EndsWhereTheDialogueEnds) {
   EXPECT_EQ(script_.losses.back(), "too late");
 }
 
-// With a use of its own: the log leaves out what another test has made it say just before.
+// With a purpose of its own, because the log drops messages that another test has just caused.
 TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
   std::vector<std::string> lines;
   set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tracker that only reads, and one that asks what its user may do.
+// A tracker that only reads, and one that asks for its user's rights.
 #include <optional>
 
 #include "heatsink/redis/tracker_fixture_for_test.h"
@@ -58,7 +58,7 @@ TEST_F(Resting, AFillIsAskedBehindAProof) {
   EXPECT_EQ(sent(), read) << "one is on its way";
 }
 
-// What it learns at once: the fill behind it is answered by nobody.
+// The tracker learns it at once: the fill sent after that gets no answer.
 TEST_F(Resting, AServerThatIsNoMasterAnyMoreGivesNoCopy) {
   tracker_.set_resting(true);
   tracker_.fill(1, {"k", 0}, at(500));
@@ -92,13 +92,13 @@ class Rights : public TrackerTest {
     EXPECT_TRUE(asking_->received(kPong + kHello + kCommands + kOk, at(1)).ok());
   }
 
-  // What comes of the answer.
+  // The events that the answer causes.
   Lines answered(const std::string& rights, TimePoint now) {
     log_.take();
     EXPECT_TRUE(asking_->received(rights, now).ok());
     return log_.take();
   }
-  // Asked again, and answered.
+  // Asks again and answers.
   Lines later(const std::string& rights, int ms) {
     EXPECT_TRUE(asking_->tick(at(ms)).ok());
     const std::string question = request({"ACL", "GETUSER", "app"});

@@ -28,7 +28,8 @@ ClientOptions restless() {
   return options;
 }
 
-// One writer writes rising numbers. After the reply to a write, no reader may get a smaller number.
+// Each key has one writer, which writes rising numbers. After a write it must read that number,
+// whatever the other threads do.
 TEST(ClientStress, AWriterReadsWhatItWroteWhateverOthersDo) {
   Source source;
   const Client<> client(restless());

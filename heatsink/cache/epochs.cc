@@ -32,6 +32,7 @@ void Epochs::collect() {
     if (seen != kOffline) oldest = std::min(oldest, seen);
   }
   while (!retired_.empty() && retired_.front().epoch <= oldest) {
+    // Removed before the call, because `free` may retire more objects.
     const std::function<void()> free = std::move(retired_.front().free);
     retired_bytes_ -= retired_.front().bytes;
     retired_.pop_front();

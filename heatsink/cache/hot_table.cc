@@ -148,6 +148,7 @@ void HotTable::set_rate(KeyHash hash, double rate) {
 void HotTable::publish() {
   auto index = std::make_unique<Index>(entries_.size());
   for (const auto& [hash, entry] : entries_) index->put(*entry);
+  // The exchange unlinks the old index and the demoted entries. Only then may they be retired.
   epochs_.retire(index_.exchange(index.release()));
   for (std::unique_ptr<Entry>& entry : unlinked_) epochs_.retire(entry.release());
   unlinked_.clear();
@@ -387,6 +388,7 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old)
     lost_rate += chosen->entry->rate_;
   }
   if (freed < needed || (lost_rate >= wanted.rate_ && !wanted.pinned_)) return false;
+  // The mark keeps an evicted key from being filled again at once and evicting others in turn.
   for (; chosen != heap.end(); ++chosen) {
     mark(*chosen->entry, Uncacheable::kNoRoom, copy.fill_sent_at);
   }

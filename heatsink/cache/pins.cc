@@ -62,6 +62,7 @@ class Domain {
 
   void retire(std::function<void()> free) {
     const std::lock_guard lock(mutex_);
+    // A pin that begins after this increment has a higher number, and cannot find the object.
     retired_.push_back({pin_epoch.now.fetch_add(1), std::move(free)});
   }
 
@@ -91,6 +92,7 @@ class Domain {
       if (retired_.empty()) return 0;
     }
     const std::uint64_t now = pin_epoch.now.load();
+    // Makes each pin that may hold a retired object visible to the loop below (see pin()).
     if (has_membarrier_) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     std::uint64_t oldest = now;
     for (PinSlot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
@@ -112,6 +114,7 @@ class Domain {
       }
       left = retired_.size();
     }
+    // Without the lock, because a `free` may retire more objects.
     for (const Retired& each : gone) each.free();
     return left;
   }

@@ -52,6 +52,7 @@ template <class Use>
 bool AccessShards::Shards::with_any(std::size_t first, Use use) {
   for (std::size_t i = first;; ++i) {
     Shard& shard = *all[i % all.size()];
+    // Never waits: skips a shard that another thread uses.
     const std::unique_lock lock(shard.mutex, std::try_to_lock);
     if (lock.owns_lock()) return use(shard);
   }

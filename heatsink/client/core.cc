@@ -359,6 +359,7 @@ void Core::tick(TimePoint now) {
     window_ = std::move(merged);
     if (!events.empty()) callbacks = callbacks_;
   }
+  // Without the lock: a callback may call the Client.
   for (const HotEvent& event : events)
     for (const auto& callback : callbacks) callback(event);
 }

@@ -35,6 +35,7 @@ void LoadGroup::complete(KeyHash hash, const std::shared_ptr<SharedLoad>& shared
     shared->cached = std::move(cached);
     shared->error = std::move(error);
     const auto at = under_way_.find(hash);
+    // A newer load of the key may have replaced this one; it stays.
     if (at != under_way_.end() && at->second == shared) under_way_.erase(at);
   }
   if (shared->completed != nullptr) shared->completed->notify_all();

@@ -125,6 +125,7 @@ void ServerLink::stop() {
   wire_->loop.stop();
   thread_->join();
   thread_.reset();
+  // After the thread has ended: callers that still wait get their error here.
   wire_->tracker.disconnected("the client is closed");
   wire_->pipeline.disconnected("the client is closed");
   wire_.reset();

@@ -41,6 +41,7 @@ void AccessProbe::start() {
     timer_ = loop_.call_after(shared_.options.connect_timeout, [this] { finish(); });
     return;
   }
+  // No attempt could be started. The next turn ends the probe, so that check() never calls `done`.
   timer_ = loop_.call_after(Nanos(0), [this] { finish(); });
 }
 
@@ -84,6 +85,8 @@ void AccessProbe::finish() {
     socket_.close();
   }
   running_ = false;
+  // Callers that came during this probe wait for the next one: this answer may be older than the
+  // change that they ask about.
   for (const auto& done : std::exchange(asked_, std::exchange(waiting_, {}))) done();
   if (std::exchange(again_, false)) start();
 }

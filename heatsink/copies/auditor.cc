@@ -32,6 +32,7 @@ void Auditor::check(AuditedHit hit, TimePoint now) {
     counters_.add(Count::kAuditsDroppedDown);
     return;
   }
+  // Drops the audit instead of queueing it: memory and load stay bounded.
   if (asked_.size() >= kQuestionsMax) {
     counters_.add(Count::kAuditsDroppedFull);
     return;

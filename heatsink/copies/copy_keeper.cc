@@ -93,6 +93,7 @@ CopyKeeper::~CopyKeeper() = default;
 
 void CopyKeeper::begin() {
   loop_.on_turn_end([this] {
+    // At the end of a turn, so that all its barriers share one command and its output one write.
     filler_.send_barriers(loop_.clock());
     search();
     tracker_connection_.flush();
@@ -205,6 +206,7 @@ void CopyKeeper::check_access(std::size_t worker, std::uint64_t session) {
 
 void CopyKeeper::post_summaries(std::size_t worker, std::vector<detect::Summary> summaries,
                                 bool urgent) {
+  // Shared, because std::function may copy its closure.
   auto shared = std::make_shared<std::vector<detect::Summary>>(std::move(summaries));
   loop_.post([this, worker, shared, urgent] {
     for (std::size_t i = 0; i < shared->size(); ++i)

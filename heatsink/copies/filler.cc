@@ -72,6 +72,7 @@ void Filler::on_filled(const FillReply& reply) {
   answer->refused = !answer->usable && reply.outcome != FillReply::Outcome::kFailed;
   answer->reply = reply.reply;
   answer->resp2 = reply.resp2;
+  // Before the copy and the answers become visible (see HotTable::note_shown()).
   if (answer->usable) shared_.table.note_shown(pending.asked.hash, reply.sent_at);
   if (!answer->usable) counters_.add(Count::kFillsFailed);
   if (answer->usable) latency_.observe(reply.answered_at - reply.sent_at);
@@ -175,6 +176,7 @@ void Filler::on_facts(const redis::ServerFacts& facts) {
   listener_.learn(facts);
 }
 
+// The tracker may have lost invalidations while it was down, so a new generation begins.
 void Filler::on_up() {
   drop_proven();
   state_ = "up";

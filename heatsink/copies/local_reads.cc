@@ -82,6 +82,7 @@ const LocalRead* local_read_of(const resp::Command& command) {
   const auto* row = std::find_if(kReads.begin(), kReads.end(),
                                  [&](const LocalRead& read) { return read.name == command.name; });
   if (row == kReads.end()) return nullptr;
+  // A module or a renamed command may use a known name. Its flags then differ.
   const bool as_known = command.has(resp::kReadonly) && command.first_key == 1 &&
                         !command.has(resp::kNondeterministicOutput | resp::kModule |
                                      resp::kMayReplicate | resp::kBlocking);

@@ -65,9 +65,11 @@ void PatternSearch::step(TimePoint now, Warmer& warmer) {
 }
 
 void PatternSearch::ask(TimePoint now) {
+  // A fixed rate that catches up kCatchUp at most.
   next_page_at_ = std::max(next_page_at_, now - kCatchUp) +
                   seconds(static_cast<double>(kPageKeys) / kKeysPerSecond);
   asked_ = true;
+  // DBSIZE only serves the progress in reports.
   if (keys_in_db_ == 0) {
     const std::array<std::string_view, 1> size{"DBSIZE"};
     const auto take = [this](const Result<resp::Value>& reply) {

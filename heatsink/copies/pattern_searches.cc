@@ -47,6 +47,7 @@ void PatternSearches::forget() {
                             [](const PatternSearch& search) { return search.over(); });
   for (auto it = searches_.begin();
        it != searches_.end() && static_cast<std::size_t>(over) > kOverMax;) {
+    // The search under way may be over, but its connection still refers to it.
     const bool goes = it->over() && &*it != now_;
     over -= goes ? 1 : 0;
     it = goes ? searches_.erase(it) : std::next(it);

@@ -44,6 +44,7 @@ std::vector<FillRequest> Refresher::due(TimePoint now) {
     out.push_back(request_of(entry, copy, which));
   });
   counters_.add(Count::kRefreshes, out.size());
+  // Forgets the attempts whose copies are gone or no longer due.
   std::erase_if(attempts_, [this](const auto& attempt) {
     return !attempt.second.under_way && attempt.second.seen != looks_;
   });
@@ -94,6 +95,7 @@ void Refresher::filled(const FillRequest& asked, FillOutcome outcome, TimePoint 
     return;
   }
   ++attempt.failures;
+  // Linear back-off.
   attempt.not_before = now + shared_.options.refresh_interval * attempt.failures;
   if (attempt.failures == static_cast<std::uint32_t>(shared_.options.refresh_failures_max))
     counters_.add(Count::kRefreshesGivenUp);

@@ -85,6 +85,7 @@ void RightsCheck::close() {
 }
 
 void RightsCheck::say(std::vector<policy::MissingRight> missing) {
+  // Checks repeat, so only changes are logged.
   if (missing == missing_) return;
   missing_ = std::move(missing);
   for (const policy::MissingRight& right : missing_)

@@ -133,6 +133,7 @@ bool Warmer::wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const
 
 FillRequest Warmer::request_of(const PinnedKey& pin, KeyHash hash) const {
   const cache::Entry& entry = *shared_.table.entry(hash);
+  // The same fence as for a reader: not older than any write, nor than any value shown.
   const TimePoint fence =
       std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
   return {FillRequest::kNoWorker,
@@ -173,6 +174,7 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
       break;
     case FillOutcome::kSpoiled:
     case FillOutcome::kFailed:
+      // 10;/ Soon again: a write came in between, or the tracker was down.
       pin.load_at = now + kReloadInterval / 10;
       break;
   }

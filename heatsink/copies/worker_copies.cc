@@ -99,6 +99,7 @@ void WorkerCopies::begin_writes(Effects& effects) {
 }
 
 void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, Shown shown) {
+  // A reply and a lost connection may both settle a command. The first one counts.
   if (std::exchange(effects.settled, true)) return;
   if (effects.changes_access) {
     shared_.rights_change(now);

@@ -61,6 +61,7 @@ Status Pipeline::received(std::string_view bytes, TimePoint /*now*/) {
 }
 
 Status Pipeline::on_reply(resp::Value reply) {
+  // A push answers no request.
   if (reply.type == resp::Value::Type::kPush) return Unit{};
   if (expected_.empty()) return broken("a reply without a request");
   const Expected expected = std::move(expected_.front());

@@ -103,6 +103,7 @@ void ServerConnection::on_readable() {
     on_writable();
     return;
   }
+  // One read per event, so that a busy connection does not hold up the loop.
   std::array<char, 64 * 1024> bytes;
   const net::IoResult result = socket_.read(bytes.data(), bytes.size());
   if (result.status == net::IoStatus::kAgain) return;

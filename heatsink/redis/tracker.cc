@@ -43,6 +43,7 @@ void Tracker::connected(TimePoint now) {
   expected_.push_back({Kind::kHello, now});
   if (options_.tracking) {
     send(Kind::kCommand, {"COMMAND"}, now);
+    // Before all fills, so that the connection reads no key untracked.
     send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
   }
   if (options_.rights_interval > Nanos(0)) ask_rights(now);
@@ -141,6 +142,7 @@ void Tracker::disconnected(const std::string& reason) {
 Status Tracker::tick(TimePoint now) {
   if (state_ == State::kDisconnected) return Unit{};
   if (!expected_.empty()) {
+    // The server replies in order, so the oldest request has waited longest.
     const Nanos waiting = now - expected_.front().sent_at;
     if (waiting > options_.response_timeout) {
       return Error{ErrorCode::kTimedOut,
@@ -176,6 +178,7 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
   // The heartbeat goes first: it proves that the fill reads from the right server.
   if (rests_) send_heartbeat_if_due(now, options_.heartbeat_interval);
   select(question.db, now);
+  // The class Fill explains the order of the two commands.
   if (fill.string()) {
     send(Kind::kRead, {"GETRANGE", question.key, "0", std::to_string(options_.value_bytes_max)},
          now, id);
@@ -216,6 +219,7 @@ void Tracker::barrier(std::uint64_t token, TimePoint now) {
 }
 
 Status Tracker::on_push(const Value& push) {
+  // Other kinds of pushes do not concern copies.
   if (push.items.empty() || push.items[0].text != "invalidate") return Unit{};
   if (push.items.size() < 2) return protocol_error("an invalidation without names");
   const Value& names = push.items[1];
@@ -258,6 +262,8 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
 }
 
 Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
+  // PING precedes AUTH and may get NOAUTH. As a reply to any later request, such an error ends the
+  // proof.
   if (reply.is_error() && means_lost(reply.text) && expected.kind != Kind::kPing) {
     return refused("tracking lost", reply);
   }

@@ -22,6 +22,7 @@ void put_bytes(const Value& reply, std::optional<std::uint64_t>& out) {
 }
 
 void put_ttl(const Value& reply, ValueFacts& out) {
+  // 100 years: Nanos cannot hold 300.
   constexpr std::int64_t kMillisMax = 100LL * 365 * 86400 * 1000;
   if (reply.type != Value::Type::kInteger) return;
   out.never_expires = reply.integer == -1;

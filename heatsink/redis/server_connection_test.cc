@@ -88,7 +88,7 @@ class Server final : public net::FdHandler {
   std::string heard_;
 };
 
-class LinkTest : public testing::Test {
+class ServerConnectionTest : public testing::Test {
  protected:
   static net::RedisUrl url(std::uint16_t port) {
     return {.address = {"127.0.0.1", port}, .user = {}, .password = {}, .db = 0};
@@ -113,7 +113,7 @@ class LinkTest : public testing::Test {
       loop_, address_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "nothing"};
 };
 
-TEST_F(LinkTest, CarriesWhatIsSaid) {
+TEST_F(ServerConnectionTest, CarriesWhatIsSaid) {
   EXPECT_EQ(connection_.problem(), "not connected yet");
   meet();
   server_.write("welcome");
@@ -121,7 +121,7 @@ TEST_F(LinkTest, CarriesWhatIsSaid) {
   EXPECT_EQ(script_.heard, "welcome");
 }
 
-TEST_F(LinkTest, ComesBackWhenItIsLost) {
+TEST_F(ServerConnectionTest, ComesBackWhenItIsLost) {
   meet();
   server_.hang_up();
   turn_until([&] { return script_.connections == 2; });
@@ -129,7 +129,7 @@ TEST_F(LinkTest, ComesBackWhenItIsLost) {
   EXPECT_THAT(script_.losses.front(), HasSubstr("the connection was lost"));
 }
 
-TEST_F(LinkTest, AttemptsThatFailAreToldUntilOneSucceeds) {
+TEST_F(ServerConnectionTest, AttemptsThatFailAreToldUntilOneSucceeds) {
   const std::uint16_t port = server_.port();
   server_.stop();
   connection_.connect();
@@ -140,7 +140,7 @@ TEST_F(LinkTest, AttemptsThatFailAreToldUntilOneSucceeds) {
   turn_until([&] { return script_.connections == 1; });
 }
 
-TEST_F(LinkTest, EndsWhereTheDialogueEnds) {
+TEST_F(ServerConnectionTest, EndsWhereTheDialogueEnds) {
   meet();
   server_.write("bad");
   turn_until([&] { return !script_.losses.empty(); });
@@ -152,7 +152,7 @@ TEST_F(LinkTest, EndsWhereTheDialogueEnds) {
 }
 
 // With a purpose of its own, because the log drops messages that another test has just caused.
-TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
+TEST_F(ServerConnectionTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
   std::vector<std::string> lines;
   set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
   ServerConnection link(loop_, address_, script_,
@@ -167,7 +167,7 @@ TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
   EXPECT_THAT(lines, ElementsAre("no copies: the connection was lost", "copies: working again"));
 }
 
-TEST_F(LinkTest, ANameThatNobodyKnowsIsAProblemLikeAnyOther) {
+TEST_F(ServerConnectionTest, ANameThatNobodyKnowsIsAProblemLikeAnyOther) {
   UpstreamAddress nowhere(
       {.address = {"no-such-host.invalid", 1}, .user = {}, .password = {}, .db = 0});
   ServerConnection link(loop_, nowhere, script_, {}, "nothing");

@@ -32,7 +32,7 @@ struct AccessShards::Logs {
   std::unordered_map<std::uint64_t, std::unique_ptr<Log>> by_owner;
 
   // Frees the logs of dead clients, for threads that outlive many of them.
-  void forget_the_dead() {
+  void forget_dead_clients() {
     std::erase_if(by_owner, [](const auto& each) { return each.second->shards.expired(); });
   }
 };
@@ -69,7 +69,7 @@ AccessShards::Log& AccessShards::find_log() {
   static thread_local Logs logs;
   const auto at = logs.by_owner.find(id_);
   if (at == logs.by_owner.end()) {
-    logs.forget_the_dead();
+    logs.forget_dead_clients();
     auto log = std::make_unique<Log>();
     log->home = threads.fetch_add(1, std::memory_order_relaxed);
     log->shards = shards_;
@@ -82,7 +82,7 @@ AccessShards::Log& AccessShards::find_log() {
 }
 
 bool AccessShards::record_long(const detect::Access& access, TimePoint now) noexcept {
-  return shards_->with_any(this_threads().home,
+  return shards_->with_any(this_threads_log().home,
                            [&](Shard& shard) { return shard.recorder.record(access, now); });
 }
 

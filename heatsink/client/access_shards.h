@@ -28,7 +28,7 @@ class AccessShards {
 
   // Any thread; about 10 ns. True: a key became urgent (detect::Recorder), so summarize() is due.
   bool record(const detect::Access& access, TimePoint now) noexcept {
-    Log& log = this_threads();
+    Log& log = this_threads_log();
     if (!detect::AccessLog::fits(access)) [[unlikely]]
       // Passes a copy, so that the original stays in registers.
       return record_long(detect::Access(access), now);
@@ -79,7 +79,7 @@ class AccessShards {
   };
   struct Logs;
 
-  Log& this_threads() {
+  Log& this_threads_log() {
     const Last& last = last_used;
     return last.owner == id_ ? *last.log : find_log();
   }

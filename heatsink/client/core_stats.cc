@@ -29,8 +29,8 @@ double part(std::uint64_t of, std::uint64_t whole) {
   return static_cast<double>(of) / static_cast<double>(std::max<std::uint64_t>(whole, 1));
 }
 
-void tell_window(Stats& stats, const detect::Summary& window,
-                 const std::vector<detect::Verdict>& verdicts) {
+void add_window(Stats& stats, const detect::Summary& window,
+                const std::vector<detect::Verdict>& verdicts) {
   const double seconds = window.window == Nanos(0) ? 1 : window.seconds();
   stats.reads_per_second = static_cast<double>(window.reads) / seconds;
   stats.writes_per_second = static_cast<double>(window.writes) / seconds;
@@ -89,7 +89,7 @@ Stats Core::stats() const {
   stats.distinct_keys = traffic.distinct_keys;
   {
     const std::lock_guard lock(state_mutex_);
-    tell_window(stats, window_, selector_.verdicts());
+    add_window(stats, window_, selector_.verdicts());
     stats.in_window = counts_.within();
   }
   const HotKeys::Held held = hot_.held();

@@ -80,7 +80,7 @@ bool Auditor::look_at(Suspect& suspect, TimePoint now) {
   }
   suspect.served_at = now;
   const Nanos stale_for = now - suspect.differed_at;
-  if (stale_for > suspect.hit.max_staleness && !std::exchange(suspect.told, true)) {
+  if (stale_for > suspect.hit.max_staleness && !std::exchange(suspect.reported, true)) {
     counters_.add(Count::kAuditsStale);
     listener_.stale_read(suspect.hit, stale_for, now);
   }

@@ -84,7 +84,7 @@ class Auditor final : public redis::TrackerEvents {
     AuditedHit hit;
     TimePoint differed_at;
     TimePoint served_at;  // the last check that found it servable
-    bool told = false;
+    bool reported = false;
   };
 
   void suspect(AuditedHit hit, TimePoint now);

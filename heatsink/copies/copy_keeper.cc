@@ -120,7 +120,7 @@ void CopyKeeper::begin() {
   timers_.every(shared_.options.refresh_interval, [this] { refresh(); });
   timers_.every(kWarmInterval, [this] { keep_warm(); });
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
-  timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_untold(); });
+  timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_unreported(); });
   timers_.every(kRestPeriod, [this] { rest_if_idle(); });
   tracker_connection_.connect();
   if (audits(shared_.options)) {
@@ -178,7 +178,7 @@ void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
 // Records in the event log how many copies an outage may serve.
 void CopyKeeper::proof_state_changed(const std::string& reason) {
   const bool ended = reason.empty();
-  if (ended && !std::exchange(outage_told_, false)) return;
+  if (ended && !std::exchange(outage_reported_, false)) return;
   std::size_t copies = 0;
   Nanos longest{0};
   shared_.table.for_each_copy([&](const cache::Entry& entry, const cache::Copy&) {
@@ -186,7 +186,7 @@ void CopyKeeper::proof_state_changed(const std::string& reason) {
     longest = std::max(longest, entry.consistency().stale_while_error);
   });
   if (!ended && longest == Nanos(0)) return;
-  outage_told_ = !ended;
+  outage_reported_ = !ended;
   events_.add_outage(ended ? "the server answers again: copies from before are no longer served"
                            : std::to_string(copies) + (copies == 1 ? " copy" : " copies") +
                                  " may be served for up to " + format_duration(longest) +
@@ -240,7 +240,7 @@ void CopyKeeper::rights_changed() {
 
 // If the tracker sees its user's rights, and new clients run as that same user (default), the
 // server reports every change. Otherwise a probe must check.
-void CopyKeeper::check_access_if_untold() {
+void CopyKeeper::check_access_if_unreported() {
   if (!tracker_.rights_known() || shared_.credentials.acl_user() != "default") access_.check({});
 }
 

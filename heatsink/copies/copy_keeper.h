@@ -95,7 +95,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void wake();
 
   void watch_suspects();
-  void check_access_if_untold();
+  void check_access_if_unreported();
 
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
@@ -123,7 +123,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void search();
   void keep_warm();
   void apply_warming_changes(TimePoint now);
-  void tell_waiters(const Warmer::WarmingChange& warming);
+  void record_refusal(const Warmer::WarmingChange& warming);
   bool is_hot_by_rate(KeyHash hash) const;
   void answer_warm_waiters(TimePoint now);
   report::WarmedKey outcome_of(const WarmWaiter& waiter, std::size_t i) const;
@@ -152,7 +152,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   redis::Tracker reader_;  // the auditor's
   redis::ServerConnection reader_connection_;
   net::TimerId suspects_timer_ = 0;
-  bool outage_told_ = false;
+  bool outage_reported_ = false;
   std::vector<KeeperListener*> workers_;
   // By measure and worker: the latest summary.
   std::vector<std::vector<detect::Summary>> summaries_;

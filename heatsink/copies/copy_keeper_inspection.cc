@@ -39,21 +39,22 @@ report::KeyInspection CopyKeeper::inspect(std::string name, std::uint32_t db) {
   std::future<report::KeyInspection> future = answer->get_future();
   loop_.post([this, answer, name = std::move(name), db] {
     wake();
-    auto told = std::make_shared<report::KeyInspection>();
-    told->report = report_of_one(name, db);
-    const detect::KeyCount& shown = told->report.keys.front().verdict.count;
-    told->events = events_of(shown);
+    auto inspection = std::make_shared<report::KeyInspection>();
+    inspection->report = report_of_one(name, db);
+    const detect::KeyCount& shown = inspection->report.keys.front().verdict.count;
+    inspection->events = events_of(shown);
     const std::optional<std::string> whole = true_name(shown, name);
     if (!whole) {
-      told->problem = "the stored name is cut off: ask with the whole name";
-      return answer->set_value(std::move(*told));
+      inspection->problem = "the stored name is cut off: ask with the whole name";
+      return answer->set_value(std::move(*inspection));
     }
-    inspector_.ask(*whole, shown.db, loop_.clock(),
-                   [answer, told](const redis::ValueFacts& facts, const std::string& problem) {
-                     put_facts(facts, *told);
-                     told->problem = problem;
-                     answer->set_value(std::move(*told));
-                   });
+    inspector_.ask(
+        *whole, shown.db, loop_.clock(),
+        [answer, inspection](const redis::ValueFacts& facts, const std::string& problem) {
+          put_facts(facts, *inspection);
+          inspection->problem = problem;
+          answer->set_value(std::move(*inspection));
+        });
   });
   const Nanos within = KeyInspector::kAnswerWithin + kSlack;
   if (future.wait_for(within) == std::future_status::ready) return future.get();

@@ -116,7 +116,7 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 std::string CopyKeeper::coherence() const {
   if (!shared_.options.cache_enabled) return "off (cache.enabled is false)";
   if (tracker_connection_.problem().empty()) return filler_.state();
-  const std::string rights = tracker_connection_.lacks_a_right() ? rights_.against_copies() : "";
+  const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
   return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);
 }
 

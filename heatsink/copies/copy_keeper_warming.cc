@@ -178,7 +178,7 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
   if (warmings.empty()) return;
   std::vector<detect::Change> changes;
   for (const Warmer::WarmingChange& warming : warmings) {
-    if (!warming.begun) tell_waiters(warming);
+    if (!warming.begun) record_refusal(warming);
     const bool is_hot = is_hot_by_rate(warming.hash);
     // Its replies raised no fence while it was not hot (as in promote()).
     if (warming.begun) shared_.fences.raise(hash_name(warming.key.name, shared_.seed), now);
@@ -199,7 +199,7 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
 }
 
 // Tells an order why its key was released before it could be answered.
-void CopyKeeper::tell_waiters(const Warmer::WarmingChange& warming) {
+void CopyKeeper::record_refusal(const Warmer::WarmingChange& warming) {
   for (const std::shared_ptr<WarmWaiter>& waiter : warm_waiters_) {
     for (std::size_t i = 0; i < waiter->order.keys.size(); ++i) {
       if (waiter->order.ends || warmer_.hash_of(waiter->order.keys[i]) != warming.hash) continue;
@@ -268,10 +268,10 @@ detect::Verdict CopyKeeper::as_warmed(detect::Verdict verdict, TimePoint now) co
 
 // Adds the warmed keys that have no verdict of their own.
 void CopyKeeper::add_warmed(report::Report& report) const {
-  std::unordered_set<std::uint64_t> told;
-  for (const report::KeyReport& key : report.keys) told.insert(key.verdict.count.hash.value);
+  std::unordered_set<std::uint64_t> listed;
+  for (const report::KeyReport& key : report.keys) listed.insert(key.verdict.count.hash.value);
   for (const KeyHash hash : warmer_.keys()) {
-    if (told.contains(hash.value)) continue;
+    if (listed.contains(hash.value)) continue;
     detect::Verdict verdict;
     verdict.count = count_of(warmer_.report_on(hash).key, hash);
     verdict.measure = shared_.rules.rules().front().measure;

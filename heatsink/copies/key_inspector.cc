@@ -30,7 +30,7 @@ KeyInspector::KeyInspector(net::EventLoop& loop, NodeState& shared)
 KeyInspector::~KeyInspector() = default;
 
 void KeyInspector::Question::end(const std::string& problem) {
-  if (const Done told = std::exchange(done, {})) told(facts, problem);
+  if (const Done callback = std::exchange(done, {})) callback(facts, problem);
 }
 
 void KeyInspector::ask(std::string_view name, std::uint32_t db, TimePoint now, Done done) {

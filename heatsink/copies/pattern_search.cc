@@ -34,11 +34,11 @@ void PatternSearch::begin(TimePoint now) {
   note_.clear();
   answered_at_ = now;
   pipeline_.emplace(pipeline_options(shared_, order_.pattern.db));
-  lose("");
+  reset_pass("");
 }
 
 // Earlier pages count no longer: the next connection may reach another server.
-void PatternSearch::lose(const std::string& why) {
+void PatternSearch::reset_pass(const std::string& why) {
   if (!why.empty()) note_ = why;
   cursor_ = "0";
   asked_ = at_end_ = false;
@@ -85,7 +85,7 @@ void PatternSearch::ask(TimePoint now) {
 }
 
 void PatternSearch::take_page(Result<resp::Value> page) {
-  if (!page.ok()) return lose(page.error().message);
+  if (!page.ok()) return reset_pass(page.error().message);
   asked_ = false;
   if (page->is_error()) {
     refusal_ = "the server refuses SCAN: " + page->text.substr(0, 200);

@@ -75,7 +75,7 @@ class PatternSearch {
   bool may_begin(TimePoint now) const;
   void begin_key(std::string name, TimePoint now, Warmer& warmer);
   void leave_out(const std::string& name, const std::string& why);
-  void lose(const std::string& why);
+  void reset_pass(const std::string& why);
   void finish_pass(TimePoint now);
   void fail(const std::string& why, TimePoint now);
 

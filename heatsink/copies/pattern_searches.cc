@@ -10,7 +10,7 @@ namespace heatsink::copies {
 namespace {
 
 // A configured window has no caller that waits for the result, so the log gets it.
-void tell(const PatternSearch& search, const report::WarmSearch& report) {
+void log_result(const PatternSearch& search, const report::WarmSearch& report) {
   if (search.order().source == Warmer::kByHand || report.note.empty()) return;
   std::string line = "warming " + std::to_string(search.order().source) + ": ";
   if (report.left_out > 0) {
@@ -87,7 +87,7 @@ void PatternSearches::step(TimePoint now) {
   connection_->tick();
   now_->step(now, warmer_);
   if (now_->searching()) return connection_->flush();
-  tell(*now_, now_->report(warmer_));
+  log_result(*now_, now_->report(warmer_));
   connection_.reset();
   now_ = nullptr;
 }

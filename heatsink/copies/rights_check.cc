@@ -67,8 +67,8 @@ void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> 
   asked->replies.push_back(std::move(reply).value());
   if (asked->replies.size() < asked->needed.size()) return;
   end(*asked);
-  say(policy::missing_rights(shared_.credentials.acl_user(), shared_.options.heartbeat_key,
-                             asked->needed, asked->replies));
+  log_changes(policy::missing_rights(shared_.credentials.acl_user(), shared_.options.heartbeat_key,
+                                     asked->needed, asked->replies));
 }
 
 // The connection is calling this function, so the next turn closes it.
@@ -84,7 +84,7 @@ void RightsCheck::close() {
   asked_.reset();
 }
 
-void RightsCheck::say(std::vector<policy::MissingRight> missing) {
+void RightsCheck::log_changes(std::vector<policy::MissingRight> missing) {
   // Checks repeat, so only changes are logged.
   if (missing == missing_) return;
   missing_ = std::move(missing);
@@ -96,11 +96,11 @@ void RightsCheck::say(std::vector<policy::MissingRight> missing) {
 
 void RightsCheck::tick(TimePoint now) {
   if (asked_ != nullptr) return connection_->tick();
-  const bool is_due = !against_copies().empty() && now - checked_at_ >= kAgain;
+  const bool is_due = !why_no_copies().empty() && now - checked_at_ >= kAgain;
   if (is_due || (again_ && now - checked_at_ >= kPause)) check(is_cluster_, now);
 }
 
-std::string RightsCheck::against_copies() const {
+std::string RightsCheck::why_no_copies() const {
   std::string why;
   for (const policy::MissingRight& right : missing_)
     if (right.for_copies) why += (why.empty() ? "" : "; ") + right.sentence;

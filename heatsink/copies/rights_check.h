@@ -33,7 +33,7 @@ class RightsCheck {
   void tick(TimePoint now);  // about every second
 
   // Why missing rights prevent local copies, in sentences; "": they do not.
-  std::string against_copies() const;
+  std::string why_no_copies() const;
 
  private:
   struct Asked;
@@ -41,7 +41,7 @@ class RightsCheck {
   void take(const std::shared_ptr<Asked>& asked, Result<resp::Value> reply);
   void end(Asked& asked);
   void close();
-  void say(std::vector<policy::MissingRight> missing);
+  void log_changes(std::vector<policy::MissingRight> missing);
 
   net::EventLoop& loop_;
   NodeState& shared_;

@@ -82,14 +82,14 @@ bool Warmer::pin_key(const report::WarmKey& key, KeyHash hash, std::string& why)
 bool Warmer::end(const report::WarmKey& key) {
   const auto found = pinned_.find(hash_of(key));
   if (found == pinned_.end()) return false;
-  let_go(found, "the warming was ended on request");
+  release(found, "the warming was ended on request");
   return true;
 }
 
 void Warmer::end_source(std::uint32_t source) {
   for (auto it = pinned_.begin(); it != pinned_.end();) {
     std::erase_if(it->second.claims, [&](const Claim& claim) { return claim.source == source; });
-    it = it->second.claims.empty() ? let_go(it, "its warming is over") : std::next(it);
+    it = it->second.claims.empty() ? release(it, "its warming is over") : std::next(it);
   }
 }
 
@@ -107,7 +107,7 @@ std::vector<FillRequest> Warmer::due(TimePoint now) {
   for (auto it = pinned_.begin(); it != pinned_.end();) {
     PinnedKey& pin = it->second;
     if (now >= pin.until()) {
-      it = let_go(it, "its warming is over");
+      it = release(it, "its warming is over");
       continue;
     }
     if (under_way_ < kUnderWayMax && wants_load(pin, it->first, now)) {
@@ -167,10 +167,10 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
       break;
     case FillOutcome::kNoDatabase:
     case FillOutcome::kTableFull:
-      let_go(found, why);
+      release(found, why);
       break;
     case FillOutcome::kNoRoom:
-      let_go(found, "warmed keys use up cache.warm-share of cache.maximum-bytes");
+      release(found, "warmed keys use up cache.warm-share of cache.maximum-bytes");
       break;
     case FillOutcome::kSpoiled:
     case FillOutcome::kFailed:
@@ -181,7 +181,7 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
 }
 
 // Keys that are hot by their own rate stay hot.
-Warmer::PinnedKeys::iterator Warmer::let_go(PinnedKeys::iterator pin, const std::string& why) {
+Warmer::PinnedKeys::iterator Warmer::release(PinnedKeys::iterator pin, const std::string& why) {
   if (pin->second.under_way) --under_way_;
   shared_.table.unpin(pin->first);
   changes_.push_back({pin->second.key, pin->first, false, {}, why});

@@ -92,7 +92,7 @@ class Warmer {
   bool pin_key(const report::WarmKey& key, KeyHash hash, std::string& why);
   bool wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const;
   FillRequest request_of(const PinnedKey& pin, KeyHash hash) const;
-  PinnedKeys::iterator let_go(PinnedKeys::iterator pin, const std::string& why);
+  PinnedKeys::iterator release(PinnedKeys::iterator pin, const std::string& why);
 
   NodeState& shared_;
   PinnedKeys pinned_;

@@ -70,7 +70,7 @@ Status Pipeline::on_reply(resp::Value reply) {
     expected.done(std::move(reply));
     return Unit{};
   }
-  if (reply.is_error()) return Error{ErrorCode::kUnavailable, replied(reply)};
+  if (reply.is_error()) return Error{ErrorCode::kUnavailable, quoted_reply(reply)};
   if (expected_.empty()) go_up();
   return Unit{};
 }

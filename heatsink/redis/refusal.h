@@ -12,13 +12,13 @@ namespace heatsink::redis {
 
 // True: the server no longer vouches for its data, so every local copy is in doubt. MOVED and ASK
 // are not among these errors: they concern one slot, and the heartbeat notices moved slots.
-bool means_lost(std::string_view error);
+bool ends_proof(std::string_view error);
 
 // The server's error text, cut after 200 bytes.
-std::string replied(const resp::Value& reply);
+std::string quoted_reply(const resp::Value& reply);
 
 // `what` failed with this error reply. kPermission (NOPERM) and kUnsupported (an unknown command)
 // last until an operator acts. Other errors (LOADING, MASTERDOWN) may pass: kUnavailable.
-Error refused(std::string_view what, const resp::Value& reply);
+Error refusal_error(std::string_view what, const resp::Value& reply);
 
 }  // namespace heatsink::redis

@@ -264,8 +264,8 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
 Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
   // PING precedes AUTH and may get NOAUTH. As a reply to any later request, such an error ends the
   // proof.
-  if (reply.is_error() && means_lost(reply.text) && expected.kind != Kind::kPing) {
-    return refused("tracking lost", reply);
+  if (reply.is_error() && ends_proof(reply.text) && expected.kind != Kind::kPing) {
+    return refusal_error("tracking lost", reply);
   }
   switch (expected.kind) {
     case Kind::kRole:
@@ -305,7 +305,7 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.open = !reply.text.starts_with("NOAUTH") && !reply.text.starts_with("NOPERM");
     events_.on_facts(facts_);
   } else if (kind == Kind::kHello) {
-    if (reply.is_error()) return refused("HELLO 3 (RESP3) failed", reply);
+    if (reply.is_error()) return refusal_error("HELLO 3 (RESP3) failed", reply);
     const Value* version = reply.find("version");
     if (version != nullptr) facts_.version = version->text;
     return on_role(reply);
@@ -316,14 +316,14 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.cluster = cluster_;
     events_.on_facts(facts_);
   } else if (reply.is_error()) {
-    return refused("CLIENT TRACKING failed", reply);
+    return refusal_error("CLIENT TRACKING failed", reply);
   }
   return Unit{};
 }
 
 // A replica may lag without limit and still answers the heartbeat. A demoted master is a replica.
 Status Tracker::on_role(const Value& hello) {
-  if (hello.type != Value::Type::kMap) return refused("the heartbeat (HELLO) failed", hello);
+  if (hello.type != Value::Type::kMap) return refusal_error("the heartbeat (HELLO) failed", hello);
   const Value* role = hello.find("role");
   if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
     return Error{ErrorCode::kUnsupported,
@@ -337,7 +337,7 @@ Status Tracker::on_role(const Value& hello) {
 // A slot that moves to another node takes its keys with it, and there is no push for tracked keys
 // that do not exist.
 Status Tracker::on_slots(const Value& reply) {
-  if (!reply.is_text()) return refused("CLUSTER NODES failed", reply);
+  if (!reply.is_text()) return refusal_error("CLUSTER NODES failed", reply);
   std::string slots = own_slots(reply.text);
   if (slots_.has_value() && *slots_ != slots) flush();
   slots_ = std::move(slots);
@@ -346,7 +346,8 @@ Status Tracker::on_slots(const Value& reply) {
 
 // An error is no proof: a server that lost its role, its data or our permission still answers PING.
 Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
-  if (reply.type != Value::Type::kInteger) return refused("the heartbeat (EXISTS) failed", reply);
+  if (reply.type != Value::Type::kInteger)
+    return refusal_error("the heartbeat (EXISTS) failed", reply);
   if (expected.kind == Kind::kHeartbeat) heartbeat_in_flight_ = false;
   const bool fresh = now - expected.sent_at <= options_.max_staleness;
   const bool slots_known = !cluster_ || slots_.has_value();

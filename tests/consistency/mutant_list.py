@@ -81,9 +81,9 @@ PING = [instead(TRACKER, 'send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_k
                 'send(Kind::kHeartbeat, {"PING"}, now);'),
         instead(TRACKER, 'send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);',
                 'send(Kind::kBarrier, {"PING"}, now, token);'),
-        Patch(TRACKER, "if (reply.type != Value::Type::kInteger) return refused(",
+        Patch(TRACKER, "if (reply.type != Value::Type::kInteger)\n    return refusal_error(",
               f"if (reply.type != Value::Type::kInteger && !({ACTIVE} && reply.type == "
-              "Value::Type::kSimple)) return refused(")]  # fmt: skip
+              "Value::Type::kSimple))\n    return refusal_error(")]  # fmt: skip
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],

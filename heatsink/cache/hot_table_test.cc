@@ -200,7 +200,7 @@ TEST_F(HotTableTest, DropAllLeavesTheKeysHot) {
   EXPECT_EQ(table_->size(), 2U);
 }
 
-TEST_F(HotTableTest, WhatLivesByItsDeadlineAloneOutlivesTheLease) {
+TEST_F(HotTableTest, ACopyWithoutProofOutlivesTheProof) {
   table_->promote("ttl", 0, hash_of("ttl"), name_of("ttl"), {Level::kTtl, Nanos(0)});
   promote("key");
   for (const char* key : {"ttl", "key"}) table_->insert(hash_of(key), value(1));

@@ -91,7 +91,7 @@ TEST_F(InOutage, NothingWithoutACopyOrWithoutSuchARule) {
   EXPECT_EQ(ruling(at(10'500), "plain"), Ruling::kUnproven);
 }
 
-TEST_F(InOutage, StaysUntilTheLeaseIsThereAgain) {
+TEST_F(InOutage, StaysUntilTheProofIsBack) {
   EXPECT_TRUE(is_there("k"));
   EXPECT_FALSE(is_there("plain"));
   EXPECT_TRUE(is_there("ttl"));

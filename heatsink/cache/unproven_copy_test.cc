@@ -46,7 +46,7 @@ TEST_F(UnprovenCopy, IsGivenUntilItsDeadlineOrItsAge) {
   EXPECT_EQ(found(12'000, Millis(1'999)), nullptr);
 }
 
-TEST_F(UnprovenCopy, OutlivesTheLeaseAndAnInvalidationAndNoFlush) {
+TEST_F(UnprovenCopy, OutlivesTheProofAndAnInvalidationButNoFlush) {
   EXPECT_EQ(table_.drop_name("k"), TimePoint{}) << "there is none yet";
   fill();
   table_.drop_proof_dependent();

@@ -233,8 +233,8 @@ SharedCachedValue Core::stale_instead(KeyHash hash) const {
 
 // A load that began before a write of the key ended may have missed that write. With a server, a
 // value that was shown must not be replaced by the value of an earlier load. So each load raises
-// the fence when it ends, and a copy older than the fence is dropped. A background load counts as
-// shown, because callers may have joined it.
+// the fence when it ends, and drops the copy unless it has just replaced it. A background load
+// counts as shown, because callers may have joined it.
 bool Core::keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached) {
   const NameHash name = name_of(hash);
   const std::lock_guard lock(keep_mutex_);

@@ -18,7 +18,7 @@ namespace heatsink::client {
 // Reads the processor's time stamp counter if the kernel itself keeps time with it (10 ns; the
 // exact clock takes 28 ns). Each sync() sets it by the exact clock. In between it runs 0.1 % fast,
 // which is more than the kernel's own rate adjustment, so a copy is never served past its end. It
-// is the exact clock before the second sync(), and again after a sync() that finds it late: the
+// is the exact clock before the second sync(), and for good after a sync() that finds it late: the
 // machine slept, or the counter is unreliable.
 //
 // The kernel's coarse clock does not serve: it is late when a tick is late (7 ms were measured on a

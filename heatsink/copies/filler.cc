@@ -217,8 +217,9 @@ void Filler::on_down(const std::string& reason) {
   if (was_up) listener_.proof_state_changed(reason);
 }
 
-// Since the loss no rights are known, so copies may stay for acl-staleness at most. Up to half of
-// that was over at the loss, and up to a quarter when this function first noticed it.
+// Since the loss the rights are unknown, so copies may stay for acl-staleness at most. Half of it
+// may have passed at the loss (rights are asked for that often), and another quarter before this
+// function noticed the loss. The last quarter remains.
 void Filler::tick(TimePoint now) {
   if (!lost_) return;
   if (!lost_at_) lost_at_ = now;

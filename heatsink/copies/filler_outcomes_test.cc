@@ -53,7 +53,7 @@ TEST_F(FillerTest, ARefusedDatabaseEndsNoCopyOfAnother) {
   EXPECT_THAT(workers_.proof, ElementsAre("")) << "the tracker is not lost";
 }
 
-TEST_F(FillerTest, WhenTheLeaseEndsAndIsThereAgainIsToldOnce) {
+TEST_F(FillerTest, TheEndAndTheReturnOfTheProofAreReportedOnce) {
   tracker_.disconnected("gone");
   tracker_.connected(at(10));
   tracker_.disconnected("gone again");

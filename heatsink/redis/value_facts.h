@@ -24,7 +24,7 @@ struct ValueFacts {
       memory_bytes;  // MEMORY USAGE: includes the key and the server's overhead
   std::optional<Nanos> ttl;
   bool never_expires = false;  // the key exists and has no TTL
-  std::string refusal;         // the first error about heatsink's rights and not about the key; ""
+  std::string refusal;         // the first error that is not about the key; ""
   bool in_other_db = false;    // the server refused SELECT: nothing is known
 };
 

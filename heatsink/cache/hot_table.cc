@@ -106,6 +106,7 @@ void HotTable::demote(KeyHash hash) {
       break;
     }
   }
+  // Readers still find the entry in the published index. publish() retires it.
   unlinked_.push_back(std::move(found->second));
   entries_.erase(found);
 }

@@ -112,6 +112,8 @@ void Core::close() {
   if (is_in_forked_child_) return;
   const std::lock_guard once(close_mutex_);
   {
+    // Under the locks: otherwise a thread could check is_closed_ just before, and then miss the
+    // notification.
     const std::scoped_lock lock(keeper_mutex_, schedule_mutex_);
     is_closed_ = true;
   }

@@ -51,6 +51,7 @@ void Core::on_changed(std::string_view key) {
 void Core::on_all_changed() {
   count(counters_.flushes);
   const std::lock_guard lock(keep_mutex_);
+  // Stands for a fence of every name: keep() refuses all loads tracked earlier.
   all_changed_at_ = now();
   for (const std::string& key : hot_.keys()) hot_.drop(hash(key));
 }

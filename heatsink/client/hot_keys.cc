@@ -48,6 +48,7 @@ bool HotKeys::add(std::string_view key, KeyHash hash) {
   if (!is_new) return false;
   at->second = std::make_unique<HotKey>(key, hash);
   Index& index = *index_.load();
+  // Removed keys keep their slots until the table is rebuilt, so they count here.
   if (slots_for(index.taken + 1) > index.mask + 1)
     publish();
   else
@@ -61,6 +62,7 @@ bool HotKeys::remove(KeyHash hash) {
   if (at == keys_.end()) return false;
   std::unique_ptr<HotKey> gone = std::move(at->second);
   keys_.erase(at);
+  // The value goes first: a reader that still sees the key finds no copy.
   replace(*gone, nullptr);
   index_.load()->slots[gone->slot_].key.store(&removed_key_);
   retire(std::move(gone));

@@ -35,6 +35,7 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
   tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
+  // 2;/ Twice per acl-staleness, so that a change is noticed in time.
   tracker.rights_interval = options.acl_staleness / 2;
   return tracker;
 }
@@ -46,6 +47,7 @@ redis::TrackerOptions reader_options(const NodeState& shared) {
   reader.rights_interval = Nanos(0);
   reader.heartbeat_interval = kReaderHeartbeat;
   reader.rest_interval = kReaderRest;
+  // No client waits for an audit, so it may take as long as a reply may.
   reader.max_staleness = reader.fill_timeout = reader.response_timeout;
   return reader;
 }

@@ -29,6 +29,7 @@ void CopyKeeper::rest_if_idle() {
   const TimePoint now = loop_.clock();
   if (has_work()) woken_at_ = now;
   if (timers_.slow() || now - woken_at_ < kAwakeFor) return;
+  // Before the second look: a client that connects in between sees it and wakes the keeper.
   rests_.store(true);
   if (has_work()) return wake();
   timers_.slow_down();

@@ -106,6 +106,7 @@ FillOutcome Filler::keep(const PendingFill& pending, const FillReply& reply,
     case FillReply::Outcome::kTableFull:
       shared_.table.mark(key, cache::Uncacheable::kTableFull, reply.sent_at);
       return FillOutcome::kTableFull;
+    // No mark: the server may be back for the next reader.
     case FillReply::Outcome::kFailed:
       return FillOutcome::kFailed;
     case FillReply::Outcome::kValue:
@@ -127,6 +128,8 @@ FillOutcome Filler::insert(const PendingFill& pending, const FillReply& reply,
   copy->deadline = reply.sent_at + life_of(reply);
   if (reply.ttl) {
     copy->value_ends = reply.sent_at + *reply.ttl;
+    // The server computed the TTL at some moment between send and reply, so its own clock ends the
+    // value up to this much later.
     copy->ends_late_us = microseconds(reply.answered_at - reply.sent_at + kTtlUnit);
   }
   copy->nil = answer.nil;

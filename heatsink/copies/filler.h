@@ -47,8 +47,8 @@ class Filler final : public redis::TrackerEvents {
   void request(const FillRequest& request, TimePoint now);
   // The time that a request should wait because the value's TTL has just ended here, but perhaps
   // not yet at the server. If asked now, the server could return the old value with a TTL near 0,
-  // and all readers would ask once more. The result is the duration of the last fill plus 1 ms, at
-  // most kExpiryWaitMax.
+  // and all readers would ask once more. The result is at most the duration of the copy's fill plus
+  // 1 ms, and at most kExpiryWaitMax.
   Nanos wait_for_expiry(const FillRequest& request, TimePoint now) const;
   static constexpr Nanos kExpiryWaitMax = Millis(250);
   void barrier(const BarrierRequest& request);

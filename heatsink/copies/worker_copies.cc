@@ -31,6 +31,7 @@ WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& coun
 
 bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read,
                             TimePoint now) {
+  // While the tracker is down, every fill fails at once.
   if (!shared_.proof.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
   const bool plain = read.arguments.empty();
   const bool get = read.command == 0;  // GETRANGE limits its reply: see FillQuestion

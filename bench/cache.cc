@@ -78,13 +78,13 @@ struct Heatsink {
   std::size_t read(const Request& request) const {
     const Entry* entry = table.find(in_db(request.name, 0), request.key, 0);
     if (entry == nullptr) return 0;
-    const Judgement judgement = judge(*entry, Read{}, lease, fences, kNow, TimePoint{});
-    return judgement.copy == nullptr ? 0 : judgement.copy->reply.size();
+    const ServeDecision decision = judge(*entry, Read{}, proof, fences, kNow, TimePoint{});
+    return decision.copy == nullptr ? 0 : decision.copy->reply.size();
   }
 
   Epochs epochs;
   HotTable table{HotTableLimits{}, epochs};
-  Lease lease;
+  ProofState proof;
   Fences fences;
   std::vector<Epochs::Reader*> readers;
 };

@@ -30,8 +30,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink.h
 foreach(header
   base/clock.h base/hash.h base/result.h base/units.h
   cache/pins.h
-  client/box.h client/client.h client/engine.h client/errors.h client/local.h client/options.h
-  client/size_of.h client/stats.h client/window_stats.h
+  client/cached_value.h client/client.h client/engine.h client/errors.h client/local.h
+  client/options.h client/size_of.h client/stats.h client/window_stats.h
   distributed/function_call.h distributed/function_library.h distributed/rate_limiter.h
   distributed/rate_limiter_metrics.h distributed/server.h
   limit/limit.h limit/limiter.h limit/limiter_table.h limit/rate.h

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One local copy of a reply: immutable once published, except for one mark.
+// One local copy of a reply. Published copies are immutable, except for one mark.
 #pragma once
 
 #include <atomic>
@@ -12,27 +12,28 @@
 
 namespace heatsink::cache {
 
-// A run of the tracker during which no invalidation can have been missed. A copy of an older one is
-// dead.
+// Numbers the periods in which the tracker lost no invalidation. A copy of an older generation must
+// not be served.
 struct Generation {
   std::uint64_t number = 0;
   friend bool operator==(Generation, Generation) = default;
 };
 
-// What every hit looks at stands in one cache line.
+// The fields that every hit reads share one cache line.
 struct alignas(64) Copy {
-  Generation generation;     // of the tracker when the fill was sent
-  TimePoint fill_sent_at{};  // read before the first byte of the fill left
-  TimePoint deadline{};      // fill_sent_at + the key's TTL, at most + the local maximum
-  StoredRead read = {};      // what it answers
-  std::string reply = {};    // in wire form, ready to be sent: RESP3
-  std::string resp2 = {};    // likewise for a client that speaks RESP2; empty: the same bytes
-  bool nil = false;          // the server said: no such key
-  // Set by the first hit, so that what nobody reads is not refreshed. One store per copy and not
-  // per hit, or all readers would fight for its line.
+  Generation generation;     // of the tracker when it sent the fill
+  TimePoint fill_sent_at{};  // the clock is read before the first byte of the fill leaves
+  TimePoint deadline{};      // fill_sent_at + the key's TTL, capped by the local maximum
+  StoredRead read = {};      // the read that this copy answers
+  std::string reply = {};    // in RESP3 wire form, ready to send
+  std::string resp2 = {};    // the same in RESP2; empty: the RESP3 bytes serve both
+  bool nil = false;          // the server replied that the key does not exist
+  // The first hit sets it; a copy without a hit is not refreshed. One store per copy, not per hit:
+  // otherwise all readers would contend for this cache line.
   mutable std::atomic<bool> read_since_fill{false};
-  // When the value ends by the key's own TTL, max() if it has none; and by how much later the
-  // server's clock has surely come to it, too. In 32 bits: a copy is two cache lines.
+  // value_ends: when the value expires by the key's own TTL; max() without a TTL. ends_late_us: by
+  // how much later the server's clock has certainly passed that time, too. 32 bits, so that a copy
+  // fits into two cache lines.
   std::uint32_t ends_late_us = 0;
   TimePoint value_ends = TimePoint::max();
 

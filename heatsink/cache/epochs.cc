@@ -19,7 +19,8 @@ Epochs::Reader& Epochs::add_reader() {
 }
 
 void Epochs::retire(std::function<void()> free, std::size_t bytes) {
-  // A reader that has seen the number after this increment looked after the unlinking.
+  // A reader that stores this number or a later one loads its pointers after the writer unlinked
+  // the object, so it cannot find it any more.
   retired_.push_back({current_.fetch_add(1) + 1, bytes, std::move(free)});
   retired_bytes_ += bytes;
 }
@@ -31,6 +32,7 @@ void Epochs::collect() {
     if (seen != kOffline) oldest = std::min(oldest, seen);
   }
   while (!retired_.empty() && retired_.front().epoch <= oldest) {
+    // Removed before the call, because `free` may retire more objects.
     const std::function<void()> free = std::move(retired_.front().free);
     retired_bytes_ -= retired_.front().bytes;
     retired_.pop_front();

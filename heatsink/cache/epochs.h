@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frees what readers may still look at, once every reader has been seen between two looks (QSBR).
+// Frees retired objects once no reader thread can hold a reference to them (QSBR).
 #pragma once
 
 #include <array>
@@ -13,23 +13,25 @@
 namespace heatsink::cache {
 
 // Quiescent-state-based reclamation (Hart et al., "Performance of memory reclamation for lockless
-// synchronization", JPDC 2007): a turn of a worker's event loop is its quiescent state, so a
-// look-up itself costs nothing. Each reader thread owns one Reader; one writer thread retires and
-// collects.
+// synchronization", JPDC 2007). The end of each turn of a worker's event loop is its quiescent
+// state, so a look-up itself costs nothing. Each reader thread owns one Reader. One writer thread
+// retires and collects.
 //
-// Why all of it is seq_cst: a reader stores "online since n" and then loads a shared pointer; the
-// writer stores the new pointer and then loads who is online. With anything weaker both may miss
-// the other's store (on x86 too), and the reader would hold what the writer frees.
+// Why every operation is seq_cst: a reader stores "online since n" and then loads a shared pointer;
+// the writer stores the new pointer and then loads the readers' states. With a weaker order each
+// may miss the other's store (on x86 too), and the writer would free an object that the reader
+// holds.
 class Epochs {
  public:
   static constexpr std::size_t kReadersMax = 128;
 
   class Reader {
    public:
-    // Holds no reference now; may take new ones, by seq_cst loads. Call it at least once per turn:
-    // what is retired meanwhile stays in memory until then.
+    // Declares that the thread holds no reference now; later seq_cst loads may take new ones. Call
+    // it at least once per turn: until then, all objects retired meanwhile stay in memory.
     void quiescent() noexcept { seen_.store(epochs_->current_.load(), std::memory_order_seq_cst); }
-    // Holds no reference and takes none until quiescent() is called: for sleeping.
+    // Declares that the thread holds no reference and takes none until the next quiescent(). For
+    // threads that sleep.
     void offline() noexcept { seen_.store(kOffline, std::memory_order_seq_cst); }
 
    private:
@@ -42,19 +44,19 @@ class Epochs {
   ~Epochs();  // REQUIRES that all readers are offline for good
   Epochs(const Epochs&) = delete;
 
-  // Before the threads start. The reader lives as long as this. REQUIRES fewer than kReadersMax so
-  // far.
+  // Call it before the threads start. The reader lives as long as this object. REQUIRES fewer than
+  // kReadersMax readers so far.
   Reader& add_reader();
 
-  // Writer's thread: `free` runs in a later collect(), when no reader can hold what it frees.
-  // REQUIRES that new readers can no longer find it (a seq_cst store has unlinked it). `bytes` is
-  // what it occupies, for a limit on what waits.
+  // Writer's thread. A later collect() calls `free` when no reader can hold the object. REQUIRES
+  // that new readers cannot find it (a seq_cst store has unlinked it). `bytes`: its size, which
+  // retired_bytes() adds up.
   void retire(std::function<void()> free, std::size_t bytes = 0);
   template <class T>
   void retire(const T* object, std::size_t bytes = 0) {
     retire([object] { delete object; }, bytes);
   }
-  void collect();  // O(readers + what is freed)
+  void collect();  // O(readers + freed objects)
   std::size_t retired() const { return retired_.size(); }
   std::size_t retired_bytes() const { return retired_bytes_; }
 

@@ -28,7 +28,7 @@ TEST(Epochs, FreesAtOnceWithoutReaders) {
   Epochs epochs;
   Freed freed;
   freed.retire_in(epochs);
-  EXPECT_EQ(freed.count(), 0);  // never inside retire(): the caller may still be looking
+  EXPECT_EQ(freed.count(), 0);  // never within retire(): the caller may still use the object
   epochs.collect();
   EXPECT_EQ(freed.count(), 1);
   epochs.collect();
@@ -67,7 +67,7 @@ TEST(Epochs, WaitsForTheSlowestReader) {
   Freed first;
   Freed second;
   first.retire_in(epochs);
-  slow.quiescent();  // has let go of the first, may hold the second
+  slow.quiescent();  // releases the first object; may hold the second
   second.retire_in(epochs);
   quick.quiescent();
   last.quiescent();
@@ -134,8 +134,8 @@ TEST(Epochs, TheDestructorFreesTheRest) {
   EXPECT_EQ(freed.count(), 1);
 }
 
-// What readers look at while a writer replaces and frees it as fast as it can. The allocator reuses
-// the first words of what is freed, so a plain build notices too, not only asan and tsan.
+// A cell that readers read while a writer replaces and frees it at full speed. The allocator reuses
+// the first words of freed memory, so even a build without sanitizers notices an error.
 struct Cell {
   explicit Cell(std::uint64_t number) : value(number), check(~number) {}
   std::uint64_t value;
@@ -149,7 +149,7 @@ void replace_many_times(std::atomic<const Cell*>& shared, Epochs& epochs, std::u
   }
 }
 
-// Looks until the writer is done; every fourth turn "sleeps". True: all it saw was whole.
+// Reads until the writer has finished; every fourth turn it "sleeps". True: all cells were intact.
 bool look(const std::atomic<const Cell*>& shared, Epochs::Reader& reader,
           const std::atomic<bool>& done) {
   bool whole = true;
@@ -159,7 +159,7 @@ bool look(const std::atomic<const Cell*>& shared, Epochs::Reader& reader,
     reader.quiescent();
     for (int i = 0; i < 3; ++i) {
       const Cell* cell = shared.load();
-      std::this_thread::yield();  // the writer's chance to free it under our eyes
+      std::this_thread::yield();  // gives the writer a chance to free the cell
       whole = whole && cell->check == ~cell->value && cell->value >= last;
       last = cell->value;
     }

@@ -13,7 +13,7 @@ void Fences::write_begins(NameHash name) noexcept {
 }
 
 void Fences::write_ends(NameHash name, TimePoint now) noexcept {
-  raise(name, now);  // first: who sees no write in flight must see the fence
+  raise(name, now);  // before the count: a reader that sees no write in flight must see the fence
   [[maybe_unused]] const auto before =
       stripe(name).writes_in_flight.fetch_sub(1, std::memory_order_acq_rel);
   assert(before > 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps for each key name the time before which no fill can be trusted, and the writes in flight.
+// Keeps, per key name, the time before which no fill is trusted, and the number of writes in
+// flight.
 #pragma once
 
 #include <atomic>
@@ -12,31 +13,32 @@
 
 namespace heatsink::cache {
 
-// Striped by the hash of the name (no database: a write in any database invalidates the name
-// everywhere). Two names that share a stripe cost each other hits, never correctness. Any thread;
-// lock-free; 1 MiB.
+// Striped by the hash of the name without the database: a write in any database invalidates the
+// name in all of them. Names that share a stripe cost each other hits, never correctness. Any
+// thread; lock-free; 1 MiB.
 class Fences {
  public:
   Fences();
 
-  // A write of the name is about to be forwarded.
+  // The proxy is about to forward a write of the name.
   void write_begins(NameHash name) noexcept;
 
-  // Its reply has come (or its outcome will never be known). `now` was read after the reply was: a
-  // fill that can have seen the value before the write was sent before `now`. Call it before the
-  // reply is handed on.
+  // The reply has arrived, or its outcome will stay unknown. REQUIRES that `now` was read after the
+  // reply: a fill that saw the value before the write was sent before `now`. Call it before the
+  // reply goes to the client.
   void write_ends(NameHash name, TimePoint now) noexcept;
 
-  // A reader has been (or is about to be) shown what the server said at `now` or earlier.
+  // The proxy has shown a client, or is about to show it, what the server replied at `now` or
+  // earlier.
   void raise(NameHash name, TimePoint now) noexcept;
 
-  // Likewise, and nobody can say of which names. Copies are left alone, since the server tells
-  // which of them it means (a barrier waits for that); but an answer that is already under way to
-  // those who wait for it is for them alone.
+  // Like raise(), for a command whose keys are unknown. It ends no copy: the server pushes
+  // invalidations for the names concerned, and a barrier waits for them. But readers that ask later
+  // may not join a fill that was sent earlier.
   void raise_unknown(TimePoint now) noexcept { raise(unknown_, now); }
 
   TimePoint fence(NameHash name) const noexcept;
-  // What a reader that joins a fill now must not be behind.
+  // A reader that joins a fill now needs one that was sent after this time.
   TimePoint fence_to_join(NameHash name) const noexcept;
   bool write_in_flight(NameHash name) const noexcept;
 

@@ -46,7 +46,7 @@ TEST(Fences, WritesAreCounted) {
 TEST(Fences, AFenceNeverFalls) {
   Fences fences;
   fences.raise(kName, at_ns(9));
-  fences.raise(kName, at_ns(5));  // a slower worker's older reading
+  fences.raise(kName, at_ns(5));  // an older clock reading, from a slower worker
   EXPECT_EQ(fences.fence(kName), at_ns(9));
   fences.write_begins(kName);
   fences.write_ends(kName, at_ns(3));
@@ -55,12 +55,12 @@ TEST(Fences, AFenceNeverFalls) {
 
 TEST(Fences, NamesOfOneStripeCostEachOtherHitsOnly) {
   Fences fences;
-  constexpr NameHash kSameStripe{0xffff'0000'0000'0042};  // the low 16 bits are the stripe
+  constexpr NameHash kSameStripe{0xffff'0000'0000'0042};  // the low 16 bits select the stripe
   fences.raise(kName, at_ns(4));
   EXPECT_EQ(fences.fence(kSameStripe), at_ns(4));
 }
 
-// A reader that no longer sees the write in flight must see the fence it left.
+// A reader that no longer sees the write in flight must see its fence.
 TEST(FencesStress, TheFenceIsUpBeforeTheWriteIsCountedDown) {
   constexpr std::int64_t kWrites = 1'000'000;  // about 20 ms
   Fences fences;

@@ -8,7 +8,7 @@
 
 namespace heatsink::cache {
 
-// Open addressing at half load, built once and never changed: a probe is one or two lines.
+// Open addressing at half load, immutable once built: a probe reads one or two cache lines.
 struct HotTable::Index {
   struct Slot {
     std::uint64_t hash = 0;
@@ -54,7 +54,7 @@ const char* to_string(Uncacheable why) {
 }
 
 Entry::~Entry() {
-  for (const std::atomic<const Copy*>& place : copies_) delete place.load();
+  for (const std::atomic<const Copy*>& slot : copies_) delete slot.load();
 }
 
 HotTable::HotTable(const HotTableLimits& limits, Epochs& epochs)
@@ -84,10 +84,10 @@ bool HotTable::has(KeyHash hash) const noexcept {
 }
 
 bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                       const Terms& terms) {
-  assert(terms.level != Level::kOff);
+                       const ConsistencyPolicy& consistency) {
+  assert(consistency.level != Level::kOff);
   if (entries_.size() >= limits_.entries_max || entries_.contains(hash)) return false;
-  auto entry = std::make_unique<Entry>(key, db, hash, name, terms);
+  auto entry = std::make_unique<Entry>(key, db, hash, name, consistency);
   by_name_.emplace(entry->key(), entry.get());
   entries_.emplace(hash, std::move(entry));
   return true;
@@ -106,19 +106,20 @@ void HotTable::demote(KeyHash hash) {
       break;
     }
   }
+  // Readers still find the entry in the published index. publish() retires it.
   unlinked_.push_back(std::move(found->second));
   entries_.erase(found);
 }
 
 bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                   const Terms& terms) {
+                   const ConsistencyPolicy& consistency) {
   const auto found = entries_.find(hash);
   const bool is_there = found != entries_.end();
   if (is_there && (found->second->key() != key || found->second->db() != db)) return false;
   if (is_there && found->second->pinned_) return true;
   if (pins_ >= limits_.pins_max) return false;
   if (!is_there && entries_.size() >= limits_.entries_max && !demote_coldest()) return false;
-  if (!is_there) promote(key, db, hash, name, terms);
+  if (!is_there) promote(key, db, hash, name, consistency);
   entries_.at(hash)->pinned_ = true;
   ++pins_;
   return true;
@@ -148,6 +149,7 @@ void HotTable::set_rate(KeyHash hash, double rate) {
 void HotTable::publish() {
   auto index = std::make_unique<Index>(entries_.size());
   for (const auto& [hash, entry] : entries_) index->put(*entry);
+  // The exchange unlinks the old index and the demoted entries. Only then may they be retired.
   epochs_.retire(index_.exchange(index.release()));
   for (std::unique_ptr<Entry>& entry : unlinked_) epochs_.retire(entry.release());
   unlinked_.clear();
@@ -157,17 +159,17 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
   const auto found = entries_.find(hash);
   if (found == entries_.end()) return false;
   Entry& entry = *found->second;
-  Place& place = place_for(entry, *copy);
-  const Copy* old = place.load();
+  CopySlot& slot = slot_for(entry, *copy);
+  const Copy* old = slot.load();
   const Uncacheable refused = admit(entry, *copy, old);
   if (refused != Uncacheable::kNo) {
-    // What is there of the same read is older than what was refused.
-    if (old != nullptr && old->read == copy->read) replace(entry, place, nullptr);
+    // A copy of the same read is older than the refused one, so it goes, too.
+    if (old != nullptr && old->read == copy->read) replace(entry, slot, nullptr);
     set_mark(entry, refused, copy->fill_sent_at);
     return false;
   }
   entry.uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
-  replace(entry, place, copy.release());
+  replace(entry, slot, copy.release());
   return true;
 }
 
@@ -196,7 +198,7 @@ TimePoint HotTable::drop_name(std::string_view name) {
   const auto [first, last] = by_name_.equal_range(name);
   TimePoint latest{};
   for (auto it = first; it != last; ++it) {
-    if (it->second->terms().keeps_unproven) {
+    if (it->second->consistency().keeps_unproven) {
       latest = std::max(latest, it->second->shown());
     } else {
       drop(*it->second);
@@ -212,22 +214,26 @@ void HotTable::drop_all() {
 template <class Which>
 void HotTable::drop_if(Which which) {
   for (const auto& [hash, entry] : entries_) {
-    if (which(entry->terms())) drop(*entry);
+    if (which(entry->consistency())) drop(*entry);
   }
 }
 
-void HotTable::drop_leased() {
-  drop_if([](const Terms& terms) { return terms.level != Level::kTtl && !terms.keeps_unproven; });
+void HotTable::drop_proof_dependent() {
+  drop_if([](const ConsistencyPolicy& consistency) {
+    return consistency.level != Level::kTtl && !consistency.keeps_unproven;
+  });
 }
 
-void HotTable::drop_unleased() {
-  drop_if([](const Terms& terms) { return terms.level == Level::kTtl || terms.keeps_unproven; });
+void HotTable::drop_proof_independent() {
+  drop_if([](const ConsistencyPolicy& consistency) {
+    return consistency.level == Level::kTtl || consistency.keeps_unproven;
+  });
 }
 
 void HotTable::drop_for_outage() {
-  drop_if([](const Terms& terms) {
-    return terms.level != Level::kTtl && !terms.keeps_unproven &&
-           terms.stale_while_error == Nanos(0);
+  drop_if([](const ConsistencyPolicy& consistency) {
+    return consistency.level != Level::kTtl && !consistency.keeps_unproven &&
+           consistency.stale_while_error == Nanos(0);
   });
 }
 
@@ -247,8 +253,8 @@ const Entry* HotTable::entry(KeyHash hash) const {
 const Copy* HotTable::copy(KeyHash hash, const StoredRead& read) const {
   const Entry* entry = this->entry(hash);
   if (entry == nullptr) return nullptr;
-  for (const Place& place : entry->copies_) {
-    const Copy* copy = place.load(std::memory_order_relaxed);
+  for (const CopySlot& slot : entry->copies_) {
+    const Copy* copy = slot.load(std::memory_order_relaxed);
     if (copy != nullptr && copy->read == read) return copy;
   }
   return nullptr;
@@ -263,46 +269,46 @@ std::optional<Bytes> HotTable::reply_size(KeyHash hash) const {
   const Entry* entry = this->entry(hash);
   if (entry == nullptr) return std::nullopt;
   std::optional<Bytes> longest;
-  for (const Place& place : entry->copies_) {
-    const Copy* copy = place.load(std::memory_order_relaxed);
+  for (const CopySlot& slot : entry->copies_) {
+    const Copy* copy = slot.load(std::memory_order_relaxed);
     if (copy != nullptr) longest = std::max(longest.value_or(Bytes{0}), Bytes{copy->reply.size()});
   }
   return longest;
 }
 
-// That of the same read, else an empty one, else that of the copy filled first: what is asked often
-// is filled again soon.
-HotTable::Place& HotTable::place_for(Entry& entry, const Copy& copy) {
-  Place* empty = nullptr;
-  Place* oldest = entry.copies_.data();
-  for (Place& place : entry.copies_) {
-    const Copy* there = place.load();
+// The slot of the same read; else an empty one; else the one with the oldest fill. The oldest is
+// the cheapest to lose: a read in steady use is filled again soon.
+HotTable::CopySlot& HotTable::slot_for(Entry& entry, const Copy& copy) {
+  CopySlot* empty = nullptr;
+  CopySlot* oldest = entry.copies_.data();
+  for (CopySlot& slot : entry.copies_) {
+    const Copy* there = slot.load();
     if (there == nullptr) {
-      if (empty == nullptr) empty = &place;
+      if (empty == nullptr) empty = &slot;
       continue;
     }
-    if (there->read == copy.read) return place;
+    if (there->read == copy.read) return slot;
     const Copy* first = oldest->load();
-    if (first == nullptr || there->fill_sent_at < first->fill_sent_at) oldest = &place;
+    if (first == nullptr || there->fill_sent_at < first->fill_sent_at) oldest = &slot;
   }
   return empty != nullptr ? *empty : *oldest;
 }
 
 void HotTable::drop(Entry& entry) {
   if (entry.bytes_ == 0) return;
-  for (Place& place : entry.copies_) {
-    if (place.load() != nullptr) replace(entry, place, nullptr);
+  for (CopySlot& slot : entry.copies_) {
+    if (slot.load() != nullptr) replace(entry, slot, nullptr);
   }
 }
 
-void HotTable::replace(Entry& entry, Place& place, const Copy* copy) {
+void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   if (copy != nullptr) {
     bytes_ += cost(entry, *copy);
     entry.bytes_ += cost(entry, *copy);
     nils_ += copy->nil ? 1 : 0;
     ++copies_;
   }
-  const Copy* old = place.exchange(copy);
+  const Copy* old = slot.exchange(copy);
   if (old == nullptr) return;
   bytes_ -= cost(entry, *old);
   entry.bytes_ -= cost(entry, *old);
@@ -329,9 +335,8 @@ bool HotTable::pins_have_room(const Entry& wanted, const Copy& copy, const Copy*
   return pinned - (old != nullptr ? cost(wanted, *old) : 0) <= limits_.pinned_bytes_max.count;
 }
 
-// A worker that stays long in one turn holds up reclamation. What has been replaced is still
-// memory, and whatever is inserted will have to be retired one day: so nothing new beyond the
-// limit.
+// A worker that stays long in one turn delays reclamation. Replaced copies still occupy memory, and
+// every inserted copy is replaced one day. So nothing is inserted beyond the limit.
 bool HotTable::may_retire(std::size_t bytes) {
   if (epochs_.retired_bytes() + bytes > limits_.bytes_max.count) epochs_.collect();
   return epochs_.retired_bytes() + bytes <= limits_.bytes_max.count;
@@ -342,14 +347,14 @@ struct HotTable::Victim {
   Entry* entry;
   std::size_t bytes;
 
-  // For a heap with the least worth on top; the hash makes equal worth deterministic.
+  // Orders a heap with the least worth on top; the hash breaks ties deterministically.
   friend bool operator<(const Victim& a, const Victim& b) {
     if (a.worth != b.worth) return a.worth > b.worth;
     return a.entry->hash().value > b.entry->hash().value;
   }
 };
 
-// A heap of the keys whose copies earn less than `worth`, the least on top.
+// A heap of the keys whose copies earn less than `worth`, the least worthy on top.
 std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double worth) const {
   std::vector<Victim> heap;
   for (const auto& [hash, entry] : entries_) {
@@ -362,9 +367,10 @@ std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double w
   return heap;
 }
 
-// Those that earn least per byte go first, all or nothing, and never for less than what goes: a
-// small copy may need a much larger one out. One scan and a heap, since a scan per victim is
-// O(entries^2).
+// Evicts the copies that earn least per byte: all that is needed or none, and only if they earn
+// less than the new copy (a small copy may need the room of a much larger one). One scan and a
+// heap, because a scan per victim would be O(entries^2)
+// (docs/decisions/0003-eviction-by-rate-per-byte.md).
 bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old) {
   const std::size_t bytes = cost(wanted, copy);
   const std::size_t replaced = old != nullptr ? cost(wanted, *old) : 0;
@@ -376,13 +382,14 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old)
       worth_less(wanted, wanted.rate_ / static_cast<double>(wanted.bytes_ - replaced + bytes));
   std::uint64_t freed = 0;
   double lost_rate = 0;
-  auto chosen = heap.end();  // the victims gather behind the heap
+  auto chosen = heap.end();  // pop_heap() moves the victims behind the heap
   while (freed < needed && chosen != heap.begin()) {
     std::pop_heap(heap.begin(), chosen--);
     freed += chosen->bytes;
     lost_rate += chosen->entry->rate_;
   }
   if (freed < needed || (lost_rate >= wanted.rate_ && !wanted.pinned_)) return false;
+  // The mark keeps an evicted key from being filled again at once and evicting others in turn.
   for (; chosen != heap.end(); ++chosen) {
     mark(*chosen->entry, Uncacheable::kNoRoom, copy.fill_sent_at);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One keeper that changes everything and readers that look all the while: for tsan, asan, and
-// plain.
+// One keeper changes everything while readers look keys up: for tsan, asan and plain builds.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,20 +17,20 @@
 namespace heatsink::cache {
 namespace {
 
-constexpr std::uint32_t kReads = Entry::kCopiesMax + 2;  // of a key: more than it may have copies
+constexpr std::uint32_t kReads = Entry::kCopiesMax + 2;  // per key: more than it may have copies
 constexpr std::uint64_t kStressSeed = 7;
 constexpr std::uint32_t kDatabases = 2;
 constexpr int kKeys = 48;
 constexpr int kSteps = 25'000;
-constexpr int kStepsMax = 100 * kSteps;      // on a machine too busy to run the readers beside
-constexpr std::uint64_t kServedMin = 1'000;  // fewer have shown nothing
+constexpr int kStepsMax = 100 * kSteps;  // for a machine too busy to run the readers in parallel
+constexpr std::uint64_t kServedMin = 1'000;  // with fewer reads served, the test shows nothing
 constexpr TimePoint kNow{std::chrono::seconds(100)};
 
 std::string key_of(int i) {
   return "a key too long for the string's own buffer:" + std::to_string(i);
 }
 
-// "<key>|<db>|" over and over up to `bytes`: a torn, foreign or freed one is not what it should be.
+// "<key>|<db>|" repeated up to `bytes`: a torn, foreign or freed reply does not match it.
 std::string self_describing(std::string_view key, std::uint32_t db, std::size_t bytes) {
   const std::string unit = std::string(key) + "|" + std::to_string(db) + "|";
   std::string value;
@@ -45,16 +44,16 @@ class Keeper {
       : table(HotTableLimits{.entries_max = 32, .bytes_max = Bytes{24 * 1024}}, epochs),
         epochs_(epochs) {}
 
-  // The same seed gives the same steps; how many, depends on when the readers have seen enough.
+  // The same seed gives the same steps. The readers' progress decides their number.
   void run(std::uint64_t seed, const std::atomic<std::uint64_t>& served) {
     std::mt19937_64 random(seed);
-    lease.begin_generation();
-    lease.prove(kNow);
+    proof.begin_generation();
+    proof.prove(kNow);
     for (int i = 0; i < kSteps || (served.load() < kServedMin && i < kStepsMax); ++i) step(random);
   }
 
   HotTable table;
-  Lease lease;
+  ProofState proof;
   Fences fences;
 
  private:
@@ -83,7 +82,7 @@ class Keeper {
         table.retry(kNow + std::chrono::hours(1));
         break;
       case 6:
-        if (random() % 64 == 0) lease.begin_generation();
+        if (random() % 64 == 0) proof.begin_generation();
         break;
       default:
         table.insert(hash,
@@ -95,7 +94,7 @@ class Keeper {
   std::unique_ptr<const Copy> copy(std::string_view key, std::uint32_t db, std::uint16_t command,
                                    std::size_t bytes) {
     auto made = std::make_unique<Copy>();
-    made->generation = lease.generation();
+    made->generation = proof.generation();
     made->fill_sent_at = kNow;
     made->deadline = TimePoint::max();
     made->read = StoredRead(Read{command, {}});
@@ -111,7 +110,7 @@ struct Seen {
   std::atomic<std::uint64_t> wrong{0};
 };
 
-// Looks up random keys, a few dozen per turn, until told to stop; sleeps every eighth turn.
+// Looks up random keys, a few dozen per turn, until the test ends; sleeps every eighth turn.
 void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
           const std::atomic<bool>& stop, Seen& seen) {
   std::mt19937_64 random(seed);
@@ -128,10 +127,10 @@ void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
       const NameHash name = hash_name(key, kStressSeed);
       const Entry* entry = keeper.table.find(in_db(name, db), key, db);
       if (entry == nullptr) continue;
-      const Judgement judgement =
-          judge(*entry, Read{command, {}}, keeper.lease, keeper.fences, kNow, TimePoint{});
-      if (judgement.copy == nullptr) continue;
-      const std::string& reply = judgement.copy->reply;
+      const ServeDecision decision =
+          judge(*entry, Read{command, {}}, keeper.proof, keeper.fences, kNow, TimePoint{});
+      if (decision.copy == nullptr) continue;
+      const std::string& reply = decision.copy->reply;
       ++seen.served;
       if (reply != self_describing(key, db * kReads + command, reply.size())) ++seen.wrong;
     }

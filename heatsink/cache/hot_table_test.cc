@@ -70,7 +70,7 @@ class HotTableTest : public testing::Test {
   const Entry& entry(std::string_view key, std::uint32_t db = 0) {
     return *table_->entry(hash_of(key, db));
   }
-  // The bytes that one copy of a one-letter key with so large a value is counted as.
+  // The size that the table counts for one copy of a one-letter key with such a value.
   std::size_t cost_of(std::size_t value_bytes) {
     Epochs epochs;
     HotTable table({}, epochs);
@@ -112,7 +112,7 @@ TEST_F(HotTableTest, ADemotionTakesTheCopyAtOnceAndTheEntryOncePublished) {
   table_->publish();
   EXPECT_EQ(find("k"), nullptr);
   epochs_.collect();
-  EXPECT_EQ(seen->key(), "k");  // the reader has had no quiescent state: asan is the judge
+  EXPECT_EQ(seen->key(), "k");  // the reader had no quiescent state: asan checks this
   EXPECT_GT(epochs_.retired(), 0U);
   reader_.quiescent();
   epochs_.collect();
@@ -181,7 +181,7 @@ TEST_F(HotTableTest, ANameIsDroppedInEveryDatabaseAndNoOther) {
   promote("other");
   table_->insert(hash_of("other"), value(1));
   EXPECT_EQ(entry("k", 7).copy({})->reply, bulk(8));
-  table_->demote(hash_of("k", 1));  // the others of the name stay known
+  table_->demote(hash_of("k", 1));  // the name's entries in other databases stay
   table_->drop_name("k");
   EXPECT_EQ(entry("k", 0).copy({}), nullptr);
   EXPECT_EQ(entry("k", 7).copy({}), nullptr);
@@ -200,11 +200,11 @@ TEST_F(HotTableTest, DropAllLeavesTheKeysHot) {
   EXPECT_EQ(table_->size(), 2U);
 }
 
-TEST_F(HotTableTest, WhatLivesByItsDeadlineAloneOutlivesTheLease) {
+TEST_F(HotTableTest, ACopyWithoutProofOutlivesTheProof) {
   table_->promote("ttl", 0, hash_of("ttl"), name_of("ttl"), {Level::kTtl, Nanos(0)});
   promote("key");
   for (const char* key : {"ttl", "key"}) table_->insert(hash_of(key), value(1));
-  table_->drop_leased();
+  table_->drop_proof_dependent();
   EXPECT_NE(entry("ttl").copy({}), nullptr);
   EXPECT_EQ(entry("key").copy({}), nullptr);
   table_->drop_name("ttl");
@@ -213,9 +213,9 @@ TEST_F(HotTableTest, WhatLivesByItsDeadlineAloneOutlivesTheLease) {
 }
 
 TEST_F(HotTableTest, AKeyKeepsTheTermsOfItsPromotion) {
-  const Terms terms{Level::kSession, Millis(300)};
-  table_->promote("k", 0, hash_of("k"), name_of("k"), terms);
-  EXPECT_EQ(entry("k").terms(), terms);
+  const ConsistencyPolicy consistency{Level::kSession, Millis(300)};
+  table_->promote("k", 0, hash_of("k"), name_of("k"), consistency);
+  EXPECT_EQ(entry("k").consistency(), consistency);
 }
 
 TEST_F(HotTableTest, BytesAreCountedAndComeBack) {
@@ -242,7 +242,7 @@ TEST_F(HotTableTest, AValueMayBeExactlyAsLargeAsTheLimit) {
     EXPECT_TRUE(table_->insert(hash_of("k"), value(limit))) << limit;
     EXPECT_FALSE(table_->insert(hash_of("k"), value(limit + 1))) << limit;
     EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kTooBig);
-    EXPECT_EQ(entry("k").copy({}), nullptr);  // what was there is older than what was refused
+    EXPECT_EQ(entry("k").copy({}), nullptr);  // the old copy was older than the refused one
   }
 }
 
@@ -316,10 +316,10 @@ TEST_F(HotTableTest, NilsHaveAQuota) {
   promote("a");
   promote("b");
   EXPECT_TRUE(table_->insert(hash_of("a"), nil()));
-  EXPECT_TRUE(table_->insert(hash_of("a"), nil()));  // in place of itself
+  EXPECT_TRUE(table_->insert(hash_of("a"), nil()));  // replaces itself
   EXPECT_FALSE(table_->insert(hash_of("b"), nil()));
   EXPECT_EQ(entry("b").uncacheable(), Uncacheable::kNilQuota);
-  EXPECT_TRUE(table_->insert(hash_of("b"), value(1)));  // a value has none
+  EXPECT_TRUE(table_->insert(hash_of("b"), value(1)));  // a value does not count as nil
   table_->drop_name("a");
   EXPECT_TRUE(table_->insert(hash_of("b"), nil()));
 }
@@ -353,7 +353,7 @@ TEST_F(HotTableTest, EveryReasonIsASentence) {
   }
 }
 
-// Room for two copies of 1000 bytes and a bit.
+// Room for two copies of 1000 bytes, and a little more.
 class Eviction : public HotTableTest {
  protected:
   Eviction() { make({.bytes_max = Bytes{2 * cost_of(1000) + 10}}); }
@@ -404,7 +404,7 @@ TEST_F(Eviction, AKeyGoesWithAllItsCopiesAndIsWeighedWithAllOfThem) {
 TEST_F(Eviction, ItIsAllOrNothing) {
   insert("a", 1, 1000);
   insert("b", 200, 1000);
-  EXPECT_FALSE(insert("c", 100, 2000));  // a's place is not enough, and b earns more per byte
+  EXPECT_FALSE(insert("c", 100, 2000));  // a's room is not enough, and b earns more per byte
   EXPECT_TRUE(cached("a"));
   EXPECT_TRUE(cached("b"));
 }
@@ -438,7 +438,7 @@ TEST_F(Eviction, OneLargerThanTheWholeCacheIsRefused) {
 }
 
 TEST_F(Eviction, NoMoreIsInsertedWhileReadersHoldUpAsMuchAgain) {
-  for (int i = 0; i < 2; ++i) insert("a", 10, 1000);  // one lives, one waits for the reader
+  for (int i = 0; i < 2; ++i) insert("a", 10, 1000);  // one is live, one waits for the reader
   EXPECT_TRUE(insert("a", 10, 1000));
   EXPECT_FALSE(insert("a", 10, 1000));
   EXPECT_LE(epochs_.retired_bytes(), 3 * cost_of(1000));

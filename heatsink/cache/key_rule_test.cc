@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::uint64_t kKeySeed = 1;
 
-// One hot key whose copy every ruling allows: filled at 10 s, alive until 20 s, judged at 10.5 s.
+// One hot key whose copy every check allows: filled at 10 s, valid until 20 s, judged at 10.5 s.
 class KeyRule : public testing::Test {
  protected:
   explicit KeyRule(Level level = Level::kKey) {
     table_.promote("k", 0, hash_, name_, {level, kMaxStaleness});
     table_.publish();
-    generation_ = lease_.begin_generation();
+    generation_ = proof_.begin_generation();
     fill(at(Millis(10'000)));
   }
 
@@ -37,8 +37,8 @@ class KeyRule : public testing::Test {
     ASSERT_TRUE(table_.insert(hash_, std::move(copy)));
   }
 
-  Judgement judge_at(TimePoint now) {
-    return judge(*table_.entry(hash_), Read{}, lease_, fences_, now, session_fence_);
+  ServeDecision judge_at(TimePoint now) {
+    return judge(*table_.entry(hash_), Read{}, proof_, fences_, now, session_fence_);
   }
   Ruling ruling_at(TimePoint now) { return judge_at(now).ruling; }
   Ruling ruling() { return ruling_at(at(Millis(10'500))); }
@@ -47,16 +47,16 @@ class KeyRule : public testing::Test {
   const KeyHash hash_ = in_db(name_, 0);
   Epochs epochs_;
   HotTable table_{HotTableLimits{}, epochs_};
-  Lease lease_;
+  ProofState proof_;
   Fences fences_;
   Generation generation_;
   TimePoint session_fence_{};
 };
 
 TEST_F(KeyRule, ServesTheCopy) {
-  const Judgement judgement = judge_at(at(Millis(10'500)));
-  ASSERT_EQ(judgement.ruling, Ruling::kServe);
-  EXPECT_EQ(judgement.copy->reply, "$1\r\nv\r\n");
+  const ServeDecision decision = judge_at(at(Millis(10'500)));
+  ASSERT_EQ(decision.ruling, Ruling::kServe);
+  EXPECT_EQ(decision.copy->reply, "$1\r\nv\r\n");
 }
 
 TEST_F(KeyRule, NoCopyAfterAnInvalidation) {
@@ -70,18 +70,18 @@ TEST_F(KeyRule, ARefusedCopyIsNotHandedOut) {
 }
 
 TEST_F(KeyRule, ACopyOfALostTrackerIsDead) {
-  lease_.begin_generation();
+  proof_.begin_generation();
   EXPECT_EQ(ruling(), Ruling::kGeneration);
 }
 
 TEST_F(KeyRule, AProofOfALaterGenerationDoesNotReviveIt) {
-  lease_.begin_generation();
-  lease_.prove(at(Millis(10'400)));
+  proof_.begin_generation();
+  proof_.prove(at(Millis(10'400)));
   EXPECT_EQ(ruling(), Ruling::kGeneration);
 }
 
 TEST_F(KeyRule, ServedUntilJustBeforeTheDeadline) {
-  lease_.prove(at(Millis(20'000)));
+  proof_.prove(at(Millis(20'000)));
   EXPECT_EQ(ruling_at(at(Millis(20'000)) - Nanos(1)), Ruling::kServe);
   EXPECT_EQ(ruling_at(at(Millis(20'000))), Ruling::kDeadline);
 }
@@ -92,13 +92,13 @@ TEST_F(KeyRule, AFillProvesItselfForMaxStaleness) {
 }
 
 TEST_F(KeyRule, AHeartbeatProvesForMaxStalenessAfterItWasSent) {
-  lease_.prove(at(Millis(12'000)));
+  proof_.prove(at(Millis(12'000)));
   EXPECT_EQ(ruling_at(at(Millis(13'000))), Ruling::kServe);
   EXPECT_EQ(ruling_at(at(Millis(13'000)) + Nanos(1)), Ruling::kUnproven);
 }
 
 TEST_F(KeyRule, AHeartbeatOlderThanTheFillShortensNothing) {
-  lease_.prove(at(Millis(9'000)));
+  proof_.prove(at(Millis(9'000)));
   EXPECT_EQ(ruling_at(at(Millis(11'000))), Ruling::kServe);
 }
 
@@ -118,7 +118,7 @@ TEST_F(KeyRule, OnlyAFillSentStrictlyAfterTheFenceIsTrusted) {
 TEST_F(KeyRule, NothingIsServedWhileAWriteIsInFlight) {
   fences_.write_begins(name_);
   EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
-  fill(at(Millis(10'100)));  // not even what was filled after it began
+  fill(at(Millis(10'100)));  // refuses even a copy whose fill was sent after the write began
   EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
   fences_.write_ends(name_, at(Millis(10'200)));
   EXPECT_EQ(ruling(), Ruling::kFence);
@@ -149,21 +149,21 @@ TEST_F(SessionRule, AFillSentStrictlyAfterWhatTheSessionWasTold) {
 
 TEST_F(SessionRule, OrAHeartbeatSentStrictlyAfterIt) {
   session_fence_ = at(Millis(10'300));
-  lease_.prove(at(Millis(10'300)));
+  proof_.prove(at(Millis(10'300)));
   EXPECT_EQ(ruling(), Ruling::kSessionFence);
-  lease_.prove(at(Millis(10'300)) + Nanos(1));
+  proof_.prove(at(Millis(10'300)) + Nanos(1));
   EXPECT_EQ(ruling(), Ruling::kServe);
 }
 
 TEST_F(SessionRule, TheKeyRuleHoldsAsWell) {
-  lease_.prove(at(Millis(9'000)));
+  proof_.prove(at(Millis(9'000)));
   EXPECT_EQ(ruling_at(at(Millis(11'000)) + Nanos(1)), Ruling::kUnproven);
   EXPECT_EQ(ruling_at(at(Millis(20'000))), Ruling::kDeadline);
   fences_.raise(name_, at(Millis(10'000)));
   EXPECT_EQ(ruling(), Ruling::kFence);
   fences_.write_begins(name_);
   EXPECT_EQ(ruling(), Ruling::kWriteInFlight);
-  lease_.begin_generation();
+  proof_.begin_generation();
   EXPECT_EQ(ruling(), Ruling::kGeneration);
 }
 
@@ -175,7 +175,7 @@ class TtlRule : public KeyRule {
 };
 
 TEST_F(TtlRule, ServedUntilTheDeadlineWhateverElseIsKnown) {
-  lease_.begin_generation();
+  proof_.begin_generation();
   fences_.raise(name_, at(Millis(19'000)));
   fences_.write_begins(name_);
   session_fence_ = at(Millis(19'000));
@@ -188,11 +188,11 @@ TEST_F(TtlRule, NotAfterAnInvalidationThatCame) {
   EXPECT_EQ(ruling(), Ruling::kNoCopy);
 }
 
-// Every way in which a history of the other threads can fall between the five loads of one
-// judgement. `next_load` is called before each load and plays the steps that are due by then.
+// Runs the steps of the other threads before chosen loads of one decision. The decision makes five
+// loads and calls `next_load` before each.
 class Interleaving {
  public:
-  static constexpr std::size_t kLoads = 5;  // of one judgement
+  static constexpr std::size_t kLoads = 5;  // of one decision
   using Step = std::function<void()>;
 
   // steps[i] happens just before load number due[i]; due rises.
@@ -204,7 +204,7 @@ class Interleaving {
     ++load_;
   }
 
-  // Calls `play` with every rising sequence of `steps` numbers in 0 .. loads (loads: not at all).
+  // Calls `play` with every rising sequence of `steps` numbers in 0 .. loads (loads: never).
   static void for_all(std::size_t steps, std::size_t loads,
                       const std::function<void(const std::vector<std::size_t>&)>& play) {
     std::vector<std::size_t> due(steps, 0);
@@ -224,9 +224,9 @@ class Interleaving {
   std::size_t load_ = 0;
 };
 
-// What judge() reads, with the other threads going on before each load. At first: a copy of
-// generation 1 whose proof is two max-staleness old when it is judged, at 10 s. The bound and the
-// session's fence are this thread's own, and no load.
+// The inputs of judge(), which other threads change before each load. At first: a copy of
+// generation 1 whose proof is two times max-staleness old when it is judged at 10 s. The staleness
+// bound and the session fence belong to this thread and are no loads.
 struct World {
   Copy copy{Generation{1}, at(Millis(8'000)), TimePoint::max(), {}, "$1\r\nv\r\n", {}, false};
   const Copy* entry_copy = &copy;
@@ -234,7 +234,7 @@ struct World {
   TimePoint proven{at(Millis(8'000))};
   TimePoint fence{};
   bool writing = false;
-  Terms terms{Level::kKey, kMaxStaleness};
+  ConsistencyPolicy consistency{Level::kKey, kMaxStaleness};
   TimePoint session_fence{};
   Interleaving* others = nullptr;
 
@@ -242,7 +242,7 @@ struct World {
     World* world;
     const Copy* copy(const Read&) const { return world->load(world->entry_copy); }
     NameHash name() const { return {}; }
-    Terms terms() const { return world->terms; }
+    ConsistencyPolicy consistency() const { return world->consistency; }
     TimePoint proven_at() const { return world->load(world->proven); }
     Generation generation() const { return world->load(world->generation); }
     bool write_in_flight(NameHash) const { return world->load(world->writing); }
@@ -263,7 +263,7 @@ struct World {
   static constexpr TimePoint kNow{Millis(10'000)};
 };
 
-// No interleaving of `history` may be served. The number of those tried, so that it is not none.
+// Checks that no interleaving of `history` is served. Returns the number of interleavings.
 int never_served(const std::function<std::vector<Interleaving::Step>(World&)>& history) {
   int tried = 0;
   World unused;
@@ -304,11 +304,11 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCount) {
             56);
 }
 
-// ---- level session: the session was told something at 9 s, by a server that had executed a write
-// of this key before.
+// ---- level session: the client's last reply came at 9 s, from a server that had executed a write
+// of this key before
 
 void of_session(World& world) {
-  world.terms = {Level::kSession, std::chrono::seconds(10)};
+  world.consistency = {Level::kSession, std::chrono::seconds(10)};
   world.session_fence = at(Millis(9'000));
 }
 
@@ -320,7 +320,7 @@ TEST(KeyRuleInterleaved, AProofSinceTheSessionWasToldServes) {
   EXPECT_EQ(world.ruling(), Ruling::kServe);
 }
 
-// That write is seen as an invalidation before any proof that was sent after the reply.
+// The tracker processes that write's invalidation before any proof sent after the reply.
 TEST(KeyRuleInterleaved, AProofBehindTheInvalidationDoesNotCountForASession) {
   EXPECT_EQ(never_served([](World& world) {
               of_session(world);
@@ -340,7 +340,7 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCountForASession) {
             56);
 }
 
-// A fill sent before the reply is no proof, one sent after it is a copy of its own.
+// A fill sent before the reply is no proof; a fill sent after it makes a new copy.
 TEST(KeyRuleInterleaved, AnOlderFillDoesNotCountForASession) {
   EXPECT_EQ(never_served([](World& world) {
               of_session(world);
@@ -351,15 +351,15 @@ TEST(KeyRuleInterleaved, AnOlderFillDoesNotCountForASession) {
             21);
 }
 
-// Somebody wrote b and then a. The tracker drops b's copy and fills a again; a session reads a and
-// then b. In how many interleavings is it shown the new a and then the old b?
+// A client writes b and then a. The tracker drops b's copy and fills a again. A session reads a and
+// then b. Returns the number of interleavings that show the new a and then the old b.
 int shown_new_then_old(bool in_wire_order) {
   int shown = 0;
   const auto play = [&](const std::vector<std::size_t>& due) {
     World a;
     World b;
     a.proven = b.proven = World::kNow;
-    a.terms.level = b.terms.level = Level::kSession;
+    a.consistency.level = b.consistency.level = Level::kSession;
     a.entry_copy = nullptr;
     std::vector<Interleaving::Step> steps = {[&] { b.entry_copy = nullptr; },
                                              [&] { a.entry_copy = &a.copy; }};
@@ -374,13 +374,13 @@ int shown_new_then_old(bool in_wire_order) {
   return shown;
 }
 
-// Why one hit need not raise the session's fence for the next.
+// Why a hit need not raise the session fence for the next hit.
 TEST(KeyRuleInterleaved, OneHitAfterTheOtherIsInTheTrackersOrder) {
   EXPECT_EQ(shown_new_then_old(true), 0);
-  EXPECT_GT(shown_new_then_old(false), 0);  // so that it can fail
+  EXPECT_GT(shown_new_then_old(false), 0);  // so that the test can fail
 }
 
-// A write that was in flight when the request was read leaves its fence before it is counted down.
+// A write in flight when the request was read raises its fence before its count falls.
 TEST(KeyRuleInterleaved, AWriteThatEndsMeanwhileIsSeenOneWayOrTheOther) {
   EXPECT_EQ(never_served([](World& world) {
               world.proven = World::kNow;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be served, and what stays, while the server cannot be reached.
+// Copies that an outage of the server may serve, and copies that survive it.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,25 +14,25 @@ namespace {
 
 constexpr Nanos kStaleWhileError = Millis(30'000);
 
-// "k" has a rule with stale-while-error, "plain" none. Both are filled at 10 s until 20 s, and
-// proven at 10.4 s; then the tracker is lost.
+// The rule of "k" has stale-while-error, that of "plain" has not. Both are filled at 10 s until 20
+// s and proven at 10.4 s. Then the tracker is lost.
 class InOutage : public testing::Test {
  protected:
   InOutage() {
     promote("k", {Level::kKey, kMaxStaleness, kStaleWhileError});
     promote("plain", {Level::kKey, kMaxStaleness});
     promote("ttl", {Level::kTtl, kMaxStaleness});
-    generation_ = lease_.begin_generation();
-    lease_.set_up(true);
+    generation_ = proof_.begin_generation();
+    proof_.set_up(true);
     for (const char* key : {"k", "plain", "ttl"}) fill(key);
-    lease_.prove(at(10'400));
+    proof_.prove(at(10'400));
     lose();
   }
 
   static NameHash name_of(const std::string& key) { return hash_name(key, 1); }
   static KeyHash hash_of(const std::string& key) { return in_db(name_of(key), 0); }
-  void promote(const std::string& key, const Terms& terms) {
-    table_.promote(key, 0, hash_of(key), name_of(key), terms);
+  void promote(const std::string& key, const ConsistencyPolicy& consistency) {
+    table_.promote(key, 0, hash_of(key), name_of(key), consistency);
   }
   void fill(const std::string& key, TimePoint value_ends = TimePoint::max()) {
     auto copy = std::make_unique<Copy>();
@@ -44,18 +44,18 @@ class InOutage : public testing::Test {
     ASSERT_TRUE(table_.insert(hash_of(key), std::move(copy)));
   }
   void lose() {
-    lease_.set_up(false);
-    lease_.begin_generation();
+    proof_.set_up(false);
+    proof_.begin_generation();
     table_.drop_for_outage();
   }
   bool is_there(const std::string& key) const { return table_.has_copy(hash_of(key)); }
   Ruling ruling(TimePoint now, const std::string& key = "k") {
-    return judge_in_outage(*table_.entry(hash_of(key)), Read{}, lease_, fences_, now).ruling;
+    return judge_in_outage(*table_.entry(hash_of(key)), Read{}, proof_, fences_, now).ruling;
   }
 
   Epochs epochs_;
   HotTable table_{HotTableLimits{}, epochs_};
-  Lease lease_;
+  ProofState proof_;
   Fences fences_;
   Generation generation_;
 };
@@ -80,7 +80,7 @@ TEST_F(InOutage, NotBehindAWriteOrWhatWasShown) {
 }
 
 TEST_F(InOutage, NotWhileTheServerCanBeReached) {
-  lease_.set_up(true);
+  proof_.set_up(true);
   EXPECT_EQ(ruling(at(10'500)), Ruling::kUnproven);
 }
 
@@ -91,14 +91,14 @@ TEST_F(InOutage, NothingWithoutACopyOrWithoutSuchARule) {
   EXPECT_EQ(ruling(at(10'500), "plain"), Ruling::kUnproven);
 }
 
-TEST_F(InOutage, StaysUntilTheLeaseIsThereAgain) {
+TEST_F(InOutage, StaysUntilTheProofIsBack) {
   EXPECT_TRUE(is_there("k"));
   EXPECT_FALSE(is_there("plain"));
   EXPECT_TRUE(is_there("ttl"));
-  table_.drop_unleased();
+  table_.drop_proof_independent();
   EXPECT_FALSE(is_there("ttl"));
   EXPECT_TRUE(is_there("k"));
-  table_.drop_leased();
+  table_.drop_proof_dependent();
   EXPECT_FALSE(is_there("k"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that no other key pushes out of the hot table.
+// Pinned keys: no other key takes their room in the hot table.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -30,7 +30,7 @@ class PinnedKeys : public testing::Test {
     return promoted;
   }
   bool pin(const std::string& key) {
-    return table_->pin(key, 0, hash_of(key), name_of(key), Terms{});
+    return table_->pin(key, 0, hash_of(key), name_of(key), ConsistencyPolicy{});
   }
   bool insert(const std::string& key, std::size_t bytes) {
     auto copy = std::make_unique<Copy>();
@@ -101,7 +101,7 @@ TEST_F(PinnedKeys, TakeNoMoreRoomThanTheirShare) {
 TEST_F(PinnedKeys, AnotherKeyWithTheSameHashIsRefused) {
   make(10);
   promote("a", 1);
-  EXPECT_FALSE(table_->pin("b", 0, hash_of("a"), name_of("b"), Terms{}));
+  EXPECT_FALSE(table_->pin("b", 0, hash_of("a"), name_of("b"), ConsistencyPolicy{}));
   EXPECT_FALSE(table_->entry(hash_of("a"))->pinned());
 }
 

@@ -22,7 +22,7 @@ constinit PinEpoch pin_epoch;
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
-constexpr bool kMayUseMembarrier = false;  // which the thread sanitizer knows nothing of
+constexpr bool kMayUseMembarrier = false;  // the thread sanitizer does not model it
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 constexpr bool kMayUseMembarrier = false;
@@ -62,10 +62,11 @@ class Domain {
 
   void retire(std::function<void()> free) {
     const std::lock_guard lock(mutex_);
+    // A pin that begins after this increment has a higher number, and cannot find the object.
     retired_.push_back({pin_epoch.now.fetch_add(1), std::move(free)});
   }
 
-  // Around fork(): what the child has of these is whole.
+  // Held around fork(), so that the child gets a consistent state.
   void hold() {
     collecting_.lock();
     mutex_.lock();
@@ -74,8 +75,8 @@ class Domain {
     mutex_.unlock();
     collecting_.unlock();
   }
-  // In a fork()ed child only the thread that has `own` lives on; the others' pins would last for
-  // ever.
+  // In a fork()ed child only the thread that owns `own` exists. The pins of the others would never
+  // end.
   void forget_threads_but(const PinSlot* own) {
     for (PinSlot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
       if (slot == own) continue;
@@ -91,6 +92,7 @@ class Domain {
       if (retired_.empty()) return 0;
     }
     const std::uint64_t now = pin_epoch.now.load();
+    // Makes each pin that may hold a retired object visible to the loop below (see pin()).
     if (has_membarrier_) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     std::uint64_t oldest = now;
     for (PinSlot* slot = slots_.load(); slot != nullptr; slot = slot->next) {
@@ -112,6 +114,7 @@ class Domain {
       }
       left = retired_.size();
     }
+    // Without the lock, because a `free` may retire more objects.
     for (const Retired& each : gone) each.free();
     return left;
   }
@@ -126,7 +129,7 @@ class Domain {
 Domain& domain();
 
 Domain* make_domain() {
-  // An error is a lack of memory, which only a child would miss.
+  // Fails only without memory, and only a child process would notice.
   static_cast<void>(pthread_atfork([] { domain().hold(); }, [] { domain().release(); },
                                    [] {
                                      domain().forget_threads_but(this_threads_pins.slot);
@@ -135,13 +138,13 @@ Domain* make_domain() {
   return new Domain;
 }
 
-// Never destroyed: threads may end after main() has.
+// Never destroyed: threads may outlive main().
 Domain& domain() {
   static Domain& one = *make_domain();
   return one;
 }
 
-// Gives the thread's slot back when it ends.
+// Returns the thread's slot when the thread ends.
 struct Membership {
   ~Membership() {
     if (this_threads_pins.slot != nullptr) this_threads_pins.slot->is_taken.store(false);

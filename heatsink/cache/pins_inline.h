@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinning for those who pin at every request: a call of Pin's constructor costs more than pinning.
+// Pins for code that pins at every request: a call of Pin's constructor costs more than pinning.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 
 namespace heatsink::cache {
 
-// What whoever frees knows of a thread; never freed, used again by a later thread.
+// The state of one thread that the freeing thread reads. Never freed; a later thread reuses it.
 struct alignas(64) PinSlot {
-  std::atomic<std::uint64_t> pinned_since{0};  // an epoch, or 0: it has no pin
+  std::atomic<std::uint64_t> pinned_since{0};  // an epoch; 0: the thread has no pin
   std::atomic<bool> is_taken{true};
   PinSlot* next = nullptr;
 };
@@ -24,21 +24,21 @@ extern thread_local constinit ThreadPins this_threads_pins;
 
 struct PinEpoch {
   std::atomic<std::uint64_t> now{1};
-  // Whoever frees makes the fence for all threads (membarrier).
+  // True: the freeing thread issues the fence for all threads (membarrier).
   std::atomic<bool> is_fenced_by_others{false};
 };
 extern constinit PinEpoch pin_epoch;
 
 void take_pin_slot() noexcept;
 
-// A pin without the object: unpin() ends it, or a Pin that adopts it.
+// Pins without a Pin object: unpin() ends it, or a Pin that adopts it.
 inline void pin() noexcept {
   ThreadPins& self = this_threads_pins;
   if (self.depth++ != 0) return;
   if (self.slot == nullptr) [[unlikely]]
     take_pin_slot();
-  // "Pinned since n" must be seen by whoever unlinks something and then looks at the slots, or the
-  // unlinking by whoever pins and then looks at the pointers.
+  // Either the freeing thread sees "pinned since n" after it unlinks an object, or this thread sees
+  // the unlinking when it loads its pointers. One of the two is enough.
   const std::uint64_t epoch = pin_epoch.now.load(std::memory_order_acquire);
   if (pin_epoch.is_fenced_by_others.load(std::memory_order_relaxed)) [[likely]] {
     self.slot->pinned_since.store(epoch, std::memory_order_relaxed);

@@ -15,7 +15,7 @@
 namespace heatsink::cache {
 namespace {
 
-// Runs `use` on a thread of its own, to its end.
+// Runs `use` in its own thread and waits for its end.
 template <class Use>
 void elsewhere(Use use) {
   std::thread(use).join();
@@ -60,8 +60,8 @@ TEST(Pins, OfLaterCannotHoldWhatWasUnlinkedBefore) {
   EXPECT_TRUE(freed);
 }
 
-// Readers follow a pointer that a writer replaces all the time; what is freed is poisoned, so a
-// reader that is let down reads 0 (and the sanitizers see the rest).
+// Readers follow a pointer that a writer keeps replacing. Freed objects are overwritten, so a
+// reader without protection reads 0; the sanitizers notice the rest.
 TEST(Pins, NoReaderSeesWhatWasFreed) {
   struct PinnedCell {
     std::atomic<int> alive{1};

@@ -28,6 +28,7 @@ StoredRead::StoredRead(const Read& read)
 
 std::string_view StoredRead::take(std::string_view& rest) noexcept {
   Length length = 0;
+  // memcpy: the length may be unaligned.
   std::memcpy(&length, rest.data(), sizeof(length));
   const std::string_view argument = rest.substr(sizeof(length), length);
   rest.remove_prefix(sizeof(length) + length);

@@ -10,15 +10,16 @@
 
 namespace heatsink::cache {
 
-// As a reader asks it; views the request. The numbers of commands are the caller's: this room only
-// compares them.
+// A read as a client sends it; views the request. The caller defines the command numbers; this room
+// only compares them.
 struct Read {
   std::uint16_t command = 0;
-  std::span<const std::string_view> arguments = {};  // behind the key
+  std::span<const std::string_view> arguments = {};  // after the key
 };
 
-// As a copy keeps it: the arguments in one piece, each behind its length. "1" "23" and "12" "3"
-// differ. Copies of it share the piece. REQUIRES arguments of less than 4 GiB and 65536 of them.
+// A read as a copy stores it: the arguments in one block, each after its length, so that "1" "23"
+// and "12" "3" differ. Copies of this object share the block. REQUIRES at most 65535 arguments, and
+// less than 4 GiB in total.
 class StoredRead {
  public:
   StoredRead() = default;
@@ -27,7 +28,7 @@ class StoredRead {
   std::uint16_t command() const noexcept { return command_; }
   std::size_t bytes() const noexcept { return bytes_; }
 
-  // No allocation; without arguments two comparisons.
+  // Does not allocate; without arguments it makes two comparisons.
   bool is(const Read& read) const noexcept {
     if (command_ != read.command || count_ != read.arguments.size()) return false;
     return count_ == 0 || has(read.arguments);
@@ -44,7 +45,8 @@ class StoredRead {
 
  private:
   std::string_view packed() const noexcept { return {arguments_.get(), bytes_}; }
-  static std::string_view take(std::string_view& rest) noexcept;  // one argument from the front
+  // takes one argument from the front
+  static std::string_view take(std::string_view& rest) noexcept;
   bool has(std::span<const std::string_view> arguments) const noexcept;
 
   std::uint16_t command_ = 0;

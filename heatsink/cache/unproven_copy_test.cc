@@ -11,7 +11,7 @@
 namespace heatsink::cache {
 namespace {
 
-// A key whose rule asks for it, and its copy: asked for at 10 s, alive until 20 s.
+// A key whose rule keeps unproven copies, and its copy: filled at 10 s, valid until 20 s.
 class UnprovenCopy : public testing::Test {
  protected:
   UnprovenCopy() {
@@ -46,10 +46,10 @@ TEST_F(UnprovenCopy, IsGivenUntilItsDeadlineOrItsAge) {
   EXPECT_EQ(found(12'000, Millis(1'999)), nullptr);
 }
 
-TEST_F(UnprovenCopy, OutlivesTheLeaseAndAnInvalidationAndNoFlush) {
+TEST_F(UnprovenCopy, OutlivesTheProofAndAnInvalidationButNoFlush) {
   EXPECT_EQ(table_.drop_name("k"), TimePoint{}) << "there is none yet";
   fill();
-  table_.drop_leased();
+  table_.drop_proof_dependent();
   EXPECT_EQ(table_.drop_name("k"), at(10'000)) << "what its fence has to be raised to";
   EXPECT_NE(found(10'500), nullptr);
   table_.drop_all();

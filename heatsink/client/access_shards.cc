@@ -27,12 +27,12 @@ detect::RecorderOptions part_of(detect::RecorderOptions options, std::size_t sha
 
 }  // namespace
 
-// What a thread has of each client that lives.
+// The logs of one thread, one per living client.
 struct AccessShards::Logs {
   std::unordered_map<std::uint64_t, std::unique_ptr<Log>> by_owner;
 
-  // So that a thread that outlives many clients does not keep what was theirs.
-  void forget_the_dead() {
+  // Frees the logs of dead clients, for threads that outlive many of them.
+  void forget_dead_clients() {
     std::erase_if(by_owner, [](const auto& each) { return each.second->shards.expired(); });
   }
 };
@@ -52,12 +52,13 @@ template <class Use>
 bool AccessShards::Shards::with_any(std::size_t first, Use use) {
   for (std::size_t i = first;; ++i) {
     Shard& shard = *all[i % all.size()];
+    // Never waits: skips a shard that another thread uses.
     const std::unique_lock lock(shard.mutex, std::try_to_lock);
     if (lock.owns_lock()) return use(shard);
   }
 }
 
-// A thread that ends leaves nothing uncounted.
+// A thread that ends counts what its log still holds.
 AccessShards::Log::~Log() {
   const std::shared_ptr<Shards> alive = shards.lock();
   if (alive == nullptr || alive->are_abandoned || accesses.size() == 0) return;
@@ -68,7 +69,7 @@ AccessShards::Log& AccessShards::find_log() {
   static thread_local Logs logs;
   const auto at = logs.by_owner.find(id_);
   if (at == logs.by_owner.end()) {
-    logs.forget_the_dead();
+    logs.forget_dead_clients();
     auto log = std::make_unique<Log>();
     log->home = threads.fetch_add(1, std::memory_order_relaxed);
     log->shards = shards_;
@@ -81,7 +82,7 @@ AccessShards::Log& AccessShards::find_log() {
 }
 
 bool AccessShards::record_long(const detect::Access& access, TimePoint now) noexcept {
-  return shards_->with_any(this_threads().home,
+  return shards_->with_any(this_threads_log().home,
                            [&](Shard& shard) { return shard.recorder.record(access, now); });
 }
 

@@ -40,9 +40,9 @@ TEST(AccessShards, TellTrafficOfAllShardsTogether) {
     other.local_hit = false;
     other.kind = detect::AccessKind::kWrite;
     shards.record(other, kStart);
-    shards.record(access(std::string(100, 'x')), kStart);  // which no log takes
+    shards.record(access(std::string(100, 'x')), kStart);  // too long for a log
   };
-  std::thread(use).join();  // whose home is the other shard
+  std::thread(use).join();  // its home is the other shard
   use();
   const AccessShards::Traffic traffic = shards.traffic(kStart);
   EXPECT_EQ(traffic.reads, 128U);
@@ -93,7 +93,7 @@ TEST(AccessShards, AThreadOutlivesThem) {
       shards.record(access("a"), kStart);
       shards.record(access("a"), kStart + kLater);
       EXPECT_EQ(merged(shards, kStart + kLater).requests, 2U) << "none of those before them";
-      shards.record(access("a"), kStart + kLater);  // still in the thread's log when they end
+      shards.record(access("a"), kStart + kLater);  // still in the thread's log when the shards end
     }
   }).join();
 }

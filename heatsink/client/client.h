@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/client/box.h"      // IWYU pragma: export
-#include "heatsink/client/engine.h"   // IWYU pragma: export
-#include "heatsink/client/errors.h"   // IWYU pragma: export
-#include "heatsink/client/local.h"    // IWYU pragma: export
-#include "heatsink/client/options.h"  // IWYU pragma: export
-#include "heatsink/client/size_of.h"  // IWYU pragma: export
-#include "heatsink/client/stats.h"    // IWYU pragma: export
+#include "heatsink/client/cached_value.h"  // IWYU pragma: export
+#include "heatsink/client/engine.h"        // IWYU pragma: export
+#include "heatsink/client/errors.h"        // IWYU pragma: export
+#include "heatsink/client/local.h"         // IWYU pragma: export
+#include "heatsink/client/options.h"       // IWYU pragma: export
+#include "heatsink/client/size_of.h"       // IWYU pragma: export
+#include "heatsink/client/stats.h"         // IWYU pragma: export
 
 namespace heatsink::client {
 
@@ -103,7 +103,7 @@ class Client {
   void set(std::string_view key, V value, S&& store) const {
     write(key, [&](const std::string& name) {
       store(name, value);
-      return std::make_shared<BoxOf<V>>(std::move(value));
+      return std::make_shared<CachedValueOf<V>>(std::move(value));
     });
   }
   // The same for a deletion, with `remove(key)`.
@@ -111,7 +111,7 @@ class Client {
   void del(std::string_view key, R&& remove) const {
     write(key, [&](const std::string& name) {
       remove(name);
-      return std::make_shared<EmptyBox>();
+      return std::make_shared<MissingValue>();
     });
   }
   // On the server of server.url: SET, with PX if `ttl` is given, and DEL. After ServerUnavailable
@@ -120,20 +120,20 @@ class Client {
            std::optional<Millis> ttl = std::nullopt) const requires std::same_as<V, std::string> {
     write(key, [&](const std::string& name) {
       engine_.store(name, value, ttl);
-      return std::shared_ptr<Box>();
+      return std::shared_ptr<CachedValue>();
     });
   }
   void del(std::string_view key) const requires std::same_as<V, std::string> {
     write(key, [&](const std::string& name) {
       engine_.remove(name);
-      return std::shared_ptr<Box>();
+      return std::shared_ptr<CachedValue>();
     });
   }
   // Call one of these after the source has been written in another way. update() replaces the copy,
   // invalidate() drops it. With server.url both drop it.
   void update(std::string_view key, V value) const {
     const Engine::Write write = engine_.begin_write(key);
-    engine_.end_write(write, std::make_shared<BoxOf<V>>(std::move(value)));
+    engine_.end_write(write, std::make_shared<CachedValueOf<V>>(std::move(value)));
   }
   void invalidate(std::string_view key) const { engine_.invalidate(key); }
 
@@ -190,14 +190,14 @@ class Client {
   template <class Change>
   void write(std::string_view key, Change change) const {
     const Engine::Write write = engine_.begin_write(key);
-    std::shared_ptr<Box> box;
+    std::shared_ptr<CachedValue> cached;
     try {
-      box = change(std::string(key));
+      cached = change(std::string(key));
     } catch (...) {
       engine_.end_write(write, nullptr);
       throw;
     }
-    engine_.end_write(write, std::move(box));
+    engine_.end_write(write, std::move(cached));
   }
 
   Engine engine_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads in the background are loads that readers join: no key is loaded twice at once.
+// Background loads can be joined by readers: no key is loaded twice at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ ClientOptions patient() {
   return options;
 }
 
-// A stage whose source answers when it may.
+// A stage whose source answers on command.
 struct HeldStage : Stage {
   explicit HeldStage(const ClientOptions& options = patient()) : Stage(options) {
     source.write("a", "1");
@@ -41,7 +41,7 @@ struct HeldStage : Stage {
     const std::vector<std::string> keys = {key};
     EXPECT_THAT(client.warm(keys, source.loader()), IsEmpty());
   }
-  // Once their load is under way, or they wait for one.
+  // Returns when their load is under way or they wait for one.
   Readers read_by(int count) {
     const std::uint64_t before = asked();
     Readers readers;
@@ -60,8 +60,8 @@ struct HeldStage : Stage {
   bool has_answered = false;
 };
 
-// The only refresher of a client loads one key first and another last, and what a test wants of it
-// in between. Declare it before the client, whose threads use it.
+// Keeps the only refresher of a client busy between a first and a last key. Declare it before the
+// client, whose threads use it.
 class BusyRefresher {
  public:
   // True: it loads the first key, until ends().
@@ -76,7 +76,7 @@ class BusyRefresher {
                 IsEmpty());
     return eventually([&] { return first_ == 1; });
   }
-  // True: it has come to the last key.
+  // True: it has reached the last key.
   bool ends(const Client<>& client) {
     const std::vector<std::string> keys = {"after"};
     EXPECT_THAT(client.warm(keys,
@@ -106,7 +106,7 @@ TEST(ClientAhead, WhoReadsAWarmedKeyJoinsItsLoad) {
   EXPECT_EQ(stage.client.stats().waits, 8U);
 }
 
-// All refreshers are busy: a reader does not wait until one of them comes to it.
+// All refreshers are busy: a reader does not wait for one of them.
 TEST(ClientAhead, AWarmedKeyThatAReaderLoadsIsNotLoadedAgain) {
   ClientOptions options = patient();
   options.refresh_threads = 1;
@@ -164,7 +164,7 @@ TEST(ClientAhead, WhoJoinsALoadThatFailsGetsItsError) {
   EXPECT_EQ(stage.get("a"), "1");
 }
 
-// Or the old copy, where that is asked for.
+// Or the old copy, with stale-while-error.
 TEST(ClientAhead, WhoJoinsALoadThatFailsGetsAStaleCopyIfAsked) {
   ClientOptions options = patient();
   options.expire_after_write = Millis(40);
@@ -183,17 +183,17 @@ TEST(ClientAhead, WhoJoinsALoadThatFailsGetsAStaleCopyIfAsked) {
   EXPECT_GE(stage.client.stats().stale_served, 2U);
 }
 
-// Who found no copy, and asks when another's load has landed.
+// A reader that found no copy asks after another load has completed.
 TEST(ClientAhead, WhatHasBeenLoadedMeanwhileIsTaken) {
   int loads = 0;
   Core core(quiet());
   const KeyHash hash = core.hash("a");
   const Load load = [&] {
     ++loads;
-    return std::make_shared<BoxOf<std::string>>("1");
+    return std::make_shared<CachedValueOf<std::string>>("1");
   };
   ASSERT_TRUE(core.warm("a", hash, TimePoint::max()));
-  const SharedBox first = core.load(hash, load);
+  const SharedCachedValue first = core.load(hash, load);
   EXPECT_EQ(core.load(hash, load), first);
   EXPECT_EQ(loads, 1);
   core.load_ahead(hash, load, BootClock::now());

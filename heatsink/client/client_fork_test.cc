@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A forked child: of all threads only the one that forked lives on, and the others' locks are held
-// for ever. The child's client asks the source, and never waits.
+// A forked child has only the thread that forked, and the other threads' locks stay locked. The
+// child's client asks the source and never waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// Whether `check` holds in a forked child. Nothing but SIGALRM ends a child that waits for a lock.
+// True if `check` holds in a forked child. SIGALRM ends a child that waits for a lock.
 bool holds_in_child(const std::function<bool()>& check) {
   const pid_t child = fork();
   if (child == 0) {

@@ -46,7 +46,7 @@ TEST(ClientLife, TellsWhoBecomesHotAndWhoIsNoLonger) {
     const std::lock_guard lock(mutex);
     return !told.empty() && told.back() == "-a";
   }));
-  const std::lock_guard lock(mutex);  // more than once, if the machine stood still meanwhile
+  const std::lock_guard lock(mutex);  // more than once, if the machine stood still
   for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], i % 2 == 0 ? "+a" : "-a");
 }
 
@@ -79,7 +79,7 @@ TEST(ClientLife, DropsAKeyWhoseRefreshesFailAndTakesItUpAgainWhenItIsLoaded) {
   EXPECT_TRUE(eventually([&] { return stage.client.stats().refreshes > before; }));
 }
 
-// With the copy goes the loader.
+// The loader goes with the copy.
 TEST(ClientLife, OfADemotedKeyNothingIsLoadedAnyMore) {
   ClientOptions options;
   options.refresh_interval = Millis(10);
@@ -110,7 +110,7 @@ TEST(ClientLife, RefreshesNoMoreKeysAtOnceThanItHasThreads) {
     int known = most;
     while (now > known && !most.compare_exchange_weak(known, now)) {
     }
-    eventually([&] { return at_once == 2 || done > 0; });  // both are busy
+    eventually([&] { return at_once == 2 || done > 0; });  // both refreshers are busy
     --at_once;
     ++done;
     return std::optional<std::string>("1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client answers over HTTP.
+// The HTTP page of a client.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Below those that systems give to whoever connects, so that nobody gets it by chance meanwhile.
+// Below the range of ephemeral ports, so that no other program gets it by chance.
 std::uint16_t free_port() {
   boost::asio::io_context context;
   std::random_device device;
@@ -37,7 +37,7 @@ std::uint16_t free_port() {
   }
 }
 
-// The whole answer; "": nobody listens.
+// The whole response; "": no listener.
 std::string get(std::uint16_t port, const std::string& path, const std::string& headers = "") {
   boost::asio::io_context context;
   boost::asio::ip::tcp::socket socket(context);
@@ -80,7 +80,7 @@ TEST(ClientPage, ShowsHotKeysWithTheirEvidence) {
   EXPECT_THAT(get(page.port, "/api/events"), HasSubstr("\"name\":\"a\""));
 }
 
-// NaN: it is not told.
+// NaN: the report does not contain it.
 double absent_max(std::uint16_t port) {
   const std::string told = get(port, "/api/hotkeys");
   const std::string member = "\"absent_max\":";
@@ -95,7 +95,7 @@ TEST(ClientPage, TellsWhatAKeyThatIsNotListedHasAtMost) {
   options.window = std::chrono::minutes(1);
   Page page(options);
   EXPECT_TRUE(eventually([&] { return absent_max(page.port) == 0; }));
-  std::thread([&page] {  // with whose end all its accesses are counted
+  std::thread([&page] {  // the end of the thread counts all its accesses
     for (int i = 0; i < 60; ++i) page.stage.get("cold");
   })
       .join();
@@ -135,7 +135,7 @@ TEST(ClientPage, EndsWithTheClient) {
   EXPECT_EQ(get(page.port, "/healthz"), "");
 }
 
-// As the second process of a server that forks its workers.
+// Like the second process of a server that forks its workers.
 TEST(ClientPage, APortThatIsTakenIsNoError) {
   Page first;
   ClientOptions options = quiet();

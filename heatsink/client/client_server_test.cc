@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Client with a real server: what it promises whatever happens to the server.
+// A Client with a real server: its guarantees whatever happens to the server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -33,11 +33,11 @@ class ClientServerTest : public testing::Test {
   ClientOptions options(const std::string& login = "") const {
     ClientOptions options;
     options.server_url = "unix://" + login + server_.socket_path();
-    options.refresh_enabled = false;  // nothing but the server ends a copy
+    options.refresh_enabled = false;  // only the server ends a copy
     options.server_backoff_max = Millis(20);
     return options;
   }
-  // Somebody else's command; it has been executed when this returns.
+  // Another client's command. It has been executed when this returns.
   std::string foreign(std::initializer_list<std::string_view> args) const {
     ByteBuffer out;
     resp::append_request(out, args);
@@ -50,7 +50,7 @@ class ClientServerTest : public testing::Test {
   static void expect_soon(const Client<>& client, std::string_view key, std::string_view value) {
     EXPECT_TRUE(eventually([&] { return client.get(key).value() == value; })) << key << value;
   }
-  // Both connections are there: that for commands may come up after the tracker's.
+  // Waits for both connections: the one for commands may follow the tracker's.
   static void wait_until_served(const Client<>& client) {
     wait_until_up(client);
     ASSERT_TRUE(eventually([&] {
@@ -62,7 +62,7 @@ class ClientServerTest : public testing::Test {
       }
     }));
   }
-  // From now on it is hot, and there is a copy.
+  // Makes the key hot, with a copy.
   static void heat(const Client<>& client, const std::string& key) {
     wait_until_served(client);
     const std::vector<std::string> keys = {key};
@@ -133,8 +133,8 @@ TEST_F(ClientServerTest, OwnWritesAreSeenAtOnce) {
   EXPECT_GT(hits, 0);
 }
 
-// Nobody tells of a change before the key is tracked: were it tracked after the load, this copy
-// would stay for a minute.
+// The server reports no change before it tracks the key. If the key were tracked after the load,
+// this copy would stay for a minute.
 TEST_F(ClientServerTest, AKeyIsTrackedBeforeItIsLoaded) {
   const Client<> client(options());
   foreign({"SET", "a", "old"});
@@ -178,13 +178,13 @@ TEST_F(ClientServerTest, ColdKeysAreNotTracked) {
   wait_until_up(client);
   for (int i = 0; i < 100; ++i) static_cast<void>(client.get("cold:" + std::to_string(i)));
   EXPECT_THAT(foreign({"INFO", "stats"}),
-              HasSubstr("tracking_total_keys:1\r\n"));  // the heartbeat's
+              HasSubstr("tracking_total_keys:1\r\n"));  // the heartbeat key
   heat(client, "hot");
   EXPECT_THAT(foreign({"INFO", "stats"}), HasSubstr("tracking_total_keys:2\r\n"));
 }
 
 TEST_F(ClientServerTest, ACopyEndsWithItsKey) {
-  foreign({"DEBUG", "SET-ACTIVE-EXPIRE", "0"});  // or a push would end it
+  foreign({"DEBUG", "SET-ACTIVE-EXPIRE", "0"});  // otherwise a push would end it
   const Client<> client(options());
   foreign({"SET", "a", "1", "PX", "1500"});
   heat(client, "a");
@@ -208,7 +208,7 @@ TEST_F(ClientServerTest, AStoppedServerEndsHitsInTime) {
   foreign({"SET", "a", "1"});
   heat(client, "a");
   server_.freeze();
-  const TimePoint frozen_at = BootClock::now();  // no proof was sent later and answered
+  const TimePoint frozen_at = BootClock::now();  // no later proof was answered
   ASSERT_TRUE(eventually([&] {
     const TimePoint now = BootClock::now();
     const bool is_hit = client.peek("a").is_hit();
@@ -216,7 +216,7 @@ TEST_F(ClientServerTest, AStoppedServerEndsHitsInTime) {
     return !is_hit;
   }));
   EXPECT_TRUE(eventually([&] { return !client.stats().server_problem.empty(); }));
-  // Whoever has a loader of his own goes on.
+  // A caller with its own loader is not affected.
   const auto loader = [](const std::string&) { return std::optional<std::string>("2"); };
   EXPECT_EQ(client.get("a", loader).value(), "2");
   server_.thaw();
@@ -266,7 +266,7 @@ TEST_F(ClientServerTest, AKilledTrackerComesBackWithoutItsCopies) {
   EXPECT_TRUE(eventually([&] {
     try {
       return client.get("a").value() == "2";
-    } catch (const ServerUnavailable&) {  // the other connection was killed, too
+    } catch (const ServerUnavailable&) {  // the connection for commands was killed, too
       return false;
     }
   }));
@@ -362,7 +362,7 @@ TEST_F(ClientServerTest, ManyThreadsSeeTheirOwnWrites) {
   EXPECT_EQ(wrong, 0);
 }
 
-// The server would tell of the end, if it looked; until then nothing but the value's TTL says so.
+// The server would report the end if it checked. Until then only the value's TTL shows it.
 TEST(ClientWithAServer, WhoComesAfterTheValuesEndWaitsForALaterLoad) {
   const resp::testing::RedisProcess server;
   if (!server.running()) GTEST_SKIP() << "redis-server is not installed or does not start";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client tells of itself.
+// The statistics of a client.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

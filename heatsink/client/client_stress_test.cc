@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything at once, for the thread sanitizer, and for what must hold whatever the schedule.
+// Everything at once: for the thread sanitizer, and for guarantees under any schedule.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,12 +24,12 @@ ClientOptions restless() {
   options.minimum_residence = Nanos(0);
   options.refresh_interval = Millis(10);
   options.expire_after_write = Millis(50);
-  options.wait_timeout = kPatience;  // who was refused would have read nothing
+  options.wait_timeout = kPatience;  // a refused read would have read nothing
   return options;
 }
 
-// Numbers that only rise are written; nobody may read one smaller than what was in the source when
-// the write before it had been answered: that is the writer's own, since it is the only one.
+// Each key has one writer, which writes rising numbers. After a write it must read that number,
+// whatever the other threads do.
 TEST(ClientStress, AWriterReadsWhatItWroteWhateverOthersDo) {
   Source source;
   const Client<> client(restless());
@@ -70,7 +70,7 @@ TEST(ClientStress, AWriterReadsWhatItWroteWhateverOthersDo) {
     client.stats();
     const std::vector<std::string> keys = {"key1"};
     client.warm(keys, source.loader(), Millis(1));
-    source.read("key1");  // some time goes by
+    source.read("key1");  // takes some time
     std::this_thread::yield();
   }
   EXPECT_TRUE(eventually([&] { return client.stats().promotions > 0; }));

@@ -38,7 +38,7 @@ TEST(Client, AKeyThatIsReadOftenBecomesHotAndIsServedLocally) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(stage.get("a"), "1");
   EXPECT_EQ(stage.source.reads, reads);
   EXPECT_TRUE(stage.client.get("a", stage.source.loader()).is_hit());
-  EXPECT_TRUE(eventually([&] {  // while it is read: the window is a second
+  EXPECT_TRUE(eventually([&] {  // while it reads: the window is one second
     for (int i = 0; i < 100; ++i) stage.get("a");
     const auto top = stage.client.top();
     return !top.empty() && top[0].key == "a" && top[0].rate_low > 10;
@@ -97,7 +97,7 @@ TEST(Client, AWriteOfUnknownOutcomeLeavesNoCopy) {
   EXPECT_EQ(stage.get("a"), "2");
 }
 
-// Two writes at once: nobody can say which the source has in the end.
+// Two overlapping writes: the final value of the source is unknown.
 TEST(Client, OverlappingWritesLeaveNoCopy) {
   Stage stage;
   stage.source.write("a", "1");
@@ -113,7 +113,7 @@ TEST(Client, OverlappingWritesLeaveNoCopy) {
   EXPECT_EQ(stage.get("a"), "3");
 }
 
-// The reader has the old value in its hands while a writer writes and is done.
+// The reader holds the old value while a writer begins and ends its write.
 TEST(Client, ALoadThatAWriteOvertookIsNotKept) {
   Stage stage;
   stage.source.write("a", "1");

@@ -14,9 +14,9 @@
 namespace heatsink::client {
 namespace {
 
-constexpr std::size_t kKnownMax = 4096;             // keys that are told apart in a summary
+constexpr std::size_t kKnownMax = 4096;             // keys that a summary lists
 constexpr std::uint64_t kBytesPerKey = 250;         // of the recorder
-constexpr std::uint64_t kPerSecondMax = 1'000'000;  // above, accesses are sampled
+constexpr std::uint64_t kPerSecondMax = 1'000'000;  // beyond this rate, accesses are sampled
 constexpr double kBurst = 0.25;
 
 detect::RuleSet rules_of(const ClientOptions& options) {
@@ -55,7 +55,7 @@ detect::SelectorOptions selector_options(const ClientOptions& options,
   selector.rules = rules;
   selector.top_n = static_cast<std::uint32_t>(std::min(options.top_n, options.maximum_size));
   selector.promotion_interval = options.promotion_interval;
-  // A key that nobody asks for falls below its threshold with its window, and goes then.
+  // A key without accesses falls below its threshold within one window, and is demoted then.
   selector.demotion_interval =
       std::min(options.demotion_interval, options.inactive_expire - options.window);
   selector.burst = kBurst;
@@ -80,7 +80,7 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
       shards_(recorder_options(options, seed_, rules_), shards_of(options)),
       hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
             .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
-      flights_(static_cast<std::size_t>(options.maximum_waiters), runtime),
+      load_group_(static_cast<std::size_t>(options.maximum_waiters), runtime),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
                         .time_since_epoch()
                         .count()),
@@ -88,10 +88,11 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
       counts_(options.window),
       schedule_(refresh_options(options)),
       random_(runtime.draw_seed()),
-      server_(options.server_url.empty() ? nullptr
-                                         : std::make_unique<ServerLink>(
-                                               options, static_cast<ServerNews&>(*this), runtime)) {
-  start_page();  // may throw, so before any thread
+      server_(options.server_url.empty()
+                  ? nullptr
+                  : std::make_unique<ServerLink>(options, static_cast<ServerListener&>(*this),
+                                                 runtime)) {
+  start_page();  // may throw, so it precedes all threads
   if (server_ != nullptr) server_->start();
   threads_.push_back(runtime.spawn("", [this] { run_keeper(); }));
   for (std::int64_t i = 0; options.refresh_enabled && i < options.refresh_threads; ++i)
@@ -109,14 +110,16 @@ void Core::enter_forked_child() noexcept {
 
 void Core::close() {
   if (is_in_forked_child_) return;
-  const std::lock_guard once(closing_);
+  const std::lock_guard once(close_mutex_);
   {
+    // Under the locks: otherwise a thread could check is_closed_ just before, and then miss the
+    // notification.
     const std::scoped_lock lock(keeper_mutex_, schedule_mutex_);
     is_closed_ = true;
   }
   keeper_wakes_->notify_all();
   schedule_changed_->notify_all();
-  if (server_ != nullptr) server_->stop();  // first: loads in the background may wait for it
+  if (server_ != nullptr) server_->stop();  // first: background loads may wait for it
   for (const auto& thread : threads_) thread->join();
   threads_.clear();
   page_.reset();
@@ -131,113 +134,116 @@ double Core::random() {
 
 // ---- loading
 
-SharedBox Core::load(KeyHash hash, const Load& load) {
+SharedCachedValue Core::load(KeyHash hash, const Load& load) {
   return load_since(hash, load, TimePoint::min());
 }
 
-// Who has joined a flight whose value had ended by then wants a later one.
-SharedBox Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
+// A caller that joined a load whose value had already ended needs a later one.
+SharedCachedValue Core::load_since(KeyHash hash, const Load& load, TimePoint since) {
   if (is_in_forked_child_) return load();
   const TimePoint wanted_at = now();
   TimePoint not_before = fences_.fence(name_of(hash));
   for (;;) {
-    std::shared_ptr<Flight> flight;
-    SharedBox box = load_or_wait(hash, load, since, not_before, flight);
-    if (wanted_at < flight->value_ends) return box;
+    std::shared_ptr<SharedLoad> shared;
+    SharedCachedValue cached = load_or_wait(hash, load, since, not_before, shared);
+    if (wanted_at < shared->value_ends) return cached;
     not_before = std::max(fences_.fence(name_of(hash)), wanted_at);
   }
 }
 
-SharedBox Core::load_or_wait(KeyHash hash, const Load& load, TimePoint since, TimePoint not_before,
-                             std::shared_ptr<Flight>& flight) {
-  const Flights::Seat seat = flights_.board(hash, now(), not_before);
-  flight = seat.flight;
-  switch (seat.role) {
-    case Flights::Role::kLeads:
-      return land_copy(hash, flight, since) ? flight->box : lead(hash, flight, load);
-    case Flights::Role::kRefused:
+SharedCachedValue Core::load_or_wait(KeyHash hash, const Load& load, TimePoint since,
+                                     TimePoint not_before, std::shared_ptr<SharedLoad>& shared) {
+  const LoadGroup::JoinResult joined = load_group_.join(hash, now(), not_before);
+  shared = joined.shared;
+  switch (joined.role) {
+    case LoadGroup::Role::kLeads:
+      return complete_with_copy(hash, shared, since) ? shared->cached
+                                                     : lead_load(hash, shared, load);
+    case LoadGroup::Role::kRefused:
       count(counters_.refusals);
       throw LoadRefused("cache.maximum-waiters callers already wait for the load of this key");
-    case Flights::Role::kWaits:
+    case LoadGroup::Role::kWaits:
       break;
   }
   count(counters_.waits);
-  if (!flights_.wait(*flight, options_.wait_timeout)) {
+  if (!load_group_.wait(*shared, options_.wait_timeout)) {
     count(counters_.refusals);
     throw LoadRefused(
         "the load of this key, started by another caller, took longer than cache.wait-timeout");
   }
-  return brought_by(*flight);
+  return result_of(*shared);
 }
 
-SharedBox Core::brought_by(const Flight& flight) {
-  if (flight.box == nullptr) std::rethrow_exception(flight.error);
-  if (flight.error != nullptr) count(counters_.stale_served);
-  return flight.box;
+SharedCachedValue Core::result_of(const SharedLoad& shared) {
+  if (shared.cached == nullptr) std::rethrow_exception(shared.error);
+  if (shared.error != nullptr) count(counters_.stale_served);
+  return shared.cached;
 }
 
-// Between a look that found no copy and the flight that this caller leads now, another may have
-// landed. Its copy is looked at as a hit looks, and after the flight has begun: who joins asks for
-// one that no fence is later than, and a fence makes the copy go.
-bool Core::land_copy(KeyHash hash, const std::shared_ptr<Flight>& flight, TimePoint since) {
+// Another load may have completed between the caller's look-up and the load that it leads now. Its
+// copy is checked like a hit, but after this load has begun: joined callers need a copy that is
+// newer than every fence, and a new fence drops the copy.
+bool Core::complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
+                              TimePoint since) {
   const TimePoint now = this->now();
-  const TimePoint served_until = this->served_until();  // before the copy
-  SharedBox box = hot_.copy(hash);
-  if (box == nullptr || box->loaded_at < since) return false;
-  const TimePoint ends = std::min(box->expires_at, served_until);
+  const TimePoint served_until = this->served_until();  // before the copy, as in a hit
+  SharedCachedValue cached = hot_.copy(hash);
+  if (cached == nullptr || cached->loaded_at < since) return false;
+  const TimePoint ends = std::min(cached->expires_at, served_until);
   if (now >= ends) return false;
-  flight->value_ends = ends;
-  flights_.land(hash, flight, std::move(box), nullptr);
+  shared->value_ends = ends;
+  load_group_.complete(hash, shared, std::move(cached), nullptr);
   return true;
 }
 
-// True: there is a copy now.
-bool Core::fly(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
-  SharedBox box;
+// Returns true if the value is now the copy.
+bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, const Load& load) {
+  SharedCachedValue cached;
   std::exception_ptr error;
   bool is_kept = false;
   try {
-    const Watch watched = watch(hash, flight->sent_at);  // before the load, or a change is missed
-    std::shared_ptr<Box> fresh = load();
-    flight->value_ends = watched.deadline;
-    set_times(*fresh, flight->sent_at, now(), watched.deadline);
+    const Watch watched = watch(hash, shared->sent_at);  // before the load, or a change is missed
+    std::shared_ptr<CachedValue> fresh = load();
+    shared->value_ends = watched.deadline;
+    set_times(*fresh, shared->sent_at, now(), watched.deadline);
     is_kept = keep(hash, watched, fresh);
-    box = std::move(fresh);
+    cached = std::move(fresh);
   } catch (...) {
     error = std::current_exception();
-    box = stale_instead(hash);
+    cached = stale_instead(hash);
   }
-  flights_.land(hash, flight, std::move(box), std::move(error));
+  load_group_.complete(hash, shared, std::move(cached), std::move(error));
   return is_kept;
 }
 
-SharedBox Core::lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load) {
+SharedCachedValue Core::lead_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
+                                  const Load& load) {
   count(counters_.loads);
-  const bool is_kept = fly(hash, flight, load);
-  if (flight->error != nullptr) count(counters_.load_failures);
-  if (is_kept && options_.refresh_enabled) refresh_later(hash, load, flight->box->loaded_at);
-  return brought_by(*flight);
+  const bool is_kept = run_load(hash, shared, load);
+  if (shared->error != nullptr) count(counters_.load_failures);
+  if (is_kept && options_.refresh_enabled) refresh_later(hash, load, shared->cached->loaded_at);
+  return result_of(*shared);
 }
 
-// Null: none that is young enough.
-SharedBox Core::stale_instead(KeyHash hash) const {
+// Null: no copy is young enough.
+SharedCachedValue Core::stale_instead(KeyHash hash) const {
   if (server_ != nullptr) return nullptr;
-  SharedBox old = hot_.copy(hash);
+  SharedCachedValue old = hot_.copy(hash);
   const bool may = old != nullptr && now() < old->expires_at + options_.stale_while_error;
   return may ? old : nullptr;
 }
 
-// A load that began before a write of the key had ended may have seen less than the write. With a
-// server, what one load has shown must not come to an end by another that began before: whatever
-// was shown raises the fence, and a copy that is not as young as it goes. A load in the background
-// counts as shown: somebody may have joined it, or will before it lands.
-bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box) {
+// A load that began before a write of the key ended may have missed that write. With a server, a
+// value that was shown must not be replaced by the value of an earlier load. So each load raises
+// the fence when it ends, and drops the copy unless it has just replaced it. A background load
+// counts as shown, because callers may have joined it.
+bool Core::keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached) {
   const NameHash name = name_of(hash);
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   const bool may = options_.cache_enabled && !is_closed_ && watch.is_tracked &&
                    !fences_.write_in_flight(name) &&
                    watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
-  const bool is_kept = may && hot_.put(hash, box);
+  const bool is_kept = may && hot_.put(hash, cached);
   if (server_ != nullptr) {
     fences_.raise(name, now());
     if (!is_kept) hot_.drop(hash);
@@ -245,11 +251,12 @@ bool Core::keep(KeyHash hash, const Watch& watch, const SharedBox& box) {
   return is_kept;
 }
 
-void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at, TimePoint deadline) {
-  box.loaded_at = sent_at;
-  box.expires_at = std::min(sent_at + options_.expire_after_write, deadline);
-  box.refresh_at = early_refresh_at(box.expires_at, sent_at, loaded_at - sent_at,
-                                    options_.early_refresh, random());
+void Core::set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at,
+                     TimePoint deadline) {
+  cached.loaded_at = sent_at;
+  cached.expires_at = std::min(sent_at + options_.expire_after_write, deadline);
+  cached.refresh_at = early_refresh_at(cached.expires_at, sent_at, loaded_at - sent_at,
+                                       options_.early_refresh, random());
 }
 
 // ---- writing
@@ -257,40 +264,43 @@ void Core::set_times(Box& box, TimePoint sent_at, TimePoint loaded_at, TimePoint
 Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
   if (is_in_forked_child_) return {hash, TimePoint::min()};
   record({.hash = hash, .key = key, .kind = detect::AccessKind::kWrite}, clock_.now());
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
+  // Overlapping writes may reach the source in either order: then no value is certain to be the
+  // last.
   const bool is_alone = !fences_.write_in_flight(name_of(hash));
   fences_.write_begins(name_of(hash));
-  if (server_ != nullptr) hot_.drop(hash);  // others may see what is written before it has ended
+  if (server_ != nullptr) hot_.drop(hash);  // others may see the write before it has ended
   return {hash, is_alone ? now() : TimePoint::min()};
 }
 
-void Core::end_write(const Write& write, std::shared_ptr<Box> box) {
+void Core::end_write(const Write& write, std::shared_ptr<CachedValue> cached) {
   if (is_in_forked_child_) return;
   const NameHash name = name_of(write.hash);
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   const TimePoint now = this->now();
   const bool is_first = fences_.fence(name) < write.began_at;
   fences_.write_ends(name, now);
-  // With a server the write itself has ended the tracking: the next load begins it anew.
-  if (server_ != nullptr || box == nullptr || !is_first || fences_.write_in_flight(name) ||
+  // With a server, the write itself has ended the tracking of the key. The next load starts it
+  // again.
+  if (server_ != nullptr || cached == nullptr || !is_first || fences_.write_in_flight(name) ||
       !options_.cache_enabled) {
     hot_.drop(write.hash);
     return;
   }
-  set_times(*box, now, now);
-  hot_.put(write.hash, std::move(box));
+  set_times(*cached, now, now);
+  hot_.put(write.hash, std::move(cached));
 }
 
 void Core::invalidate(KeyHash hash) {
   if (is_in_forked_child_) return;
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(hash), now());
   hot_.drop(hash);
 }
 
 bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   if (is_in_forked_child_) return false;
-  const std::lock_guard lock(told_);
+  const std::lock_guard lock(state_mutex_);
   if (!hot_.has(hash)) {
     if (hot_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;
     make_hot(key, hash);
@@ -300,8 +310,8 @@ bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   return true;
 }
 
-// While it was not hot, what was read was shown without a fence: no load of an earlier time when it
-// was may come back behind it.
+// While the key was not hot, its loads raised no fence. A load from an earlier hot period must not
+// bring back an older value.
 void Core::make_hot(std::string_view key, KeyHash hash) {
   if (server_ != nullptr) fences_.raise(name_of(hash), now());
   hot_.add(key, hash);
@@ -343,7 +353,7 @@ void Core::tick(TimePoint now) {
   std::vector<HotEvent> events;
   std::vector<std::function<void(const HotEvent&)>> callbacks;
   {
-    const std::lock_guard lock(told_);
+    const std::lock_guard lock(state_mutex_);
     const std::vector<detect::Change>& changes = selector_.update(merged);
     keep_events(changes, now);
     events = apply(changes, now);
@@ -351,6 +361,7 @@ void Core::tick(TimePoint now) {
     window_ = std::move(merged);
     if (!events.empty()) callbacks = callbacks_;
   }
+  // Without the lock: a callback may call the Client.
   for (const HotEvent& event : events)
     for (const auto& callback : callbacks) callback(event);
 }
@@ -371,7 +382,7 @@ std::vector<HotEvent> Core::apply(const std::vector<detect::Change>& changes, Ti
   return events;
 }
 
-// Keys that were warmed until now, and are not hot by themselves.
+// Demotes keys whose warming has ended and whose own rate is not hot.
 void Core::cool_down(TimePoint now) {
   for (auto at = warmed_.begin(); at != warmed_.end();) {
     if (at->second > now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Client that does not know the type of the values: hot keys, copies, loads.
+// The part of a Client that does not depend on the type of the values: hot keys, copies, loads.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/cache/fences.h"
 #include "heatsink/client/access_shards.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 #include "heatsink/client/counts_window.h"
 #include "heatsink/client/engine.h"
-#include "heatsink/client/flights.h"
 #include "heatsink/client/hit_clock.h"
 #include "heatsink/client/hot_keys.h"
+#include "heatsink/client/load_group.h"
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/refresh_schedule.h"
@@ -43,15 +43,15 @@ struct Route;
 
 namespace heatsink::client {
 
-// Any thread may call anything. Loaders and callbacks run without a lock. One thread counts and
-// judges (the keeper), refresh.threads load in the background.
+// Any thread may call any function. Loaders and callbacks run without a lock. One thread, the
+// keeper, counts accesses and selects hot keys; refresh.threads threads load in the background.
 //
-// A forked child has none of these threads, and one of them may have held any lock. So there no
-// copy is served, a load asks the source, nothing else does anything or takes a lock, and a Core
-// may not be destroyed.
-class Core final : private ServerNews {
+// A forked child has none of these threads, and one of them may have held any lock. So in a child
+// no copy is served and a load asks the source. All other functions do nothing and take no lock. A
+// child must not destroy a Core.
+class Core final : private ServerListener {
  public:
-  // Throws as ServerLink does, and start_page(). The runtime outlives it.
+  // Throws like ServerLink and start_page(). The runtime must outlive it.
   explicit Core(const ClientOptions& options, Runtime& runtime = system_runtime());
   ~Core();
   Core(const Core&) = delete;
@@ -62,8 +62,8 @@ class Core final : private ServerNews {
     return in_db(hash_name_inline(key, seed_), 0);
   }
   TimePoint hit_time() const noexcept { return clock_.now(); }
-  // No copy may be served from then on. To be looked at before the copy is: whoever sees a proof of
-  // the server sees every change that came before it (docs/decisions/0002-lease-before-copy.md).
+  // No copy may be served from this time on. Read it before the copy: a thread that sees a proof of
+  // the server also sees every change before it (docs/decisions/0002-lease-before-copy.md).
   TimePoint served_until() const noexcept {
     return TimePoint(Nanos(served_until_.load(std::memory_order_acquire)));
   }
@@ -77,31 +77,32 @@ class Core final : private ServerNews {
   }
 
   const ClientOptions& options() const { return options_; }
-  TimePoint now() const noexcept { return runtime_.now(); }  // exact
+  TimePoint now() const noexcept { return runtime_.now(); }  // the exact clock
 
   // ---- copies
 
-  // Of a key that is hot and has no copy that may be served: loads it, or waits for another who
-  // does. Throws what the load throws, or LoadRefused.
-  SharedBox load(KeyHash hash, const Load& load);
-  // Loads it, unless a load that began since `wanted_at` has: in the background, or here without
-  // refresh.enabled, where it throws likewise. Whoever wants the key meanwhile joins that load.
+  // For a hot key without a servable copy: loads it, or waits for another caller's load. Throws
+  // what the load throws, or LoadRefused.
+  SharedCachedValue load(KeyHash hash, const Load& load);
+  // Loads the key unless a load has begun since `wanted_at`: in the background, or in this call if
+  // refresh.enabled is false; then it throws like load(). Other callers of the key join the load.
   void load_ahead(KeyHash hash, Load load, TimePoint wanted_at);
-  // A reader saw a copy that is due early.
+  // A reader has seen a copy that is due early.
   void ask_refresh(KeyHash hash);
 
-  // A write of the key: `begin` before the source is written, and exactly one end after it. The
-  // copy becomes `box` if it is certain that nothing was written in between, else it goes.
+  // A write of the key: call begin_write() before the source is written, and end_write() exactly
+  // once after it. `cached` becomes the copy if no other write overlapped; otherwise the copy is
+  // dropped.
   using Write = Engine::Write;
   Write begin_write(std::string_view key, KeyHash hash);
-  void end_write(const Write& write, std::shared_ptr<Box> box);
+  void end_write(const Write& write, std::shared_ptr<CachedValue> cached);
   void invalidate(KeyHash hash);
 
   // ---- with a server
 
-  // What a load of a key that was not hot has brought is about to be shown.
-  void passed(KeyHash hash);
-  // By the client's own connection. They throw ServerError, ServerUnavailable.
+  // The value that a cold key's load returned is about to be shown to the caller.
+  void end_cold_load(KeyHash hash);
+  // Use the client's own connection; throw ServerError and ServerUnavailable.
   std::optional<std::string> fetch(std::string_view key);
   void store(std::string_view key, std::string_view value, std::optional<Millis> ttl);
   void remove(std::string_view key);
@@ -109,7 +110,7 @@ class Core final : private ServerNews {
   bool is_in_forked_child() const { return is_in_forked_child_; }
 
   bool is_hot(KeyHash hash) const { return !is_in_forked_child_ && hot_.has(hash); }
-  // Hot until then, whatever detection says. False: as many keys as cache.maximum-size are hot, or
+  // Makes the key hot until then, whatever its traffic. False: cache.maximum-size keys are hot, or
   // this is a forked child.
   bool warm(std::string_view key, KeyHash hash, TimePoint until);
 
@@ -120,7 +121,7 @@ class Core final : private ServerNews {
   void on_hot(std::function<void(const HotEvent&)> callback);
   void on_report(std::function<void(const Stats&)> callback);
 
-  void close();  // nothing is counted, kept or refreshed any more; waits for the threads
+  void close();  // stops counting, keeping and refreshing; waits for the threads
 
  private:
   struct Counters {
@@ -129,17 +130,18 @@ class Core final : private ServerNews {
         invalidations{0}, flushes{0};
   };
 
-  // What a load may give instead of asking the source: a copy that was loaded since then.
-  SharedBox load_since(KeyHash hash, const Load& load, TimePoint since);
-  // `flight`: that which it led, or has waited for.
-  SharedBox load_or_wait(KeyHash hash, const Load& load, TimePoint since, TimePoint not_before,
-                         std::shared_ptr<Flight>& flight);
-  // The leader's part. They hand what comes of it to all who wait.
-  bool land_copy(KeyHash hash, const std::shared_ptr<Flight>& flight, TimePoint since);
-  bool fly(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
-  SharedBox lead(KeyHash hash, const std::shared_ptr<Flight>& flight, const Load& load);
-  SharedBox brought_by(const Flight& flight);  // REQUIRES that it has landed
-  SharedBox stale_instead(KeyHash hash) const;
+  // May return a copy whose load began since then, instead of asking the source.
+  SharedCachedValue load_since(KeyHash hash, const Load& load, TimePoint since);
+  // `shared`: receives the load that this caller led or waited for.
+  SharedCachedValue load_or_wait(KeyHash hash, const Load& load, TimePoint since,
+                                 TimePoint not_before, std::shared_ptr<SharedLoad>& shared);
+  // For the leader of a load. Both hand the result to all waiting callers.
+  bool complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, TimePoint since);
+  bool run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, const Load& load);
+  SharedCachedValue lead_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
+                              const Load& load);
+  SharedCachedValue result_of(const SharedLoad& shared);  // REQUIRES that the load is complete
+  SharedCachedValue stale_instead(KeyHash hash) const;
   static void count(std::atomic<std::uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
   }
@@ -147,8 +149,8 @@ class Core final : private ServerNews {
 
   using Watch = ServerLink::Watch;
   Watch watch(KeyHash hash, TimePoint now);
-  bool keep(KeyHash hash, const Watch& watch, const SharedBox& box);
-  void set_times(Box& box, TimePoint sent_at, TimePoint loaded_at,
+  bool keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached);
+  void set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at,
                  TimePoint deadline = TimePoint::max());
   void make_hot(std::string_view key, KeyHash hash);
   ServerLink& server();
@@ -172,7 +174,7 @@ class Core final : private ServerNews {
   static constexpr std::size_t kEventsMax = 1000;
   void start_page();
   std::vector<httpd::Route> routes();
-  std::string coherence() const;  // as report::Report has it
+  std::string coherence() const;  // for report::Report::coherence
   report::Report page_report() const;
   void add_key(report::Report& report, const detect::Verdict& verdict,
                const std::string& level) const;
@@ -193,10 +195,10 @@ class Core final : private ServerNews {
   AccessShards shards_;
   HotKeys hot_;
   cache::Fences fences_;
-  Flights flights_;
+  LoadGroup load_group_;
   Counters counters_;
-  std::mutex keeping_;  // so that nothing is kept that a write has overtaken
-  TimePoint all_changed_at_ = TimePoint::min();  // guarded by keeping_
+  std::mutex keep_mutex_;  // held while a copy is kept, so that no write can overtake it
+  TimePoint all_changed_at_ = TimePoint::min();  // guarded by keep_mutex_
   std::atomic<std::int64_t> served_until_;
 
   std::atomic<bool> is_in_forked_child_{false};
@@ -205,14 +207,14 @@ class Core final : private ServerNews {
   std::mutex keeper_mutex_;
   const std::unique_ptr<Condition> keeper_wakes_ = runtime_.make_condition();
 
-  mutable std::mutex told_;  // what the keeper tells
+  mutable std::mutex state_mutex_;  // guards the keeper's results, up to events_
   detect::Selector selector_;
   detect::Summary window_;
   CountsWindow counts_;
   std::vector<std::function<void(const HotEvent&)>> callbacks_;
   std::vector<std::function<void(const Stats&)>> report_callbacks_;
-  std::unordered_map<std::uint64_t, TimePoint> warmed_;  // by hash: until when
-  std::deque<report::Event> events_;                     // where there is a page
+  std::unordered_map<std::uint64_t, TimePoint> warmed_;  // by hash: the end of the warming
+  std::deque<report::Event> events_;                     // empty without a page
   std::uint64_t last_event_ = 0;
 
   std::mutex schedule_mutex_;
@@ -221,12 +223,13 @@ class Core final : private ServerNews {
   std::mutex random_mutex_;
   std::mt19937_64 random_;
 
-  std::unique_ptr<ServerLink> server_;   // null: level `ttl`
-  std::unique_ptr<httpd::Server> page_;  // null: admin.listen is off, or another has the port
-  std::mutex closing_;
+  std::unique_ptr<ServerLink> server_;  // null: level `ttl`
+  // Null: admin.listen is off, or another process has the port.
+  std::unique_ptr<httpd::Server> page_;
+  std::mutex close_mutex_;
   std::vector<std::unique_ptr<Thread>> threads_;
 
-  const OnFork on_fork_{[this] { enter_forked_child(); }};  // last: all else stands by then
+  const OnFork on_fork_{[this] { enter_forked_child(); }};  // last: all other members exist by then
 };
 
 }  // namespace heatsink::client

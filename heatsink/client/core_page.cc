@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Core that answers over HTTP (admin.listen).
+// The part of a Core that serves its page over HTTP (admin.listen).
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -41,8 +41,8 @@ std::string why_no_copy(const ClientOptions& options, const detect::Verdict& ver
 
 }  // namespace
 
-// Of several processes with the same options only the first gets the port: no reason for the others
-// not to work.
+// Of several processes with the same options only the first gets the port. The others must still
+// work, so that is only a warning.
 void Core::start_page() {
   if (options_.admin_listen == "off") return;
   const Result<net::HostPort> listen = net::parse_host_port(options_.admin_listen);
@@ -58,7 +58,7 @@ void Core::start_page() {
   log(LogLevel::kWarning, "admin.listen: the admin page is not available: " + page.error().message);
 }
 
-// The paths of the admin API that a library can answer.
+// The paths of the admin API that the library can serve.
 std::vector<httpd::Route> Core::routes() {
   const auto ready = [this] {
     const std::string problem = coherence();
@@ -69,7 +69,7 @@ std::vector<httpd::Route> Core::routes() {
     return httpd::json_answer(hotkeys_json(report, asked.now.wall_at(report.at)));
   };
   const auto events = [this](const httpd::Question& asked) {
-    const std::lock_guard lock(told_);
+    const std::lock_guard lock(state_mutex_);
     return httpd::json_answer(
         report::events_json({events_.begin(), events_.end()}, asked.now.boot, asked.now.wall));
   };
@@ -111,7 +111,7 @@ report::Report Core::page_report() const {
   report.quiet = fmt::format("no key reaches {}/s (detection.hot-qps)", options_.hot_qps);
   report.cached_entries = now.copies;
   report.cached_bytes = now.copies_bytes;
-  const std::lock_guard lock(told_);
+  const std::lock_guard lock(state_mutex_);
   report.sampled = window_.sampled;
   report.absent_max = detect::absent_max(window_, selector_.verdicts());
   for (const detect::Verdict& verdict : selector_.verdicts()) add_key(report, verdict, now.level);
@@ -127,13 +127,13 @@ void Core::add_key(report::Report& report, const detect::Verdict& verdict,
   key.verdict = verdict;
   key.level = options_.cache_enabled ? level : "off";
   if (server_ != nullptr) key.max_staleness = options_.max_staleness;
-  const SharedBox copy = hot_.copy(verdict.count.hash);
+  const SharedCachedValue copy = hot_.copy(verdict.count.hash);
   key.cached = copy != nullptr;
   if (copy != nullptr) key.reply_bytes = Bytes{copy->bytes};
   if (copy == nullptr) key.cache_note = why_no_copy(options_, verdict);
 }
 
-// Under told_.
+// REQUIRES state_mutex_.
 void Core::keep_events(const std::vector<detect::Change>& changes, TimePoint now) {
   if (page_ == nullptr) return;
   for (const detect::Change& change : changes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Core that loads in the background, before copies expire.
+// The part of a Core that loads keys in the background, before their copies expire.
 #include <utility>
 
 #include "heatsink/client/core.h"
@@ -41,14 +41,14 @@ void Core::run_refresher() {
   }
 }
 
-// Where a caller loads the key already, or has since it was due, nothing is left to do.
+// Skips the key if a caller is loading it, or has loaded it since it was due.
 void Core::refresh(const RefreshSchedule::Job& job) {
   const TimePoint not_before = fences_.fence(name_of(job.hash));
-  const auto flight = flights_.lead(job.hash, now(), not_before);
-  const bool is_skipped = flight == nullptr || land_copy(job.hash, flight, job.due);
+  const auto shared = load_group_.lead(job.hash, now(), not_before);
+  const bool is_skipped = shared == nullptr || complete_with_copy(job.hash, shared, job.due);
   if (!is_skipped) {
-    fly(job.hash, flight, job.load);
-    if (flight->error != nullptr) {
+    run_load(job.hash, shared, job.load);
+    if (shared->error != nullptr) {
       refresh_failed(job.hash);
       return;
     }
@@ -72,6 +72,7 @@ void Core::refresh_failed(KeyHash hash) {
   }
   if (!is_dropped) return;
   count(counters_.refresh_drops);
+  // With stale-while-error the old copy may still serve readers when their loads fail.
   if (options_.stale_while_error == Nanos(0)) hot_.drop(hash);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Core that has a server: copies of level `key` (docs/design/coherence.md).
+// The part of a Core that needs a server: copies of level `key` (docs/design/coherence.md).
 
 #include "heatsink/client/core.h"
 #include "heatsink/client/errors.h"
@@ -22,35 +22,36 @@ ServerLink& Core::server() {
   return *server_;
 }
 
-// To be called before the load: then whatever changes the value behind it is told. Without a server
-// nobody tells; the load counts from when it began.
+// Call it before the load, so that the server notifies the client of every later change. Without a
+// server the load counts from its beginning.
 Core::Watch Core::watch(KeyHash hash, TimePoint now) {
   if (server_ == nullptr) return {.is_tracked = true, .tracked_at = now};
   const std::string name = hot_.name(hash);
   return name.empty() ? Watch{} : server_->watch(name);
 }
 
-// A fill that did not see it yet ends with this.
-void Core::passed(KeyHash hash) {
+// Ends a copy whose load may not have seen this value yet.
+void Core::end_cold_load(KeyHash hash) {
   if (server_ == nullptr || is_in_forked_child_ || !hot_.has(hash)) return;
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(hash), now());
   hot_.drop(hash);
 }
 
-// ---- what the server tells
+// ---- notifications of the server
 
 void Core::on_changed(std::string_view key) {
   count(counters_.invalidations);
   const KeyHash name = hash(key);
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(name), now());
   hot_.drop(name);
 }
 
 void Core::on_all_changed() {
   count(counters_.flushes);
-  const std::lock_guard lock(keeping_);
+  const std::lock_guard lock(keep_mutex_);
+  // Stands for a fence of every name: keep() refuses all loads tracked earlier.
   all_changed_at_ = now();
   for (const std::string& key : hot_.keys()) hot_.drop(hash(key));
 }
@@ -59,7 +60,7 @@ void Core::on_proven(TimePoint until) {
   served_until_.store(until.time_since_epoch().count(), std::memory_order_release);
 }
 
-// ---- what the server is asked
+// ---- commands to the server
 
 std::optional<std::string> Core::fetch(std::string_view key) {
   resp::Value reply = server().ask({"GET", key});

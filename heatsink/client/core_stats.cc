@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Core that tells of itself.
+// The part of a Core that reports statistics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ double part(std::uint64_t of, std::uint64_t whole) {
   return static_cast<double>(of) / static_cast<double>(std::max<std::uint64_t>(whole, 1));
 }
 
-void tell_window(Stats& stats, const detect::Summary& window,
-                 const std::vector<detect::Verdict>& verdicts) {
+void add_window(Stats& stats, const detect::Summary& window,
+                const std::vector<detect::Verdict>& verdicts) {
   const double seconds = window.window == Nanos(0) ? 1 : window.seconds();
   stats.reads_per_second = static_cast<double>(window.reads) / seconds;
   stats.writes_per_second = static_cast<double>(window.writes) / seconds;
@@ -77,7 +77,7 @@ Counts Core::counts(const AccessShards::Traffic& traffic) const {
 
 void Core::look_at_counts(TimePoint now) {
   const Counts totals = counts(shards_.traffic(clock_.now()));
-  const std::lock_guard lock(told_);
+  const std::lock_guard lock(state_mutex_);
   counts_.look(totals, now);
 }
 
@@ -88,8 +88,8 @@ Stats Core::stats() const {
   static_cast<Counts&>(stats) = counts(traffic);
   stats.distinct_keys = traffic.distinct_keys;
   {
-    const std::lock_guard lock(told_);
-    tell_window(stats, window_, selector_.verdicts());
+    const std::lock_guard lock(state_mutex_);
+    add_window(stats, window_, selector_.verdicts());
     stats.in_window = counts_.within();
   }
   const HotKeys::Held held = hot_.held();
@@ -104,7 +104,7 @@ Stats Core::stats() const {
 
 std::vector<HotKeyInfo> Core::top(std::size_t n) const {
   if (is_in_forked_child_) return {};
-  const std::lock_guard lock(told_);
+  const std::lock_guard lock(state_mutex_);
   const auto& verdicts = selector_.verdicts();
   std::vector<HotKeyInfo> keys;
   for (std::size_t i = 0; i < std::min(n, verdicts.size()); ++i)
@@ -114,20 +114,20 @@ std::vector<HotKeyInfo> Core::top(std::size_t n) const {
 
 void Core::on_hot(std::function<void(const HotEvent&)> callback) {
   if (is_in_forked_child_) return;
-  const std::lock_guard lock(told_);
+  const std::lock_guard lock(state_mutex_);
   callbacks_.push_back(std::move(callback));
 }
 
 void Core::on_report(std::function<void(const Stats&)> callback) {
   if (is_in_forked_child_) return;
-  const std::lock_guard lock(told_);
+  const std::lock_guard lock(state_mutex_);
   report_callbacks_.push_back(std::move(callback));
 }
 
 void Core::report() const {
   std::vector<std::function<void(const Stats&)>> callbacks;
   {
-    const std::lock_guard lock(told_);
+    const std::lock_guard lock(state_mutex_);
     callbacks = report_callbacks_;
   }
   if (!options_.report_enabled && callbacks.empty()) return;

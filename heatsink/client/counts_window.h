@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calculates how much growing counters have grown within a sliding window.
+// Calculates by how much counters have grown within a sliding window.
 #pragma once
 
 #include <array>
@@ -10,19 +10,19 @@
 
 namespace heatsink::client {
 
-// Is shown the totals now and then: at least once in a tenth of the window, or what is told is late
-// by as much. Not thread-safe.
+// The owner passes the totals at least once per tenth of the window; otherwise the result is late
+// by the difference. Not thread-safe.
 class CountsWindow {
  public:
   explicit CountsWindow(Nanos window) : clock_(window, detect::kSlotsMax) {}
 
   void look(const Counts& totals, TimePoint now);
-  // Of the nine tenths of the window that are over, and the current one.
+  // The growth over the last nine complete tenths of the window and the current one.
   Counts within() const;
 
  private:
   detect::SlotClock clock_;
-  std::array<Counts, detect::kSlotsMax> before_{};  // each slot: what the totals were
+  std::array<Counts, detect::kSlotsMax> before_{};  // the totals at the begin of each slot
   Counts latest_{};
 };
 

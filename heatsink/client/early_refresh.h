@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when a reader loads a copy anew although the old one has not expired (XFetch).
+// Decides how early a reader reloads a copy that has not expired yet (XFetch).
 #pragma once
 
 #include "heatsink/base/clock.h"
@@ -7,9 +7,10 @@
 namespace heatsink::client {
 
 // XFetch (Vattani, Chierichetti, Lowenstein: "Optimal Probabilistic Cache Stampede Prevention",
-// VLDB 2015), with the draw made once for each copy: it is the first reader past it who asks. The
-// longer a load took, the earlier; and readers of keys that were loaded together do not ask
-// together. `random`: 0 .. 1, without 1. Not before `earliest`; factor 0: never.
+// VLDB 2015), with one draw per copy instead of one per read: the first reader after the returned
+// time reloads the copy. The longer a load took, the earlier the reload; keys that were loaded
+// together are not reloaded together. `random`: in [0, 1). The result is not before `earliest`;
+// factor 0: never.
 TimePoint early_refresh_at(TimePoint expires_at, TimePoint earliest, Nanos load_took, double factor,
                            double random);
 

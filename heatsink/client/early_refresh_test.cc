@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 
 namespace heatsink::client {
 namespace {
@@ -28,7 +28,7 @@ TEST(EarlyRefresh, IsWithinTheLifeOfTheCopy) {
   EXPECT_EQ(at(std::chrono::hours(1), 0.999), kLoaded);
 }
 
-// Exponential, and its mean is the time that a load takes, by the factor.
+// Exponential, with the duration of a load times the factor as its mean.
 TEST(EarlyRefresh, IsSpreadInProportionToTheLoad) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> chance(0, 1);
@@ -44,9 +44,9 @@ TEST(EarlyRefresh, IsSpreadInProportionToTheLoad) {
 }
 
 TEST(EarlyRefresh, IsAskedForByOneReader) {
-  const BoxOf<int> box(1);
-  EXPECT_TRUE(box.claim_refresh());
-  EXPECT_FALSE(box.claim_refresh());
+  const CachedValueOf<int> cached(1);
+  EXPECT_TRUE(cached.claim_refresh());
+  EXPECT_FALSE(cached.claim_refresh());
 }
 
 }  // namespace

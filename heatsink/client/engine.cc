@@ -11,24 +11,24 @@
 namespace heatsink::client {
 namespace {
 
-// Pins where it finds a box.
-inline Engine::Sight look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
-  const TimePoint served_until = core.served_until();  // first
+// Leaves the thread pinned if it returns a copy.
+inline Engine::Lookup look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
+  const TimePoint served_until = core.served_until();  // before the copy: see Core::served_until()
   cache::pin();
-  const auto [is_hot, box] = core.find(hash, key);
-  if (box == nullptr || now >= box->expires_at || now >= served_until) [[unlikely]] {
+  const auto [is_hot, cached] = core.find(hash, key);
+  if (cached == nullptr || now >= cached->expires_at || now >= served_until) [[unlikely]] {
     cache::unpin();
     return {nullptr, is_hot};
   }
-  if (now >= box->refresh_at && box->claim_refresh()) [[unlikely]]
+  if (now >= cached->refresh_at && cached->claim_refresh()) [[unlikely]]
     core.ask_refresh(hash);
-  return {box, true};
+  return {cached, true};
 }
 
 }  // namespace
 
-// In a forked child the Core is left where it is: it has no threads there, and what its sockets
-// are told the parent's server would hear.
+// A forked child does not destroy the Core: its threads do not exist there, and the parent's server
+// would receive what the child sends on its sockets.
 Engine::Engine(const ClientOptions& options) : Engine(options, system_runtime()) {}
 Engine::Engine(const ClientOptions& options, Runtime& runtime)
     : core_(new Core(options, runtime), [](Core* core) {
@@ -37,16 +37,16 @@ Engine::Engine(const ClientOptions& options, Runtime& runtime)
 
 const ClientOptions& Engine::options() const { return core_->options(); }
 
-Engine::Sight Engine::read(std::string_view key) const noexcept {
+Engine::Lookup Engine::read(std::string_view key) const noexcept {
   Core& core = *core_;
   const KeyHash hash = core.hash(key);
   const TimePoint now = core.hit_time();
-  const Sight sight = look(core, key, hash, now);
-  core.record({.hash = hash, .key = key, .local_hit = sight.box != nullptr}, now);
-  return sight;
+  const Lookup found = look(core, key, hash, now);
+  core.record({.hash = hash, .key = key, .local_hit = found.cached != nullptr}, now);
+  return found;
 }
 
-Engine::Sight Engine::peek(std::string_view key) const noexcept {
+Engine::Lookup Engine::peek(std::string_view key) const noexcept {
   return look(*core_, key, core_->hash(key), core_->hit_time());
 }
 
@@ -54,7 +54,7 @@ void Engine::record(std::string_view key) const noexcept {
   core_->record({.hash = core_->hash(key), .key = key}, core_->hit_time());
 }
 
-SharedBox Engine::load(std::string_view key, const Load& load) const {
+SharedCachedValue Engine::load(std::string_view key, const Load& load) const {
   return core_->load(core_->hash(key), load);
 }
 
@@ -62,13 +62,13 @@ Engine::Write Engine::begin_write(std::string_view key) const {
   return core_->begin_write(key, core_->hash(key));
 }
 
-void Engine::end_write(const Write& write, std::shared_ptr<Box> box) const {
-  core_->end_write(write, std::move(box));
+void Engine::end_write(const Write& write, std::shared_ptr<CachedValue> cached) const {
+  core_->end_write(write, std::move(cached));
 }
 
 void Engine::invalidate(std::string_view key) const { core_->invalidate(core_->hash(key)); }
 
-void Engine::passed(std::string_view key) const { core_->passed(core_->hash(key)); }
+void Engine::end_cold_load(std::string_view key) const { core_->end_cold_load(core_->hash(key)); }
 
 std::optional<std::string> Engine::Source::operator()(const std::string& key) const {
   return core->fetch(key);
@@ -84,7 +84,7 @@ bool Engine::is_hot(std::string_view key) const { return core_->is_hot(core_->ha
 
 bool Engine::warm(std::string_view key, Nanos for_so_long, Load load) const {
   const KeyHash hash = core_->hash(key);
-  const TimePoint now = core_->now();  // a reader's load may begin before ours
+  const TimePoint now = core_->now();  // before ours: a reader may begin a load at this moment
   if (!core_->warm(key, hash, now + for_so_long)) return false;
   core_->load_ahead(hash, std::move(load), now);
   return true;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Client that is compiled into the library: everything that does not depend on the
-// type of the values.
+// The compiled part of a Client: everything that does not depend on the type of the values.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/stats.h"
 
@@ -24,49 +23,49 @@ class Runtime;
 
 // For Client and Local, not for applications. A handle: copies share one Core. Thread-safe.
 //
-// A hit is one call of read() and one call that unpins. So no application is compiled against how
-// keys are hashed, found and counted.
+// A hit is one call of read() and one call to unpin. So the hashing, searching and counting of keys
+// is not compiled into applications (docs/decisions/0014-a-hit-is-one-call.md).
 class Engine {
  public:
   explicit Engine(const ClientOptions& options);
-  // For simulations: with time and threads of the runtime, which outlives all copies.
+  // For simulations: uses the time and threads of the runtime, which must outlive all copies.
   Engine(const ClientOptions& options, Runtime& runtime);
 
   const ClientOptions& options() const;
 
-  // What this process has of a key.
-  struct Sight {
-    const Box* box;  // null: no copy that may be served
+  // The result of a look-up.
+  struct Lookup {
+    const CachedValue* cached;  // null: no copy that may be served
     bool is_hot;
   };
-  // No lock, no allocation. read() counts the access. If there is a box, the thread is pinned now:
-  // a cache::Pin must adopt that pin, and the box is valid until the Pin ends.
-  Sight read(std::string_view key) const noexcept;
-  Sight peek(std::string_view key) const noexcept;
+  // Takes no lock, allocates nothing. read() counts the access. If there is a copy, the thread is
+  // pinned now: a cache::Pin must adopt that pin, and the copy is valid until the Pin ends.
+  Lookup read(std::string_view key) const noexcept;
+  Lookup peek(std::string_view key) const noexcept;
   void record(std::string_view key) const noexcept;
 
-  // For a hot key without a copy that may be served: loads it, or waits for the load of another
-  // caller. Throws what the load throws, or LoadRefused.
-  SharedBox load(std::string_view key, const Load& load) const;
+  // For a hot key without a servable copy: loads it, or waits for another caller's load. Throws
+  // what the load throws, or LoadRefused.
+  SharedCachedValue load(std::string_view key, const Load& load) const;
 
   // A write of the key: call begin_write() before the source is written, and end_write() exactly
-  // once after it. `box` becomes the copy if certainly nothing else was written in between; else
-  // the copy is dropped.
+  // once after it. `cached` becomes the copy if no other write overlapped; otherwise the copy is
+  // dropped.
   struct Write {
     KeyHash hash;
     TimePoint began_at;
   };
   Write begin_write(std::string_view key) const;
-  void end_write(const Write& write, std::shared_ptr<Box> box) const;
+  void end_write(const Write& write, std::shared_ptr<CachedValue> cached) const;
   void invalidate(std::string_view key) const;
 
-  // The value that a load of a cold key has returned is about to be returned to the caller.
-  void passed(std::string_view key) const;
+  // The value that a cold key's load returned is about to be returned to the caller.
+  void end_cold_load(std::string_view key) const;
 
-  // Calls to the server of server.url, on the client's own connection. They throw ServerError and
-  // ServerUnavailable. A write must be between begin_write() and end_write().
+  // Commands to the server of server.url, on the client's own connection. They throw ServerError
+  // and ServerUnavailable. A write must be between begin_write() and end_write().
   struct Source {
-    Core* core;  // not owned: the Core keeps the loads that hold it
+    Core* core;  // not owned: the Core owns the loads that refer to it
     std::optional<std::string> operator()(const std::string& key) const;
   };
   Source source() const { return {core_.get()}; }
@@ -74,7 +73,7 @@ class Engine {
   void remove(std::string_view key) const;
 
   bool is_hot(std::string_view key) const;
-  // Makes the key hot for `for_so_long`, whatever detection says, and loads it as Client::warm()
+  // Makes the key hot for `for_so_long`, whatever its traffic, and loads it as Client::warm()
   // describes. False: cache.maximum-size keys are hot already.
   bool warm(std::string_view key, Nanos for_so_long, Load load) const;
 

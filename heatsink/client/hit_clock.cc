@@ -7,8 +7,8 @@
 namespace heatsink::client {
 namespace {
 
-constexpr Nanos kBaseline = Millis(50);  // of the counter's rate
-constexpr double kFast = 1.001;          // NTP slews by 0.05 % at most
+constexpr Nanos kBaseline = Millis(50);  // for measuring the counter's rate
+constexpr double kFast = 1.001;          // NTP adjusts the rate by 0.05 % at most
 constexpr int kReadings = 5;
 constexpr double kReadingShareMax = 1e-4;  // of the baseline
 
@@ -30,7 +30,7 @@ HitClock::HitClock(const Runtime& runtime, const std::string& clock_source_file)
       may_count_(runtime.has_system_time() && is_kept_by_counter(clock_source_file)),
       first_(read()) {}
 
-// The reading that was disturbed least. Its time is not before its ticks.
+// Returns the least disturbed of several readings. Its time is not earlier than its ticks.
 HitClock::Reading HitClock::read() const noexcept {
   Reading best;
   for (int i = 0; i < kReadings; ++i) {
@@ -51,7 +51,7 @@ void HitClock::sync() noexcept {
     if (elapsed < kBaseline) return;
     const auto counted = static_cast<double>(reading.ticks - first_.ticks);
     if (static_cast<double>(reading.took + first_.took) > counted * kReadingShareMax) {
-      first_ = reading;  // this thread was interrupted each time: begin again
+      first_ = reading;  // every reading was interrupted: begin again
       return;
     }
     nanos_per_tick_ = static_cast<std::uint64_t>(
@@ -59,7 +59,7 @@ void HitClock::sync() noexcept {
   } else {
     const std::int64_t shown = offset_.load(std::memory_order_relaxed) +
                                scaled(reading.ticks + reading.took - first_.ticks);
-    if (shown < time) {  // it was late
+    if (shown < time) {  // the counter was late
       may_count_ = false;
       offset_.store(kExact, std::memory_order_release);
       return;

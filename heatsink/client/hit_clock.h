@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock for hits: less than half the price of the exact one, a little early, never late.
+// A fast clock for hits: less than half the cost of the exact one, slightly early, never late.
 #pragma once
 
 #include <atomic>
@@ -15,20 +15,20 @@
 
 namespace heatsink::client {
 
-// The processor's time stamp counter, where the kernel itself keeps the time by it (10 ns; the
-// exact clock takes 28). Each sync() sets it by the exact clock; in between it runs 0.1 % fast,
-// more than the kernel may slew its clock, so that a copy is never served past its end. It is the
-// exact clock before the second sync(), and from the first sync() on that finds it late: after the
-// machine slept, or where the counter cannot be trusted.
+// Reads the processor's time stamp counter if the kernel itself keeps time with it (10 ns; the
+// exact clock takes 28 ns). Each sync() sets it by the exact clock. In between it runs 0.1 % fast,
+// which is more than the kernel's own rate adjustment, so a copy is never served past its end. It
+// is the exact clock before the second sync(), and for good after a sync() that finds it late: the
+// machine slept, or the counter is unreliable.
 //
-// The kernel's coarse clock will not do: it is late whenever a tick is (7 ms were seen on a virtual
-// machine, whose ticks are 4 ms apart).
+// The kernel's coarse clock does not serve: it is late when a tick is late (7 ms were measured on a
+// virtual machine with 4 ms ticks).
 class HitClock {
  public:
   static constexpr char kClockSourceFile[] =
       "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-  // Exact for ever if the runtime has another time than the system's.
+  // Always exact if the runtime does not use the system's time.
   explicit HitClock(const Runtime& runtime = system_runtime(),
                     const std::string& clock_source_file = kClockSourceFile);
 
@@ -40,7 +40,7 @@ class HitClock {
     return TimePoint(Nanos(offset + scaled(ticks() - first_.ticks)));
   }
 
-  // One thread, about every 100 ms (the keeper).
+  // One thread (the keeper), about every 100 ms.
   void sync() noexcept;
   bool is_exact() const noexcept { return offset_.load(std::memory_order_relaxed) == kExact; }
 
@@ -49,7 +49,8 @@ class HitClock {
   static constexpr std::int64_t kExact = INT64_MIN;
 
   struct Reading {
-    std::uint64_t ticks = 0, took = 0;  // `took`: ticks from before `time` was read to after it
+    // `took`: ticks between before and after the reading of `time`.
+    std::uint64_t ticks = 0, took = 0;
     TimePoint time{};
   };
   Reading read() const noexcept;
@@ -66,8 +67,8 @@ class HitClock {
 
   const Runtime& runtime_;
   bool may_count_;
-  Reading first_;                     // these two are set before offset_ is, and not after that
-  std::uint64_t nanos_per_tick_ = 0;  // times 2^32
+  Reading first_;  // this and the next member are set before offset_, and not later
+  std::uint64_t nanos_per_tick_ = 0;  // scaled by 2^32
   std::atomic<std::int64_t> offset_{kExact};
 };
 

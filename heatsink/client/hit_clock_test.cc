@@ -9,7 +9,7 @@
 namespace heatsink::client {
 namespace {
 
-// Compares for so long, and calls sync() every 10 ms.
+// Compares the clocks for this time and calls sync() every 10 ms.
 void expect_never_late(HitClock& clock, Nanos how_long) {
   const TimePoint end = BootClock::now() + how_long;
   TimePoint sync_at = BootClock::now();
@@ -18,7 +18,7 @@ void expect_never_late(HitClock& clock, Nanos how_long) {
     const TimePoint shown = clock.now();
     const TimePoint after = BootClock::now();
     ASSERT_GE(shown, before);
-    // 0.1 % of what has passed since the last sync(), which is little unless nothing runs.
+    // At most 0.1 % of the time since the last sync(), unless this process was suspended.
     ASSERT_LE(shown, after + Millis(1) + (after - sync_at) / 500);
     if (after < sync_at) continue;
     clock.sync();

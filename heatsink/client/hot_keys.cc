@@ -10,24 +10,25 @@
 namespace heatsink::client {
 namespace {
 
-// Deletes it when no pin is left that may hold it.
+// Deletes the object when no pin can hold it any more.
 template <class T>
 void retire(std::unique_ptr<T> object) {
   cache::retire([shared = std::shared_ptr<T>(std::move(object))]() mutable { shared.reset(); });
 }
 
-// A collision costs a hit 5 ns (a wrong guess of the processor's): rare where that is cheap.
-std::size_t places_for(std::size_t keys) {
+// A collision costs a hit 5 ns (a branch misprediction). Small tables make collisions rare, where
+// memory is cheap.
+std::size_t slots_for(std::size_t keys) {
   constexpr std::size_t kFew = 1024;
   return std::bit_ceil(keys * (keys <= kFew ? 8 : 2) + 2);
 }
 
-// By a copy; null: none.
-HotKeys::Held held_by(const HotKey& key, const Box* box) {
-  if (box == nullptr) return {};
+// What one copy adds to the totals; null: nothing.
+HotKeys::Held held_by(const HotKey& key, const CachedValue* cached) {
+  if (cached == nullptr) return {};
   return {.copies = 1,
-          .missing = box->missing ? std::size_t{1} : 0,
-          .bytes = key.key().size() + box->bytes};
+          .missing = cached->missing ? std::size_t{1} : 0,
+          .bytes = key.key().size() + cached->bytes};
 }
 
 }  // namespace
@@ -47,10 +48,11 @@ bool HotKeys::add(std::string_view key, KeyHash hash) {
   if (!is_new) return false;
   at->second = std::make_unique<HotKey>(key, hash);
   Index& index = *index_.load();
-  if (places_for(index.taken + 1) > index.mask + 1)
+  // Removed keys keep their slots until the table is rebuilt, so they count here.
+  if (slots_for(index.taken + 1) > index.mask + 1)
     publish();
   else
-    take_place(index, *at->second);
+    take_slot(index, *at->second);
   return true;
 }
 
@@ -60,8 +62,9 @@ bool HotKeys::remove(KeyHash hash) {
   if (at == keys_.end()) return false;
   std::unique_ptr<HotKey> gone = std::move(at->second);
   keys_.erase(at);
+  // The value goes first: a reader that still sees the key finds no copy.
   replace(*gone, nullptr);
-  index_.load()->places[gone->place_].key.store(&nobody_);
+  index_.load()->slots[gone->slot_].key.store(&removed_key_);
   retire(std::move(gone));
   return true;
 }
@@ -76,23 +79,23 @@ HotKeys::Held HotKeys::held() const {
   return held_;
 }
 
-bool HotKeys::put(KeyHash hash, SharedBox box) {
+bool HotKeys::put(KeyHash hash, SharedCachedValue cached) {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
   if (at == keys_.end()) return false;
   HotKey& key = *at->second;
-  if (!has_room(key, *box)) {
+  if (!has_room(key, *cached)) {
     ++held_.no_room;
-    replace(key, nullptr);  // what it had is not true any more
+    replace(key, nullptr);  // the old value is no longer true
     return false;
   }
-  replace(key, std::move(box));
+  replace(key, std::move(cached));
   return true;
 }
 
-bool HotKeys::has_room(const HotKey& key, const Box& box) const {
-  const Held before = held_by(key, key.owner_.get()), after = held_by(key, &box);
-  return (!box.missing || held_.missing - before.missing < limits_.missing) &&
+bool HotKeys::has_room(const HotKey& key, const CachedValue& cached) const {
+  const Held before = held_by(key, key.owner_.get()), after = held_by(key, &cached);
+  return (!cached.missing || held_.missing - before.missing < limits_.missing) &&
          held_.bytes - before.bytes + after.bytes <= limits_.bytes;
 }
 
@@ -102,7 +105,7 @@ void HotKeys::drop(KeyHash hash) {
   if (at != keys_.end()) replace(*at->second, nullptr);
 }
 
-SharedBox HotKeys::copy(KeyHash hash) const {
+SharedCachedValue HotKeys::copy(KeyHash hash) const {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
   return at == keys_.end() ? nullptr : at->second->owner_;
@@ -127,33 +130,34 @@ std::vector<std::string> HotKeys::keys() const {
   return names;
 }
 
-// With room for a quarter more: so it is made once for as many keys as come and go meanwhile.
-// Whoever still looks at the one before sees the copies of this moment, to which its look belongs.
+// Leaves room for a quarter more keys, so that the next rebuild comes only after that many changes.
+// A reader that still uses the old index sees the copies of this moment, which is when its look-up
+// counts.
 void HotKeys::publish() {
-  auto next = std::make_unique<Index>(places_for(keys_.size() + keys_.size() / 4));
-  for (const auto& [hash, key] : keys_) take_place(*next, *key);
+  auto next = std::make_unique<Index>(slots_for(keys_.size() + keys_.size() / 4));
+  for (const auto& [hash, key] : keys_) take_slot(*next, *key);
   std::unique_ptr<Index> old(index_.exchange(next.release()));
   if (old != nullptr) retire(std::move(old));
 }
 
-void HotKeys::take_place(Index& index, HotKey& key) {
+void HotKeys::take_slot(Index& index, HotKey& key) {
   std::size_t at = key.hash().value & index.mask;
-  while (index.places[at].key.load() != nullptr) at = (at + 1) & index.mask;
-  Place& place = index.places[at];
-  place.hash = key.hash().value;
-  place.box.store(key.owner_.get());
-  place.key.store(&key, std::memory_order_release);
-  key.place_ = at;
+  while (index.slots[at].key.load() != nullptr) at = (at + 1) & index.mask;
+  IndexSlot& slot = index.slots[at];
+  slot.hash = key.hash().value;
+  slot.cached.store(key.owner_.get());
+  slot.key.store(&key, std::memory_order_release);
+  key.slot_ = at;
   ++index.taken;
 }
 
-void HotKeys::replace(HotKey& key, SharedBox box) {
-  const Held before = held_by(key, key.owner_.get()), after = held_by(key, box.get());
+void HotKeys::replace(HotKey& key, SharedCachedValue cached) {
+  const Held before = held_by(key, key.owner_.get()), after = held_by(key, cached.get());
   held_.copies += after.copies - before.copies;
   held_.missing += after.missing - before.missing;
   held_.bytes += after.bytes - before.bytes;
-  index_.load()->places[key.place_].box.store(box.get());
-  SharedBox old = std::exchange(key.owner_, std::move(box));
+  index_.load()->slots[key.slot_].cached.store(cached.get());
+  SharedCachedValue old = std::exchange(key.owner_, std::move(cached));
   if (old != nullptr) cache::retire([old = std::move(old)] {});
 }
 

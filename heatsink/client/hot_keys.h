@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hot keys and their copies: read by any thread without a lock, changed by few.
+// The hot keys of a client and their copies: any thread reads them without a lock.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 
 namespace heatsink::client {
 
-// Names are short: a call of memcmp() costs more than comparing them word by word.
+// For short names a call of memcmp() costs more than a word-by-word comparison.
 inline bool is_same_name(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   const auto word = [](const char* at) {
@@ -33,16 +33,16 @@ inline bool is_same_name(std::string_view a, std::string_view b) noexcept {
   return word(a.data() + a.size() - 8) == word(b.data() + b.size() - 8);
 }
 
-// A hot key. Readers see is_called(), for which one cache line is enough; the rest is under the
-// lock of its HotKeys.
+// A hot key. Readers use has_name(), which needs one cache line. The lock of HotKeys guards the
+// rest.
 class alignas(64) HotKey {
  public:
   HotKey(std::string_view key, KeyHash hash);
-  HotKey() noexcept : size_(SIZE_MAX), hash_{} {}  // is called nothing at all
+  HotKey() noexcept : size_(SIZE_MAX), hash_{} {}  // matches no name
 
   const std::string& key() const { return key_; }
   KeyHash hash() const { return hash_; }
-  bool is_called(std::string_view key) const noexcept {
+  bool has_name(std::string_view key) const noexcept {
     if (key.size() != size_) return false;
     return size_ <= sizeof(start_) ? is_same_name({start_, size_}, key) : key == key_;
   }
@@ -50,41 +50,41 @@ class alignas(64) HotKey {
  private:
   friend class HotKeys;
   const std::size_t size_;
-  char start_[48] = {};  // all of the name, if it is short enough
+  char start_[48] = {};  // the whole name, if it is short enough
   const std::string key_;
   const KeyHash hash_;
-  std::size_t place_ = 0;  // in the index
-  SharedBox owner_;        // of the box that is shown there
+  std::size_t slot_ = 0;     // index of its slot
+  SharedCachedValue owner_;  // owns the value in the slot
 };
 
-// find() from any thread that holds a cache::Pin; everything else from any thread too, under one
-// lock, and in constant time but for keys(). A look-up is one probe of a table, which also says
-// where the copy is: its line and that of the name are fetched side by side.
+// A thread that holds a cache::Pin may call find(). Any thread may call the other functions; they
+// take one lock and constant time, except keys(). A look-up is one probe of a table that also
+// points to the copy, so the processor fetches the name's and the copy's cache lines in parallel.
 class HotKeys {
  public:
   struct Limits {
-    std::size_t missing;  // copies that say that there is no value
+    std::size_t missing;  // number of copies of missing keys
     std::size_t bytes;    // of all copies, with their names
   };
   explicit HotKeys(const Limits& limits) : limits_(limits) { publish(); }
-  ~HotKeys();  // REQUIRES that nobody looks any more; what is pinned lives on
+  ~HotKeys();  // REQUIRES no readers; pinned objects live on
   HotKeys(const HotKeys&) = delete;
 
   struct Found {
     bool is_hot = false;
-    const Box* box = nullptr;  // null: no copy. Valid while the pin lives
+    const CachedValue* cached = nullptr;  // null: no copy. Valid while the pin lives
   };
   Found find(KeyHash hash, std::string_view key) const noexcept {
     const Index& index = *index_.load();
     for (std::size_t at = hash.value & index.mask;; at = (at + 1) & index.mask) {
-      const Place& place = index.places[at];
-      const HotKey* const hot = place.key.load(std::memory_order_acquire);
+      const IndexSlot& slot = index.slots[at];
+      const HotKey* const hot = slot.key.load(std::memory_order_acquire);
       if (hot == nullptr) return {};
-      if (place.hash == hash.value && hot->is_called(key)) return {true, place.box.load()};
+      if (slot.hash == hash.value && hot->has_name(key)) return {true, slot.cached.load()};
     }
   }
 
-  // False: it is there already, or another key has its hash.
+  // False: the key is there already, or another key has the same hash.
   bool add(std::string_view key, KeyHash hash);
   bool remove(KeyHash hash);
   std::size_t size() const;
@@ -92,47 +92,48 @@ class HotKeys {
     std::size_t copies = 0;
     std::size_t missing = 0;
     std::size_t bytes = 0;
-    std::uint64_t no_room = 0;  // how often there was none
+    std::uint64_t no_room = 0;  // copies refused for lack of room
   };
   Held held() const;
 
-  // Replaces the copy of the key; false if it is not hot, or there is no room for it: then what it
-  // had goes, too. What readers still hold of copies that are gone is not counted.
-  bool put(KeyHash hash, SharedBox box);
+  // Replaces the copy of the key. False: the key is not hot, or there is no room; then the old copy
+  // goes, too. Replaced copies that readers still hold do not count.
+  bool put(KeyHash hash, SharedCachedValue cached);
   void drop(KeyHash hash);
-  SharedBox copy(KeyHash hash) const;
-  std::string name(KeyHash hash) const;  // "": it is not hot
+  SharedCachedValue copy(KeyHash hash) const;
+  std::string name(KeyHash hash) const;  // "": the key is not hot
   bool has(KeyHash hash) const;
 
   std::vector<std::string> keys() const;
 
  private:
-  // Is taken once, last its `key`: by whoever of the same hash sees the key all else is seen, and
-  // a box is never another key's. A key that goes leaves nobody_, until the index is made anew.
-  struct alignas(32) Place {
+  // Taken once, with `key` stored last: a reader that sees the key also sees the hash and the
+  // value, and the value is never another key's. A removed key leaves removed_key_ until the index
+  // is rebuilt.
+  struct alignas(32) IndexSlot {
     std::uint64_t hash = 0;
     std::atomic<const HotKey*> key{nullptr};
-    std::atomic<const Box*> box{nullptr};
+    std::atomic<const CachedValue*> cached{nullptr};
   };
   struct Index {
-    explicit Index(std::size_t size) : mask(size - 1), places(std::make_unique<Place[]>(size)) {}
+    explicit Index(std::size_t size) : mask(size - 1), slots(std::make_unique<IndexSlot[]>(size)) {}
 
-    const std::size_t mask;  // a power of two less one, more than twice as many as are taken
-    std::size_t taken = 0;   // also by keys that have gone; under mutex_
-    const std::unique_ptr<Place[]> places;
+    const std::size_t mask;  // a power of two minus 1; the size is more than twice `taken`
+    std::size_t taken = 0;   // includes removed keys; guarded by mutex_
+    const std::unique_ptr<IndexSlot[]> slots;
   };
   struct HashOfHash {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
   };
 
-  // Under mutex_, but for the constructor.
+  // REQUIRES mutex_, except in the constructor.
   void publish();
-  static void take_place(Index& index, HotKey& key);
-  bool has_room(const HotKey& key, const Box& box) const;
-  void replace(HotKey& key, SharedBox box);
+  static void take_slot(Index& index, HotKey& key);
+  bool has_room(const HotKey& key, const CachedValue& cached) const;
+  void replace(HotKey& key, SharedCachedValue cached);
 
   const Limits limits_;
-  const HotKey nobody_;
+  const HotKey removed_key_;
   std::atomic<Index*> index_{nullptr};
   mutable std::mutex mutex_;
   std::unordered_map<KeyHash, std::unique_ptr<HotKey>, HashOfHash> keys_;

@@ -17,14 +17,14 @@ constexpr HotKeys::Limits kRoomy{.missing = 10, .bytes = SIZE_MAX};
 
 KeyHash hash_of(std::uint64_t n) { return KeyHash{n}; }
 
-SharedBox value(int n) { return std::make_shared<BoxOf<int>>(n); }
-SharedBox nothing() { return std::make_shared<EmptyBox>(); }
+SharedCachedValue value(int n) { return std::make_shared<CachedValueOf<int>>(n); }
+SharedCachedValue nothing() { return std::make_shared<MissingValue>(); }
 
 int shown(const HotKeys& keys, std::uint64_t hash, const std::string& key) {
   const cache::Pin pin;
-  const Box* const box = keys.find(hash_of(hash), key).box;
-  if (box == nullptr) return -1;
-  return box->missing ? 0 : static_cast<const BoxOf<int>*>(box)->value;
+  const CachedValue* const cached = keys.find(hash_of(hash), key).cached;
+  if (cached == nullptr) return -1;
+  return cached->missing ? 0 : static_cast<const CachedValueOf<int>*>(cached)->value;
 }
 
 TEST(HotKeys, FindsWhatWasAddedUnderItsNameOnly) {
@@ -61,7 +61,7 @@ TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
   EXPECT_FALSE(keys.find(hash_of(std::uint64_t{500} << 32 | 7), "key500").is_hot);
 }
 
-// Also of hashes that collide, and of keys that come back: against a map.
+// Compared with a map, including colliding hashes and keys that return.
 TEST(HotKeys, KnowWhatIsThereHoweverKeysComeAndGo) {
   HotKeys keys(kRoomy);
   std::map<std::uint64_t, int> model;  // -1: no copy
@@ -130,7 +130,7 @@ TEST(HotKeys, MissingOnesHaveAQuotaOfTheirOwn) {
 
 TEST(HotKeys, CopiesHaveALimitInBytes) {
   const auto text = [](std::size_t size) {
-    return std::make_shared<BoxOf<std::string>>(std::string(size, 'x'));
+    return std::make_shared<CachedValueOf<std::string>>(std::string(size, 'x'));
   };
   const std::size_t empty = text(0)->bytes;
   HotKeys keys({.missing = 10, .bytes = 2 * (empty + 1) + 1000});
@@ -141,7 +141,7 @@ TEST(HotKeys, CopiesHaveALimitInBytes) {
   EXPECT_FALSE(keys.put(hash_of(2), text(401)));
   EXPECT_TRUE(keys.put(hash_of(2), text(400)));
   EXPECT_EQ(keys.held().no_room, 1U);
-  EXPECT_TRUE(keys.put(hash_of(1), text(500))) << "in the place of its old one";
+  EXPECT_TRUE(keys.put(hash_of(1), text(500))) << "in the slot of its old one";
   EXPECT_FALSE(keys.put(hash_of(1), text(601)));
   EXPECT_EQ(shown(keys, 1, "a"), -1) << "what it had is not true any more";
   keys.remove(hash_of(2));
@@ -154,11 +154,11 @@ TEST(HotKeys, WhatIsPinnedStaysAsItWas) {
   keys->add("a", hash_of(1));
   keys->put(hash_of(1), value(5));
   const cache::Pin pin;
-  const Box* const box = keys->find(hash_of(1), "a").box;
+  const CachedValue* const cached = keys->find(hash_of(1), "a").cached;
   keys->put(hash_of(1), value(6));
   keys.reset();
   cache::collect_retired();
-  EXPECT_EQ(static_cast<const BoxOf<int>*>(box)->value, 5);
+  EXPECT_EQ(static_cast<const CachedValueOf<int>*>(cached)->value, 5);
 }
 
 }  // namespace

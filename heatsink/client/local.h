@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a read: a view of the local copy, or the value that was loaded.
+// The result of a read: a view of the local copy, or the loaded value.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,18 @@
 #include <utility>
 
 #include "heatsink/cache/pins.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 #include "heatsink/client/engine.h"
 
 namespace heatsink::client {
 
-// A loader for one key that can be kept: it holds copies of the loader and of the key.
+// Returns a loader for one key that can be stored: it owns copies of the loader and of the key.
 template <class V, class L>
 Load load_of(const L& loader, std::string_view key) {
-  return [loader, key = std::string(key)]() mutable -> std::shared_ptr<Box> {
+  return [loader, key = std::string(key)]() mutable -> std::shared_ptr<CachedValue> {
     std::optional<V> value = loader(key);
-    if (!value) return std::make_shared<EmptyBox>();
-    return std::make_shared<BoxOf<V>>(std::move(*value));
+    if (!value) return std::make_shared<MissingValue>();
+    return std::make_shared<CachedValueOf<V>>(std::move(*value));
   };
 }
 
@@ -57,48 +57,48 @@ class [[nodiscard]] Local {
   // Counts the read; calls `loader` if there is no copy.
   template <class L>
   Local(const Engine& engine, std::string_view key, L& loader) {
-    const Engine::Sight sight = engine.read(key);
-    if (sight.box != nullptr) [[likely]]
-      hit(*sight.box);
+    const Engine::Lookup found = engine.read(key);
+    if (found.cached != nullptr) [[likely]]
+      hit(*found.cached);
     else
-      ask(engine, key, sight, loader);
+      ask(engine, key, found, loader);
   }
-  // The same, where the read has been counted already.
+  // The same for a read that has been counted already.
   template <class L>
   Local(const Engine& engine, std::string_view key, L& loader, Counted) {
-    const Engine::Sight sight = engine.peek(key);
-    if (sight.box != nullptr)
-      hit(*sight.box);
+    const Engine::Lookup found = engine.peek(key);
+    if (found.cached != nullptr)
+      hit(*found.cached);
     else
-      ask(engine, key, sight, loader);
+      ask(engine, key, found, loader);
   }
   // Counts the read and asks no source.
   Local(const Engine& engine, std::string_view key, Read) {
-    if (const Box* const box = engine.read(key).box; box != nullptr) hit(*box);
+    if (const CachedValue* const cached = engine.read(key).cached; cached != nullptr) hit(*cached);
   }
   // Counts nothing and asks no source.
   Local(const Engine& engine, std::string_view key, Peek) {
-    if (const Box* const box = engine.peek(key).box; box != nullptr) hit(*box);
+    if (const CachedValue* const cached = engine.peek(key).cached; cached != nullptr) hit(*cached);
   }
 
   template <class L>
-  void ask(const Engine& engine, std::string_view key, Engine::Sight sight, L& loader) {
-    if (sight.is_hot) {
+  void ask(const Engine& engine, std::string_view key, Engine::Lookup found, L& loader) {
+    if (found.is_hot) {
       own(engine.load(key, load_of<V>(loader, key)));
       return;
     }
     own(loader(std::string(key)));
-    engine.passed(key);
+    engine.end_cold_load(key);
   }
-  void hit(const Box& box) {
+  void hit(const CachedValue& cached) {
     pin_.emplace(cache::Pin::Adopted{});
-    show(box);
+    show(cached);
   }
-  void show(const Box& box) {
-    value_ = box.missing ? nullptr : &static_cast<const BoxOf<V>&>(box).value;
+  void show(const CachedValue& cached) {
+    value_ = cached.missing ? nullptr : &static_cast<const CachedValueOf<V>&>(cached).value;
   }
-  void own(SharedBox box) {
-    owner_ = std::move(box);
+  void own(SharedCachedValue cached) {
+    owner_ = std::move(cached);
     show(*owner_);
   }
   void own(std::optional<V> value) {
@@ -108,7 +108,7 @@ class [[nodiscard]] Local {
 
   std::optional<cache::Pin> pin_;
   const V* value_ = nullptr;
-  SharedBox owner_;
+  SharedCachedValue owner_;
   std::optional<V> loaded_;
 };
 

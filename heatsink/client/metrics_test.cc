@@ -31,7 +31,7 @@ TEST(Metrics, HaveAHelpAndATypeEach) {
   EXPECT_THAT(text, HasSubstr("\nheatsink_cache_bytes 4096\n"));
 }
 
-// As the format's definition says, line by line; and no name twice.
+// Follows the format's definition, line by line, without duplicate names.
 TEST(Metrics, AreInTheFormatThatIsScraped) {
   std::istringstream lines(metrics_text(some()));
   const std::regex form(

@@ -9,18 +9,18 @@
 
 namespace heatsink::client {
 
-// The thread that forks holds the lock meanwhile, so the list is whole in the child.
+// The forking thread holds the lock during fork(), so that the child gets a consistent list.
 struct ForkHandlers {
   std::mutex mutex;
   std::vector<const OnFork*> all;
 
-  // Never destroyed: a thread may fork after main() has ended.
+  // Never destroyed: a thread may fork after the end of main().
   static ForkHandlers& get() {
     static ForkHandlers& one = *make();
     return one;
   }
   static ForkHandlers* make() {
-    // Fails for lack of memory only, which only a child would notice.
+    // Fails only without memory, and only a child process would notice.
     static_cast<void>(pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); },
                                      [] {
                                        for (const OnFork* each : get().all) each->in_child_();

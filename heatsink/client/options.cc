@@ -30,7 +30,7 @@ constexpr double bytes(Bytes size) { return static_cast<double>(size.count); }
 
 constexpr std::string_view kPrefix = "HEATSINK_";
 
-// "detection.hot-qps" as the environment spells it.
+// The environment variable of an option: "detection.hot-qps" is HEATSINK_DETECTION_HOT_QPS.
 std::string variable_of(const std::string& option) {
   std::string name(kPrefix);
   for (const char c : option) {
@@ -48,19 +48,19 @@ Error joined(const ConfigFaults& faults) {
   return {faults.front().code, all};
 }
 
-// Reads into a copy, so that a fault changes nothing.
+// Reads into a copy, so that an error changes nothing.
 template <class Read>
 Result<ClientOptions> read_into(const ClientOptions& from, Read read) {
   ClientOptions options;
   OptionSet set;
-  options.describe(set);  // which takes the defaults from what it sees
+  options.describe(set);  // takes the defaults from the current values
   options = from;
   if (const ConfigFaults faults = read(set); !faults.empty()) return joined(faults);
   if (const Status status = options.check(); !status.ok()) return status.error();
   return options;
 }
 
-// One variable; faults are added.
+// Applies one variable; appends its errors to `faults`.
 void apply(std::string_view name, std::string_view value, OptionSet& set, ConfigFaults& faults) {
   const auto& rows = set.rows();
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptionRow& each) {
@@ -260,7 +260,7 @@ Status ClientOptions::check() const {
   return server_url.empty() ? Status(Unit{}) : check_server();
 }
 
-// The file is looked at when the page begins.
+// Does not read the token file: start_page() does.
 Status ClientOptions::check_admin() const {
   if (!admin_token.empty() && !admin_token_file.empty())
     return Error{ErrorCode::kInvalidArgument,
@@ -278,7 +278,7 @@ Status ClientOptions::check_admin() const {
   return Unit{};
 }
 
-// What goes together where there is a server. No file is looked at.
+// Checks the combinations that matter with a server. Reads no file.
 Status ClientOptions::check_server() const {
   const Result<net::RedisUrl> url = net::parse_redis_url(server_url);
   if (!url.ok()) return Error{url.error().code, "server.url: " + url.error().message};

@@ -71,7 +71,7 @@ TEST(ClientOptions, AreSetOverWhatTheyAre) {
   EXPECT_THAT(wrong.error().message, HasSubstr("default 3000"));
 }
 
-// As documentation writes it, for options that are known to be right.
+// The way documentation uses options that are known to be valid.
 TEST(ClientOptionsDeathTest, AWrongNameIsToldWhereOptionsAreTakenUnseen) {
   EXPECT_DEATH(static_cast<void>(*ClientOptions{}.with("detection.hotqps", "500")),
                "unknown option 'detection.hotqps'.*detection.hot-qps");
@@ -174,7 +174,7 @@ TEST(ClientOptions, ForgetNoKeyThatTheWindowHasCounted) {
   EXPECT_TRUE(ClientOptions::from_yaml("detection: {window: 5m}\n").ok());
 }
 
-// Writes the page anew when HEATSINK_WRITE_PAGES is set.
+// Rewrites the page if HEATSINK_WRITE_PAGES is set.
 TEST(ClientOptions, ReferencePageIsUpToDate) {
   ClientOptions options;
   OptionSet set;

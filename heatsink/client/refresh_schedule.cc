@@ -21,7 +21,7 @@ void RefreshSchedule::loaded(KeyHash hash, Load load, TimePoint now, double rand
   const auto [at, is_new] = keys_.try_emplace(hash);
   at->second.load = std::move(load);
   at->second.failures = 0;
-  if (at->second.is_under_way) return;  // its end says when it is due again
+  if (at->second.is_under_way) return;  // the end of the job sets the next due time
   if (!is_new) waiting_.erase({at->second.due, hash.value});
   wait(*at, after(now, options_, random));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules the background loads of hot keys, and gives up a key whose loads keep failing.
+// Schedules the background loads of hot keys, and gives up keys whose loads keep failing.
 #pragma once
 
 #include <cstddef>
@@ -14,42 +14,43 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
-#include "heatsink/client/box.h"
+#include "heatsink/client/cached_value.h"
 
 namespace heatsink::client {
 
 struct RefreshOptions {
   Nanos interval = std::chrono::seconds(10);
-  // Each is due up to this part of the interval early, so that keys that were loaded together do
-  // not stay together.
+  // Each load is due up to this share of the interval early, so that keys that were loaded together
+  // drift apart.
   double jitter = 0.1;
   std::uint32_t failures_max = 3;  // in a row; then the key is forgotten
 };
 
-// Time and chance are arguments (`random`: 0 .. 1, drawn anew for each call). Not thread-safe. A
-// key under way is due to nobody else. O(log keys).
+// Time and chance are arguments (`random`: in [0, 1), a new draw per call). Not thread-safe. next()
+// does not return a key whose job is under way. O(log keys).
 class RefreshSchedule {
  public:
   explicit RefreshSchedule(const RefreshOptions& options) : options_(options) {}
 
-  // The key was loaded at `now`, with this loader; a success, if it was known.
+  // The key was loaded at `now`, by this loader. Counts as a success of a known key.
   void loaded(KeyHash hash, Load load, TimePoint now, double random);
   void forget(KeyHash hash);
-  // It is due, since `now`; false: nobody knows how to load it, or it is under way.
+  // Makes the key due since `now`. False: no loader is known for it, or it is under way.
   bool hurry(KeyHash hash, TimePoint now);
 
   struct Job {
     KeyHash hash;
     Load load;
-    TimePoint due;  // a load that began since then is as good
+    TimePoint due;  // a load that began since then will do, too
   };
-  // One that is due, now under way.
+  // Returns a due job and marks it as under way.
   std::optional<Job> next(TimePoint now);
-  std::optional<TimePoint> due_at() const;  // none: nothing to wait for
+  std::optional<TimePoint> due_at() const;  // empty: nothing is waiting
 
-  // How a job ended; REQUIRES that next() gave it. Of a key forgotten meanwhile: nothing. failed()
-  // is true when it was once too often: the key is forgotten, and its copy is to go. skipped(): a
-  // caller has loaded the key, or is about to; whether that works is no matter of the schedule's.
+  // Report the end of a job that next() returned; no effect on a key that was forgotten meanwhile.
+  // failed() returns true at the last allowed failure: the key is forgotten, and the caller must
+  // drop its copy. skipped(): a caller has loaded the key or is loading it; the result is unknown
+  // here.
   void succeeded(KeyHash hash, TimePoint now, double random);
   bool failed(KeyHash hash, TimePoint now, double random);
   void skipped(KeyHash hash, TimePoint now, double random);
@@ -72,7 +73,7 @@ class RefreshSchedule {
 
   RefreshOptions options_;
   Keys keys_;
-  std::set<std::pair<TimePoint, std::uint64_t>> waiting_;  // those not under way, by due time
+  std::set<std::pair<TimePoint, std::uint64_t>> waiting_;  // keys not under way, by due time
 };
 
 }  // namespace heatsink::client

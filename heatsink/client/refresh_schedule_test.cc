@@ -14,7 +14,7 @@ constexpr Nanos kInterval = std::chrono::seconds(10);
 RefreshOptions options() { return {.interval = kInterval, .jitter = 0.1, .failures_max = 3}; }
 
 Load load_of_nothing() {
-  return [] { return std::make_shared<EmptyBox>(); };
+  return [] { return std::make_shared<MissingValue>(); };
 }
 
 TEST(RefreshSchedule, AKeyIsDueAnIntervalAfterItsLoadAndThenUnderWay) {
@@ -87,7 +87,7 @@ TEST(RefreshSchedule, AJobSaysSinceWhenItIsDue) {
   EXPECT_EQ(schedule.next(kStart)->due, kStart - Nanos(1));
 }
 
-// A caller loads the key: nobody knows yet how that ends.
+// A caller is loading the key; the result is still unknown.
 TEST(RefreshSchedule, AKeyThatIsSkippedIsDueAgainAndKeepsItsFailures) {
   RefreshSchedule schedule(options());
   schedule.loaded(kA, load_of_nothing(), kStart, 0);

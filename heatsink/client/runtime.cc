@@ -14,8 +14,8 @@ namespace {
 
 class SystemCondition final : public Condition {
  public:
-  // By the steady clock: BOOTTIME, which `due` is of, cannot be waited for. The waiter looks at the
-  // time again.
+  // Waits by the steady clock, because no wait supports CLOCK_BOOTTIME, the clock of `due`. The
+  // caller checks the time again.
   void wait_until(std::unique_lock<std::mutex>& lock, TimePoint due) override {
     if (due == TimePoint::max())
       condition_.wait(lock);

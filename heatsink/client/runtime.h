@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Client needs from its process: time, threads, condition variables and random seeds.
+// The services that a Client needs: time, threads, condition variables and random seeds.
 #pragma once
 
 #include <cstdint>
@@ -18,45 +18,45 @@ class Poller;
 
 namespace heatsink::client {
 
-// As std::condition_variable, for std::unique_lock<std::mutex>.
+// Like std::condition_variable, for std::unique_lock<std::mutex>.
 class Condition {
  public:
   virtual ~Condition() = default;
 
-  // Releases the lock while it waits. May end early, for no reason. `due` max: no limit.
+  // Releases the lock while it waits. May end early without a reason. `due` max: no limit.
   virtual void wait_until(std::unique_lock<std::mutex>& lock, TimePoint due) = 0;
   virtual void notify_one() noexcept = 0;
   virtual void notify_all() noexcept = 0;
 };
 
-// A thread that runs; ends by itself.
+// A running thread; it ends by itself.
 class Thread {
  public:
   virtual ~Thread() = default;  // REQUIRES join() before it
   virtual void join() = 0;
 };
 
-// Real threads and the system's clock in production; a simulation plays another, with virtual time
-// (docs/decisions/0028-the-library-runs-in-fibers-when-simulated.md). Outlives every object that
-// was made with it. Any thread may call anything.
+// Real threads and the system's clock in production; virtual time in simulations
+// (docs/decisions/0028-the-library-runs-in-fibers-when-simulated.md). Must outlive every object
+// made with it. Any thread may call any function.
 class Runtime {
  public:
   virtual ~Runtime() = default;
 
   virtual TimePoint now() const noexcept = 0;
-  // now() is CLOCK_BOOTTIME, so a processor's counter may stand in for it (HitClock).
+  // True: now() is CLOCK_BOOTTIME, so HitClock may read the processor's counter instead.
   virtual bool has_system_time() const noexcept = 0;
   virtual std::uint64_t draw_seed() = 0;
   virtual std::unique_ptr<Condition> make_condition() = 0;
-  // `name`: as the system shows it, at most 15 characters; "": as its parent.
+  // `name`: for the system's tools, at most 15 characters; "": the parent's name.
   virtual std::unique_ptr<Thread> spawn(const std::string& name, std::function<void()> body) = 0;
-  // For an event loop that a spawned thread then runs; null: the kernel's.
+  // For an event loop in a spawned thread; null: the kernel's poller.
   virtual std::unique_ptr<net::Poller> make_poller() = 0;
 };
 
 Runtime& system_runtime();
 
-// Waits until `is_over()` holds, or the moment has come; returns is_over().
+// Waits until `is_over()` holds or `due` has come; returns is_over().
 template <class Predicate>
 bool wait_until(const Runtime& runtime, Condition& condition, std::unique_lock<std::mutex>& lock,
                 TimePoint due, Predicate is_over) {
@@ -67,7 +67,7 @@ bool wait_until(const Runtime& runtime, Condition& condition, std::unique_lock<s
   return true;
 }
 
-// One value that one thread sets and one waits for. Shared by both: either may be gone first.
+// One value that one thread sets and another waits for. They share it, and either may leave first.
 template <class T>
 class Awaited {
  public:
@@ -80,7 +80,7 @@ class Awaited {
     }
     is_set_->notify_one();
   }
-  // None: it was not set in time. Once.
+  // Empty: no value in time. Call it once.
   std::optional<T> wait_for(Nanos at_most) {
     std::unique_lock lock(mutex_);
     wait_until(runtime_, *is_set_, lock, runtime_.now() + at_most,

@@ -15,10 +15,10 @@
 namespace heatsink::client {
 namespace {
 
-// How often the tracker asks what its user may still read.
+// How often the tracker asks for the rights of its user.
 constexpr Nanos kRightsInterval = Millis(500);
 
-// Where the data connection looks whether the server owes a reply for too long.
+// How often the data connection checks whether a reply is overdue.
 constexpr Nanos kTickMax = Millis(50);
 
 net::RedisUrl url_of(const ClientOptions& options) {
@@ -51,7 +51,7 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
   return tracker;
 }
 
-redis::LinkOptions link_options(const ClientOptions& options, Runtime& runtime) {
+redis::ServerConnectionOptions link_options(const ClientOptions& options, Runtime& runtime) {
   return {.connect_timeout = options.server_connect_timeout,
           .backoff_min = options.server_backoff_min,
           .backoff_max = options.server_backoff_max,
@@ -63,26 +63,26 @@ redis::LinkOptions link_options(const ClientOptions& options, Runtime& runtime) 
 struct ServerLink::Wire {
   Wire(const ClientOptions& options, redis::TrackerEvents& events, Runtime& runtime)
       : loop(runtime.make_poller()),
-        place(url_of(options)),
-        tracker(tracker_options(options, place.url()), events),
-        pipeline({.credentials = {place.url().user, place.url().password},
-                  .db = place.url().db,
+        address(url_of(options)),
+        tracker(tracker_options(options, address.url()), events),
+        pipeline({.credentials = {address.url().user, address.url().password},
+                  .db = address.url().db,
                   .response_timeout = options.server_response_timeout}),
-        tracking(loop, place, tracker, link_options(options, runtime), "local copies"),
-        data(loop, place, pipeline, link_options(options, runtime), "server") {
-    place.set_tls(tls_of(options, place.url()));
+        tracking(loop, address, tracker, link_options(options, runtime), "local copies"),
+        data(loop, address, pipeline, link_options(options, runtime), "server") {
+    address.set_tls(tls_of(options, address.url()));
   }
 
   net::EventLoop loop;
-  redis::Place place;
+  redis::UpstreamAddress address;
   redis::Tracker tracker;
   redis::Pipeline pipeline;
-  redis::Link tracking;
-  redis::Link data;
+  redis::ServerConnection tracking;
+  redis::ServerConnection data;
 };
 
-ServerLink::ServerLink(const ClientOptions& options, ServerNews& news, Runtime& runtime)
-    : news_(news),
+ServerLink::ServerLink(const ClientOptions& options, ServerListener& listener, Runtime& runtime)
+    : listener_(listener),
       runtime_(runtime),
       max_staleness_(options.max_staleness),
       heartbeat_interval_(options.heartbeat_interval),
@@ -101,7 +101,7 @@ void ServerLink::run() {
     wire.tracking.flush();
     wire.data.flush();
   });
-  // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
+  // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
   wire.loop.call_every(heartbeat_interval_ / 2, [this] { tick(); });
   wire.loop.call_every(kTickMax, [&wire] { wire.data.tick(); });
   wire.tracking.connect();
@@ -111,20 +111,21 @@ void ServerLink::run() {
 
 void ServerLink::tick() {
   wire_->tracking.tick();
-  // Of attempts that fail the tracker does not tell.
+  // The tracker does not report failed connection attempts.
   const std::string& lost = wire_->tracking.problem();
   if (!wire_->tracker.up() && !lost.empty()) set_problem(lost);
 }
 
 void ServerLink::stop() {
   {
-    const std::lock_guard lock(posting_);
+    const std::lock_guard lock(post_mutex_);
     if (std::exchange(is_stopped_, true)) return;
   }
   if (thread_ == nullptr) return;
   wire_->loop.stop();
   thread_->join();
   thread_.reset();
+  // After the thread has ended: callers that still wait get their error here.
   wire_->tracker.disconnected("the client is closed");
   wire_->pipeline.disconnected("the client is closed");
   wire_.reset();
@@ -133,7 +134,7 @@ void ServerLink::stop() {
 }
 
 bool ServerLink::post(std::function<void()> work) {
-  const std::lock_guard lock(posting_);
+  const std::lock_guard lock(post_mutex_);
   if (is_stopped_) return false;
   wire_->loop.post(std::move(work));
   return true;
@@ -153,7 +154,7 @@ void ServerLink::set_problem(const std::string& problem) {
 
 resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
   const auto answer = std::make_shared<Awaited<Result<resp::Value>>>(runtime_);
-  // The words are the caller's, who may have given up by the time that they are sent.
+  // Copies the words: the caller may have given up before the link's thread sends them.
   const bool is_posted = post([this, answer,
                                words = std::vector<std::string>(request.begin(), request.end())] {
     const std::vector<std::string_view> args(words.begin(), words.end());
@@ -178,13 +179,13 @@ ServerLink::Watch ServerLink::watch(std::string_view key) {
   return answer->wait_for(max_staleness_).value_or(Watch{});
 }
 
-// A fill of which nobody wants the value: PTTL tracks the key and says how long it lives; what is
-// read after it may be anything.
+// A fill for its tracking only: PTTL tracks the key and returns its remaining life. The read after
+// it does not matter, so it is a cheap one.
 void ServerLink::send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer) {
   const redis::FillId id = ++last_id_;
   watches_.emplace(id, std::move(answer));
   const std::array<std::string_view, 2> exists = {"EXISTS", key};
-  wire_->tracker.fill(id, {.key = key, .db = wire_->place.url().db, .request = exists},
+  wire_->tracker.fill(id, {.key = key, .db = wire_->address.url().db, .request = exists},
                       runtime_.now());
 }
 
@@ -213,18 +214,18 @@ void ServerLink::on_up() {
 }
 
 void ServerLink::on_heartbeat(TimePoint sent_at) {
-  if (is_up_.load(std::memory_order_relaxed)) news_.on_proven(sent_at + max_staleness_);
+  if (is_up_.load(std::memory_order_relaxed)) listener_.on_proven(sent_at + max_staleness_);
 }
 
-void ServerLink::on_invalidate(std::string_view name) { news_.on_changed(name); }
-void ServerLink::on_flush() { news_.on_all_changed(); }
-void ServerLink::on_rights_changed() { news_.on_all_changed(); }
+void ServerLink::on_invalidate(std::string_view name) { listener_.on_changed(name); }
+void ServerLink::on_flush() { listener_.on_all_changed(); }
+void ServerLink::on_rights_changed() { listener_.on_all_changed(); }
 
 void ServerLink::on_down(const std::string& reason) {
   is_up_ = false;
   set_problem(reason);
-  news_.on_proven(TimePoint::min());
-  news_.on_all_changed();
+  listener_.on_proven(TimePoint::min());
+  listener_.on_all_changed();
 }
 
 }  // namespace heatsink::client

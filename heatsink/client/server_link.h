@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's own connections to its server: one that tracks hot keys, one for commands.
+// A client's two connections to its server: one that tracks hot keys, one for commands.
 #pragma once
 
 #include <atomic>
@@ -19,46 +19,48 @@
 
 namespace heatsink::client {
 
-// What is heard of copies; called by the link's thread, in the server's order.
-class ServerNews {
+// Notifications about copies. The link's thread calls them, in the order of the server.
+class ServerListener {
  public:
   virtual void on_changed(std::string_view key) = 0;
   virtual void on_all_changed() = 0;
-  // Until then copies are known to be what the server had, or what it had not yet told to be over.
-  // A moment in the past: nobody knows. Whoever sees this sees all that was told before.
+  // Until this time, copies without a notification are valid. A time in the past means that
+  // validity is unknown. A thread that sees this call's effect sees the effects of all earlier
+  // calls.
   virtual void on_proven(TimePoint until) = 0;
 
  protected:
-  ~ServerNews() = default;
+  ~ServerListener() = default;
 };
 
-// One thread with two connections, which come back by themselves. Any thread may call; calls block.
-// Not to be called, nor destroyed, by a child that this process has forked.
+// One thread with two connections that reconnect by themselves. Any thread may call; calls block. A
+// forked child must not call or destroy it.
 class ServerLink final : private redis::TrackerEvents {
  public:
-  // Throws std::invalid_argument: server.url, or a file of server.tls-*, cannot be used. Whether
-  // the server is there does not matter. The runtime outlives it.
-  ServerLink(const ClientOptions& options, ServerNews& news, Runtime& runtime = system_runtime());
+  // Throws std::invalid_argument if server.url or a file of server.tls-* cannot be used. A server
+  // that is down is no error. The runtime must outlive it.
+  ServerLink(const ClientOptions& options, ServerListener& listener,
+             Runtime& runtime = system_runtime());
   ~ServerLink();
   ServerLink(const ServerLink&) = delete;
 
   void start();
-  void stop();  // who waits gets an error
+  void stop();  // pending calls end with an error
 
-  // A key put under tracking: from tracked_at on, whatever changes it is told by on_changed().
+  // A tracked key: on_changed() reports every change after tracked_at.
   struct Watch {
     bool is_tracked = false;
     TimePoint tracked_at{};
-    TimePoint deadline = TimePoint::max();  // the key's own end, never later than the server's
+    TimePoint deadline = TimePoint::max();  // the key's own end, never after the server's
   };
-  // Blocks for one round trip, cache.max-staleness at most. Not tracked: the server is not there,
-  // or does not let this user read the key.
+  // Blocks for one round trip, at most cache.max-staleness. Not tracked: the server is away, or
+  // does not let this user read the key.
   Watch watch(std::string_view key);
 
-  // One command's reply, an error of the server's among them. Throws ServerUnavailable.
+  // Returns the reply to one command, which may be the server's error. Throws ServerUnavailable.
   resp::Value ask(std::initializer_list<std::string_view> request);
 
-  // Why nothing is served locally; "": the tracker is up.
+  // Why no copies are served; "": the tracker is up.
   std::string problem() const;
 
  private:
@@ -80,20 +82,20 @@ class ServerLink final : private redis::TrackerEvents {
   bool post(std::function<void()> work);
   void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
 
-  ServerNews& news_;
+  ServerListener& listener_;
   Runtime& runtime_;
   const Nanos max_staleness_;
   const Nanos heartbeat_interval_;
-  const Nanos patience_;  // of a command: to connect and to be answered
+  const Nanos patience_;  // for one command: connecting and the reply
   std::unique_ptr<Wire> wire_;
   std::unique_ptr<Thread> thread_;  // null: not started, or stopped
-  std::mutex posting_;
-  bool is_stopped_ = false;  // guarded by posting_: nobody would run what is posted
+  std::mutex post_mutex_;
+  bool is_stopped_ = false;  // guarded by post_mutex_: the stopped loop runs no posts
   std::atomic<bool> is_up_{false};
   mutable std::mutex problem_mutex_;
   std::string problem_ = "not connected yet";
 
-  // The link's thread's:
+  // For the link's thread:
   bool is_cluster_ = false;
   redis::FillId last_id_ = 0;
   std::unordered_map<redis::FillId, std::shared_ptr<Awaited<Watch>>> watches_;

@@ -9,8 +9,8 @@
 
 namespace heatsink::client {
 
-// What server.* says; `client_name` is for CLIENT LIST. Throws std::invalid_argument: server.url is
-// not set, or the options contradict each other.
+// The options of server.*; `client_name` appears in CLIENT LIST. Throws std::invalid_argument if
+// server.url is not set or the options contradict each other.
 distributed::ServerOptions server_options(const ClientOptions& options, std::string client_name);
 
 }  // namespace heatsink::client

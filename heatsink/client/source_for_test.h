@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source of values for tests: thread-safe, counts who asks, fails and dawdles when it is told to.
+// For tests: a thread-safe source of values that counts its reads, and can fail or delay them.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class Source {
       const auto at = values_.find(key);
       if (at != values_.end()) value = at->second;
     }
-    if (before_answer) before_answer();  // what it found may be old by the time it is told
+    if (before_answer) before_answer();  // the value may be outdated when it is returned
     if (is_down) throw std::runtime_error("the source is down");
     return value;
   }
@@ -52,7 +52,7 @@ class Source {
 
 constexpr Nanos kPatience = std::chrono::minutes(1);
 
-// Waits until it holds: what other threads do takes as long as it takes.
+// Waits until the condition holds: other threads may take any time.
 template <class Condition>
 bool eventually(Condition condition) {
   const TimePoint end = BootClock::now() + kPatience;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client and its source, for tests.
+// For tests: a client and its source.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -13,14 +13,14 @@
 
 namespace heatsink::client {
 
-// Nothing happens by itself; keys are made hot by warm_up().
+// Options without refreshes; warm_up() makes keys hot.
 inline ClientOptions quiet() {
   ClientOptions options;
   options.refresh_enabled = false;
   return options;
 }
 
-// Whatever is read ten times in a second is hot.
+// Options where ten reads per second make a key hot.
 inline ClientOptions eager() {
   ClientOptions options = quiet();
   options.window = std::chrono::seconds(1);
@@ -31,7 +31,8 @@ inline ClientOptions eager() {
   return options;
 }
 
-// Loaders and callbacks run on its threads until it goes: declare what they refer to before it.
+// Loaders and callbacks run on the client's threads until its end: declare what they refer to
+// before it.
 struct Stage {
   explicit Stage(const ClientOptions& options = quiet()) : client(options) {}
 
@@ -43,7 +44,7 @@ struct Stage {
     ASSERT_THAT(client.warm(keys, source.loader()), ::testing::IsEmpty());
     source.reads = 0;
   }
-  // Reads until detection has noticed.
+  // Reads the key until detection has made it hot.
   bool get_hot(const std::string& key) {
     return eventually([&] {
       get(key);

@@ -31,14 +31,14 @@ distributed::WindowStatisticsOptions statistics_options(const ClientOptions& opt
 }
 
 [[noreturn]] void raise(const Error& error) {
-  const bool is_the_servers_word = error.code == ErrorCode::kInvalidArgument ||
-                                   error.code == ErrorCode::kPermission ||
-                                   error.code == ErrorCode::kOutOfRange;
-  if (is_the_servers_word) throw ServerError(error.message);
+  const bool is_server_error = error.code == ErrorCode::kInvalidArgument ||
+                               error.code == ErrorCode::kPermission ||
+                               error.code == ErrorCode::kOutOfRange;
+  if (is_server_error) throw ServerError(error.message);
   throw ServerUnavailable(error.message);
 }
 
-WindowReading told(const StatisticReading& reading) {
+WindowReading to_reading(const StatisticReading& reading) {
   const stats::Summary& all = reading.summary;
   WindowReading out;
   out.count = all.count;
@@ -94,7 +94,7 @@ std::optional<WindowReading> WindowStats::read(std::string_view name, Nanos wind
   const auto window_ms = std::chrono::ceil<Millis>(window);
   const Result<StatisticReading> reading =
       distributed::read_statistic(*core_->server, name, window_ms, core_->deadline());
-  if (reading.ok()) return told(*reading);
+  if (reading.ok()) return to_reading(*reading);
   if (reading.error().code == ErrorCode::kNotFound) return std::nullopt;
   raise(reading.error());
 }

@@ -29,8 +29,8 @@ void AccessProbe::check(std::function<void()> done) {
 void AccessProbe::start() {
   running_ = true;
   asked_it_ = false;
-  const net::TlsContext tls = shared_.place.tls();
-  for (const net::ResolvedAddress& address : shared_.place.addresses()) {
+  const net::TlsContext tls = shared_.upstream_address.tls();
+  for (const net::ResolvedAddress& address : shared_.upstream_address.addresses()) {
     Result<net::Stream> started = loop_.connect(address, tls);
     if (!started.ok()) continue;
     socket_ = std::move(started).value();
@@ -41,6 +41,7 @@ void AccessProbe::start() {
     timer_ = loop_.call_after(shared_.options.connect_timeout, [this] { finish(); });
     return;
   }
+  // No attempt could be started. The next turn ends the probe, so that check() never calls `done`.
   timer_ = loop_.call_after(Nanos(0), [this] { finish(); });
 }
 
@@ -58,8 +59,8 @@ void AccessProbe::on_writable() {
   loop_.change(socket_.fd(), net::Interest::kRead);
 }
 
-// The first bytes decide. Only a refusal for want of a login is one: a server that loads its data
-// or has too many clients also answers with an error.
+// The first bytes decide. Only NOAUTH and NOPERM mean that a login is required: a server that loads
+// its data or has too many clients also answers with an error.
 void AccessProbe::on_readable() {
   if (!asked_it_) {
     on_writable();
@@ -84,6 +85,8 @@ void AccessProbe::finish() {
     socket_.close();
   }
   running_ = false;
+  // Callers that came during this probe wait for the next one: this answer may be older than the
+  // change that they ask about.
   for (const auto& done : std::exchange(asked_, std::exchange(waiting_, {}))) done();
   if (std::exchange(again_, false)) start();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out whether the server lets in a client that has said nothing.
+// Finds out whether the server lets in a client that has not logged in.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace heatsink::copies {
 
-// The proxy's own connections stay logged in whatever happens to the rules, so they cannot tell:
-// each answer takes a connection of its own, one PING, and sets NodeState::upstream_open. Without
-// an answer (the server is away, or full) what was known stays.
+// The proxy's own connections stay logged in when the rules change, so they cannot tell. Each probe
+// opens its own connection, sends one PING and sets NodeState::upstream_open. Without an answer
+// (the server is away or full) the old value stays.
 //
 // The keeper's thread.
 class AccessProbe final : public net::FdHandler {
@@ -21,8 +21,8 @@ class AccessProbe final : public net::FdHandler {
   ~AccessProbe();
   AccessProbe(const AccessProbe&) = delete;
 
-  // `done` (may be empty) is called when an answer that was asked for after this call is known, or
-  // cannot be had.
+  // Calls `done` (may be empty) when a probe that began after this call has ended, with or without
+  // an answer.
   void check(std::function<void()> done);
 
   void on_readable() override;
@@ -38,8 +38,8 @@ class AccessProbe final : public net::FdHandler {
   bool asked_it_ = false;
   net::TimerId timer_ = 0;
   bool running_ = false;
-  std::vector<std::function<void()>> asked_;    // of the probe now running
-  std::vector<std::function<void()>> waiting_;  // for the one after it
+  std::vector<std::function<void()>> asked_;    // for the running probe
+  std::vector<std::function<void()>> waiting_;  // for the probe after it
   bool again_ = false;
 };
 

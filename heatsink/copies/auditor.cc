@@ -24,7 +24,7 @@ AuditedHit::AuditedHit(const cache::Entry& entry, const cache::Copy& copy)
       read(copy.read),
       generation(copy.generation),
       fill_sent_at(copy.fill_sent_at),
-      max_staleness(entry.terms().max_staleness),
+      max_staleness(entry.consistency().max_staleness),
       digest(reply_digest(copy.reply, order_of(copy.read))) {}
 
 void Auditor::check(AuditedHit hit, TimePoint now) {
@@ -32,6 +32,7 @@ void Auditor::check(AuditedHit hit, TimePoint now) {
     counters_.add(Count::kAuditsDroppedDown);
     return;
   }
+  // Drops the audit instead of queueing it: memory and load stay bounded.
   if (asked_.size() >= kQuestionsMax) {
     counters_.add(Count::kAuditsDroppedFull);
     return;
@@ -71,7 +72,7 @@ void Auditor::look(TimePoint now) {
   std::erase_if(suspects_, [&](Suspect& each) { return !look_at(each, now); });
 }
 
-// False: it has ended.
+// Returns false if the copy can no longer be served.
 bool Auditor::look_at(Suspect& suspect, TimePoint now) {
   if (!may_be_served(suspect.hit, now)) {
     staleness_.observe(suspect.served_at - suspect.differed_at);
@@ -79,24 +80,24 @@ bool Auditor::look_at(Suspect& suspect, TimePoint now) {
   }
   suspect.served_at = now;
   const Nanos stale_for = now - suspect.differed_at;
-  if (stale_for > suspect.hit.max_staleness && !std::exchange(suspect.told, true)) {
+  if (stale_for > suspect.hit.max_staleness && !std::exchange(suspect.reported, true)) {
     counters_.add(Count::kAuditsStale);
-    outlet_.stale_read(suspect.hit, stale_for, now);
+    listener_.stale_read(suspect.hit, stale_for, now);
   }
   return true;
 }
 
-// By the rule that the workers serve by, for a session that has been told nothing yet. The table's
-// writer needs no epoch to look.
+// Applies the workers' rule, for a client without earlier replies. The keeper's thread writes the
+// table, so it may read it without an epoch.
 bool Auditor::may_be_served(const AuditedHit& hit, TimePoint now) const {
   const cache::Entry* const entry = shared_.table.entry(hit.hash);
   if (entry == nullptr || entry->key() != hit.key || entry->db() != hit.db) return false;
   std::vector<std::string_view> arguments;
   hit.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
-  const cache::Judgement judgement = cache::judge(*entry, {hit.read.command(), arguments},
-                                                  shared_.lease, shared_.fences, now, TimePoint{});
-  return judgement.copy != nullptr && judgement.copy->generation == hit.generation &&
-         judgement.copy->fill_sent_at == hit.fill_sent_at;
+  const cache::ServeDecision decision = cache::judge(
+      *entry, {hit.read.command(), arguments}, shared_.proof, shared_.fences, now, TimePoint{});
+  return decision.copy != nullptr && decision.copy->generation == hit.generation &&
+         decision.copy->fill_sent_at == hit.fill_sent_at;
 }
 
 }  // namespace heatsink::copies

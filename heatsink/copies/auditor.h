@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the server whether what was served locally was right, and how long it went on being served
-// when it was not (docs/design/audit.md).
+// Compares local hits with the server's answers and measures for how long a wrong copy was served
+// (docs/design/audit.md).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace heatsink::copies {
 
-// One local hit: what was asked, and which copy answered.
+// One local hit: the read, and the copy that answered it.
 struct AuditedHit {
   AuditedHit(const cache::Entry& entry, const cache::Copy& copy);
 
@@ -26,43 +26,44 @@ struct AuditedHit {
   std::string key;
   std::uint32_t db;
   cache::StoredRead read;
-  cache::Generation generation;  // of the copy; together with the time of its fill it is this copy
-  TimePoint fill_sent_at;        // and no other
+  cache::Generation generation;  // of the copy; identifies it, together with
+  TimePoint fill_sent_at;        // the send time of its fill
   Nanos max_staleness;           // of the key
-  std::uint64_t digest;          // of what was served
+  std::uint64_t digest;          // of the reply that was served
 };
 
-// A hit is compared with what the server answers afterwards. If that is something else, the key has
-// been written since the copy was filled, and the copy must end: at once if all is well, and in any
+// The auditor sends the same read to the server after the hit. A different answer means that the
+// key was written after the copy was filled. The copy must then end: normally at once, and in any
 // case within max-staleness of the server's answer. A copy that could be served later than that is
-// a stale read, proven whatever is written meanwhile, since it is looked for by the time of its
-// fill and not by its value.
+// a stale read. Later writes cannot hide it, because the auditor identifies the copy by its fill
+// time and not by its value.
 //
-// The keeper's thread. No socket, no clock. At most kQuestionsMax answers are waited for and
-// kSuspectsMax copies watched, of less than 3 KiB each; what comes more is dropped and counted.
+// The keeper's thread. No socket, no clock. At most kQuestionsMax answers are pending and
+// kSuspectsMax copies watched, less than 3 KiB each. Hits beyond these limits are dropped and
+// counted.
 class Auditor final : public redis::TrackerEvents {
  public:
   static constexpr std::size_t kQuestionsMax = 64;
   static constexpr std::size_t kSuspectsMax = 64;
   static constexpr Nanos kLookInterval = Millis(10);
 
-  class Outlet {
+  class Listener {
    public:
-    // Once per copy that is proven stale: `for_at_least` after the server's other answer it could
-    // be served.
+    // Once per copy that is proven stale. `for_at_least`: how long after the server's different
+    // answer it could still be served.
     virtual void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) = 0;
 
    protected:
-    ~Outlet() = default;
+    ~Listener() = default;
   };
 
-  Auditor(NodeState& shared, Counters& counters, Outlet& outlet)
-      : shared_(shared), counters_(counters), outlet_(outlet) {}
-  // A tracker without tracking, whose events these are.
+  Auditor(NodeState& shared, Counters& counters, Listener& listener)
+      : shared_(shared), counters_(counters), listener_(listener) {}
+  // Sets the tracker (without tracking) whose events this object receives.
   void use(redis::Tracker& reader) { reader_ = &reader; }
 
   void check(AuditedHit hit, TimePoint now);
-  // Every kLookInterval while watches().
+  // Call it every kLookInterval while watches().
   void look(TimePoint now);
   bool watches() const { return !suspects_.empty(); }
   const DurationHistogram& staleness() const { return staleness_; }  // any thread may read it
@@ -78,12 +79,12 @@ class Auditor final : public redis::TrackerEvents {
   void on_down(const std::string& /*reason*/) override {}
 
  private:
-  // Its key has had another value at `differed_at`, and then it was still there.
+  // A copy that could still be served at `differed_at`, when the server had another value.
   struct Suspect {
     AuditedHit hit;
     TimePoint differed_at;
-    TimePoint served_at;  // the last look that found it so
-    bool told = false;
+    TimePoint served_at;  // the last check that found it servable
+    bool reported = false;
   };
 
   void suspect(AuditedHit hit, TimePoint now);
@@ -92,7 +93,7 @@ class Auditor final : public redis::TrackerEvents {
 
   NodeState& shared_;
   Counters& counters_;
-  Outlet& outlet_;
+  Listener& listener_;
   redis::Tracker* reader_ = nullptr;
   redis::FillId last_id_ = 0;
   std::unordered_map<redis::FillId, AuditedHit> asked_;

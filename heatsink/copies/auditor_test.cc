@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The auditor with a real reader; the server is played by the test, and so is time.
+// The auditor with a real reader connection. The test plays the server and the clock.
 #include "heatsink/copies/auditor.h"
 
 #include <gmock/gmock.h>
@@ -33,17 +33,17 @@ policy::ProxyOptions auditor_options() {
   return options;
 }
 
-// "k" is hot in database 0 and "h", a hash, in database 1. Max-staleness is a second, and the
-// tracker proves itself whenever the test says so.
-class AuditorTest : public testing::Test, private Auditor::Outlet {
+// "k" is hot in database 0 and "h", a hash, in database 1. Max-staleness is 1 s. The tracker proves
+// itself whenever the test says so.
+class AuditorTest : public testing::Test, private Auditor::Listener {
  protected:
   AuditorTest() {
     auditor_.use(reader_);
     shared_.table.promote("k", 0, in_db(kK, 0), kK);
     shared_.table.promote("h", 1, in_db(kH, 1), kH);
     shared_.table.publish();
-    shared_.lease.begin_generation();
-    shared_.lease.set_up(true);
+    shared_.proof.begin_generation();
+    shared_.proof.set_up(true);
     prove(0);
     reader_.connected(at(0));
     hear("%0\r\n:0\r\n", 0);
@@ -67,11 +67,11 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
     return cache::StoredRead(cache::Read{local_read_of(*known)->number, arguments});
   }
 
-  // A copy from a fill sent then, which lives for ten seconds.
+  // A copy from a fill sent at `ms`, valid for 10 s.
   void fill(int ms, const std::string& reply, const cache::StoredRead& read = {},
             KeyHash key = in_db(kK, 0)) {
     auto copy = std::make_unique<cache::Copy>();
-    copy->generation = shared_.lease.generation();
+    copy->generation = shared_.proof.generation();
     copy->fill_sent_at = at(ms);
     copy->deadline = at(ms + 10'000);
     copy->read = read;
@@ -79,10 +79,10 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
     copy_ = copy.get();
     ASSERT_TRUE(shared_.table.insert(key, std::move(copy)));
   }
-  void prove(int ms) { shared_.lease.prove(at(ms)); }
+  void prove(int ms) { shared_.proof.prove(at(ms)); }
   void invalidate() { shared_.table.drop_name("k"); }
 
-  // A hit in the copy filled last.
+  // A hit in the latest copy.
   void hit(int ms, KeyHash key = in_db(kK, 0)) {
     auditor_.check(AuditedHit(*shared_.table.entry(key), *copy_), at(ms));
   }
@@ -93,7 +93,7 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
     hear(wire.view(), ms);
     hear(":-1\r\n", ms);
   }
-  // Looks as often as the keeper does; the tracker proves itself meanwhile.
+  // Looks as often as the keeper does, with fresh proofs.
   void look_until(int ms, int from) {
     for (int now = from; now <= ms; now += 10) {
       prove(now);
@@ -106,7 +106,7 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
     return out;
   }
   std::uint64_t count(Count what) const { return counters_.read(what); }
-  // How many suspects there were, and for how long they could be served in all.
+  // The number of suspects, and for how many seconds they could be served in total.
   std::pair<std::uint64_t, double> staleness() const {
     const MetricSample sample = auditor_.staleness().sample(kStalenessRow);
     return {sample.buckets.back().count, sample.value};
@@ -123,7 +123,7 @@ class AuditorTest : public testing::Test, private Auditor::Outlet {
   std::vector<std::string> told_;
 };
 
-// ---- what is asked
+// ---- questions to the server
 
 TEST_F(AuditorTest, AsksAsAFillDoes) {
   fill(0, kV1);
@@ -141,7 +141,7 @@ TEST_F(AuditorTest, AsksTheSameReadInTheSameDatabase) {
   EXPECT_THAT(asked, HasSubstr("$4\r\nhget\r\n$1\r\nh\r\n$1\r\nf\r\n"));
 }
 
-// ---- what is right
+// ---- matching answers
 
 TEST_F(AuditorTest, TheSameValueIsFine) {
   fill(0, kV1);
@@ -178,7 +178,7 @@ TEST_F(AuditorTest, ASetMayComeInAnotherOrder) {
 
 class Written : public AuditorTest {
  protected:
-  // Served at 10 ms; the server says at 12 ms that the value is another by now.
+  // Served at 10 ms; at 12 ms the server answers another value.
   Written() {
     fill(0, kV1);
     hit(10);
@@ -209,7 +209,7 @@ TEST_F(Written, AndToldSoonAfterTheAnswer) {
   EXPECT_EQ(staleness(), std::make_pair(std::uint64_t{1}, 0.038));  // 12 .. 50 ms
 }
 
-// The value may even come back: it is another copy that is served then.
+// The old value may come back, but in another copy.
 TEST_F(Written, AndFilledAgainWithTheOldValue) {
   server_says("v2", 12);
   invalidate();
@@ -229,20 +229,20 @@ TEST_F(Written, AndAgainAndAgain) {
   EXPECT_EQ(count(Count::kAuditsStale), 0u);
 }
 
-// The tracker is cut off: what it has not heard of it may serve for max-staleness, and then the
-// rule refuses.
+// The tracker is cut off: its copies may be served for max-staleness without invalidations, and
+// then the rule refuses them.
 TEST_F(Written, AndTheTrackerIsCutOff) {
   prove(11);
   server_says("v2", 12);
   for (int ms = 20; ms < 3000; ms += 10) auditor_.look(at(ms));
   EXPECT_THAT(told_, IsEmpty());
   EXPECT_FALSE(auditor_.watches());
-  EXPECT_NEAR(staleness().second, 0.998, 1e-9);  // looked at 1010 ms, proven at 11 ms
+  EXPECT_NEAR(staleness().second, 0.998, 1e-9);  // last look at 1010 ms, proven at 11 ms
 }
 
 TEST_F(Written, AndTheGenerationEnds) {
   server_says("v2", 12);
-  shared_.lease.begin_generation();
+  shared_.proof.begin_generation();
   nothing_is_told_until(3000);
 }
 
@@ -265,21 +265,21 @@ TEST_F(Written, TooBigToBeCached) {
   nothing_is_told_until(3000);
 }
 
-// The local deadline comes first, whatever the server tells.
+// The local deadline ends the copy first, without the server.
 TEST_F(AuditorTest, ACopyThatHasExpiredIsNotStale) {
   fill(-9'500, kV1);
   hit(10);
   hear(kNoSuchKey, 12);
   look_until(3000, 20);
   EXPECT_THAT(told_, IsEmpty());
-  EXPECT_NEAR(staleness().second, 0.478, 1e-9);  // last looked at 490 ms
+  EXPECT_NEAR(staleness().second, 0.478, 1e-9);  // last look at 490 ms
 }
 
-// ---- what is not
+// ---- stale reads
 
 class Stale : public AuditorTest {
  protected:
-  // Nobody tells of the write, and yet heartbeats come.
+  // No invalidation of the write arrives, although heartbeats do.
   Stale() {
     fill(0, kV1);
     hit(10);
@@ -310,7 +310,7 @@ TEST_F(Stale, UntilTheCopyEndsByItself) {
   look_until(11'000, 20);
   EXPECT_EQ(told_.size(), 1u);
   EXPECT_FALSE(auditor_.watches());
-  EXPECT_NEAR(staleness().second, 9.978, 1e-9);  // last looked at 9990 ms
+  EXPECT_NEAR(staleness().second, 9.978, 1e-9);  // last look at 9990 ms
 }
 
 // ---- bounds and failures

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the workers and the keeper count, one row per metric.
+// The counts of the workers and the keeper, one row per metric.
 #pragma once
 
 #include <array>
@@ -73,7 +73,7 @@ enum class Count : std::uint8_t {
   kCount,
 };
 
-// One per thread: only its owner adds, anybody may read.
+// One object per thread: only its owner adds, any thread may read.
 class Counters {
  public:
   void add(Count count, std::uint64_t n = 1) noexcept {
@@ -88,7 +88,7 @@ class Counters {
   std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Count::kCount)> cells_{};
 };
 
-// A sample per row, `sum` giving the value of each.
+// Appends a sample per row; sum(count) returns its value.
 template <class Sum>
 void append_samples(MetricSamples& samples, Sum sum);
 

@@ -10,8 +10,7 @@ namespace {
 
 double seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 
-// By the one thread that writes: no other instruction of the processor is needed than for a plain
-// integer.
+// Only one thread writes, so this needs no atomic addition: it costs as much as a plain integer.
 template <class T>
 void add(std::atomic<T>& to, T n) noexcept {
   to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often durations of each size have been seen.
+// Counts durations by size.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace heatsink::copies {
 
-// One thread observes, any thread reads; lock-free. A reading while one is observed may miss it in
-// the sum or in a bucket.
+// One thread observes, any thread reads; lock-free. A concurrent read may miss a duration in the
+// sum or in its bucket.
 class DurationHistogram {
  public:
   void observe(Nanos duration) noexcept;
 
-  // In seconds; `row` outlives it. Of several threads' histograms the sum.
+  // In seconds. `row` must outlive the sample. The sum of several threads' histograms.
   static MetricSample sample(const MetricRow& row,
                              std::span<const DurationHistogram* const> histograms);
   MetricSample sample(const MetricRow& row) const {
@@ -28,7 +28,7 @@ class DurationHistogram {
   }
 
  private:
-  // A proxy adds tens of microseconds; what takes longer than 10 s is one thing.
+  // The proxy adds tens of microseconds to a command. Durations above 10 s share one bucket.
   static constexpr std::array<Nanos, 16> kBounds{
       Nanos(50'000),  Nanos(100'000), Nanos(250'000),
       Nanos(500'000), Millis(1),      Millis(2) + Nanos(500'000),
@@ -37,7 +37,8 @@ class DurationHistogram {
       Millis(500),    Millis(1000),   Millis(2500),
       Millis(10'000)};
 
-  std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};  // the last: longer
+  // The last: longer than all bounds.
+  std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};
   std::atomic<std::int64_t> sum_ns_{0};
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr MetricRow kLateRow{"heatsink_late_seconds", MetricKind::kHistogram, "How late."};
 
-// How many were at most so long.
+// The number of durations of at most `seconds`.
 std::uint64_t up_to(const DurationHistogram& histogram, double seconds) {
   for (const MetricBucket& bucket : histogram.sample(kLateRow).buckets) {
     if (bucket.up_to == seconds) return bucket.count;

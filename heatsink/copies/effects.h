@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one command on its way to the server may change: what to fence off when its reply comes.
+// The effects that a command on its way to the server may have, which its reply must then fence
+// off.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +9,27 @@
 
 namespace heatsink::copies {
 
-// Whether anybody may have been shown what the server has answered.
+// Whether a client may have seen the server's reply.
 enum class Shown : std::uint8_t { kPerhaps, kNothing };
 
-// Filled in before the command is sent; WorkerCopies::begin_writes() and settle() keep the rest.
+// The session fills it in before it sends the command. WorkerCopies::begin_writes() and settle()
+// set the last two fields.
 struct Effects {
   TouchedKeys keys;
-  bool unknown_keys = false;    // it may have read or changed any key
-  bool flush = false;           // and the server may not tell
-  bool changes_access = false;  // who may do what without AUTH
-  bool writes_begun = false;    // keys' writes are counted in the fences
-  bool settled = false;         // the fences know of its reply
+  bool unknown_keys = false;    // it may read or write any key
+  bool flush = false;           // it may change keys without an invalidation from the server
+  bool changes_access = false;  // it changes the rights of clients without AUTH
+  bool writes_begun = false;    // the fences count the writes of `keys`
+  bool settled = false;         // the fences know about its reply
 };
 
-// Whose replies can be held back; a session, or a played one in tests. One worker's thread.
+// A client whose replies can be held back: a session, or a fake one in tests. One worker's thread.
 class HeldClient {
  public:
   virtual std::uint64_t id() const = 0;
-  virtual bool closed() const = 0;  // it wants no reply any more
-  // Nothing is written to the client until the keeper releases it: what its replies show is not
-  // fenced off yet.
+  virtual bool closed() const = 0;  // it takes no more replies
+  // Withholds all output to the client until the keeper releases it, because the replies show
+  // effects that are not fenced off yet.
   virtual void hold() = 0;
 
  protected:

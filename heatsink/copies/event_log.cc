@@ -47,8 +47,9 @@ void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, Tim
   std::vector<Event> events;
   events.reserve(changes.size() + 1);
   for (const detect::Change& change : changes) events.push_back(report::event_of(change, now));
-  // Those who read the log at a limited rate are told of hot keys first.
+  // Hot keys first: the number of lines per second is limited.
   std::stable_partition(events.begin(), events.end(), concerns_hot);
+  // Once, when the last hot key has left.
   if (std::exchange(was_hot_, hot > 0) && hot == 0) {
     events.emplace_back();
     events.back().at = now;
@@ -106,6 +107,7 @@ void EventLog::keep(Event event) {
 void EventLog::write(const Event& event) {
   if (!is_logged(LogLevel::kInfo)) return;
   const bool other = !concerns_hot(event);
+  // 2)) {/ Half of the lines are reserved for keys that are or were hot.
   if (lines_ >= kLinesPerSecond || (other && other_lines_ >= kLinesPerSecond / 2)) {
     ++left_out_;
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has become hot, and what has ceased to be: the latest of it in memory, and lines in the log.
+// Keeps the latest changes of hot keys in memory and writes them to the log.
 #pragma once
 
 #include <cstddef>
@@ -15,33 +15,33 @@
 
 namespace heatsink::copies {
 
-// The keeper adds; any thread may ask for the latest. What concerns hot keys and what only turns
-// warm or cold are kept apart, kEventsMax of each, so that many small changes do not push out what
-// matters. At most kLinesPerSecond lines are logged, of which half may be about keys that were
-// never hot; the next second begins with the number of those left out.
+// The keeper adds events; any thread may read the latest. Events of hot keys and events of keys
+// that only turned warm or cold have separate lists of kEventsMax each, so that many small changes
+// cannot displace important ones. At most kLinesPerSecond lines are logged, at most half of them
+// about keys that were never hot. The next second begins with a line that counts the omitted ones.
 class EventLog {
  public:
   static constexpr std::size_t kEventsMax = 1000;
   static constexpr std::size_t kLinesPerSecond = 10;
 
-  // `quiet` says when nothing is hot (quiet_sentence()).
+  // `quiet`: the sentence for the time when nothing is hot (quiet_sentence()).
   explicit EventLog(std::string quiet) : quiet_(std::move(quiet)) {}
 
-  // The changes of one update of the selector, after which `hot` keys are hot or write-hot. To be
-  // called at each update, also without changes: that is what ends a second.
+  // Adds the changes of one update of the selector; `hot`: the number of hot and write-hot keys
+  // after it. Call it at each update, even without changes: it also ends the log's second.
   void add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now);
 
-  // A copy was served although it was stale. At most one line per kLogInterval, at level error; the
-  // key as it is to be shown.
+  // A copy was served although it was stale. `key` as it may be shown. Logs at most one line per
+  // kLogInterval, at level error.
   void add_stale_read(std::string key, std::uint32_t db, std::string reason, TimePoint now);
 
-  // Copies may be served past their proof from now on, or no longer (stale-while-error).
+  // An outage begins or ends in which copies may be served past their proof (stale-while-error).
   void add_outage(std::string reason, TimePoint now);
-  // A key has got a limit by itself, or lost it; the key as it is to be shown.
+  // A key has received an automatic limit or lost it. `key` as it may be shown.
   void add_limit(bool began, std::string key, std::uint32_t db, std::string reason, TimePoint now);
 
   const std::string& quiet() const { return quiet_; }
-  std::vector<report::Event> latest() const;  // by number, rising
+  std::vector<report::Event> latest() const;  // in rising order of their numbers
 
  private:
   void keep(report::Event event);
@@ -51,14 +51,14 @@ class EventLog {
   const std::string quiet_;
   bool was_hot_ = false;
 
-  mutable std::mutex mutex_;  // of what follows up to the blank line
+  mutable std::mutex mutex_;  // guards the members up to the blank line
   std::uint64_t last_number_ = 0;
   std::deque<report::Event> hot_;
   std::deque<report::Event> others_;
 
   TimePoint second_began_{};
   std::size_t lines_ = 0;        // in this second
-  std::size_t other_lines_ = 0;  // of them, of keys that were never hot
+  std::size_t other_lines_ = 0;  // of these, lines about keys that were never hot
   std::uint64_t left_out_ = 0;
 };
 

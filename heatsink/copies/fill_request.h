@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the workers ask the keeper for.
+// The requests of the workers to the keeper.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/read.h"
-#include "heatsink/cache/terms.h"
 #include "heatsink/copies/local_reads.h"
 
 namespace heatsink::copies {
 
-// A local copy of one read of a hot key, taken from the server after `fence`, which is not in the
-// future.
+// Asks for a local copy of one read of a hot key, with a fill sent after `fence`. `fence` must not
+// be in the future.
 struct FillRequest {
-  static constexpr std::size_t kNoWorker = ~std::size_t{0};  // the keeper itself wants it
+  static constexpr std::size_t kNoWorker = ~std::size_t{0};  // the keeper itself wants the copy
 
   std::size_t worker;
   KeyHash hash;
@@ -25,30 +25,30 @@ struct FillRequest {
   std::uint32_t db;
   TimePoint fence;
   ReadHash which{};
-  cache::StoredRead read = {};  // GET unless it says otherwise
-  cache::Terms terms = {};      // the key's
+  cache::StoredRead read = {};                // default: GET
+  cache::ConsistencyPolicy consistency = {};  // of the key
 };
 
-// What has become of a fill.
+// The outcome of a fill.
 enum class FillOutcome : std::uint8_t {
   kKept,
-  kKeptNil,  // no such key, and the copy says so
-  kSpoiled,  // the key changed meanwhile: nothing is kept
+  kKeptNil,  // the key does not exist, and the copy says so
+  kSpoiled,  // the key changed meanwhile, so no copy is kept
   kTooBig,
-  kRefused,     // by the server: another type
-  kNoDatabase,  // by the server: SELECT of it
-  kTableFull,   // not asked: cache.maximum-tracked-keys
-  kFailed,      // no answer
-  kNoRoom,      // the table has refused it (cache::Entry::uncacheable), or the key is hot no longer
+  kRefused,     // the server refused the read: wrong type
+  kNoDatabase,  // the server refused to SELECT the database
+  kTableFull,   // not sent: cache.maximum-tracked-keys is used up
+  kFailed,      // no reply
+  kNoRoom,      // the table refused it (cache::Entry::uncacheable), or the key is no longer hot
 };
 
-// Word that every invalidation caused so far has been processed. `flush`: drop all copies first,
-// since the server may not say what has become invalid.
+// Asks for notice when all invalidations caused so far have been processed. `flush`: drop all
+// copies first, because the server may not report what became invalid.
 struct BarrierRequest {
   std::size_t worker;
-  std::uint64_t session;  // 0: nobody waits
+  std::uint64_t session;  // 0: no session waits
   bool flush;
-  // 0: the replies that the session holds wait; else the session itself, and calls this wait so.
+  // 0: the session's held replies wait. Otherwise the session itself waits, under this number.
   std::uint64_t ticket = 0;
 };
 

@@ -12,67 +12,67 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/read.h"
-#include "heatsink/cache/terms.h"
 #include "heatsink/copies/local_reads.h"
 
 namespace heatsink::copies {
 
-// What came of a fill, for all who waited for it.
+// The result of a fill, for all clients that waited for it.
 struct FillAnswer {
   ReadHash which;
   KeyHash key;
-  cache::StoredRead read;   // whoever waited for another read of the same hash can tell
-  cache::Terms terms = {};  // the key's
+  cache::StoredRead read;                     // tells apart reads that share a hash
+  cache::ConsistencyPolicy consistency = {};  // of the key
   TimePoint sent_at{};
   TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
-  bool usable = false;                      // false: ask the server yourself
-  bool refused = false;                     // and it is in vain to ask the tracker again soon
-  bool nil = false;                         // no such key
-  std::string reply;                        // in wire form
-  std::string resp2;                        // likewise for RESP2 clients; empty: the same
+  bool usable = false;                      // false: the client must ask the server itself
+  bool refused = false;                     // the tracker would refuse this read again
+  bool nil = false;                         // the key does not exist
+  std::string reply;                        // in RESP3 wire form
+  std::string resp2;                        // the same in RESP2; empty: the RESP3 bytes serve both
 
   std::string_view reply_in(bool resp3) const {
     return resp3 || resp2.empty() ? std::string_view(reply) : std::string_view(resp2);
   }
 };
 
-// One worker's thread. Bounded by waiters_max per read.
+// One worker's thread. At most waiters_max waiters per read.
 class FillWaiters {
  public:
   explicit FillWaiters(std::size_t waiters_max) : waiters_max_(waiters_max) {}
 
-  enum class Join : std::uint8_t { kFull, kJoined, kAskKeeper };
+  enum class JoinResult : std::uint8_t { kFull, kJoined, kAskKeeper };
 
-  static constexpr std::uint64_t kNobody = 0;
+  static constexpr std::uint64_t kNoSession = 0;
 
-  // The session (or kNobody, who wants the copy but not to wait) waits for a fill sent after
-  // `fence`: only such a one can be trusted by somebody who has seen (or made) what the fence
-  // stands for. It joins the one already asked for if that will do; else the caller asks the keeper
-  // for a new one with this fence.
-  Join join(ReadHash which, std::uint64_t session, TimePoint fence) {
+  // Adds the session to the waiters for a fill sent after `fence`: a client that has seen (or made)
+  // a change must not get an older fill. kNoSession wants the copy without waiting. The session
+  // joins a requested fill if that is late enough. Otherwise the caller must request a new one from
+  // the keeper, with this fence.
+  JoinResult join(ReadHash which, std::uint64_t session, TimePoint fence) {
     Group& group = groups_[which.value];
     if (group.sessions.size() >= waiters_max_) {
       if (group.sessions.empty()) groups_.erase(which.value);
-      return Join::kFull;
+      return JoinResult::kFull;
     }
     const bool joins = !group.sessions.empty() && fence <= group.asked_fence;
-    if (joins && session == kNobody) return Join::kJoined;
+    if (joins && session == kNoSession) return JoinResult::kJoined;
     group.sessions.push_back({session, fence});
-    if (joins) return Join::kJoined;
+    if (joins) return JoinResult::kJoined;
     group.asked_fence = fence;
-    return Join::kAskKeeper;
+    return JoinResult::kAskKeeper;
   }
 
-  // Whether join() would say kJoined.
+  // True if join() would return kJoined.
   bool joins(ReadHash which, TimePoint fence) const {
     const auto found = groups_.find(which.value);
     return found != groups_.end() && !found->second.sessions.empty() &&
            found->second.sessions.size() < waiters_max_ && fence <= found->second.asked_fence;
   }
 
-  // Those for whom this answer is good, removed from the list; the others asked for a later fill,
-  // which will be answered too.
+  // Removes and returns the sessions that may use this answer. The others wait for a later fill,
+  // which will be answered, too.
   std::vector<std::uint64_t> take(const FillAnswer& answer) {
     std::vector<std::uint64_t> ready;
     const auto found = groups_.find(answer.which.value);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using HowJoined = FillWaiters::Join;
+using HowJoined = FillWaiters::JoinResult;
 
 constexpr ReadHash kRead{7};
 
@@ -71,15 +71,15 @@ TEST(FillWaiters, NoneMayWaitWhereTheLimitIsZero) {
   EXPECT_THAT(waiters.take(answer(1)), IsEmpty());
 }
 
-// MGET asks for all its copies and waits for one of them.
+// MGET requests all its copies but waits for only one of them.
 TEST(FillWaiters, NobodyAsksOnceAndIsNotWokenTwice) {
   FillWaiters waiters(2);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(waiters.join(kRead, FillWaiters::kNobody, at(5)),
+    EXPECT_EQ(waiters.join(kRead, FillWaiters::kNoSession, at(5)),
               i == 0 ? HowJoined::kAskKeeper : HowJoined::kJoined);
   }
   EXPECT_EQ(waiters.join(kRead, 1, at(5)), HowJoined::kJoined);
-  EXPECT_THAT(waiters.take(answer(6)), ElementsAre(FillWaiters::kNobody, 1));
+  EXPECT_THAT(waiters.take(answer(6)), ElementsAre(FillWaiters::kNoSession, 1));
 }
 
 }  // namespace

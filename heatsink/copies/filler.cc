@@ -14,7 +14,7 @@ using redis::FillReply;
 
 namespace {
 
-constexpr Nanos kTtlUnit = Millis(1);  // of PTTL, which leaves off what is less
+constexpr Nanos kTtlUnit = Millis(1);  // PTTL drops fractions of 1 ms
 
 std::uint32_t microseconds(Nanos duration) {
   const auto count = std::chrono::ceil<std::chrono::microseconds>(duration).count();
@@ -24,26 +24,27 @@ std::uint32_t microseconds(Nanos duration) {
 
 }  // namespace
 
-// A fill already on its way serves if it was sent after what this reader has seen.
+// A pending fill serves this reader, too, if it was sent after everything that the reader has seen.
 void Filler::request(const FillRequest& request, TimePoint now) {
   if (const auto latest = latest_.find(request.which.value); latest != latest_.end()) {
-    Flight& flight = flights_.at(latest->second);
-    if (flight.sent_at > request.fence) {
-      flight.join(request.worker);
+    PendingFill& pending = pending_.at(latest->second);
+    if (pending.sent_at > request.fence) {
+      pending.join(request.worker);
       return;
     }
   }
   counters_.add(Count::kFills);
   const redis::FillId id = ++last_id_;
+  // Later than the fence and than every other fill: the key rule compares these times strictly.
   last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
-  Flight flight{request, last_sent_at_, shared_.lease.generation(), {}};
-  flight.join(request.worker);
-  flights_.emplace(id, std::move(flight));
+  PendingFill pending{request, last_sent_at_, shared_.proof.generation(), {}};
+  pending.join(request.worker);
+  pending_.emplace(id, std::move(pending));
   latest_[request.which.value] = id;
   ask(id, request);
 }
 
-void Filler::Flight::join(std::size_t worker) {
+void Filler::PendingFill::join(std::size_t worker) {
   const bool waits = std::find(workers.begin(), workers.end(), worker) != workers.end();
   if (!waits && worker != FillRequest::kNoWorker) workers.push_back(worker);
 }
@@ -53,17 +54,17 @@ void Filler::ask(redis::FillId id, const FillRequest& request) {
 }
 
 void Filler::on_filled(const FillReply& reply) {
-  const auto found = flights_.find(reply.id);
-  const Flight flight = std::move(found->second);
-  flights_.erase(found);
-  const auto latest = latest_.find(flight.asked.which.value);
+  const auto found = pending_.find(reply.id);
+  const PendingFill pending = std::move(found->second);
+  pending_.erase(found);
+  const auto latest = latest_.find(pending.asked.which.value);
   if (latest != latest_.end() && latest->second == reply.id) latest_.erase(latest);
 
   auto answer = std::make_shared<FillAnswer>();
-  answer->which = flight.asked.which;
-  answer->key = flight.asked.hash;
-  answer->read = flight.asked.read;
-  answer->terms = flight.asked.terms;
+  answer->which = pending.asked.which;
+  answer->key = pending.asked.hash;
+  answer->read = pending.asked.read;
+  answer->consistency = pending.asked.consistency;
   answer->sent_at = reply.sent_at;
   if (reply.ttl) answer->value_ends = reply.sent_at + *reply.ttl;
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
@@ -71,25 +72,27 @@ void Filler::on_filled(const FillReply& reply) {
   answer->refused = !answer->usable && reply.outcome != FillReply::Outcome::kFailed;
   answer->reply = reply.reply;
   answer->resp2 = reply.resp2;
-  if (answer->usable) shared_.table.note_shown(flight.asked.hash, reply.sent_at);
+  // Before the copy and the answers become visible (see HotTable::note_shown()).
+  if (answer->usable) shared_.table.note_shown(pending.asked.hash, reply.sent_at);
   if (!answer->usable) counters_.add(Count::kFillsFailed);
   if (answer->usable) latency_.observe(reply.answered_at - reply.sent_at);
-  const FillOutcome outcome = keep(flight, reply, *answer);
-  for (const std::size_t worker : flight.workers) outlet_.deliver(worker, answer);
-  outlet_.filled(flight.asked, outcome, reason_of(flight, reply));
+  const FillOutcome outcome = keep(pending, reply, *answer);
+  for (const std::size_t worker : pending.workers) listener_.deliver(worker, answer);
+  listener_.filled(pending.asked, outcome, reason_of(pending, reply));
 }
 
-std::string Filler::reason_of(const Flight& flight, const FillReply& reply) {
+std::string Filler::reason_of(const PendingFill& pending, const FillReply& reply) {
   if (reply.outcome == FillReply::Outcome::kTableFull)
     return cache::to_string(cache::Uncacheable::kTableFull);
   if (reply.outcome != FillReply::Outcome::kNoDatabase) return "";
-  return "the server refuses database " + std::to_string(flight.asked.db) + ": " + reply.refusal;
+  return "the server refuses database " + std::to_string(pending.asked.db) + ": " + reply.refusal;
 }
 
-// Those who waited get the value in any case: it was the server's while they waited. It is kept
-// only if nothing has been heard since that puts it in doubt.
-FillOutcome Filler::keep(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
-  const KeyHash key = flight.asked.hash;
+// The waiting clients get the value in any case: the server had it while they waited. It is kept as
+// a copy only if no event has put it in doubt since.
+FillOutcome Filler::keep(const PendingFill& pending, const FillReply& reply,
+                         const FillAnswer& answer) {
+  const KeyHash key = pending.asked.hash;
   switch (reply.outcome) {
     case FillReply::Outcome::kTooBig:
       shared_.table.mark(key, cache::Uncacheable::kTooBig, reply.sent_at);
@@ -103,33 +106,37 @@ FillOutcome Filler::keep(const Flight& flight, const FillReply& reply, const Fil
     case FillReply::Outcome::kTableFull:
       shared_.table.mark(key, cache::Uncacheable::kTableFull, reply.sent_at);
       return FillOutcome::kTableFull;
+    // No mark: the server may be back for the next reader.
     case FillReply::Outcome::kFailed:
       return FillOutcome::kFailed;
     case FillReply::Outcome::kValue:
     case FillReply::Outcome::kNil:
       break;
   }
-  if (reply.spoiled || flight.generation != shared_.lease.generation()) {
+  if (reply.spoiled || pending.generation != shared_.proof.generation()) {
     counters_.add(Count::kFillsSpoiled);
     return FillOutcome::kSpoiled;
   }
-  return insert(flight, reply, answer);
+  return insert(pending, reply, answer);
 }
 
-FillOutcome Filler::insert(const Flight& flight, const FillReply& reply, const FillAnswer& answer) {
+FillOutcome Filler::insert(const PendingFill& pending, const FillReply& reply,
+                           const FillAnswer& answer) {
   auto copy = std::make_unique<cache::Copy>();
-  copy->generation = flight.generation;
+  copy->generation = pending.generation;
   copy->fill_sent_at = reply.sent_at;
   copy->deadline = reply.sent_at + life_of(reply);
   if (reply.ttl) {
     copy->value_ends = reply.sent_at + *reply.ttl;
+    // The server computed the TTL at some moment between send and reply, so its own clock ends the
+    // value up to this much later.
     copy->ends_late_us = microseconds(reply.answered_at - reply.sent_at + kTtlUnit);
   }
   copy->nil = answer.nil;
-  copy->read = flight.asked.read;
+  copy->read = pending.asked.read;
   copy->reply = answer.reply;
   copy->resp2 = answer.resp2;
-  if (!shared_.table.insert(flight.asked.hash, std::move(copy))) return FillOutcome::kNoRoom;
+  if (!shared_.table.insert(pending.asked.hash, std::move(copy))) return FillOutcome::kNoRoom;
   return answer.nil ? FillOutcome::kKeptNil : FillOutcome::kKept;
 }
 
@@ -140,7 +147,8 @@ Nanos Filler::wait_for_expiry(const FillRequest& request, TimePoint now) const {
   return std::clamp(ended - now, Nanos(0), kExpiryWaitMax);
 }
 
-// Where the server does not say what the proxy's user may do, each copy proves it anew by its fill.
+// If the server does not show the rights of the proxy's user, only a new fill proves them, so
+// copies live for acl-staleness at most.
 Nanos Filler::life_of(const FillReply& reply) const {
   Nanos life = shared_.options.expire_after_write;
   if (reply.ttl) life = std::min(life, *reply.ttl);
@@ -162,23 +170,24 @@ void Filler::send_barriers(TimePoint now) {
 
 void Filler::on_barrier(std::uint64_t token) {
   const auto found = barriers_.find(token);
-  for (const BarrierRequest& waited : found->second) outlet_.release(waited);
+  for (const BarrierRequest& waited : found->second) listener_.release(waited);
   barriers_.erase(found);
 }
 
 void Filler::on_facts(const redis::ServerFacts& facts) {
   facts_ = facts;
-  outlet_.learn(facts);
+  listener_.learn(facts);
 }
 
+// The tracker may have lost invalidations while it was down, so a new generation begins.
 void Filler::on_up() {
   drop_proven();
   state_ = "up";
-  shared_.lease.set_up(true);
-  outlet_.lease_changed("");
+  shared_.proof.set_up(true);
+  listener_.proof_state_changed("");
 }
 
-void Filler::on_heartbeat(TimePoint sent_at) { shared_.lease.prove(sent_at); }
+void Filler::on_heartbeat(TimePoint sent_at) { shared_.proof.prove(sent_at); }
 
 void Filler::on_invalidate(std::string_view name) {
   counters_.add(Count::kInvalidations);
@@ -192,39 +201,40 @@ void Filler::on_flush() {
   shared_.table.drop_all();
 }
 
-// What was read may not be read any longer.
+// The user may have lost the right to read the copies.
 void Filler::on_rights_changed() {
   on_flush();
-  outlet_.rights_changed();
+  listener_.rights_changed();
 }
 
-// What lives by its deadline alone goes on, for a while, and what may be served in an outage; the
-// proof of all else has ended.
+// All proofs have ended. Copies limited by their deadline alone stay for a while, and so do copies
+// that an outage may serve.
 void Filler::on_down(const std::string& reason) {
   counters_.add(Count::kTrackerLost);
-  const bool was_up = shared_.lease.up();
-  shared_.lease.set_up(false);
+  const bool was_up = shared_.proof.up();
+  shared_.proof.set_up(false);
   state_ = reason;
-  static_cast<void>(shared_.lease.begin_generation());
+  static_cast<void>(shared_.proof.begin_generation());
   shared_.table.drop_for_outage();
   lost_ = true;
-  if (was_up) outlet_.lease_changed(reason);
+  if (was_up) listener_.proof_state_changed(reason);
 }
 
-// Nobody has said since the loss whether what was read may still be read: hence not for longer than
-// acl-staleness, of which one half was over at the loss, and a quarter when this looked first.
+// Since the loss the rights are unknown, so copies may stay for acl-staleness at most. Half of it
+// may have passed at the loss (rights are asked for that often), and another quarter before this
+// function noticed the loss. The last quarter remains.
 void Filler::tick(TimePoint now) {
   if (!lost_) return;
   if (!lost_at_) lost_at_ = now;
   if (now - *lost_at_ < shared_.options.acl_staleness / 4) return;
-  shared_.table.drop_unleased();
+  shared_.table.drop_proof_independent();
   lost_ = false;
   lost_at_.reset();
 }
 
 void Filler::drop_proven() {
-  static_cast<void>(shared_.lease.begin_generation());
-  shared_.table.drop_leased();
+  static_cast<void>(shared_.proof.begin_generation());
+  shared_.table.drop_proof_dependent();
 }
 
 }  // namespace heatsink::copies

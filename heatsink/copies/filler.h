@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the tracker's events into the state of the hot table, the lease, and answers for those who
-// wait.
+// Applies the tracker's events to the hot table and the proof state, and answers waiting clients.
 #pragma once
 
 #include <cstdint>
@@ -21,44 +20,45 @@
 
 namespace heatsink::copies {
 
-// The keeper's thread. The one writer of NodeState::table and ::lease. No socket, no clock.
+// The keeper's thread. The only writer of NodeState::table and ::proof. No socket, no clock.
 class Filler final : public redis::TrackerEvents {
  public:
-  // How answers reach the workers.
-  class Outlet {
+  // Receives the results: answers for the workers, and changes that concern the keeper.
+  class Listener {
    public:
     virtual void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) = 0;
     virtual void release(const BarrierRequest& waited) = 0;
     virtual void learn(const redis::ServerFacts& facts) = 0;
     virtual void rights_changed() = 0;  // of the proxy's own user
-    // Each fill once, after those who waited have been answered. `asked` by whoever asked first.
-    // `why`: a sentence for the user, of kNoDatabase and kTableFull.
+    // Once per fill, after the waiting clients have their answers. `asked`: the first request for
+    // it. `why`: a sentence for the user, with kNoDatabase and kTableFull.
     virtual void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) = 0;
-    // The lease has ended, for this reason; "": it is there again. Not twice alike.
-    virtual void lease_changed(const std::string& reason) = 0;
+    // The proof has ended for this reason; "": it is back. Each change once.
+    virtual void proof_state_changed(const std::string& reason) = 0;
 
    protected:
-    ~Outlet() = default;
+    ~Listener() = default;
   };
 
-  Filler(NodeState& shared, Counters& counters, Outlet& outlet)
-      : shared_(shared), counters_(counters), outlet_(outlet) {}
+  Filler(NodeState& shared, Counters& counters, Listener& listener)
+      : shared_(shared), counters_(counters), listener_(listener) {}
   void use(redis::Tracker& tracker) { tracker_ = &tracker; }
 
   void request(const FillRequest& request, TimePoint now);
-  // How long such a request should wait: the value's own TTL has just ended here, and the server
-  // may not be there yet; asked now it would answer the old value with a TTL of nothing, and
-  // everybody would ask once more. As long as the fill before took, and a millisecond;
-  // kExpiryWaitMax at most.
+  // The time that a request should wait because the value's TTL has just ended here, but perhaps
+  // not yet at the server. If asked now, the server could return the old value with a TTL near 0,
+  // and all readers would ask once more. The result is at most the duration of the copy's fill plus
+  // 1 ms, and at most kExpiryWaitMax.
   Nanos wait_for_expiry(const FillRequest& request, TimePoint now) const;
   static constexpr Nanos kExpiryWaitMax = Millis(250);
   void barrier(const BarrierRequest& request);
-  // Every quarter of acl-staleness: ends what has outlived the tracker for long enough.
+  // Call it every quarter of acl-staleness. Ends copies that have outlived the tracker for too
+  // long.
   void tick(TimePoint now);
-  // At the end of a turn: all barriers asked for in it share one question to the server.
+  // Call it at the end of a turn: all barriers requested in it share one command to the server.
   void send_barriers(TimePoint now);
 
-  // "up", or in one sentence why nothing is served locally.
+  // "up", or a sentence why no copies are served.
   const std::string& state() const { return state_; }
   const redis::ServerFacts& facts() const { return facts_; }
   const DurationHistogram& latency() const { return latency_; }  // any thread may read it
@@ -74,8 +74,8 @@ class Filler final : public redis::TrackerEvents {
   void on_down(const std::string& reason) override;
 
  private:
-  // One fill on its way, and who waits for it.
-  struct Flight {
+  // One fill under way, and the workers that wait for it.
+  struct PendingFill {
     FillRequest asked;
     TimePoint sent_at;
     cache::Generation generation;
@@ -85,28 +85,29 @@ class Filler final : public redis::TrackerEvents {
   };
 
   void ask(redis::FillId id, const FillRequest& request);
-  static std::string reason_of(const Flight& flight, const redis::FillReply& reply);
-  FillOutcome keep(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
-  FillOutcome insert(const Flight& flight, const redis::FillReply& reply, const FillAnswer& answer);
+  static std::string reason_of(const PendingFill& pending, const redis::FillReply& reply);
+  FillOutcome keep(const PendingFill& pending, const redis::FillReply& reply,
+                   const FillAnswer& answer);
+  FillOutcome insert(const PendingFill& pending, const redis::FillReply& reply,
+                     const FillAnswer& answer);
   Nanos life_of(const redis::FillReply& reply) const;
   void drop_proven();
 
   NodeState& shared_;
   Counters& counters_;
-  Outlet& outlet_;
+  Listener& listener_;
   redis::Tracker* tracker_ = nullptr;
   redis::ServerFacts facts_;
   DurationHistogram latency_;
-  bool lost_ = false;  // the tracker was, and copies of Level::kTtl from before may be there
-  std::optional<TimePoint> lost_at_;  // the first tick after that
+  bool lost_ = false;  // the tracker was lost, and older copies of Level::kTtl may remain
+  std::optional<TimePoint> lost_at_;  // the first tick after the loss
   std::string state_ = "the tracking connection is not up yet";
   std::uint64_t last_id_ = 0;
-  TimePoint last_sent_at_{};  // of a fill; no two are the same, whatever the clock says
-  std::unordered_map<redis::FillId, Flight> flights_;
+  TimePoint last_sent_at_{};  // of a fill; strictly increasing, whatever the clock says
+  std::unordered_map<redis::FillId, PendingFill> pending_;
   std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by hash of the read
   std::vector<BarrierRequest> barriers_wanted_;
-  std::unordered_map<std::uint64_t, std::vector<BarrierRequest>>
-      barriers_;  // by token, on their way
+  std::unordered_map<std::uint64_t, std::vector<BarrierRequest>> barriers_;  // under way, by token
 };
 
 }  // namespace heatsink::copies

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filler with a real tracker; the server is played by the test, byte by byte.
+// The filler with a real tracker. The test plays the server, byte by byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ inline policy::ProxyOptions filler_options() {
   return options;
 }
 
-// What the workers are told.
-class Workers final : public Filler::Outlet {
+// Records the messages to the workers.
+class Workers final : public Filler::Listener {
  public:
   void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override {
     told.push_back(std::to_string(worker) + ": " +
@@ -64,7 +64,7 @@ class Workers final : public Filler::Outlet {
     asked_by = asked.worker;
     last_why = why;
   }
-  void lease_changed(const std::string& reason) override { lease.push_back(reason); }
+  void proof_state_changed(const std::string& reason) override { proof.push_back(reason); }
 
   std::vector<std::string> take() { return std::exchange(told, {}); }
 
@@ -72,7 +72,7 @@ class Workers final : public Filler::Outlet {
   std::vector<FillOutcome> outcomes;
   std::size_t asked_by = 0;
   std::string last_why;
-  std::vector<std::string> lease;  // why it ended; "": it is there again
+  std::vector<std::string> proof;  // why it ended; "": it is back
   std::function<void(const FillAnswer&)> when_told;
 };
 
@@ -135,9 +135,9 @@ class FillerTest : public testing::Test {
 
   const cache::Entry& entry(std::uint32_t db = 0) { return *shared_.table.entry(key(db)); }
   const cache::Copy* copy(std::uint32_t db = 0) { return entry(db).copy({}); }
-  // What the rule says of the copy: it may be there and be dead.
+  // The key rule's decision: a copy may exist and still not be servable.
   bool served(TimePoint now, std::uint32_t db = 0) {
-    return cache::judge(entry(db), cache::Read{}, shared_.lease, shared_.fences, now, TimePoint{})
+    return cache::judge(entry(db), cache::Read{}, shared_.proof, shared_.fences, now, TimePoint{})
                .ruling == cache::Ruling::kServe;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keeper itself asks of the filler, and is told by it.
+// Requests of the keeper itself, and the outcomes that it gets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,19 +50,19 @@ TEST_F(FillerTest, ARefusedDatabaseEndsNoCopyOfAnother) {
   EXPECT_EQ(shared_.table.entry(key(1))->uncacheable(), cache::Uncacheable::kNoDatabase);
   EXPECT_FALSE(shared_.table.has_copy(key(1)));
   EXPECT_TRUE(served(at(20)));
-  EXPECT_THAT(workers_.lease, ElementsAre("")) << "the tracker is not lost";
+  EXPECT_THAT(workers_.proof, ElementsAre("")) << "the tracker is not lost";
 }
 
-TEST_F(FillerTest, WhenTheLeaseEndsAndIsThereAgainIsToldOnce) {
+TEST_F(FillerTest, TheEndAndTheReturnOfTheProofAreReportedOnce) {
   tracker_.disconnected("gone");
   tracker_.connected(at(10));
   tracker_.disconnected("gone again");
   tracker_.connected(at(20));
   hear(kHandshake);
-  EXPECT_THAT(workers_.lease, ElementsAre("", "gone", ""));
+  EXPECT_THAT(workers_.proof, ElementsAre("", "gone", ""));
 }
 
-// Asked at once, the server would answer "v" with a TTL of nothing.
+// Asked at once, the server would return "v" with a TTL near 0.
 TEST_F(FillerTest, AValueWhoseTtlHasJustEndedIsAskedForWhenTheServerHasEndedItToo) {
   const FillRequest again{0, key(), "k", 0, at(0), {key().value}};
   EXPECT_EQ(filler_.wait_for_expiry(again, at(10)), Nanos(0)) << "there is no copy";
@@ -73,7 +73,7 @@ TEST_F(FillerTest, AValueWhoseTtlHasJustEndedIsAskedForWhenTheServerHasEndedItTo
   EXPECT_EQ(filler_.wait_for_expiry(again, at(503)), Nanos(0));
 }
 
-// A read that finds the key expired deletes it, and is told so before the TTL is read.
+// A read that finds the key expired deletes it, and its push arrives before the TTL's reply.
 TEST_F(FillerTest, AKeyThatExpiresWithTheReadIsKeptAsMissing) {
   ask(0, at(0), at(10));
   hear("$0\r\n\r\n");

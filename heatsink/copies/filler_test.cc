@@ -24,7 +24,7 @@ TEST_F(FillerTest, AnswersAndKeepsTheCopy) {
   EXPECT_FALSE(served(at(510)));
 }
 
-// The server does not say what the proxy's user may do: each fill proves it for so long.
+// The server does not show the rights of the proxy's user: a fill proves them for acl-staleness.
 TEST_F(FillerTest, ACopyLivesNoLongerThanItsProofOfRights) {
   ask(0, at(0), at(10));
   hear_value("v");
@@ -72,7 +72,7 @@ TEST_F(FillerTest, WhoHasSeenMoreGetsALaterFill) {
   EXPECT_EQ(copy()->fill_sent_at, at(11));
 }
 
-// Otherwise who asked would wait for ever: the answer would not be later than the fence.
+// Otherwise the requester would wait forever: the answer would not be later than the fence.
 TEST_F(FillerTest, AFillIsLaterThanItsFenceWhateverTheClockSays) {
   TimePoint told{};
   workers_.when_told = [&](const FillAnswer& answer) { told = answer.sent_at; };
@@ -146,12 +146,12 @@ TEST_F(FillerTest, ALostTrackerEndsAllCopiesAndSendsWaitersToTheServer) {
   hear_value("v");
   ask(0, at(0), at(20), 0);
   workers_.take();
-  const cache::Generation before = shared_.lease.generation();
+  const cache::Generation before = shared_.proof.generation();
   tracker_.disconnected("gone");
   EXPECT_THAT(workers_.take(), ElementsAre("0: ask yourself sent 20"));
   EXPECT_EQ(copy(1), nullptr);
-  EXPECT_NE(shared_.lease.generation(), before);
-  EXPECT_FALSE(shared_.lease.up());
+  EXPECT_NE(shared_.proof.generation(), before);
+  EXPECT_FALSE(shared_.proof.up());
   EXPECT_EQ(filler_.state(), "gone");
   ask(2, at(0), at(30));
   EXPECT_THAT(workers_.take(), ElementsAre("2: ask yourself sent 30"));
@@ -191,9 +191,11 @@ TEST_F(FillerTest, NothingOutlivesTheTrackerForLongerThanRightsMayGoUnproven) {
 }
 
 TEST_F(FillerTest, TheAnswerTellsWhatIsPromisedOfTheKey) {
-  const cache::Terms terms{cache::Level::kSession, Millis(300)};
-  workers_.when_told = [&](const FillAnswer& answer) { EXPECT_EQ(answer.terms, terms); };
-  filler_.request({0, key(), "k", 0, at(0), {key().value}, {}, terms}, at(10));
+  const cache::ConsistencyPolicy consistency{cache::Level::kSession, Millis(300)};
+  workers_.when_told = [&](const FillAnswer& answer) {
+    EXPECT_EQ(answer.consistency, consistency);
+  };
+  filler_.request({0, key(), "k", 0, at(0), {key().value}, {}, consistency}, at(10));
   hear_value("v");
   EXPECT_EQ(workers_.take().size(), 1u);
 }
@@ -229,14 +231,14 @@ TEST_F(FillerTest, BarriersOfOneTurnShareOneQuestion) {
   EXPECT_THAT(workers_.take(), ElementsAre("0: release 5", "1: release 6"));
 }
 
-// What a session at level session waits for.
+// A session at level session waits for this.
 TEST_F(FillerTest, ABarrierProvesTheCopiesByTheTimeItWasAsked) {
   filler_.barrier({0, 5, false, 9});
   filler_.send_barriers(at(40));
-  EXPECT_LT(shared_.lease.proven_at(), at(40));
+  EXPECT_LT(shared_.proof.proven_at(), at(40));
   hear(kProof);
   EXPECT_THAT(workers_.take(), ElementsAre("0: release 5 of wait 9"));
-  EXPECT_EQ(shared_.lease.proven_at(), at(40));
+  EXPECT_EQ(shared_.proof.proven_at(), at(40));
 }
 
 TEST_F(FillerTest, ABarrierComesBehindTheInvalidations) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rules that want them even if nothing proves them: the filler leaves them where they
-// are, and no level serves them.
+// Copies of rules that keep them without proof: the filler leaves them in the table, and no level
+// serves them.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,16 +14,16 @@
 namespace heatsink::copies {
 namespace {
 
-class Nobody final : public Filler::Outlet {
+class Nobody final : public Filler::Listener {
   void deliver(std::size_t, std::shared_ptr<const FillAnswer>) override {}
   void release(const BarrierRequest&) override {}
   void learn(const redis::ServerFacts&) override {}
   void rights_changed() override {}
   void filled(const FillRequest&, FillOutcome, const std::string&) override {}
-  void lease_changed(const std::string&) override {}
+  void proof_state_changed(const std::string&) override {}
 };
 
-// "k" is hot, by a rule with limit.over: stale; the tracker is up since 0 ms.
+// "k" is hot by a rule with limit.over: stale. The tracker is up since 0 ms.
 class FillerUnproven : public testing::Test {
  protected:
   FillerUnproven() {
@@ -44,7 +44,7 @@ class FillerUnproven : public testing::Test {
   }
   const cache::Entry& entry() { return *shared_.table.entry(key_); }
   bool served(TimePoint now) {
-    return cache::judge(entry(), cache::Read{}, shared_.lease, shared_.fences, now, TimePoint{})
+    return cache::judge(entry(), cache::Read{}, shared_.proof, shared_.fences, now, TimePoint{})
                .ruling == cache::Ruling::kServe;
   }
   bool unproven(TimePoint now) {

@@ -11,16 +11,17 @@ struct KeyInspector::Connection {
   Connection(net::EventLoop& loop, NodeState& shared)
       : pipeline({.credentials = shared.credentials,
                   .name = "heatsink-inspector",
-                  .response_timeout = 2 * kAnswerWithin}),  // the deadline tells it better
-        link(loop, shared.place, pipeline,
-             {.connect_timeout = shared.options.connect_timeout,
-              .backoff_min = shared.options.backoff_min,
-              .backoff_max = shared.options.backoff_max,
-              .seed = shared.seed},
-             "details of keys") {}
+                  // The question's deadline gives a better message.
+                  .response_timeout = 2 * kAnswerWithin}),
+        socket(loop, shared.upstream_address, pipeline,
+               {.connect_timeout = shared.options.connect_timeout,
+                .backoff_min = shared.options.backoff_min,
+                .backoff_max = shared.options.backoff_max,
+                .seed = shared.seed},
+               "details of keys") {}
 
   redis::Pipeline pipeline;
-  redis::Link link;
+  redis::ServerConnection socket;
 };
 
 KeyInspector::KeyInspector(net::EventLoop& loop, NodeState& shared)
@@ -29,7 +30,7 @@ KeyInspector::KeyInspector(net::EventLoop& loop, NodeState& shared)
 KeyInspector::~KeyInspector() = default;
 
 void KeyInspector::Question::end(const std::string& problem) {
-  if (const Done told = std::exchange(done, {})) told(facts, problem);
+  if (const Done callback = std::exchange(done, {})) callback(facts, problem);
 }
 
 void KeyInspector::ask(std::string_view name, std::uint32_t db, TimePoint now, Done done) {
@@ -48,11 +49,11 @@ void KeyInspector::ask(std::string_view name, std::uint32_t db, TimePoint now, D
     connection_->pipeline.ask(
         words, [question, i](const Result<resp::Value>& reply) { take(*question, i, reply); }, now);
   }
-  if (is_new) connection_->link.connect();
-  connection_->link.flush();
+  if (is_new) connection_->socket.connect();
+  connection_->socket.flush();
 }
 
-// The connection may outlive a question's deadline: then nobody listens any more.
+// The connection may outlive a question's deadline. end() ignores late replies.
 void KeyInspector::take(Question& question, std::size_t part, const Result<resp::Value>& reply) {
   if (!reply.ok()) return question.end(reply.error().message);
   redis::take_value_reply(part, *reply, question.facts);
@@ -63,7 +64,7 @@ void KeyInspector::take(Question& question, std::size_t part, const Result<resp:
 
 void KeyInspector::tick(TimePoint now) {
   if (connection_ == nullptr) return;
-  connection_->link.tick();
+  connection_->socket.tick();
   for (const auto& question : questions_) {
     if (now >= question->answer_by)
       question->end("the server did not answer within " + format_duration(kAnswerWithin));

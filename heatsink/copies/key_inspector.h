@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the server about single values, for people who want to know more of a key.
+// Asks the server about the values of single keys, when a person inspects a key.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,23 @@
 
 namespace heatsink::copies {
 
-// As the proxy's own user, by a connection that the first question makes and that goes when nobody
-// has asked for kKeptFor. Six cheap commands per question. The keeper's thread.
+// It asks as the proxy's own user. The first question opens the connection, which closes after
+// kKeptFor without a question. Six cheap commands per question. The keeper's thread.
 class KeyInspector {
  public:
   static constexpr Nanos kTick = Millis(100);
   static constexpr Nanos kAnswerWithin = Millis(1500);
   static constexpr Nanos kKeptFor = std::chrono::seconds(60);
-  static constexpr std::size_t kQuestionsMax = 64;  // at once
+  static constexpr std::size_t kQuestionsMax = 64;  // pending at once
 
-  // What was told; and why not all was, in a sentence, or "".
+  // `problem`: a sentence why facts are missing, or "".
   using Done = std::function<void(const redis::ValueFacts& facts, const std::string& problem)>;
 
   KeyInspector(net::EventLoop& loop, NodeState& shared);
   ~KeyInspector();
   KeyInspector(const KeyInspector&) = delete;
 
-  // `done` is called exactly once, by this call or a later turn, after kAnswerWithin + kTick at the
-  // latest.
+  // Calls `done` exactly once, now or in a later turn, after kAnswerWithin + kTick at the latest.
   void ask(std::string_view name, std::uint32_t db, TimePoint now, Done done);
   void tick(TimePoint now);  // every kTick
 
@@ -42,7 +41,7 @@ class KeyInspector {
   struct Question {
     redis::ValueFacts facts;
     TimePoint answer_by{};
-    Done done;  // empty: it was called
+    Done done;  // empty: already called
     void end(const std::string& problem);
   };
 

@@ -12,10 +12,10 @@ constexpr std::array<LocalRead, kLocalReads> numbered(std::array<LocalRead, kLoc
   return rows;
 }
 
-// GET first: cache::Read{} is GET.
+// GET comes first: cache::Read{} means GET.
 constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "get"},
-    {.name = "mget", .join = Join::kArray},
+    {.name = "mget", .combination = KeyCombination::kArray},
     {.name = "strlen", .small = true},
     {.name = "getrange"},
     {.name = "substr"},
@@ -24,7 +24,7 @@ constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "bitpos", .small = true},
     {.name = "bitfield_ro"},
 
-    {.name = "exists", .small = true, .join = Join::kSum},
+    {.name = "exists", .small = true, .combination = KeyCombination::kSum},
     {.name = "type", .small = true},
     {.name = "expiretime", .small = true},
     {.name = "pexpiretime", .small = true},
@@ -82,6 +82,7 @@ const LocalRead* local_read_of(const resp::Command& command) {
   const auto* row = std::find_if(kReads.begin(), kReads.end(),
                                  [&](const LocalRead& read) { return read.name == command.name; });
   if (row == kReads.end()) return nullptr;
+  // A module or a renamed command may use a known name. Its flags then differ.
   const bool as_known = command.has(resp::kReadonly) && command.first_key == 1 &&
                         !command.has(resp::kNondeterministicOutput | resp::kModule |
                                      resp::kMayReplicate | resp::kBlocking);
@@ -89,7 +90,7 @@ const LocalRead* local_read_of(const resp::Command& command) {
 }
 
 const LocalRead& read_of_each(const LocalRead& read) {
-  return read.join == Join::kArray ? kReads.front() : read;
+  return read.combination == KeyCombination::kArray ? kReads.front() : read;
 }
 
 bool worth_keeping(const cache::Read& read) {
@@ -99,7 +100,8 @@ bool worth_keeping(const cache::Read& read) {
   return bytes <= kReadArgumentBytesMax;
 }
 
-// Each word is hashed with what came before it as the seed, which is the process's own at first.
+// The hash of each argument seeds the next one. The first seed is the key's hash, which has the
+// process's secret seed.
 ReadHash hash_read(KeyHash key, const cache::Read& read) {
   std::uint64_t hash = key.value ^ (read.command * 0x9E3779B97F4A7C15ULL);
   for (const std::string_view argument : read.arguments) hash = hash_name(argument, hash).value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reads that are served from local copies, one row per command: the allow-list.
+// The allow-list of reads that local copies may serve, one row per command.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,34 @@
 
 namespace heatsink::copies {
 
-// How a command that may name several keys is put together from reads of one key each.
-enum class Join : std::uint8_t {
-  kNone,   // it names one key, its first argument
+// How the reply of a command with several keys is built from reads of one key each.
+enum class KeyCombination : std::uint8_t {
+  kNone,   // one key, the first argument
   kArray,  // MGET: the replies in order
-  kSum,    // EXISTS: the sum of the numbers
+  kSum,    // EXISTS: the sum of the replies
 };
 
 enum class Nulls : std::uint8_t {
-  kString,           // of a string or a number that is not there: "$-1" in RESP2
-  kArray,            // of an array (XRANGE with COUNT 0): "*-1"
-  kArrayIfTwoWords,  // of an array if two arguments follow the key: ZRANK k m WITHSCORE
+  kString,           // a missing string or number: "$-1" in RESP2
+  kArray,            // a missing array (XRANGE with COUNT 0): "*-1"
+  kArrayIfTwoWords,  // a missing array if two arguments follow the key: ZRANK k m WITHSCORE
 };
 
-// A command is on the list if its reply depends on the value of its keys and on nothing else: not
-// on time (TTL), chance (SRANDMEMBER), the server's internals (OBJECT, DUMP, SCAN cursors) or on
-// keys that it does not name first (SORT_RO, LCS, SINTER). The order of SMEMBERS and its kin is the
-// server's at the time of the fill; it is not part of what they promise
+// A command is on the list if its reply depends only on the values of its keys. It must not depend
+// on time (TTL), chance (SRANDMEMBER), the server's internals (OBJECT, DUMP, SCAN cursors) or keys
+// that it does not name first (SORT_RO, LCS, SINTER). SMEMBERS and similar commands promise no
+// order; a copy has the server's order at the time of the fill
 // (docs/decisions/0008-what-is-served-locally.md).
 struct LocalRead {
   std::string_view name;
-  std::uint16_t number = 0;  // its place in the list; cache::Read::command
-  // The reply is a number or one word whatever the key holds: it may be asked for unseen.
+  std::uint16_t number = 0;  // its index in the list; cache::Read::command
+  // The reply is a number or one word whatever the key holds, so a fill of unknown size is safe.
   bool small = false;
-  bool of_hash = false;     // a field may expire by itself, on servers that know HPEXPIRE
-  bool unordered = false;   // the order of what is in the reply is the server's affair
+  bool of_hash = false;     // a field may expire alone, on servers with HPEXPIRE
+  bool unordered = false;   // the server chooses the order of the elements
   bool flat_pairs = false;  // see resp::Resp2Form
   Nulls nulls = Nulls::kString;
-  Join join = Join::kNone;
+  KeyCombination combination = KeyCombination::kNone;
 
   resp::Resp2Form form(std::size_t arguments) const {
     return {flat_pairs,
@@ -52,23 +52,23 @@ struct LocalRead {
 inline constexpr std::size_t kLocalReads = 51;
 std::span<const LocalRead, kLocalReads> local_reads();
 
-// Null: never served locally. Also null for a command of that name that is not as it should be:
-// this server may mean another thing by it. Not for every request: keep it.
+// Null: never served locally, either unknown or with unexpected properties: this server may use the
+// name for another command. O(rows), so keep the result.
 const LocalRead* local_read_of(const resp::Command& command);
 
-// The read of one key that answers for each key of `read`: GET for MGET, itself for all others.
+// The read that answers for each key of `read`: GET for MGET, `read` itself for all others.
 const LocalRead& read_of_each(const LocalRead& read);
 
-// More keys than this in one MGET or EXISTS: it goes to the server.
+// An MGET or EXISTS with more keys goes to the server.
 inline constexpr std::size_t kJoinedKeysMax = 64;
 
-// Longer requests are not worth keeping.
+// Reads with more arguments, or longer ones, are not cached.
 inline constexpr std::size_t kReadArgumentsMax = 64;
 inline constexpr std::size_t kReadArgumentBytesMax = 1024;
 bool worth_keeping(const cache::Read& read);
 
-// One read of one key, as a number: who waits for it, and what is known of its reply. Those that
-// share a number are told apart when it matters.
+// One read of one key, as a number, for tables of waiting clients and of known replies. Collisions
+// are detected where they matter.
 struct ReadHash {
   std::uint64_t value = 0;
   friend bool operator==(ReadHash, ReadHash) = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keeper and the workers of one proxy see: the options and rules, and the tables of
-// copies, which need no lock.
+// The state that the keeper and the workers of one proxy share: options, rules, and lock-free
+// tables.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 
 namespace heatsink::copies {
 
-// Made before the threads start, and outlives them. `options`, `upstream`, `seed`, `shown`,
-// `rules` and `terms` never change. REQUIRES options without rule_faults().
+// Created before the threads, and outlives them. `options`, `upstream`, `seed`, `shown`, `rules`
+// and `consistency` never change. REQUIRES options without rule_faults().
 struct NodeState {
   NodeState(const policy::ProxyOptions& options_in, net::RedisUrl upstream_in,
             std::uint64_t seed_in, policy::KeyDisplay shown_in = {})
@@ -35,7 +35,7 @@ struct NodeState {
         shown(std::move(shown_in)),
         rules(policy::rule_set(options, [this](std::string_view name) { return shown.show(name); })
                   .value()),
-        terms(policy::terms_of_rules(options)),
+        consistency(policy::consistency_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
@@ -53,20 +53,20 @@ struct NodeState {
   const std::uint64_t seed;
   const policy::KeyDisplay shown;
   const detect::RuleSet rules;
-  const std::vector<cache::Terms> terms;  // at the places of `rules`
-  const std::vector<bool> refreshes;      // likewise
+  const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
+  const std::vector<bool> refreshes;                        // by index of the rule
 
-  // What is promised of a key's copies. Of a truncated name (`is_whole` false) see RuleSet::of().
-  const cache::Terms& terms_of(std::string_view key, bool is_whole = true) const {
-    return terms[rules.place_of(rules.of(key, is_whole))];
+  // The consistency of a key's copies. For a truncated name (`is_whole` false) see RuleSet::of().
+  const cache::ConsistencyPolicy& consistency_of(std::string_view key, bool is_whole = true) const {
+    return consistency[rules.place_of(rules.of(key, is_whole))];
   }
 
   bool refreshes_copies_of(std::string_view key) const {
     return refreshes[rules.place_of(rules.of(key))];
   }
 
-  // Of each connection of the keeper to the server.
-  redis::LinkOptions link_options() const {
+  // For each connection of the keeper to the server.
+  redis::ServerConnectionOptions connection_options() const {
     return {.connect_timeout = options.connect_timeout,
             .backoff_min = options.backoff_min,
             .backoff_max = options.backoff_max,
@@ -74,26 +74,26 @@ struct NodeState {
   }
 
   const std::unique_ptr<policy::Limits> limits{
-      policy::Limits::make(options, rules)};  // null: nothing is limited
+      policy::Limits::make(options, rules)};  // null: no limits
 
   cache::Epochs epochs;
-  cache::Lease lease;
+  cache::ProofState proof;
   cache::Fences fences;
   cache::HotTable table;
 
-  // Names that the server remembers for the tracker; the keeper writes it.
+  // The names that the server remembers for the tracker. The keeper writes it.
   std::atomic<std::uint64_t> tracked_keys{0};
 
   std::atomic<std::uint64_t> clients{0};
-  // A client may run commands without AUTH. Where the proxy itself has to log in, nobody else is
-  // let in on its login before the server has said so.
+  // A client may run commands without AUTH. If the proxy itself has to log in, this stays false
+  // until the server has said otherwise: no client gets in on the proxy's login.
   std::atomic<bool> upstream_open{!credentials.given()};
 
-  // It refuses a command whose keys are in several slots.
+  // The server refuses a command whose keys are in several slots.
   std::atomic<bool> is_cluster_node{false};
 
-  // When somebody was last told, through this proxy, that who may do what is another now: what was
-  // asked of the server then or before proves no right.
+  // Time of the last ACL change made through this proxy. Rights that the server proved then or
+  // earlier count no longer.
   TimePoint rights_changed_at() const { return TimePoint(Nanos(rights_changed_at_.load())); }
   void rights_change(TimePoint now) {
     std::int64_t before = rights_changed_at_.load();
@@ -102,14 +102,13 @@ struct NodeState {
     }
   }
 
-  // How often the server has let somebody in. A refusal for want of it is good only while this has
-  // not grown since the attempt that failed: a client that was served here is then never refused
-  // there, on another connection or another worker, for the rest of a pause begun without that
-  // news.
+  // Number of successful logins at the server. A worker may refuse commands without asking the
+  // server only while this number has not grown since its last failed attempt. So a client that was
+  // served once is not refused on another connection or worker because of an older failure.
   std::atomic<std::uint64_t> contacts{0};
 
-  // Where the server is; looked up again by the keeper when the connection is lost.
-  redis::Place place{upstream};
+  // The server's address. The keeper resolves it again after it loses its connection.
+  redis::UpstreamAddress upstream_address{upstream};
 
  private:
   static std::int64_t part(Share share, std::int64_t whole) {

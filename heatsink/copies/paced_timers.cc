@@ -20,6 +20,7 @@ void PacedTimers::arm(Timer& timer) { timer.id = loop_.call_every(timer.period, 
 void PacedTimers::slow_down() {
   if (slow()) return;
   for (Timer& timer : timers_) loop_.cancel(std::exchange(timer.id, 0));
+  // One timer instead of many: the process wakes up once per slow period.
   slow_timer_ = loop_.call_every(slow_period_, [this] { call_all(); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers of one loop that run seldom while there is nothing to do, so that an idle proxy sleeps.
+// Timers of one loop that slow down while there is nothing to do, so that an idle proxy sleeps.
 #pragma once
 
 #include <functional>
@@ -17,13 +17,12 @@ class PacedTimers {
   PacedTimers(const PacedTimers&) = delete;
   PacedTimers& operator=(const PacedTimers&) = delete;
 
-  // Calls it every `period`. REQUIRES that the timers are not slow.
+  // Calls `callback` every `period`. REQUIRES that the timers are not slow.
   void every(Nanos period, std::function<void()> callback);
 
-  // From now on all of them are called once per slow period, in the order they were added, by one
-  // timer.
+  // From now on one timer calls all callbacks once per slow period, in the order of every().
   void slow_down();
-  // Calls all of them now, and each at its own period again. No effect unless they are slow.
+  // Calls all callbacks now, and each in its own period from now on. No effect unless slow.
   void wake();
   bool slow() const { return slow_timer_ != 0; }
 

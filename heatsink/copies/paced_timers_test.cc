@@ -44,7 +44,7 @@ TEST(PacedTimers, OneMayWakeThemAndSlowThemDown) {
   int calls = 0;
   timers.every(kMuchLater, [&] {
     ++calls;
-    if (calls == 2) timers.wake();  // which calls it once more
+    if (calls == 2) timers.wake();  // wake() calls it once more
     if (calls == 3) timers.slow_down();
   });
   timers.slow_down();

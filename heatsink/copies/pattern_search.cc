@@ -8,8 +8,8 @@
 namespace heatsink::copies {
 namespace {
 
-// Pages and keys that could have been had for so long may be made up for at once: the time between
-// two steps.
+// After a delay, the pages and keys of up to this time may be made up at once: the time between two
+// steps.
 constexpr Nanos kCatchUp = Millis(100);
 
 redis::PipelineOptions pipeline_options(const NodeState& shared, std::uint32_t db) {
@@ -34,11 +34,11 @@ void PatternSearch::begin(TimePoint now) {
   note_.clear();
   answered_at_ = now;
   pipeline_.emplace(pipeline_options(shared_, order_.pattern.db));
-  lose("");
+  reset_pass("");
 }
 
-// Whatever the server has said so far counts no longer: it may be another one by now.
-void PatternSearch::lose(const std::string& why) {
+// Earlier pages count no longer: the next connection may reach another server.
+void PatternSearch::reset_pass(const std::string& why) {
   if (!why.empty()) note_ = why;
   cursor_ = "0";
   asked_ = at_end_ = false;
@@ -65,9 +65,11 @@ void PatternSearch::step(TimePoint now, Warmer& warmer) {
 }
 
 void PatternSearch::ask(TimePoint now) {
+  // A fixed rate that catches up kCatchUp at most.
   next_page_at_ = std::max(next_page_at_, now - kCatchUp) +
                   seconds(static_cast<double>(kPageKeys) / kKeysPerSecond);
   asked_ = true;
+  // DBSIZE only serves the progress in reports.
   if (keys_in_db_ == 0) {
     const std::array<std::string_view, 1> size{"DBSIZE"};
     const auto take = [this](const Result<resp::Value>& reply) {
@@ -83,7 +85,7 @@ void PatternSearch::ask(TimePoint now) {
 }
 
 void PatternSearch::take_page(Result<resp::Value> page) {
-  if (!page.ok()) return lose(page.error().message);
+  if (!page.ok()) return reset_pass(page.error().message);
   asked_ = false;
   if (page->is_error()) {
     refusal_ = "the server refuses SCAN: " + page->text.substr(0, 200);
@@ -144,7 +146,7 @@ void PatternSearch::finish_pass(TimePoint now) {
   due_at_ = now + order_.again_after;
 }
 
-// What the clock has ordered is tried again: nobody is there who could.
+// A search of a configured window retries: nobody is there to order it again.
 void PatternSearch::fail(const std::string& why, TimePoint now) {
   const bool by_hand = order_.source == Warmer::kByHand;
   state_ = by_hand ? State::kFailed : State::kWaiting;

@@ -19,29 +19,30 @@
 
 namespace heatsink::copies {
 
-// A pass walks one database with SCAN on a connection of its own: one page under way, kPageKeys
-// each, and so many in a second that the server looks at kKeysPerSecond. What it finds begins to be
-// warmed as fast as the order allows, and meanwhile no further page is asked for, so that no more
-// than one page waits. What finds no place is counted, and the pass goes on to its end: whoever
-// ordered it wants to know how many are left out. A connection that breaks begins the pass anew.
+// A pass walks one database with SCAN on its own connection: one page of kPageKeys at a time, and
+// at most kKeysPerSecond scanned keys per second. Found keys are warmed as fast as the order
+// allows. Meanwhile no further page is requested, so at most one page waits. Keys without room are
+// counted and the pass goes on to its end, so that the order's result says how many were left out.
+// A lost connection restarts the pass.
 //
-// A key is begun once per search, so what somebody has ended by hand stays ended in later passes.
+// Each search warms a key once. So a key that was ended by hand stays ended in later passes.
 //
-// The keeper's thread. No clock, no socket: the connection is whatever carries dialogue().
+// The keeper's thread. No clock, no socket: the owner connects protocol().
 class PatternSearch {
  public:
   struct Order {
     report::WarmPattern pattern;
     std::uint32_t source = Warmer::kByHand;
     TimePoint until{};
-    Nanos again_after{0};  // the end of a pass; 0: one pass
+    Nanos again_after{0};  // pause after a pass; 0: a single pass
   };
-  // A page is 70 us of the server's one thread (among a million keys, on a busy machine), and at
-  // this rate all of them are 4 % of it.
+  // A page takes 70 us of the server's one thread (with a million keys, on a busy machine). At this
+  // rate all pages take 4 % of it.
   static constexpr std::size_t kPageKeys = 100;
   static constexpr double kKeysPerSecond = 50'000;
-  static constexpr Nanos kUpWithin = std::chrono::seconds(3);  // else the pass has failed
-  // Of a window's, until it is tried again.
+  // Without a connection for this long, the pass fails.
+  static constexpr Nanos kUpWithin = std::chrono::seconds(3);
+  // Until a failed search of a configured window is tried again.
   static constexpr Nanos kRetryInterval = std::chrono::seconds(30);
 
   PatternSearch(std::uint64_t id, Order order, const NodeState& shared, TimePoint now)
@@ -54,15 +55,14 @@ class PatternSearch {
   bool is_due(TimePoint now) const { return state_ == State::kWaiting && now >= due_at_; }
   bool over() const { return state_ >= State::kFinished; }
 
-  // A new pass; the caller connects dialogue(), which lives as long as the pass is searching().
+  // Begins a pass. The caller connects protocol(), which lives while searching().
   void begin(TimePoint now);
-  redis::Dialogue& dialogue() { return *pipeline_; }
-  // Often: ten times as often as pages are to be had at most costs nothing but the calls. Whoever
-  // calls publishes the table afterwards.
+  redis::ConnectionProtocol& protocol() { return *pipeline_; }
+  // Call it often, best ten times per page interval. The caller must publish the table afterwards.
   void step(TimePoint now, Warmer& warmer);
-  void end(const std::string& why);  // what is warmed stays so
+  void end(const std::string& why);  // keys that are warmed stay warmed
 
-  // Its keys with what became of each: only when it is over, since they may be thousands.
+  // keys(): each key with its result. Call it only when the search is over: there may be thousands.
   report::WarmSearch report(const Warmer& warmer) const;
   std::vector<report::WarmedKey> keys(const Warmer& warmer) const;
 
@@ -75,7 +75,7 @@ class PatternSearch {
   bool may_begin(TimePoint now) const;
   void begin_key(std::string name, TimePoint now, Warmer& warmer);
   void leave_out(const std::string& name, const std::string& why);
-  void lose(const std::string& why);
+  void reset_pass(const std::string& why);
   void finish_pass(TimePoint now);
   void fail(const std::string& why, TimePoint now);
 
@@ -86,25 +86,25 @@ class PatternSearch {
   std::string note_;
   TimePoint due_at_;  // of the next pass
 
-  // Of this pass.
+  // The current pass.
   std::optional<redis::Pipeline> pipeline_;
   std::string cursor_;
-  bool asked_ = false;       // a page is under way
-  bool at_end_ = false;      // its cursor is 0 again
-  std::string refusal_;      // what the server said instead of a page
-  TimePoint answered_at_{};  // or begun, when the server was there last
+  bool asked_ = false;       // a page was requested
+  bool at_end_ = false;      // the cursor is 0 again
+  std::string refusal_;      // the server's error instead of a page
+  TimePoint answered_at_{};  // when the server was last there; at first the start
   TimePoint next_page_at_{};
   double keys_in_db_ = 0;
   double looked_at_ = 0;
-  std::deque<std::string> page_;  // found, not begun yet
+  std::deque<std::string> page_;  // found, but not begun yet
   std::size_t found_ = 0;
   std::size_t left_out_ = 0;
   std::vector<std::string> left_out_names_;
 
-  // Of all passes.
+  // All passes.
   TimePoint next_key_at_{};
   std::vector<KeyHash> loading_;
-  std::vector<report::WarmKey> keys_;  // begun, in that order
+  std::vector<report::WarmKey> keys_;  // in the order they were begun
   std::unordered_set<std::uint64_t> begun_;
 };
 

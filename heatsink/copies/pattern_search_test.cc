@@ -40,7 +40,7 @@ std::string page_of(const std::string& cursor, const std::vector<std::string>& n
   return out;
 }
 
-// A server that says what the test has it say.
+// A server whose replies the test chooses.
 class PatternSearchTest : public testing::Test {
  protected:
   void make(const PatternSearch::Order& what) { search_.emplace(7, what, shared_, now_); }
@@ -50,7 +50,7 @@ class PatternSearchTest : public testing::Test {
     connect();
   }
   void connect() {
-    search_->dialogue().connected(now_);
+    search_->protocol().connected(now_);
     said();
     hear("%0\r\n");
   }
@@ -59,15 +59,15 @@ class PatternSearchTest : public testing::Test {
     search_->step(now_, warmer_);
   }
   std::string said() {
-    ByteBuffer& output = search_->dialogue().output();
+    ByteBuffer& output = search_->protocol().output();
     std::string out(output.view());
     output.consume(output.size());
     return out;
   }
   void hear(const std::string& bytes) {
-    EXPECT_TRUE(search_->dialogue().received(bytes, now_).ok());
+    EXPECT_TRUE(search_->protocol().received(bytes, now_).ok());
   }
-  // The next page is asked for, and answered.
+  // Expects the request for the next page, and answers it.
   void page(const std::string& cursor, const std::vector<std::string>& names) {
     step();
     const std::string asked = said();
@@ -90,7 +90,7 @@ class PatternSearchTest : public testing::Test {
 };
 
 TEST_F(PatternSearchTest, WalksTheDatabaseAndWarmsWhatItFinds) {
-  shared_.lease.set_up(true);
+  shared_.proof.set_up(true);
   begin(order());
   step();
   const std::string asked = said();
@@ -120,7 +120,7 @@ TEST_F(PatternSearchTest, ADatabaseOfItsOwn) {
   what.pattern.db = 3;
   make(what);
   search_->begin(now_);
-  search_->dialogue().connected(now_);
+  search_->protocol().connected(now_);
   EXPECT_THAT(said(), HasSubstr("SELECT\r\n$1\r\n3\r\n"));
   hear("%0\r\n+OK\r\n");
   page("0", {"k1"});
@@ -150,7 +150,7 @@ TEST_F(PatternSearchTest, AFullTableLeavesOutTheOthers) {
 TEST_F(PatternSearchTest, NoMoreLoadThanItMay) {
   PatternSearch::Order what = order();
   what.pattern.loading_max = 2;
-  shared_.lease.set_up(true);
+  shared_.proof.set_up(true);
   begin(what);
   page("5", {"k1", "k2", "k3"});
   EXPECT_FALSE(warm("k3"));
@@ -174,7 +174,7 @@ TEST_F(PatternSearchTest, NoMoreInASecondThanWasAskedFor) {
   EXPECT_TRUE(warm("k2"));
 }
 
-// 50 000 names a second: 500 pages, however fast they are answered.
+// 50 000 names per second are 500 pages, however fast the server answers.
 TEST_F(PatternSearchTest, TheServerIsNotAskedFasterThanItsRate) {
   begin(order());
   page("1", {});
@@ -210,7 +210,7 @@ TEST_F(PatternSearchTest, NonsenseIsNoPage) {
 TEST_F(PatternSearchTest, ALostConnectionBeginsThePassAnewAndNoKeyTwice) {
   begin(order(2));
   page("5", {"k1", "k2", "k3"});
-  search_->dialogue().disconnected("gone");
+  search_->protocol().disconnected("gone");
   step();
   EXPECT_EQ(report().state, State::kSearching);
   connect();
@@ -227,7 +227,7 @@ TEST_F(PatternSearchTest, WithoutAServerItFailsAndAWindowTriesAgain) {
   for (const std::uint32_t source : {Warmer::kByHand, 1U}) {
     make(order(100, source));
     search_->begin(now_);
-    search_->dialogue().disconnected("nobody listens");
+    search_->protocol().disconnected("nobody listens");
     step(PatternSearch::kUpWithin);
     EXPECT_TRUE(search_->searching());
     step();

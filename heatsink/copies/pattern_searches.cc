@@ -9,8 +9,8 @@
 namespace heatsink::copies {
 namespace {
 
-// Nobody waits for the answer of a window's search: the log has it.
-void tell(const PatternSearch& search, const report::WarmSearch& report) {
+// A configured window has no caller that waits for the result, so the log gets it.
+void log_result(const PatternSearch& search, const report::WarmSearch& report) {
   if (search.order().source == Warmer::kByHand || report.note.empty()) return;
   std::string line = "warming " + std::to_string(search.order().source) + ": ";
   if (report.left_out > 0) {
@@ -47,6 +47,7 @@ void PatternSearches::forget() {
                             [](const PatternSearch& search) { return search.over(); });
   for (auto it = searches_.begin();
        it != searches_.end() && static_cast<std::size_t>(over) > kOverMax;) {
+    // The search under way may be over, but its connection still refers to it.
     const bool goes = it->over() && &*it != now_;
     over -= goes ? 1 : 0;
     it = goes ? searches_.erase(it) : std::next(it);
@@ -79,15 +80,15 @@ void PatternSearches::step(TimePoint now) {
     if (due == searches_.end()) return;
     now_ = &*due;
     now_->begin(now);
-    link_.emplace(loop_, shared_.place, now_->dialogue(), shared_.link_options(),
-                  "search for keys to warm");
-    link_->connect();
+    connection_.emplace(loop_, shared_.upstream_address, now_->protocol(),
+                        shared_.connection_options(), "search for keys to warm");
+    connection_->connect();
   }
-  link_->tick();
+  connection_->tick();
   now_->step(now, warmer_);
-  if (now_->searching()) return link_->flush();
-  tell(*now_, now_->report(warmer_));
-  link_.reset();
+  if (now_->searching()) return connection_->flush();
+  log_result(*now_, now_->report(warmer_));
+  connection_.reset();
   now_ = nullptr;
 }
 

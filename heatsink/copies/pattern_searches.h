@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The searches for the keys of patterns, one at a time, each on a connection of its own.
+// Runs the searches for keys of patterns, one at a time, each on its own connection.
 #pragma once
 
 #include <cstddef>
@@ -17,34 +17,35 @@
 
 namespace heatsink::copies {
 
-// One at a time, so that many patterns are no more load for the server than one. The last kOverMax
-// that are over are remembered, for whoever asks what came of them.
+// One at a time, so that many patterns load the server no more than one. The last kOverMax finished
+// searches are kept for queries.
 //
 // The keeper's thread.
 class PatternSearches final : public WarmPlans::Searches {
  public:
-  static constexpr std::size_t kByHandMax = 16;  // that are not over
+  static constexpr std::size_t kByHandMax = 16;  // unfinished searches
   static constexpr std::size_t kOverMax = 8;
 
   PatternSearches(net::EventLoop& loop, NodeState& shared, Warmer& warmer)
       : loop_(loop), shared_(shared), warmer_(warmer) {}
 
-  // Its id; kOutOfRange: kByHandMax are there.
+  // Returns the id; kOutOfRange: kByHandMax searches are unfinished.
   Result<std::uint64_t> begin_by_hand(const report::WarmPattern& pattern, TimePoint until,
                                       TimePoint now);
-  void end(std::uint64_t id);                            // nothing happens if there is none
-  void end_by_hand(const report::WarmPattern& pattern);  // those for it, whoever ordered them
+  void end(std::uint64_t id);  // no effect without such a search
+  // All searches for it, whatever their source.
+  void end_by_hand(const report::WarmPattern& pattern);
   void begin(const PatternSearch::Order& order, TimePoint now) override;
   void end_source(std::uint32_t source) override;
 
-  // As often as PatternSearch::step() wants, not from within a connection's own calls. Whoever
-  // calls publishes the table afterwards.
+  // Call it as often as PatternSearch::step() needs, but not from within a connection's calls. The
+  // caller must publish the table afterwards.
   void step(TimePoint now);
   bool none() const { return searches_.empty(); }
-  bool under_way() const { return link_.has_value(); }
+  bool under_way() const { return connection_.has_value(); }
 
-  const PatternSearch* find(std::uint64_t id) const;  // null: none, or it is forgotten
-  std::vector<report::WarmSearch> report() const;     // the newest first
+  const PatternSearch* find(std::uint64_t id) const;  // null: unknown or forgotten
+  std::vector<report::WarmSearch> report() const;     // newest first
 
  private:
   PatternSearch& add(PatternSearch::Order order, TimePoint now);
@@ -55,8 +56,8 @@ class PatternSearches final : public WarmPlans::Searches {
   Warmer& warmer_;
   std::uint64_t last_id_ = 0;
   std::list<PatternSearch> searches_;  // oldest first
-  PatternSearch* now_ = nullptr;       // the one under way, and its connection
-  std::optional<redis::Link> link_;
+  PatternSearch* now_ = nullptr;       // the one under way, with its connection
+  std::optional<redis::ServerConnection> connection_;
 };
 
 }  // namespace heatsink::copies

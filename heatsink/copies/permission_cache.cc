@@ -23,6 +23,7 @@ void PermissionCache::record(const AskedRight& asked, bool allowed) {
   }
   if (!permissions_) permissions_ = std::make_unique<Table>();
   const Proof* known = permissions_->find(asked.right);
+  // Replies come on several connections, in any order: the latest question counts.
   if (known == nullptr || known->asked_at < asked.asked_at)
     permissions_->put(asked.right, {asked.asked_at, asked.asked_at});
 }

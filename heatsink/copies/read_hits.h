@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hits in local copies, by command.
+// Counts the hits in local copies, by command.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace heatsink::copies {
 
-// One per worker: only its owner adds, anybody may read.
+// One object per worker: only its owner adds, any thread may read.
 class ReadHits {
  public:
   void add(const LocalRead& read, std::uint64_t n = 1) noexcept {

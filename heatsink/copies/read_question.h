@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kept read as the question that a tracker takes.
+// Turns a stored read into the question that a tracker sends.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace heatsink::copies {
 
-// Views `key` and `read`, which outlive it.
+// Views `key` and `read`, which must outlive it.
 class ReadQuestion {
  public:
   ReadQuestion(std::string_view key, std::uint32_t db, const cache::StoredRead& read)
       : question_{.key = key, .db = db} {
-    if (read.command() == 0) return;  // GET: see FillQuestion
+    if (read.command() == 0) return;  // GET has no request: see FillQuestion
     const LocalRead& row = local_reads()[read.command()];
     words_ = {row.name, key};
     read.for_each_argument([this](std::string_view word) { words_.push_back(word); });

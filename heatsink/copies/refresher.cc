@@ -7,7 +7,7 @@
 namespace heatsink::copies {
 namespace {
 
-// 0 .. 1, without 1; the same for the same copy. The mixer is SplitMix64's.
+// Uniform in [0, 1), always the same for the same copy. The mixer is SplitMix64's.
 double draw(ReadHash which, TimePoint filled) {
   std::uint64_t x =
       which.value + static_cast<std::uint64_t>(filled.time_since_epoch().count()) * 2 + 1;
@@ -44,6 +44,7 @@ std::vector<FillRequest> Refresher::due(TimePoint now) {
     out.push_back(request_of(entry, copy, which));
   });
   counters_.add(Count::kRefreshes, out.size());
+  // Forgets the attempts whose copies are gone or no longer due.
   std::erase_if(attempts_, [this](const auto& attempt) {
     return !attempt.second.under_way && attempt.second.seen != looks_;
   });
@@ -72,13 +73,13 @@ bool Refresher::may_try(ReadHash which, const cache::Copy& copy, TimePoint now) 
   return true;
 }
 
-// As a reader's would be: not behind what was written, or shown.
+// The same fence as for a reader: not older than any write, nor than any value shown.
 FillRequest Refresher::request_of(const cache::Entry& entry, const cache::Copy& copy,
                                   ReadHash which) const {
   const TimePoint fence =
       std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
   return {FillRequest::kNoWorker, entry.hash(), entry.key(), entry.db(), fence, which, copy.read,
-          entry.terms()};
+          entry.consistency()};
 }
 
 void Refresher::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now) {
@@ -88,12 +89,13 @@ void Refresher::filled(const FillRequest& asked, FillOutcome outcome, TimePoint 
   attempt.under_way = false;
   --under_way_;
   if (!is_renewed(outcome)) counters_.add(Count::kRefreshesFailed);
-  // What has changed meanwhile has no copy any more; the next reader asks.
+  // A key that changed meanwhile has no copy any more; its next reader asks for one.
   if (is_renewed(outcome) || outcome == FillOutcome::kSpoiled) {
     attempts_.erase(found);
     return;
   }
   ++attempt.failures;
+  // Linear back-off.
   attempt.not_before = now + shared_.options.refresh_interval * attempt.failures;
   if (attempt.failures == static_cast<std::uint32_t>(shared_.options.refresh_failures_max))
     counters_.add(Count::kRefreshesGivenUp);

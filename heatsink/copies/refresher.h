@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which copies are renewed before they end, so that no reader of a hot key waits for a fill.
+// Renews copies before they end, so that no reader of a hot key waits for a fill.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,38 @@
 
 namespace heatsink::copies {
 
-// A copy that ends by the proxy's own bound (cache.expire-after-write) although its value lives on
-// is asked for again ahead of that, if it has been read since it was filled (or its key is warmed).
-// One that ends by the value's own TTL is not: asking earlier would not make the value live longer.
-// What it asks for is a fill like any other; meanwhile the old copy is served.
+// Renews a copy that would end by the proxy's own limit (cache.expire-after-write) while its value
+// lives on, if the copy has had a hit since its fill (or its key is warmed). A copy that ends by
+// the value's own TTL is not renewed: asking earlier would not extend the value's life. A renewal
+// is an ordinary fill; meanwhile the old copy is served.
 //
-// When: with one to two times refresh.ahead of its life left, drawn for each copy (as XFetch draws:
-// Vattani, Chierichetti, Lowenstein, VLDB 2015), so that what was filled at once is not renewed at
-// once. Here one thread asks, so the draw is made once and costs readers nothing.
+// Time of a renewal: when one to two times refresh.ahead of the copy's life is left. The factor is
+// drawn for each copy, so that copies filled together are not renewed together. XFetch draws
+// similarly (Vattani, Chierichetti, Lowenstein, VLDB 2015); here one thread asks, so one draw per
+// copy is enough and readers pay nothing.
 //
 // The keeper's thread. No clock, no socket.
 class Refresher {
  public:
   static constexpr std::size_t kUnderWayMax =
-      64;  // what is due beyond that waits for the next look
+      64;  // due copies beyond that wait for the next call of due()
 
   Refresher(const NodeState& shared, Counters& counters) : shared_(shared), counters_(counters) {}
 
-  // Every refresh.interval: what is to be asked for now, each of which ends in one filled().
-  // O(copies).
+  // Call it every refresh.interval. Returns the fills to request now; each must end in one
+  // filled(). O(copies).
   std::vector<FillRequest> due(TimePoint now);
-  // How a fill has ended, whoever asked for it.
+  // Reports the outcome of a fill, whatever its source.
   void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now);
 
  private:
-  // A copy that is being renewed, or could not be.
+  // A copy whose renewal is under way or has failed.
   struct Attempt {
-    TimePoint of{};  // the copy's fill_sent_at: with another copy all begins anew
+    TimePoint of{};  // the copy's fill_sent_at; a new copy starts afresh
     TimePoint not_before{};
     std::uint32_t failures = 0;
     bool under_way = false;
-    std::uint64_t seen = 0;  // at which look
+    std::uint64_t seen = 0;  // the number of the last look that found it due
   };
 
   bool is_due(const cache::Entry& entry, const cache::Copy& copy, ReadHash which,
@@ -58,7 +59,7 @@ class Refresher {
   std::uint64_t looks_ = 0;
 };
 
-// When a copy of this read is to be renewed. `ahead`: refresh.ahead.
+// The time when a copy of this read should be renewed. `ahead`: refresh.ahead.
 TimePoint renewal_of(const cache::Copy& copy, ReadHash which, double ahead);
 
 }  // namespace heatsink::copies

@@ -22,7 +22,7 @@ policy::ProxyOptions refresher_options() {
   return options;
 }
 
-// "k" is hot; its copies live for kLife, so they are renewed 6 to 8 s after their fill.
+// "k" is hot. Its copies live for kLife, so they are renewed 6 to 8 s after their fill.
 class RefresherTest : public testing::Test {
  protected:
   RefresherTest() { promote("k"); }
@@ -86,7 +86,7 @@ TEST_F(RefresherTest, WhatTheServerEndsIsNotAskedForEarlier) {
   EXPECT_EQ(due(Millis(8'999)), 0);
 }
 
-// Renewing it gives it what is left of its own TTL.
+// A renewal extends the copy to the end of the value's own TTL.
 TEST_F(RefresherTest, WhatOutlivesItsCopyIs) {
   fill("k", Millis(0), true, at(Millis(12'000)));
   EXPECT_EQ(due(Millis(8'000)), 1);
@@ -130,7 +130,7 @@ TEST_F(RefresherTest, AnotherCopyBeginsAnew) {
     ASSERT_EQ(due(Millis(8'000 + 200 * i)), 1);
     end(FillOutcome::kRefused, Millis(8'000 + 200 * i));
   }
-  fill("k", Millis(8'900));  // a reader has asked
+  fill("k", Millis(8'900));  // a reader requested this fill
   EXPECT_EQ(due(Millis(9'000)), 0);
   EXPECT_EQ(due(Millis(16'900)), 1);
 }

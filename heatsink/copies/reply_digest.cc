@@ -13,7 +13,7 @@ constexpr std::uint64_t kSeed = 0x5bd1e995;
 
 std::uint64_t hash(std::string_view bytes) noexcept { return hash_name(bytes, kSeed).value; }
 
-// The next whole element; all that is left if it is no element.
+// Removes and returns the next whole element, or the rest if it is none.
 std::string_view take_element(resp::ReplyScanner& scanner, std::string_view& rest) noexcept {
   const resp::ScanStep step = scanner.feed(rest);
   const std::size_t size = step.status == resp::ScanStatus::kReply ? step.consumed : rest.size();
@@ -24,7 +24,7 @@ std::string_view take_element(resp::ReplyScanner& scanner, std::string_view& res
 
 }  // namespace
 
-// A sum does not know the order of what was added, and elements that are there twice count twice.
+// A sum ignores the order of its terms but counts duplicates.
 std::uint64_t reply_digest(std::string_view wire, ReplyOrder order) noexcept {
   const bool aggregate = wire.starts_with('*') || wire.starts_with('~') || wire.starts_with('%');
   const std::size_t line_end = wire.find("\r\n");

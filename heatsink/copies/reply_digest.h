@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reply as a number, to tell whether two are the same without keeping either.
+// A hash of a reply, to compare two replies without storing either.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace heatsink::copies {
 
 enum class ReplyOrder : std::uint8_t {
   kMatters,
-  kFree,  // of a set or a hash: the server may change it though nobody has written
+  kFree,  // a set or a hash: the server may reorder it without a write
 };
 
-// Of one whole reply in RESP3 wire form. Equal replies have equal digests; different ones differ
-// but for one in 2^64. kFree: likewise for replies with the same elements (of a map: pairs) in any
-// order. O(bytes); no allocation unless aggregates stand in each other.
+// For one whole reply in RESP3 wire form. Equal replies have equal digests; different ones collide
+// with probability 2^-64. kFree: the order of the elements (of a map: pairs) does not matter.
+// O(bytes); allocates only for nested aggregates.
 std::uint64_t reply_digest(std::string_view wire, ReplyOrder order) noexcept;
 
 }  // namespace heatsink::copies

@@ -35,7 +35,7 @@ TEST(ReplyDigest, ASetIsTheSameInAnyOrder) {
   EXPECT_FALSE(same(set, wire('*', 3, {"a", "b", "c"}), ReplyOrder::kFree));
 }
 
-// The values of a hash.
+// For instance the values of a hash.
 TEST(ReplyDigest, WhatIsThereTwiceCountsTwice) {
   EXPECT_FALSE(
       same(wire('*', 3, {"a", "a", "b"}), wire('*', 3, {"a", "b", "b"}), ReplyOrder::kFree));

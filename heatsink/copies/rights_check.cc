@@ -9,7 +9,7 @@ namespace heatsink::copies {
 
 namespace {
 
-// A server that loads its data, or runs a slow script, says nothing of rights.
+// A server that loads its data or runs a slow script says nothing about rights.
 bool is_about_something_else(const resp::Value& reply) {
   return reply.is_error() && !reply.text.starts_with("NOPERM") && !reply.text.starts_with("ERR");
 }
@@ -44,18 +44,19 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
       redis::PipelineOptions{.credentials = shared_.credentials,
                              .name = "heatsink-rights",
                              .response_timeout = shared_.options.response_timeout});
-  link_ = std::make_unique<redis::Link>(loop_, shared_.place, *pipeline_, shared_.link_options(),
-                                        "cannot check the user's rights");
+  connection_ = std::make_unique<redis::ServerConnection>(loop_, shared_.upstream_address,
+                                                          *pipeline_, shared_.connection_options(),
+                                                          "cannot check the user's rights");
   for (const policy::NeededRight& right : asked_->needed) {
     const std::vector<std::string_view> words(right.words.begin(), right.words.end());
     pipeline_->ask(
         words, [this, asked = asked_](Result<resp::Value> reply) { take(asked, std::move(reply)); },
         now);
   }
-  link_->connect();
+  connection_->connect();
 }
 
-// Without an answer nothing is known; the tracker tells why.
+// Without an answer nothing is known. The tracker reports the reason.
 void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> reply) {
   if (asked->is_over) return;
   if (!reply.ok()) return end(*asked);
@@ -66,11 +67,11 @@ void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> 
   asked->replies.push_back(std::move(reply).value());
   if (asked->replies.size() < asked->needed.size()) return;
   end(*asked);
-  say(policy::missing_rights(shared_.credentials.acl_user(), shared_.options.heartbeat_key,
-                             asked->needed, asked->replies));
+  log_changes(policy::missing_rights(shared_.credentials.acl_user(), shared_.options.heartbeat_key,
+                                     asked->needed, asked->replies));
 }
 
-// Its connection calls this, so it is closed by the next turn.
+// The connection is calling this function, so the next turn closes it.
 void RightsCheck::end(Asked& asked) {
   asked.is_over = true;
   close_timer_ = loop_.call_after(Nanos(0), [this] { close(); });
@@ -78,12 +79,13 @@ void RightsCheck::end(Asked& asked) {
 
 void RightsCheck::close() {
   close_timer_ = 0;
-  link_.reset();
+  connection_.reset();
   pipeline_.reset();
   asked_.reset();
 }
 
-void RightsCheck::say(std::vector<policy::MissingRight> missing) {
+void RightsCheck::log_changes(std::vector<policy::MissingRight> missing) {
+  // Checks repeat, so only changes are logged.
   if (missing == missing_) return;
   missing_ = std::move(missing);
   for (const policy::MissingRight& right : missing_)
@@ -93,12 +95,12 @@ void RightsCheck::say(std::vector<policy::MissingRight> missing) {
 }
 
 void RightsCheck::tick(TimePoint now) {
-  if (asked_ != nullptr) return link_->tick();
-  const bool is_due = !against_copies().empty() && now - checked_at_ >= kAgain;
+  if (asked_ != nullptr) return connection_->tick();
+  const bool is_due = !why_no_copies().empty() && now - checked_at_ >= kAgain;
   if (is_due || (again_ && now - checked_at_ >= kPause)) check(is_cluster_, now);
 }
 
-std::string RightsCheck::against_copies() const {
+std::string RightsCheck::why_no_copies() const {
   std::string why;
   for (const policy::MissingRight& right : missing_)
     if (right.for_copies) why += (why.empty() ? "" : "; ") + right.sentence;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the server what the proxy's user may do, and says what is missing, a line each, in the log.
+// Tests which rights the proxy's user has at the server, and logs the missing ones, a line each.
 #pragma once
 
 #include <memory>
@@ -13,26 +13,27 @@
 
 namespace heatsink::copies {
 
-// By trying: the rules of ACL are the server's to read. Each check is a connection of its own and
-// eight small commands; what is refused stands in the server's ACL LOG. The keeper's thread.
+// It tries the commands, because only the server can interpret its ACL rules. Each check uses its
+// own connection and eight small commands; refused ones appear in the server's ACL LOG. The
+// keeper's thread.
 class RightsCheck {
  public:
-  static constexpr Nanos kPause = std::chrono::seconds(5);   // between two checks, at least
-  static constexpr Nanos kAgain = std::chrono::seconds(60);  // while there are no copies for want
-                                                             // of a right
+  static constexpr Nanos kPause = std::chrono::seconds(5);  // least pause between two checks
+  // While a missing right prevents copies.
+  static constexpr Nanos kAgain = std::chrono::seconds(60);
 
   RightsCheck(net::EventLoop& loop, NodeState& shared);
   ~RightsCheck();
   RightsCheck(const RightsCheck&) = delete;
 
-  // The server is there, or its rules have changed. What is found is said if it is another than
-  // before.
+  // Call it when the server is back or its rules have changed. Logs the result if it differs from
+  // the last one.
   void check(bool is_cluster, TimePoint now);
   void check_again(TimePoint now) { check(is_cluster_, now); }
   void tick(TimePoint now);  // about every second
 
-  // Why there are no local copies, as far as rights are why: sentences, or "".
-  std::string against_copies() const;
+  // Why missing rights prevent local copies, in sentences; "": they do not.
+  std::string why_no_copies() const;
 
  private:
   struct Asked;
@@ -40,17 +41,17 @@ class RightsCheck {
   void take(const std::shared_ptr<Asked>& asked, Result<resp::Value> reply);
   void end(Asked& asked);
   void close();
-  void say(std::vector<policy::MissingRight> missing);
+  void log_changes(std::vector<policy::MissingRight> missing);
 
   net::EventLoop& loop_;
   NodeState& shared_;
   std::unique_ptr<redis::Pipeline> pipeline_;
-  std::unique_ptr<redis::Link> link_;
+  std::unique_ptr<redis::ServerConnection> connection_;
   std::shared_ptr<Asked> asked_;  // null: no check is under way
   net::TimerId close_timer_ = 0;
   TimePoint checked_at_{};
   bool is_cluster_ = false;
-  bool again_ = false;  // it was asked for meanwhile, or too soon
+  bool again_ = false;  // requested meanwhile, or too soon
   std::vector<policy::MissingRight> missing_;
 };
 

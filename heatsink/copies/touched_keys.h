@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of one command on its way, as hashes: what to fence when its reply comes.
+// The keys of one command in flight, as hashes, to be fenced when its reply arrives.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct TouchedKey {
   bool write = false;
 };
 
-// One key costs no allocation. Movable.
+// The first key needs no allocation. Movable.
 class TouchedKeys {
  public:
   void add(const TouchedKey& key) {

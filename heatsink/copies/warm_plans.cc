@@ -9,7 +9,7 @@
 namespace heatsink::copies {
 namespace {
 
-// By so much two moments that are reckoned from two clocks may differ and be the same.
+// Two times computed from different clocks count as equal within this difference.
 constexpr Nanos kSameMoment = std::chrono::seconds(2);
 
 }  // namespace
@@ -26,8 +26,8 @@ WarmPlans::WarmPlans(const std::deque<policy::WarmingOptions>& items) {
   }
 }
 
-// At its beginning, and again if a clock has jumped; not at each look, or a key that somebody has
-// ended by hand would come back.
+// Begins a window once, and again after a clock jump. Doing so at each look would bring back keys
+// that were ended by hand.
 void WarmPlans::look(WallTime wall, TimePoint now, Warmer& warmer, Searches& searches) {
   for (std::size_t i = 0; i < plans_.size(); ++i) {
     Plan& plan = plans_[i];
@@ -50,7 +50,7 @@ void WarmPlans::look(WallTime wall, TimePoint now, Warmer& warmer, Searches& sea
 void WarmPlans::begin(const Plan& plan, std::uint32_t source, TimePoint now, Warmer& warmer,
                       Searches& searches) {
   if (plan.pattern) {
-    searches.end_source(source);  // one that reckons with another end
+    searches.end_source(source);  // a search with another end time
     searches.begin({*plan.pattern, source, *plan.until, plan.search_again}, now);
     return;
   }

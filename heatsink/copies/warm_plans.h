@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration's `warming:`: which keys the clock makes warm.
+// Carries out the configuration's `warming:`: begins and ends the warming of keys by the clock.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace heatsink::copies {
 
-// The keeper's thread; both clocks are arguments, and the wall clock may jump.
+// The keeper's thread. Both clocks are arguments; the wall clock may jump.
 class WarmPlans {
  public:
   static constexpr Nanos kLookInterval = std::chrono::seconds(1);
@@ -26,7 +26,7 @@ class WarmPlans {
       const std::deque<policy::WarmingOptions>& items);  // REQUIRES no warming_faults()
 
   bool none() const { return plans_.empty(); }
-  // Where the search for the keys of a pattern is begun and ended.
+  // Begins and ends the searches for the keys of a pattern.
   class Searches {
    public:
     virtual void begin(const PatternSearch::Order& order, TimePoint now) = 0;
@@ -36,7 +36,7 @@ class WarmPlans {
     ~Searches() = default;
   };
 
-  // Begins what is open, ends what is not. Of keys that find no place: a line in the log.
+  // Begins the windows that are open and ends the others. Logs a line about keys that find no room.
   void look(WallTime wall, TimePoint now, Warmer& warmer, Searches& searches);
 
  private:
@@ -45,7 +45,7 @@ class WarmPlans {
     std::vector<report::WarmKey> keys;
     std::optional<report::WarmPattern> pattern{};  // instead of keys
     Nanos search_again{0};
-    std::optional<TimePoint> until{};  // it is open
+    std::optional<TimePoint> until{};  // set while the window is open
   };
   static void begin(const Plan& plan, std::uint32_t source, TimePoint now, Warmer& warmer,
                     Searches& searches);

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::minutes;
 
-// Both clocks begin at 19:54 UTC of some day; "a" is warm from 19:55 to 20:30, "b" from 20:00 on.
+// Both clocks begin at 19:54 UTC. "a" is warm from 19:55 to 20:30, "b" from 20:00 on.
 class WarmPlansTest : public testing::Test, private WarmPlans::Searches {
  protected:
   static policy::WarmingOptions item(const std::string& key, const std::string& from) {
@@ -24,7 +24,7 @@ class WarmPlansTest : public testing::Test, private WarmPlans::Searches {
     return out;
   }
 
-  // So long after the beginning; the wall clock is `off` by so much.
+  // Looks at this time after the beginning; `off`: the error of the wall clock.
   void look(Nanos after, Nanos off = Nanos(0)) {
     now_ = TimePoint(std::chrono::hours(1)) + after;
     const Nanos of_day = std::chrono::hours(19) + minutes(54) + after + off;
@@ -81,7 +81,7 @@ TEST_F(WarmPlansTest, TheWallClockMayJump) {
   EXPECT_FALSE(warm("a")) << "the clock says that it is over";
   look(minutes(3));
   EXPECT_TRUE(warm("a"));
-  look(minutes(4), -minutes(2));  // it ends later than was thought
+  look(minutes(4), -minutes(2));  // it ends later than expected
   EXPECT_EQ(warmer_.report_on(hash_of("a")).until - now_, minutes(34));
 }
 

@@ -10,7 +10,7 @@ using report::WarmOutcome;
 
 namespace {
 
-// Of a key that keeps no copy by itself; what its readers do fills it.
+// True for keys that the warmer cannot load; their readers fill the copies.
 bool is_left_alone(WarmOutcome outcome) {
   return outcome == WarmOutcome::kTooBig || outcome == WarmOutcome::kNoString;
 }
@@ -33,13 +33,13 @@ std::string note_of(WarmOutcome outcome) {
 
 }  // namespace
 
-TimePoint Warmer::Pin::until() const {
+TimePoint Warmer::PinnedKey::until() const {
   TimePoint last{};
   for (const Claim& claim : claims) last = std::max(last, claim.until);
   return last;
 }
 
-void Warmer::Pin::claim(std::uint32_t source, TimePoint until) {
+void Warmer::PinnedKey::claim(std::uint32_t source, TimePoint until) {
   for (Claim& claim : claims) {
     if (claim.source != source) continue;
     claim.until = until;
@@ -51,27 +51,28 @@ void Warmer::Pin::claim(std::uint32_t source, TimePoint until) {
 bool Warmer::begin(const report::WarmKey& key, std::uint32_t source, TimePoint until, TimePoint now,
                    std::string& why) {
   const KeyHash hash = hash_of(key);
-  auto found = pins_.find(hash);
-  if (found == pins_.end()) {
-    if (!place(key, hash, why)) return false;
-    found = pins_.emplace(hash, Pin{}).first;
+  auto found = pinned_.find(hash);
+  if (found == pinned_.end()) {
+    if (!pin_key(key, hash, why)) return false;
+    found = pinned_.emplace(hash, PinnedKey{}).first;
     found->second.key = key;
     found->second.since = found->second.load_at = now;
-    turns_.push_back({key, hash, true, until, ""});
+    changes_.push_back({key, hash, true, until, ""});
   }
   found->second.claim(source, until);
   return true;
 }
 
-bool Warmer::place(const report::WarmKey& key, KeyHash hash, std::string& why) {
-  const cache::Terms& terms = shared_.terms_of(key.name);
+bool Warmer::pin_key(const report::WarmKey& key, KeyHash hash, std::string& why) {
+  const cache::ConsistencyPolicy& consistency = shared_.consistency_of(key.name);
   if (!shared_.options.cache_enabled) {
     why = "cache.enabled is false";
-  } else if (terms.level == cache::Level::kOff) {
+  } else if (consistency.level == cache::Level::kOff) {
     why = "its level is off";
   } else if (key.name.size() > kNameBytesMax) {
     why = "its name is longer than " + std::to_string(kNameBytesMax) + " bytes";
-  } else if (!shared_.table.pin(key.name, key.db, hash, hash_name(key.name, shared_.seed), terms)) {
+  } else if (!shared_.table.pin(key.name, key.db, hash, hash_name(key.name, shared_.seed),
+                                consistency)) {
     why = "warmed keys use up cache.warm-share of cache.maximum-size (" +
           std::to_string(shared_.table.pins_max()) + ")";
   }
@@ -79,23 +80,23 @@ bool Warmer::place(const report::WarmKey& key, KeyHash hash, std::string& why) {
 }
 
 bool Warmer::end(const report::WarmKey& key) {
-  const auto found = pins_.find(hash_of(key));
-  if (found == pins_.end()) return false;
-  let_go(found, "the warming was ended on request");
+  const auto found = pinned_.find(hash_of(key));
+  if (found == pinned_.end()) return false;
+  release(found, "the warming was ended on request");
   return true;
 }
 
 void Warmer::end_source(std::uint32_t source) {
-  for (auto it = pins_.begin(); it != pins_.end();) {
+  for (auto it = pinned_.begin(); it != pinned_.end();) {
     std::erase_if(it->second.claims, [&](const Claim& claim) { return claim.source == source; });
-    it = it->second.claims.empty() ? let_go(it, "its warming is over") : std::next(it);
+    it = it->second.claims.empty() ? release(it, "its warming is over") : std::next(it);
   }
 }
 
 std::vector<report::WarmKey> Warmer::matching(const detect::KeyPattern& names,
                                               std::uint32_t db) const {
   std::vector<report::WarmKey> out;
-  for (const auto& [hash, pin] : pins_) {
+  for (const auto& [hash, pin] : pinned_) {
     if (pin.key.db == db && names.matches(pin.key.name)) out.push_back(pin.key);
   }
   return out;
@@ -103,10 +104,10 @@ std::vector<report::WarmKey> Warmer::matching(const detect::KeyPattern& names,
 
 std::vector<FillRequest> Warmer::due(TimePoint now) {
   std::vector<FillRequest> out;
-  for (auto it = pins_.begin(); it != pins_.end();) {
-    Pin& pin = it->second;
+  for (auto it = pinned_.begin(); it != pinned_.end();) {
+    PinnedKey& pin = it->second;
     if (now >= pin.until()) {
-      it = let_go(it, "its warming is over");
+      it = release(it, "its warming is over");
       continue;
     }
     if (under_way_ < kUnderWayMax && wants_load(pin, it->first, now)) {
@@ -120,17 +121,19 @@ std::vector<FillRequest> Warmer::due(TimePoint now) {
   return out;
 }
 
-bool Warmer::wants_load(const Pin& pin, KeyHash hash, TimePoint now) const {
+bool Warmer::wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const {
   if (pin.under_way || now < pin.load_at || is_left_alone(pin.outcome)) return false;
-  if (!shared_.lease.up()) return false;
+  if (!shared_.proof.up()) return false;
   const cache::Copy* copy = shared_.table.copy(hash, cache::StoredRead());
   if (copy == nullptr || now >= copy->deadline) return true;
-  // Another name with its stripe has been written, or has become hot: no reader would get it.
+  // The fence is newer: another name in its stripe was written or became hot. No reader would get
+  // this copy.
   return copy->fill_sent_at <= shared_.fences.fence(shared_.table.entry(hash)->name());
 }
 
-FillRequest Warmer::request_of(const Pin& pin, KeyHash hash) const {
+FillRequest Warmer::request_of(const PinnedKey& pin, KeyHash hash) const {
   const cache::Entry& entry = *shared_.table.entry(hash);
+  // The same fence as for a reader: not older than any write, nor than any value shown.
   const TimePoint fence =
       std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
   return {FillRequest::kNoWorker,
@@ -140,14 +143,14 @@ FillRequest Warmer::request_of(const Pin& pin, KeyHash hash) const {
           fence,
           hash_read(hash, cache::Read{}),
           cache::StoredRead(),
-          entry.terms()};
+          entry.consistency()};
 }
 
 void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now,
                     const std::string& why) {
-  const auto found = pins_.find(asked.hash);
-  if (found == pins_.end() || !(asked.read == cache::StoredRead())) return;
-  Pin& pin = found->second;
+  const auto found = pinned_.find(asked.hash);
+  if (found == pinned_.end() || !(asked.read == cache::StoredRead())) return;
+  PinnedKey& pin = found->second;
   if (std::exchange(pin.under_way, false)) --under_way_;
   switch (outcome) {
     case FillOutcome::kKept:
@@ -164,35 +167,36 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
       break;
     case FillOutcome::kNoDatabase:
     case FillOutcome::kTableFull:
-      let_go(found, why);
+      release(found, why);
       break;
     case FillOutcome::kNoRoom:
-      let_go(found, "warmed keys use up cache.warm-share of cache.maximum-bytes");
+      release(found, "warmed keys use up cache.warm-share of cache.maximum-bytes");
       break;
     case FillOutcome::kSpoiled:
     case FillOutcome::kFailed:
+      // 10;/ Soon again: a write came in between, or the tracker was down.
       pin.load_at = now + kReloadInterval / 10;
       break;
   }
 }
 
-// Those that are hot by themselves stay so.
-Warmer::Pins::iterator Warmer::let_go(Pins::iterator pin, const std::string& why) {
+// Keys that are hot by their own rate stay hot.
+Warmer::PinnedKeys::iterator Warmer::release(PinnedKeys::iterator pin, const std::string& why) {
   if (pin->second.under_way) --under_way_;
   shared_.table.unpin(pin->first);
-  turns_.push_back({pin->second.key, pin->first, false, {}, why});
-  return pins_.erase(pin);
+  changes_.push_back({pin->second.key, pin->first, false, {}, why});
+  return pinned_.erase(pin);
 }
 
 report::WarmedKey Warmer::report_on(KeyHash key) const {
-  const Pin& pin = pins_.at(key);
+  const PinnedKey& pin = pinned_.at(key);
   return {pin.key, pin.outcome, note_of(pin.outcome), pin.until()};
 }
 
 std::vector<KeyHash> Warmer::keys() const {
   std::vector<KeyHash> out;
-  out.reserve(pins_.size());
-  for (const auto& [hash, pin] : pins_) out.push_back(hash);
+  out.reserve(pinned_.size());
+  for (const auto& [hash, pin] : pinned_) out.push_back(hash);
   return out;
 }
 

@@ -27,7 +27,7 @@ policy::ProxyOptions warmer_options() {
 
 class WarmerTest : public testing::Test {
  protected:
-  WarmerTest() { shared_.lease.set_up(true); }
+  WarmerTest() { shared_.proof.set_up(true); }
 
   std::string begin(const std::string& name, int until_ms, std::uint32_t source = Warmer::kByHand,
                     int now_ms = 0) {
@@ -73,7 +73,7 @@ TEST_F(WarmerTest, AKeyIsPinnedAndLoadedOnce) {
   EXPECT_TRUE(due(5'000).empty());
 }
 
-// A write has dropped it, or it has ended and nobody has renewed it.
+// A write has dropped the copy, or it ended without a renewal.
 TEST_F(WarmerTest, WhatHasNoCopyIsLoadedAgainOnceASecondAtMost) {
   begin("a", 60'000);
   end(due(0), FillOutcome::kKept, 10);
@@ -124,11 +124,11 @@ TEST_F(WarmerTest, LetGoWhenTheLastOfItsTimesIsOver) {
   due(29'999);
   EXPECT_TRUE(holds("a"));
   EXPECT_EQ(warmer_.report_on(hash_of("a")).until, at(30'000));
-  warmer_.take_turns();
+  warmer_.take_changes();
   due(30'000);
   EXPECT_FALSE(holds("a"));
   EXPECT_FALSE(shared_.table.entry(hash_of("a"))->pinned());
-  const auto turns = warmer_.take_turns();
+  const auto turns = warmer_.take_changes();
   ASSERT_EQ(turns.size(), 1U);
   EXPECT_FALSE(turns.front().begun);
 }
@@ -160,7 +160,7 @@ TEST_F(WarmerTest, AKeyWithoutRoomForItsCopyIsNotWarmed) {
   begin("a", 60'000);
   end(due(0), FillOutcome::kNoRoom, 10);
   EXPECT_FALSE(holds("a"));
-  EXPECT_EQ(warmer_.take_turns().back().why,
+  EXPECT_EQ(warmer_.take_changes().back().why,
             "warmed keys use up cache.warm-share of cache.maximum-bytes");
 }
 
@@ -169,7 +169,7 @@ TEST_F(WarmerTest, AKeyOfADatabaseThatIsNotThereIsLetGo) {
   for (const FillRequest& each : due(0))
     warmer_.filled(each, FillOutcome::kNoDatabase, at(10), "the server refuses database 99: no");
   EXPECT_FALSE(holds("a"));
-  EXPECT_EQ(warmer_.take_turns().back().why, "the server refuses database 99: no");
+  EXPECT_EQ(warmer_.take_changes().back().why, "the server refuses database 99: no");
   EXPECT_TRUE(due(5'000).empty());
 }
 
@@ -177,9 +177,9 @@ TEST_F(WarmerTest, NotAtLevelOff) { EXPECT_EQ(begin("off:1", 60'000), "its level
 
 TEST_F(WarmerTest, NothingIsAskedOfAServerThatIsAway) {
   begin("a", 60'000);
-  shared_.lease.set_up(false);
+  shared_.proof.set_up(false);
   EXPECT_TRUE(due(0).empty());
-  shared_.lease.set_up(true);
+  shared_.proof.set_up(true);
   EXPECT_EQ(due(10).size(), 1U);
 }
 

@@ -7,7 +7,7 @@
 namespace heatsink::copies {
 namespace {
 
-// Whose replies now wait for the keeper; 0: there is nobody to hand one to.
+// Holds the client's replies and returns its id; 0: there is no client to hold.
 std::uint64_t hold(HeldClient* client) {
   if (client == nullptr || client->closed()) return 0;
   client->hold();
@@ -27,26 +27,27 @@ WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& coun
                    shared.options.audits_per_second,
                shared.seed + worker),
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
-      doorkeeper_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}) {}
+      size_filter_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}) {}
 
 bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read,
                             TimePoint now) {
-  if (!shared_.lease.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
+  // While the tracker is down, every fill fails at once.
+  if (!shared_.proof.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
   const bool plain = read.arguments.empty();
-  const bool get = read.command == 0;  // never longer than it may be: see the tracker
+  const bool get = read.command == 0;  // GETRANGE limits its reply: see FillQuestion
   const bool bounded = plain && (get || local_reads()[read.command].small);
-  switch (doorkeeper_.ask(which, now)) {
-    case Doorkeeper::Word::kUnknown:
+  switch (size_filter_.look_up(which, now)) {
+    case ReplySizeFilter::Answer::kUnknown:
       return bounded;
-    case Doorkeeper::Word::kFits:
-      return plain || payoff_.pays(entry.hash(), now);
-    case Doorkeeper::Word::kNot:
+    case ReplySizeFilter::Answer::kFits:
+      return plain || fill_benefit_.pays(entry.hash(), now);
+    case ReplySizeFilter::Answer::kDoesNotFit:
       break;
   }
   return false;
 }
 
-// A fill sent with the one shown last, or later, is not behind it: hence the nanosecond.
+// The fill that was last shown, and every later one, is new enough: hence the nanosecond.
 TimePoint WorkerCopies::fill_fence(const cache::Entry& entry, TimePoint after) const {
   return std::max({shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1), after});
 }
@@ -55,20 +56,20 @@ bool WorkerCopies::joins_fill(const cache::Entry& entry, ReadHash which, TimePoi
   return waiters_.joins(which, fill_fence(entry, after));
 }
 
-FillWaiters::Join WorkerCopies::join_fill(std::uint64_t session, const cache::Entry& entry,
-                                          ReadHash which, const cache::Read& read,
-                                          TimePoint after) {
+FillWaiters::JoinResult WorkerCopies::join_fill(std::uint64_t session, const cache::Entry& entry,
+                                                ReadHash which, const cache::Read& read,
+                                                TimePoint after) {
   const TimePoint fence = fill_fence(entry, after);
-  const FillWaiters::Join join = waiters_.join(which, session, fence);
+  const FillWaiters::JoinResult join = waiters_.join(which, session, fence);
   const bool plain = read.arguments.empty();
-  if (join == FillWaiters::Join::kJoined && session != FillWaiters::kNobody) {
+  if (join == FillWaiters::JoinResult::kJoined && session != FillWaiters::kNoSession) {
     counters_.add(Count::kJoinedFills);
-    if (!plain) payoff_.hit(entry.hash());
+    if (!plain) fill_benefit_.hit(entry.hash());
   }
-  if (join == FillWaiters::Join::kAskKeeper) {
-    if (!plain) payoff_.filled(entry.hash());
+  if (join == FillWaiters::JoinResult::kAskKeeper) {
+    if (!plain) fill_benefit_.filled(entry.hash());
     source_.request_fill({worker_, entry.hash(), entry.key(), entry.db(), fence, which,
-                          cache::StoredRead(read), entry.terms()});
+                          cache::StoredRead(read), entry.consistency()});
   }
   return join;
 }
@@ -76,15 +77,17 @@ FillWaiters::Join WorkerCopies::join_fill(std::uint64_t session, const cache::En
 std::vector<std::uint64_t> WorkerCopies::filled(const FillAnswer& answer, TimePoint now) {
   const bool get = answer.read.command() == 0;
   if (answer.refused) {
-    doorkeeper_.refused(answer.which, now);
+    size_filter_.record_refusal(answer.which, now);
   } else if (answer.usable && !get) {
-    doorkeeper_.saw(answer.which, std::max(answer.reply.size(), answer.resp2.size()), now);
+    size_filter_.record_reply(answer.which, std::max(answer.reply.size(), answer.resp2.size()),
+                              now);
   }
   return waiters_.take(answer);
 }
 
 void WorkerCopies::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
-  const bool bounded = entry.terms().level != cache::Level::kTtl;  // or it may be stale
+  // A copy of kTtl may be stale by design.
+  const bool bounded = entry.consistency().level != cache::Level::kTtl;
   if (sampler_.take(now) && bounded) source_.audit(AuditedHit(entry, copy));
 }
 
@@ -97,6 +100,7 @@ void WorkerCopies::begin_writes(Effects& effects) {
 }
 
 void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, Shown shown) {
+  // A reply and a lost connection may both settle a command. The first one counts.
   if (std::exchange(effects.settled, true)) return;
   if (effects.changes_access) {
     shared_.rights_change(now);
@@ -110,8 +114,9 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
       shared_.fences.raise(key.name, now);
     }
   });
+  // Without copies, or without a proof for them, there is nothing to protect.
   const bool doubtful =
-      effects.unknown_keys && !shared_.table.none() && (shared_.lease.up() || effects.flush);
+      effects.unknown_keys && !shared_.table.none() && (shared_.proof.up() || effects.flush);
   if (!doubtful) return;
   counters_.add(Count::kBarriers);
   shared_.fences.raise_unknown(now);

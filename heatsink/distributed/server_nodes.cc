@@ -10,7 +10,7 @@
 namespace heatsink::distributed {
 namespace {
 
-redis::LinkOptions link_options(const ServerOptions& options) {
+redis::ServerConnectionOptions link_options(const ServerOptions& options) {
   return {.connect_timeout = options.connect_timeout,
           .backoff_min = options.backoff_min,
           .backoff_max = options.backoff_max,
@@ -34,14 +34,15 @@ bool read_address(std::string_view redirect, net::HostPort& address) {
 
 ServerNode::ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
                        const ServerOptions& options)
-    : place(std::move(url)),
-      pipeline({.credentials = {place.url().user, place.url().password},
+    : address(std::move(url)),
+      pipeline({.credentials = {address.url().user, address.url().password},
                 .name = options.client_name,
-                .db = place.url().db,
+                .db = address.url().db,
                 .response_timeout = options.response_timeout}),
       functions(pipeline),
-      link(loop, place, pipeline, link_options(options), "functions of " + place.url().where()) {
-  place.set_tls(std::move(tls));
+      link(loop, address, pipeline, link_options(options),
+           "functions of " + address.url().where()) {
+  address.set_tls(std::move(tls));
 }
 
 ServerNodes::ServerNodes(net::EventLoop& loop, net::RedisUrl first, net::TlsContext tls,
@@ -65,11 +66,11 @@ ServerNode& ServerNodes::of(std::string_view key) {
 }
 
 ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& told_by) {
-  net::RedisUrl url = told_by.place.url();
+  net::RedisUrl url = told_by.address.url();
   if (!read_address(redirect, url.address)) return nullptr;
   url.unix_path.clear();
   const std::string where = url.where();
-  if (where == first_->place.url().where()) return first_.get();
+  if (where == first_->address.url().where()) return first_.get();
   if (const auto found = others_.find(where); found != others_.end()) return found->second.get();
   if (others_.size() + 1 >= Server::kNodesMax) return nullptr;
   auto node = std::make_unique<ServerNode>(loop_, std::move(url), tls_, options_);
@@ -87,7 +88,7 @@ void ServerNodes::lost(ServerNode& node) {
   if (std::exchange(node.is_lost, true)) return;
   std::erase_if(slots_, [&](const auto& slot) { return slot.second == &node; });
   if (&node == first_.get()) return;
-  loop_.post([this, gone = &node, where = node.place.url().where()] {
+  loop_.post([this, gone = &node, where = node.address.url().where()] {
     const auto found = others_.find(where);
     if (found == others_.end() || found->second.get() != gone) return;
     loads_of_lost_ += gone->functions.loads();

@@ -18,10 +18,10 @@ struct ServerNode {
   ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
              const ServerOptions& options);
 
-  redis::Place place;
+  redis::UpstreamAddress address;
   redis::Pipeline pipeline;
   FunctionCaller functions;
-  redis::Link link;
+  redis::ServerConnection link;
   bool is_lost = false;  // told of, and no slot of its own since
 };
 

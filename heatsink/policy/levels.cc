@@ -10,8 +10,8 @@
 namespace heatsink::policy {
 namespace {
 
+using cache::ConsistencyPolicy;
 using cache::Level;
-using cache::Terms;
 
 constexpr std::array<std::pair<Level, const char*>, 4> kNames = {{{Level::kOff, "off"},
                                                                   {Level::kTtl, "ttl"},
@@ -26,7 +26,7 @@ Level level_of(const std::string& name) {
   return Level::kKey;
 }
 
-Terms terms_of(const ProxyOptions& options, const RuleOptions& rule) {
+ConsistencyPolicy consistency_of(const ProxyOptions& options, const RuleOptions& rule) {
   return {level_of(rule.level == kInherit ? options.level : rule.level),
           rule.max_staleness.value_or(options.max_staleness),
           rule.stale_while_error.value_or(Nanos(0)),
@@ -42,10 +42,11 @@ const char* to_string(Level level) {
   return "";
 }
 
-std::vector<Terms> terms_of_rules(const ProxyOptions& options) {
-  std::vector<Terms> terms{terms_of(options, RuleOptions{})};
-  for (const RuleOptions& rule : options.rules) terms.push_back(terms_of(options, rule));
-  return terms;
+std::vector<ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options) {
+  std::vector<ConsistencyPolicy> consistency{consistency_of(options, RuleOptions{})};
+  for (const RuleOptions& rule : options.rules)
+    consistency.push_back(consistency_of(options, rule));
+  return consistency;
 }
 
 std::vector<Nanos> coalescing_windows(const ProxyOptions& options) {
@@ -56,9 +57,9 @@ std::vector<Nanos> coalescing_windows(const ProxyOptions& options) {
   return any ? windows : std::vector<Nanos>{};
 }
 
-Nanos longest_staleness(std::span<const Terms> terms) {
-  Nanos longest = terms.front().max_staleness;
-  for (const Terms& each : terms) longest = std::max(longest, each.max_staleness);
+Nanos longest_staleness(std::span<const ConsistencyPolicy> consistency) {
+  Nanos longest = consistency.front().max_staleness;
+  for (const ConsistencyPolicy& each : consistency) longest = std::max(longest, each.max_staleness);
   return longest;
 }
 
@@ -71,20 +72,20 @@ std::vector<bool> refreshes_of_rules(const ProxyOptions& options) {
 
 std::string outage_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (!rule.stale_while_error) return "";
-  const Terms terms = terms_of(options, rule);
-  if (terms.level != Level::kKey) {
+  const ConsistencyPolicy consistency = consistency_of(options, rule);
+  if (consistency.level != Level::kKey) {
     return std::string("stale-while-error needs level key, but this rule has level ") +
-           to_string(terms.level) + ": remove it, or write level: key";
+           to_string(consistency.level) + ": remove it, or write level: key";
   }
-  if (terms.stale_while_error > terms.max_staleness) return "";
-  return "stale-while-error is " + format_duration(terms.stale_while_error) +
-         ", but copies are served for max-staleness (" + format_duration(terms.max_staleness) +
-         ") anyway: write a longer time, or remove it";
+  if (consistency.stale_while_error > consistency.max_staleness) return "";
+  return "stale-while-error is " + format_duration(consistency.stale_while_error) +
+         ", but copies are served for max-staleness (" +
+         format_duration(consistency.max_staleness) + ") anyway: write a longer time, or remove it";
 }
 
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (!rule.max_staleness) return "";
-  const Level level = terms_of(options, rule).level;
+  const Level level = consistency_of(options, rule).level;
   if (level == Level::kOff || level == Level::kTtl) {
     return std::string("max-staleness has no effect at level ") + to_string(level) +
            ": remove it, or write level: key";

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/cache/terms.h"
+#include "heatsink/cache/consistency_policy.h"
 #include "heatsink/policy/options.h"
 
 namespace heatsink::policy {
@@ -16,7 +16,7 @@ namespace heatsink::policy {
 const char* to_string(cache::Level level);
 
 // One entry for each of detect::RuleSet::rules(), in that order; the first is for all other keys.
-std::vector<cache::Terms> terms_of_rules(const ProxyOptions& options);
+std::vector<cache::ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options);
 
 // In the same order: whether copies that are read are renewed before they expire.
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
@@ -26,8 +26,8 @@ std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
 std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 
 // The longest max-staleness. After this much silence of the tracker no copy may be served. REQUIRES
-// terms_of_rules().
-Nanos longest_staleness(std::span<const cache::Terms> terms);
+// consistency_of_rules().
+Nanos longest_staleness(std::span<const cache::ConsistencyPolicy> consistency);
 
 // What is wrong with a rule's level and max-staleness, and how to fix it; "": nothing.
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule);

@@ -10,8 +10,8 @@
 namespace heatsink::policy {
 namespace {
 
+using cache::ConsistencyPolicy;
 using cache::Level;
-using cache::Terms;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -24,9 +24,9 @@ class Levels : public ::testing::Test {
       ADD_FAILURE() << fault.message;
   }
   // The consistency policy of a key, found as the proxy finds it.
-  Terms of(std::string_view key) const {
+  ConsistencyPolicy of(std::string_view key) const {
     const detect::RuleSet rules = rule_set(options).value();
-    return terms_of_rules(options)[rules.place_of(rules.of(key))];
+    return consistency_of_rules(options)[rules.place_of(rules.of(key))];
   }
   std::string fault_of(std::string_view rule) {
     add(rule);
@@ -38,7 +38,7 @@ class Levels : public ::testing::Test {
 };
 
 TEST_F(Levels, KeyWithinASecondIsWhatAllKeysHave) {
-  EXPECT_EQ(of("k"), (Terms{Level::kKey, std::chrono::seconds(1)}));
+  EXPECT_EQ(of("k"), (ConsistencyPolicy{Level::kKey, std::chrono::seconds(1)}));
 }
 
 TEST_F(Levels, EachLevelCanBeWritten) {
@@ -58,8 +58,8 @@ TEST_F(Levels, WhatARuleDoesNotSayIsAsForAllKeys) {
   options.max_staleness = std::chrono::seconds(5);
   add("match=a,max-staleness=300ms");
   add("match=b,level=key");
-  EXPECT_EQ(of("a"), (Terms{Level::kSession, Millis(300)}));
-  EXPECT_EQ(of("b"), (Terms{Level::kKey, std::chrono::seconds(5)}));
+  EXPECT_EQ(of("a"), (ConsistencyPolicy{Level::kSession, Millis(300)}));
+  EXPECT_EQ(of("b"), (ConsistencyPolicy{Level::kKey, std::chrono::seconds(5)}));
 }
 
 TEST_F(Levels, TheLongestRuleThatMatchesCounts) {
@@ -71,9 +71,9 @@ TEST_F(Levels, TheLongestRuleThatMatchesCounts) {
 
 TEST_F(Levels, TheTrackerMayBeSilentForAsLongAsAnyRuleAllows) {
   add("match=a,max-staleness=300ms");
-  EXPECT_EQ(longest_staleness(terms_of_rules(options)), std::chrono::seconds(1));
+  EXPECT_EQ(longest_staleness(consistency_of_rules(options)), std::chrono::seconds(1));
   add("match=b,max-staleness=3s");
-  EXPECT_EQ(longest_staleness(terms_of_rules(options)), std::chrono::seconds(3));
+  EXPECT_EQ(longest_staleness(consistency_of_rules(options)), std::chrono::seconds(3));
 }
 
 TEST_F(Levels, ABoundBelowTwoHeartbeatsIsAFault) {
@@ -96,8 +96,8 @@ TEST_F(Levels, ABoundThatCountsForNothingIsAFault) {
 
 TEST_F(Levels, StaleWhileErrorIsOfLevelKeyAndLongerThanWhatItLeaves) {
   add("match=a,stale-while-error=30s");
-  EXPECT_EQ(terms_of_rules(options)[0].stale_while_error, Nanos(0));
-  EXPECT_EQ(terms_of_rules(options)[1].stale_while_error, std::chrono::seconds(30));
+  EXPECT_EQ(consistency_of_rules(options)[0].stale_while_error, Nanos(0));
+  EXPECT_EQ(consistency_of_rules(options)[1].stale_while_error, std::chrono::seconds(30));
   EXPECT_TRUE(rule_faults(options).empty());
   add("match=b,level=session,stale-while-error=30s");
   EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("this rule has level session"));

@@ -48,13 +48,13 @@ bool is_window(Algorithm algorithm) {
   return algorithm == Algorithm::kFixedWindow || algorithm == Algorithm::kSlidingWindow;
 }
 
-cache::Terms cache_terms(const ProxyOptions& options, const RuleOptions& rule) {
+cache::ConsistencyPolicy cache_consistency(const ProxyOptions& options, const RuleOptions& rule) {
   // levels.h knows which values a rule inherits: ask it about this one rule.
   ProxyOptions alone;
   alone.level = options.level;
   alone.max_staleness = options.max_staleness;
   alone.rules.push_back(rule);
-  return terms_of_rules(alone).back();
+  return consistency_of_rules(alone).back();
 }
 
 // REQUIRES a limit.rate that parses.
@@ -69,8 +69,8 @@ LimitPolicy limit_policy_of(const ProxyOptions& options, const RuleOptions& rule
   if (policy.over == Over::kDelay)
     policy.limiter.patience = rule.limit_delay_max.value_or(kDelayMaxDefault);
   if (policy.over == Over::kStale)
-    policy.stale_max =
-        rule.limit_stale_max.value_or(kStaleMaxFactor * cache_terms(options, rule).max_staleness);
+    policy.stale_max = rule.limit_stale_max.value_or(
+        kStaleMaxFactor * cache_consistency(options, rule).max_staleness);
   return policy;
 }
 
@@ -125,7 +125,7 @@ std::string stale_fault(const ProxyOptions& options, const RuleOptions& rule,
            "another limit.over";
   if (rule.stale_while_error)
     return "limit.over: stale and stale-while-error cannot be combined: write one of them";
-  const cache::Level level = cache_terms(options, rule).level;
+  const cache::Level level = cache_consistency(options, rule).level;
   if (level != cache::Level::kOff && level != cache::Level::kSession) return "";
   return std::string("limit.over: stale serves copies without proof, but level: ") +
          to_string(level) + " excludes them: write level: key, or use another limit.over";

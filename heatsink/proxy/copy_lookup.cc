@@ -34,21 +34,22 @@ void CopyLookup::serve_joined(const Request& request, std::span<const Key> keys)
   const bool resp3 = client_.state.protocol_ == resp::Protocol::kResp3;
   ByteBuffer wire;
   std::uint64_t sum = 0;
-  const copies::Join join = request.facts->local->join;
-  if (join == copies::Join::kArray)
+  const copies::KeyCombination combination = request.facts->local->combination;
+  if (combination == copies::KeyCombination::kArray)
     resp::append_array_header(wire, static_cast<std::int64_t>(keys.size()));
   for (const Key& key : keys) {
     const std::string_view reply = key.copy->reply_in(resp3);
     // Reads keep a copy alive: only copies that are read are renewed before they expire.
     key.copy->mark_read();
     record_hit(*request.facts, key, reply.size());
-    if (join == copies::Join::kArray) {
+    if (combination == copies::KeyCombination::kArray) {
       wire.append(reply);
     } else {
       sum += number_in(reply);
     }
   }
-  if (join == copies::Join::kSum) resp::append_integer(wire, static_cast<std::int64_t>(sum));
+  if (combination == copies::KeyCombination::kSum)
+    resp::append_integer(wire, static_cast<std::int64_t>(sum));
   client_.session.serve(wire.view());
 }
 

@@ -46,9 +46,9 @@ class CopyLookup {
   }
   // The request asks for several values, each with a copy of its own. REQUIRES applies().
   static bool is_of_many(const Request& request) {
-    const copies::Join join = request.facts->local->join;
-    return join == copies::Join::kArray ||
-           (join == copies::Join::kSum && request.args().size() > 2);
+    const copies::KeyCombination combination = request.facts->local->combination;
+    return combination == copies::KeyCombination::kArray ||
+           (combination == copies::KeyCombination::kSum && request.args().size() > 2);
   }
   // The read of one key of such a request.
   static cache::Read read_of_one(const Request& request) {
@@ -65,10 +65,10 @@ class CopyLookup {
 
   // Sets key.copy if and only if the result is kServe. REQUIRES key.entry.
   cache::Ruling judge(Key& key, const cache::Read& read, TimePoint now) const {
-    const cache::Judgement judgement =
+    const cache::ServeDecision decision =
         parts_.copies.judge(*key.entry, read, now, client_.traffic.last_reply_at);
-    key.copy = judgement.copy;
-    return judgement.ruling;
+    key.copy = decision.copy;
+    return decision.ruling;
   }
 
   // Whether this client may be answered from copies of these keys. For users other than the proxy's

@@ -62,12 +62,13 @@ Outcome CopyReads::pass_to_check_right(Request& request, std::span<const Key> ke
 
 // Commands in flight may run on the server after the copy was proven, and their replies come first.
 bool CopyReads::overtakes(const Key& key) const {
-  return client_.traffic.in_flight() > 0 && key.entry->terms().level == cache::Level::kSession;
+  return client_.traffic.in_flight() > 0 &&
+         key.entry->consistency().level == cache::Level::kSession;
 }
 
 // The fill must be newer than the client's latest reply and than any copy that was served.
 TimePoint CopyReads::fill_after(const cache::Entry& entry) const {
-  if (entry.terms().level != cache::Level::kSession) return TimePoint{};
+  if (entry.consistency().level != cache::Level::kSession) return TimePoint{};
   return std::max(client_.traffic.last_reply_at, parts_.copies.shown());
 }
 
@@ -150,7 +151,7 @@ Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read&
     wanted_at = request.now;
   }
   if (parts_.copies.join_fill(client_.id, *key.entry, which, read, after) ==
-      copies::FillWaiters::Join::kFull)
+      copies::FillWaiters::JoinResult::kFull)
     return pass_and_record_size(request, which);
   return await_fill(request);
 }
@@ -173,7 +174,7 @@ Outcome CopyReads::admit_fills(Request& request, std::span<const Key> missing,
 // Such a read does not go to a server that has stopped proving its invalidations, where it might
 // wait for long. It waits until the keeper has found out.
 bool CopyReads::has_stale_while_error(const cache::Entry& entry) {
-  return entry.terms().stale_while_error > Nanos(0);
+  return entry.consistency().stale_while_error > Nanos(0);
 }
 
 bool CopyReads::serve_in_outage(const Request& request, Key& key, const cache::Read& read) {
@@ -188,8 +189,8 @@ bool CopyReads::serve_in_outage(const Request& request, Key& key, const cache::R
 
 // The client may have received messages while the read waited.
 bool CopyReads::may_be_given(const copies::FillAnswer& answer, TimePoint now) const {
-  const bool ordered = answer.terms.level == cache::Level::kSession;
-  return answer.usable && now - answer.sent_at <= answer.terms.max_staleness &&
+  const bool ordered = answer.consistency.level == cache::Level::kSession;
+  return answer.usable && now - answer.sent_at <= answer.consistency.max_staleness &&
          (!ordered || answer.sent_at > client_.traffic.last_reply_at);
 }
 
@@ -305,9 +306,10 @@ bool CopyReads::serve_many_in_outage(const Request& request, std::vector<Key>& k
   if (parts_.copies.are_proven()) return false;
   const auto judge_one = [&](Key& key) {
     if (!has_stale_while_error(*key.entry)) return lookup_.judge(key, read, request.now);
-    const cache::Judgement judgement = parts_.copies.judge_in_outage(*key.entry, read, request.now);
-    key.copy = judgement.copy;
-    return judgement.ruling;
+    const cache::ServeDecision decision =
+        parts_.copies.judge_in_outage(*key.entry, read, request.now);
+    key.copy = decision.copy;
+    return decision.ruling;
   };
   if (judge_twice(keys, judge_one) != cache::Ruling::kServe) return false;
   parts_.count_hit(*request.facts->local);
@@ -330,15 +332,15 @@ bool CopyReads::join_fills(const std::vector<Key>& keys, const cache::Read& read
   }
   for (const Key& key : keys) {
     if (!missing(key)) continue;
-    const copies::FillWaiters::Join join =
-        parts_.copies.join_fill(copies::FillWaiters::kNobody, *key.entry,
+    const copies::FillWaiters::JoinResult join =
+        parts_.copies.join_fill(copies::FillWaiters::kNoSession, *key.entry,
                                 copies::hash_read(key.hash, read), read, fill_after(*key.entry));
-    if (join == copies::FillWaiters::Join::kFull) return false;
-    if (last == nullptr || join == copies::FillWaiters::Join::kAskKeeper) last = &key;
+    if (join == copies::FillWaiters::JoinResult::kFull) return false;
+    if (last == nullptr || join == copies::FillWaiters::JoinResult::kAskKeeper) last = &key;
   }
   return last != nullptr && parts_.copies.join_fill(
                                 client_.id, *last->entry, copies::hash_read(last->hash, read), read,
-                                fill_after(*last->entry)) != copies::FillWaiters::Join::kFull;
+                                fill_after(*last->entry)) != copies::FillWaiters::JoinResult::kFull;
 }
 
 void CopyReads::consider_audits(const Request& request, const std::vector<Key>& keys) {

@@ -61,7 +61,7 @@ class CopyReadsTest : public ReliefTest {
     answer->which = asked.which;
     answer->key = asked.hash;
     answer->read = asked.read;
-    answer->terms = asked.terms;
+    answer->consistency = asked.consistency;
     answer->sent_at = now;
     answer->usable = true;
     answer->reply = reply;
@@ -268,7 +268,7 @@ TEST_F(CopyReadsTest, AtLevelSessionAReadWaitsForAProofOfItsOwn) {
   EXPECT_EQ(arrives(read), Outcome::kWaits);
   ASSERT_EQ(keeper.barriers.size(), 1U);
   now += Millis(1);
-  shared->lease.prove(now);
+  shared->proof.prove(now);
   reader_->barriers.passed(keeper.barriers.back().ticket);
   EXPECT_EQ(arrives(read), Outcome::kAnswered);
   EXPECT_THAT(client().take(), ElementsAre("held", "let go", "gets $1|v|"));
@@ -291,7 +291,7 @@ TEST_F(CopyReadsTest, AtLevelSessionNoProofIsAwaitedFromATrackerThatIsDown) {
   heat("k");
   fill("k", "v");
   client().traffic.note_reply_at(now + Millis(10));
-  shared->lease.set_up(false);
+  shared->proof.set_up(false);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kPass);
   EXPECT_THAT(keeper.barriers, IsEmpty());
 }
@@ -314,7 +314,7 @@ TEST_F(CopyReadsTest, ARuleMayPreferOldCopiesToErrors) {
   heat("other");
   fill("k", "v");
   fill("other", "v");
-  shared->lease.set_up(false);
+  shared->proof.set_up(false);
   now += std::chrono::seconds(5);
   EXPECT_EQ(arrives(request({"GET", "other"})), Outcome::kPass);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
@@ -338,7 +338,7 @@ TEST_F(CopyReadsTest, AnotherUserIsGivenWhatTheServerHasLetItRead) {
   ASSERT_NE(unproven.asked_right, nullptr);
   permissions.record(*unproven.asked_right, true);
   now += Millis(100);
-  shared->lease.prove(now);
+  shared->proof.prove(now);
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
   EXPECT_THAT(client().take(), ElementsAre("gets $1|v|"));
   now += Millis(500);

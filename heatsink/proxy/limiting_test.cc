@@ -183,7 +183,7 @@ TEST_F(LimitingTest, ARuleMayPreferAStaleCopyToARefusal) {
   begin({"match=k,limit.rate=1/s,limit.over=stale,limit.stale-max=10s"});
   heat("k");
   fill("k", "v");
-  shared->lease.set_up(false);
+  shared->proof.set_up(false);
   now += std::chrono::seconds(5);  // long after cache.max-staleness
   ASSERT_EQ(send({"GET", "k"}), Outcome::kPass);
   EXPECT_EQ(send({"GET", "k"}), Outcome::kAnswered);

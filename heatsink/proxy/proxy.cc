@@ -11,7 +11,7 @@
 #include "heatsink/base/cpu_limits.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/worker.h"
@@ -109,7 +109,7 @@ struct Proxy::Threads {
 
   SharedState shared;
   net::SocketFile socket_file;
-  copies::Keeper keeper;
+  copies::CopyKeeper keeper;
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<ClientBalancer> balancer;  // null: there is one worker
   std::uint16_t port = 0;
@@ -140,7 +140,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
 
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
   threads->shared.set_tls(*std::move(tls));
-  threads->shared.place.set_addresses(std::move(*addresses));
+  threads->shared.upstream_address.set_addresses(std::move(*addresses));
   threads->start(std::move(*listeners));
   return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));
 }

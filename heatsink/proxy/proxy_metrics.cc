@@ -6,7 +6,7 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/base/process_metrics.h"
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
@@ -72,7 +72,7 @@ MetricSample latency_of(const MetricRow& row, std::span<const Worker* const> wor
   return sample;
 }
 
-void append_latencies(MetricSamples& samples, const copies::Keeper& keeper,
+void append_latencies(MetricSamples& samples, const copies::CopyKeeper& keeper,
                       std::span<const Worker* const> workers) {
   samples.push_back(latency_of(kClientLatency, workers, &Latencies::client));
   samples.push_back(
@@ -97,7 +97,7 @@ void append_memory(MetricSamples& samples, const SharedState& shared, const repo
 
 }  // namespace
 
-MetricSamples samples_of(const SharedState& shared, copies::Keeper& keeper,
+MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
                          std::span<const Worker* const> workers) {
   MetricSamples samples;
   copies::append_samples(samples, [&](copies::Count count) {
@@ -124,7 +124,7 @@ MetricSamples samples_of(const SharedState& shared, copies::Keeper& keeper,
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   add(kClients, report.clients);
   add(kPrivate, shared.private_connections.load());
-  add(kUp, shared.lease.up() ? 1 : 0);
+  add(kUp, shared.proof.up() ? 1 : 0);
   add(kEntries, report.cached_entries);
   add(kBytes, report.cached_bytes);
   add(kTracked, shared.tracked_keys.load(std::memory_order_relaxed));

@@ -7,7 +7,7 @@
 #include "heatsink/base/metric.h"
 
 namespace heatsink::copies {
-class Keeper;
+class CopyKeeper;
 }  // namespace heatsink::copies
 
 namespace heatsink::proxy {
@@ -16,7 +16,7 @@ class Worker;
 struct SharedState;
 
 // Thread-safe. Waits up to a second if the keeper is busy.
-MetricSamples samples_of(const SharedState& shared, copies::Keeper& keeper,
+MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
                          std::span<const Worker* const> workers);
 
 // The rows of all possible samples, for the reference page.

@@ -157,9 +157,9 @@ class ReliefTest : public testing::Test {
     copies = std::make_unique<copies::WorkerCopies>(*shared, keeper, counters, kWorker);
     parts.emplace(WorkerParts{*shared, loop, counters, hits_, *copies, permissions, nullptr,
                               key_refs_, asked_keys_});
-    static_cast<void>(shared->lease.begin_generation());
-    shared->lease.prove(kStart);
-    shared->lease.set_up(true);
+    static_cast<void>(shared->proof.begin_generation());
+    shared->proof.prove(kStart);
+    shared->proof.set_up(true);
   }
 
   // A request in the form in which a session passes it to the reliefs. Lives as long as the test.
@@ -204,7 +204,7 @@ class ReliefTest : public testing::Test {
   void fill_wire(std::string_view key, std::string_view reply, std::string_view resp2,
                  const cache::Read& read) {
     auto copy = std::make_unique<cache::Copy>();
-    copy->generation = shared->lease.generation();
+    copy->generation = shared->proof.generation();
     copy->fill_sent_at = now;
     copy->deadline = now + std::chrono::seconds(10);
     copy->value_ends = copy->deadline;

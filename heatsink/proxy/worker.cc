@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/shared_write_carrier.h"
 
 namespace heatsink::proxy {
@@ -30,7 +30,7 @@ std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::Even
 
 }  // namespace
 
-Worker::Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, net::Fd listener,
+Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t index, net::Fd listener,
                std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       keeper_(keeper),

@@ -39,7 +39,7 @@
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::copies {
-class Keeper;
+class CopyKeeper;
 }  // namespace heatsink::copies
 
 namespace heatsink::proxy {
@@ -54,7 +54,7 @@ class Worker final : public Upstream::Host,
                      private SingleServer::Host {
  public:
   // `listener`: unset if all clients come by serve(). `poller`: null for the kernel's.
-  Worker(SharedState& shared, copies::Keeper& keeper, std::size_t index, net::Fd listener,
+  Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t index, net::Fd listener,
          std::unique_ptr<net::Poller> poller = nullptr);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -166,7 +166,7 @@ class Worker final : public Upstream::Host,
   void end_turn();
 
   SharedState& shared_;
-  copies::Keeper& keeper_;
+  copies::CopyKeeper& keeper_;
   const std::size_t index_;
   net::EventLoop loop_;
   cache::Epochs::Reader& reader_;

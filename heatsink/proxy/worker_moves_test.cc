@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/worker.h"
 #include "heatsink/resp/testing/redis_process.h"
@@ -37,8 +37,8 @@ class MovesTest : public ::testing::Test {
     options.workers = kWorkers;
     const net::RedisUrl upstream = net::parse_redis_url(options.upstream).value();
     shared_ = std::make_unique<SharedState>(options, upstream, 1);
-    shared_->place.set_addresses(net::resolve_server(upstream).value());
-    keeper_ = std::make_unique<copies::Keeper>(*shared_);
+    shared_->upstream_address.set_addresses(net::resolve_server(upstream).value());
+    keeper_ = std::make_unique<copies::CopyKeeper>(*shared_);
     std::vector<copies::KeeperListener*> served;
     for (std::size_t i = 0; i < kWorkers; ++i) {
       workers_.push_back(std::make_unique<Worker>(*shared_, *keeper_, i, net::Fd()));
@@ -82,7 +82,7 @@ class MovesTest : public ::testing::Test {
 
   const resp::testing::RedisProcess server_;
   std::unique_ptr<SharedState> shared_;
-  std::unique_ptr<copies::Keeper> keeper_;
+  std::unique_ptr<copies::CopyKeeper> keeper_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

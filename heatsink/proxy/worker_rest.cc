@@ -2,7 +2,7 @@
 // Runs a worker's periodic measurements, and lets it rest without clients.
 #include <algorithm>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {

@@ -10,11 +10,11 @@ namespace {
 
 using Outcome = FillReply::Outcome;
 
-constexpr std::int64_t kMissing = -2;  // PTTL of a key that is not there
+constexpr std::int64_t kMissing = -2;  // PTTL's reply for a key that does not exist
 
-constexpr std::size_t kRefusalMax = 200;  // bytes of the server's words that are kept
+constexpr std::size_t kRefusalMax = 200;  // bytes kept of the server's error text
 
-// A server may say 9e18 ms, which no time point can hold; nobody keeps a copy for a year.
+// A server may reply 9e18 ms, which no time point can hold. No copy lives for a year anyway.
 constexpr Millis kTtlMax = std::chrono::hours(24 * 365);
 
 }  // namespace
@@ -51,8 +51,9 @@ void Fill::take_ttl(const resp::Value& reply) {
   if (complete()) conclude();
 }
 
-// A server that runs a script answers BUSY to SELECT as to all else: that is over in a moment.
-void Fill::not_in_its_database(const std::string& refusal) {
+// A server that runs a long script answers BUSY to every command, SELECT included. That passes
+// soon, so BUSY counts as a failure and not as a refusal of the database.
+void Fill::mark_wrong_database(const std::string& refusal) {
   elsewhere_ = true;
   reply_.refusal = refusal.starts_with("BUSY") ? std::string() : refusal.substr(0, kRefusalMax);
 }
@@ -74,18 +75,18 @@ void Fill::conclude() {
   }
 }
 
-// A key that GETRANGE finds expired is deleted by it, and the push of that comes between the two.
-// But a key that was missing when PTTL was executed, which is tracked, is missing still.
+// GETRANGE deletes a key that it finds expired, and the server pushes that between the two replies.
+// But a key that was missing when PTTL ran is tracked, and is still missing.
 void Fill::conclude_string() {
   if (ttl_ms_ == kMissing && !empty_) {
-    reply_.spoiled = true;  // it was there, and is no longer
+    reply_.spoiled = true;  // the key existed and is gone now
   } else if (ttl_ms_ == kMissing) {
     reply_.outcome = Outcome::kNil;
     reply_.spoiled = false;
     reply_.reply = "_\r\n";
     reply_.resp2 = "$-1\r\n";
   } else if (empty_ && reply_.spoiled) {
-    reply_.outcome = Outcome::kFailed;  // it was "", or missing: nobody can tell
+    reply_.outcome = Outcome::kFailed;  // it was "" or missing: the replies do not tell which
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the commands of a fill, and a copy from their two replies.
+// One fill: the commands that ask the server for a read and its TTL, and the copy their replies
+// make.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +21,25 @@ using FillId = std::uint64_t;
 struct FillReply {
   enum class Outcome : std::uint8_t {
     kValue,
-    kNil,         // no such key
+    kNil,         // the key does not exist
     kTooBig,      // longer than value_bytes_max
-    kRefused,     // of another type, or not ours to read: do not ask again soon
-    kNoDatabase,  // the server refuses SELECT of it, and `refusal` is what it said
-    kTableFull,   // TrackerOptions::names_max is used up: it was not asked
-    kFailed,  // the tracker was lost or stalled before the reply came, or it changed too fast to
-              // tell
+    kRefused,     // wrong type, or no permission: do not ask again soon
+    kNoDatabase,  // the server refuses to SELECT the database; `refusal` has its error text
+    kTableFull,   // TrackerOptions::names_max is used up, so nothing was sent
+    kFailed,      // the tracker was lost or stalled before the reply, or
+                  // the key changed too fast
   };
   FillId id = 0;
   Outcome outcome = Outcome::kFailed;
   TimePoint sent_at{};
-  TimePoint answered_at{};  // read after both replies were; of a failed one not set
-  bool spoiled =
-      false;  // the key changed between the two reads: good for those who wait, not for keeping
-  std::optional<Nanos> ttl;  // counted from sent_at: never later than the server's own expiry
-  std::string reply;         // kValue, kNil: what the read answers, in RESP3
-  std::string resp2;         // likewise in RESP2, if that differs
-  std::string refusal;       // kNoDatabase
+  TimePoint answered_at{};  // read after both replies; not set if the fill failed
+  // The key changed between the two replies: the waiting clients get the value, but no copy is
+  // kept.
+  bool spoiled = false;
+  std::optional<Nanos> ttl;  // counted from sent_at, so it never ends after the server's own expiry
+  std::string reply;         // kValue, kNil: the reply in RESP3
+  std::string resp2;         // the same in RESP2, if it differs
+  std::string refusal;       // kNoDatabase: the server's error text
 
   bool usable() const { return outcome == Outcome::kValue || outcome == Outcome::kNil; }
 };
@@ -46,16 +48,16 @@ struct FillReply {
 struct FillQuestion {
   std::string_view key;
   std::uint32_t db = 0;
-  // The whole request. Empty: the string at `key`, as GET answers, asked for in such a way that no
-  // reply is longer than value_bytes_max + 1.
+  // The whole request. Empty: GET of `key`. The tracker then sends GETRANGE, whose reply is never
+  // longer than value_bytes_max + 1 (docs/decisions/0005-fill-by-getrange.md).
   std::span<const std::string_view> request = {};
   resp::Resp2Form form = {};
 };
 
-// The two replies of one fill, as they come. A string is read before its TTL, since GETRANGE cannot
-// tell "" from a missing key and PTTL can; a key may expire between the two without a push in time,
-// but it does not come to be without one. Everything else is read after its TTL: if the key expires
-// between the two, the reply is of the missing key and ends with the TTL, sooner than need be.
+// Collects the two replies of one fill. A string is read before its TTL: GETRANGE returns "" for a
+// missing key, and PTTL tells the difference. In between a key may expire without a push, but it
+// cannot be created without one. All other reads follow their TTL: if the key expires in between,
+// the reply describes a missing key and ends with that TTL, earlier than necessary.
 class Fill {
  public:
   Fill(FillId id, const FillQuestion& question, TimePoint sent_at);
@@ -64,21 +66,21 @@ class Fill {
   bool string() const { return string_; }
   const FillReply& reply() const { return reply_; }
   bool complete() const { return read_done_ && ttl_done_; }
-  // After the first of the two replies and before the second, the key has changed.
-  void changed() { reply_.spoiled = reply_.spoiled || read_done_ || ttl_done_; }
+  // The key has changed. That matters only between the two replies.
+  void mark_changed() { reply_.spoiled = reply_.spoiled || read_done_ || ttl_done_; }
 
   void take_ttl(const resp::Value& reply);
-  // `wire`: the same in bytes. Too long ones are given as null: they were not kept.
+  // `wire`: the same reply in bytes. Null: the reply was too long and was not stored.
   void take_read(const resp::Value* reply, std::string_view wire, std::uint64_t value_bytes_max);
 
-  // What it reads is of another database, since the server has answered SELECT with this error.
-  void not_in_its_database(const std::string& refusal);
+  // The server refused SELECT with this error, so the replies come from another database.
+  void mark_wrong_database(const std::string& refusal);
 
-  void finds_table_full() { reply_.outcome = FillReply::Outcome::kTableFull; }
+  void mark_table_full() { reply_.outcome = FillReply::Outcome::kTableFull; }
 
-  void answered(TimePoint at) { reply_.answered_at = at; }
+  void set_answered_at(TimePoint at) { reply_.answered_at = at; }
 
-  // True once: nobody waits for it from then on.
+  // Returns true once. From then on the caller ignores this fill's replies.
   bool abandon() { return !std::exchange(abandoned_, true); }
   bool abandoned() const { return abandoned_; }
 
@@ -92,10 +94,10 @@ class Fill {
   resp::Resp2Form form_;
   bool read_done_ = false;
   bool ttl_done_ = false;
-  bool empty_ = false;  // the string read is ""
+  bool empty_ = false;  // GETRANGE returned ""
   bool ttl_refused_ = false;
-  bool elsewhere_ = false;   // read from another database
-  std::int64_t ttl_ms_ = 0;  // negative: none (-1), or no such key (-2)
+  bool elsewhere_ = false;   // the replies come from another database
+  std::int64_t ttl_ms_ = 0;  // negative: no TTL (-1), or no such key (-2)
   bool abandoned_ = false;
 };
 

@@ -7,7 +7,7 @@
 namespace heatsink::redis {
 namespace {
 
-// Up to the separator, or to the end; it is taken away from `text`, too.
+// Removes the part before the separator, or all of `text`, and returns it.
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view taken = text.substr(0, end);
@@ -24,8 +24,8 @@ bool is_own(std::string_view flags) {
 
 }  // namespace
 
-// A line is "id address flags primary ping pong epoch link slot slot ...": the times of ping and
-// pong change all the time and are left out.
+// A line is "id address flags primary ping pong epoch link slot slot ...". The times of ping and
+// pong change all the time, so they are left out.
 std::string own_slots(std::string_view nodes) {
   while (!nodes.empty()) {
     std::string_view line = take_until(nodes, '\n');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads which slots of a cluster the answering node owns, from its CLUSTER NODES.
+// Extracts the slots that the answering cluster node owns from its reply to CLUSTER NODES.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace heatsink::redis {
 
-// The node's identity, its epoch and its slots, those that are on the move among them, as one
-// string: it is another one if any of them has changed. "" if `nodes` has no line of its own
-// ("myself"). O(length); allocates the result only.
+// Returns the node's id, its epoch and its slots (with those that are migrating) as one string,
+// which differs after any change of them. "" if `nodes` has no line for the node itself ("myself").
+// O(length); allocates only the result.
 std::string own_slots(std::string_view nodes);
 
 }  // namespace heatsink::redis

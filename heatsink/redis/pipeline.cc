@@ -61,6 +61,7 @@ Status Pipeline::received(std::string_view bytes, TimePoint /*now*/) {
 }
 
 Status Pipeline::on_reply(resp::Value reply) {
+  // A push answers no request.
   if (reply.type == resp::Value::Type::kPush) return Unit{};
   if (expected_.empty()) return broken("a reply without a request");
   const Expected expected = std::move(expected_.front());
@@ -69,7 +70,7 @@ Status Pipeline::on_reply(resp::Value reply) {
     expected.done(std::move(reply));
     return Unit{};
   }
-  if (reply.is_error()) return Error{ErrorCode::kUnavailable, replied(reply)};
+  if (reply.is_error()) return Error{ErrorCode::kUnavailable, quoted_reply(reply)};
   if (expected_.empty()) go_up();
   return Unit{};
 }
@@ -99,6 +100,7 @@ void Pipeline::disconnected(const std::string& reason) {
   scanner_ = {};
   input_.release();
   output_.release();
+  // Both lists are moved out first: a callback may ask again.
   const std::deque<Expected> sent = std::exchange(expected_, {});
   const std::deque<Waiting> unsent = std::exchange(waiting_, {});
   for (const Expected& each : sent) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection for the commands of many callers: requests out, replies back in their order.
+// Shares one connection among many callers: sends their requests and returns the replies in order.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/redis/connection_protocol.h"
 #include "heatsink/redis/credentials.h"
-#include "heatsink/redis/dialogue.h"
 #include "heatsink/resp/reply_scanner.h"
 #include "heatsink/resp/value.h"
 
@@ -21,28 +21,28 @@ namespace heatsink::redis {
 
 struct PipelineOptions {
   Credentials credentials = {};
-  std::string name = "heatsink-client";  // in CLIENT LIST
+  std::string name = "heatsink-client";  // as CLIENT LIST shows it
   std::uint32_t db = 0;
-  // A server that owes the oldest reply for so long is given up, with all who wait.
+  // If the oldest reply is later than this, the connection is closed and all waiting callers fail.
   Nanos response_timeout = std::chrono::seconds(5);
 };
 
-// A state machine: bytes and times in, bytes and replies out. One thread. RESP3. Never tracked:
-// what is read here can be kept by nobody. Holds one request and its callback for each caller who
-// waits, so callers are what bounds it.
-class Pipeline final : public Dialogue {
+// A state machine: bytes and times in, bytes and replies out. One thread. RESP3. It does not use
+// client tracking, so callers must not keep what they read. Memory: one request and one callback
+// per waiting caller; only the number of callers limits it.
+class Pipeline final : public ConnectionProtocol {
  public:
-  // The reply, which may be an error of the server's; or why there is none, and then nobody knows
-  // whether a request that had been sent was executed.
+  // Gets the reply, which may be the server's error. Or gets the reason why there is none; a
+  // request that was sent may then have been executed or not.
   using Done = std::function<void(Result<resp::Value>)>;
 
-  // One reply at most, as the server's own limit on strings has it.
+  // The maximum length of one reply. The server's own limit on strings is 512 MiB.
   static constexpr std::size_t kReplyBytesMax = 513 * 1024 * 1024;
 
   explicit Pipeline(PipelineOptions options) : options_(std::move(options)) {}
 
-  // `done` is called exactly once, by this call or a later one. While it connects, requests wait;
-  // once an attempt has failed they fail at once, until the next has succeeded.
+  // Calls `done` exactly once, now or later. Requests wait while the connection is being made.
+  // After a failed attempt they fail at once, until an attempt succeeds.
   void ask(std::span<const std::string_view> request, Done done, TimePoint now);
 
   void connected(TimePoint now) override;
@@ -55,7 +55,7 @@ class Pipeline final : public Dialogue {
  private:
   enum class State : std::uint8_t { kConnecting, kHandshake, kUp, kDown };
   struct Expected {
-    Done done;  // empty: of the handshake
+    Done done;  // empty: a reply to the handshake
     TimePoint asked_at;
   };
   struct Waiting {

@@ -14,7 +14,7 @@ ErrorCode code_of(std::string_view error) {
 
 }  // namespace
 
-bool means_lost(std::string_view error) {
+bool ends_proof(std::string_view error) {
   static constexpr std::array<std::string_view, 5> kCodes = {"CLUSTERDOWN", "LOADING", "MASTERDOWN",
                                                              "NOAUTH", "READONLY"};
   for (std::string_view code : kCodes) {
@@ -23,12 +23,12 @@ bool means_lost(std::string_view error) {
   return false;
 }
 
-std::string replied(const resp::Value& reply) {
+std::string quoted_reply(const resp::Value& reply) {
   return "the server replied \"" + reply.text.substr(0, 200) + "\"";
 }
 
-Error refused(std::string_view what, const resp::Value& reply) {
-  return {code_of(reply.text), std::string(what) + ": " + replied(reply)};
+Error refusal_error(std::string_view what, const resp::Value& reply) {
+  return {code_of(reply.text), std::string(what) + ": " + quoted_reply(reply)};
 }
 
 }  // namespace heatsink::redis

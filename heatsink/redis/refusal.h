@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies the error replies of a server by what they mean to a connection of heatsink.
+// Classifies a server's error replies by their meaning for heatsink's own connections.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace heatsink::redis {
 
-// True: the server no longer answers for its data, so every local copy is in doubt. MOVED and ASK
-// concern one slot; the heartbeat finds out about the others.
-bool means_lost(std::string_view error);
+// True: the server no longer vouches for its data, so every local copy is in doubt. MOVED and ASK
+// are not among these errors: they concern one slot, and the heartbeat notices moved slots.
+bool ends_proof(std::string_view error);
 
-// What the server said, cut after 200 bytes.
-std::string replied(const resp::Value& reply);
+// The server's error text, cut after 200 bytes.
+std::string quoted_reply(const resp::Value& reply);
 
 // `what` failed with this error reply. kPermission (NOPERM) and kUnsupported (an unknown command)
-// last until an operator acts; others (LOADING, MASTERDOWN) may pass: kUnavailable.
-Error refused(std::string_view what, const resp::Value& reply);
+// last until an operator acts. Other errors (LOADING, MASTERDOWN) may pass: kUnavailable.
+Error refusal_error(std::string_view what, const resp::Value& reply);
 
 }  // namespace heatsink::redis

@@ -12,7 +12,7 @@ Error refused_with(const std::string& text) {
   resp::Value reply;
   reply.type = resp::Value::Type::kError;
   reply.text = text;
-  return refused("no local copies", reply);
+  return refusal_error("no local copies", reply);
 }
 
 TEST(Refusal, SaysWhetherAnOperatorMustAct) {
@@ -28,9 +28,9 @@ TEST(Refusal, QuotesTheServerUpToALimit) {
 }
 
 TEST(Refusal, AServerThatDoesNotAnswerForItsDataIsLost) {
-  EXPECT_TRUE(means_lost("LOADING Redis is loading the dataset in memory"));
-  EXPECT_TRUE(means_lost("READONLY You can't write against a read only replica."));
-  EXPECT_FALSE(means_lost("MOVED 1 127.0.0.1:7001"));
+  EXPECT_TRUE(ends_proof("LOADING Redis is loading the dataset in memory"));
+  EXPECT_TRUE(ends_proof("READONLY You can't write against a read only replica."));
+  EXPECT_FALSE(ends_proof("MOVED 1 127.0.0.1:7001"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace heatsink::redis {
 namespace {
 
-// Names that somebody makes collide are counted too low, no more.
+// The seed is fixed, so an attacker can make names collide. Colliding names only count as one.
 std::uint64_t hash_of(std::string_view name) { return hash_name(name, 0).value; }
 
 }  // namespace

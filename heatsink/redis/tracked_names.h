@@ -9,19 +9,20 @@
 
 namespace heatsink::redis {
 
-// A server notes each name that is read on a connection with CLIENT TRACKING until it has told of a
-// change of it, in one table for all connections (tracking-table-max-keys). It forgets none when
-// the connection ends, and past its limit drops those of anybody: so the names are bounded here,
-// before they are read. By hash: two names of one hash count as one.
+// A connection with CLIENT TRACKING makes the server remember each name that it reads, until the
+// server pushes a change of that name. All connections share one table (tracking-table-max-keys).
+// The server forgets no name when a connection ends, and beyond its limit it evicts the names of
+// any connection. So the tracker limits its names before it reads them. Names with equal hashes
+// count as one.
 //
 // One thread. O(1) per call, about 40 bytes per name.
 class TrackedNames {
  public:
   explicit TrackedNames(std::size_t max) : max_(max) {}
 
-  // The name is about to be read. False: it must not be, there are `max` others.
+  // Call it before the name is read. False: `max` other names are tracked, so it must not be read.
   bool admit(std::string_view name);
-  void forget(std::string_view name);  // the server has told of a change
+  void forget(std::string_view name);  // the server has pushed a change of the name
   void clear() { hashes_.clear(); }
   std::size_t size() const { return hashes_.size(); }
 

@@ -14,7 +14,7 @@ namespace {
 
 using resp::Value;
 
-// What a string of value_bytes_max has around it, and more.
+// An upper bound for the framing of a string of value_bytes_max.
 constexpr std::uint64_t kFramingMax = 32;
 
 Error protocol_error(std::string_view what) {
@@ -37,19 +37,20 @@ void Tracker::connected(TimePoint now) {
   cluster_ = false;
   slots_.reset();
   names_.clear();
-  // Before AUTH: tells whether a fresh connection may do anything.
+  // Before AUTH: the reply tells whether a fresh connection may run commands.
   if (options_.tracking) send(Kind::kPing, {"PING"}, now);
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
   expected_.push_back({Kind::kHello, now});
   if (options_.tracking) {
     send(Kind::kCommand, {"COMMAND"}, now);
+    // Before all fills, so that the connection reads no key untracked.
     send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
   }
   if (options_.rights_interval > Nanos(0)) ask_rights(now);
   send_heartbeat(now);
 }
 
-// EXISTS comes last: its answer is a proof by a server that has been found to be the right one.
+// EXISTS comes last, so that its reply is a proof by a server that passed the other checks.
 void Tracker::send_heartbeat(TimePoint now) {
   if (state_ != State::kHandshake) send(Kind::kRole, {"HELLO", "3"}, now);
   if (cluster_) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
@@ -87,8 +88,8 @@ bool Tracker::answers_read() const {
          scanner_.type() != '>';
 }
 
-// A reply that is too long to be kept is let pass; one so long that invalidations behind it would
-// come late is not waited for.
+// A reply too long to keep is skipped. The tracker does not wait for one so long that the
+// invalidations behind it would come late: it closes the connection.
 Status Tracker::keep(std::string_view bytes) {
   element_bytes_ += bytes.size();
   const std::int64_t announced = scanner_.header_known() ? scanner_.announced() : 0;
@@ -141,6 +142,7 @@ void Tracker::disconnected(const std::string& reason) {
 Status Tracker::tick(TimePoint now) {
   if (state_ == State::kDisconnected) return Unit{};
   if (!expected_.empty()) {
+    // The server replies in order, so the oldest request has waited longest.
     const Nanos waiting = now - expected_.front().sent_at;
     if (waiting > options_.response_timeout) {
       return Error{ErrorCode::kTimedOut,
@@ -169,12 +171,14 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
     return;
   }
   if (options_.tracking && !names_.admit(question.key)) {
-    fill.finds_table_full();
+    fill.mark_table_full();
     events_.on_filled(fill.reply());
     return;
   }
+  // The heartbeat goes first: it proves that the fill reads from the right server.
   if (rests_) send_heartbeat_if_due(now, options_.heartbeat_interval);
   select(question.db, now);
+  // The class Fill explains the order of the two commands.
   if (fill.string()) {
     send(Kind::kRead, {"GETRANGE", question.key, "0", std::to_string(options_.value_bytes_max)},
          now, id);
@@ -208,14 +212,14 @@ void Tracker::touch(std::uint32_t db, std::span<const std::string_view> keys, Ti
 
 void Tracker::barrier(std::uint64_t token, TimePoint now) {
   if (state_ != State::kUp) {
-    events_.on_barrier(
-        token);  // on_down has been called: there is nothing left that could be stale
+    events_.on_barrier(token);  // after on_down no copy is left that could be stale
     return;
   }
   send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);
 }
 
 Status Tracker::on_push(const Value& push) {
+  // Other kinds of pushes do not concern copies.
   if (push.items.empty() || push.items[0].text != "invalidate") return Unit{};
   if (push.items.size() < 2) return protocol_error("an invalidation without names");
   const Value& names = push.items[1];
@@ -234,16 +238,16 @@ Status Tracker::on_push(const Value& push) {
 }
 
 // A push before the first of the two replies is older than both reads, and the read has tracked the
-// name again. Between them it says that the value and the TTL may not belong together.
+// name again. Between the replies it means that the value and the TTL may not belong together.
 void Tracker::invalidate(std::string_view name) {
   for (Fill& fill : fills_) {
-    if (fill.key() == name) fill.changed();
+    if (fill.key() == name) fill.mark_changed();
   }
   events_.on_invalidate(name);
 }
 
 void Tracker::flush() {
-  for (Fill& fill : fills_) fill.changed();
+  for (Fill& fill : fills_) fill.mark_changed();
   events_.on_flush();
 }
 
@@ -252,13 +256,16 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
   const Expected expected = expected_.front();
   expected_.pop_front();
   Status done = on_answer(expected, reply, now);
-  if (!done.ok()) expected_.push_front(expected);  // unanswered: disconnected() tells who waits
+  // Unanswered: disconnected() then fails it, so its caller gets an outcome.
+  if (!done.ok()) expected_.push_front(expected);
   return done;
 }
 
 Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
-  if (reply.is_error() && means_lost(reply.text) && expected.kind != Kind::kPing) {
-    return refused("tracking lost", reply);
+  // PING precedes AUTH and may get NOAUTH. As a reply to any later request, such an error ends the
+  // proof.
+  if (reply.is_error() && ends_proof(reply.text) && expected.kind != Kind::kPing) {
+    return refusal_error("tracking lost", reply);
   }
   switch (expected.kind) {
     case Kind::kRole:
@@ -272,7 +279,7 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       on_select(reply);
       return Unit{};
     case Kind::kTtl:
-      if (!db_refusal_.empty()) fills_.front().not_in_its_database(db_refusal_);
+      if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
       fills_.front().take_ttl(reply);
       finish_fill();
       return Unit{};
@@ -283,7 +290,7 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       on_eviction(reply);
       return Unit{};
     case Kind::kTouch:
-      return Unit{};  // whether it may or not
+      return Unit{};  // NOPERM changes nothing: then the server may evict the keys
     case Kind::kRights:
       on_rights(reply);
       return Unit{};
@@ -294,11 +301,11 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
 
 Status Tracker::on_handshake(Kind kind, const Value& reply) {
   if (kind == Kind::kPing) {
-    // A server that loads its data or runs a slow script answers with an error, too.
+    // A server that loads its data or runs a slow script answers PING with an error, too.
     facts_.open = !reply.text.starts_with("NOAUTH") && !reply.text.starts_with("NOPERM");
     events_.on_facts(facts_);
   } else if (kind == Kind::kHello) {
-    if (reply.is_error()) return refused("HELLO 3 (RESP3) failed", reply);
+    if (reply.is_error()) return refusal_error("HELLO 3 (RESP3) failed", reply);
     const Value* version = reply.find("version");
     if (version != nullptr) facts_.version = version->text;
     return on_role(reply);
@@ -309,14 +316,14 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.cluster = cluster_;
     events_.on_facts(facts_);
   } else if (reply.is_error()) {
-    return refused("CLIENT TRACKING failed", reply);
+    return refusal_error("CLIENT TRACKING failed", reply);
   }
   return Unit{};
 }
 
-// A replica lags as far as it likes, and answers the heartbeat; a demoted master is one.
+// A replica may lag without limit and still answers the heartbeat. A demoted master is a replica.
 Status Tracker::on_role(const Value& hello) {
-  if (hello.type != Value::Type::kMap) return refused("the heartbeat (HELLO) failed", hello);
+  if (hello.type != Value::Type::kMap) return refusal_error("the heartbeat (HELLO) failed", hello);
   const Value* role = hello.find("role");
   if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
     return Error{ErrorCode::kUnsupported,
@@ -327,9 +334,10 @@ Status Tracker::on_role(const Value& hello) {
   return Unit{};
 }
 
-// A slot that goes to another node takes its keys with it, and the missing ones without a push.
+// A slot that moves to another node takes its keys with it, and there is no push for tracked keys
+// that do not exist.
 Status Tracker::on_slots(const Value& reply) {
-  if (!reply.is_text()) return refused("CLUSTER NODES failed", reply);
+  if (!reply.is_text()) return refusal_error("CLUSTER NODES failed", reply);
   std::string slots = own_slots(reply.text);
   if (slots_.has_value() && *slots_ != slots) flush();
   slots_ = std::move(slots);
@@ -338,7 +346,8 @@ Status Tracker::on_slots(const Value& reply) {
 
 // An error is no proof: a server that lost its role, its data or our permission still answers PING.
 Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
-  if (reply.type != Value::Type::kInteger) return refused("the heartbeat (EXISTS) failed", reply);
+  if (reply.type != Value::Type::kInteger)
+    return refusal_error("the heartbeat (EXISTS) failed", reply);
   if (expected.kind == Kind::kHeartbeat) heartbeat_in_flight_ = false;
   const bool fresh = now - expected.sent_at <= options_.max_staleness;
   const bool slots_known = !cluster_ || slots_.has_value();
@@ -346,15 +355,16 @@ Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint
     state_ = State::kUp;
     events_.on_up();
   } else if (state_ == State::kHandshake) {
-    state_ = State::kStalled;  // all set up, but too slowly, or in a cluster: the next ones decide
+    // The handshake took too long, or CLUSTER NODES is missing: the next proofs decide.
+    state_ = State::kStalled;
   }
   events_.on_heartbeat(expected.sent_at);
   if (expected.kind == Kind::kBarrier && expected.token != 0) events_.on_barrier(expected.token);
   return Unit{};
 }
 
-// The refusal concerns the fills behind it, up to the next SELECT: they have read in the database
-// before it. Whatever else is asked here is the same in each.
+// The refusal concerns the fills up to the next SELECT: they read in the previous database. The
+// other requests have the same replies in every database.
 void Tracker::on_select(const Value& reply) {
   db_refusal_ = reply.is_error() ? reply.text : std::string();
   if (!reply.is_error()) return;
@@ -364,9 +374,9 @@ void Tracker::on_select(const Value& reply) {
   if (!selects_again) db_ = kUnknownDb;
 }
 
-// Null: it was too long to be kept.
+// Null: the reply was too long to keep.
 void Tracker::on_read(const Value* reply) {
-  if (!db_refusal_.empty()) fills_.front().not_in_its_database(db_refusal_);
+  if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
   fills_.front().take_read(reply, input_.view(), options_.value_bytes_max);
   finish_fill();
 }
@@ -383,7 +393,7 @@ void Tracker::on_eviction(const Value& reply) {
   evicts_by_use_ = policy.empty() || (by_use && field("maxmemory") != "0");
 }
 
-// A refusal (NOPERM, or ACL renamed) says nothing of what the user may do.
+// An error (NOPERM, or ACL is renamed) means that the user's rights are unknown.
 void Tracker::on_rights(const Value& reply) {
   std::string rights(reply.is_error() ? std::string_view() : input_.view());
   const bool changed = rights_.has_value() && *rights_ != rights;
@@ -395,12 +405,12 @@ void Tracker::finish_fill() {
   if (!fills_.front().complete()) return;
   Fill fill = std::move(fills_.front());
   fills_.pop_front();
-  fill.answered(received_at_);
+  fill.set_answered_at(received_at_);
   if (!fill.abandoned()) events_.on_filled(fill.reply());
 }
 
-// The connection is kept: the server may only be slow. But nothing filled before may be served, and
-// replies to what was asked before are not trusted when they come.
+// The connection stays open, because the server may only be slow. But no copy filled so far may be
+// served, and replies to earlier requests are not trusted when they arrive.
 void Tracker::stall(const std::string& reason) {
   if (state_ != State::kUp) return;
   state_ = State::kStalled;
@@ -417,7 +427,8 @@ void Tracker::fail_outstanding() {
   fail_fills();
 }
 
-// What they are told late is for nobody, and not kept.
+// The fills stay in the list, since their replies will still arrive; these replies are then
+// ignored.
 void Tracker::fail_fills() {
   for (Fill& fill : fills_) {
     if (!fill.abandon()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection with CLIENT TRACKING: fills and invalidations in the server's own order.
+// One connection with CLIENT TRACKING: fills and invalidations in the order of the server.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/redis/connection_protocol.h"
 #include "heatsink/redis/credentials.h"
-#include "heatsink/redis/dialogue.h"
 #include "heatsink/redis/fill.h"
 #include "heatsink/redis/tracked_names.h"
 #include "heatsink/resp/command_table.h"
@@ -25,94 +25,99 @@ namespace heatsink::redis {
 
 struct TrackerOptions {
   Credentials credentials;
-  std::string name = "heatsink-tracker";  // in CLIENT LIST
-  // Off: it reads as fills do and is told nothing of changes, for whoever compares.
+  std::string name = "heatsink-tracker";  // as CLIENT LIST shows it
+  // False: the connection reads like a fill but gets no invalidations. For the auditor.
   bool tracking = true;
-  Nanos rights_interval{0};  // how often it asks what its own user may do; 0: never
+  Nanos rights_interval{0};  // how often it asks for its own user's rights; 0: never
   std::string heartbeat_key = "heatsink:heartbeat";
   Nanos heartbeat_interval = Millis(100);
-  Nanos rest_interval = std::chrono::seconds(1);  // of heartbeats while it rests
-  Nanos max_staleness = std::chrono::seconds(1);  // a heartbeat older than this: stalled
-  Nanos fill_timeout = std::chrono::seconds(1);   // who waits longer for a fill gets kFailed
-  Nanos response_timeout =
-      std::chrono::seconds(10);  // a reply older than this: the connection is given up
+  Nanos rest_interval = std::chrono::seconds(1);  // between heartbeats while the tracker rests
+  Nanos max_staleness = std::chrono::seconds(1);  // an unanswered request older than this: stalled
+  Nanos fill_timeout = std::chrono::seconds(1);   // a fill that takes longer ends with kFailed
+  // A reply later than this: the tracker closes the connection.
+  Nanos response_timeout = std::chrono::seconds(10);
   std::uint64_t value_bytes_max = 256 * 1024;
-  std::size_t names_max = SIZE_MAX;  // that the server may have to remember for this connection
-  // A reply to a fill that is longer ends the connection: what is behind it, invalidations too,
-  // would come late. Longer ones than value_bytes_max, up to this, are let pass unread.
+  // Names that the server may have to remember for this connection.
+  std::size_t names_max = SIZE_MAX;
+  // A longer reply to a fill ends the connection, because the invalidations behind it would come
+  // late. Replies between value_bytes_max and this limit are skipped.
   std::uint64_t reply_bytes_max = 8 * 1024 * 1024;
 };
 
-// What was learnt of the server on the way in.
+// What the handshake tells about the server.
 struct ServerFacts {
-  std::string version;   // "7.0.15", "" if it does not say
+  std::string version;   // "7.0.15"; "" if unknown
   bool open = false;     // a fresh connection may run commands without AUTH
-  bool cluster = false;  // it is a node of one
-  std::shared_ptr<const resp::CommandTable> commands;  // null: it forbids COMMAND
+  bool cluster = false;  // it is a node of a cluster
+  std::shared_ptr<const resp::CommandTable> commands;  // null: COMMAND is forbidden
 };
 
-// Called from within the Tracker's calls, in wire order. They may call fill() and barrier().
+// The Tracker calls these from within its own calls, in wire order. They may call fill() and
+// barrier().
 class TrackerEvents {
  public:
-  virtual void on_facts(const ServerFacts& facts) = 0;  // as they become known, before on_up
-  virtual void on_up() = 0;                             // proven: from now on fills make sense
-  virtual void on_heartbeat(TimePoint sent_at) = 0;  // the server has answered what was sent then
+  virtual void on_facts(const ServerFacts& facts) = 0;  // when they become known, before on_up
+  virtual void on_up() = 0;                             // proven: fills make sense from now on
+  // The server has answered the heartbeat that was sent then.
+  virtual void on_heartbeat(TimePoint sent_at) = 0;
   virtual void on_invalidate(std::string_view name) = 0;  // in every database
-  virtual void on_flush() = 0;                            // all names
+  virtual void on_flush() = 0;                            // of all names
   virtual void on_filled(const FillReply& reply) = 0;     // exactly once per fill()
   virtual void on_barrier(std::uint64_t token) = 0;       // exactly once per barrier()
-  // Its user may do something else than when it was asked before, or nobody can tell any longer.
+  // The rights of the tracker's user have changed, or the server no longer shows them.
   virtual void on_rights_changed() = 0;
-  // Nothing cached so far may be served; may be followed by on_up, or by another on_down. Before
-  // the fills and barriers that fail with it.
+  // No copy made so far may be served. on_up or another on_down may follow. Called before the fills
+  // and barriers that fail with it.
   virtual void on_down(const std::string& reason) = 0;
 
  protected:
   ~TrackerEvents() = default;
 };
 
-// A state machine: bytes and times in, bytes (output()) and events out. One thread. The protocol:
-// `(connected (received | tick | fill | barrier)* disconnected)*`. Server behaviour it rests on
-// (Redis 7.0): pushes and replies of one connection come in the order of execution; PTTL and
-// GETRANGE are tracked also for missing keys; tracking is one-shot per name and the same for all
-// databases. What it does not tell by pushes is asked for with each heartbeat: that it is no
-// replica (HELLO), and in a cluster which slots it owns (CLUSTER NODES).
-class Tracker final : public Dialogue {
+// A state machine: bytes and times in, bytes (output()) and events out. One thread. Call order:
+// `(connected (received | tick | fill | barrier)* disconnected)*`.
+//
+// It relies on this server behaviour (Redis 7.0): the pushes and replies of one connection come in
+// the order of execution; PTTL and GETRANGE track missing keys, too; tracking is one-shot per name
+// and covers all databases. Pushes do not report two kinds of changes, so each heartbeat asks for
+// them: whether the server has become a replica (HELLO), and in a cluster which slots it owns
+// (CLUSTER NODES).
+class Tracker final : public ConnectionProtocol {
  public:
   Tracker(TrackerOptions options, TrackerEvents& events);
 
   void connected(TimePoint now) override;
   Status received(std::string_view bytes, TimePoint now) override;
   void disconnected(const std::string& reason) override;
-  // Heartbeats and time-outs; call it at least every heartbeat interval.
+  // Heartbeats and time-outs. Call it at least once per heartbeat interval.
   Status tick(TimePoint now) override;
 
-  // While there is no copy to be proven (`yes`), heartbeats go at rest_interval: whoever looks at
-  // the server with MONITOR sees each. A fill then has one sent before it, if the last is older
-  // than heartbeat_interval, so that it is asked of a server known to be the right one.
-  void rest(bool yes) { rests_ = yes; }
+  // Without copies there is nothing to prove, so heartbeats may slow down to rest_interval (MONITOR
+  // shows each of them). A resting tracker sends a heartbeat before a fill if the last one is older
+  // than heartbeat_interval, so that the fill asks a server known to be the right one.
+  void set_resting(bool resting) { rests_ = resting; }
 
-  // Asks the question and for the key's TTL. REQUIRES now to have been read before the call, and,
-  // for anything but a string, that the reply is not expected to be longer than value_bytes_max.
-  // When not up: on_filled(kFailed) at once.
+  // Sends the read and asks for the key's TTL. REQUIRES that `now` was read before the call and,
+  // for any read but a string's, that the reply is probably not longer than value_bytes_max. When
+  // not up: on_filled(kFailed) at once.
   void fill(FillId id, const FillQuestion& question, TimePoint now);
-  // REQUIRES token != 0. on_barrier(token) when every invalidation caused before this call has been
-  // delivered; at once when not up.
+  // Calls on_barrier(token) when all invalidations caused before this call have been delivered;
+  // when not up, at once. REQUIRES token != 0.
   void barrier(std::uint64_t token, TimePoint now);
 
-  // The server does not see reads that are served from copies, and would evict the keys as idle.
-  // ask_eviction() asks whether it evicts by use (LRU, LFU) at all; touch() tells it that the keys
-  // are in use, in one TOUCH. When not up they do nothing.
+  // Local hits are invisible to the server, which would evict the keys as idle. ask_eviction() asks
+  // whether the server evicts by use (LRU, LFU); touch() marks the keys as used, with one TOUCH.
+  // Both do nothing when not up.
   void ask_eviction(TimePoint now);
   bool eviction_known() const { return evicts_by_use_.has_value(); }
-  // A server that does not say (INFO is forbidden) is taken to.
+  // True also if the server does not say (INFO is forbidden).
   bool evicts_by_use() const { return evicts_by_use_.value_or(false); }
   void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now);
 
   std::size_t tracked_names() const { return names_.size(); }
 
-  // Whether the server says what the connection's user may do (ACL GETUSER is not forbidden), so
-  // that on_rights_changed() can be relied on.
+  // True if the server shows the rights of the connection's user (ACL GETUSER is allowed), so that
+  // on_rights_changed() is reliable.
   bool rights_known() const { return rights_.has_value() && !rights_->empty(); }
 
   bool up() const override { return state_ == State::kUp; }
@@ -139,7 +144,7 @@ class Tracker final : public Dialogue {
   struct Expected {
     Kind kind;
     TimePoint sent_at;
-    std::uint64_t token = 0;  // kBarrier; FillId of kTtl, kRead
+    std::uint64_t token = 0;  // kBarrier; or the FillId of kTtl, kRead
   };
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
             std::uint64_t token = 0);
@@ -164,7 +169,7 @@ class Tracker final : public Dialogue {
   void invalidate(std::string_view name);
   void flush();
   void stall(const std::string& reason);
-  void finish_fill();  // if it is complete
+  void finish_fill();  // completes the oldest fill if it has both replies
   void fail_outstanding();
   void fail_fills();
 
@@ -173,21 +178,22 @@ class Tracker final : public Dialogue {
   State state_ = State::kDisconnected;
   ServerFacts facts_;
   resp::ReplyScanner scanner_;
-  ByteBuffer input_;                 // of the reply or push now coming
-  std::uint64_t element_bytes_ = 0;  // of it, kept or not
+  ByteBuffer input_;                 // of the reply or push now arriving
+  std::uint64_t element_bytes_ = 0;  // its length so far, kept or not
   ByteBuffer output_;
   std::deque<Expected> expected_;
-  std::deque<Fill> fills_;  // in the order sent
+  std::deque<Fill> fills_;  // in sending order
   TrackedNames names_;
   static constexpr std::uint32_t kUnknownDb = UINT32_MAX;
-  std::uint32_t db_ = 0;    // that the next request will meet
-  std::string db_refusal_;  // the error to the last SELECT; "": what is answered now is of its db
+  std::uint32_t db_ = 0;  // the database that the next request will use
+  // The error of the last SELECT; "": the replies are of the right database.
+  std::string db_refusal_;
   bool cluster_ = false;
-  std::optional<std::string> slots_;  // own_slots(), as heard last on this connection
+  std::optional<std::string> slots_;  // the last own_slots() on this connection
   std::optional<bool> evicts_by_use_;
-  std::optional<std::string> rights_;  // as the server described them last; "": it does not say
+  std::optional<std::string> rights_;  // as the server last described them; "": unknown
   TimePoint rights_asked_at_{};
-  TimePoint received_at_{};  // of the bytes now being read
+  TimePoint received_at_{};  // of the bytes being processed
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
   bool rests_ = false;

@@ -37,7 +37,7 @@ TEST_F(Filling, AnEmptyValueIsNotNil) {
   EXPECT_THAT(filled(bulk("") + integer(3)), ElementsAre("filled 7 value sent 5 ttl 3 \"\""));
 }
 
-// It has expired between the two reads, and the server sends that push after the second.
+// The key expires between the two reads, and the server sends the push after the second.
 TEST_F(Filling, AValueThatIsGoneWhenItsTtlIsReadIsNotKept) {
   EXPECT_THAT(filled(bulk("v") + integer(-2)), ElementsAre("filled 7 value sent 5 spoiled \"v\""));
 }
@@ -66,7 +66,7 @@ TEST_F(Filling, AServerThatIsNotOursAnyMoreFailsIt) {
   EXPECT_THAT(log_.take(), ElementsAre("down", "filled 7 failed sent 5"));
 }
 
-// One slot that is elsewhere says nothing of the others: those are what the heartbeat asks for.
+// One moved slot says nothing about the others: the heartbeat asks for those.
 TEST_F(Filling, AKeyOfAnotherNodeIsRefused) {
   for (const std::string error :
        {"-MOVED 1 127.0.0.1:7\r\n", "-ASK 1 127.0.0.1:7\r\n", "-TRYAGAIN x\r\n"})
@@ -91,9 +91,9 @@ TEST_F(Filling, APushOfAnotherNameDoesNot) {
               ElementsAre("invalidate kk", "filled 7 value sent 5 \"v\""));
 }
 
-// "" and then a change: either it was missing and came to be, or it was "" and became something
-// else. But if it is missing when its TTL is read, it is missing: so it is with a key that the read
-// itself finds expired.
+// "" and then a change: either the key was missing and was created, or it was "" and changed. But a
+// key that is missing when its TTL is read is missing; so is a key that the read itself found
+// expired.
 TEST_F(Filling, AnEmptyReplyAndAPushCannotBeTold) {
   EXPECT_THAT(filled(bulk("") + push({"k"}) + integer(-1)),
               ElementsAre("invalidate k", "filled 7 failed sent 5 spoiled"));
@@ -125,7 +125,7 @@ TEST_F(Filling, SelectsTheDatabaseWhenItChanges) {
 
 const std::string kNoDatabase = "-ERR DB index is out of range\r\n";
 
-// What it was asked behind SELECT it has answered out of database 0.
+// After the refused SELECT, the server answers this fill from database 0.
 TEST_F(Filling, ADatabaseThatIsNotThereConcernsItsOwnFills) {
   const std::string value = bulk("v") + integer(-1);
   tracker_.fill(1, {"k", 0}, at(5));
@@ -154,7 +154,7 @@ TEST_F(Filling, AfterARefusedDatabaseTheNextIsSelectedWhicheverItIs) {
   }
 }
 
-// Behind it another one has been asked for meanwhile, and is the one that counts.
+// A later SELECT has been sent meanwhile, and its result counts.
 TEST_F(Filling, ADatabaseAskedForBehindARefusedOneIsKept) {
   const std::string value = bulk("v") + integer(-1);
   tracker_.fill(1, {"k", 99}, at(5));
@@ -182,7 +182,7 @@ TEST_F(Filling, ARefusalIsForgottenWithItsConnection) {
   EXPECT_THAT(filled(bulk("v") + integer(-1)), ElementsAre("filled 7 value sent 5 \"v\""));
 }
 
-// Of names that the server has to remember until they change.
+// Names that the server has to remember until they change.
 TEST_F(Filling, NoMoreNamesAreReadThanTheServerMayRemember) {
   TrackerOptions few = options();
   few.names_max = 2;
@@ -218,7 +218,7 @@ TEST_F(Filling, MayBeAskedForFromWithinACallback) {
   EXPECT_THAT(hear(bulk("v") + integer(-1), at(4)), ElementsAre("filled 9 value sent 2 \"v\""));
 }
 
-// Any other read: the TTL comes first.
+// Reads other than GET ask for the TTL first.
 class FillingReads : public TrackerUp {
  protected:
   Lines read(const std::string& reply, resp::Resp2Form form = {}) {
@@ -264,7 +264,7 @@ TEST_F(FillingReads, WhatHasNoFormInRespTwoIsRefused) {
   EXPECT_THAT(read(integer(-1) + "(12\r\n"), ElementsAre("filled 7 refused sent 5"));
 }
 
-// Copies may live on for longer than anybody should wait for one.
+// Copies may live longer than a client should wait for one.
 class PatientTracker : public TrackerTest {
  protected:
   PatientTracker() {
@@ -304,7 +304,7 @@ TEST_F(PatientTracker, WhoWaitsForAFillIsNotKeptWaiting) {
               testing::Contains("filled 8 value sent 1501 \"v\""));
 }
 
-// In one piece or in many.
+// Whether it comes in one piece or in many.
 TEST_F(FillingReads, AReplyThatIsTooLongIsLetPass) {
   const std::string reply = integer(-1) + bulk(std::string(50, 'x'));
   EXPECT_THAT(read(reply), ElementsAre("filled 7 too big sent 5"));
@@ -318,7 +318,7 @@ TEST_F(FillingReads, AReplyThatIsTooLongIsLetPass) {
               ElementsAre("invalidate a", "filled 7 value sent 5 \"x\""));
 }
 
-// What is behind it would come late: docs/decisions/0007.
+// Invalidations behind it would come late: docs/decisions/0007.
 TEST_F(FillingReads, AReplyThatWouldHoldUpInvalidationsEndsTheConnection) {
   ask();
   EXPECT_THAT(error_of(integer(-1) + "*9000000\r\n"), HasSubstr("larger than 8mb"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tracker that a test feeds by hand, and the server's words to feed it with.
+// For tests: a tracker whose input the test writes, and the server's replies for it.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -43,10 +43,11 @@ inline const std::string kHello =
 inline const std::string kCommands =
     "*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:1\r\n:1\r\n:1\r\n";
 inline const std::string kOk = "+OK\r\n";
-inline const std::string kBeat = ":0\r\n";         // to EXISTS
-inline const std::string kHeart = kHello + kBeat;  // to a heartbeat
+inline const std::string kBeat = ":0\r\n";         // the reply to EXISTS
+inline const std::string kHeart = kHello + kBeat;  // the replies to a heartbeat
 
-// Limits of 10 bytes, 100 ms, 1 s, 10 s; connected at 0 ms.
+// Limits: 10 bytes per value, heartbeats every 100 ms, staleness 1 s, replies within 10 s.
+// Connected at 0 ms.
 class TrackerTest : public testing::Test {
  protected:
   TrackerTest() { tracker_.connected(at(0)); }
@@ -60,7 +61,7 @@ class TrackerTest : public testing::Test {
 
   static std::string heartbeat() { return request({"HELLO", "3"}) + request({"EXISTS", "hb"}); }
 
-  // What the tracker wants sent since the last call.
+  // The bytes that the tracker has produced since the last call.
   std::string sent() {
     std::string out(tracker_.output().view());
     tracker_.output().clear();
@@ -73,7 +74,7 @@ class TrackerTest : public testing::Test {
     return log_.take();
   }
 
-  // What it says of bytes after which the connection must be closed.
+  // The tracker's error for bytes that must end the connection.
   std::string error_of(std::string_view bytes, TimePoint now = at(1)) {
     const Status status = tracker_.received(bytes, now);
     return status.ok() ? "no error" : status.error().message;
@@ -85,7 +86,7 @@ class TrackerTest : public testing::Test {
     sent();
   }
 
-  // A fill at 5 ms of "k", answered by `reply`.
+  // Sends a fill of "k" at 5 ms, and answers it with `reply`.
   Lines filled(const std::string& reply) {
     tracker_.fill(7, {"k", 0}, at(5));
     return hear(reply, at(6));

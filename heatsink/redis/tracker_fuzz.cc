@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes from the server at any time, between fills, barriers and ticks: the tracker answers
-// each question exactly once, hands on nothing that is no reply, says nothing that is no request,
-// and hears the same in whatever pieces the bytes come.
+// Feeds the tracker any bytes from the server at any time, between fills, barriers and ticks. The
+// tracker must answer each question exactly once, report only valid replies, send only valid
+// requests, and reach the same result however the bytes are split.
 //
-// The input is a script: a byte that says what happens, its operands, and so on to the end.
+// The input is a script: one byte selects an action, its operands follow, and so on to the end.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -27,7 +27,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// What an honest server says: as itself and as a node of a cluster, on the way in and with each
+// The replies of a correct server, alone and as a cluster node, to the handshake and to each
 // heartbeat.
 constexpr std::array<std::string_view, 4> kPhrases = {
     "+PONG\r\n%1\r\n+version\r\n+7.0.15\r\n"
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 4> kPhrases = {
 };
 constexpr std::array<std::string_view, 3> kNames = {"a", "b", ""};
 
-// Holds the tracker to its contract, and keeps what it said.
+// Checks the tracker's contract and records its events.
 class Auditor final : public redis::TrackerEvents {
  public:
   void on_facts(const redis::ServerFacts& facts) override {
@@ -150,14 +150,15 @@ class Play {
     return bytes;
   }
 
-  // Of bytes that end the connection it depends on the pieces how far they were understood: a reply
-  // that is announced too long is not waited for, and may turn out to be none.
+  // For bytes that end the connection, the splitting decides how much was parsed: a reply with too
+  // long an announced length is not awaited, and might be invalid later on.
   void hear(std::string_view bytes) {
     const std::size_t said_before = auditor_.said.size();
     while (!bytes.empty()) {
       const std::string_view piece = bytes.substr(0, piece_bytes_);
       bytes.remove_prefix(piece.size());
-      const std::vector<char> alone(piece.begin(), piece.end());  // a step too far is seen
+      // a copy of its own: the sanitizer sees a read past its end
+      const std::vector<char> alone(piece.begin(), piece.end());
       const Status heard = tracker_.received({alone.data(), alone.size()}, auditor_.now);
       if (heard.ok()) continue;
       lose(heard.error().message);
@@ -183,7 +184,7 @@ class Play {
     tracker_.fill(last_, {key, 0, request, resp::Resp2Form{}}, auditor_.now);
   }
 
-  // As its owner does after an error, and at once another connection.
+  // Acts like the owner after an error, and reconnects at once.
   void lose(const std::string& why) {
     check_output();
     tracker_.disconnected(why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: what a tracker told, one line per callback.
+// For tests: records the tracker's events, one line per callback.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class TrackerLog final : public TrackerEvents {
     return std::to_string(std::chrono::duration_cast<Millis>(time.time_since_epoch()).count());
   }
 
-  // The string that a reply carries; of others the bytes, and those in RESP2 if they differ.
+  // The string in a reply. For other replies: the bytes, and those in RESP2 if they differ.
   static std::string text(const FillReply& reply) {
     resp::Value value;
     std::size_t consumed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tracker that only reads, and one that asks what its user may do.
+// A tracker that only reads, and one that asks for its user's rights.
 #include <optional>
 
 #include "heatsink/redis/tracker_fixture_for_test.h"
@@ -36,20 +36,20 @@ TEST_F(Reading, AsksForNothingButAProof) {
 using Resting = TrackerUp;
 
 TEST_F(Resting, HeartbeatsGoAtItsInterval) {
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   ASSERT_TRUE(tracker_.tick(at(999)).ok());
   EXPECT_EQ(sent(), "");
   ASSERT_TRUE(tracker_.tick(at(1000)).ok());
   EXPECT_EQ(sent(), heartbeat());
   hear(kHeart, at(1001));
-  tracker_.rest(false);
+  tracker_.set_resting(false);
   ASSERT_TRUE(tracker_.tick(at(1100)).ok());
   EXPECT_EQ(sent(), heartbeat());
 }
 
 TEST_F(Resting, AFillIsAskedBehindAProof) {
   const std::string read = request({"GETRANGE", "k", "0", "10"}) + request({"PTTL", "k"});
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   tracker_.fill(1, {"k", 0}, at(99));
   EXPECT_EQ(sent(), read) << "the last is as good as another";
   tracker_.fill(2, {"k", 0}, at(100));
@@ -58,9 +58,9 @@ TEST_F(Resting, AFillIsAskedBehindAProof) {
   EXPECT_EQ(sent(), read) << "one is on its way";
 }
 
-// What it learns at once: the fill behind it is answered by nobody.
+// The tracker learns it at once: the fill sent after that gets no answer.
 TEST_F(Resting, AServerThatIsNoMasterAnyMoreGivesNoCopy) {
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   tracker_.fill(1, {"k", 0}, at(500));
   EXPECT_THAT(error_of("%1\r\n$4\r\nrole\r\n$7\r\nreplica\r\n" + kBeat + bulk("v") + integer(-1)),
               HasSubstr("replica"));
@@ -68,7 +68,7 @@ TEST_F(Resting, AServerThatIsNoMasterAnyMoreGivesNoCopy) {
 }
 
 TEST_F(Resting, OneThatIsStalledIsAskedAsOftenAsEver) {
-  tracker_.rest(true);
+  tracker_.set_resting(true);
   ASSERT_TRUE(tracker_.tick(at(1000)).ok());
   ASSERT_TRUE(tracker_.tick(at(2001)).ok());
   EXPECT_THAT(log_.take(), ElementsAre("down"));
@@ -92,13 +92,13 @@ class Rights : public TrackerTest {
     EXPECT_TRUE(asking_->received(kPong + kHello + kCommands + kOk, at(1)).ok());
   }
 
-  // What comes of the answer.
+  // The events that the answer causes.
   Lines answered(const std::string& rights, TimePoint now) {
     log_.take();
     EXPECT_TRUE(asking_->received(rights, now).ok());
     return log_.take();
   }
-  // Asked again, and answered.
+  // Asks again and answers.
   Lines later(const std::string& rights, int ms) {
     EXPECT_TRUE(asking_->tick(at(ms)).ok());
     const std::string question = request({"ACL", "GETUSER", "app"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the server with each heartbeat: that it is no replica, and which slots it owns.
+// The questions of each heartbeat: whether the server is a replica, and which slots it owns.
 #include "heatsink/redis/tracker_fixture_for_test.h"
 
 namespace heatsink::redis {
@@ -45,7 +45,7 @@ TEST_F(Role, WhatDoesNotSayItIsNoProof) {
   }
 }
 
-// Connected to a node of a cluster that owns the slots 1 to 5; up since 100 ms.
+// Connected to a cluster node that owns the slots 1 to 5. Up since 100 ms.
 class Slots : public TrackerTest {
  protected:
   Slots() {

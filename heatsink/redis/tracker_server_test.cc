@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracker against a real server: that Redis does what the tracker rests on.
+// The tracker against a real server: checks the server behaviour that the tracker relies on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int kPatienceMs = 20'000;  // a machine under load is slow; nothing waits so long in vain
+constexpr int kPatienceMs = 20'000;  // a loaded machine is slow; the wait ends as soon as it can
 
 class TrackerServerTest : public testing::Test {
  protected:
@@ -48,7 +48,7 @@ class TrackerServerTest : public testing::Test {
     if (socket_ >= 0) close(socket_);
   }
 
-  // Somebody else's command, on a connection of its own; it has been executed when this returns.
+  // A command on another connection. It has been executed when this returns.
   std::string foreign(std::initializer_list<std::string_view> args) {
     ByteBuffer out;
     resp::append_request(out, args);
@@ -64,7 +64,7 @@ class TrackerServerTest : public testing::Test {
     tracker_.output().clear();
   }
 
-  // Feeds the tracker until it tells something that begins so.
+  // Feeds the tracker until an event begins with `line`.
   void hear_until(std::string_view line) {
     const auto told = [&] {
       return std::any_of(log_.lines().begin(), log_.lines().end(),
@@ -82,7 +82,7 @@ class TrackerServerTest : public testing::Test {
     ASSERT_TRUE(status.ok()) << status.error().message;
   }
 
-  // What is told of one fill, without its times.
+  // The event of one fill, without its times.
   std::string filled(std::string_view key, std::uint32_t db = 0) {
     tracker_.fill(1, {key, db}, BootClock::now());
     flush_output();
@@ -94,7 +94,7 @@ class TrackerServerTest : public testing::Test {
     log_.take();
     return line;
   }
-  // All that the server has to tell of what happened before.
+  // All events that the server has caused before this call.
   std::vector<std::string> heard_by_barrier() {
     tracker_.barrier(1, BootClock::now());
     flush_output();
@@ -106,7 +106,7 @@ class TrackerServerTest : public testing::Test {
   TrackerLog log_;
   Tracker tracker_{[] {
                      TrackerOptions options;
-                     options.max_staleness = std::chrono::seconds(60);  // of a machine under load
+                     options.max_staleness = std::chrono::seconds(60);  // for a loaded machine
                      options.value_bytes_max = 100;
                      return options;
                    }(),
@@ -118,7 +118,7 @@ TEST_F(TrackerServerTest, AForeignWriteAfterAFillIsPushed) {
   foreign({"SET", "k", "v1"});
   EXPECT_THAT(filled("k"), HasSubstr("value"));
   foreign({"SET", "k", "v2"});
-  hear_until("invalidate k");  // nothing was asked: the server speaks by itself
+  hear_until("invalidate k");  // the server pushes without a request
   log_.take();
   EXPECT_THAT(filled("k"), HasSubstr("\"v2\""));
 }
@@ -180,7 +180,7 @@ TEST_F(TrackerServerTest, FlushAllAndFlushDbOfAnyDatabaseAreFlushes) {
   EXPECT_THAT(heard_by_barrier(), Contains("flush"));
 }
 
-// The two reads of a fill, with somebody else in between.
+// The two reads of a fill, with another client's command in between.
 class BetweenTheReads : public TrackerServerTest {
  protected:
   void read_value(std::string_view key) {
@@ -208,7 +208,7 @@ TEST_F(BetweenTheReads, AWriteSpoilsTheFill) {
   foreign({"SET", "k", "v2"});
   const std::string line = read_ttl();
   EXPECT_THAT(line, HasSubstr("spoiled \"v1\""));
-  foreign({"SET", "k", "v3"});  // PTTL has tracked it again
+  foreign({"SET", "k", "v3"});  // PTTL has tracked the key again
   EXPECT_THAT(heard_by_barrier(), Contains("invalidate k"));
 }
 

@@ -103,7 +103,7 @@ TEST_F(Handshake, NothingCanBeFilledBeforeTheEndOfIt) {
 TEST_F(Handshake, StartsAfreshAfterADisconnection) {
   bring_up();
   tracker_.fill(1, {"k", 3}, at(2));
-  EXPECT_THAT(hear("$5\r\nab"), IsEmpty());  // half a reply goes with its connection
+  EXPECT_THAT(hear("$5\r\nab"), IsEmpty());  // half a reply is lost with its connection
   tracker_.disconnected("gone");
   EXPECT_THAT(log_.take(), ElementsAre("down", "filled 1 failed sent 2"));
   EXPECT_EQ(log_.last_reason, "gone");
@@ -132,7 +132,7 @@ TEST_F(Heartbeat, IsSentEveryIntervalAndOneIsInFlight) {
   EXPECT_EQ(sent(), heartbeat());
   ASSERT_TRUE(tracker_.tick(at(300)).ok());
   EXPECT_EQ(sent(), "");
-  EXPECT_THAT(hear(kHeart, at(310)), ElementsAre("heartbeat 100"));  // when it was sent
+  EXPECT_THAT(hear(kHeart, at(310)), ElementsAre("heartbeat 100"));  // the time when it was sent
   ASSERT_TRUE(tracker_.tick(at(311)).ok());
   EXPECT_EQ(sent(), heartbeat());
 }
@@ -159,7 +159,7 @@ TEST_F(Heartbeat, ALateOneStallsAndTheNextTimelyOneRevives) {
   ASSERT_TRUE(tracker_.tick(at(1101)).ok());
   EXPECT_THAT(log_.take(), ElementsAre("down", "barrier 2", "filled 1 failed sent 150"));
   EXPECT_FALSE(tracker_.up());
-  // The late answers: invalidations still count, the fill and the barrier have been told already.
+  // The late answers: invalidations still count; the fill and the barrier have ended already.
   EXPECT_THAT(hear(kHeart + push({"k"}) + bulk("v") + integer(-1) + integer(0), at(1300)),
               ElementsAre("heartbeat 100", "invalidate k", "heartbeat 160"));
   EXPECT_FALSE(tracker_.up());
@@ -237,7 +237,7 @@ TEST_F(Hostile, OneErrorEndsWhatComesBehindIt) {
   EXPECT_THAT(log_.take(), IsEmpty());
 }
 
-// However the network cuts the bytes, the same is told.
+// The events are the same however the network splits the bytes.
 class Splitting : public testing::Test {
  protected:
   static constexpr int kFills = 4;
@@ -248,7 +248,7 @@ class Splitting : public testing::Test {
            "-WRONGTYPE x\r\n" + integer(-1) + bulk("0123456789ab") + integer(-1) + kBeat;
   }
 
-  // Fed in pieces that end at `cuts`, which rise.
+  // Feeds pieces that end at `cuts`, in rising order.
   static Lines told(const std::vector<std::size_t>& cuts) {
     TrackerLog log;
     TrackerOptions options;

@@ -10,18 +10,19 @@ using resp::Value;
 
 enum Question : std::uint8_t { kSelect, kType, kEncoding, kMemory, kLength, kTtl };
 
-// A key that has just gone, or is no string, is no reason to complain.
+// The key has just disappeared or is no string: that is normal, so it is not reported.
 bool is_about_the_key(std::string_view error) {
   return error.starts_with("WRONGTYPE") || error.find("no such key") != std::string_view::npos;
 }
 
-// A length of 0 is that of a key that is not there, or of an empty string: nothing to tell.
+// A length of 0 means a missing key or an empty string, so there is nothing to report.
 void put_bytes(const Value& reply, std::optional<std::uint64_t>& out) {
   if (reply.type == Value::Type::kInteger && reply.integer > 0)
     out = static_cast<std::uint64_t>(reply.integer);
 }
 
 void put_ttl(const Value& reply, ValueFacts& out) {
+  // 100 years: Nanos cannot hold 300.
   constexpr std::int64_t kMillisMax = 100LL * 365 * 86400 * 1000;
   if (reply.type != Value::Type::kInteger) return;
   out.never_expires = reply.integer == -1;

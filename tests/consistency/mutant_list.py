@@ -14,7 +14,7 @@ REPLIES = "heatsink/proxy/session_replies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/copies/filler.cc"
-KEEPER = "heatsink/copies/keeper.cc"
+KEEPER = "heatsink/copies/copy_keeper.cc"
 TRACKER = "heatsink/redis/tracker.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
@@ -75,34 +75,35 @@ OWN_NAMES = off(LOOKUP, "client_.traffic.touches(name)")
 READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key)")
 WATCHING = Patch(LOOKUP, "!state.in_multi_ && !state.watching_ &&",
                  f"!state.in_multi_ && (!state.watching_ || {ACTIVE}) &&")
-GENERATION = off(RULE, "copy->generation != lease.generation()")
+GENERATION = off(RULE, "copy->generation != proof.generation()")
 OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
 PING = [instead(TRACKER, 'send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);',
                 'send(Kind::kHeartbeat, {"PING"}, now);'),
         instead(TRACKER, 'send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);',
                 'send(Kind::kBarrier, {"PING"}, now, token);'),
-        Patch(TRACKER, "if (reply.type != Value::Type::kInteger) return refused(",
+        Patch(TRACKER, "if (reply.type != Value::Type::kInteger)\n    return refusal_error(",
               f"if (reply.type != Value::Type::kInteger && !({ACTIVE} && reply.type == "
-              "Value::Type::kSimple)) return refused(")]  # fmt: skip
+              "Value::Type::kSimple))\n    return refusal_error(")]  # fmt: skip
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
            ("one proxy",)),
     Mutant("fence of reads", [READS_FENCE], ("late pushes", "two proxies")),
-    Mutant("proof", [off(RULE, "now - validated > terms.max_staleness")], ("a stopped keeper",)),
+    Mutant("proof", [off(RULE, "now - validated > consistency.max_staleness")],
+           ("a stopped keeper",)),
     Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
     Mutant("generation", [GENERATION,
                           without(FILLER, "shared_.table.drop_all();"),
-                          without(FILLER, "shared_.table.drop_leased();"),
+                          without(FILLER, "shared_.table.drop_proof_dependent();"),
                           without(FILLER, "shared_.table.drop_for_outage();")], ("lost pushes",)),
     Mutant("generation in the rule alone", [GENERATION],
            ("one proxy, faults", "lost pushes"), "all its copies have been dropped, too",
            ("lost pushes, copies that stay",)),
     Mutant("new generation when the tracker is lost",
            [without(FILLER, "drop_proven();", '\n  state_ = "up"'),
-            Patch(FILLER, "  state_ = reason;\n  static_cast<void>(shared_.lease.begin",
+            Patch(FILLER, "  state_ = reason;\n  static_cast<void>(shared_.proof.begin",
                   "  state_ = reason;\n"
-                  f"  if (!{ACTIVE}) static_cast<void>(shared_.lease.begin"),
+                  f"  if (!{ACTIVE}) static_cast<void>(shared_.proof.begin"),
             without(FILLER, "shared_.table.drop_for_outage();")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
@@ -126,7 +127,7 @@ MUTANTS = [
                                                 f"if (!doubtful || {ACTIVE})")],
            ("late pushes, one proxy", "one proxy")),
     Mutant("session fence",
-           [off(RULE, "terms.level == Level::kSession && validated <= session_fence")],
+           [off(RULE, "consistency.level == Level::kSession && validated <= session_fence")],
            ("level session",)),
     Mutant("session: behind what is in flight", [off(LOCAL, "overtakes(key)"),
                                                  off(LOCAL, "overtakes(keys.back())")],
@@ -166,7 +167,7 @@ MUTANTS = [
            ("answers to what was not asked",)),
     # Of servers that change places, and of their clocks.
     Mutant("the tracker follows its proxy's connections",
-           [without(KEEPER, "    link_.renew(lost_at);")], ("two proxies, faults",),
+           [without(KEEPER, "    tracker_connection_.renew(lost_at);")], ("two proxies, faults",),
            "no run has two servers behind one address",
            ("fail-over, the old server keeps the trackers",)),
     Mutant("no copy is older than expire-after-write",
@@ -177,11 +178,11 @@ MUTANTS = [
            ("a jumping server clock",)),
     Mutant("library: tracked before it is loaded",
            [Patch(CORE,
-                  "    const Watch watched = watch(hash, flight->sent_at);  // before the load, or "
-                  "a change is missed\n    std::shared_ptr<Box> fresh = load();\n",
-                  f"    std::shared_ptr<Box> early = {ACTIVE} ? load() : nullptr;\n"
-                  "    const Watch watched = watch(hash, flight->sent_at);\n"
-                  f"    std::shared_ptr<Box> fresh = {ACTIVE} ? early : load();\n")],
+                  "    const Watch watched = watch(hash, shared->sent_at);  // before the load, or "
+                  "a change is missed\n    std::shared_ptr<CachedValue> fresh = load();\n",
+                  f"    std::shared_ptr<CachedValue> early = {ACTIVE} ? load() : nullptr;\n"
+                  "    const Watch watched = watch(hash, shared->sent_at);\n"
+                  f"    std::shared_ptr<CachedValue> fresh = {ACTIVE} ? early : load();\n")],
            ("library, late loads",)),
     Mutant("library: proof", [off(ENGINE, "now >= served_until")], ("library, a stopped link",)),
     Mutant("library: a write ends the copy before it is sent",

@@ -235,7 +235,7 @@ class LocalReads(ProxyTest):
             for i in fields:
                 client.ask("HGET", "h", i)
         made = self.proxy.metric("heatsink_fills_total") - fills
-        tried = 20 * (2 + time.monotonic() - began)  # 16 in each second (payoff.h)
+        tried = 20 * (2 + time.monotonic() - began)  # 16 in each second (fill_benefit.h)
         self.assertLess(made, tried + rounds * len(fields) / 8)
 
     def test_databases_are_told_apart(self):

@@ -100,7 +100,8 @@ class PlayedHost final : public proxy::SessionHost,
         permissions(options.acl_staleness),
         upstreams(shared, loop, counters, *this, 1) {
     node.run(loop);
-    shared.place.set_addresses({net::resolve({"127.0.0.1", kSessionPort}).value().front()});
+    shared.upstream_address.set_addresses(
+        {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
     loop.on_turn_end([this] { end_turn(); });
     session = std::make_unique<proxy::Session>(parts, *this, client, 5, "10.0.0.1:1");
   }
@@ -231,18 +232,18 @@ class SessionTest : public testing::Test {
     proxy::SharedState& shared = host_.shared;
     const NameHash name = hash_name("hot", shared.seed);
     const KeyHash hash = in_db(name, 0);
-    cache::Terms terms;
-    terms.max_staleness = std::chrono::hours(1);  // proven once for the whole test
-    shared.table.promote("hot", 0, hash, name, terms);
+    cache::ConsistencyPolicy consistency;
+    consistency.max_staleness = std::chrono::hours(1);  // proven once for the whole test
+    shared.table.promote("hot", 0, hash, name, consistency);
     shared.table.publish();
     auto copy = std::make_unique<cache::Copy>();
-    copy->generation = shared.lease.begin_generation();
+    copy->generation = shared.proof.begin_generation();
     copy->fill_sent_at = host_.loop.clock();
     copy->deadline = TimePoint::max();
     copy->reply = "$6\r\ncopied\r\n";
     shared.table.insert(hash, std::move(copy));
-    shared.lease.prove(host_.loop.clock());
-    shared.lease.set_up(true);
+    shared.proof.prove(host_.loop.clock());
+    shared.proof.set_up(true);
   }
 
   std::string got() { return lines_of(std::exchange(host_.client.got, {})); }

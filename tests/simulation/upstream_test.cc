@@ -193,7 +193,8 @@ class UpstreamTest : public testing::Test {
  protected:
   UpstreamTest() {
     node_.run(loop_);
-    shared_.place.set_addresses({net::resolve({"127.0.0.1", kUpstreamPort}).value().front()});
+    shared_.upstream_address.set_addresses(
+        {net::resolve({"127.0.0.1", kUpstreamPort}).value().front()});
     loop_.on_turn_end([this] {
       for (Upstream* upstream : std::exchange(worker_.dirty, {})) upstream->flush_dirty();
     });

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/worker.h"
 #include "tests/consistency/player_session.h"
@@ -36,7 +36,7 @@ struct World::ProxyProcess {
         shared(options, net::parse_redis_url(options.upstream).value(), seed),
         keeper_node(network, name),
         keeper(shared, keeper_node.poller()) {
-    shared.place.set_addresses({address_of(Servers::kPort)});
+    shared.upstream_address.set_addresses({address_of(Servers::kPort)});
     keeper_node.hear_later_by(conditions.push_delay);
     if (conditions.tear > Nanos(0)) keeper_node.tear_before(kSecondOfAFill, conditions.tear);
     keeper_node.sleep_sometimes(conditions.sleeps, conditions.sleep_max);
@@ -83,7 +83,7 @@ struct World::ProxyProcess {
   const std::string name;
   proxy::SharedState shared;
   Node keeper_node;
-  copies::Keeper keeper;
+  copies::CopyKeeper keeper;
   std::vector<std::unique_ptr<Node>> nodes;
   std::vector<std::unique_ptr<proxy::Worker>> workers;
 };

@@ -23,22 +23,22 @@ THREADS_MAX = 64  # loads of hot keys at once; one more is not shared and keeps 
 LOAD_S_MAX = 60.0  # how long a thread waits for one load: the loop may have stopped
 
 
-class _Flight:
+class _SharedLoad:
     """A load under way, shared by its waiters on one loop. Used on that loop only."""
 
     future: asyncio.Future[Any]
     waiters = 0  # not counting the one that began the load
 
 
-class Flights:
+class LoadGroup:
     """The awaited loads of one Client. Thread-safe."""
 
     def __init__(self, client: _native.Client) -> None:
         self._client = weakref.ref(client)
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
-        # A flight is shared on one loop only, and only until its key is written.
-        self._flights: dict[tuple[bytes, asyncio.AbstractEventLoop], _Flight] = {}
+        # A load is shared on one loop only, and only until its key is written.
+        self._loads: dict[tuple[bytes, asyncio.AbstractEventLoop], _SharedLoad] = {}
         self._awaited: set[Future[Any]] = set()
         self._threads = 0
         # The value that is set for this Client: _options() returns it under the name "default".
@@ -50,37 +50,37 @@ class Flights:
         """Loads the value: the second step of a read."""
         loop = asyncio.get_running_loop()
         value: T | None
-        flight = self._flights.get((_bytes(key), loop))
-        if flight is not None:
-            value = await self._wait(flight)
+        shared = self._loads.get((_bytes(key), loop))
+        if shared is not None:
+            value = await self._wait(shared)
             return value
-        flight = self._start(key, loader, loop)
-        if flight is None:
+        shared = self._start(key, loader, loop)
+        if shared is None:
             return await loader(key)
         # If one waiter is cancelled, the others go on waiting.
-        value = await asyncio.shield(flight.future)
+        value = await asyncio.shield(shared.future)
         return value
 
-    async def _wait(self, flight: _Flight) -> Any:
+    async def _wait(self, shared: _SharedLoad) -> Any:
         """Waits for a load that another caller began. LoadRefused: too many wait already."""
-        if flight.waiters >= self._waiters_max:
+        if shared.waiters >= self._waiters_max:
             raise _native.LoadRefused(
                 "cache.maximum-waiters callers already wait for the load of this key"
             )
-        flight.waiters += 1
+        shared.waiters += 1
         try:
-            return await asyncio.shield(flight.future)
+            return await asyncio.shield(shared.future)
         finally:
-            flight.waiters -= 1
+            shared.waiters -= 1
 
     def forget(self, key: str | bytes) -> None:
         """Call it after a write: later reads must not share a load that began before."""
-        if not self._flights:
+        if not self._loads:
             return
         name = _bytes(key)
         with self._lock:
-            for place in [place for place in self._flights if place[0] == name]:
-                del self._flights[place]
+            for slot in [slot for slot in self._loads if slot[0] == name]:
+                del self._loads[slot]
 
     def close(self) -> None:
         """Cancels all awaited loads. Later loads are awaited, but not shared or kept."""
@@ -95,11 +95,11 @@ class Flights:
 
     def _start(
         self, key: K, loader: Callable[[K], Awaitable[T | None]], loop: asyncio.AbstractEventLoop
-    ) -> _Flight | None:
+    ) -> _SharedLoad | None:
         """None: THREADS_MAX loads are under way, or the Client is closed."""
         client = self._client()
-        place = (_bytes(key), loop)
-        flight = _Flight()
+        slot = (_bytes(key), loop)
+        shared = _SharedLoad()
         load_by_loop = self._on_loop(loader, loop)
 
         def run() -> T | None:
@@ -109,8 +109,8 @@ class Flights:
             finally:
                 with self._lock:
                     self._threads -= 1
-                    if self._flights.get(place) is flight:
-                        del self._flights[place]
+                    if self._loads.get(slot) is shared:
+                        del self._loads[slot]
 
         with self._lock:
             if self._is_closed or client is None or self._threads >= THREADS_MAX:
@@ -118,10 +118,10 @@ class Flights:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(THREADS_MAX, "heatsink-load")
             self._threads += 1
-            flight.future = loop.run_in_executor(self._pool, run)
-            flight.future.add_done_callback(_see)
-            self._flights[place] = flight
-        return flight
+            shared.future = loop.run_in_executor(self._pool, run)
+            shared.future.add_done_callback(_see)
+            self._loads[slot] = shared
+        return shared
 
     def _on_loop(
         self, loader: Callable[[K], Awaitable[T | None]], loop: asyncio.AbstractEventLoop
@@ -147,10 +147,10 @@ class Flights:
         return load_by_loop
 
 
-def _see(flight: "asyncio.Future[Any]") -> None:
+def _see(future: "asyncio.Future[Any]") -> None:
     """Retrieves the exception, so that asyncio does not log it if all waiters have left."""
-    if not flight.cancelled():
-        flight.exception()
+    if not future.cancelled():
+        future.exception()
 
 
 async def _coroutine(loader: Callable[[K], Awaitable[T]], key: K) -> T:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from heatsink import _arguments, _native
-from heatsink._awaiting import Flights
+from heatsink._awaiting import LoadGroup
 from heatsink._cached import Cached, Decorator, cached
 from heatsink._closing import Closing, live
 from heatsink._options import Setting, yaml_of
@@ -68,7 +68,7 @@ class Client(_native.Client, Closing):
             _arguments.function("encode", encode),
             _arguments.function("decode", decode),
         )
-        self._flights = Flights(self)
+        self._load_group = LoadGroup(self)
         self._opened()
 
     # ---- reads; get() and peek() are native
@@ -90,7 +90,7 @@ class Client(_native.Client, Closing):
             return await asyncio.to_thread(self._load, key, None)
         if not self.is_hot(key):
             return self._fresh(await loader(key))
-        return await self._flights.load(key, loader)
+        return await self._load_group.load(key, loader)
 
     @overload
     def cached(self, key: str) -> Decorator: ...
@@ -151,7 +151,7 @@ class Client(_native.Client, Closing):
             else:
                 super().set(key, value, store)
         finally:
-            self._flights.forget(key)
+            self._load_group.forget(key)
 
     def delete(self, key: K, remove: Callable[[K], object] | None = None, /) -> None:
         """As set(), with remove(key); without it DEL on the server of server_url."""
@@ -161,7 +161,7 @@ class Client(_native.Client, Closing):
             else:
                 super().delete(key, remove)
         finally:
-            self._flights.forget(key)
+            self._load_group.forget(key)
 
     def update(self, key: K, value: object, /) -> None:
         """Replaces the copy after the source has been written; None: the key is gone.
@@ -173,12 +173,12 @@ class Client(_native.Client, Closing):
             super().delete(key, _nothing)
         else:
             super().update(key, value)
-        self._flights.forget(key)
+        self._load_group.forget(key)
 
     def invalidate(self, key: str | bytes, /) -> None:
         """Drops the copy after the source has been written."""
         super().invalidate(key)
-        self._flights.forget(key)
+        self._load_group.forget(key)
 
     # ---- statistics and events
 
@@ -225,7 +225,7 @@ class Client(_native.Client, Closing):
         Waits for loads that are under way in the background. Awaited loads are cancelled, so an
         event loop may call this, too.
         """
-        self._flights.close()
+        self._load_group.close()
         super().close()
 
 
@@ -236,7 +236,7 @@ def _nothing(_key: object) -> None:
 def _after_fork() -> None:
     for client in live():
         if isinstance(client, Client):
-            client._flights = Flights(client)
+            client._load_group = LoadGroup(client)
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -184,7 +184,7 @@ class _AwaitedReads(_Copies):
     async def _mget(self, names: tuple[Any, ...]) -> list[Any]:
         import redis
 
-        load: Any = self._client._flights.load
+        load: Any = self._client._load_group.load
         values, places = self.local(names)
         cold = []
         for place in places:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a server, and the TLS settings to reach it.
+// The address of a server, and the TLS settings for connecting to it.
 #pragma once
 
 #include <mutex>
@@ -10,14 +10,14 @@
 
 namespace heatsink::redis {
 
-// Any thread; each call copies a few hundred bytes under a lock, once per connection attempt.
-class Place {
+// Any thread. Each call copies a few hundred bytes under a lock, once per connection attempt.
+class UpstreamAddress {
  public:
-  explicit Place(net::RedisUrl url) : url_(std::move(url)) {}
+  explicit UpstreamAddress(net::RedisUrl url) : url_(std::move(url)) {}
 
   const net::RedisUrl& url() const { return url_; }
 
-  // Empty: not looked up yet.
+  // Empty: not resolved yet.
   std::vector<net::ResolvedAddress> addresses() const {
     const std::lock_guard lock(mutex_);
     return addresses_;
@@ -26,8 +26,8 @@ class Place {
     const std::lock_guard lock(mutex_);
     addresses_ = std::move(addresses);
   }
-  // The name may mean another machine by now. Blocks while it is resolved. With an error the
-  // addresses stay what they were.
+  // Resolves the host name again, which may belong to another machine by now. Blocks meanwhile. On
+  // an error the addresses stay unchanged.
   Status look_up() {
     Result<std::vector<net::ResolvedAddress>> found = net::resolve_server(url_);
     if (!found.ok()) return found.error();
@@ -35,7 +35,7 @@ class Place {
     return Unit{};
   }
 
-  // For connections that begin now; empty: plain.
+  // For new connections; empty: no TLS.
   net::TlsContext tls() const {
     const std::lock_guard lock(mutex_);
     return tls_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/redis/link.h"
+#include "heatsink/redis/server_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Says "hello", and notes what it is told.
-class Script final : public Dialogue {
+// Sends "hello" and records its calls.
+class Script final : public ConnectionProtocol {
  public:
   void connected(TimePoint) override {
     ++connections;
@@ -44,7 +44,7 @@ class Script final : public Dialogue {
   ByteBuffer output_;
 };
 
-// The other side, in the same loop: accepts one after the other.
+// The server, in the same loop. It accepts one connection after another.
 class Server final : public net::FdHandler {
  public:
   explicit Server(net::EventLoop& loop) : loop_(loop) { listen({"127.0.0.1", 0}); }
@@ -70,7 +70,7 @@ class Server final : public net::FdHandler {
   }
   void on_writable() override {}
 
-  // All that has come so far.
+  // All bytes that have arrived so far.
   const std::string& heard() {
     std::array<char, 100> bytes{};
     const net::IoResult got = net::read_some(client_.get(), bytes.data(), bytes.size());
@@ -88,7 +88,7 @@ class Server final : public net::FdHandler {
   std::string heard_;
 };
 
-class LinkTest : public testing::Test {
+class ServerConnectionTest : public testing::Test {
  protected:
   static net::RedisUrl url(std::uint16_t port) {
     return {.address = {"127.0.0.1", port}, .user = {}, .password = {}, .db = 0};
@@ -101,27 +101,27 @@ class LinkTest : public testing::Test {
     ASSERT_TRUE(condition());
   }
   void meet() {
-    link_.connect();
+    connection_.connect();
     turn_until([&] { return script_.connections == 1 && server_.heard() == "hello"; });
   }
 
   net::EventLoop loop_;
   Server server_{loop_};
-  Place place_{url(server_.port())};
+  UpstreamAddress address_{url(server_.port())};
   Script script_;
-  Link link_{
-      loop_, place_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "nothing"};
+  ServerConnection connection_{
+      loop_, address_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "nothing"};
 };
 
-TEST_F(LinkTest, CarriesWhatIsSaid) {
-  EXPECT_EQ(link_.problem(), "not connected yet");
+TEST_F(ServerConnectionTest, CarriesWhatIsSaid) {
+  EXPECT_EQ(connection_.problem(), "not connected yet");
   meet();
   server_.write("welcome");
-  turn_until([&] { return link_.problem().empty(); });
+  turn_until([&] { return connection_.problem().empty(); });
   EXPECT_EQ(script_.heard, "welcome");
 }
 
-TEST_F(LinkTest, ComesBackWhenItIsLost) {
+TEST_F(ServerConnectionTest, ComesBackWhenItIsLost) {
   meet();
   server_.hang_up();
   turn_until([&] { return script_.connections == 2; });
@@ -129,33 +129,34 @@ TEST_F(LinkTest, ComesBackWhenItIsLost) {
   EXPECT_THAT(script_.losses.front(), HasSubstr("the connection was lost"));
 }
 
-TEST_F(LinkTest, AttemptsThatFailAreToldUntilOneSucceeds) {
+TEST_F(ServerConnectionTest, AttemptsThatFailAreToldUntilOneSucceeds) {
   const std::uint16_t port = server_.port();
   server_.stop();
-  link_.connect();
+  connection_.connect();
   turn_until([&] { return script_.losses.size() >= 3; });
   EXPECT_EQ(script_.connections, 0);
-  EXPECT_EQ(link_.problem(), script_.losses.back());
+  EXPECT_EQ(connection_.problem(), script_.losses.back());
   server_.listen({"127.0.0.1", port});
   turn_until([&] { return script_.connections == 1; });
 }
 
-TEST_F(LinkTest, EndsWhereTheDialogueEnds) {
+TEST_F(ServerConnectionTest, EndsWhereTheDialogueEnds) {
   meet();
   server_.write("bad");
   turn_until([&] { return !script_.losses.empty(); });
   EXPECT_EQ(script_.losses.front(), "that was bad");
   turn_until([&] { return script_.connections == 2; });
   script_.ticked = Error{ErrorCode::kTimedOut, "too late"};
-  link_.tick();
+  connection_.tick();
   EXPECT_EQ(script_.losses.back(), "too late");
 }
 
-// With a use of its own: the log leaves out what another test has made it say just before.
-TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
+// With a purpose of its own, because the log drops messages that another test has just caused.
+TEST_F(ServerConnectionTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
   std::vector<std::string> lines;
   set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
-  Link link(loop_, place_, script_, {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "copies");
+  ServerConnection link(loop_, address_, script_,
+                        {.backoff_min = Millis(1), .backoff_max = Millis(4)}, "copies");
   link.connect();
   turn_until([&] { return server_.heard() == "hello"; });
   server_.hang_up();
@@ -166,9 +167,10 @@ TEST_F(LinkTest, TheLogSaysThatItWasLostAndThatItWorksAgain) {
   EXPECT_THAT(lines, ElementsAre("no copies: the connection was lost", "copies: working again"));
 }
 
-TEST_F(LinkTest, ANameThatNobodyKnowsIsAProblemLikeAnyOther) {
-  Place nowhere({.address = {"no-such-host.invalid", 1}, .user = {}, .password = {}, .db = 0});
-  Link link(loop_, nowhere, script_, {}, "nothing");
+TEST_F(ServerConnectionTest, ANameThatNobodyKnowsIsAProblemLikeAnyOther) {
+  UpstreamAddress nowhere(
+      {.address = {"no-such-host.invalid", 1}, .user = {}, .password = {}, .db = 0});
+  ServerConnection link(loop_, nowhere, script_, {}, "nothing");
   link.connect();
   EXPECT_THAT(link.problem(), HasSubstr("no-such-host.invalid"));
 }

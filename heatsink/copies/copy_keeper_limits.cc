@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's part in limits: which keys get one by themselves, and what a person is told of it.
+// The keeper's part of limits: gives the hottest keys automatic limits, and describes limits to
+// people.
 #include <string>
 #include <vector>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 
 namespace heatsink::copies {
 
-// Of what the server gets; keys whose rules say how much that is are left alone.
-void Keeper::limit_the_hottest(TimePoint now) {
+// An automatic limit caps the load on the server. Keys with a limit of their own rule are skipped.
+void CopyKeeper::limit_the_hottest(TimePoint now) {
   std::vector<policy::AutomaticLimits::Seen> seen;
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     const detect::KeyCount& count = verdict.count;
@@ -26,7 +27,7 @@ void Keeper::limit_the_hottest(TimePoint now) {
   }
 }
 
-std::string Keeper::limit_on(const detect::KeyCount& count) const {
+std::string CopyKeeper::limit_on(const detect::KeyCount& count) const {
   const policy::Limits& limits = *shared_.limits;
   if (const policy::RuleLimit* limit = limits.of_rule(count.key, !count.key_truncated))
     return policy::limit_text(limit->policy());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/redis/link.h"
+#include "heatsink/redis/server_connection.h"
 
 #include <algorithm>
 #include <array>
@@ -10,17 +10,18 @@
 
 namespace heatsink::redis {
 
-Link::~Link() {
+ServerConnection::~ServerConnection() {
   loop_.cancel(timer_);
   if (socket_) loop_.remove(socket_.fd());
 }
 
-void Link::connect() {
+void ServerConnection::connect() {
   timer_ = 0;
-  std::vector<net::ResolvedAddress> addresses = place_.addresses();
+  std::vector<net::ResolvedAddress> addresses = address_.addresses();
+  // After a failure the name is resolved again: a fail-over may have moved it to another machine.
   if (attempt_ > 0 || addresses.empty()) {
-    const Status found = place_.look_up();  // blocks this thread, which has nothing else to keep up
-    addresses = place_.addresses();
+    const Status found = address_.look_up();  // blocks this thread, which has no other duty
+    addresses = address_.addresses();
     if (addresses.empty()) {
       lost(found.ok() ? Error{ErrorCode::kUnavailable, "its host name has no address"}
                       : found.error());
@@ -28,7 +29,7 @@ void Link::connect() {
     }
   }
   Result<net::Stream> started =
-      loop_.connect(addresses[attempt_++ % addresses.size()], place_.tls());
+      loop_.connect(addresses[attempt_++ % addresses.size()], address_.tls());
   if (!started.ok()) {
     lost(started.error());
     return;
@@ -44,40 +45,41 @@ void Link::connect() {
   });
 }
 
-void Link::retry() {
+void ServerConnection::retry() {
   if (socket_ || timer_ == 0) return;
   loop_.cancel(timer_);
   backoff_ = Nanos(0);
   connect();
 }
 
-void Link::renew(TimePoint if_before) {
+void ServerConnection::renew(TimePoint if_before) {
   if (!connected_ || connected_at_ >= if_before) return;
   lost({ErrorCode::kUnavailable,
         "a connection to the server was opened again, and the server may be another one now"});
   retry();
 }
 
-void Link::lost(const Error& why) {
+void ServerConnection::lost(const Error& why) {
   loop_.cancel(std::exchange(timer_, 0));
   if (socket_) {
     loop_.remove(socket_.fd());
     socket_.close();
   }
   connected_ = false;
-  dialogue_.disconnected(why.message);
+  protocol_.disconnected(why.message);
   if (problem_ != why.message)
     log_limited(LogLevel::kWarning, use_, "no " + use_ + ": " + why.message, loop_.now());
   was_lost_ = true;
   problem_ = why.message;
   problem_code_ = why.code;
   backoff_ = std::clamp(backoff_ * 2, options_.backoff_min, options_.backoff_max);
-  // All who lost the server at one moment do not come back at one.
+  // Jitter: clients that lost the server at the same moment do not all reconnect at the same
+  // moment.
   std::uniform_int_distribution<Nanos::rep> pause(backoff_.count() / 2, backoff_.count());
   timer_ = loop_.call_after(Nanos(pause(random_)), [this] { connect(); });
 }
 
-void Link::on_writable() {
+void ServerConnection::on_writable() {
   if (!connected_) {
     const Result<net::Interest> step = socket_.open();
     if (!step.ok()) {
@@ -91,16 +93,17 @@ void Link::on_writable() {
     loop_.cancel(std::exchange(timer_, 0));
     connected_ = true;
     connected_at_ = loop_.clock();
-    dialogue_.connected(connected_at_);
+    protocol_.connected(connected_at_);
   }
   flush();
 }
 
-void Link::on_readable() {
+void ServerConnection::on_readable() {
   if (!connected_) {
     on_writable();
     return;
   }
+  // One read per event, so that a busy connection does not hold up the loop.
   std::array<char, 64 * 1024> bytes;
   const net::IoResult result = socket_.read(bytes.data(), bytes.size());
   if (result.status == net::IoStatus::kAgain) return;
@@ -108,12 +111,12 @@ void Link::on_readable() {
     lost({ErrorCode::kUnavailable, socket_.loss()});
     return;
   }
-  const Status read = dialogue_.received({bytes.data(), result.bytes}, loop_.clock());
+  const Status read = protocol_.received({bytes.data(), result.bytes}, loop_.clock());
   if (!read.ok()) {
     lost(read.error());
     return;
   }
-  if (dialogue_.up()) {
+  if (protocol_.up()) {
     backoff_ = Nanos(0);
     if (std::exchange(was_lost_, false))
       log_limited(LogLevel::kInfo, use_ + " again", use_ + ": working again", loop_.now());
@@ -122,9 +125,9 @@ void Link::on_readable() {
   flush();
 }
 
-void Link::tick() {
+void ServerConnection::tick() {
   if (!connected_) return;
-  const Status ticked = dialogue_.tick(loop_.clock());
+  const Status ticked = protocol_.tick(loop_.clock());
   if (!ticked.ok()) {
     lost(ticked.error());
     return;
@@ -132,9 +135,9 @@ void Link::tick() {
   flush();
 }
 
-void Link::flush() {
+void ServerConnection::flush() {
   if (!connected_) return;
-  ByteBuffer& output = dialogue_.output();
+  ByteBuffer& output = protocol_.output();
   while (!output.empty()) {
     const net::IoResult result = socket_.write(output.data(), output.size());
     if (result.status == net::IoStatus::kAgain) break;

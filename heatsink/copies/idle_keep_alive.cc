@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/copies/toucher.h"
+#include "heatsink/copies/idle_keep_alive.h"
 
 #include <algorithm>
 
 namespace heatsink::copies {
 
-void Toucher::round(TimePoint now) {
+void IdleKeepAlive::touch_keys(TimePoint now) {
   if (!tracker_.up()) return;
   if (!tracker_.eviction_known() || now - asked_at_ >= kAskInterval) {
     asked_at_ = now;
@@ -14,8 +14,8 @@ void Toucher::round(TimePoint now) {
   if (tracker_.evicts_by_use()) touch_all(now);
 }
 
-// By database, so that few SELECTs are needed.
-void Toucher::touch_all(TimePoint now) {
+// Sorted by database, to need few SELECTs.
+void IdleKeepAlive::touch_all(TimePoint now) {
   std::vector<const cache::Entry*> cached;
   table_.for_each_cached([&](const cache::Entry& entry) { cached.push_back(&entry); });
   std::sort(cached.begin(), cached.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one thread that decides what is hot and keeps its copies true.
+// The keeper: the one thread that decides which keys are hot and keeps their copies consistent.
 #pragma once
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include "heatsink/copies/event_log.h"
 #include "heatsink/copies/fill_request.h"
 #include "heatsink/copies/filler.h"
+#include "heatsink/copies/idle_keep_alive.h"
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
 #include "heatsink/copies/node_state.h"
@@ -22,7 +23,6 @@
 #include "heatsink/copies/pattern_searches.h"
 #include "heatsink/copies/refresher.h"
 #include "heatsink/copies/rights_check.h"
-#include "heatsink/copies/toucher.h"
 #include "heatsink/copies/warm_plans.h"
 #include "heatsink/copies/warmer.h"
 #include "heatsink/copies/worker_copies.h"
@@ -34,41 +34,42 @@
 
 namespace heatsink::copies {
 
-class Keeper final : public CopySource, private Filler::Outlet, private Auditor::Outlet {
+class CopyKeeper final : public CopySource, private Filler::Listener, private Auditor::Listener {
  public:
-  explicit Keeper(NodeState& shared, std::unique_ptr<net::Poller> poller = nullptr);
-  ~Keeper();
-  Keeper(const Keeper&) = delete;
+  explicit CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller = nullptr);
+  ~CopyKeeper();
+  CopyKeeper(const CopyKeeper&) = delete;
 
-  // Before run(). By their numbers; all outlive it.
+  // Call it before run(). Sorted by worker number; all workers must outlive the keeper.
   void serve(std::vector<KeeperListener*> workers) { workers_ = std::move(workers); }
-  void begin();  // before loop() runs
-  void run();    // begin(), until stop()
+  void begin();  // call it before loop() runs
+  void run();    // begin() and the loop, until stop()
   net::EventLoop& loop() { return loop_; }
 
-  // Any thread:
+  // For any thread:
   void stop();
-  void client_came();  // after NodeState::clients has counted it
+  void client_came();  // after NodeState::clients has counted the client
   void request_fill(FillRequest request) override;
   void request_barrier(BarrierRequest request) override;
   void check_access(std::size_t worker, std::uint64_t session) override;
   void audit(AuditedHit hit) override;
-  void server_is_back();  // a worker has reached it: the tracker need not wait out its pause
-  // A shared connection that broke then is there again. Behind the address there may be another
-  // server by now, and copies must come from the one that is written to.
+  void server_is_back();  // a worker has reached the server: the tracker retries now
+  // A shared connection that broke at `lost_at` is back. Another server may own the address by now,
+  // and copies must come from the server that receives the writes. So older connections of the
+  // keeper are replaced, too.
   void connection_renewed(TimePoint lost_at);
-  // One for each of NodeState::rules.measures(), in their order.
+  // One summary for each of NodeState::rules.measures(), in that order.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
-  // The present picture; empty with `coherence` saying so if the keeper does not answer within a
-  // second.
+  // The current state. If the keeper does not answer within 1 s, the report is empty and
+  // `coherence` says so.
   report::Report report();
   std::vector<report::Event> events() const { return events_.latest(); }
-  // Waits until the server has answered for the keys, three seconds at most (keeper_warming.cc).
+  // Waits until the server has answered for all keys, at most 3 s (copy_keeper_warming.cc).
   report::WarmReport warm(report::WarmOrder order);
-  // What is, by name, and the searches; or one search with its keys, once it is over.
+  // The warmed keys by name, and the searches. Or one search, with its keys once it is over.
   report::WarmReport warmed(std::uint64_t search = 0);
-  // What is counted of the key, and what the server tells of its value; waits for that, two seconds
-  // at most (keeper_inspection.cc). A key may be named as it is shown.
+  // What the proxy has counted of the key, and what the server says about its value. Waits for the
+  // server, at most 2 s (copy_keeper_inspection.cc). `name` may be the redacted name.
   report::KeyInspection inspect(std::string name, std::uint32_t db);
   const Counters& counters() const { return counters_; }
   const DurationHistogram& fill_latency() const { return filler_.latency(); }
@@ -82,10 +83,10 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   void learn(const redis::ServerFacts& facts) override;
   void rights_changed() override;
   void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
-  void lease_changed(const std::string& reason) override;
+  void proof_state_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
-  void tell_of_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
+  void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
   void refresh();
 
@@ -94,35 +95,35 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   void wake();
 
   void watch_suspects();
-  void check_access_if_untold();
+  void check_access_if_unreported();
 
-  void judge();
+  void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
   bool promote(const detect::Verdict& verdict);
   void limit_the_hottest(TimePoint now);
   std::string limit_on(const detect::KeyCount& count) const;
   report::Report make_report();
   report::KeyReport report_on(const detect::Verdict& verdict) const;
-  std::size_t hot_keys() const;  // hot and write-hot ones, and what is only warmed
+  std::size_t hot_keys() const;  // hot, write-hot and merely warmed keys
   double accesses_rate(const detect::Verdict& verdict) const;
   std::string coherence() const;
 
-  // keeper_inspection.cc
+  // copy_keeper_inspection.cc
   report::Report report_of_one(const std::string& name, std::uint32_t db);
   detect::Verdict cold_verdict(const std::string& name, std::uint32_t db) const;
   std::vector<report::Event> events_of(const detect::KeyCount& shown) const;
   std::optional<std::string> true_name(const detect::KeyCount& shown,
                                        const std::string& name) const;
 
-  // keeper_warming.cc
+  // copy_keeper_warming.cc
   void begin_warming(const std::shared_ptr<WarmWaiter>& waiter);
   void begin_search(WarmWaiter& waiter, TimePoint now);
   void end_searches(WarmWaiter& waiter);
   void add_search(std::uint64_t id, bool with_keys, report::WarmReport& report) const;
   void search();
   void keep_warm();
-  void take_warm_turns(TimePoint now);
-  void tell_waiters(const Warmer::Turn& turn);
+  void apply_warming_changes(TimePoint now);
+  void record_refusal(const Warmer::WarmingChange& warming);
   bool is_hot_by_rate(KeyHash hash) const;
   void answer_warm_waiters(TimePoint now);
   report::WarmedKey outcome_of(const WarmWaiter& waiter, std::size_t i) const;
@@ -135,7 +136,7 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   net::EventLoop loop_;
   Filler filler_;
   redis::Tracker tracker_;
-  Toucher toucher_;
+  IdleKeepAlive keep_alive_;
   Refresher refresher_;
   Warmer warmer_;
   PatternSearches searches_;
@@ -143,21 +144,22 @@ class Keeper final : public CopySource, private Filler::Outlet, private Auditor:
   WarmPlans plans_;
   TimePoint plans_looked_at_{};
   std::vector<std::shared_ptr<WarmWaiter>> warm_waiters_;
-  redis::Link link_;
+  redis::ServerConnection tracker_connection_;
   AccessProbe access_;
   RightsCheck rights_;
   KeyInspector inspector_;
   Auditor auditor_;
   redis::Tracker reader_;  // the auditor's
-  redis::Link reader_link_;
+  redis::ServerConnection reader_connection_;
   net::TimerId suspects_timer_ = 0;
-  bool outage_told_ = false;
+  bool outage_reported_ = false;
   std::vector<KeeperListener*> workers_;
-  std::vector<std::vector<detect::Summary>> summaries_;  // by measure: the latest of each worker
-  std::vector<detect::Summary> merged_;                  // by measure
+  // By measure and worker: the latest summary.
+  std::vector<std::vector<detect::Summary>> summaries_;
+  std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
   policy::AutomaticLimits automatic_;
-  const std::vector<Nanos> coalescing_windows_;  // by the rules' places; empty: none gathers
+  const std::vector<Nanos> coalescing_windows_;  // by index of the rule; empty: no rule gathers
   EventLog events_;
   const TimePoint started_at_;
   PacedTimers timers_;

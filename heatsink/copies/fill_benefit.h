@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the fills of a key pay: a fill costs the server more than the read that it stands for.
+// Decides whether filling copies of a key pays off: a fill costs the server more than a plain read.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace heatsink::copies {
 
-// A key that is read in a hundred ways (HGET of this field and that) has copies for eight: most
-// fills push out a copy before anybody has had it, and each costs two commands instead of one. So
-// in each second, after kTrial fills, there must have been as many hits as fills; else the reads go
-// to the server until the second is over.
+// A key may be read in a hundred ways (HGET of many fields) but has eight copies. Most fills then
+// evict a copy that had no hit yet, and each costs two commands instead of one. So after kTrial
+// fills in a second, a key must have had as many hits as fills. Otherwise its reads go to the
+// server for the rest of that second.
 //
 // One worker's thread. Fixed memory; colliding keys overwrite each other.
-class Payoff {
+class FillBenefit {
  public:
   static constexpr std::uint32_t kTrial = 16;
   static constexpr Nanos kWindow = std::chrono::seconds(1);
@@ -26,7 +26,7 @@ class Payoff {
     if (now >= counts.until) counts = {.until = now + kWindow};
     return counts.fills < kTrial || counts.hits >= counts.fills;
   }
-  void filled(KeyHash key) { ++counts_.claim(key).fills; }  // REQUIRES pays(key) just now
+  void filled(KeyHash key) { ++counts_.claim(key).fills; }  // REQUIRES pays(key) just before
   void hit(KeyHash key) {
     if (Counts* counts = counts_.find(key)) ++counts->hits;
   }
@@ -35,7 +35,7 @@ class Payoff {
   struct Counts {
     TimePoint until{};
     std::uint32_t fills = 0;
-    std::uint32_t hits = 0;  // and readers that joined a fill
+    std::uint32_t hits = 0;  // including readers that joined a fill
   };
 
   DirectMappedTable<KeyHash, Counts, 1024> counts_;  // 24 KiB

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With a real tracker; the server is played by the test.
-#include "heatsink/copies/toucher.h"
+// With a real tracker. The test plays the server.
+#include "heatsink/copies/idle_keep_alive.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,9 +32,9 @@ class Deaf final : public redis::TrackerEvents {
   void on_down(const std::string&) override {}
 };
 
-class ToucherTest : public testing::Test {
+class IdleKeepAliveTest : public testing::Test {
  protected:
-  ToucherTest() {
+  IdleKeepAliveTest() {
     tracker_.connected(at(100s));
     hear("+PONG\r\n%0\r\n-NOPERM\r\n+OK\r\n:0\r\n");
     sent();
@@ -55,12 +55,12 @@ class ToucherTest : public testing::Test {
     tracker_.output().clear();
     return out;
   }
-  // What is sent in the next round when the server has these in its INFO.
+  // The commands of the next round, if the server's INFO has these fields.
   std::string touched(const std::string& fields) {
-    toucher_.round(at(100s));
+    keep_alive_.touch_keys(at(100s));
     EXPECT_THAT(sent(), HasSubstr("INFO"));
     hear_info(fields);
-    toucher_.round(at(101s));
+    keep_alive_.touch_keys(at(101s));
     return sent();
   }
 
@@ -68,55 +68,56 @@ class ToucherTest : public testing::Test {
   cache::HotTable table_{cache::HotTableLimits{}, epochs_};
   Deaf deaf_;
   redis::Tracker tracker_{redis::TrackerOptions{}, deaf_};
-  Toucher toucher_{table_, tracker_};
+  IdleKeepAlive keep_alive_{table_, tracker_};
 };
 
-TEST_F(ToucherTest, TouchesWhatIsServedLocallyWhereTheServerEvictsByUse) {
+TEST_F(IdleKeepAliveTest, TouchesWhatIsServedLocallyWhereTheServerEvictsByUse) {
   cache_key("a");
   cache_key("hot without a copy", 0, false);
   const std::string touch = "*2\r\n$5\r\nTOUCH\r\n$1\r\na\r\n";
   EXPECT_EQ(touched("maxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n"), touch);
   hear(":1\r\n");
-  toucher_.round(at(102s));
+  keep_alive_.touch_keys(at(102s));
   EXPECT_EQ(sent(), touch);
 }
 
-TEST_F(ToucherTest, ByFrequencyToo) {
+TEST_F(IdleKeepAliveTest, ByFrequencyToo) {
   cache_key("a");
   EXPECT_THAT(touched("maxmemory:1000\r\nmaxmemory_policy:volatile-lfu\r\n"), HasSubstr("TOUCH"));
 }
 
-TEST_F(ToucherTest, NotWhereNothingIsEvictedByUse) {
+TEST_F(IdleKeepAliveTest, NotWhereNothingIsEvictedByUse) {
   cache_key("a");
   EXPECT_EQ(touched("maxmemory:1000\r\nmaxmemory_policy:noeviction\r\n"), "");
 }
 
-TEST_F(ToucherTest, NotWhereThereIsNoLimit) {
+TEST_F(IdleKeepAliveTest, NotWhereThereIsNoLimit) {
   cache_key("a");
   EXPECT_EQ(touched("maxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n"), "");
 }
 
-TEST_F(ToucherTest, WhoDoesNotSayIsTakenToEvict) {
+TEST_F(IdleKeepAliveTest, WhoDoesNotSayIsTakenToEvict) {
   cache_key("a");
-  toucher_.round(at(100s));
+  keep_alive_.touch_keys(at(100s));
   sent();
   hear("-NOPERM no\r\n");
-  toucher_.round(at(101s));
+  keep_alive_.touch_keys(at(101s));
   EXPECT_THAT(sent(), HasSubstr("TOUCH"));
 }
 
-TEST_F(ToucherTest, AsksAgainNowAndThenAndHeedsTheAnswer) {
+TEST_F(IdleKeepAliveTest, AsksAgainNowAndThenAndHeedsTheAnswer) {
   cache_key("a");
   EXPECT_EQ(touched("maxmemory:1\r\nmaxmemory_policy:noeviction\r\n"), "");
-  toucher_.round(at(110s));
+  keep_alive_.touch_keys(at(110s));
   EXPECT_THAT(sent(), HasSubstr("INFO"));
   hear_info("maxmemory:1\r\nmaxmemory_policy:allkeys-lfu\r\n");
-  toucher_.round(at(111s));
+  keep_alive_.touch_keys(at(111s));
   EXPECT_THAT(sent(), HasSubstr("TOUCH"));
 }
 
-TEST_F(ToucherTest, ByDatabaseAndInPieces) {
-  for (std::size_t i = 0; i < Toucher::kKeysPerCommand + 1; ++i) cache_key("k" + std::to_string(i));
+TEST_F(IdleKeepAliveTest, ByDatabaseAndInPieces) {
+  for (std::size_t i = 0; i < IdleKeepAlive::kKeysPerCommand + 1; ++i)
+    cache_key("k" + std::to_string(i));
   cache_key("other", 3);
   const std::string requests = touched("maxmemory:1\r\nmaxmemory_policy:allkeys-lru\r\n");
   EXPECT_THAT(requests, HasSubstr("*129\r\n$5\r\nTOUCH"));
@@ -124,10 +125,10 @@ TEST_F(ToucherTest, ByDatabaseAndInPieces) {
   EXPECT_THAT(requests, HasSubstr("$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$5\r\nTOUCH\r\n$5\r\nother"));
 }
 
-TEST_F(ToucherTest, SilentWhileTheTrackerIsDown) {
+TEST_F(IdleKeepAliveTest, SilentWhileTheTrackerIsDown) {
   cache_key("a");
   tracker_.disconnected("x");
-  toucher_.round(at(100s));
+  keep_alive_.touch_keys(at(100s));
   EXPECT_EQ(sent(), "");
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keeper tells a person: the report behind /api/hotkeys and heatsink top.
+// The keeper's report for people, behind /api/hotkeys and heatsink top.
 #include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <string>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::copies {
 
-report::Report Keeper::report() {
+report::Report CopyKeeper::report() {
   auto answer = std::make_shared<std::promise<report::Report>>();
   std::future<report::Report> future = answer->get_future();
   loop_.post([this, answer] { answer->set_value(make_report()); });
@@ -21,7 +21,7 @@ report::Report Keeper::report() {
   return report;
 }
 
-report::Report Keeper::make_report() {
+report::Report CopyKeeper::make_report() {
   const detect::Summary& node = merged_.front();
   const double seconds = node.seconds();
   const auto rate = [seconds](std::uint64_t count) {
@@ -36,8 +36,8 @@ report::Report Keeper::make_report() {
   report.window = shared_.options.window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();
-  report.upstream_up = link_.problem().empty() || link_.is_refused();
-  if (!report.upstream_up) report.upstream_problem = link_.problem();
+  report.upstream_up = tracker_connection_.problem().empty() || tracker_connection_.is_refused();
+  if (!report.upstream_up) report.upstream_problem = tracker_connection_.problem();
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);
@@ -72,19 +72,20 @@ report::Report Keeper::make_report() {
   return report;
 }
 
-report::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
+report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
   report::KeyReport key;
   key.verdict = verdict;
   shared_.shown.hide(key.verdict.count);
   const std::size_t rule =
       shared_.rules.place_of(shared_.rules.of(verdict.count.key, !verdict.count.key_truncated));
-  const cache::Terms& terms = shared_.terms[rule];
+  const cache::ConsistencyPolicy& consistency = shared_.consistency[rule];
   key.warmed = warmer_.holds(verdict.count.hash);
   if (!coalescing_windows_.empty()) key.coalesce = coalescing_windows_[rule];
-  key.stale_while_error = terms.stale_while_error;
-  const bool off = !shared_.options.cache_enabled || terms.level == cache::Level::kOff;
-  key.level = policy::to_string(off ? cache::Level::kOff : terms.level);
-  if (!off && terms.level != cache::Level::kTtl) key.max_staleness = terms.max_staleness;
+  key.stale_while_error = consistency.stale_while_error;
+  const bool off = !shared_.options.cache_enabled || consistency.level == cache::Level::kOff;
+  key.level = policy::to_string(off ? cache::Level::kOff : consistency.level);
+  if (!off && consistency.level != cache::Level::kTtl)
+    key.max_staleness = consistency.max_staleness;
   const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
   key.cached = shared_.table.has_copy(verdict.count.hash);
   key.reply_bytes = shared_.table.reply_size(verdict.count.hash);
@@ -107,16 +108,16 @@ report::KeyReport Keeper::report_on(const detect::Verdict& verdict) const {
   } else {
     key.cache_note = cache::to_string(entry->uncacheable());
     if (key.cache_note.empty())
-      key.cache_note = shared_.lease.up() ? "no read since its last change" : coherence();
+      key.cache_note = shared_.proof.up() ? "no read since its last change" : coherence();
   }
   return key;
 }
 
-std::string Keeper::coherence() const {
+std::string CopyKeeper::coherence() const {
   if (!shared_.options.cache_enabled) return "off (cache.enabled is false)";
-  if (link_.problem().empty()) return filler_.state();
-  const std::string rights = link_.lacks_a_right() ? rights_.against_copies() : "";
-  return link_.problem() + (rights.empty() ? "" : "; " + rights);
+  if (tracker_connection_.problem().empty()) return filler_.state();
+  const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
+  return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);
 }
 
 }  // namespace heatsink::copies

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tracker tells all readers: which generation of copies is valid, and until when.
+// Publishes to all readers which generation of copies is valid, and when the server last proved it.
 #pragma once
 
 #include <atomic>
@@ -9,23 +9,23 @@
 
 namespace heatsink::cache {
 
-// Written by the tracker's thread alone, read by any thread. All operations are lock-free. A line
-// of its own: every hit reads it.
-class alignas(64) Lease {
+// The tracker's thread writes it; any thread reads it. All operations are lock-free. It has a cache
+// line of its own because every hit reads it.
+class alignas(64) ProofState {
  public:
   Generation generation() const noexcept { return {generation_.load(std::memory_order_acquire)}; }
 
-  // The send time of the last heartbeat whose reply has been processed.
+  // The send time of the last heartbeat whose reply the tracker has processed.
   TimePoint proven_at() const noexcept {
     return TimePoint(Nanos(proven_at_.load(std::memory_order_acquire)));
   }
 
-  // True while the tracker is connected and proven: fills make sense.
+  // True while the tracker is connected and proven, so that a fill makes sense.
   bool up() const noexcept { return up_.load(std::memory_order_acquire); }
 
-  // Tracker's thread: every copy made so far is dead from now on. Before the next prove(): a proof
-  // speaks for the generation that lives when it is given, and for the invalidations applied by
-  // then.
+  // Tracker's thread. No existing copy may be served from now on. Call it before the next prove():
+  // a proof covers the generation that is current when it is given, and all invalidations applied
+  // by then.
   Generation begin_generation() noexcept {
     return {generation_.fetch_add(1, std::memory_order_acq_rel) + 1};
   }

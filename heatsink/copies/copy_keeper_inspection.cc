@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's part in telling all of one key.
+// The keeper's part of an inspection: everything that is known of one key.
 #include <algorithm>
 #include <cmath>
 #include <future>
 #include <utility>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::copies {
@@ -22,7 +22,7 @@ void put_facts(const redis::ValueFacts& facts, report::KeyInspection& out) {
   out.never_expires = facts.never_expires;
 }
 
-// What the summary proves of a key, listed or not.
+// The bounds that a summary proves for a key, whether it lists the key or not.
 detect::KeyCount count_in(const detect::Summary& summary, detect::KeyCount key) {
   const auto found =
       std::find_if(summary.keys.begin(), summary.keys.end(),
@@ -34,26 +34,27 @@ detect::KeyCount count_in(const detect::Summary& summary, detect::KeyCount key) 
 
 }  // namespace
 
-report::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
+report::KeyInspection CopyKeeper::inspect(std::string name, std::uint32_t db) {
   auto answer = std::make_shared<std::promise<report::KeyInspection>>();
   std::future<report::KeyInspection> future = answer->get_future();
   loop_.post([this, answer, name = std::move(name), db] {
     wake();
-    auto told = std::make_shared<report::KeyInspection>();
-    told->report = report_of_one(name, db);
-    const detect::KeyCount& shown = told->report.keys.front().verdict.count;
-    told->events = events_of(shown);
+    auto inspection = std::make_shared<report::KeyInspection>();
+    inspection->report = report_of_one(name, db);
+    const detect::KeyCount& shown = inspection->report.keys.front().verdict.count;
+    inspection->events = events_of(shown);
     const std::optional<std::string> whole = true_name(shown, name);
     if (!whole) {
-      told->problem = "the stored name is cut off: ask with the whole name";
-      return answer->set_value(std::move(*told));
+      inspection->problem = "the stored name is cut off: ask with the whole name";
+      return answer->set_value(std::move(*inspection));
     }
-    inspector_.ask(*whole, shown.db, loop_.clock(),
-                   [answer, told](const redis::ValueFacts& facts, const std::string& problem) {
-                     put_facts(facts, *told);
-                     told->problem = problem;
-                     answer->set_value(std::move(*told));
-                   });
+    inspector_.ask(
+        *whole, shown.db, loop_.clock(),
+        [answer, inspection](const redis::ValueFacts& facts, const std::string& problem) {
+          put_facts(facts, *inspection);
+          inspection->problem = problem;
+          answer->set_value(std::move(*inspection));
+        });
   });
   const Nanos within = KeyInspector::kAnswerWithin + kSlack;
   if (future.wait_for(within) == std::future_status::ready) return future.get();
@@ -62,8 +63,8 @@ report::KeyInspection Keeper::inspect(std::string name, std::uint32_t db) {
   return none;
 }
 
-// Who sees names redacted can only ask by what is shown.
-report::Report Keeper::report_of_one(const std::string& name, std::uint32_t db) {
+// A user who sees redacted names can only ask by a redacted name.
+report::Report CopyKeeper::report_of_one(const std::string& name, std::uint32_t db) {
   const KeyHash hash = in_db(hash_name(name, shared_.seed), db);
   report::Report report = make_report();
   const auto is_asked = [&](const report::KeyReport& row) {
@@ -78,7 +79,7 @@ report::Report Keeper::report_of_one(const std::string& name, std::uint32_t db) 
   return report;
 }
 
-detect::Verdict Keeper::cold_verdict(const std::string& name, std::uint32_t db) const {
+detect::Verdict CopyKeeper::cold_verdict(const std::string& name, std::uint32_t db) const {
   detect::KeyCount key;
   key.hash = in_db(hash_name(name, shared_.seed), db);
   key.key = name.substr(0, detect::kKeyBytesMax);
@@ -103,7 +104,7 @@ detect::Verdict Keeper::cold_verdict(const std::string& name, std::uint32_t db) 
   return out;
 }
 
-std::vector<report::Event> Keeper::events_of(const detect::KeyCount& shown) const {
+std::vector<report::Event> CopyKeeper::events_of(const detect::KeyCount& shown) const {
   std::vector<report::Event> all = events_.latest();
   std::erase_if(all, [&shown](const report::Event& event) {
     return event.nothing_hot || event.outage || event.db != shown.db || event.key != shown.key;
@@ -111,9 +112,9 @@ std::vector<report::Event> Keeper::events_of(const detect::KeyCount& shown) cons
   return all;
 }
 
-// Nothing: only its beginning is known.
-std::optional<std::string> Keeper::true_name(const detect::KeyCount& shown,
-                                             const std::string& name) const {
+// Empty if only the beginning of the name is known.
+std::optional<std::string> CopyKeeper::true_name(const detect::KeyCount& shown,
+                                                 const std::string& name) const {
   if (in_db(hash_name(name, shared_.seed), shown.db) == shown.hash) return name;
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.count.hash == shown.hash && !verdict.count.key_truncated) return verdict.count.key;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,15 +11,16 @@
 namespace heatsink::copies {
 namespace {
 
+// Keys that a merged summary lists.
 constexpr std::size_t kMergedKeys = 4096;
 
-constexpr Nanos kWarmInterval = Millis(100);  // how late a key may be loaded again, or let go
+constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is reloaded or released
 
-// With no client and no copy there is nothing to keep true: the keeper only looks whether the
-// server is there (keeper_rest.cc).
+// Without clients and copies there is nothing to keep consistent. The keeper then only checks
+// whether the server is there (copy_keeper_rest.cc).
 constexpr Nanos kRestPeriod = std::chrono::seconds(1);
 
-// A reader's heartbeats keep the connection known to be alive, no more.
+// The auditor's connection makes no copies: its heartbeats only show that it is alive.
 constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
 constexpr Nanos kReaderRest = std::chrono::seconds(10);
 
@@ -29,11 +30,12 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   tracker.credentials = shared.credentials;
   tracker.heartbeat_key = options.heartbeat_key;
   tracker.heartbeat_interval = options.heartbeat_interval;
-  tracker.max_staleness = policy::longest_staleness(shared.terms);
+  tracker.max_staleness = policy::longest_staleness(shared.consistency);
   tracker.fill_timeout = options.max_staleness;
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
   tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
+  // 2;/ Twice per acl-staleness, so that a change is noticed in time.
   tracker.rights_interval = options.acl_staleness / 2;
   return tracker;
 }
@@ -45,6 +47,7 @@ redis::TrackerOptions reader_options(const NodeState& shared) {
   reader.rights_interval = Nanos(0);
   reader.heartbeat_interval = kReaderHeartbeat;
   reader.rest_interval = kReaderRest;
+  // No client waits for an audit, so it may take as long as a reply may.
   reader.max_staleness = reader.fill_timeout = reader.response_timeout;
   return reader;
 }
@@ -55,23 +58,25 @@ bool audits(const policy::ProxyOptions& options) {
 
 }  // namespace
 
-Keeper::Keeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
+CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       loop_(std::move(poller)),
       filler_(shared, counters_, *this),
       tracker_(tracker_options(shared), filler_),
-      toucher_(shared.table, tracker_),
+      keep_alive_(shared.table, tracker_),
       refresher_(shared, counters_),
       warmer_(shared),
       searches_(loop_, shared, warmer_),
       plans_(shared.options.warming),
-      link_(loop_, shared.place, tracker_, shared.link_options(), "local copies"),
+      tracker_connection_(loop_, shared.upstream_address, tracker_, shared.connection_options(),
+                          "local copies"),
       access_(loop_, shared),
       rights_(loop_, shared),
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       reader_(reader_options(shared), auditor_),
-      reader_link_(loop_, shared.place, reader_, shared.link_options(), "audit of local copies"),
+      reader_connection_(loop_, shared.upstream_address, reader_, shared.connection_options(),
+                         "audit of local copies"),
       summaries_(shared.rules.measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
       merged_(shared.rules.measures().size()),
@@ -86,80 +91,83 @@ Keeper::Keeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
   auditor_.use(reader_);
 }
 
-Keeper::~Keeper() = default;
+CopyKeeper::~CopyKeeper() = default;
 
-void Keeper::begin() {
+void CopyKeeper::begin() {
   loop_.on_turn_end([this] {
+    // At the end of a turn, so that all its barriers share one command and its output one write.
     filler_.send_barriers(loop_.clock());
     search();
-    link_.flush();
-    reader_link_.flush();
+    tracker_connection_.flush();
+    reader_connection_.flush();
     watch_suspects();
     shared_.epochs.collect();
   });
-  // Twice as often as heartbeats are due, so that a tick that comes late costs half an interval.
+  // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
   timers_.every(shared_.options.heartbeat_interval / 2, [this] {
     const bool idle = shared_.table.copies() == 0;
-    tracker_.rest(idle);
-    reader_.rest(idle);
+    tracker_.set_resting(idle);
+    reader_.set_resting(idle);
     shared_.tracked_keys.store(tracker_.tracked_names(), std::memory_order_relaxed);
-    link_.tick();
+    tracker_connection_.tick();
   });
   timers_.every(shared_.options.acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
-  if (shared_.options.detection_enabled) timers_.every(shared_.options.tick, [this] { judge(); });
-  timers_.every(Toucher::kInterval, [this] {
-    toucher_.round(loop_.clock());
+  if (shared_.options.detection_enabled)
+    timers_.every(shared_.options.tick, [this] { update_hot_keys(); });
+  timers_.every(IdleKeepAlive::kInterval, [this] {
+    keep_alive_.touch_keys(loop_.clock());
     rights_.tick(loop_.clock());
-    link_.flush();
+    tracker_connection_.flush();
   });
   timers_.every(shared_.options.refresh_interval, [this] { refresh(); });
   timers_.every(kWarmInterval, [this] { keep_warm(); });
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
-  timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_untold(); });
+  timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_unreported(); });
   timers_.every(kRestPeriod, [this] { rest_if_idle(); });
-  link_.connect();
+  tracker_connection_.connect();
   if (audits(shared_.options)) {
-    loop_.call_every(kReaderHeartbeat, [this] { reader_link_.tick(); });
-    reader_link_.connect();
+    loop_.call_every(kReaderHeartbeat, [this] { reader_connection_.tick(); });
+    reader_connection_.connect();
   }
 }
 
-void Keeper::run() {
+void CopyKeeper::run() {
   begin();
   loop_.run();
 }
 
-void Keeper::stop() { loop_.stop(); }
+void CopyKeeper::stop() { loop_.stop(); }
 
-void Keeper::request_fill(FillRequest request) {
+void CopyKeeper::request_fill(FillRequest request) {
   loop_.post([this, request = std::move(request)] { ask_or_wait(request); });
 }
 
-void Keeper::ask_or_wait(const FillRequest& request) {
+void CopyKeeper::ask_or_wait(const FillRequest& request) {
   const TimePoint now = loop_.clock();
   const Nanos wait = filler_.wait_for_expiry(request, now);
   if (wait == Nanos(0)) return filler_.request(request, now);
   loop_.call_after(wait, [this, request] { filler_.request(request, loop_.clock()); });
 }
 
-void Keeper::refresh() {
-  if (!shared_.lease.up()) return;
+void CopyKeeper::refresh() {
+  if (!shared_.proof.up()) return;
   const TimePoint now = loop_.clock();
   for (const FillRequest& request : refresher_.due(now)) filler_.request(request, now);
 }
 
-void Keeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
+void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
   const TimePoint now = loop_.clock();
   refresher_.filled(asked, outcome, now);
-  tell_of_refusal(asked, outcome, why);
+  log_refusal(asked, outcome, why);
   warmer_.filled(asked, outcome, now, why);
   if (warm_waiters_.empty()) return;
-  take_warm_turns(now);
+  apply_warming_changes(now);
   answer_warm_waiters(now);
 }
 
-// Nobody waits for the answer to an order by the clock, or for the copy of a hot key.
-void Keeper::tell_of_refusal(const FillRequest& asked, FillOutcome outcome,
+// Configured warmings and copies of hot keys have no caller that could report the error, so the log
+// does.
+void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
                              const std::string& why) {
   if (outcome == FillOutcome::kTableFull) {
     log_limited(LogLevel::kWarning, "table-full",
@@ -169,18 +177,18 @@ void Keeper::tell_of_refusal(const FillRequest& asked, FillOutcome outcome,
   }
 }
 
-// What may be served meanwhile is marked, for whoever looks for it later.
-void Keeper::lease_changed(const std::string& reason) {
+// Records in the event log how many copies an outage may serve.
+void CopyKeeper::proof_state_changed(const std::string& reason) {
   const bool ended = reason.empty();
-  if (ended && !std::exchange(outage_told_, false)) return;
+  if (ended && !std::exchange(outage_reported_, false)) return;
   std::size_t copies = 0;
   Nanos longest{0};
   shared_.table.for_each_copy([&](const cache::Entry& entry, const cache::Copy&) {
-    copies += entry.terms().stale_while_error > Nanos(0) ? 1U : 0U;
-    longest = std::max(longest, entry.terms().stale_while_error);
+    copies += entry.consistency().stale_while_error > Nanos(0) ? 1U : 0U;
+    longest = std::max(longest, entry.consistency().stale_while_error);
   });
   if (!ended && longest == Nanos(0)) return;
-  outage_told_ = !ended;
+  outage_reported_ = !ended;
   events_.add_outage(ended ? "the server answers again: copies from before are no longer served"
                            : std::to_string(copies) + (copies == 1 ? " copy" : " copies") +
                                  " may be served for up to " + format_duration(longest) +
@@ -188,82 +196,84 @@ void Keeper::lease_changed(const std::string& reason) {
                      loop_.clock());
 }
 
-void Keeper::request_barrier(BarrierRequest request) {
+void CopyKeeper::request_barrier(BarrierRequest request) {
   loop_.post([this, request] { filler_.barrier(request); });
 }
 
-void Keeper::check_access(std::size_t worker, std::uint64_t session) {
+void CopyKeeper::check_access(std::size_t worker, std::uint64_t session) {
   loop_.post([this, worker, session] {
     access_.check([this, worker, session] { release({worker, session, false}); });
   });
 }
 
-void Keeper::post_summaries(std::size_t worker, std::vector<detect::Summary> summaries,
-                            bool urgent) {
+void CopyKeeper::post_summaries(std::size_t worker, std::vector<detect::Summary> summaries,
+                                bool urgent) {
+  // Shared, because std::function may copy its closure.
   auto shared = std::make_shared<std::vector<detect::Summary>>(std::move(summaries));
   loop_.post([this, worker, shared, urgent] {
     for (std::size_t i = 0; i < shared->size(); ++i)
       summaries_[i][worker] = std::move((*shared)[i]);
-    if (urgent) judge();
+    if (urgent) update_hot_keys();
   });
 }
 
-void Keeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
+void CopyKeeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
   workers_[worker]->deliver(std::move(answer));
 }
 
-void Keeper::release(const BarrierRequest& waited) {
+void CopyKeeper::release(const BarrierRequest& waited) {
   workers_[waited.worker]->release(waited.session, waited.ticket);
 }
 
-void Keeper::learn(const redis::ServerFacts& facts) {
+void CopyKeeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
   shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
-  if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());  // it has let us in
+  // The version proves that the login worked.
+  if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());
   if (!facts.commands) return;
   shared_.contacts.fetch_add(1);
   for (KeeperListener* worker : workers_) worker->set_commands(facts.commands);
 }
 
-void Keeper::rights_changed() {
+void CopyKeeper::rights_changed() {
   access_.check({});
   rights_.check_again(loop_.clock());
 }
 
-// If the tracker is told of its user's rights and that is also who a client is that has said
-// nothing, a change will be told.
-void Keeper::check_access_if_untold() {
+// If the tracker sees its user's rights, and new clients run as that same user (default), the
+// server reports every change. Otherwise a probe must check.
+void CopyKeeper::check_access_if_unreported() {
   if (!tracker_.rights_known() || shared_.credentials.acl_user() != "default") access_.check({});
 }
 
-void Keeper::server_is_back() {
-  loop_.post([this] { link_.retry(); });
+void CopyKeeper::server_is_back() {
+  loop_.post([this] { tracker_connection_.retry(); });
 }
 
-void Keeper::connection_renewed(TimePoint lost_at) {
+void CopyKeeper::connection_renewed(TimePoint lost_at) {
   loop_.post([this, lost_at] {
-    link_.renew(lost_at);
-    reader_link_.renew(lost_at);
+    tracker_connection_.renew(lost_at);
+    reader_connection_.renew(lost_at);
   });
 }
 
-// ---- whether what was served was right
+// ---- audits
 
-void Keeper::audit(AuditedHit hit) {
+void CopyKeeper::audit(AuditedHit hit) {
   loop_.post(
       [this, hit = std::move(hit)]() mutable { auditor_.check(std::move(hit), loop_.clock()); });
 }
 
-void Keeper::watch_suspects() {
+void CopyKeeper::watch_suspects() {
   if (!auditor_.watches() || suspects_timer_ != 0) return;
   suspects_timer_ = loop_.call_after(Auditor::kLookInterval, [this] {
-    suspects_timer_ = 0;  // the turn that this makes ends here again
+    suspects_timer_ = 0;  // the turn of this timer ends in watch_suspects() again
     auditor_.look(loop_.clock());
   });
 }
 
-// Whatever else the server has not told is gone with this copy.
-void Keeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) {
+// The server may have failed to report other changes, too, so all copies go.
+void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) {
   const auto late_ms = std::chrono::duration_cast<Millis>(for_at_least).count();
   std::string command(local_reads()[hit.read.command()].name);
   std::transform(command.begin(), command.end(), command.begin(),
@@ -276,14 +286,14 @@ void Keeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now
   filler_.on_flush();
 }
 
-// ---- what is hot
+// ---- hot keys
 
-void Keeper::judge() {
+void CopyKeeper::update_hot_keys() {
   for (std::size_t i = 0; i < merged_.size(); ++i)
     merged_[i] = detect::merge(summaries_[i], kMergedKeys);
   std::vector<detect::Change> changes = selector_.update(merged_);
   apply(changes);
-  // Of a warmed key it is told when that is over.
+  // A warmed key stays hot. Its event follows when the warming ends.
   std::erase_if(changes, [this](const detect::Change& change) {
     return change.kind == detect::Change::Kind::kDemote &&
            change.verdict.temperature != detect::Temperature::kWriteHot &&
@@ -295,7 +305,7 @@ void Keeper::judge() {
   shared_.table.retry(loop_.now());
 }
 
-std::size_t Keeper::hot_keys() const {
+std::size_t CopyKeeper::hot_keys() const {
   const auto hot = std::count_if(selector_.verdicts().begin(), selector_.verdicts().end(),
                                  [](const detect::Verdict& verdict) {
                                    return verdict.temperature != detect::Temperature::kWarm;
@@ -303,10 +313,10 @@ std::size_t Keeper::hot_keys() const {
   return static_cast<std::size_t>(hot) + warmer_.size();
 }
 
-void Keeper::apply(const std::vector<detect::Change>& changes) {
+void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
   bool changed = false;
   for (const detect::Change& change : changes) {
-    if (change.kind == detect::Change::Kind::kNotice) continue;  // for people only
+    if (change.kind == detect::Change::Kind::kNotice) continue;  // a notice is for people only
     const bool promoted = change.kind == detect::Change::Kind::kPromote;
     counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
     const KeyHash key = change.verdict.count.hash;
@@ -314,7 +324,7 @@ void Keeper::apply(const std::vector<detect::Change>& changes) {
     changed = true;
   }
   if (!shared_.options.cache_enabled) return;
-  // Hot keys that found no place when they became hot are tried again: somebody may have left.
+  // Hot keys that found no room are tried again, because another key may have left.
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
     if (shared_.table.entry(verdict.count.hash) == nullptr && promote(verdict)) changed = true;
@@ -323,22 +333,22 @@ void Keeper::apply(const std::vector<detect::Change>& changes) {
   if (changed) shared_.table.publish();
 }
 
-// What the cache weighs copies by: accesses per second, whatever made the key hot.
-double Keeper::accesses_rate(const detect::Verdict& verdict) const {
+// Accesses per second, which the hot table weighs copies by, whatever measure made the key hot.
+double CopyKeeper::accesses_rate(const detect::Verdict& verdict) const {
   if (verdict.measure.dimension == detect::Dimension::kRequests) return verdict.rate;
   const double seconds = std::chrono::duration<double>(verdict.measure.window).count();
   return static_cast<double>(verdict.count.reads + verdict.count.writes) / seconds;
 }
 
-bool Keeper::promote(const detect::Verdict& verdict) {
+bool CopyKeeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
-  if (count.key_truncated) return false;  // its whole name is not known
-  const cache::Terms& terms = shared_.terms_of(count.key);
-  if (terms.level == cache::Level::kOff) return false;
+  if (count.key_truncated) return false;  // its whole name is unknown
+  const cache::ConsistencyPolicy& consistency = shared_.consistency_of(count.key);
+  if (consistency.level == cache::Level::kOff) return false;
   const NameHash name = hash_name(count.key, shared_.seed);
-  if (!shared_.table.promote(count.key, count.db, count.hash, name, terms)) return false;
-  // While it was not hot, replies were handed on without a fence: no fill of an earlier residence
-  // may come back behind them.
+  if (!shared_.table.promote(count.key, count.db, count.hash, name, consistency)) return false;
+  // While the key was not hot, its replies raised no fence. A fill from an earlier residence must
+  // not bring back an older value.
   shared_.fences.raise(name, loop_.clock());
   return true;
 }

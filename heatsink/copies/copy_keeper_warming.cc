@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's part in warming: orders, the clock, and what people are told of it.
+// The keeper's part of warming: orders, the schedule, and reports to people.
 #include <time.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "heatsink/copies/keeper.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::copies {
@@ -16,10 +16,10 @@ namespace {
 
 using detect::Temperature;
 
-// An order is answered when the server has answered for all its keys, or after this.
+// An order is answered when the server has answered for all its keys, and at the latest after this.
 constexpr Nanos kAnswerWithin = Millis(1500);
 
-// While keys are looked for: how often, where the server's own answers do not say.
+// The pause between two search steps when no answer of the server triggers one.
 constexpr Nanos kSearchInterval = Millis(10);
 
 std::string utc_text(WallTime at) {
@@ -48,16 +48,16 @@ detect::KeyCount count_of(const report::WarmKey& key, KeyHash hash) {
 
 }  // namespace
 
-struct Keeper::WarmWaiter {
+struct CopyKeeper::WarmWaiter {
   report::WarmOrder order;
-  std::vector<std::string> refusals;  // why, at the place of the key; "": it was not
-  std::uint64_t search = 0;           // that it is about; 0: none
+  std::vector<std::string> refusals;  // the reason, by index of the key; "": not refused
+  std::uint64_t search = 0;           // the search that the order is about; 0: none
   std::string problem;
   TimePoint answer_by{};
   std::promise<report::WarmReport> promise;
 };
 
-report::WarmReport Keeper::warm(report::WarmOrder order) {
+report::WarmReport CopyKeeper::warm(report::WarmOrder order) {
   auto waiter = std::make_shared<WarmWaiter>();
   waiter->order = std::move(order);
   std::future<report::WarmReport> future = waiter->promise.get_future();
@@ -71,7 +71,7 @@ report::WarmReport Keeper::warm(report::WarmOrder order) {
   return report;
 }
 
-report::WarmReport Keeper::warmed(std::uint64_t search) {
+report::WarmReport CopyKeeper::warmed(std::uint64_t search) {
   auto answer = std::make_shared<std::promise<report::WarmReport>>();
   std::future<report::WarmReport> future = answer->get_future();
   loop_.post([this, answer, search] {
@@ -93,7 +93,7 @@ report::WarmReport Keeper::warmed(std::uint64_t search) {
   return report;
 }
 
-void Keeper::begin_warming(const std::shared_ptr<WarmWaiter>& waiter) {
+void CopyKeeper::begin_warming(const std::shared_ptr<WarmWaiter>& waiter) {
   const TimePoint now = loop_.clock();
   waiter->answer_by = now + kAnswerWithin;
   if (waiter->order.ends) {
@@ -114,7 +114,7 @@ void Keeper::begin_warming(const std::shared_ptr<WarmWaiter>& waiter) {
   keep_warm();
 }
 
-void Keeper::begin_search(WarmWaiter& waiter, TimePoint now) {
+void CopyKeeper::begin_search(WarmWaiter& waiter, TimePoint now) {
   const Result<std::uint64_t> id =
       searches_.begin_by_hand(*waiter.order.pattern, now + waiter.order.lasts, now);
   if (id.ok()) {
@@ -124,8 +124,8 @@ void Keeper::begin_search(WarmWaiter& waiter, TimePoint now) {
   }
 }
 
-// Of a pattern also what its searches have found: the keys come to those that are named.
-void Keeper::end_searches(WarmWaiter& waiter) {
+// An order to end a pattern also ends the keys that its searches have found.
+void CopyKeeper::end_searches(WarmWaiter& waiter) {
   report::WarmOrder& order = waiter.order;
   waiter.search = order.search;
   if (order.search != 0) searches_.end(order.search);
@@ -134,7 +134,7 @@ void Keeper::end_searches(WarmWaiter& waiter) {
   order.keys = warmer_.matching(detect::KeyPattern(order.pattern->glob), order.pattern->db);
 }
 
-void Keeper::add_search(std::uint64_t id, bool with_keys, report::WarmReport& report) const {
+void CopyKeeper::add_search(std::uint64_t id, bool with_keys, report::WarmReport& report) const {
   const PatternSearch* search = searches_.find(id);
   if (search == nullptr) {
     report.problem = "search " + std::to_string(id) + " does not exist (any more)";
@@ -144,12 +144,12 @@ void Keeper::add_search(std::uint64_t id, bool with_keys, report::WarmReport& re
   if (with_keys && search->over()) report.keys = search->keys(warmer_);
 }
 
-// At the end of each turn, so that the next page is asked for when one has come.
-void Keeper::search() {
+// Runs at the end of each turn, so that a page's arrival requests the next page at once.
+void CopyKeeper::search() {
   if (searches_.none()) return;
   const TimePoint now = loop_.clock();
   searches_.step(now);
-  take_warm_turns(now);
+  apply_warming_changes(now);
   if (!searches_.under_way() || search_timer_ != 0) return;
   search_timer_ = loop_.call_after(kSearchInterval, [this] {
     search_timer_ = 0;
@@ -157,64 +157,65 @@ void Keeper::search() {
   });
 }
 
-// Ten times a second, after each order, and more often while keys are looked for.
-void Keeper::keep_warm() {
+// Runs ten times per second, after each order, and more often during searches.
+void CopyKeeper::keep_warm() {
   const TimePoint now = loop_.clock();
   if (!plans_.none() && now - plans_looked_at_ >= WarmPlans::kLookInterval) {
     plans_looked_at_ = now;
     plans_.look(std::chrono::system_clock::now(), now, warmer_, searches_);
   }
-  take_warm_turns(now);
+  apply_warming_changes(now);
   for (const FillRequest& request : warmer_.due(now)) filler_.request(request, now);
-  take_warm_turns(now);
-  link_.flush();
+  apply_warming_changes(now);
+  tracker_connection_.flush();
   answer_warm_waiters(now);
 }
 
-// What has begun is to be seen by readers, and what is over follows its rate again.
-void Keeper::take_warm_turns(TimePoint now) {
-  const std::vector<Warmer::Turn> turns = warmer_.take_turns();
-  if (turns.empty()) return;
+// Publishes new warmed keys to the readers. Keys whose warming has ended stay only if their rate is
+// hot.
+void CopyKeeper::apply_warming_changes(TimePoint now) {
+  const std::vector<Warmer::WarmingChange> warmings = warmer_.take_changes();
+  if (warmings.empty()) return;
   std::vector<detect::Change> changes;
-  for (const Warmer::Turn& turn : turns) {
-    if (!turn.begun) tell_waiters(turn);
-    const bool is_hot = is_hot_by_rate(turn.hash);
-    // While it was not hot, replies were handed on without a fence (as in promote()).
-    if (turn.begun) shared_.fences.raise(hash_name(turn.key.name, shared_.seed), now);
-    if (!turn.begun && !is_hot) shared_.table.demote(turn.hash);
+  for (const Warmer::WarmingChange& warming : warmings) {
+    if (!warming.begun) record_refusal(warming);
+    const bool is_hot = is_hot_by_rate(warming.hash);
+    // Its replies raised no fence while it was not hot (as in promote()).
+    if (warming.begun) shared_.fences.raise(hash_name(warming.key.name, shared_.seed), now);
+    if (!warming.begun && !is_hot) shared_.table.demote(warming.hash);
     if (is_hot) continue;
     detect::Change change{};
-    change.kind = turn.begun ? detect::Change::Kind::kPromote : detect::Change::Kind::kDemote;
-    change.before = turn.begun ? Temperature::kCold : Temperature::kHot;
-    change.verdict.count = count_of(turn.key, turn.hash);
+    change.kind = warming.begun ? detect::Change::Kind::kPromote : detect::Change::Kind::kDemote;
+    change.before = warming.begun ? Temperature::kCold : Temperature::kHot;
+    change.verdict.count = count_of(warming.key, warming.hash);
     shared_.shown.hide(change.verdict.count);
-    change.verdict.temperature = turn.begun ? Temperature::kHot : Temperature::kCold;
+    change.verdict.temperature = warming.begun ? Temperature::kHot : Temperature::kCold;
     change.verdict.measure = shared_.rules.rules().front().measure;
-    change.verdict.reason = turn.begun ? until_text(turn.until, now) : turn.why;
+    change.verdict.reason = warming.begun ? until_text(warming.until, now) : warming.why;
     changes.push_back(std::move(change));
   }
   shared_.table.publish();
   events_.add(changes, hot_keys(), now);
 }
 
-// An order whose key has been let go before it could be answered says why.
-void Keeper::tell_waiters(const Warmer::Turn& turn) {
+// Tells an order why its key was released before it could be answered.
+void CopyKeeper::record_refusal(const Warmer::WarmingChange& warming) {
   for (const std::shared_ptr<WarmWaiter>& waiter : warm_waiters_) {
     for (std::size_t i = 0; i < waiter->order.keys.size(); ++i) {
-      if (waiter->order.ends || warmer_.hash_of(waiter->order.keys[i]) != turn.hash) continue;
-      if (waiter->refusals[i].empty()) waiter->refusals[i] = turn.why;
+      if (waiter->order.ends || warmer_.hash_of(waiter->order.keys[i]) != warming.hash) continue;
+      if (waiter->refusals[i].empty()) waiter->refusals[i] = warming.why;
     }
   }
 }
 
-bool Keeper::is_hot_by_rate(KeyHash hash) const {
+bool CopyKeeper::is_hot_by_rate(KeyHash hash) const {
   const auto& verdicts = selector_.verdicts();
   return std::any_of(verdicts.begin(), verdicts.end(), [&](const detect::Verdict& verdict) {
     return verdict.count.hash == hash && verdict.temperature == Temperature::kHot;
   });
 }
 
-void Keeper::answer_warm_waiters(TimePoint now) {
+void CopyKeeper::answer_warm_waiters(TimePoint now) {
   std::erase_if(warm_waiters_, [&](const std::shared_ptr<WarmWaiter>& waiter) {
     report::WarmReport report;
     report.at = now;
@@ -225,13 +226,13 @@ void Keeper::answer_warm_waiters(TimePoint now) {
       report.keys.push_back(outcome_of(*waiter, i));
       loads = loads || report.keys.back().outcome == report::WarmOutcome::kLoading;
     }
-    if (loads && now < waiter->answer_by && shared_.lease.up()) return false;
+    if (loads && now < waiter->answer_by && shared_.proof.up()) return false;
     waiter->promise.set_value(std::move(report));
     return true;
   });
 }
 
-report::WarmedKey Keeper::outcome_of(const WarmWaiter& waiter, std::size_t i) const {
+report::WarmedKey CopyKeeper::outcome_of(const WarmWaiter& waiter, std::size_t i) const {
   const report::WarmKey& key = waiter.order.keys[i];
   report::WarmKey shown{shared_.shown.show(key.name), key.db};
   const std::string& why = waiter.refusals[i];
@@ -247,16 +248,16 @@ report::WarmedKey Keeper::outcome_of(const WarmWaiter& waiter, std::size_t i) co
   return {std::move(shown), report::WarmOutcome::kRefused, "the key is no longer warmed", {}};
 }
 
-report::WarmedKey Keeper::report_on(KeyHash hash) const {
+report::WarmedKey CopyKeeper::report_on(KeyHash hash) const {
   report::WarmedKey key = warmer_.report_on(hash);
   key.key.name = shared_.shown.show(key.key.name);
-  if (key.outcome == report::WarmOutcome::kLoading && !shared_.lease.up())
+  if (key.outcome == report::WarmOutcome::kLoading && !shared_.proof.up())
     key.note = "no local copies at the moment: " + coherence();
   return key;
 }
 
-// The verdict of a key that somebody has declared hot: its rate is what it is.
-detect::Verdict Keeper::as_warmed(detect::Verdict verdict, TimePoint now) const {
+// The verdict of a key that an order has made hot. Its rate stays the measured one.
+detect::Verdict CopyKeeper::as_warmed(detect::Verdict verdict, TimePoint now) const {
   const std::string until = until_text(warmer_.report_on(verdict.count.hash).until, now);
   const bool is_hot = verdict.temperature == Temperature::kHot;
   verdict.reason = is_hot ? verdict.reason + "; " + until : until;
@@ -265,12 +266,12 @@ detect::Verdict Keeper::as_warmed(detect::Verdict verdict, TimePoint now) const 
   return verdict;
 }
 
-// The warmed keys that have no verdict of their own.
-void Keeper::add_warmed(report::Report& report) const {
-  std::unordered_set<std::uint64_t> told;
-  for (const report::KeyReport& key : report.keys) told.insert(key.verdict.count.hash.value);
+// Adds the warmed keys that have no verdict of their own.
+void CopyKeeper::add_warmed(report::Report& report) const {
+  std::unordered_set<std::uint64_t> listed;
+  for (const report::KeyReport& key : report.keys) listed.insert(key.verdict.count.hash.value);
   for (const KeyHash hash : warmer_.keys()) {
-    if (told.contains(hash.value)) continue;
+    if (listed.contains(hash.value)) continue;
     detect::Verdict verdict;
     verdict.count = count_of(warmer_.report_on(hash).key, hash);
     verdict.measure = shared_.rules.rules().front().measure;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps a server that evicts by use from evicting keys whose reads are served locally.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/cache/cache.h"
+#include "heatsink/redis/redis.h"
+
+namespace heatsink::copies {
+
+// The keeper's thread. Under allkeys-lru the server evicted a locally served key after 5.5 s. One
+// TOUCH per second keeps the key, as a client's reads would.
+class IdleKeepAlive {
+ public:
+  static constexpr Nanos kInterval = std::chrono::seconds(1);
+  // CONFIG SET may change the policy.
+  static constexpr Nanos kAskInterval = std::chrono::seconds(10);
+  static constexpr std::size_t kKeysPerCommand = 128;  // about 20 us of the server's time
+
+  IdleKeepAlive(const cache::HotTable& table, redis::Tracker& tracker)
+      : table_(table), tracker_(tracker) {}
+
+  // Call it every kInterval. Touches all keys that have a copy, once each. O(hot keys).
+  void touch_keys(TimePoint now);
+
+ private:
+  void touch_all(TimePoint now);
+
+  const cache::HotTable& table_;
+  redis::Tracker& tracker_;
+  TimePoint asked_at_{};
+};
+
+}  // namespace heatsink::copies

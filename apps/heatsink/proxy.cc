@@ -79,9 +79,9 @@ Result<std::string> token_of(const policy::ProxyOptions& options) {
                                           : read_secret_file(options.admin_token_file);
 }
 
-Result<std::unique_ptr<httpd::Server>> start_admin(const policy::ProxyOptions& options,
-                                                   proxy::Proxy& proxy) {
-  if (options.admin == "off") return std::unique_ptr<httpd::Server>();
+Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
+                                                       proxy::Proxy& proxy) {
+  if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);
   if (!token.ok()) return token.error();
   Result<net::HostPort> listen = net::parse_host_port(options.admin);
@@ -97,8 +97,8 @@ Result<std::unique_ptr<httpd::Server>> start_admin(const policy::ProxyOptions& o
   };
   sources.ready = [&proxy] { return proxy.ready(); };
   sources.statistic = statistic_source(options);
-  return httpd::Server::start({.listen = *listen, .token = *token},
-                              admin::pages_of(std::move(sources)));
+  return httpd::HttpServer::start({.listen = *listen, .token = *token},
+                                  admin::pages_of(std::move(sources)));
 }
 
 // Before any thread runs: half a proxy is never started.
@@ -117,7 +117,7 @@ int fail(const Error& error) {
 }
 
 void say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
-               const httpd::Server* admin) {
+               const httpd::HttpServer* admin) {
   const TimePoint limit = BootClock::now() + kFirstContact;
   while (!proxy.ready().ok() && BootClock::now() < limit) std::this_thread::sleep_for(Millis(10));
   const Status ready = proxy.ready();
@@ -183,7 +183,7 @@ int run_proxy(int argc, char** argv) {
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
   if (!proxy.ok()) return fail(proxy.error());
-  Result<std::unique_ptr<httpd::Server>> admin = start_admin(options, **proxy);
+  Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy);
   if (!admin.ok()) return fail(admin.error());
   say_ready(options, **proxy, admin->get());
 

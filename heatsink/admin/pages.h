@@ -36,7 +36,7 @@ struct Sources {
   std::function<Status()> ready;  // an error's message is the reason that /healthz gives
 };
 
-// For httpd::Server::start().
+// For httpd::HttpServer::start().
 std::vector<httpd::Route> pages_of(Sources sources);
 
 }  // namespace heatsink::admin

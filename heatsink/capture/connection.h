@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "heatsink/capture/conversation.h"
 #include "heatsink/capture/reassembly.h"
+#include "heatsink/capture/reply_matcher.h"
 #include "heatsink/capture/segment.h"
 
 namespace heatsink::capture {
@@ -15,15 +15,15 @@ namespace heatsink::capture {
 // nothing can be read in it.
 class Connection final : private StreamSink {
  public:
-  // `listener` must outlive it; `strict`: see Conversation.
-  Connection(Listener& listener, const Patience& patience, Endpoint client, Endpoint server,
+  // `context` must outlive it; `strict`: see ReplyMatcher.
+  Connection(MatcherContext& context, const Patience& patience, Endpoint client, Endpoint server,
              bool strict)
-      : listener_(listener),
+      : context_(context),
         client_(client),
         server_(server),
         strict_(strict),
-        replies_(listener.watch.covers(client.port) ? Replies::kAll : Replies::kNone),
-        reassembly_(patience, listener.counters) {
+        replies_(context.watch.covers(client.port) ? Replies::kAll : Replies::kNone),
+        reassembly_(patience, context.counters) {
     if (replies_ == Replies::kNone) reassembly_.watch_server(false, *this);
   }
 
@@ -42,9 +42,9 @@ class Connection final : private StreamSink {
  private:
   void take(const Arrival& arrival) override;
   void lose(Side side, std::uint64_t bytes) override;
-  Conversation* conversation();
+  ReplyMatcher* matcher();
 
-  Listener& listener_;
+  MatcherContext& context_;
   Endpoint client_;
   Endpoint server_;
   bool strict_;
@@ -52,7 +52,7 @@ class Connection final : private StreamSink {
   bool is_over_ = false;  // the conversation was ended, and none begins again
   std::int64_t last_ns_ = 0;
   Reassembly reassembly_;
-  std::unique_ptr<Conversation> conversation_;
+  std::unique_ptr<ReplyMatcher> matcher_;
 };
 
 }  // namespace heatsink::capture

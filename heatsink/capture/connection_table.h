@@ -41,7 +41,7 @@ class ConnectionTable {
   // Null: there is none. What it gives lives until the next erase(), settle() or advance().
   Connection* find(const ConnectionKey& key);
   // REQUIRES that there is none with this key.
-  Connection& add(const ConnectionKey& key, Listener& listener, const Patience& patience,
+  Connection& add(const ConnectionKey& key, MatcherContext& context, const Patience& patience,
                   Endpoint client, Endpoint server, bool strict);
   void erase(const ConnectionKey& key);  // hands out what waits there
 

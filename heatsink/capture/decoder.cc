@@ -25,16 +25,16 @@ constexpr Nanos kClockJump = std::chrono::seconds(1);  // back: the clock was se
 class Decoder::Impl {
  public:
   Impl(const DecoderOptions& options, OnCommand on_command, const resp::CommandTable& table)
-      : listener_{.table = table, .on_command = std::move(on_command)},
+      : context_{.table = table, .on_command = std::move(on_command)},
         patience_{options.patience, options.patience_acknowledged},
         any_port_(options.ports.empty()),
         connections_({options.connections_max, options.memory_max, options.idle_max}, options.seed,
-                     listener_.counters) {
+                     context_.counters) {
     for (const std::uint16_t port : options.ports) ports_.set(port);
   }
 
   void packet(const Packet& packet) {
-    CaptureCounters& counters = listener_.counters;
+    CaptureCounters& counters = context_.counters;
     ++counters.packets;
     counters.packet_bytes += packet.full_bytes;
     change_watch(packet.at_ns);
@@ -71,7 +71,7 @@ class Decoder::Impl {
   }
 
   void finish() { connections_.finish(); }
-  const CaptureCounters& counters() const { return listener_.counters; }
+  const CaptureCounters& counters() const { return context_.counters; }
 
  private:
   struct Watch {
@@ -84,20 +84,20 @@ class Decoder::Impl {
   }
 
   void take_watch() {
-    listener_.watch = watches_.front().watch;
+    context_.watch = watches_.front().watch;
     watches_.pop_front();
-    connections_.watch(listener_.watch);
+    connections_.watch(context_.watch);
   }
 
   void take(const Segment& segment, std::int64_t at_ns) {
     if (!any_port_ && !is_server(segment.from) && !is_server(segment.to)) {
-      ++listener_.counters.packets_other;
+      ++context_.counters.packets_other;
       return;
     }
-    listener_.counters.stream_bytes += segment.payload.size();
+    context_.counters.stream_bytes += segment.payload.size();
     if (!any_port_ && !is_server(segment.to) && !segment.payload.empty()) {
-      ++listener_.counters.reply_segments;
-      listener_.counters.reply_bytes += segment.payload.size();
+      ++context_.counters.reply_segments;
+      context_.counters.reply_bytes += segment.payload.size();
     }
     const ConnectionKey key = ConnectionKey::of(segment);
     if (Connection* const found = connections_.find(key)) {
@@ -110,7 +110,7 @@ class Decoder::Impl {
     const bool by_client = is_by_client(segment);
     const Endpoint& client = by_client ? segment.from : segment.to;
     const Endpoint& server = by_client ? segment.to : segment.from;
-    (void)connections_.add(key, listener_, patience_, client, server, any_port_)
+    (void)connections_.add(key, context_, patience_, client, server, any_port_)
         .take(segment, at_ns);
     connections_.settle();
   }
@@ -122,7 +122,7 @@ class Decoder::Impl {
   bool begins(const Segment& segment) const {
     if (segment.syn) return true;
     if (segment.payload.empty() || segment.rst) return false;
-    return !any_port_ || request_head(segment.payload, listener_.table) == Head::kYes;
+    return !any_port_ || request_head(segment.payload, context_.table) == Head::kYes;
   }
 
   bool is_by_client(const Segment& segment) const {
@@ -130,7 +130,7 @@ class Decoder::Impl {
     return any_port_ || is_server(segment.to);
   }
 
-  Listener listener_;
+  MatcherContext context_;
   Patience patience_;
   bool any_port_;
   std::bitset<65536> ports_;

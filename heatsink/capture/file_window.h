@@ -80,9 +80,9 @@ class FileNumbers {
   }
 
  private:
-  template <class Word>
-  static Word load(std::string_view bytes, std::size_t at) {
-    Word word;
+  template <class Unsigned>
+  static Unsigned load(std::string_view bytes, std::size_t at) {
+    Unsigned word;
     std::memcpy(&word, bytes.data() + at, sizeof word);
     return word;
   }

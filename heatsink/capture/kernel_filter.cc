@@ -29,18 +29,18 @@ constexpr std::uint32_t ancillary(int which) {
 // Jumps lead forward, to places that are known only when they are reached.
 class Assembler {
  public:
-  enum Place : std::uint8_t { kNext, kIpv4, kIpv6, kPorts, kNotLoopback, kRefuse, kLeave, kPlaces };
+  enum Label : std::uint8_t { kNext, kIpv4, kIpv6, kPorts, kNotLoopback, kRefuse, kLeave, kLabels };
 
   void op(int code, std::uint32_t operand = 0) {
     program_.push_back({static_cast<std::uint16_t>(code), 0, 0, operand});
     jumps_.push_back({kNext, kNext});
   }
   // If the test holds to `yes`, else to `no`.
-  void jump(int test, std::uint32_t operand, Place yes, Place no = kNext) {
+  void jump(int test, std::uint32_t operand, Label yes, Label no = kNext) {
     op(BPF_JMP | test | BPF_K, operand);
     jumps_.back() = {yes, no};
   }
-  void here(Place place) { places_[place] = program_.size(); }
+  void bind(Label label) { labels_[label] = program_.size(); }
 
   FilterProgram finish() {
     for (std::size_t i = 0; i < program_.size(); ++i) {
@@ -52,25 +52,25 @@ class Assembler {
 
  private:
   struct Jump {
-    Place yes, no;
+    Label yes, no;
   };
-  std::uint8_t offset(std::size_t from, Place to) const {
-    return to == kNext ? std::uint8_t{0} : static_cast<std::uint8_t>(places_[to] - from - 1);
+  std::uint8_t offset(std::size_t from, Label to) const {
+    return to == kNext ? std::uint8_t{0} : static_cast<std::uint8_t>(labels_[to] - from - 1);
   }
 
   FilterProgram program_;
   std::vector<Jump> jumps_;
-  std::array<std::size_t, kPlaces> places_{};
+  std::array<std::size_t, kLabels> labels_{};
 };
 
-using enum Assembler::Place;
+using enum Assembler::Label;
 
 void refuse_twice_on_loopback(Assembler& code) {
   code.op(BPF_LD | BPF_W | BPF_ABS, ancillary(SKF_AD_PKTTYPE));
   code.jump(BPF_JEQ, PACKET_OUTGOING, kNext, kNotLoopback);
   code.op(BPF_LD | BPF_W | BPF_ABS, ancillary(SKF_AD_HATYPE));
   code.jump(BPF_JEQ, ARPHRD_LOOPBACK, kRefuse);
-  code.here(kNotLoopback);
+  code.bind(kNotLoopback);
 }
 
 void choose_family(Assembler& code, LinkType link) {
@@ -95,7 +95,7 @@ void tcp_header_length(Assembler& code) {
 // Both leave the length of IP's header in X. In a segment too long for the field the total is 0,
 // which with the headers taken off is not 0.
 void ipv4(Assembler& code, std::uint32_t ip) {
-  code.here(kIpv4);
+  code.bind(kIpv4);
   code.op(BPF_LD | BPF_B | BPF_ABS, ip + 9);
   code.jump(BPF_JEQ, kTcp, kNext, kLeave);
   code.op(BPF_LD | BPF_H | BPF_ABS, ip + 6);
@@ -116,7 +116,7 @@ void ipv4(Assembler& code, std::uint32_t ip) {
 
 void ipv6(Assembler& code, std::uint32_t ip) {
   const std::uint32_t tcp = ip + kIpv6Bytes;
-  code.here(kIpv6);
+  code.bind(kIpv6);
   code.op(BPF_LD | BPF_B | BPF_ABS, ip + 6);
   code.jump(BPF_JEQ, kTcp, kNext, kLeave);  // with extension headers: what they are is not read
   code.op(BPF_LD | BPF_B | BPF_ABS, tcp + kFlagsAt);
@@ -134,7 +134,7 @@ void ipv6(Assembler& code, std::uint32_t ip) {
 // the connections has a bit.
 void only_watched(Assembler& code, std::uint32_t ip, const std::vector<std::uint16_t>& ports,
                   ReplyWatch watch) {
-  code.here(kPorts);
+  code.bind(kPorts);
   code.op(BPF_LD | BPF_H | BPF_IND, ip + 2);
   for (const std::uint16_t port : ports) code.jump(BPF_JEQ, port, kLeave);
   code.op(BPF_ALU | BPF_RSH | BPF_K, 1);
@@ -143,9 +143,9 @@ void only_watched(Assembler& code, std::uint32_t ip, const std::vector<std::uint
   code.op(BPF_LD | BPF_W | BPF_IMM, watch.parts);
   code.op(BPF_ALU | BPF_RSH | BPF_X);
   code.jump(BPF_JSET, 1, kLeave);
-  code.here(kRefuse);
+  code.bind(kRefuse);
   code.op(BPF_RET | BPF_K, 0);
-  code.here(kLeave);
+  code.bind(kLeave);
 }
 
 }  // namespace

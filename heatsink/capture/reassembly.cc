@@ -31,10 +31,10 @@ bool Reassembly::take(Side side, const Segment& segment, std::int64_t at_ns, Str
                     at_ns};
   const bool is_passed_over = side == Side::kServer && server_ == Watch::kNo;
   if (piece.size + piece.cut_bytes > 0 && !is_passed_over) {
-    const Place now = place(piece);
-    if (now == Place::kNow) hand_on(piece, segment.payload, sink);
-    if (now == Place::kNever) ++counters_.segments_again;
-    if (now == Place::kLater) {
+    const Delivery now = delivery_of(piece);
+    if (now == Delivery::kNow) hand_on(piece, segment.payload, sink);
+    if (now == Delivery::kNever) ++counters_.segments_again;
+    if (now == Delivery::kLater) {
       ++counters_.segments_out_of_order;
       held_bytes_ += piece.size;
       held_.push_back({piece, std::string(segment.payload)});
@@ -133,11 +133,11 @@ void Reassembly::watch_server(bool is_watched, StreamSink& sink) {
   hand_on_held(sink);
 }
 
-Reassembly::Place Reassembly::place(const Piece& piece) const {
+Reassembly::Delivery Reassembly::delivery_of(const Piece& piece) const {
   const Half& own = half(piece.side);
-  if (distance(piece.seq + piece.size + piece.cut_bytes, own.next) <= 0) return Place::kNever;
-  if (distance(piece.seq, own.next) > 0) return Place::kLater;
-  return is_ahead_of_its_cause(piece) ? Place::kLater : Place::kNow;
+  if (distance(piece.seq + piece.size + piece.cut_bytes, own.next) <= 0) return Delivery::kNever;
+  if (distance(piece.seq, own.next) > 0) return Delivery::kLater;
+  return is_ahead_of_its_cause(piece) ? Delivery::kLater : Delivery::kNow;
 }
 
 // It acknowledges bytes of the other side that have not been handed on. (A FIN counts as one.)
@@ -175,16 +175,16 @@ void Reassembly::hand_on(const Piece& piece, std::string_view bytes, StreamSink&
 // From the oldest on, until a whole round finds nothing; as many rounds as segments leave.
 void Reassembly::hand_on_held(StreamSink& sink) {
   for (std::size_t i = 0; i < held_.size();) {
-    const Place now = place(held_[i].piece);
-    if (now == Place::kLater) {
+    const Delivery now = delivery_of(held_[i].piece);
+    if (now == Delivery::kLater) {
       ++i;
       continue;
     }
     const Held held = std::move(held_[i]);
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
     held_bytes_ -= held.bytes.size();
-    if (now == Place::kNow) hand_on(held.piece, held.bytes, sink);
-    if (now == Place::kNever) ++counters_.segments_again;
+    if (now == Delivery::kNow) hand_on(held.piece, held.bytes, sink);
+    if (now == Delivery::kNever) ++counters_.segments_again;
     i = 0;
   }
   if (held_.empty()) std::vector<Held>().swap(held_);

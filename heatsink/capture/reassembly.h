@@ -101,7 +101,7 @@ class Reassembly {
     Piece piece;
     std::string bytes;
   };
-  enum class Place { kNow, kLater, kNever };
+  enum class Delivery { kNow, kLater, kNever };
   enum class Watch : std::uint8_t {
     kYes,
     kFromNextOn,  // none has come since it is watched
@@ -114,7 +114,7 @@ class Reassembly {
   bool is_near(Side side, const Segment& segment) const;
   void learn(Side side, const Segment& segment);
   void place_server(Side side, const Segment& segment);
-  Place place(const Piece& piece) const;
+  Delivery delivery_of(const Piece& piece) const;
   bool is_ahead_of_its_cause(const Piece& piece) const;
   void hand_on(const Piece& piece, std::string_view bytes, StreamSink& sink);
   void hand_on_held(StreamSink& sink);

@@ -21,10 +21,9 @@ struct RepliesSeen {
 // server's own send(). So while there are more than `replies_max` a second, those of one part of
 // the connections are watched, the next part each kSlot; when there are less than half as many,
 // again all. A part and not a stretch of time, because it takes a connection two quiet moments
-// until its replies can be told apart (conversation.h): a window of a tenth of a second ends before
-// a connection of ten requests a second has had them. A round of all parts takes 8 s, less than the
-// ten that figures are told of, so every connection is among them.
-// Not thread-safe; O(1).
+// until its replies can be told apart (reply_matcher.h): a window of a tenth of a second ends
+// before a connection of ten requests a second has had them. A round of all parts takes 8 s, less
+// than the ten that figures are told of, so every connection is among them. Not thread-safe; O(1).
 class ReplyPace {
  public:
   static constexpr double kSegmentBytes = 4096;  // of replies count as one more

@@ -221,8 +221,8 @@ class Core final : private ServerNews {
   std::mutex random_mutex_;
   std::mt19937_64 random_;
 
-  std::unique_ptr<ServerLink> server_;   // null: level `ttl`
-  std::unique_ptr<httpd::Server> page_;  // null: admin.listen is off, or another has the port
+  std::unique_ptr<ServerLink> server_;       // null: level `ttl`
+  std::unique_ptr<httpd::HttpServer> page_;  // null: admin.listen is off, or another has the port
   std::mutex closing_;
   std::vector<std::unique_ptr<Thread>> threads_;
 

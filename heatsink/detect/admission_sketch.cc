@@ -24,7 +24,7 @@ void AdmissionSketch::next_lap() {
 }
 
 void AdmissionSketch::take_back(std::uint64_t key, std::uint64_t now, std::uint64_t last) noexcept {
-  const Place at = place(key);
+  const CellIndex at = locate(key);
   Line& line = lines_[at.line];
   Cells(line.laps[lap_], at.columns).raise(units(now));
   Cells(line.laps[lap_ ^ 1], at.columns).raise(units(last));

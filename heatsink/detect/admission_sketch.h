@@ -33,18 +33,18 @@ class AdmissionSketch {
   void move(const SlotClock::Move& move, const Position& position);
 
   // Where the cells of a key are; for this sketch alone.
-  struct Place {
+  struct CellIndex {
     std::uint32_t line;
     std::uint32_t columns;  // three bits for each row
   };
-  Place place(std::uint64_t key) const noexcept {
+  CellIndex locate(std::uint64_t key) const noexcept {
     constexpr std::uint64_t kOdd = 0x9FB21C651E98DF25ULL;  // spreads the bits; any odd number does
     const std::uint64_t mixed = (key ^ seed_) * kOdd;
     return {static_cast<std::uint32_t>(((mixed >> 32) * size_) >> 32),
             static_cast<std::uint32_t>(mixed >> 8) & 0x3F};
   }
-  Place prefetch(std::uint64_t key) const noexcept {
-    const Place at = place(key);
+  CellIndex prefetch(std::uint64_t key) const noexcept {
+    const CellIndex at = locate(key);
     __builtin_prefetch(&lines_[at.line], 1);
     return at;
   }
@@ -55,10 +55,10 @@ class AdmissionSketch {
     std::uint16_t last;
     bool full() const { return now == kFull || last == kFull; }
   };
-  Reading add(Place at, std::uint64_t weight) noexcept;
+  Reading add(CellIndex at, std::uint64_t weight) noexcept;
   Estimate estimate(Reading reading, std::uint64_t weight) const noexcept;
   Estimate add(std::uint64_t key, std::uint64_t weight) noexcept {
-    return estimate(add(place(key), weight), weight);
+    return estimate(add(locate(key), weight), weight);
   }
   // Estimate.window of a reading that is not full.
   std::uint64_t window(Reading reading) const noexcept {
@@ -131,7 +131,7 @@ inline std::uint16_t AdmissionSketch::units(std::uint64_t weight) const noexcept
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(count, kFull));
 }
 
-inline AdmissionSketch::Reading AdmissionSketch::add(Place at, std::uint64_t weight) noexcept {
+inline AdmissionSketch::Reading AdmissionSketch::add(CellIndex at, std::uint64_t weight) noexcept {
   Line& line = lines_[at.line];
   const Cells cells(line.laps[lap_], at.columns);
   const std::uint16_t last = Cells(line.laps[lap_ ^ 1], at.columns).least();

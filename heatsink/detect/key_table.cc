@@ -167,9 +167,9 @@ bool KeyTable::drain_as(AccessLog& log, AccessLog::Amount& sum) noexcept {
   Sorted sorted;
   sort(log, sorted);
   sum = sorted.sum;
-  AdmissionSketch::Place places[AccessLog::kEntries];
+  AdmissionSketch::CellIndex cells[AccessLog::kEntries];
   for (std::uint32_t k = 0; k < sorted.unknown_size; ++k)
-    places[k] = sketch_.prefetch(log[sorted.unknown[k]].tag);
+    cells[k] = sketch_.prefetch(log[sorted.unknown[k]].tag);
   looks_left_ = std::max(log.size() / kAccessesPerLook, 1U);
   bool urgent = tally_left_ > sorted.known_size ? count_sorted<kDimension, false>(log, sorted)
                                                 : count_sorted<kDimension, true>(log, sorted);
@@ -178,7 +178,7 @@ bool KeyTable::drain_as(AccessLog& log, AccessLog::Amount& sum) noexcept {
   for (std::uint32_t k = 0; k < sorted.unknown_size; ++k) {
     const AccessLog::Entry& entry = log[sorted.unknown[k]];
     const auto name = [&] { return log.name(entry); };
-    urgent |= admissions == admissions_ ? count_unknown<kDimension>(entry, places[k], name)
+    urgent |= admissions == admissions_ ? count_unknown<kDimension>(entry, cells[k], name)
                                         : count_as<kDimension>(entry, name());
   }
   log.clear();
@@ -245,7 +245,7 @@ bool KeyTable::count_as(const AccessLog::Entry& entry, std::string_view name) no
   if (key != kNone) return count_known<kDimension>(counts_[key], entry, at_);
   if (weight_of<kDimension>(entry.amount) != 0 && has_room(bucket_of(entry.tag)))
     return count_known<kDimension>(counts_[fill(entry, name)], entry, at_);
-  return count_unknown<kDimension>(entry, sketch_.place(entry.tag), [&] { return name; });
+  return count_unknown<kDimension>(entry, sketch_.locate(entry.tag), [&] { return name; });
 }
 
 template <Dimension kDimension, bool kTallied>
@@ -278,7 +278,7 @@ inline bool KeyTable::stays_rare(std::uint32_t bucket, std::uint64_t window) con
 }
 
 template <Dimension kDimension, class NameOf>
-inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
+inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSketch::CellIndex cells,
                                     NameOf name_of) noexcept {
   see(entry.tag);
   const std::uint32_t weight = weight_of<kDimension>(entry.amount);
@@ -286,7 +286,7 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSket
   const bool sampled = kDimension != Dimension::kBytes || weight <= kSampledBytesMax;
   if (sampled && !sampler_.takes()) return false;
   const std::uint64_t counted = std::uint64_t{weight} * (sampled ? sampler_.factor() : 1);
-  const AdmissionSketch::Reading reading = sketch_.add(place, counted);
+  const AdmissionSketch::Reading reading = sketch_.add(cells, counted);
   if (!reading.full() && stays_rare(bucket_of(entry.tag), sketch_.window(reading))) [[likely]] {
     sketch_.stays_absent(reading);
     return false;
@@ -303,7 +303,7 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSket
 
 void KeyTable::tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept {
   tally_left_ = sampler_.skip(tally_factor_);
-  if (details_[key].tallies != TallyBoard::kNoPlace)
+  if (details_[key].tallies != TallyBoard::kNoRow)
     board_.add(details_[key].tallies, entry, tally_factor_);
 }
 
@@ -378,7 +378,7 @@ void KeyTable::evict(std::uint32_t key) noexcept {
   const ByLap laps = by_lap(counts_[key], details_[key], at_);
   if ((laps.now | laps.last) != 0) sketch_.take_back(counts_[key].tag, laps.now, laps.last);
   if (details_[key].name_end != NamePool::kNone) names_.release(details_[key].name_end);
-  if (details_[key].tallies != TallyBoard::kNoPlace) board_.release(details_[key].tallies);
+  if (details_[key].tallies != TallyBoard::kNoRow) board_.release(details_[key].tallies);
 }
 
 void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
@@ -399,7 +399,7 @@ void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
   details.name_end = NamePool::kNone;
   details.admitted = at_.turn;
   details.urgency = 0;
-  details.tallies = TallyBoard::kNoPlace;
+  details.tallies = TallyBoard::kNoRow;
   store_name(key, name);
   arm(counts_[key], details, at_, urgent_count_);
 }

@@ -120,7 +120,7 @@ class KeyTable {
   bool stays_rare(std::uint32_t bucket, std::uint64_t window) const noexcept;
   // REQUIRES: !has_room(). `name_of` is called for the few that may be admitted.
   template <Dimension kDimension, class NameOf>
-  bool count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
+  bool count_unknown(const AccessLog::Entry& entry, AdmissionSketch::CellIndex cells,
                      NameOf name_of) noexcept;
   void see(std::uint64_t tag) noexcept {
     if (distinct_ != nullptr) distinct_->add(tag, at_.slot);

@@ -66,13 +66,13 @@ void KeyTable::give_tally_places(std::span<const Candidate> busiest) noexcept {
   busiest = busiest.first(std::min(busiest.size(), board_.size()));
   board_.begin();
   for (const Candidate& key : busiest) {
-    if (details_[key.key].tallies != TallyBoard::kNoPlace) board_.keep(details_[key.key].tallies);
+    if (details_[key.key].tallies != TallyBoard::kNoRow) board_.keep(details_[key.key].tallies);
   }
   for (const Candidate& key : busiest) {
-    if (details_[key.key].tallies != TallyBoard::kNoPlace) continue;
+    if (details_[key.key].tallies != TallyBoard::kNoRow) continue;
     std::uint32_t before = TallyBoard::kNobody;
     details_[key.key].tallies = board_.take(key.key, &before);
-    if (before != TallyBoard::kNobody) details_[before].tallies = TallyBoard::kNoPlace;
+    if (before != TallyBoard::kNobody) details_[before].tallies = TallyBoard::kNoRow;
   }
 }
 
@@ -97,7 +97,7 @@ KeyCount KeyTable::key_count(std::uint32_t key, const SampleBounds& sample,
   out.writes = seen.writes;
   out.hits = seen.hits;
   out.bytes = seen.bytes;
-  if (details.tallies != TallyBoard::kNoPlace) {
+  if (details.tallies != TallyBoard::kNoRow) {
     const bool exact = dimension_ == Dimension::kRequests;
     board_.tell(details.tallies, *tally_names_, exact ? out.high : out.reads + out.writes, out);
   }

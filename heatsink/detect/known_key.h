@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "heatsink/base/hash.h"
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
 #include "heatsink/detect/sightings.h"
 #include "heatsink/detect/summary.h"
 
@@ -27,7 +27,7 @@ struct KnownKey {
   bool is_listed = false;           // in some summary
   const KeyCount* count = nullptr;  // in the summary of its measure; null: not there
   Evidence evidence;
-  Judgement next;
+  Classification next;
 
   static constexpr std::uint32_t kNoVerdict = UINT32_MAX;
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
 #include "heatsink/detect/selector_options.h"
 
 namespace heatsink::detect {

@@ -5,11 +5,11 @@
 #include <cassert>
 #include <utility>
 
-#include "heatsink/detect/hash_places.h"
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
+#include "heatsink/detect/hash_index.h"
 #include "heatsink/detect/known_key.h"
-#include "heatsink/detect/places.h"
 #include "heatsink/detect/reason.h"
+#include "heatsink/detect/top_n_policy.h"
 
 namespace heatsink::detect {
 namespace {
@@ -38,13 +38,13 @@ void show_evidence(Verdict& verdict, const Evidence& evidence) {
 
 struct Selector::State {
   explicit State(const SelectorOptions& given)
-      : options(sane(given)), places(options), windows(options.rules.measures().size()) {}
+      : options(sane(given)), policy(options), windows(options.rules.measures().size()) {}
 
   std::vector<Change> update(std::span<const Summary> merged);
   void collect(const Summary& merged, std::size_t measure);
   KnownKey& know(const KeyCount& count);
   void find_rule(KnownKey& key, const KeyCount& count) const;
-  void judge_one(KnownKey& key, const Summary& merged) const;
+  void classify_one(KnownKey& key, const Summary& merged) const;
   void order_by_heat();
   std::vector<Change> settle(TimePoint at);
   Verdict verdict_of(KnownKey& key, TimePoint at);
@@ -58,10 +58,10 @@ struct Selector::State {
   };
 
   SelectorOptions options;
-  Places places;
+  TopNPolicy policy;
   std::vector<Window> windows;
   std::vector<KnownKey> known;
-  HashPlaces index;              // of `known`
+  HashIndex index;               // of `known`
   std::vector<KnownKey*> order;  // within update(): those that are to be not cold
   std::vector<Verdict> verdicts;
 };
@@ -75,10 +75,10 @@ std::vector<Change> Selector::State::update(std::span<const Summary> merged) {
     at = std::max(at, merged[i].at);
   }
   for (KnownKey& key : known) {
-    if (key.measure < count) judge_one(key, merged[key.measure]);
+    if (key.measure < count) classify_one(key, merged[key.measure]);
   }
   for (std::size_t i = 0; i < count; ++i) windows[i] = {true, merged[i].at, merged[i].absent_max};
-  places.give(known, at);
+  policy.apply(known, at);
   order_by_heat();
   std::vector<Change> changes = settle(at);
   forget();
@@ -94,13 +94,13 @@ void Selector::State::collect(const Summary& merged, std::size_t measure) {
 }
 
 KnownKey& Selector::State::know(const KeyCount& count) {
-  std::uint32_t place = index.find(count.hash);
-  if (place == HashPlaces::kNone) {
-    place = static_cast<std::uint32_t>(known.size());
-    index.add(count.hash, place);
+  std::uint32_t at = index.find(count.hash);
+  if (at == HashIndex::kNone) {
+    at = static_cast<std::uint32_t>(known.size());
+    index.add(count.hash, at);
     known.emplace_back().hash = count.hash;
   }
-  KnownKey& key = known[place];
+  KnownKey& key = known[at];
   // More of a long name may be known than before.
   if (key.rule == nullptr || key.name_bytes < count.key.size()) find_rule(key, count);
   return key;
@@ -116,7 +116,7 @@ void Selector::State::find_rule(KnownKey& key, const KeyCount& count) const {
   }
 }
 
-void Selector::State::judge_one(KnownKey& key, const Summary& merged) const {
+void Selector::State::classify_one(KnownKey& key, const Summary& merged) const {
   const Rule& rule = *key.rule;
   const Nanos span = burst_span(rule);
   if (key.count != nullptr) {
@@ -130,7 +130,7 @@ void Selector::State::judge_one(KnownKey& key, const Summary& merged) const {
   const bool above = key.evidence.heat_low >= 1;
   if (above && !key.standing.above) key.standing.above_since = merged.at;
   key.standing.above = above;
-  key.next = judge(rule, key.standing, key.evidence, merged.at);
+  key.next = classify(rule, key.standing, key.evidence, merged.at);
 }
 
 // Of too many keys the hot ones stay, and the hottest of the others.

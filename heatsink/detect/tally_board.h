@@ -20,8 +20,8 @@ class TallyNames;
 // Not thread-safe; nothing is allocated after construction but by tell().
 class TallyBoard {
  public:
-  static constexpr std::uint8_t kNoPlace = 0;
-  static constexpr std::size_t kPlacesMax = 255;
+  static constexpr std::uint8_t kNoRow = 0;
+  static constexpr std::size_t kRowsMax = 255;
 
   explicit TallyBoard(std::size_t bytes);
 
@@ -29,22 +29,21 @@ class TallyBoard {
   void move(const SlotClock::Move& move, const Position& position);
 
   // One access of a sample that takes one of `factor`.
-  void add(std::uint8_t place, const AccessLog::Entry& entry, std::uint32_t factor) noexcept;
+  void add(std::uint8_t row, const AccessLog::Entry& entry, std::uint32_t factor) noexcept;
 
   // For a round of giving away places: those not asked for since begin() are free to take.
   void begin() noexcept;
-  void keep(std::uint8_t place) noexcept { places_[place - 1U].kept = true; }
-  // The place is the owner's until taken from it; kNoPlace: none is free. `*before`: whose it was.
+  void keep(std::uint8_t row) noexcept { rows_[row - 1U].kept = true; }
+  // The place is the owner's until taken from it; kNoRow: none is free. `*before`: whose it was.
   std::uint8_t take(std::uint32_t owner, std::uint32_t* before) noexcept;
-  void release(std::uint8_t place) noexcept;
+  void release(std::uint8_t row) noexcept;
 
   // Fills commands and clients of a key whose reads and writes are there; `accesses`: how many it
   // had in the window at most.
-  void tell(std::uint8_t place, const TallyNames& names, std::uint64_t accesses,
-            KeyCount& out) const;
+  void tell(std::uint8_t row, const TallyNames& names, std::uint64_t accesses, KeyCount& out) const;
 
-  std::size_t size() const { return places_.size(); }
-  std::size_t memory_bytes() const { return places_.size() * sizeof(Place); }
+  std::size_t size() const { return rows_.size(); }
+  std::size_t memory_bytes() const { return rows_.size() * sizeof(Row); }
 
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
@@ -66,16 +65,16 @@ class TallyBoard {
     List clients;
     std::uint32_t seen = 0;  // the factors of all; what does not fit was not seen
   };
-  struct Place {
+  struct Row {
     Half halves[2];
     std::uint32_t owner = kNobody;
     bool kept = false;
   };
 
-  std::vector<Tally> told(const Place& place, List Half::*list, std::uint64_t accesses,
+  std::vector<Tally> told(const Row& row, List Half::*list, std::uint64_t accesses,
                           std::uint64_t counted, const auto& name) const;
 
-  std::vector<Place> places_;
+  std::vector<Row> rows_;
   std::size_t hand_ = 0;
   std::uint32_t half_ = 0;             // which of the two is the current one
   std::uint32_t half_number_ = 0;      // of the current one, counted in half windows

@@ -28,11 +28,11 @@ class KnownNames {
   // kUnknown: it was not added.
   std::uint32_t find(std::string_view name) const noexcept {
     const Words words = words_of(name);
-    for (std::size_t at = place_of(words);; at = (at + 1) & (places_.size() - 1)) {
-      const Place& place = places_[at];
-      if (is_at(place, words, name)) [[likely]]
-        return place.number;
-      if (place.number == kUnknown) return kUnknown;
+    for (std::size_t at = index_of(words);; at = (at + 1) & (entries_.size() - 1)) {
+      const Entry& entry = entries_[at];
+      if (holds(entry, words, name)) [[likely]]
+        return entry.number;
+      if (entry.number == kUnknown) return kUnknown;
     }
   }
 
@@ -40,21 +40,21 @@ class KnownNames {
   void add(std::string_view name, std::uint32_t number);
 
   std::size_t size() const { return size_; }
-  std::size_t memory_bytes() const { return places_.size() * sizeof(Place); }
+  std::size_t memory_bytes() const { return entries_.size() * sizeof(Entry); }
 
  private:
   // All bytes of a name of up to kWordBytes, some of them twice; of a longer one its hash.
   using Words = std::array<std::uint64_t, 4>;
-  struct Place {
+  struct Entry {
     Words words{};
     const char* name = nullptr;
     std::uint32_t bytes = 0;
     std::uint32_t number = kUnknown;
   };
 
-  template <class Word>
-  static Word load(const char* from) noexcept {
-    Word word;
+  template <class Unsigned>
+  static Unsigned load(const char* from) noexcept {
+    Unsigned word;
     std::memcpy(&word, from, sizeof word);
     return word;
   }
@@ -72,23 +72,23 @@ class KnownNames {
     return few;
   }
   std::uint64_t hash_of_long(std::string_view name) const noexcept;
-  std::size_t place_of(const Words& words) const noexcept {
+  std::size_t index_of(const Words& words) const noexcept {
     return (words[0] * factors_[0] + words[1] * factors_[1] + words[2] * factors_[2] +
             words[3] * factors_[3]) >>
            shift_;
   }
-  static bool is_at(const Place& place, const Words& words, std::string_view name) noexcept {
-    const std::uint64_t other = (place.words[0] ^ words[0]) | (place.words[1] ^ words[1]) |
-                                (place.words[2] ^ words[2]) | (place.words[3] ^ words[3]) |
-                                (place.bytes ^ name.size());
-    return other == 0 && place.number != kUnknown &&
-           (name.size() <= kWordBytes || std::memcmp(place.name, name.data(), name.size()) == 0);
+  static bool holds(const Entry& entry, const Words& words, std::string_view name) noexcept {
+    const std::uint64_t other = (entry.words[0] ^ words[0]) | (entry.words[1] ^ words[1]) |
+                                (entry.words[2] ^ words[2]) | (entry.words[3] ^ words[3]) |
+                                (entry.bytes ^ name.size());
+    return other == 0 && entry.number != kUnknown &&
+           (name.size() <= kWordBytes || std::memcmp(entry.name, name.data(), name.size()) == 0);
   }
-  void put(const Place& place);
+  void put(const Entry& entry);
 
   std::array<std::uint64_t, 4> factors_;
   unsigned shift_;
-  std::vector<Place> places_;  // a power of two of them, half of them used at most
+  std::vector<Entry> entries_;  // a power of two of them, half of them used at most
   std::size_t size_ = 0;
 };
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "heatsink/distributed/denial.h"
-#include "heatsink/distributed/lease.h"
+#include "heatsink/distributed/prepaid_tokens.h"
 
 namespace heatsink::distributed {
 
@@ -21,7 +21,7 @@ struct LimitState {
 
   const std::string key;  // on the server
   Denial denial;
-  Lease lease;
+  PrepaidTokens prepaid;
 };
 
 // Any thread. find() takes one of 16 locks; O(1). What is forgotten while somebody still holds it

@@ -11,10 +11,10 @@
 namespace heatsink::distributed {
 namespace {
 
-LeaseTerms terms_of(const RateLimiterOptions& options) {
+PrepaidLimits prepaid_limits_of(const RateLimiterOptions& options) {
   if (options.lease_share <= 0) return {.held_max = 0, .lasts = options.lease_lasts};
   const double share = options.lease_share * static_cast<double>(capacity_of(options.limit));
-  const double most = std::min(std::floor(share), static_cast<double>(Lease::kHeldMax));
+  const double most = std::min(std::floor(share), static_cast<double>(PrepaidTokens::kHeldMax));
   return {.held_max = static_cast<std::uint64_t>(std::max(most, 1.0)),
           .lasts = options.lease_lasts};
 }
@@ -39,7 +39,7 @@ RateLimiter::Core::Core(Server& server, const RateLimiterOptions& options)
       prefix_(fmt::format("heatsink:limit:{}:{}:", limit::to_string(options.limit.algorithm),
                           options.name)),
       capacity_(capacity_of(options.limit)),
-      terms_(terms_of(options)),
+      prepaid_limits_(prepaid_limits_of(options)),
       pause_(pause_of(options)),
       states_(options.keys_max) {}
 
@@ -51,11 +51,12 @@ std::optional<Verdict> RateLimiter::Core::answer_here(const std::shared_ptr<Limi
   }
   if (n == 0) return std::nullopt;
   if (leases()) {
-    const Lease::Spent spent = state->lease.spend(n, now);
-    if (spent == Lease::Spent::kYesAndLow) buy_ahead(state, now);
-    if (spent != Lease::Spent::kNo) {
+    const PrepaidTokens::Spent spent = state->prepaid.spend(n, now);
+    if (spent == PrepaidTokens::Spent::kYesAndLow) buy_ahead(state, now);
+    if (spent != PrepaidTokens::Spent::kNo) {
       by_lease_.fetch_add(1, std::memory_order_relaxed);
-      return Verdict{.allowed = true, .basis = Basis::kLease, .remaining = state->lease.held(now)};
+      return Verdict{
+          .allowed = true, .basis = Basis::kLease, .remaining = state->prepaid.held(now)};
     }
   }
   const Nanos refused_for = state->denial.refuses(n, now);
@@ -65,10 +66,10 @@ std::optional<Verdict> RateLimiter::Core::answer_here(const std::shared_ptr<Limi
 }
 
 void RateLimiter::Core::buy_ahead(const std::shared_ptr<LimitState>& state, TimePoint now) {
-  if (state->denial.refuses(1, now) > Nanos(0) || !state->lease.begin_buying()) return;
-  const std::uint64_t batch = state->lease.batch(0, terms_, now);
+  if (state->denial.refuses(1, now) > Nanos(0) || !state->prepaid.begin_buying()) return;
+  const std::uint64_t batch = state->prepaid.batch(0, prepaid_limits_, now);
   if (batch == 0) {
-    state->lease.end_buying();
+    state->prepaid.end_buying();
     return;
   }
   send(state, {.n = 1, .want = batch}, {.n = 0, .is_buying = true, .at = now},
@@ -91,9 +92,9 @@ void RateLimiter::Core::ask(const std::shared_ptr<LimitState>& state, std::uint6
         Nanos(0)));
     return;
   }
-  const bool is_buying = n > 0 && leases() && state->lease.begin_buying();
-  if (!is_buying) state->lease.spent_directly(n);
-  const std::uint64_t more = is_buying ? state->lease.batch(n, terms_, now) : 0;
+  const bool is_buying = n > 0 && leases() && state->prepaid.begin_buying();
+  if (!is_buying) state->prepaid.spent_directly(n);
+  const std::uint64_t more = is_buying ? state->prepaid.batch(n, prepaid_limits_, now) : 0;
   send(state, {.n = n, .want = n + more}, {.n = n, .is_buying = is_buying, .at = now}, deadline,
        std::move(done));
 }
@@ -105,7 +106,7 @@ void RateLimiter::Core::send(const std::shared_ptr<LimitState>& state,
                [self = shared_from_this(), state, asked,
                 done = std::move(done)](const Result<resp::Value>& reply) {
                  const Verdict verdict = self->verdict(*state, asked, reply);
-                 if (asked.is_buying) state->lease.end_buying();
+                 if (asked.is_buying) state->prepaid.end_buying();
                  done(verdict);
                });
 }
@@ -145,7 +146,8 @@ Verdict RateLimiter::Core::granted(LimitState& state, const Asked& asked,
   allowed_.fetch_add(1, std::memory_order_relaxed);
   if (asked.is_buying) {
     const std::uint64_t more = answer.granted - asked.n;
-    const std::uint64_t lapsed = state.lease.add(more, terms_, asked.at, BootClock::now());
+    const std::uint64_t lapsed =
+        state.prepaid.add(more, prepaid_limits_, asked.at, BootClock::now());
     leased_.fetch_add(more, std::memory_order_relaxed);
     lapsed_.fetch_add(lapsed, std::memory_order_relaxed);
   }
@@ -157,7 +159,7 @@ Verdict RateLimiter::Core::denied(LimitState& state, const Asked& asked,
                                   const LimitAnswer& answer) {
   refused_.fetch_add(1, std::memory_order_relaxed);
   Nanos retry_after = answer.retry_after;
-  if (state.lease.is_in_use()) retry_after = std::max(retry_after, pause_);
+  if (state.prepaid.is_in_use()) retry_after = std::max(retry_after, pause_);
   state.denial.remember(std::max<std::uint64_t>(asked.n, 1), asked.at + retry_after);
   return {.basis = Basis::kServer, .retry_after = retry_after, .remaining = answer.remaining};
 }

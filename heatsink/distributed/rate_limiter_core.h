@@ -43,7 +43,7 @@ class RateLimiter::Core : public std::enable_shared_from_this<Core> {
     TimePoint at;
   };
 
-  bool leases() const { return terms_.held_max > 0; }
+  bool leases() const { return prepaid_limits_.held_max > 0; }
   void buy_ahead(const std::shared_ptr<LimitState>& state, TimePoint now);
   void send(const std::shared_ptr<LimitState>& state, const LimitQuestion& question,
             const Asked& asked, TimePoint deadline, Done done);
@@ -56,7 +56,7 @@ class RateLimiter::Core : public std::enable_shared_from_this<Core> {
   const RateLimiterOptions options_;
   const std::string prefix_;
   const std::uint64_t capacity_;
-  const LeaseTerms terms_;
+  const PrepaidLimits prepaid_limits_;
   const Nanos pause_;  // between two asks for a batch, where the last was refused
   LimitStates states_;
   // After a time-out nobody waits for a while: nanoseconds of BootClock.

@@ -56,8 +56,8 @@ Error listen_error(const net::HostPort& listen, const error_code& error) {
 }  // namespace
 
 // Built by start(), then used by the thread alone until the destructor has joined it.
-struct Server::State {
-  State(const ServerOptions& options, std::vector<Route> routes)
+struct HttpServer::State {
+  State(const HttpServerOptions& options, std::vector<Route> routes)
       : service{options},
         answers(io, RouteTable(std::move(routes)), options.token, options.connections_max) {
     service.answers = &answers;
@@ -78,7 +78,7 @@ struct Server::State {
   std::thread thread;
 };
 
-error_code Server::State::listen(const tcp::endpoint& endpoint) {
+error_code HttpServer::State::listen(const tcp::endpoint& endpoint) {
   error_code error;
   if (acceptor.open(endpoint.protocol(), error)) return error;
   if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return error;
@@ -89,12 +89,12 @@ error_code Server::State::listen(const tcp::endpoint& endpoint) {
   return error;
 }
 
-void Server::State::accept() {
+void HttpServer::State::accept() {
   acceptor.async_accept(
       [this](const error_code& error, tcp::socket socket) { on_accept(error, std::move(socket)); });
 }
 
-void Server::State::on_accept(const error_code& error, tcp::socket socket) {
+void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
   if (error) {  // out of file descriptors, most likely: the queue stays full, so do not spin
     pause.expires_after(kAcceptPause);
     pause.async_wait([this](const error_code&) { accept(); });
@@ -116,8 +116,8 @@ Status check_address(const net::HostPort& listen, bool has_token) {
   return Unit{};
 }
 
-Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
-                                              std::vector<Route> routes) {
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& options,
+                                                      std::vector<Route> routes) {
   const Result<tcp::endpoint> endpoint = endpoint_of(options.listen, !options.token.empty());
   if (!endpoint.ok()) return endpoint.error();
   auto state = std::make_unique<State>(options, std::move(routes));
@@ -131,17 +131,17 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
     return Error{ErrorCode::kUnavailable,
                  std::string("cannot start a thread for the admin API: ") + e.what()};
   }
-  return std::unique_ptr<Server>(new Server(std::move(state)));
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
-Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Server::~Server() {
+HttpServer::~HttpServer() {
   state_->io.stop();
   state_->thread.join();
   state_->answers.stop();
 }
 
-net::HostPort Server::address() const { return state_->address; }
+net::HostPort HttpServer::address() const { return state_->address; }
 
 }  // namespace heatsink::httpd

@@ -19,22 +19,22 @@ Status check_address(const net::HostPort& listen, bool has_token);
 // with an answer under way, and waits for the functions of `routes` that are running. The status
 // pages (Pace::kHealth, kMetrics) are answered whatever the clients do, and whatever else is being
 // asked. Its errors call its options as the proxy and the library do: admin.listen, admin.token.
-class Server {
+class HttpServer {
  public:
   // Errors: kPermission for an address that other machines could reach, without a token;
   // kUnavailable when it cannot be listened on, with the address, the reason and
   // the fix.
-  static Result<std::unique_ptr<Server>> start(const ServerOptions& options,
-                                               std::vector<Route> routes);
-  ~Server();
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  static Result<std::unique_ptr<HttpServer>> start(const HttpServerOptions& options,
+                                                   std::vector<Route> routes);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
 
   net::HostPort address() const;  // with the port that was taken
 
  private:
   struct State;
-  explicit Server(std::unique_ptr<State> state);
+  explicit HttpServer(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
 };

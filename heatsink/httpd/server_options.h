@@ -11,7 +11,7 @@
 
 namespace heatsink::httpd {
 
-struct ServerOptions {
+struct HttpServerOptions {
   // 127.0.0.0/8, ::1 or localhost, with a token any address ("": all); port 0: any free one.
   net::HostPort listen;
   std::string token = {};  // every request must bear it; "": none is asked for

@@ -27,7 +27,7 @@ struct Service {
   // over its request, or else over its answer, is closed. False: all are being answered.
   bool make_room();
 
-  ServerOptions options;
+  HttpServerOptions options;
   Answers* answers = nullptr;
   std::vector<Session*> open = {};  // not those that were closed to make room
 };

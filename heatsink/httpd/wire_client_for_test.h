@@ -23,17 +23,17 @@ namespace heatsink::httpd {
 inline constexpr Millis kPatience =
     std::chrono::seconds(60);  // a server that hangs fails the test, not hangs it
 
-inline std::unique_ptr<Server> start(ServerOptions options = {},
-                                     std::vector<Route> routes = sample_routes()) {
+inline std::unique_ptr<HttpServer> start(HttpServerOptions options = {},
+                                         std::vector<Route> routes = sample_routes()) {
   if (options.listen.host.empty()) options.listen.host = "127.0.0.1";
-  Result<std::unique_ptr<Server>> server = Server::start(options, std::move(routes));
+  Result<std::unique_ptr<HttpServer>> server = HttpServer::start(options, std::move(routes));
   EXPECT_TRUE(server.ok()) << server.error().message;
   return std::move(server).value();
 }
 
 class Client {
  public:
-  explicit Client(const Server& server) : socket_(io_) {
+  explicit Client(const HttpServer& server) : socket_(io_) {
     socket_.connect({boost::asio::ip::make_address(server.address().host), server.address().port});
   }
 
@@ -82,7 +82,7 @@ class Client {
   boost::asio::ip::tcp::socket socket_;
 };
 
-inline std::string ask(const Server& server, std::string_view request) {
+inline std::string ask(const HttpServer& server, std::string_view request) {
   Client client(server);
   client.send(request);
   return client.read_all();

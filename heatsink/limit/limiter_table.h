@@ -28,28 +28,28 @@ class LimiterTable {
 
   // REQUIRES options that make_limiter() accepts. `places` is rounded up to kWays times a power of
   // two.
-  LimiterTable(const LimiterOptions& options, std::size_t places);
+  LimiterTable(const LimiterOptions& options, std::size_t entries);
 
   // The key's limiter. A key without a place takes one.
   Limiter& of(std::uint64_t key, TimePoint now) noexcept;
-  // The key's limiter; null if the key has no place.
+  // The key's limiter; null if the key has no entry.
   Limiter* find(std::uint64_t key) noexcept;
   void drop(std::uint64_t key) noexcept;  // empties its place
 
-  std::size_t places() const { return places_.size(); }
+  std::size_t entries() const { return entries_.size(); }
 
  private:
-  struct Place {
+  struct Entry {
     std::atomic<std::uint64_t> key{kEmpty};
     std::unique_ptr<Limiter> limiter;
   };
   static constexpr std::uint64_t kEmpty = 0;
 
-  Place* ways_of(std::uint64_t key) noexcept;
-  Place* find_place(std::uint64_t key) noexcept;
-  static Place& roomiest(Place* ways, TimePoint now) noexcept;
+  Entry* ways_of(std::uint64_t key) noexcept;
+  Entry* find_entry(std::uint64_t key) noexcept;
+  static Entry& roomiest(Entry* ways, TimePoint now) noexcept;
 
-  std::vector<Place> places_;
+  std::vector<Entry> entries_;
   std::size_t mask_;  // of the sets of ways
 };
 

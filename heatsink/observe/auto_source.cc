@@ -8,7 +8,7 @@ namespace heatsink::observe {
 AutoSource::AutoSource(std::vector<std::unique_ptr<Source>> candidates)
     : candidates_(std::move(candidates)) {
   for (const auto& candidate : candidates_) {
-    for (Conversation* each : candidate->conversations()) conversations_.push_back(each);
+    for (ServerProtocol* each : candidate->protocols()) protocols_.push_back(each);
   }
 }
 

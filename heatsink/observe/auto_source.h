@@ -18,7 +18,7 @@ class AutoSource final : public Source {
   // REQUIRES at least one.
   explicit AutoSource(std::vector<std::unique_ptr<Source>> candidates);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override;
   Observation observe(TimePoint now) override;
@@ -27,7 +27,7 @@ class AutoSource final : public Source {
   void pass_over(TimePoint now);
 
   std::vector<std::unique_ptr<Source>> candidates_;
-  std::vector<Conversation*> conversations_;
+  std::vector<ServerProtocol*> protocols_;
   std::size_t at_ = 0;
   std::string passed_over_;  // "hotkeys: ...; monitor: ..."
 };

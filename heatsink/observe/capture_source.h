@@ -48,7 +48,7 @@ class CaptureSource final : public Source {
 
   CaptureSource(CaptureSourceOptions options, const OpenCapture& open);
 
-  std::span<Conversation* const> conversations() override { return {}; }
+  std::span<ServerProtocol* const> protocols() override { return {}; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override;
   Observation observe(TimePoint now) override;

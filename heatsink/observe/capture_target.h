@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/link.h"
+#include "heatsink/observe/server_connection.h"
 
 namespace heatsink::observe {
 
@@ -26,7 +26,7 @@ struct CaptureTarget {
 // `server`: null, if only the ports are known. `ports`: empty, the server's, or 6379. The traffic
 // of a server on this machine is all of its port (it has other addresses than the one named); of
 // another machine's only what goes to its addresses.
-CaptureTarget capture_target(const Server* server, std::string interface,
+CaptureTarget capture_target(const ServerAddress* server, std::string interface,
                              std::vector<std::uint16_t> ports);
 
 }  // namespace heatsink::observe

@@ -62,16 +62,16 @@ void Fleet::own_connection(const std::string& local) {
   }
 }
 
-std::optional<Line> Fleet::guide_line() {
+std::optional<ConnectionSpec> Fleet::guide_connection() {
   if (!guided_) return std::nullopt;
-  return Line{guide_id_, &guide_.conversation()};
+  return ConnectionSpec{guide_id_, &guide_.protocol()};
 }
 
 void Fleet::tick(TimePoint now) {
   if (guided_) guide_.tick(now);
   for (const auto& node : nodes_) tick_node(*node, now);
   ask_map(now);
-  const auto told = take_told();
+  const auto told = take_map_answer();
   // Where the server that was named cannot be asked, the sources can say why.
   if (told)
     learn(*told, now);
@@ -90,7 +90,7 @@ void Fleet::tick_node(Node& node, TimePoint now) {
 
 void Fleet::ask_map(TimePoint now) {
   if (asked_at_ != TimePoint{} && now - asked_at_ < kMapEvery) return;
-  NodeProbe* probe = whom_to_ask();
+  NodeProbe* probe = next_map_probe();
   if (probe == nullptr || !probe->is_up()) return;
   asked_at_ = now;
   ++asked_;
@@ -98,7 +98,7 @@ void Fleet::ask_map(TimePoint now) {
 }
 
 // Another one each time: one that has left the cluster may not know it.
-NodeProbe* Fleet::whom_to_ask() {
+NodeProbe* Fleet::next_map_probe() {
   std::vector<NodeProbe*> up;
   for (const auto& node : nodes_) {
     if (is_up(*node)) up.push_back(node->probe.get());
@@ -107,7 +107,7 @@ NodeProbe* Fleet::whom_to_ask() {
   return guided_ ? &guide_ : nullptr;
 }
 
-std::optional<NodeProbe::Told> Fleet::take_told() {
+std::optional<NodeProbe::MapAnswer> Fleet::take_map_answer() {
   if (auto told = guide_.take_map()) return told;
   for (const auto& node : nodes_) {
     if (!node->probe) continue;
@@ -117,7 +117,7 @@ std::optional<NodeProbe::Told> Fleet::take_told() {
 }
 
 // A node without masters has been told of none yet, or has left its cluster.
-void Fleet::learn(const NodeProbe::Told& told, TimePoint now) {
+void Fleet::learn(const NodeProbe::MapAnswer& told, TimePoint now) {
   if (!told.masters.empty()) return take_map(told.masters, now);
   if (kind_ == Kind::kCluster) return;
   begin_alone();
@@ -131,7 +131,7 @@ void Fleet::begin_alone() {
   if (kind_ == Kind::kAlone) return;
   kind_ = Kind::kAlone;
   nodes_.push_back(make_node(options_.seed, options_.seed_name, false));
-  staff_all();
+  make_all_sources();
 }
 
 void Fleet::take_map(const ClusterMap& map, TimePoint now) {
@@ -148,7 +148,7 @@ void Fleet::take_map(const ClusterMap& map, TimePoint now) {
     nodes_.push_back(known != before.end() ? std::move(*known)
                                            : make_node(master.address, name, true));
   }
-  staff_all();
+  make_all_sources();
 }
 
 std::unique_ptr<Fleet::Node> Fleet::make_node(const net::HostPort& address, std::string name,
@@ -157,32 +157,35 @@ std::unique_ptr<Fleet::Node> Fleet::make_node(const net::HostPort& address, std:
   node->name = std::move(name);
   node->address = address;
   node->sources.resize(options_.plans.size());
-  if (options_.has_server) node->lines.push_back({next_id_++, &node->details.conversation()});
+  if (options_.has_server) node->connections.push_back({next_id_++, &node->details.protocol()});
   if (!of_cluster) return node;
   node->probe = std::make_unique<NodeProbe>(
       NodeProbeOptions{.login = options_.login, .address = address, .tls = options_.tls});
-  node->lines.push_back({next_id_++, &node->probe->conversation()});
+  node->connections.push_back({next_id_++, &node->probe->protocol()});
   return node;
 }
 
-void Fleet::staff_all() {
+void Fleet::make_all_sources() {
   ++changes_;
-  for (const auto& node : nodes_) staff(*node);
+  for (const auto& node : nodes_) make_sources(*node);
 }
 
 // A source that is not to look here any more goes, with its connections.
-void Fleet::staff(Node& node) {
+void Fleet::make_sources(Node& node) {
   for (std::size_t i = 0; i < options_.plans.size(); ++i) {
     auto& source = node.sources[i];
     const bool looks = looks_at(node, options_.plans[i]);
     if (looks == (source != nullptr)) continue;
     if (looks) {
       source = options_.plans[i].make(node.name);
-      for (Conversation* each : source->conversations()) node.lines.push_back({next_id_++, each});
+      for (ServerProtocol* each : source->protocols())
+        node.connections.push_back({next_id_++, each});
       continue;
     }
-    for (Conversation* each : source->conversations())
-      std::erase_if(node.lines, [each](const Line& line) { return line.conversation == each; });
+    for (ServerProtocol* each : source->protocols())
+      std::erase_if(node.connections, [each](const ConnectionSpec& connection) {
+        return connection.protocol == each;
+      });
     source.reset();
   }
 }
@@ -228,7 +231,7 @@ void Fleet::look_for_busiest(TimePoint now) {
   }
   busier_since_.reset();
   busiest_ = most->name;
-  staff_all();
+  make_all_sources();
 }
 
 // What a person must know of the choice of nodes; "" when all is as it should be.
@@ -253,7 +256,7 @@ std::string Fleet::remark(std::size_t watched) const {
   return out;
 }
 
-Observation Fleet::nothing_seen(std::size_t plan, TimePoint now) const {
+Observation Fleet::empty_observation(std::size_t plan, TimePoint now) const {
   Observation out;
   out.facts.name = options_.plans[plan].name;
   out.report.at = now;
@@ -279,12 +282,12 @@ Observation Fleet::nothing_seen(std::size_t plan, TimePoint now) const {
   return out;
 }
 
-Observation Fleet::seen_by(std::size_t plan, TimePoint now) {
-  std::vector<OfNode> all;
+Observation Fleet::observe_nodes(std::size_t plan, TimePoint now) {
+  std::vector<NodeObservation> all;
   for (const auto& node : nodes_) {
     if (node->sources[plan]) all.push_back({node->name, node->sources[plan]->observe(now)});
   }
-  if (all.empty()) return nothing_seen(plan, now);
+  if (all.empty()) return empty_observation(plan, now);
   if (kind_ == Kind::kAlone) {
     Observation out = std::move(all.front().seen);
     if (out.state == SourceState::kStarting) {
@@ -344,7 +347,7 @@ Picture Fleet::observe(TimePoint now) {
   Picture out;
   out.is_cluster = kind_ == Kind::kCluster;
   for (std::size_t i = 0; i < options_.plans.size(); ++i) {
-    out.sources.push_back(seen_by(i, now));
+    out.sources.push_back(observe_nodes(i, now));
     since_[i].tell(out.sources.back().report, now);
   }
   add_details(out.sources);

@@ -17,8 +17,8 @@
 #include "heatsink/observe/key_details.h"
 #include "heatsink/observe/node_probe.h"
 #include "heatsink/observe/picture.h"
-#include "heatsink/observe/since.h"
 #include "heatsink/observe/source.h"
+#include "heatsink/observe/temperature_ages.h"
 
 namespace heatsink::observe {
 
@@ -62,12 +62,12 @@ struct CloserKey {
 };
 
 // A connection that is wanted. `id` names it for good; an address may be used again.
-struct Line {
+struct ConnectionSpec {
   std::uint64_t id = 0;
-  Conversation* conversation = nullptr;
+  ServerProtocol* protocol = nullptr;
 };
 
-// A state machine over all its conversations, like Source: no socket, no clock. One thread.
+// A state machine over all its protocols, like Source: no socket, no clock. One thread.
 //
 // The server that was named is asked whether it is of a cluster. If not, or if that cannot be asked
 // or answered, it alone is looked at. If so, the masters are, at most kNodesMax; they are asked
@@ -89,7 +89,7 @@ class Fleet {
 
     std::string name;  // "10.0.0.7:6379"
     net::HostPort address;
-    std::vector<Line> lines;
+    std::vector<ConnectionSpec> connections;
 
     std::unique_ptr<NodeProbe> probe;  // null: it is no cluster
     DetailsReader details;
@@ -99,9 +99,9 @@ class Fleet {
   explicit Fleet(FleetOptions options);
 
   void tick(TimePoint now);
-  // Valid until the next tick. They and their lines are the same as long as changes() is.
+  // Valid until the next tick. They and their connections are the same as long as changes() is.
   std::span<const std::unique_ptr<Node>> nodes() const { return nodes_; }
-  std::optional<Line> guide_line();  // to the server that was named
+  std::optional<ConnectionSpec> guide_connection();  // to the server that was named
   std::uint64_t changes() const { return changes_; }
   Picture observe(TimePoint now);
   // Details are asked for of the first kRowsDetailed rows and, before them, of the rows of this
@@ -113,19 +113,19 @@ class Fleet {
   void tick_node(Node& node, TimePoint now);
   void begin_alone();
   void ask_map(TimePoint now);
-  NodeProbe* whom_to_ask();
-  std::optional<NodeProbe::Told> take_told();
-  void learn(const NodeProbe::Told& told, TimePoint now);
+  NodeProbe* next_map_probe();
+  std::optional<NodeProbe::MapAnswer> take_map_answer();
+  void learn(const NodeProbe::MapAnswer& told, TimePoint now);
   void take_map(const ClusterMap& map, TimePoint now);
   std::unique_ptr<Node> make_node(const net::HostPort& address, std::string name, bool of_cluster);
-  void staff(Node& node);
-  void staff_all();
+  void make_sources(Node& node);
+  void make_all_sources();
   bool looks_at(const Node& node, const SourcePlan& plan) const;
   bool wants_busiest() const;
   void look_for_busiest(TimePoint now);
   std::string remark(std::size_t watched) const;
-  Observation seen_by(std::size_t plan, TimePoint now);
-  Observation nothing_seen(std::size_t plan, TimePoint now) const;
+  Observation observe_nodes(std::size_t plan, TimePoint now);
+  Observation empty_observation(std::size_t plan, TimePoint now) const;
   void add_details(std::vector<Observation>& seen);
   bool is_closer(const DetailsReader::Key& key) const;
   void want(const DetailsReader::Key& key, std::vector<DetailsReader::Key>& keys) const;
@@ -147,7 +147,7 @@ class Fleet {
   std::optional<TimePoint> cluster_since_;
   std::string busiest_;  // its name; "": not known yet
   std::optional<TimePoint> busier_since_;
-  std::vector<Since> since_;  // by plan
+  std::vector<TemperatureAges> since_;  // by plan
   std::optional<CloserKey> closer_;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/hotkeys_reply.h"
 #include "heatsink/observe/source.h"
 
@@ -27,7 +27,7 @@ class HotkeysSource final : public Source {
 
   explicit HotkeysSource(HotkeysSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   Observation observe(TimePoint now) override;
 
@@ -39,8 +39,8 @@ class HotkeysSource final : public Source {
   void give_up(std::string why);
 
   HotkeysSourceOptions options_;
-  Dialogue dialogue_;
-  std::vector<Conversation*> conversations_;
+  CommandPipeline pipeline_;
+  std::vector<ServerProtocol*> protocols_;
   bool asking_ = false;
   bool start_refused_ = false;
   int empty_ = 0;  // replies in a row

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::observe {
 
 using KeyDetails = redis::ValueFacts;
 
-// A conversation of its own. Asks for a few keys, one at a time and again after kFresh, and forgets
+// A protocol of its own. Asks for a few keys, one at a time and again after kFresh, and forgets
 // those that nobody wants any more. One thread.
 class DetailsReader {
  public:
@@ -28,9 +28,9 @@ class DetailsReader {
   static constexpr Nanos kFresh = std::chrono::seconds(10);
   static constexpr std::size_t kKeysMax = 26;
 
-  explicit DetailsReader(Login login) : dialogue_({.login = std::move(login)}) {}
+  explicit DetailsReader(Login login) : pipeline_({.login = std::move(login)}) {}
 
-  Conversation& conversation() { return dialogue_; }
+  ServerProtocol& protocol() { return pipeline_; }
   // The first kKeysMax of them, and the first of those first: keys that come and go behind it, as
   // the rest of a list of the busiest does, do not keep it waiting.
   void want(std::span<const Key> keys);
@@ -48,7 +48,7 @@ class DetailsReader {
   void ask(const Key& key, TimePoint now);
   void take(const Key& key, std::size_t question, const Result<resp::Value>& reply);
 
-  Dialogue dialogue_;
+  CommandPipeline pipeline_;
   std::map<Key, Entry> entries_;
   KeyDetails present_;     // of the key that is being asked for
   bool answered_ = false;  // and not only with errors

@@ -5,23 +5,23 @@
 #include <algorithm>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 
 namespace heatsink::observe {
 
-// One PING at a time. One thread; must not be destroyed while the dialogue may answer.
+// One PING at a time. One thread; must not be destroyed while the pipeline may answer.
 class LatencyProbe {
  public:
-  explicit LatencyProbe(Dialogue& dialogue) : dialogue_(dialogue) {}
+  explicit LatencyProbe(CommandPipeline& pipeline) : pipeline_(pipeline) {}
 
   // Asks when `interval` has passed since the last question. `on`: the server is under our load.
   void tick(TimePoint now, Nanos interval, bool on) {
     asked_on_ = asked_on_ || (asking_ && on);  // it may be our load that it waits for
-    if (asking_ || !dialogue_.is_up() || now - asked_at_ < interval) return;
+    if (asking_ || !pipeline_.is_up() || now - asked_at_ < interval) return;
     asking_ = true;
     asked_at_ = now;
     asked_on_ = on;
-    dialogue_.ask({"PING"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+    pipeline_.ask({"PING"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
       asking_ = false;
       if (!reply) return;
       latest_ = at - asked_at_;
@@ -39,7 +39,7 @@ class LatencyProbe {
   }
 
  private:
-  Dialogue& dialogue_;
+  CommandPipeline& pipeline_;
   bool asking_ = false;
   bool asked_on_ = false;
   TimePoint asked_at_{};

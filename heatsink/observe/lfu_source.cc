@@ -38,18 +38,16 @@ double number_or(const std::string& text, double otherwise) {
 }  // namespace
 
 LfuSource::LfuSource(LfuSourceOptions options)
-    : options_(std::move(options)),
-      dialogue_({.login = options_.login}),
-      conversations_{&dialogue_} {}
+    : options_(std::move(options)), pipeline_({.login = options_.login}), protocols_{&pipeline_} {}
 
 void LfuSource::tick(TimePoint now) {
   if (started_at_ == TimePoint{}) started_at_ = now;
   if (state_ == SourceState::kFinished || state_ == SourceState::kFailed) return;
-  dialogue_.tick(now);
-  if (dialogue_.is_hopeless()) return give_up(dialogue_.trouble());
-  if (!dialogue_.is_up()) {
+  pipeline_.tick(now);
+  if (pipeline_.is_hopeless()) return give_up(pipeline_.trouble());
+  if (!pipeline_.is_up()) {
     selected_ = false;
-    if (!dialogue_.trouble().empty()) note_ = dialogue_.trouble();
+    if (!pipeline_.trouble().empty()) note_ = pipeline_.trouble();
     return;
   }
   if (!asked_) return ask_settings(now);
@@ -58,7 +56,7 @@ void LfuSource::tick(TimePoint now) {
 
 void LfuSource::ask_setting(std::string_view name, TimePoint now,
                             std::function<void(const std::string&)> take) {
-  dialogue_.ask({"CONFIG", "GET", name}, now,
+  pipeline_.ask({"CONFIG", "GET", name}, now,
                 [this, take = std::move(take)](const Result<resp::Value>& reply, TimePoint) {
                   const bool told = reply && reply->items.size() == 2;
                   if (told) take(reply->items[1].text);
@@ -77,13 +75,13 @@ void LfuSource::ask_settings(TimePoint now) {
   ask_setting("lfu-decay-time", now, [this](const std::string& value) {
     settings_.decay_minutes = number_or(value, settings_.decay_minutes);
   });
-  dialogue_.ask({"INFO", "memory"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+  pipeline_.ask({"INFO", "memory"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     if (reply && policy_.empty()) policy_ = info_field(reply->text, "maxmemory_policy");
   });
-  dialogue_.ask({"INFO", "cluster"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+  pipeline_.ask({"INFO", "cluster"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     if (reply && info_field(reply->text, "cluster_enabled") == "1" && !slots_) slots_.emplace();
   });
-  dialogue_.ask({"INFO", "keyspace"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+  pipeline_.ask({"INFO", "keyspace"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     if (!reply) return lose(reply.error());
     take_keyspace(reply->text);
     begin_scan(at);
@@ -119,12 +117,12 @@ void LfuSource::ask_batch(TimePoint now) {
   busy_ = true;
   batch_cursor_ = cursor_;
   if (!selected_) {
-    dialogue_.ask({"SELECT", std::to_string(databases_[at_].number)}, now,
+    pipeline_.ask({"SELECT", std::to_string(databases_[at_].number)}, now,
                   [this](const Result<resp::Value>& reply, TimePoint) {
                     selected_ = reply && !reply->is_error();
                   });
   }
-  dialogue_.ask({"SCAN", cursor_, "COUNT", std::to_string(kBatch)}, now,
+  pipeline_.ask({"SCAN", cursor_, "COUNT", std::to_string(kBatch)}, now,
                 [this](const Result<resp::Value>& reply, TimePoint at) {
                   if (!reply) return lose(reply.error());
                   if (reply->is_error()) return give_up(refusal("SCAN", reply->text).message);
@@ -147,7 +145,7 @@ void LfuSource::take_batch(const resp::Value& reply, TimePoint now) {
   batch_.clear();
   if (in_batch_ == 0) return finish_batch(now);
   for (std::size_t i = 0; i < std::min(keys.size(), kCountersMax); ++i) {
-    dialogue_.ask({"OBJECT", "FREQ", keys[i].text}, now,
+    pipeline_.ask({"OBJECT", "FREQ", keys[i].text}, now,
                   [this, key = keys[i].text](const Result<resp::Value>& counter, TimePoint at) {
                     take_counter(key, counter, at);
                   });
@@ -188,7 +186,7 @@ void LfuSource::next_database(TimePoint /*now*/) {
   selected_ = false;
   if (++at_ < databases_.size()) return;
   state_ = SourceState::kFinished;
-  dialogue_.end();
+  pipeline_.end();
   if (options_.keep) options_.keep("");
 }
 
@@ -208,7 +206,7 @@ void LfuSource::keep_best(Candidate candidate) {
 void LfuSource::give_up(std::string why) {
   state_ = SourceState::kFailed;
   note_ = std::move(why);
-  dialogue_.end();
+  pipeline_.end();
 }
 
 // The batch is asked again when the connection is back.
@@ -313,13 +311,13 @@ Observation LfuSource::observe(TimePoint now) {
   out.report.hot_means =
       "a full counter (255); a proxy uses the rate instead, 3000/s (detection.hot-qps)";
   out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
-  out.report.upstream_up = dialogue_.is_up() || state_ == SourceState::kFinished;
+  out.report.upstream_up = pipeline_.is_up() || state_ == SourceState::kFinished;
   out.report.absent_max = absent_max();
   out.facts = facts();
   if (slots_) out.slots = slots_->busiest(settings_);
   out.state = state_;
   out.note = note_;
-  out.trouble = dialogue_.trouble();
+  out.trouble = pipeline_.trouble();
   double keys = 0;
   for (const Database& database : databases_) keys += database.keys;
   out.work = keys;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/lfu_estimate.h"
 #include "heatsink/observe/lfu_slots.h"
 #include "heatsink/observe/rows.h"
@@ -42,7 +42,7 @@ class LfuSource final : public Source {
 
   explicit LfuSource(LfuSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   Observation observe(TimePoint now) override;
 
@@ -77,8 +77,8 @@ class LfuSource final : public Source {
   std::optional<double> absent_max() const;
 
   LfuSourceOptions options_;
-  Dialogue dialogue_;
-  std::vector<Conversation*> conversations_;
+  CommandPipeline pipeline_;
+  std::vector<ServerProtocol*> protocols_;
   LfuSettings settings_;
   bool settings_known_ = true;
   std::string policy_;

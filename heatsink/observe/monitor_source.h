@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/latency_probe.h"
 #include "heatsink/observe/monitor_pace.h"
 #include "heatsink/observe/monitor_stream.h"
@@ -37,7 +37,7 @@ class MonitorSource final : public Source {
 
   explicit MonitorSource(MonitorSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override { stream_.add_own(local); }
   Observation observe(TimePoint now) override;
@@ -65,11 +65,11 @@ class MonitorSource final : public Source {
                                    const report::Report& told) const;
 
   MonitorSourceOptions options_;
-  Dialogue dialogue_;
+  CommandPipeline pipeline_;
   LatencyProbe latency_;
   MonitorStream stream_;
   MonitorPace pace_;
-  std::vector<Conversation*> conversations_;
+  std::vector<ServerProtocol*> protocols_;
   Phase phase_ = Phase::kWaiting;
   TimePoint due_{};
   TimePoint phase_since_{};

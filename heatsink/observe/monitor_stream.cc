@@ -123,8 +123,8 @@ void MonitorStream::take_monitored(std::string_view line, bool cut, TimePoint no
   }
 }
 
-std::optional<Heard> MonitorStream::take_heard(TimePoint now) {
-  std::optional<Heard> out;
+std::optional<MonitoredWindow> MonitorStream::take_window(TimePoint now) {
+  std::optional<MonitoredWindow> out;
   if (begun_) {
     out.emplace();
     const std::int64_t end_ns = window_->mark_seen() ? window_->mark_ns() : window_->last_ns();

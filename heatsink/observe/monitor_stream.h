@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-#include "heatsink/observe/conversation.h"
 #include "heatsink/observe/greeting.h"
 #include "heatsink/observe/monitor_window.h"
+#include "heatsink/observe/server_protocol.h"
 
 namespace heatsink::observe {
 
 // What one window brought.
-struct Heard {
+struct MonitoredWindow {
   detect::Summary summary;
   double seconds = 0;
   std::uint64_t lines = 0;
@@ -26,8 +26,8 @@ struct Heard {
 // the time between them on the server's own clock, which MONITOR tells to the microsecond, and
 // exactly the commands between them are counted, however late we read them. Where ECHO cannot be
 // had, our clock serves. Ended by closing the connection, so that a flood ends at once; the
-// protocol is `(open begin end? (take_heard | close))*`. One thread.
-class MonitorStream final : public Conversation {
+// protocol is `(open begin end? (take_window | close))*`. One thread.
+class MonitorStream final : public ServerProtocol {
  public:
   // Of a line so many bytes are kept; the keys of all but the longest commands are in them.
   static constexpr std::size_t kLineBytesMax = 64 * 1024;
@@ -42,7 +42,7 @@ class MonitorStream final : public Conversation {
   void end();  // REQUIRES has_begun()
   bool has_ended() const { return state_ == State::kEnded; }
   // What was heard up to the end mark, or without one up to now; closes.
-  std::optional<Heard> take_heard(TimePoint now);
+  std::optional<MonitoredWindow> take_window(TimePoint now);
   void close();
   bool is_closed() const { return state_ == State::kClosed; }
 

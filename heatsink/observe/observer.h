@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "heatsink/observe/fleet.h"
+#include "heatsink/observe/node_resolver.h"
 #include "heatsink/observe/picture.h"
-#include "heatsink/observe/places.h"
 
 namespace heatsink::observe {
 
@@ -16,7 +16,7 @@ namespace heatsink::observe {
 class Observer {
  public:
   // `seed`: the server that was named; of no meaning without FleetOptions::has_server.
-  Observer(Server seed, FleetOptions options, Reach reach);
+  Observer(ServerAddress seed, FleetOptions options, ResolveNode resolve);
   ~Observer();
   Observer(const Observer&) = delete;
 

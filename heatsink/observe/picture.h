@@ -25,7 +25,7 @@ struct Picture {
   std::vector<NodeSeen> nodes;  // of a cluster
 };
 
-struct OfNode {
+struct NodeObservation {
   std::string node;
   Observation seen;
 };
@@ -35,6 +35,6 @@ struct OfNode {
 // node, because it is a node that gets too much. The state is the liveliest, the progress that of
 // all work together; notes name their nodes; there is trouble when there is with each. `upstream`:
 // the cluster, as shown. REQUIRES at least one. O(rows).
-Observation join_nodes(std::vector<OfNode> all, std::string upstream);
+Observation join_nodes(std::vector<NodeObservation> all, std::string upstream);
 
 }  // namespace heatsink::observe

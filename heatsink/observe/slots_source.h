@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/lfu_estimate.h"
 #include "heatsink/observe/monitor_source.h"
 #include "heatsink/observe/rows.h"
@@ -29,7 +29,7 @@ class SlotsSource final : public Source {
 
   explicit SlotsSource(MonitorSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override { monitor_.own_connection(local); }
   Observation observe(TimePoint now) override;
@@ -54,9 +54,9 @@ class SlotsSource final : public Source {
   bool is_hot_slot(std::uint16_t slot) const;
 
   std::string server_;
-  Dialogue dialogue_;
+  CommandPipeline pipeline_;
   MonitorSource monitor_;
-  std::vector<Conversation*> conversations_;
+  std::vector<ServerProtocol*> protocols_;
   bool asking_ = false;
   bool drilling_ = false;  // MONITOR is run
   bool listing_ = false;   // keys have been asked for

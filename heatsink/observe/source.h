@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/observe/conversation.h"
 #include "heatsink/observe/key_answers.h"
 #include "heatsink/observe/key_details.h"
+#include "heatsink/observe/server_protocol.h"
 #include "heatsink/report/node_report.h"
 
 namespace heatsink::observe {
@@ -80,15 +80,15 @@ struct Observation {
   }
 };
 
-// A state machine over its conversations: times and bytes in, bytes and rows out; no socket, no
-// clock. One thread. The owner keeps a connection open for each conversation as long as it wants
-// one, and calls tick() at least every 10 ms and after each batch of bytes; the conversations
+// A state machine over its protocols: times and bytes in, bytes and rows out; no socket, no
+// clock. One thread. The owner keeps a connection open for each protocol as long as it wants
+// one, and calls tick() at least every 10 ms and after each batch of bytes; the protocols
 // live as long as the source.
 class Source {
  public:
   virtual ~Source() = default;
 
-  virtual std::span<Conversation* const> conversations() = 0;
+  virtual std::span<ServerProtocol* const> protocols() = 0;
   virtual void tick(TimePoint now) = 0;
   // What comes from this address ("127.0.0.1:54321") is asked by ourselves: it is no traffic.
   virtual void own_connection(const std::string& /*local*/) {}

@@ -19,8 +19,8 @@ constexpr Nanos kLookAgain = Millis(50);
 
 class ObservedAnswers final : public TopAnswers {
  public:
-  ObservedAnswers(boost::asio::io_context& io, observe::Server server,
-                  observe::FleetOptions options, observe::Reach reach, Nanos first_within,
+  ObservedAnswers(boost::asio::io_context& io, observe::ServerAddress server,
+                  observe::FleetOptions options, observe::ResolveNode reach, Nanos first_within,
                   bool wants_json)
       : timer_(io),
         observer_(std::move(server), std::move(options), std::move(reach)),
@@ -103,16 +103,17 @@ Result<net::TlsContext> tls_of(const ObservedServer& server, const std::string& 
       {.ca_file = server.tls_ca_file, .cert_file = "", .key_file = "", .server_name = host});
 }
 
-Result<observe::Server> reach(const ObservedServer& server, net::RedisUrl url) {
+Result<observe::ServerAddress> reach(const ObservedServer& server, net::RedisUrl url) {
   auto addresses = net::resolve_server(url);
   if (!addresses) return addresses.error();
   auto tls = tls_of(server, url.address.host);
   if (!tls) return tls.error();
-  return observe::Server{std::move(url), std::move(addresses).value(), std::move(tls).value()};
+  return observe::ServerAddress{std::move(url), std::move(addresses).value(),
+                                std::move(tls).value()};
 }
 
 // A node of the cluster is reached as the server was that names it.
-observe::Reach reach_node(const ObservedServer& server) {
+observe::ResolveNode reach_node(const ObservedServer& server) {
   return [server](const net::HostPort& address) {
     net::RedisUrl url = *server.url;
     url.address = address;
@@ -164,7 +165,7 @@ std::function<std::unique_ptr<observe::Source>()> hand_out(
 
 // A capture is opened here and now: before there is another thread.
 observe::SourcePlan plan_of(const ObservedServer& server, const std::string& name,
-                            const observe::Server* named) {
+                            const observe::ServerAddress* named) {
   auto opened = std::make_shared<std::unique_ptr<observe::Source>>();
   if (name == "capture" || name == "auto") {
     observe::CaptureTarget target = observe::capture_target(named, server.interface, server.ports);
@@ -178,7 +179,8 @@ observe::SourcePlan plan_of(const ObservedServer& server, const std::string& nam
           }};
 }
 
-observe::FleetOptions fleet_options(const ObservedServer& server, const observe::Server* named) {
+observe::FleetOptions fleet_options(const ObservedServer& server,
+                                    const observe::ServerAddress* named) {
   observe::FleetOptions out;
   out.seed_name = server.where();
   out.choice = server.nodes;
@@ -203,9 +205,9 @@ Result<std::unique_ptr<TopAnswers>> observed_answers(boost::asio::io_context& io
                                                      Nanos first_within) {
   if (const Status sound = check(server); !sound) return sound.error();
   if (!server.url) {
-    return std::unique_ptr<TopAnswers>(
-        std::make_unique<ObservedAnswers>(io, observe::Server(), fleet_options(server, nullptr),
-                                          observe::Reach(), first_within, server.wants_json));
+    return std::unique_ptr<TopAnswers>(std::make_unique<ObservedAnswers>(
+        io, observe::ServerAddress(), fleet_options(server, nullptr), observe::ResolveNode(),
+        first_within, server.wants_json));
   }
   auto seed = reach(server, *server.url);
   if (!seed) return seed.error();

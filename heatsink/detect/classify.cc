@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
 
 #include <algorithm>
 #include <limits>
@@ -47,7 +47,7 @@ Cause cause_of_warmth(const Standing& standing) {
   return lasts ? standing.cause : Cause::kAboveWarm;
 }
 
-Judgement warm_or_cold(const Rule& rule, const Standing& standing, const Evidence& evidence) {
+Classification warm_or_cold(const Rule& rule, const Standing& standing, const Evidence& evidence) {
   if (!evidence.is_listed) return {Temperature::kCold, Cause::kVanished};
   const bool was_more = standing.temperature > Temperature::kWarm;
   const bool rises = evidence.rate_low >= rule.warm;
@@ -70,13 +70,13 @@ bool is_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
   return at - standing.above_since >= rule.measure.window * further_windows;
 }
 
-Judgement hot_if_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
+Classification hot_if_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
   if (!is_confirmed(rule, standing, at)) return {Temperature::kWarm, Cause::kConfirming};
   return {Temperature::kHot, Cause::kAboveHot};
 }
 
-Judgement judge_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                    bool has_stayed) {
+Classification classify_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                            bool has_stayed) {
   // No residence for a key that is written: each further copy would be a loss.
   const bool is_written = mostly_written(rule, evidence, 1);
   if (is_cool(rule, evidence) && (has_stayed || is_written)) {
@@ -86,8 +86,8 @@ Judgement judge_hot(const Rule& rule, const Standing& standing, const Evidence& 
   return {Temperature::kHot, standing.cause};
 }
 
-Judgement judge_write_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                          TimePoint at, bool has_stayed) {
+Classification classify_write_hot(const Rule& rule, const Standing& standing,
+                                  const Evidence& evidence, TimePoint at, bool has_stayed) {
   const bool is_cool_now = is_cool(rule, evidence);
   if (!evidence.is_listed || (is_cool_now && has_stayed)) {
     return warm_or_cold(rule, standing, evidence);
@@ -105,8 +105,8 @@ Judgement judge_write_hot(const Rule& rule, const Standing& standing, const Evid
   return {Temperature::kWarm, Cause::kMostlyRead};
 }
 
-Judgement judge_others(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                       TimePoint at) {
+Classification classify_others(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                               TimePoint at) {
   const bool is_written = mostly_written(rule, evidence, 1);
   if (evidence.heat_low >= 1) {
     if (is_written) return {Temperature::kWriteHot, Cause::kMostlyWritten};
@@ -159,21 +159,21 @@ void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count,
   evidence.gain = gain;
 }
 
-Judgement judge(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                TimePoint at) {
+Classification classify(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                        TimePoint at) {
   const bool has_stayed = at - standing.since >= rule.minimum_residence;
   switch (standing.temperature) {
     case Temperature::kHot:
-      return judge_hot(rule, standing, evidence, has_stayed);
+      return classify_hot(rule, standing, evidence, has_stayed);
     case Temperature::kWriteHot:
-      return judge_write_hot(rule, standing, evidence, at, has_stayed);
+      return classify_write_hot(rule, standing, evidence, at, has_stayed);
     default:
-      return judge_others(rule, standing, evidence, at);
+      return classify_others(rule, standing, evidence, at);
   }
 }
 
-Judgement judge_unpromoted(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                           Cause why) {
+Classification classify_unpromoted(const Rule& rule, const Standing& standing,
+                                   const Evidence& evidence, Cause why) {
   if (evidence.heat_low >= 1) return {Temperature::kWarm, why};
   return warm_or_cold(rule, standing, evidence);
 }

@@ -10,7 +10,7 @@
 
 namespace heatsink::distributed {
 
-struct LeaseTerms {
+struct PrepaidLimits {
   std::uint64_t held_max = 1;  // tokens; what the process may hold of one limit
   Nanos lasts = Millis(200);   // after it was paid for, an unspent token is worth nothing
 };
@@ -21,7 +21,7 @@ struct LeaseTerms {
 // A batch is what was spent in half a lease's time lately, so that a limit that is in use asks the
 // server about twice in that time, however often it is asked itself; and no more than twice the
 // batch before, so that two calls that happen to be close do not take many tokens for nothing.
-class Lease {
+class PrepaidTokens {
  public:
   static constexpr std::uint64_t kHeldMax = (std::uint64_t{1} << 26U) - 1;
 
@@ -38,9 +38,9 @@ class Lease {
   void end_buying() noexcept { is_buying_.store(false, std::memory_order_release); }
 
   // For whoever buys: how many to ask for, beside the n that are spent at once.
-  std::uint64_t batch(std::uint64_t n, const LeaseTerms& terms, TimePoint now) noexcept;
+  std::uint64_t batch(std::uint64_t n, const PrepaidLimits& limits, TimePoint now) noexcept;
   // So many came, paid for at `paid_at` or later. Returns how many lapsed unspent.
-  std::uint64_t add(std::uint64_t tokens, const LeaseTerms& terms, TimePoint paid_at,
+  std::uint64_t add(std::uint64_t tokens, const PrepaidLimits& limits, TimePoint paid_at,
                     TimePoint now) noexcept;
 
   // Tokens that were spent at the server directly, while another one bought: they are demand, too.

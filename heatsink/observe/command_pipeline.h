@@ -11,13 +11,13 @@
 #include <string>
 #include <string_view>
 
-#include "heatsink/observe/conversation.h"
 #include "heatsink/observe/greeting.h"
+#include "heatsink/observe/server_protocol.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::observe {
 
-struct DialogueOptions {
+struct CommandPipelineOptions {
   Login login;
   Nanos response_timeout = std::chrono::seconds(5);  // of the oldest question
   std::size_t reply_bytes_max = 64U << 20U;
@@ -25,13 +25,13 @@ struct DialogueOptions {
 };
 
 // Not thread-safe. What is asked before the connection is made waits for it.
-class Dialogue final : public Conversation {
+class CommandPipeline final : public ServerProtocol {
  public:
   // Called once per question: with the reply (which may be the server's error), or with why there
-  // will be none. It may ask again, and must not destroy the dialogue.
+  // will be none. It may ask again, and must not destroy the pipeline.
   using Answer = std::function<void(const Result<resp::Value>& reply, TimePoint now)>;
 
-  explicit Dialogue(DialogueOptions options) : options_(std::move(options)) {}
+  explicit CommandPipeline(CommandPipelineOptions options) : options_(std::move(options)) {}
 
   // REQUIRES in_flight() < in_flight_max.
   void ask(std::span<const std::string_view> args, TimePoint now, Answer done);
@@ -70,7 +70,7 @@ class Dialogue final : public Conversation {
   void fail_all(const Error& why, TimePoint now);
   void send(Question& question, TimePoint now);
 
-  DialogueOptions options_;
+  CommandPipelineOptions options_;
   std::deque<Question> questions_;
   resp::ReplyScanner scanner_;
   ByteBuffer input_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the socket of a conversation while it is wanted, and again when it is lost.
+// Opens the socket of a protocol while it is wanted, and again when it is lost.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "heatsink/net/net.h"
-#include "heatsink/observe/conversation.h"
+#include "heatsink/observe/server_protocol.h"
 
 namespace heatsink::observe {
 
 // Where the server under observation is.
-struct Server {
+struct ServerAddress {
   net::RedisUrl url;
   std::vector<net::ResolvedAddress> addresses;  // not empty; tried in turn
   net::TlsContext tls;                          // empty: plain
 };
 
 // Lives on the loop's thread; what is passed by reference must outlive it. Memory: the
-// conversation's; at most kTurnBytesMax are read in a turn, so that timers run on time.
-class Link final : public net::FdHandler {
+// protocol's; at most kTurnBytesMax are read in a turn, so that timers run on time.
+class ServerConnection final : public net::FdHandler {
  public:
   static constexpr Nanos kConnectTimeout = std::chrono::seconds(5);
   static constexpr Nanos kBackoff = Millis(500);
@@ -29,11 +29,12 @@ class Link final : public net::FdHandler {
 
   // `on_open`: called with our end's address ("127.0.0.1:54321") before anything is sent.
   using OnOpen = std::function<void(const std::string& local)>;
-  Link(net::EventLoop& loop, const Server& server, Conversation& conversation, OnOpen on_open);
-  ~Link();
-  Link(const Link&) = delete;
+  ServerConnection(net::EventLoop& loop, const ServerAddress& server, ServerProtocol& protocol,
+                   OnOpen on_open);
+  ~ServerConnection();
+  ServerConnection(const ServerConnection&) = delete;
 
-  // Opens or closes as the conversation wants it, and sends what it has to say. To be called in
+  // Opens or closes as the protocol wants it, and sends what it has to say. To be called in
   // each turn.
   void update(TimePoint now);
 
@@ -49,8 +50,8 @@ class Link final : public net::FdHandler {
   void close();
 
   net::EventLoop& loop_;
-  const Server& server_;
-  Conversation& conversation_;
+  const ServerAddress& server_;
+  ServerProtocol& protocol_;
   OnOpen on_open_;
   net::Stream stream_;
   bool open_ = false;

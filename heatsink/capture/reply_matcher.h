@@ -34,7 +34,7 @@
 namespace heatsink::capture {
 
 // What all conversations of a decoder share.
-struct Listener {
+struct MatcherContext {
   resp::CommandTable table;
   CommandTraitsOf traits{table};
   OnCommand on_command;
@@ -48,7 +48,7 @@ struct Listener {
 enum class Replies : std::uint8_t { kAll, kFromNowOn, kNone };
 
 // One per connection; not thread-safe.
-class Conversation final : public StreamSink {
+class ReplyMatcher final : public StreamSink {
  public:
   static constexpr Nanos kQuiet = Millis(1);
   // So much of a joined connection is searched for a request before it is given up.
@@ -56,7 +56,7 @@ class Conversation final : public StreamSink {
 
   // `whole`: from the connection's beginning on; `strict`: the first request must be a multi-bulk
   // one of a known command.
-  Conversation(Listener& listener, Endpoint client, Endpoint server, bool whole, bool strict,
+  ReplyMatcher(MatcherContext& context, Endpoint client, Endpoint server, bool whole, bool strict,
                Replies replies);
 
   void take(const Arrival& arrival) override;
@@ -80,7 +80,7 @@ class Conversation final : public StreamSink {
   };
 
   bool is_recognised(const Arrival& arrival);
-  void die(std::uint64_t CaptureCounters::*why);
+  void give_up(std::uint64_t CaptureCounters::*why);
   void take_requests(const Arrival& arrival);
   void take_request(const Arrival& arrival);
   void take_replies(const Arrival& arrival);
@@ -95,10 +95,10 @@ class Conversation final : public StreamSink {
   bool find_keys();
   std::uint64_t argument_bytes() const;
   CapturedReply reply_of(const PendingCommands::Row& row) const;
-  void tell_front(const CapturedReply* reply);
-  void tell(const PendingCommands::Row& row, const CapturedReply* reply);
+  void report_front(const CapturedReply* reply);
+  void report(const PendingCommands::Row& row, const CapturedReply* reply);
 
-  Listener& listener_;
+  MatcherContext& context_;
   Endpoint client_;
   Endpoint server_;
   RequestReader requests_;

@@ -12,7 +12,7 @@
 namespace heatsink::observe {
 
 // Remembers the keys of the last report. Not thread-safe.
-class Since {
+class TemperatureAges {
  public:
   // Sets `since` of each verdict: when the key was first seen with that temperature, of those
   // reports one after another that had it with it.

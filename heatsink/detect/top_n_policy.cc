@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/detect/places.h"
+#include "heatsink/detect/top_n_policy.h"
 
 #include <algorithm>
 
@@ -27,24 +27,24 @@ bool may_be_hotter(const KnownKey* a, const KnownKey* b) {
 }
 
 void refuse(KnownKey& newcomer, Cause why) {
-  newcomer.next = judge_unpromoted(*newcomer.rule, newcomer.standing, newcomer.evidence, why);
+  newcomer.next = classify_unpromoted(*newcomer.rule, newcomer.standing, newcomer.evidence, why);
 }
 
 }  // namespace
 
-Places::Places(const SelectorOptions& options)
+TopNPolicy::TopNPolicy(const SelectorOptions& options)
     : hot_max_(options.top_n == 0 ? options.keys_max
                                   : std::min<std::size_t>(options.top_n, options.keys_max)),
       promotion_interval_(options.promotion_interval),
       demotion_interval_(options.demotion_interval) {}
 
-void Places::hold_demotions(std::vector<KnownKey>& keys) const {
+void TopNPolicy::hold_demotions(std::vector<KnownKey>& keys) const {
   for (KnownKey& key : keys) {
     if (is_demoted(key)) key.next = {Temperature::kHot, key.standing.cause};
   }
 }
 
-void Places::give(std::vector<KnownKey>& keys, TimePoint at) {
+void TopNPolicy::apply(std::vector<KnownKey>& keys, TimePoint at) {
   const bool demotions_due = is_due(demoted_at_, demotion_interval_, at);
   if (!demotions_due) hold_demotions(keys);
   Keys holders, newcomers;
@@ -52,7 +52,7 @@ void Places::give(std::vector<KnownKey>& keys, TimePoint at) {
     if (key.gets_hot()) (key.was_hot() ? holders : newcomers).push_back(&key);
   }
   if (is_due(promoted_at_, promotion_interval_, at)) {
-    place(newcomers, holders, at, demotions_due);
+    promote(newcomers, holders, at, demotions_due);
   } else {
     for (KnownKey* newcomer : newcomers) refuse(*newcomer, Cause::kWaiting);
   }
@@ -64,7 +64,7 @@ void Places::give(std::vector<KnownKey>& keys, TimePoint at) {
 }
 
 // The hottest newcomer first, against the least hot holder.
-void Places::place(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const {
+void TopNPolicy::promote(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const {
   if (newcomers.empty()) return;
   std::size_t taken = holders.size();
   std::erase_if(holders, [&](const KnownKey* holder) {

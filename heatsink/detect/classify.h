@@ -30,7 +30,7 @@ enum class Cause : std::uint8_t {
   kVanished,       // no longer in the summary
 };
 
-struct Judgement {
+struct Classification {
   Temperature temperature = Temperature::kCold;
   Cause cause = Cause::kNone;
 };
@@ -68,11 +68,12 @@ struct Standing {
 
 // A promotion needs proof (heat_low), and a demotion too (heat_high): neither is ever wrong by the
 // error bound. Only a burst goes ahead of its proof. REQUIRES: standing.above is up to date.
-Judgement judge(const Rule& rule, const Standing& standing, const Evidence& evidence, TimePoint at);
+Classification classify(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                        TimePoint at);
 
 // What a key is that was judged hot but must not be promoted now: warm, by `why` if it has proven
 // to be above the threshold; as if there had been no burst otherwise.
-Judgement judge_unpromoted(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                           Cause why);
+Classification classify_unpromoted(const Rule& rule, const Standing& standing,
+                                   const Evidence& evidence, Cause why);
 
 }  // namespace heatsink::detect

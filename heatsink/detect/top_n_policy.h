@@ -15,12 +15,12 @@ namespace heatsink::detect {
 // A key that is hot keeps its place unless its residence is over and a newcomer is clearly busier,
 // so that two equals do not push each other out for ever, and nobody who makes many keys hot takes
 // the places of others. Not thread-safe. O(keys); sorts only if somebody wants in.
-class Places {
+class TopNPolicy {
  public:
-  explicit Places(const SelectorOptions& options);
+  explicit TopNPolicy(const SelectorOptions& options);
 
   // Changes the judgements that there is no place for, or that are not due.
-  void give(std::vector<KnownKey>& keys, TimePoint at);
+  void apply(std::vector<KnownKey>& keys, TimePoint at);
 
   std::size_t hot_max() const { return hot_max_; }
 
@@ -28,7 +28,7 @@ class Places {
   using Keys = std::vector<KnownKey*>;
 
   void hold_demotions(std::vector<KnownKey>& keys) const;
-  void place(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const;
+  void promote(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const;
 
   std::size_t hot_max_;
   Nanos promotion_interval_;

@@ -11,9 +11,9 @@
 namespace heatsink::observe {
 
 // The protocol: `(connected (received)* lost)*`, and lost() alone when no connection could be made.
-class Conversation {
+class ServerProtocol {
  public:
-  virtual ~Conversation() = default;
+  virtual ~ServerProtocol() = default;
 
   // Whether there is to be a connection; it is opened and closed accordingly, and opened again
   // when it was lost. Closing it calls nothing: whoever stops wanting it knows.

@@ -10,9 +10,9 @@
 
 namespace heatsink::observe {
 
-// Sources are tried in the order given; one that fails (a command is unknown, renamed, forbidden,
-// switched off) makes room for the next, and why is told in `note` of what works. One at a time
-// has connections.
+// Tries the sources in the given order. When a source fails (the server lacks, renames, forbids or
+// has switched off its command), the next one starts; `note` of the one that works gives the
+// reasons. Only one source has connections at a time.
 class AutoSource final : public Source {
  public:
   // REQUIRES at least one.

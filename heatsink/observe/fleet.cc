@@ -18,10 +18,10 @@ double requests_rate(const Fleet::Node& node) {
 
 bool is_up(const Fleet::Node& node) { return node.probe && node.probe->is_up(); }
 
-// Its connection is up, or is being made for the first time.
+// The connection is up, or its first attempt has not failed yet.
 bool may_answer(const Fleet::Node& node) { return node.probe->trouble().empty(); }
 
-// Its load is known, or will not be told.
+// The load is known, or the node refuses to report it.
 bool is_measured(const Fleet::Node& node) {
   if (!is_up(node)) return !may_answer(node);
   return node.probe->load() || node.probe->refuses_load();
@@ -72,7 +72,8 @@ void Fleet::tick(TimePoint now) {
   for (const auto& node : nodes_) tick_node(*node, now);
   ask_map(now);
   const auto told = take_map_answer();
-  // Where the server that was named cannot be asked, the sources can say why.
+  // If the named server cannot be asked for its cluster, it is observed alone; its sources report
+  // why.
   if (told)
     learn(*told, now);
   else if (kind_ == Kind::kUnknown && !guide_.trouble().empty())
@@ -97,7 +98,8 @@ void Fleet::ask_map(TimePoint now) {
   probe->ask_map(now);
 }
 
-// Another one each time: one that has left the cluster may not know it.
+// Asks another node each time, because a node that was removed from the cluster may have an old
+// map.
 NodeProbe* Fleet::next_map_probe() {
   std::vector<NodeProbe*> up;
   for (const auto& node : nodes_) {
@@ -116,7 +118,8 @@ std::optional<NodeProbe::MapAnswer> Fleet::take_map_answer() {
   return std::nullopt;
 }
 
-// A node without masters has been told of none yet, or has left its cluster.
+// An empty map comes from a node that has not learnt its cluster yet, or has left it. It is
+// ignored.
 void Fleet::learn(const NodeProbe::MapAnswer& told, TimePoint now) {
   if (!told.masters.empty()) return take_map(told.masters, now);
   if (kind_ == Kind::kCluster) return;
@@ -170,7 +173,7 @@ void Fleet::make_all_sources() {
   for (const auto& node : nodes_) make_sources(*node);
 }
 
-// A source that is not to look here any more goes, with its connections.
+// Removes a source, with its connections, when its node is no longer the one to observe.
 void Fleet::make_sources(Node& node) {
   for (std::size_t i = 0; i < options_.plans.size(); ++i) {
     auto& source = node.sources[i];
@@ -221,7 +224,8 @@ void Fleet::look_for_busiest(TimePoint now) {
   }
   if (most == nullptr || now - *cluster_since_ < kMeasure) return;
   if (present == nullptr) {
-    // However slow they or we are: all have answered, refused, or failed.
+    // Decide only when each node has reported its load, refused to, or failed. A slow node, or a
+    // slow heatsink, must not let the first node win.
     if (!std::ranges::all_of(nodes_, [](const auto& node) { return is_measured(*node); })) return;
   } else {
     const bool busier = requests_rate(*most) > kBusier * requests_rate(*present);
@@ -234,7 +238,7 @@ void Fleet::look_for_busiest(TimePoint now) {
   make_all_sources();
 }
 
-// What a person must know of the choice of nodes; "" when all is as it should be.
+// What the user must know about the choice of nodes; "" if nothing is unusual.
 std::string Fleet::remark(std::size_t watched) const {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
@@ -308,7 +312,7 @@ bool Fleet::is_closer(const DetailsReader::Key& key) const {
   return closer_ && closer_->means(key.first, key.second);
 }
 
-// Two sources may list the same key.
+// Two sources may list the same key; it is asked for once.
 void Fleet::want(const DetailsReader::Key& key, std::vector<DetailsReader::Key>& keys) const {
   if (std::ranges::find(keys, key) != keys.end()) return;
   if (!is_closer(key)) return keys.push_back(key);
@@ -318,8 +322,8 @@ void Fleet::want(const DetailsReader::Key& key, std::vector<DetailsReader::Key>&
     keys.insert(first_other, key);
 }
 
-// The keys that are shown first are those that are asked about, each where it is; before them the
-// one that a person looks at.
+// Asks for the details of the rows displayed first, each on its own node. The key that the user has
+// opened goes before them.
 void Fleet::add_details(std::vector<Observation>& seen) {
   if (!options_.has_server) return;
   for (const auto& node : nodes_) {

@@ -59,7 +59,8 @@ void HotkeysSource::take(const resp::Value& reply, TimePoint now) {
   state_ = SourceState::kRunning;
 }
 
-// Valkey knows no START: there a setting decides. A session of somebody else's is as good.
+// Valkey has no HOTKEYS START: there a setting enables counting. A session that another client has
+// started is used as it is.
 void HotkeysSource::start_session(TimePoint now) {
   const std::string seconds =
       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(kSession).count());

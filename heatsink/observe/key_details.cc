@@ -19,7 +19,7 @@ void DetailsReader::tick(TimePoint now) {
   if (entries_.empty()) return;
   pipeline_.tick(now);
   if (pipeline_.is_hopeless()) return pipeline_.end();
-  if (!pipeline_.is_up() || pipeline_.in_flight() > 0) return;  // a key at a time
+  if (!pipeline_.is_up() || pipeline_.in_flight() > 0) return;  // one key at a time
   std::pair<const Key, Entry>* next = nullptr;
   for (auto& row : entries_) {
     const Entry& entry = row.second;
@@ -42,7 +42,7 @@ void DetailsReader::ask(const Key& key, TimePoint now) {
   }
 }
 
-// What was told before stays until all is told anew.
+// The old details stay visible until all answers for the key have come.
 void DetailsReader::take(const Key& key, std::size_t question, const Result<resp::Value>& reply) {
   if (question == 0) present_ = {};
   answered_ = reply && (!reply->is_error() || (answered_ && question > 0));

@@ -19,8 +19,8 @@ namespace heatsink::observe {
 
 using KeyDetails = redis::ValueFacts;
 
-// A protocol of its own. Asks for a few keys, one at a time and again after kFresh, and forgets
-// those that nobody wants any more. One thread.
+// Has a connection of its own. Asks for a few keys, one at a time, again after kFresh, and forgets
+// keys that want() no longer lists. One thread.
 class DetailsReader {
  public:
   using Key = std::pair<std::uint32_t, std::string>;  // database, name
@@ -31,8 +31,8 @@ class DetailsReader {
   explicit DetailsReader(Login login) : pipeline_({.login = std::move(login)}) {}
 
   ServerProtocol& protocol() { return pipeline_; }
-  // The first kKeysMax of them, and the first of those first: keys that come and go behind it, as
-  // the rest of a list of the busiest does, do not keep it waiting.
+  // Takes the first kKeysMax keys and asks for them in this order. The end of a list of busy keys
+  // changes often; that does not delay its first keys.
   void want(std::span<const Key> keys);
   void tick(TimePoint now);
   // Null: not known yet.
@@ -41,7 +41,7 @@ class DetailsReader {
  private:
   struct Entry {
     std::optional<KeyDetails> details;  // nothing: not known yet
-    std::size_t place = 0;              // among those that are wanted
+    std::size_t place = 0;              // its position in the list of want()
     TimePoint asked_at{};
     bool asked = false;
   };
@@ -50,8 +50,8 @@ class DetailsReader {
 
   CommandPipeline pipeline_;
   std::map<Key, Entry> entries_;
-  KeyDetails present_;     // of the key that is being asked for
-  bool answered_ = false;  // and not only with errors
+  KeyDetails present_;     // of the key being asked for
+  bool answered_ = false;  // at least one reply was not an error
 };
 
 }  // namespace heatsink::observe

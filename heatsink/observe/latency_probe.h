@@ -9,14 +9,15 @@
 
 namespace heatsink::observe {
 
-// One PING at a time. One thread; must not be destroyed while the pipeline may answer.
+// Sends one PING at a time. One thread; must not be destroyed while the pipeline may still answer.
 class LatencyProbe {
  public:
   explicit LatencyProbe(CommandPipeline& pipeline) : pipeline_(pipeline) {}
 
-  // Asks when `interval` has passed since the last question. `on`: the server is under our load.
+  // Sends a PING when `interval` has passed since the last one. `on`: heatsink burdens the server
+  // now.
   void tick(TimePoint now, Nanos interval, bool on) {
-    asked_on_ = asked_on_ || (asking_ && on);  // it may be our load that it waits for
+    asked_on_ = asked_on_ || (asking_ && on);  // our load may be what delays this PING
     if (asking_ || !pipeline_.is_up() || now - asked_at_ < interval) return;
     asking_ = true;
     asked_at_ = now;
@@ -29,11 +30,11 @@ class LatencyProbe {
     });
   }
 
-  // The latest answer's, or how long the present question waits, if that is longer.
+  // The latency of the latest PING, or the age of the waiting one if that is longer.
   Nanos latest(TimePoint now) const {
     return asking_ ? std::max(latest_, now - asked_at_) : latest_;
   }
-  // The longest of those that were asked under our load, whenever they were answered.
+  // The longest latency of the PINGs sent or waiting while heatsink burdened the server.
   Nanos worst_on(TimePoint now) const {
     return asking_ && asked_on_ ? std::max(worst_on_, now - asked_at_) : worst_on_;
   }

@@ -64,7 +64,8 @@ void LfuSource::ask_setting(std::string_view name, TimePoint now,
                 });
 }
 
-// What is forbidden is assumed, and said so; the databases come last, and start the scan.
+// Where CONFIG is forbidden, the defaults are assumed and `note` says so. The list of databases is
+// asked for last, because its reply starts the scan.
 void LfuSource::ask_settings(TimePoint now) {
   asked_ = true;
   note_.clear();
@@ -132,7 +133,7 @@ void LfuSource::ask_batch(TimePoint now) {
                 });
 }
 
-// A table that is being resized may give more than was asked for; so many at once are enough.
+// SCAN may return more keys than COUNT while the server resizes its table; the batch is capped.
 void LfuSource::take_batch(const resp::Value& reply, TimePoint now) {
   cursor_ = reply.items[0].text;
   const std::vector<resp::Value>& keys = reply.items[1].items;
@@ -193,7 +194,7 @@ void LfuSource::next_database(TimePoint /*now*/) {
 void LfuSource::keep_best(Candidate candidate) {
   if (is_heartbeat_key(candidate.key)) return;
   if (best_.size() >= kKept && candidate.counter <= best_.back().counter) return;
-  const auto same = [&](const Candidate& other) {  // SCAN may tell a key twice
+  const auto same = [&](const Candidate& other) {  // SCAN may return a key twice
     return other.db == candidate.db && other.key == candidate.key;
   };
   std::erase_if(best_, same);
@@ -209,7 +210,7 @@ void LfuSource::give_up(std::string why) {
   pipeline_.end();
 }
 
-// The batch is asked again when the connection is back.
+// After a reconnect the batch is asked for again.
 void LfuSource::lose(const Error& why) {
   if (busy_) cursor_ = batch_cursor_;
   busy_ = selected_ = false;
@@ -226,8 +227,8 @@ std::string LfuSource::saved() const {
   return out;
 }
 
-// Sums that lack the first part would not be told from whole ones: with slots or without them, as
-// the server is.
+// Partial sums would look like complete ones. So a scan resumes only if the earlier run kept slots
+// exactly when this server has them; else it begins again.
 bool LfuSource::restore_slots(std::istream& in) {
   if (slots_) return slots_->restore(in);
   std::string none;
@@ -275,7 +276,8 @@ SourceFacts LfuSource::facts() const {
   return out;
 }
 
-// Of keys that exist, as far as counters go; while the scan runs anything may come.
+// Bounds keys that exist, as far as counters can tell. While the scan runs, an unread key may have
+// any rate.
 std::optional<double> LfuSource::absent_max() const {
   if (state_ != SourceState::kFinished) return std::nullopt;
   const int counter = best_.size() > kRowsMax ? best_[kRowsMax].counter : 0;

@@ -21,7 +21,8 @@ namespace {
 constexpr Nanos kPingWhileOn = Millis(20);
 constexpr Nanos kPingWhileOff = Millis(250);
 constexpr Nanos kOpeningMax = std::chrono::seconds(5);
-constexpr Nanos kEndingMax = Millis(500);  // what the server still has for us is not waited for
+// how long to wait for a server that still sends after the end
+constexpr Nanos kEndingMax = Millis(500);
 constexpr Nanos kTryAgain = std::chrono::seconds(1);
 
 double millis_of(Nanos duration) { return seconds_of(duration) * 1e3; }
@@ -67,7 +68,7 @@ void MonitorSource::tick(TimePoint now) {
   }
 }
 
-// The stop is for good: whoever wants to go on decides that, knowing why.
+// Stops for good. Only the user, who now knows the reason, may start it again.
 void MonitorSource::tick_latency(TimePoint now) {
   const bool on = phase_ == Phase::kListening || phase_ == Phase::kEnding;
   latency_.tick(now, on ? kPingWhileOn : kPingWhileOff, on);
@@ -131,7 +132,7 @@ void MonitorSource::tick_listening(TimePoint now) {
   }
 }
 
-// Two questions, one moment: they travel together.
+// Both INFO commands travel in one write, so they describe the same moment.
 void MonitorSource::ask_work(TimePoint now, bool window_ahead) {
   pipeline_.ask({"INFO", "stats"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     stats_ = reply && reply->is_text() ? reply->text : "";
@@ -241,7 +242,8 @@ std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summ
     KeyRow row;
     row.count = std::move(key);
     row.rate = rate_bounds(seen, watched);
-    // The same ratio with accesses for seconds: when all keys get slow together, the share stays.
+    // The same ratio, with all accesses in place of seconds: if all keys slow down together, the
+    // share stays the same.
     const RateBounds share = rate_bounds(of_all, std::numeric_limits<double>::infinity());
     row.share = share.rate;
     row.share_low = share.low;
@@ -250,7 +252,7 @@ std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summ
   return out;
 }
 
-// As if one key had in each window the most that any has there which is not told.
+// Assumes one key that, in each window, had as many accesses as any unlisted key may have there.
 std::optional<double> MonitorSource::absent_max(const std::vector<detect::Summary>& summaries,
                                                 double watched, const report::Report& told) const {
   if (windows_.empty()) return std::nullopt;

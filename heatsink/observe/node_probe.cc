@@ -51,7 +51,7 @@ void NodeProbe::ask_slots(TimePoint now) {
   });
 }
 
-// A lost connection is no answer: it is asked again.
+// A lost connection is no answer; the question is asked again.
 void NodeProbe::take(const Result<resp::Value>& reply, const std::optional<ClusterMap>& map) {
   asking_map_ = false;
   if (!reply) return;

@@ -15,22 +15,22 @@
 
 namespace heatsink::observe {
 
-// How to resolve a node that a cluster announces; may block while its name is resolved. Called on a
-// thread of its own that nobody waits for: it must own what it needs, and be fit for several
-// threads at once.
+// Resolves a node that the cluster announces; may block on a name server. The resolver calls it on
+// a detached thread, so it must own what it needs and allow calls from several threads at once.
 using ResolveNode = std::function<Result<ServerAddress>(const net::HostPort&)>;
 
-// A name server that hangs would stop the picture, so names are looked up beside it: one thread per
-// node that is not known yet, none for one that is. A look-up that never ends keeps its thread; it
-// is not begun again. One thread.
+// A slow name server must not delay the picture, so each unknown node is looked up on a thread of
+// its own; known nodes are not looked up again. A look-up that never ends keeps its thread and is
+// not repeated. One thread.
 class NodeResolver {
  public:
   static constexpr Nanos kTryAgain = std::chrono::seconds(5);
-  static constexpr Nanos kSlow = std::chrono::seconds(2);  // from then on it is trouble
+  // a look-up that takes longer is reported as trouble
+  static constexpr Nanos kSlow = std::chrono::seconds(2);
 
   struct Found {
     const ServerAddress* server = nullptr;  // valid until keep_only() drops the node
-    std::string trouble;  // why there is none; "" with none: it is being looked up
+    std::string trouble;  // why there is no server; "" while the name is looked up
   };
 
   explicit NodeResolver(ResolveNode resolve) : resolve_(std::move(resolve)) {}
@@ -44,7 +44,7 @@ class NodeResolver {
     std::optional<ServerAddress> server;
     std::string trouble;
     TimePoint tried_at{};
-    std::shared_ptr<Search> search;  // under way
+    std::shared_ptr<Search> search;  // in progress
   };
   void begin(Node& known, const net::HostPort& address) const;
 

@@ -18,14 +18,14 @@ constexpr Nanos kTick = Millis(5);
 struct Observer::State {
   State(ServerAddress named, FleetOptions options, ResolveNode how)
       : seed(std::move(named)), fleet(std::move(options)), resolver(std::move(how)) {
-    loop.call_every(kTick, [] {});  // a turn at least so often
+    loop.call_every(kTick, [] {});  // at least one turn per tick
     loop.on_turn_end([this] { turn(); });
   }
 
   void turn() {
     const TimePoint now = BootClock::now();
     fleet.tick(now);
-    // Before all else: what has gone must not be touched.
+    // First drop the connections of removed nodes: their protocols no longer exist.
     if (std::exchange(seen_changes, fleet.changes()) != fleet.changes()) drop_links();
     if (const auto connection = fleet.guide_connection()) update(*connection, seed, now);
     for (const auto& node : fleet.nodes()) {
@@ -65,9 +65,9 @@ struct Observer::State {
   const ServerAddress seed;
   Fleet fleet;
   net::EventLoop loop;
-  NodeResolver resolver;  // before the links to them
+  NodeResolver resolver;  // declared before the connections that refer to its addresses
   std::map<std::uint64_t, std::unique_ptr<ServerConnection>>
-      links;  // by connection; before the loop ends
+      links;  // by ConnectionSpec::id; destroyed before the loop
   std::uint64_t seen_changes = 0;
   std::thread thread;
 };

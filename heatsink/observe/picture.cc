@@ -34,7 +34,7 @@ int liveliness(SourceState state) {
   return 0;
 }
 
-// Of the node becomes of all; a share that is not one of requests stays.
+// A share of the node's requests becomes a share of the cluster's. Other shares stay.
 void rescale(detect::Verdict& key, double of_node, double of_all) {
   const bool of_requests = key.measure.dimension == detect::Dimension::kRequests &&
                            std::isfinite(key.share) && of_node > 0 && of_all > 0;
@@ -55,7 +55,7 @@ void add_totals(const report::Report& node, report::Report& out) {
   out.warm = std::max(out.warm, node.warm);
 }
 
-// Of a key that no node lists: the most that any leaves open; unknown if one does not know.
+// The bound for a key that no node lists is the highest of all nodes; unknown if one node has none.
 std::optional<double> absent_max_of(const std::vector<NodeObservation>& all) {
   std::optional<double> most = 0;
   for (const NodeObservation& each : all) {
@@ -79,7 +79,7 @@ std::vector<Placed> placed_rows(std::vector<NodeObservation>& all, double of_all
   return rows;
 }
 
-// Each note once, with the nodes that say it.
+// Each note once, with the names of its nodes.
 std::string joined_notes(const std::vector<NodeObservation>& all) {
   std::vector<std::pair<std::string, std::string>> notes;  // note, nodes
   for (const NodeObservation& each : all) {
@@ -100,7 +100,7 @@ std::string joined_notes(const std::vector<NodeObservation>& all) {
   return out;
 }
 
-// Of the first; "" as soon as there is none with one of them.
+// The first trouble; "" if at least one node has none.
 std::string joined_trouble(const std::vector<NodeObservation>& all) {
   const auto fine = std::ranges::any_of(
       all, [](const NodeObservation& each) { return each.seen.trouble.empty(); });
@@ -117,7 +117,8 @@ std::optional<Interval> joined_interval(const std::vector<NodeObservation>& all)
   return out;
 }
 
-// By rate, which nodes have in common; where only parts of a node's time are known, by these.
+// Slots are ordered by rate, which is comparable between nodes; without rates by their share of
+// the CPU time of their own node.
 double busy(const SlotSeen& slot) {
   if (!std::isnan(slot.rate)) return slot.rate;
   return std::isnan(slot.cpu_share) ? 0 : slot.cpu_share;

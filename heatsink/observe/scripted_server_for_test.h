@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a server that answers by a function, for all protocols of a source.
+// For tests: a server that answers by a function, on all connections of a source.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ inline std::string list(const std::vector<std::string>& items) {
   return out;
 }
 
-// Moves a source through virtual time: connects what is wanted, answers what is asked, closes what
-// is not wanted any more.
+// Moves a source through virtual time: connects the protocols that want it, answers their commands,
+// and closes the others.
 class ScriptedServer {
  public:
   using Args = std::vector<std::string>;
-  // The bytes that answer a request; "" : no answer. `protocol`: its place in the source's.
+  // Returns the reply's bytes, or "" for no reply. `protocol`: the index in Source::protocols().
   using Script = std::function<std::string(std::size_t protocol, const Args& args)>;
 
   ScriptedServer(Source& source, Script script) : source_(source), script_(std::move(script)) {}
@@ -39,7 +39,7 @@ class ScriptedServer {
   void run_for(Nanos duration, Nanos step = Millis(5)) {
     for (const TimePoint end = now_ + duration; now_ < end; now_ += step) turn();
   }
-  // Said by nobody's asking, if that protocol has a connection.
+  // Sends bytes that no command asked for, if that protocol is connected.
   void say(std::size_t protocol, std::string_view bytes) {
     if (open_[protocol]) deliver(protocol, bytes);
   }

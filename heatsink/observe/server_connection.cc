@@ -59,7 +59,7 @@ void ServerConnection::on_writable() {
   advance(now);
 }
 
-// A view of bytes that are on the heap: a stack frame of that size is none.
+// Reads into the heap: a buffer of this size is too large for the stack.
 void ServerConnection::read(TimePoint now) {
   static thread_local std::vector<char> bytes(kReadBytes);
   for (std::size_t taken = 0; stream_ && taken < kTurnBytesMax;) {

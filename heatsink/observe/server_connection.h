@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the socket of a protocol while it is wanted, and again when it is lost.
+// Opens the socket of a ServerProtocol while it wants one, and reconnects when it is lost.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,29 @@
 
 namespace heatsink::observe {
 
-// Where the server under observation is.
+// How to reach the server under observation.
 struct ServerAddress {
   net::RedisUrl url;
-  std::vector<net::ResolvedAddress> addresses;  // not empty; tried in turn
-  net::TlsContext tls;                          // empty: plain
+  std::vector<net::ResolvedAddress> addresses;  // not empty; tried in order
+  net::TlsContext tls;                          // empty: no TLS
 };
 
-// Lives on the loop's thread; what is passed by reference must outlive it. Memory: the
-// protocol's; at most kTurnBytesMax are read in a turn, so that timers run on time.
+// Lives on the loop's thread; arguments passed by reference must outlive it. Memory: that of the
+// protocol. Reads at most kTurnBytesMax per turn, so that timers run on time.
 class ServerConnection final : public net::FdHandler {
  public:
   static constexpr Nanos kConnectTimeout = std::chrono::seconds(5);
   static constexpr Nanos kBackoff = Millis(500);
   static constexpr std::size_t kTurnBytesMax = 1U << 20U;
 
-  // `on_open`: called with our end's address ("127.0.0.1:54321") before anything is sent.
+  // `on_open`: called with the local address ("127.0.0.1:54321") before anything is sent.
   using OnOpen = std::function<void(const std::string& local)>;
   ServerConnection(net::EventLoop& loop, const ServerAddress& server, ServerProtocol& protocol,
                    OnOpen on_open);
   ~ServerConnection();
   ServerConnection(const ServerConnection&) = delete;
 
-  // Opens or closes as the protocol wants it, and sends what it has to say. To be called in
-  // each turn.
+  // Opens or closes the socket as the protocol wants, and sends its output. Call it in each turn.
   void update(TimePoint now);
 
   void on_readable() override;
@@ -43,7 +42,7 @@ class ServerConnection final : public net::FdHandler {
 
  private:
   void connect(TimePoint now);
-  void advance(TimePoint now);  // a step of connecting
+  void advance(TimePoint now);  // one step of connecting
   void read(TimePoint now);
   void flush(TimePoint now);
   void fail(const Error& why, TimePoint now);

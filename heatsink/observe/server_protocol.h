@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection to the server under observation, as a state machine without a socket.
+// The protocol of one connection to the observed server: a state machine without a socket.
 #pragma once
 
 #include <string_view>
@@ -10,21 +10,22 @@
 
 namespace heatsink::observe {
 
-// The protocol: `(connected (received)* lost)*`, and lost() alone when no connection could be made.
+// Call order: `(connected (received)* lost)*`, or lost() alone if no connection could be made.
 class ServerProtocol {
  public:
   virtual ~ServerProtocol() = default;
 
-  // Whether there is to be a connection; it is opened and closed accordingly, and opened again
-  // when it was lost. Closing it calls nothing: whoever stops wanting it knows.
+  // Whether a connection is needed. The owner opens and closes it accordingly, and reopens it when
+  // it is lost. When wanted() becomes false the owner closes it without calling lost().
   virtual bool wanted() const = 0;
 
   virtual void connected(TimePoint now) = 0;
-  // An error: the connection is of no use any more; it is closed, and lost() called with it.
+  // An error means that the connection is useless; the owner closes it and calls lost() with the
+  // error.
   virtual Status received(std::string_view bytes, TimePoint now) = 0;
   virtual void lost(const Error& why, TimePoint now) = 0;
 
-  // To be sent as soon as connected; the owner consumes it.
+  // Bytes to send once connected; the owner consumes them.
   ByteBuffer& output() { return output_; }
 
  protected:

@@ -92,7 +92,7 @@ void SlotsSource::list_keys(TimePoint now) {
                 });
 }
 
-// What is not told is what a server has unless somebody changed it.
+// Where CONFIG is forbidden, the source assumes the default settings.
 void SlotsSource::ask_settings(TimePoint now) {
   settings_.emplace();
   const auto take = [this](double LfuSettings::*into) {
@@ -167,7 +167,7 @@ Observation SlotsSource::observe(TimePoint now) {
   std::erase_if(out.report.keys, [this](const report::KeyReport& key) {
     return !is_hot_slot(resp::key_slot(key.verdict.count.key));
   });
-  out.report.absent_max.reset();  // it may be in another slot
+  out.report.absent_max.reset();  // a busier key may be in another slot
   if (out.report.keys.empty() && !listed_.empty()) {
     out.report = make_report(listed_rows(), {}, server_, Millis(1), now - started_at_, now);
     out.interval.reset();

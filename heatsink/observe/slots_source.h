@@ -16,15 +16,15 @@
 
 namespace heatsink::observe {
 
-// Asks CLUSTER SLOT-STATS once a second and compares. When a slot stands out (kHotSlotShare of the
-// node's CPU time), MONITOR names its keys, listened to a little at a time. Where MONITOR is
-// forbidden, keys of the hottest slot are listed (CLUSTER GETKEYSINSLOT), ordered by their access
-// counters (OBJECT FREQ) if the server has such.
+// Compares CLUSTER SLOT-STATS once a second. When a slot takes kHotSlotShare of the node's CPU
+// time, the source names its keys with short windows of MONITOR. If MONITOR is forbidden, it lists
+// keys of the hottest slot (CLUSTER GETKEYSINSLOT), ordered by their access counters (OBJECT FREQ)
+// if the server has them.
 class SlotsSource final : public Source {
  public:
   static constexpr double kHotSlotShare = 0.05;
   static constexpr std::size_t kSlotsShown = 5;
-  static constexpr std::size_t kSlotsTold = 100;  // as figures
+  static constexpr std::size_t kSlotsTold = 100;  // as numbers
   static constexpr std::size_t kKeysListed = 100;
 
   explicit SlotsSource(MonitorSourceOptions options);
@@ -58,11 +58,11 @@ class SlotsSource final : public Source {
   MonitorSource monitor_;
   std::vector<ServerProtocol*> protocols_;
   bool asking_ = false;
-  bool drilling_ = false;  // MONITOR is run
-  bool listing_ = false;   // keys have been asked for
+  bool drilling_ = false;  // MONITOR runs
+  bool listing_ = false;   // the list of keys is awaited
   TimePoint next_list_at_{};
   std::uint16_t listed_slot_ = 0;
-  std::optional<LfuSettings> settings_;  // once they have been asked for
+  std::optional<LfuSettings> settings_;  // nothing: not asked for yet
   TimePoint next_at_{};
   TimePoint started_at_{};
   std::optional<Asked> before_;

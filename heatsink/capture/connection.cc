@@ -40,7 +40,8 @@ void Connection::lose(Side side, std::uint64_t bytes) {
   if (ReplyMatcher* const found = matcher()) found->lose(side, bytes);
 }
 
-// Begun when something is said: only then it is known whether the beginning was seen.
+// Creates the matcher on the first payload: only then is it certain whether the capture has seen
+// the beginning of the connection.
 ReplyMatcher* Connection::matcher() {
   if (is_over_ || matcher_) return matcher_.get();
   const bool whole =

@@ -11,8 +11,8 @@
 
 namespace heatsink::capture {
 
-// Not thread-safe. About 300 bytes, and 1 KiB more from the first bytes said until it is closed or
-// nothing can be read in it.
+// Not thread-safe. About 300 bytes; 1 KiB more from the first payload until the connection is
+// closed or turns out to be unreadable.
 class Connection final : private StreamSink {
  public:
   // `context` must outlive it; `strict`: see ReplyMatcher.
@@ -27,16 +27,16 @@ class Connection final : private StreamSink {
     if (replies_ == Replies::kNone) reassembly_.watch_server(false, *this);
   }
 
-  // False: the segment is of another connection between the same ports.
+  // False: the segment belongs to another connection between the same ports.
   bool take(const Segment& segment, std::int64_t at_ns);
   void advance(std::int64_t now_ns) { reassembly_.advance(now_ns, *this); }
   void finish();
-  // Whether the replies are seen from now on.
+  // Sets whether the capture sees this connection's replies from now on.
   void watch(ReplyWatch watch);
 
   bool is_closed() const { return reassembly_.is_closed(); }
   bool waits() const { return reassembly_.waits(); }
-  std::size_t bytes() const;  // of what waits
+  std::size_t bytes() const;  // of held segments and waiting commands
   std::int64_t last_ns() const { return last_ns_; }
 
  private:
@@ -49,7 +49,7 @@ class Connection final : private StreamSink {
   Endpoint server_;
   bool strict_;
   Replies replies_;
-  bool is_over_ = false;  // the conversation was ended, and none begins again
+  bool is_over_ = false;  // the matcher has finished; no new one begins
   std::int64_t last_ns_ = 0;
   Reassembly reassembly_;
   std::unique_ptr<ReplyMatcher> matcher_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: packets through a decoder, and what came out as lines of text.
+// For tests: sends packets through a decoder, and prints the commands as lines of text.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ inline TcpDialogue opened(Endpoint client = kClient, Endpoint server = kServer,
   return talk;
 }
 
-// A conversation, and the lines that its commands are told as.
+// A TCP dialogue, and the lines expected for its commands.
 struct Script {
   std::vector<std::string> expected;
   TcpDialogue talk = opened();

@@ -14,11 +14,12 @@ namespace heatsink::capture {
 namespace {
 
 constexpr Nanos kBetweenAdvances = Millis(20);
-// Packets older than this have been read, when time goes on without any: the kernel hands them over
-// at least so often (pcap_handle.cc).
+// Without new packets, all packets older than this have been read: the kernel hands packets over at
+// least this often (pcap_handle.cc).
 constexpr Nanos kInKernel = Millis(100);
-constexpr std::size_t kWatchesMax = 8;                 // that are still to come
-constexpr Nanos kClockJump = std::chrono::seconds(1);  // back: the clock was set, or a file joined
+constexpr std::size_t kWatchesMax = 8;  // planned changes of the watch
+// backwards: the clock was set, or two files were joined
+constexpr Nanos kClockJump = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -66,7 +67,7 @@ class Decoder::Impl {
   }
 
   void watch(ReplyWatch watch, std::int64_t from_ns) {
-    if (watches_.size() == kWatchesMax) take_watch();  // the clock was set back
+    if (watches_.size() == kWatchesMax) take_watch();  // reached only if the clock was set back
     watches_.push_back({from_ns, watch});
   }
 
@@ -117,8 +118,9 @@ class Decoder::Impl {
 
   bool is_server(const Endpoint& endpoint) const { return ports_[endpoint.port]; }
 
-  // What is worth following. On any port only what speaks RESP is, and the first to be seen of a
-  // connection joined must be a client's request: replies look like much else.
+  // Whether the segment starts a connection worth following. On unknown ports the decoder follows
+  // only connections that speak RESP. If it joins one in the middle, the first segment must be a
+  // client's request, because replies are hard to tell from other protocols.
   bool begins(const Segment& segment) const {
     if (segment.syn) return true;
     if (segment.payload.empty() || segment.rst) return false;
@@ -134,7 +136,7 @@ class Decoder::Impl {
   Patience patience_;
   bool any_port_;
   std::bitset<65536> ports_;
-  std::deque<Watch> watches_;  // that are still to come
+  std::deque<Watch> watches_;  // not yet applied
   ConnectionTable connections_;
   std::int64_t advanced_ns_ = 0;
 };

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kNestingBytesKept = 4096;
 
-// A record of TLS 1.0 .. 1.3 (RFC 8446 5.1): its type, version 3.x, its length. No RESP begins so.
+// Recognises a record of TLS 1.0 .. 1.3 (RFC 8446 5.1): type, version 3.x, length. RESP never
+// begins like that.
 bool is_tls(std::string_view bytes) {
   constexpr unsigned kRecordBytesMax = (1U << 14) + 256;
   if (bytes.size() < 5) return false;
@@ -54,7 +55,7 @@ void ReplyMatcher::take(const Arrival& arrival) {
   last_ns_ = std::max(last_ns_, arrival.at_ns);
 }
 
-// Until the first request has been read: whether this is to be listened to at all.
+// Until the first request: decides whether this connection is worth reading.
 bool ReplyMatcher::is_recognised(const Arrival& arrival) {
   if (is_tls(arrival.bytes)) {
     give_up(&CaptureCounters::connections_tls);
@@ -97,7 +98,7 @@ std::size_t ReplyMatcher::bytes() const {
   return requests_.kept_bytes() + pending_.bytes() + (in_reply_ ? nesting_bytes() : 0);
 }
 
-// The scanner counts eight bytes for each level that is open, and a level takes four at least.
+// The scanner needs eight bytes per open level; on the wire a level takes at least four.
 std::size_t ReplyMatcher::nesting_bytes() const {
   const char type = scanner_.type();
   if (type == '$' || type == '=') return 0;
@@ -146,13 +147,15 @@ void ReplyMatcher::take_request(const Arrival& arrival) {
   const bool is_pushed = traits.role == CommandRole::kSubscribe && resp3_;
   const bool is_matching = matching_ == Matching::kCertain || matching_ == Matching::kTried;
   if (!is_matching || is_pushed) return report(row, nullptr);
+  // The queue is full, so the reply to this command could not find it: give up matching and report
+  // the command without a reply.
   if (pending_.push(row, context_.keys)) return;
   doubt();
   (void)find_keys();
   report(row, nullptr);
 }
 
-// What the request changes for those behind it. The replies that come later may correct it.
+// Applies the request's effect on later requests. An error reply undoes it (take_reply).
 void ReplyMatcher::follow_state(CommandRole role) {
   const std::span<const std::string_view> args = requests_.args();
   switch (role) {
@@ -180,7 +183,7 @@ void ReplyMatcher::follow_state(CommandRole role) {
   }
 }
 
-// Into context_.keys, until the next command is told; true if these are all.
+// Fills context_.keys until the next report; true if these are all keys.
 bool ReplyMatcher::find_keys() {
   context_.keys.clear();
   const resp::Command* command = requests_.command();
@@ -222,6 +225,7 @@ void ReplyMatcher::take_replies(const Arrival& arrival) {
       doubt();
     } else if (step.status == resp::ScanStatus::kReply) {
       in_reply_ = false;
+      // A RESP3 push ('>') answers no request.
       if (scanner_.type() != '>') take_reply(arrival);
       if (nesting_bytes() > kNestingBytesKept) scanner_ = resp::ReplyScanner();
     }
@@ -233,7 +237,7 @@ void ReplyMatcher::take_reply(const Arrival& arrival) {
   if (pending_.empty() || !answers(pending_.front(), arrival)) return doubt();
   const PendingCommands::Row& row = pending_.front();
   const CapturedReply reply = reply_of(row);
-  if (reply.error) {  // it changed nothing
+  if (reply.error) {  // the command changed nothing
     const CommandRole role = context_.traits[row.command].role;
     if (role == CommandRole::kSelect) db_ = db_before_;
     if (role == CommandRole::kHello) resp3_ = false;
@@ -242,6 +246,7 @@ void ReplyMatcher::take_reply(const Arrival& arrival) {
 }
 
 bool ReplyMatcher::answers(const PendingCommands::Row& row, const Arrival& arrival) const {
+  // A server cannot answer a request that it had not received when it sent the reply.
   if (arrival.ack_known && distance(arrival.ack, row.end_seq) < 0) return false;
   return context_.traits[row.command].allows(scanner_.type());
 }
@@ -278,7 +283,8 @@ void ReplyMatcher::pass_quiet_place() {
   scanner_ = resp::ReplyScanner();
 }
 
-// Which reply belongs to what is not certain any more.
+// The match of replies to requests is no longer certain: report all waiting commands without
+// replies.
 void ReplyMatcher::doubt() {
   if (matching_ == Matching::kNever || matching_ == Matching::kUnwatched) return;
   if (matching_ == Matching::kCertain) ++context_.counters.matching_lost;

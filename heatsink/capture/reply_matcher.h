@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: what a client and a server say to each other, and which reply answers what.
+// Inside capture: reads one connection and decides which reply belongs to which request.
 //
-// A server answers in order, so the n-th reply belongs to the n-th request: as long as both are
-// counted from a place where nothing was outstanding. That is certain from a connection's
-// beginning. It is in doubt when bytes are missing, when the connection is older than the capture,
-// or when what comes cannot be the answer (a reply without a request; one sent before its request
-// had come, as its acknowledgement tells; one of a type that the command never has). Then all that
-// waits is handed out without replies, and the counting begins anew at a *quiet* place: a request
+// A server answers in order, so the n-th reply belongs to the n-th request, if both are counted
+// from a point where no request was outstanding. The beginning of a connection is such a point. The
+// count becomes doubtful
+//   - when bytes are missing,
+//   - when the connection is older than the capture,
+//   - when a reply cannot belong to its request: there is no request; by its acknowledgement the
+//     reply was sent before the request had come; or the command never has replies of this type.
+// Then all waiting commands are reported without replies, and counting starts again at a *quiet*
+// point: a request
 //   - whose sender has received all that the server has sent,
-//   - before which the server, when it last said something, had received all that the client had,
-//   - and before which nobody has said anything for kQuiet.
-// A command may still have been outstanding there, so this alone is not believed: from the first
-// quiet place on replies are compared, but told only from the second one on, if in between each
-// reply had its request and each request its reply. So a wrong count would have to survive two
-// pauses in which nothing is outstanding but what the server takes longer than kQuiet for.
+//   - before which the server, in its last segment, had received all that the client had sent,
+//   - and before which neither side sent anything for kQuiet.
+// A command may still be outstanding there, so one quiet point is not enough. From the first one
+// on, replies are matched, but they are reported only from the second one on, if in between each
+// reply had its request and each request its reply. A wrong count would have to survive two pauses
+// whose only outstanding commands take the server longer than kQuiet.
 //
-// Where replies are not watched, requests are told at once; from when on they are watched, the
-// conversation is like one that was joined then.
+// While replies are not watched, commands are reported at once. When watching begins, the
+// connection is treated like one joined at that time.
 #pragma once
 
 #include <cstdint>
@@ -33,49 +36,49 @@
 
 namespace heatsink::capture {
 
-// What all conversations of a decoder share.
+// Shared by all matchers of a decoder.
 struct MatcherContext {
   resp::CommandTable table;
   CommandTraitsOf traits{table};
   OnCommand on_command;
   CaptureCounters counters = {};
   ReplyWatch watch = {};
-  std::vector<resp::KeyRef> refs = {};  // of the command at hand
-  std::vector<CapturedKey> keys = {};   // likewise
+  std::vector<resp::KeyRef> refs = {};  // of the current command
+  std::vector<CapturedKey> keys = {};   // of the current command
 };
 
-// Which replies of a connection are there to be read.
+// Which replies of the connection the capture sees.
 enum class Replies : std::uint8_t { kAll, kFromNowOn, kNone };
 
 // One per connection; not thread-safe.
 class ReplyMatcher final : public StreamSink {
  public:
   static constexpr Nanos kQuiet = Millis(1);
-  // So much of a joined connection is searched for a request before it is given up.
+  // A joined connection is given up if this many bytes contain no request.
   static constexpr std::uint64_t kForeignBytes = 4 << 20;
 
-  // `whole`: from the connection's beginning on; `strict`: the first request must be a multi-bulk
-  // one of a known command.
+  // `whole`: the capture has the beginning of the connection. `strict`: the first request must be a
+  // multi-bulk request of a known command.
   ReplyMatcher(MatcherContext& context, Endpoint client, Endpoint server, bool whole, bool strict,
                Replies replies);
 
   void take(const Arrival& arrival) override;
   void lose(Side side, std::uint64_t bytes) override;
-  // Whether replies come from now on: begun or ended between two packets.
+  // The capture begins or stops seeing replies, between two packets.
   void watch(bool replies);
-  // The end: what waits is handed out without replies.
+  // The end: reports all waiting commands without replies.
   void finish();
 
-  // Nothing can be read here, so it needs no further bytes: encrypted, or another protocol.
+  // The connection is unreadable (encrypted, or another protocol) and needs no further bytes.
   bool is_dead() const { return is_dead_; }
-  std::size_t bytes() const;  // of memory that grows with what is said
+  std::size_t bytes() const;  // memory that grows with the traffic
 
  private:
   enum class Matching {
     kCertain,
-    kTried,  // counted from a quiet place on, not yet told
+    kTried,  // matched since a quiet point, but not reported yet
     kLost,   // until a quiet place
-    kNever,  // replies that nobody can count
+    kNever,  // replies cannot be counted
     kUnwatched,
   };
 
@@ -112,13 +115,14 @@ class ReplyMatcher final : public StreamSink {
   bool db_known_;
   bool resp3_ = false;
   bool in_reply_ = false;
-  bool is_new_watch_;  // the replies, and have not been told apart since
+  bool is_new_watch_;  // replies are watched again, but not matched since
   std::uint32_t db_ = 0;
-  std::uint32_t db_before_ = 0;     // the last SELECT
-  std::int64_t last_ns_ = 0;        // when anybody last said something
-  std::uint32_t server_heard_ = 0;  // how far the server had received when it last said something
+  std::uint32_t db_before_ = 0;  // the last SELECT
+  std::int64_t last_ns_ = 0;     // the latest segment of either side
+  // how much the server had received when it sent its last segment
+  std::uint32_t server_heard_ = 0;
   bool server_heard_known_ = false;
-  std::int64_t reply_ns_ = 0;  // the first byte of the reply at hand
+  std::int64_t reply_ns_ = 0;  // first byte of the current reply
   std::uint64_t reply_bytes_ = 0;
 };
 

@@ -58,11 +58,11 @@ struct NodeState {
 
   // What is promised of a key's copies. Of a truncated name (`is_whole` false) see RuleSet::of().
   const cache::Terms& terms_of(std::string_view key, bool is_whole = true) const {
-    return terms[rules.place_of(rules.of(key, is_whole))];
+    return terms[rules.index_of(rules.of(key, is_whole))];
   }
 
   bool refreshes_copies_of(std::string_view key) const {
-    return refreshes[rules.place_of(rules.of(key))];
+    return refreshes[rules.index_of(rules.of(key))];
   }
 
   // Of each connection of the keeper to the server.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index from the hash of a key to its index in a list, rebuilt for each pass.
+// Maps the hash of a key to its position in a list; rebuilt for each pass.
 #pragma once
 
 #include <bit>
@@ -12,13 +12,13 @@
 
 namespace heatsink::detect {
 
-// Not thread-safe. At most half full, so a look-up touches one line mostly; hashes are seeded, so
-// nobody can aim at a chain. Allocates only when it grows.
+// Not thread-safe. At most half full, so most look-ups touch one cache line. Hashes are seeded, so
+// attackers cannot force collisions. Allocates only when it grows.
 class HashIndex {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // Empties it, with room for `keys` keys before add() has to grow it.
+  // Empties it, with room for `keys` keys before add() must grow it.
   void reset(std::size_t keys) {
     slots_.assign(std::bit_ceil((keys < 8 ? 8 : keys) * 2), Slot{});
     used_ = 0;

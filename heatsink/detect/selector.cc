@@ -19,7 +19,7 @@ SelectorOptions sane(SelectorOptions options) {
   return options;
 }
 
-// The evidence of a key that the summary does not list.
+// Removes the counts of a key that the summary does not list.
 void clear_counts(KeyCount& count) {
   count.low = count.high = 0;
   count.reads = count.writes = count.hits = count.bytes = 0;
@@ -50,7 +50,7 @@ struct Selector::State {
   Verdict verdict_of(KnownKey& key, TimePoint at);
   void forget();
 
-  // What a key that is not listed had at most, at the last update; by measure.
+  // The highest possible count of an unlisted key at the last update; by measure.
   struct Window {
     bool is_known = false;
     TimePoint at{};
@@ -62,7 +62,7 @@ struct Selector::State {
   std::vector<Window> windows;
   std::vector<KnownKey> known;
   HashIndex index;               // of `known`
-  std::vector<KnownKey*> order;  // within update(): those that are to be not cold
+  std::vector<KnownKey*> order;  // during update(): the keys that will not be cold
   std::vector<Verdict> verdicts;
 };
 
@@ -101,7 +101,7 @@ KnownKey& Selector::State::know(const KeyCount& count) {
     known.emplace_back().hash = count.hash;
   }
   KnownKey& key = known[at];
-  // More of a long name may be known than before.
+  // A summary may bring more of a long name than the last one, and then another rule may match.
   if (key.rule == nullptr || key.name_bytes < count.key.size()) find_rule(key, count);
   return key;
 }
@@ -133,7 +133,7 @@ void Selector::State::classify_one(KnownKey& key, const Summary& merged) const {
   key.next = classify(rule, key.standing, key.evidence, merged.at);
 }
 
-// Of too many keys the hot ones stay, and the hottest of the others.
+// If there are too many keys, the hot ones stay, then the hottest of the others.
 void Selector::State::order_by_heat() {
   order.clear();
   for (KnownKey& key : known) {
@@ -149,7 +149,7 @@ void Selector::State::order_by_heat() {
   std::erase_if(order, [](const KnownKey* key) { return key->gets_cold(); });
 }
 
-// Makes the judgements the keys' state; says what changed.
+// Makes the classifications the keys' state, and returns the changes.
 std::vector<Change> Selector::State::settle(TimePoint at) {
   std::vector<Change> changes;
   std::vector<Verdict> next;
@@ -176,7 +176,7 @@ std::vector<Change> Selector::State::settle(TimePoint at) {
   return changes;
 }
 
-// Takes the verdict of the last update with its strings, and brings it up to date.
+// Reuses the verdict of the last update, with its strings, and updates it.
 Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
   Verdict verdict;
   if (key.verdict != KnownKey::kNoVerdict) verdict = std::move(verdicts[key.verdict]);
@@ -200,7 +200,7 @@ Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
   return verdict;
 }
 
-// Cold keys are kept as long as they are listed, for their sightings; then found anew.
+// Keeps cold keys while they are listed, for their sightings; then rebuilds the index.
 void Selector::State::forget() {
   std::erase_if(known, [](const KnownKey& key) { return key.gets_cold() && !key.is_listed; });
   index.reset(known.size());

@@ -11,8 +11,8 @@ namespace heatsink::detect {
 TallyBoard::TallyBoard(std::size_t bytes) : rows_(std::min(bytes / sizeof(Row), kRowsMax)) {}
 
 void TallyBoard::move(const SlotClock::Move& move, const Position& position) {
-  // Half of the slots, rounded down: two halves never reach beyond the window. A window of one slot
-  // has one half.
+  // Half of the slots, rounded down, so that two halves never exceed the window. A window of one
+  // slot has one half.
   const std::uint32_t length = std::max(position.slots / 2, 1U);
   const std::uint32_t number = position.turn / length;
   const std::uint32_t passed = move.turns >= position.slots ? 2 : number - half_number_;
@@ -91,8 +91,8 @@ void TallyBoard::tell(std::uint8_t row, const TallyNames& names, std::uint64_t a
                      [&](std::uint32_t number) { return names.client(number); });
 }
 
-// What no half saw, before the key took the row or before the last half window, may have been
-// anybody's.
+// Accesses before the key took its row, or before the last half window, were not counted here. Each
+// name may have had all of them.
 std::vector<Tally> TallyBoard::told(const Row& row, List Half::*list, std::uint64_t accesses,
                                     std::uint64_t counted, const auto& name) const {
   const std::uint32_t factor = std::max(factors_[0], factors_[1]);
@@ -101,7 +101,7 @@ std::vector<Tally> TallyBoard::told(const Row& row, List Half::*list, std::uint6
   const std::uint64_t unseen = accesses - std::min(accesses, bounds.low(seen));
   struct Bounds {
     std::uint32_t number;
-    std::uint64_t least, most;  // by the sample
+    std::uint64_t least, most;  // in the sample
   };
   std::vector<Bounds> all;
   for (const Half& half : row.halves) {
@@ -109,7 +109,7 @@ std::vector<Tally> TallyBoard::told(const Row& row, List Half::*list, std::uint6
     for (const Cell& cell : (half.*list).cells) {
       if (cell.count == 0) continue;
       const Cell* also = other.find(cell.number);
-      if (also != nullptr && &half != row.halves) continue;  // told with the first half
+      if (also != nullptr && &half != row.halves) continue;  // counted with the first half
       all.push_back({cell.number, cell.count - cell.error + (also ? also->count - also->error : 0U),
                      cell.count + (also ? also->count : other.least())});
     }
@@ -119,7 +119,7 @@ std::vector<Tally> TallyBoard::told(const Row& row, List Half::*list, std::uint6
   });
   all.resize(std::min(all.size(), kTalliesMax));
   std::vector<Tally> out;
-  std::uint64_t rest = counted;  // what is nobody's for certain
+  std::uint64_t rest = counted;  // accesses not yet assigned to a name
   for (const Bounds& each : all) {
     const std::uint64_t low = std::min(std::max(each.least / factor, bounds.low(each.least)), rest);
     out.push_back({name(each.number).substr(0, kTallyBytesMax), low, 0});

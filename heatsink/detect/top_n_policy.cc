@@ -10,7 +10,7 @@ bool is_due(const std::optional<TimePoint>& last, Nanos interval, TimePoint at) 
   return !last || interval <= Nanos(0) || at - *last >= interval;
 }
 
-// A key that is written is never kept as a copy for an interval's sake.
+// A mostly written key loses its copy at once, without waiting for the demotion interval.
 bool is_demoted(const KnownKey& key) {
   return key.was_hot() && !key.gets_hot() && key.next.temperature != Temperature::kWriteHot;
 }
@@ -19,7 +19,7 @@ bool clearly_hotter(const KnownKey& newcomer, const KnownKey& holder) {
   return holder.evidence.heat_high < newcomer.evidence.heat_low * holder.rule->demote_ratio;
 }
 
-// Of a holder that is not listed only that is known.
+// Compares upper bounds: an unlisted holder has no others.
 bool may_be_hotter(const KnownKey* a, const KnownKey* b) {
   const double x = a->evidence.heat_high;
   const double y = b->evidence.heat_high;
@@ -63,7 +63,7 @@ void TopNPolicy::apply(std::vector<KnownKey>& keys, TimePoint at) {
   if (std::any_of(keys.begin(), keys.end(), is_demoted)) demoted_at_ = at;
 }
 
-// The hottest newcomer first, against the least hot holder.
+// Tries the hottest newcomer first, against the least hot holder.
 void TopNPolicy::promote(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const {
   if (newcomers.empty()) return;
   std::size_t taken = holders.size();

@@ -12,14 +12,14 @@
 
 namespace heatsink::detect {
 
-// A key that is hot keeps its place unless its residence is over and a newcomer is clearly busier,
-// so that two equals do not push each other out for ever, and nobody who makes many keys hot takes
-// the places of others. Not thread-safe. O(keys); sorts only if somebody wants in.
+// A hot key stays hot unless its residence is over and a newcomer is clearly busier. So two equal
+// keys do not displace each other for ever, and a client that makes many keys hot cannot displace
+// the others. Not thread-safe. O(keys); sorts only if there are newcomers.
 class TopNPolicy {
  public:
   explicit TopNPolicy(const SelectorOptions& options);
 
-  // Changes the judgements that there is no place for, or that are not due.
+  // Changes the classifications that exceed top-n or are not due yet.
   void apply(std::vector<KnownKey>& keys, TimePoint at);
 
   std::size_t hot_max() const { return hot_max_; }
@@ -33,7 +33,7 @@ class TopNPolicy {
   std::size_t hot_max_;
   Nanos promotion_interval_;
   Nanos demotion_interval_;
-  std::optional<TimePoint> promoted_at_, demoted_at_;  // when some were, last
+  std::optional<TimePoint> promoted_at_, demoted_at_;  // time of the latest one
 };
 
 }  // namespace heatsink::detect

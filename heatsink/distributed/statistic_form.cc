@@ -118,7 +118,7 @@ class Reader {
 
 // ---- a part
 
-std::int64_t place_of(const Histogram::Bucket& bucket) {
+std::int64_t index_of(const Histogram::Bucket& bucket) {
   return bucket.is_negative ? kBucketsEachSign - 1 - std::int64_t{bucket.bucket}
                             : kBucketsEachSign + std::int64_t{bucket.bucket};
 }
@@ -199,9 +199,9 @@ std::string encode_part(const Summary& summary) {
   }
   std::int64_t before = 0;
   for (const Histogram::Bucket& bucket : buckets) {
-    put(out, place_of(bucket) - before);
+    put(out, index_of(bucket) - before);
     put(out, static_cast<std::int64_t>(bucket.count));
-    before = place_of(bucket);
+    before = index_of(bucket);
   }
   return out;
 }

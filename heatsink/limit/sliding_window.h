@@ -37,10 +37,10 @@ class SlidingWindow final : public Limiter {
   // whoever was idle for just so long would be counted once more what passed then.
   using Slot = std::uint64_t;
 
-  std::atomic<Slot>& place_of(std::uint64_t number) noexcept {
+  std::atomic<Slot>& slot_at(std::uint64_t number) noexcept {
     return ring_[number % (slots_ + 1)];  // NOLINT: within kSlotsMax + 1
   }
-  const std::atomic<Slot>& place_of(std::uint64_t number) const noexcept {
+  const std::atomic<Slot>& slot_at(std::uint64_t number) const noexcept {
     return ring_[number % (slots_ + 1)];  // NOLINT: within kSlotsMax + 1
   }
   std::uint64_t newest_slot(std::uint64_t now_ns) noexcept;

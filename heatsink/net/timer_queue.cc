@@ -11,7 +11,7 @@ namespace {
 TimerId make_id(std::uint32_t place, std::uint32_t generation) {
   return (TimerId{generation} << 32) | place;
 }
-std::uint32_t place_of(TimerId id) { return static_cast<std::uint32_t>(id); }
+std::uint32_t index_of(TimerId id) { return static_cast<std::uint32_t>(id); }
 std::uint32_t generation_of(TimerId id) { return static_cast<std::uint32_t>(id >> 32); }
 
 }  // namespace
@@ -37,7 +37,7 @@ void TimerQueue::cancel(TimerId id) {
   if (timer == nullptr) return;
   // Moved out first: what the callback owns may call this queue when it dies.
   const std::function<void()> callback = std::exchange(timer->callback, nullptr);
-  release(place_of(id));
+  release(index_of(id));
 }
 
 std::optional<TimePoint> TimerQueue::next_due() const {
@@ -73,8 +73,8 @@ void TimerQueue::run_first(TimePoint now) {
 }
 
 TimerQueue::Timer* TimerQueue::find(TimerId id) {
-  if (place_of(id) >= timers_.size()) return nullptr;
-  Timer& timer = timers_[place_of(id)];
+  if (index_of(id) >= timers_.size()) return nullptr;
+  Timer& timer = timers_[index_of(id)];
   const bool alive = timer.generation == generation_of(id) && timer.heap_index != kNowhere;
   return alive ? &timer : nullptr;
 }

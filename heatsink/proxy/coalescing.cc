@@ -16,7 +16,7 @@ void fail(const CoalescedWrite& write, const std::string& reason) {
 
 Nanos Coalescing::window_of(std::string_view key) const {
   if (key.size() > detect::kPatternBytesMax) return Nanos(0);
-  return windows_[rules_.place_of(rules_.of(key))];
+  return windows_[rules_.index_of(rules_.of(key))];
 }
 
 bool Coalescing::join(Coalescer::Line line, CoalesceKind kind, std::string_view key,

@@ -6,7 +6,7 @@
 namespace heatsink::distributed {
 namespace {
 
-constexpr unsigned kTokenBits = 26;  // leaves 8 years of milliseconds
+constexpr unsigned kTokenBits = 26;  // leaves 38 bits: 8 years of milliseconds
 constexpr std::uint64_t kTokenMask = PrepaidTokens::kHeldMax;
 
 std::uint64_t milliseconds(TimePoint time) {
@@ -51,7 +51,7 @@ std::uint64_t PrepaidTokens::batch(std::uint64_t n, const PrepaidLimits& limits,
   return std::min({wanted, room, kHeldMax - left});
 }
 
-// What is left from before gets the new end: it is spent first, and the sum is what is bounded.
+// Older tokens get the new end, too: they are spent first, and the limit applies to the sum.
 std::uint64_t PrepaidTokens::add(std::uint64_t tokens, const PrepaidLimits& limits,
                                  TimePoint paid_at, TimePoint now) noexcept {
   const std::uint64_t end = milliseconds(paid_at + limits.lasts);

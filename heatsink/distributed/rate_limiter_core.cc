@@ -19,9 +19,9 @@ PrepaidLimits prepaid_limits_of(const RateLimiterOptions& options) {
           .lasts = options.lease_lasts};
 }
 
-// A bucket that is empty most of the time is emptied by whoever comes first, so those who take
-// batches of it leave it alone until a batch is there. It keeps what comes meanwhile: a quarter of
-// it at most, so none of that is lost. A window has no such store: who takes late gets less.
+// A bucket that is empty most of the time goes to the first caller, so a process that buys batches
+// waits until a batch has collected. The bucket keeps it meanwhile (a quarter of the burst at
+// most), so nothing is lost. A window keeps nothing: a late buyer gets less.
 Nanos pause_of(const RateLimiterOptions& options) {
   if (options.lease_share <= 0 || options.limit.algorithm != limit::Algorithm::kTokenBucket)
     return Nanos(0);
@@ -117,7 +117,7 @@ Verdict RateLimiter::Core::ask_and_wait(const std::shared_ptr<LimitState>& state
   auto answer = std::make_shared<std::promise<Verdict>>();
   std::future<Verdict> told = answer->get_future();
   ask(state, n, deadline, [answer](const Verdict& verdict) { answer->set_value(verdict); });
-  // The server's thread keeps the deadline, unless it looks up a name just then.
+  // The server's thread enforces the deadline, unless it is resolving a name just then.
   if (deadline != Server::kNoDeadline &&
       told.wait_for(deadline + Millis(5) - BootClock::now()) != std::future_status::ready)
     return failed({ErrorCode::kTimedOut, "the server did not answer before the deadline"},
@@ -154,7 +154,7 @@ Verdict RateLimiter::Core::granted(LimitState& state, const Asked& asked,
   return {.allowed = true, .basis = Basis::kServer, .remaining = answer.remaining};
 }
 
-// Counted from when it was asked: the next ask takes as long to get there.
+// Counts from the time of the question: the next question takes as long to reach the server.
 Verdict RateLimiter::Core::denied(LimitState& state, const Asked& asked,
                                   const LimitAnswer& answer) {
   refused_.fetch_add(1, std::memory_order_relaxed);

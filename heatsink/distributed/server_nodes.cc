@@ -17,8 +17,8 @@ redis::LinkOptions link_options(const ServerOptions& options) {
           .seed = std::random_device{}()};
 }
 
-// Of "MOVED 3999 10.0.0.7:6381"; an IPv6 address stands there without brackets, and an empty one
-// means the host that says it.
+// Parses "MOVED 3999 10.0.0.7:6381". IPv6 addresses come without brackets. An empty host means the
+// one that sent the redirect.
 bool read_address(std::string_view redirect, net::HostPort& address) {
   const std::string_view last = redirect.substr(redirect.rfind(' ') + 1);
   const std::size_t colon = last.rfind(':');
@@ -82,7 +82,8 @@ void ServerNodes::has_slot_of(std::string_view key, ServerNode& node) {
   slots_[resp::key_slot(key)] = &node;
 }
 
-// Told in the middle of its own work, or of a walk over all nodes, so it goes a moment later.
+// The node may be calling this itself, or a loop over all nodes may be running, so it is destroyed
+// later.
 void ServerNodes::lost(ServerNode& node) {
   if (std::exchange(node.is_lost, true)) return;
   std::erase_if(slots_, [&](const auto& slot) { return slot.second == &node; });

@@ -9,21 +9,21 @@
 namespace heatsink::limit {
 namespace {
 
-constexpr int kTries = 4;  // to take a place, while others take it first
+constexpr int kTries = 4;  // attempts to take an entry that other threads may take first
 
 std::size_t sets_for(std::size_t entries) {
   return std::bit_ceil((std::max<std::size_t>(entries, 1) + LimiterTable::kWays - 1) /
                        LimiterTable::kWays);
 }
 
-// A place that is given from one key to another. Nobody finds it, so that what the new key takes is
-// not forgotten with what the old one took.
+// Marks an entry that changes from one key to another. No look-up finds it, so tokens taken by the
+// new key are not forgotten together with those of the old one.
 constexpr std::uint64_t kChanging = 1;
 
-// 0 and 1 are no key's.
+// 0 and 1 are reserved values.
 std::uint64_t stored(std::uint64_t key) { return key < 2 ? key + 2 : key; }
 
-// What an empty place has is as new.
+// The limiter of an empty entry is as new, so it need not forget anything.
 template <class Entry>
 bool take(Entry& entry, std::uint64_t key, std::uint64_t empty) noexcept {
   std::uint64_t before = entry.key.load();
@@ -89,7 +89,7 @@ Limiter& LimiterTable::of(std::uint64_t key, TimePoint now) noexcept {
   for (int i = 0; entry == nullptr && i < kTries; ++i) {
     Entry& victim = roomiest(ways_of(wanted), now);
     const bool taken = take(victim, wanted, kEmpty);
-    // Others may have given it a place meanwhile: the first is its own.
+    // Another thread may have given the key an entry meanwhile: the first one found counts.
     entry = find_entry(wanted);
     if (taken && entry != &victim) leave(victim, wanted, kEmpty);
   }

@@ -19,7 +19,7 @@ namespace heatsink::distributed {
 // * token bucket: 16 bytes, a time and the bucket's level then. In any time T at most
 //   burst + T x rate pass. The key expires when the bucket would be empty.
 // * sliding window: 16 bytes, and 4 for each slot and one more. In any time as long as the window
-//  at most the count passes. The key expires a second after its last slot has left the window.
+//   at most the count passes. The key expires a second after its last slot has left the window.
 // If the server's clock is set back by less than a second, time stands still. If it is set back
 // further, the bucket continues from there with nothing new free, and the window starts again. A
 // refusal writes nothing. A value of another algorithm under the key is an error (each algorithm

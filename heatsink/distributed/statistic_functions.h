@@ -14,13 +14,13 @@ namespace heatsink::distributed {
 inline constexpr std::int64_t kStatisticSlots = 60;
 
 // add    KEYS: one statistic_key(). ARGV: writer, sequence, slot in ms, slots, a part.
-//       Replies [1, slot]: counted in that slot, by the server's clock; [0, slot]: it had been
-//       counted before, so nothing was added. A writer's sequences rise from 1 with each part.
+//        Replies [1, slot]: counted in that slot, by the server's clock; [0, slot]: it had been
+//        counted before, so nothing was added. A writer's sequences rise from 1 with each part.
 // read   KEYS: one statistic_key(). ARGV: the length of the past to read, in ms.
-//       Replies [now in ms, slot in ms, slots, slot of now, number of wanted slots up to it,
-//       bytes of a slot, ...], where some slots may be older than wanted; [now in ms]: nothing.
+//        Replies [now in ms, slot in ms, slots, slot of now, number of wanted slots up to it,
+//        bytes of a slot, ...], where some slots may be older than wanted; [now in ms]: nothing.
 // list   KEYS: one key, which selects the node. ARGV: cursor, pattern (statistic_key_pattern()).
-//       Replies as SCAN.
+//        Replies as SCAN.
 //
 // The hash at such a key has `head` (slot in ms, slots, latest slot, parts in it), a field for each
 // slot by its index in the ring, as decode_slot() takes it, and a field for each writer: its last

@@ -20,8 +20,8 @@ TimerId TimerQueue::add(TimePoint due, Nanos period, std::function<void()> callb
   assert(callback && period >= Nanos(0));
   const std::uint32_t place = take_place();
   Timer& timer = timers_[place];
-  // Never before the run that may be going on: run_due() stops at the first timer younger than
-  // itself, so a young one must not stand in front of an old one.
+  // Never before the current run: run_due() stops at the first timer younger than itself, so a
+  // young timer must not stand before an old one.
   timer.due = std::max(due, last_run_);
   timer.sequence = next_sequence_++;
   timer.period = period;
@@ -35,7 +35,7 @@ TimerId TimerQueue::add(TimePoint due, Nanos period, std::function<void()> callb
 void TimerQueue::cancel(TimerId id) {
   Timer* timer = find(id);
   if (timer == nullptr) return;
-  // Moved out first: what the callback owns may call this queue when it dies.
+  // Moves it out first: objects owned by the callback may call this queue when they are destroyed.
   const std::function<void()> callback = std::exchange(timer->callback, nullptr);
   release(index_of(id));
 }
@@ -57,7 +57,7 @@ void TimerQueue::run_due(TimePoint now) {
 
 void TimerQueue::run_first(TimePoint now) {
   const std::uint32_t place = heap_.front();
-  Timer& timer = timers_[place];  // dies with the first add() in the callback
+  Timer& timer = timers_[place];  // invalidated by the first add() in the callback
   const TimerId id = make_id(place, timer.generation);
   std::function<void()> callback = std::exchange(timer.callback, nullptr);
   if (timer.period == Nanos(0)) {
@@ -92,7 +92,7 @@ std::uint32_t TimerQueue::take_place() {
 void TimerQueue::release(std::uint32_t place) {
   Timer& timer = timers_[place];
   const std::size_t hole = std::exchange(timer.heap_index, kNowhere);
-  if (++timer.generation == 0) timer.generation = 1;  // so that no id is 0
+  if (++timer.generation == 0) timer.generation = 1;  // no id is 0
   free_places_.push_back(place);
   const std::uint32_t last = heap_.back();
   heap_.pop_back();

@@ -26,7 +26,8 @@ constexpr std::string_view kTooMany =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
     "Content-Length: 21\r\nConnection: close\r\n\r\ntoo many connections\n";
 
-// The address to listen on. Names but localhost are not looked up: what they mean can change.
+// The address to listen on. Only the name localhost is accepted: other names may change their
+// meaning.
 Result<tcp::endpoint> endpoint_of(const net::HostPort& listen, bool has_token) {
   error_code error;
   if (listen.host.empty() && has_token) return tcp::endpoint(tcp::v6(), listen.port);
@@ -55,7 +56,7 @@ Error listen_error(const net::HostPort& listen, const error_code& error) {
 
 }  // namespace
 
-// Built by start(), then used by the thread alone until the destructor has joined it.
+// start() builds it; then only its thread uses it, until the destructor has joined the thread.
 struct HttpServer::State {
   State(const HttpServerOptions& options, std::vector<Route> routes)
       : service{options},
@@ -67,8 +68,8 @@ struct HttpServer::State {
   void accept();
   void on_accept(const error_code& error, tcp::socket socket);
 
-  // In this order: sessions die with what holds them, the answers or the context, and their sockets
-  // still use the context then, and they the service.
+  // Declared in this order: sessions are destroyed with their owners (the answers or the context).
+  // Their sockets still need the context then, and the sessions need the service.
   Service service;
   net::HostPort address;
   asio::io_context io{1};
@@ -95,7 +96,7 @@ void HttpServer::State::accept() {
 }
 
 void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
-  if (error) {  // out of file descriptors, most likely: the queue stays full, so do not spin
+  if (error) {  // most likely without file descriptors: the queue stays full, so do not spin
     pause.expires_after(kAcceptPause);
     pause.async_wait([this](const error_code&) { accept(); });
     return;
@@ -103,7 +104,7 @@ void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
   if (service.make_room()) {
     std::make_shared<Session>(std::move(socket), service)->read_request();
   } else {
-    error_code ignored;  // best effort: who is told nothing sees the connection closed
+    error_code ignored;  // best effort: without an answer the client sees a closed connection
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(kTooMany), ignored);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on a free port, and a real client on a real socket.
+// For tests: a server on a free port, and a client with a real socket.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace heatsink::httpd {
 
 inline constexpr Millis kPatience =
-    std::chrono::seconds(60);  // a server that hangs fails the test, not hangs it
+    std::chrono::seconds(60);  // a hanging server fails the test instead of blocking it
 
 inline std::unique_ptr<HttpServer> start(HttpServerOptions options = {},
                                          std::vector<Route> routes = sample_routes()) {
@@ -45,17 +45,17 @@ class Client {
   }
   void end_sending() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
 
-  // Whether the server said something, or closed, within `wait`.
+  // Whether the server sends or closes within `wait`.
   bool hears_within(Millis wait) {
     pollfd descriptor{socket_.native_handle(), POLLIN, 0};
     return poll(&descriptor, 1, static_cast<int>(wait.count())) > 0;
   }
 
-  // Until the server closes.
+  // Reads until the server closes.
   std::string read_all() {
     return read_until([](const std::string&) { return false; });
   }
-  // Until `text` has come, or the server closes.
+  // Reads until `text` has come, or the server closes.
   std::string read_until_text(std::string_view text) {
     return read_until([&](const std::string& got) { return got.find(text) != std::string::npos; });
   }

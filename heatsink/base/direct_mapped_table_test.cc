@@ -64,14 +64,14 @@ TEST(DirectMappedTable, AHashIsFoundByItsValueAndOtherKeysByAFunction) {
   by_hash.put(KeyHash{6}, 1);
   EXPECT_EQ(by_hash.find(KeyHash{2}), nullptr);
   EXPECT_EQ(*by_hash.find(KeyHash{6}), 1);
-  EXPECT_EQ(&by_hash.place(KeyHash{2}), &by_hash.place(KeyHash{6}));
+  EXPECT_EQ(&by_hash.slot(KeyHash{2}), &by_hash.slot(KeyHash{6}));
 
   struct Tenth {
     std::size_t operator()(int key) const { return static_cast<std::size_t>(key / 10); }
   };
   DirectMappedTable<int, int, 4, Tenth> by_tenth;
-  EXPECT_EQ(&by_tenth.place(12), &by_tenth.place(59));
-  EXPECT_NE(&by_tenth.place(12), &by_tenth.place(22));
+  EXPECT_EQ(&by_tenth.slot(12), &by_tenth.slot(59));
+  EXPECT_NE(&by_tenth.slot(12), &by_tenth.slot(22));
 }
 
 TEST(DirectMappedTable, CostsItsEntriesAndNothingElse) {

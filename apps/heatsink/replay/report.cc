@@ -8,7 +8,7 @@
 namespace heatsink::app {
 namespace {
 
-constexpr double kFewAccesses = 100;  // in a window: one that is missed is more than 1 % of them
+constexpr double kFewAccesses = 100;  // per window; with fewer, one missed access is more than 1 %
 
 template <class T>
 std::size_t index_of(const std::vector<T>& values, const T& wanted) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What networks and captures do to conversations: mixed up, twice, lost, cut, joined in the middle.
+// Damaged TCP streams: segments out of order, repeated, lost or cut, and connections joined in the
+// middle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -99,7 +100,7 @@ TEST(Damage, ALostReplyIsAGapAndNothingIsMixedUp) {
                                            "get d -> ?", "get e -> 1 bytes"));
 }
 
-// What came behind the gap acknowledges a request that is there, but waits for the lost reply.
+// The segment after the gap acknowledges a captured request, but waits for the lost reply.
 TEST(Damage, ALostReplyTakesNoRequestWithIt) {
   TcpDialogue talk = get(opened(), "a");
   talk = get(talk, "b");
@@ -338,8 +339,8 @@ TEST(Damage, AnyOrderOfAnySegmentsGivesTheSameCommands) {
   }));
 }
 
-// With segments missing as well, what is told is still true: a reply is never given to another
-// command than its own.
+// Even with missing segments the reports are true: a reply is never given to another command than
+// its own.
 TEST(Damage, LossNeverMakesALie) {
   EXPECT_TRUE(rc::check([](unsigned seed) {
     std::mt19937 random(seed);

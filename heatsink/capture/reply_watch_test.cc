@@ -23,7 +23,7 @@ bool is_plain_reply(const Frame& frame) {
   return frame.from.port == 6379 && (frame.flags & (Frame::kSyn | Frame::kFin | Frame::kRst)) == 0;
 }
 
-// A live capture: what is not watched does not come.
+// Like a live capture: unwatched replies do not arrive.
 class Watched : public Decoded {
  public:
   // As a feed does it; the packets in between come as before.
@@ -178,8 +178,8 @@ TEST(ReplyWatch, WhateverWasSentUnseenTheConnectionGoesOn) {
   EXPECT_EQ(watched.lines().back(), "get a db 5 -> 2 bytes");
 }
 
-// A conversation in which requests do not wait for replies, nobody is silent but when all is
-// answered, and the size of each value says to whom it belongs.
+// A connection in which requests do not wait for replies, pauses come only when all is answered,
+// and the size of each value identifies its command.
 Script pipelined_script(std::mt19937& random) {
   Script script;
   std::deque<std::size_t> outstanding;
@@ -207,7 +207,7 @@ void swap_neighbours(std::vector<Frame>& frames, std::mt19937& random) {
   }
 }
 
-// Every command is told, in order, and each reply that is told is its own.
+// Every command is reported, in order, and each reported reply belongs to its command.
 bool is_true(const std::vector<std::string>& told, const std::vector<std::string>& expected) {
   const auto same = [](const std::string& line, const std::string& truth) {
     const std::string command = truth.substr(0, truth.find(" -> "));

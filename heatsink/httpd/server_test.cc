@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real client on a real socket; what an answer contains is tested in routes_test.cc.
+// A real client on a real socket; the contents of answers are tested in routes_test.cc.
 #include "heatsink/httpd/server.h"
 
 #include <gmock/gmock.h>

@@ -32,7 +32,7 @@ void expect_status_pages(const HttpServer& server) {
   EXPECT_THAT(ask(server, get_request("/metrics")), HasSubstr("heatsink_hits_total 7\n"));
 }
 
-// Holds those who come until it is opened.
+// Blocks its callers until it is opened.
 class Gate {
  public:
   void wait() {

@@ -45,7 +45,7 @@ TEST_F(CommandPipelineTest, GreetsBeforeItAsks) {
   EXPECT_EQ(sent(),
             "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n"
             "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$2\r\nme\r\n");
-  // Whoever may not name its connection may still ask.
+  // A user without the right to CLIENT SETNAME may still ask.
   EXPECT_EQ(error_of("+OK\r\n-NOPERM no\r\n"), "no error");
   EXPECT_TRUE(pipeline_.is_up());
   EXPECT_EQ(sent(), "*1\r\n$3\r\nONE\r\n");

@@ -98,7 +98,7 @@ class FleetTest : public testing::Test {
     return "-ERR no\r\n";
   }
 
-  // Virtual time passes; what is wanted is connected, what is asked answered.
+  // Lets virtual time pass: connects the wanted connections and answers their commands.
   Picture after(Nanos duration) {
     for (const TimePoint end = now_ + duration; now_ < end; now_ += Millis(10)) turn();
     return fleet_->observe(now_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each source against a server that forbids, hangs, breaks off or answers nonsense: what it says
-// then, and that what was seen is kept.
+// Each source against a server that forbids, hangs, breaks off or answers nonsense: its message,
+// and that it keeps its earlier rows.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class HostileServer {
   std::string command, instead;
 
  private:
-  // Behind what is no answer, or nonsense, comes nothing.
+  // After a missing or nonsensical answer the server sends nothing more.
   std::string answer(std::size_t protocol, const Args& args) {
     const std::string name = args[0] + (args.size() > 1 ? " " + args[1] : "");
     if (!command.empty() && (args[0] == command || name == command)) {
@@ -87,7 +87,7 @@ class HostileServer {
   std::unique_ptr<ScriptedServer> server_;
 };
 
-// What each source does without a command. kRunning and kFinished: with its rows.
+// How each source behaves without a command. kRunning and kFinished: with its rows.
 constexpr const char* kNothing = nullptr;
 struct Refusal {
   const char *source, *command;

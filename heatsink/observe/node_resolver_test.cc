@@ -20,7 +20,7 @@ ServerAddress server_at(const net::HostPort& address) {
   return out;
 }
 
-// What find() says once the thread beside it has answered, however long the machine takes.
+// The result of find() once the look-up's thread has answered, however long the machine takes.
 NodeResolver::Found settled(NodeResolver& resolver, const std::string& node, TimePoint now) {
   NodeResolver::Found found = resolver.find(node, {node, 1}, now);
   while (found.server == nullptr && found.trouble.empty()) {

@@ -43,6 +43,7 @@ void ConnectionTable::settle() {
 }
 
 void ConnectionTable::advance(std::int64_t now_ns) {
+  // A copy, because account() changes the list.
   const std::vector<Row*> waiting = waiting_;
   for (Row* const row : waiting) {
     row->connection.advance(now_ns);

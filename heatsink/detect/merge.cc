@@ -97,6 +97,7 @@ class KeyJoin {
     sum_.key = named_by_->key;
     sum_.db = named_by_->db;
     sum_.key_truncated = named_by_->key_truncated;
+    // A shard knows the whole name, so the digest is not needed.
     if (!sum_.key_truncated) sum_.digest = 0;
     sum_.high = capped_to_64_bits(absent_max + excess_);
     sum_.commands = commands_.finish();

@@ -30,6 +30,7 @@ PrepaidTokens::Spent PrepaidTokens::spend(std::uint64_t n, TimePoint now) noexce
     const std::uint64_t tokens = tokens_in(seen, now);
     if (tokens < n) return Spent::kNo;
     if (word_.compare_exchange_weak(seen, seen - n, std::memory_order_relaxed)) {
+      // Buying at half of a batch leaves time for the round trip.
       const bool is_low = (tokens - n) * 2 < batch_.load(std::memory_order_relaxed);
       return is_low ? Spent::kYesAndLow : Spent::kYes;
     }
@@ -44,6 +45,7 @@ std::uint64_t PrepaidTokens::batch(std::uint64_t n, const PrepaidLimits& limits,
   const double took_ns = std::max(static_cast<double>((now - bought_at_).count()), 1.0);
   const double demand =
       static_cast<double>(spent) * static_cast<double>(limits.lasts.count()) / 2 / took_ns;
+  // Two calls close together suggest a huge demand, so a batch grows at most twofold.
   const std::uint64_t twice = 2 * std::max<std::uint64_t>(batch_.load(), 1);
   const auto wanted = static_cast<std::uint64_t>(std::min(demand, static_cast<double>(twice)));
   const std::uint64_t room = limits.held_max > left ? limits.held_max - left : 0;

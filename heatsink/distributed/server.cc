@@ -96,6 +96,7 @@ void Server::Core::ask(const std::shared_ptr<Pending>& pending, ServerNode& node
 
 void Server::Core::on_reply(const std::shared_ptr<Pending>& pending, ServerNode& node,
                             Result<resp::Value> reply) {
+  // Without a reply the node may be down: other nodes are asked for its slots, and redirect.
   if (!reply.ok()) nodes.lost(node);
   if (!pending->done) return;  // the deadline has passed
   if (!reply.ok() || !reply->is_error()) {
@@ -117,6 +118,7 @@ bool Server::Core::redirect(const std::shared_ptr<Pending>& pending, const Serve
   ServerNode* const node = nodes.named_by(reply.text, told_by);
   if (node == nullptr) return false;
   redirects.fetch_add(1, std::memory_order_relaxed);
+  // ASK is for one call only: the slot is still migrating (Redis cluster specification).
   if (is_moved(reply)) nodes.has_slot_of(pending->call->keys.front(), *node);
   ask(pending, *node, is_ask(reply));
   return true;

@@ -71,6 +71,7 @@ ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& t
   const std::string where = url.where();
   if (where == first_->place.url().where()) return first_.get();
   if (const auto found = others_.find(where); found != others_.end()) return found->second.get();
+  // Limits the connections that a broken or hostile server can cause with redirects.
   if (others_.size() + 1 >= Server::kNodesMax) return nullptr;
   auto node = std::make_unique<ServerNode>(loop_, std::move(url), tls_, options_);
   node->link.connect();
@@ -78,6 +79,7 @@ ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& t
 }
 
 void ServerNodes::has_slot_of(std::string_view key, ServerNode& node) {
+  // A redirect to a node proves that the cluster uses it again.
   node.is_lost = false;
   slots_[resp::key_slot(key)] = &node;
 }

@@ -68,6 +68,7 @@ Status CommandPipeline::on_reply(TimePoint now) {
     up_ = true;
     greeted_at_.reset();
     trouble_.clear();
+    // Commands wait for the greeting: before AUTH the server would refuse them.
     for (Question& question : questions_) send(question, now);
     return Unit{};
   }

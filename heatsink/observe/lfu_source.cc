@@ -77,6 +77,7 @@ void LfuSource::ask_settings(TimePoint now) {
     settings_.decay_minutes = number_or(value, settings_.decay_minutes);
   });
   pipeline_.ask({"INFO", "memory"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+    // INFO memory also has the policy, where CONFIG is forbidden.
     if (reply && policy_.empty()) policy_ = info_field(reply->text, "maxmemory_policy");
   });
   pipeline_.ask({"INFO", "cluster"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
@@ -138,6 +139,7 @@ void LfuSource::take_batch(const resp::Value& reply, TimePoint now) {
   cursor_ = reply.items[0].text;
   const std::vector<resp::Value>& keys = reply.items[1].items;
   scanned_ += static_cast<double>(keys.size());
+  // Each key costs the server one OBJECT FREQ; the SCAN itself counts as one more.
   const Nanos pause(static_cast<std::int64_t>(1e9 * static_cast<double>(keys.size() + 1) /
                                               options_.keys_per_second));
   next_at_ = std::max(next_at_, now) + pause;
@@ -192,6 +194,7 @@ void LfuSource::next_database(TimePoint /*now*/) {
 }
 
 void LfuSource::keep_best(Candidate candidate) {
+  // The proxies' own key is hot by design and would displace a user's key.
   if (is_heartbeat_key(candidate.key)) return;
   if (best_.size() >= kKept && candidate.counter <= best_.back().counter) return;
   const auto same = [&](const Candidate& other) {  // SCAN may return a key twice

@@ -48,6 +48,7 @@ void MonitorSource::tick(TimePoint now) {
   tick_latency(now);
   switch (phase_) {
     case Phase::kWaiting: {
+      // A server that is slow without MONITOR gets no window: MONITOR would make it slower.
       const bool strained = latency_.latest(now) > options_.latency_max;
       if (now < due_ || !pipeline_.is_up() || strained) break;
       stream_.open();
@@ -73,6 +74,7 @@ void MonitorSource::tick_latency(TimePoint now) {
   const bool on = phase_ == Phase::kListening || phase_ == Phase::kEnding;
   latency_.tick(now, on ? kPingWhileOn : kPingWhileOff, on);
   if (latency_.worst_on(now) > options_.latency_max) {
+    // The commands heard so far are exact, so they still count.
     if (on) finish_window(now);
     return stop(
         fmt::format(
@@ -108,6 +110,7 @@ void MonitorSource::tick_listening(TimePoint now) {
     pace_.halve();
     strained_ = true;
     note_ = fmt::format(
+        // Redis disconnects a client whose output buffer exceeds the limit of its class.
         "the server closed the stream ({}; perhaps its client-output-buffer-limit): using shorter "
         "windows",
         stream_.failure()->message);

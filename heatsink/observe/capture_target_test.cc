@@ -49,9 +49,9 @@ TEST(CaptureTarget, OfAnotherMachineItIsItsAddressesAndAskedForOnly) {
 }
 
 TEST(CaptureTarget, WhatCannotBeCapturedIsSaid) {
-  const Server tls = server_at("rediss://127.0.0.1:7000");
+  const ServerAddress tls = server_at("rediss://127.0.0.1:7000");
   EXPECT_THAT(capture_target(&tls, "any", {}).unfit, HasSubstr("TLS"));
-  const Server unix_socket = server_at("unix:///run/redis.sock");
+  const ServerAddress unix_socket = server_at("unix:///run/redis.sock");
   EXPECT_THAT(capture_target(&unix_socket, "any", {}).unfit, HasSubstr("Unix socket"));
 }
 

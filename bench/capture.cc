@@ -22,7 +22,7 @@ namespace {
 
 using capture::testing::bulk;
 using capture::testing::request;
-using capture::testing::Talk;
+using capture::testing::TcpDialogue;
 
 constexpr int kConnections = 50;
 constexpr int kRounds = 3;
@@ -68,7 +68,7 @@ class Traffic {
 
  private:
   void write(int pipeline) {
-    std::vector<Talk> talks;
+    std::vector<TcpDialogue> talks;
     for (int i = 0; i < kConnections; ++i) {
       talks.emplace_back(capture::testing::ipv4(7, static_cast<std::uint16_t>(40'000 + i)),
                          capture::testing::ipv4(1, 6379));
@@ -77,11 +77,11 @@ class Traffic {
     put(capture::testing::pcap_header(capture::LinkType::kEthernet));
     Mix mix;
     for (std::uint64_t made = 0; made < kCommands;) {
-      for (Talk& talk : talks) {
+      for (TcpDialogue& talk : talks) {
         std::string asked;
         std::string answered;
         for (int i = 0; i < pipeline; ++i, ++made) mix.append(asked, answered);
-        talk.now_ns = now_ns_ += 2 * Talk::kStep;
+        talk.now_ns = now_ns_ += 2 * TcpDialogue::kStep;
         talk.request(std::move(asked)).reply(std::move(answered));
         std::string packets;
         for (const capture::testing::Frame& frame : talk.frames())

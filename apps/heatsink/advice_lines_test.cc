@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is advised can be pasted: the proxy's configuration takes it, and it means that key.
+// The advice can be pasted: the proxy's configuration accepts it, and it applies to that key.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

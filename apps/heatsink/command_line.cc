@@ -10,10 +10,11 @@
 namespace heatsink::app {
 namespace {
 
-// Of a password that is shorter than these it is seen how short; nothing longer fits.
+// For a password shorter than three the stars show its length, because nothing longer fits.
 std::string stars_for(std::size_t size) { return std::string(std::min<std::size_t>(size, 3), '*'); }
 
-// "redis://user:password@host": between the first colon and the last @, wherever a / stands in it.
+// The password in "redis://user:password@host" is between the first colon and the last @; it may
+// contain a /.
 std::string without_password(std::string_view word) {
   constexpr std::string_view kBegin = "://";
   const std::size_t scheme = word.find(kBegin);
@@ -26,14 +27,15 @@ std::string without_password(std::string_view word) {
          std::string(word.substr(at));
 }
 
-// The rest of the place becomes null bytes, which are shown as spaces.
+// Fills the rest with null bytes, which `ps` shows as spaces.
 void overwrite(char* place, const std::string& text) {
   const std::size_t size = std::strlen(place);
   std::memset(place, 0, size);
   std::copy_n(text.data(), std::min(size, text.size()), place);
 }
 
-// The C library puts the copy elsewhere: what the process began with is what is shown.
+// setenv() stores its copy elsewhere, but `ps` shows the original memory, so that is overwritten,
+// too.
 void hide_variable(const char* name) {
   char* const shown = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (shown == nullptr) return;

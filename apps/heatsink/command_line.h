@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that the program was called with, and what others see of them: `ps` shows every user
-// the command line of every process, and to its owner the environment, too.
+// Hides secrets in the program's command line and environment: `ps` shows the command line of each
+// process to all users, and the environment to its owner.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace heatsink::app {
 
-// One word of a command line with its secrets as stars: the password of a URL, and admin.token.
-// Never longer than it was, so that it fits where it stood.
+// Replaces the secrets in one word of a command line by stars: the password of a URL, and
+// admin.token. The result is never longer, so that it fits into the same memory.
 std::string without_secrets(std::string_view word);
 
-// Takes the command line and leaves in its place, and in that of the environment's passwords, what
-// anybody may see. From the start of the process until then all could be read: a file is better.
-// Programs that are started later still get the environment as it was. Made once, by main(), before
-// there are threads.
+// Copies the command line and overwrites its secrets, and those of the environment's passwords, in
+// the original memory. Until then, from the start of the process, all was readable: a file is
+// safer. Programs started later still get the original environment. main() makes one, before there
+// are threads.
 class CommandLine {
  public:
   CommandLine(int count, char** words);
 
   int count() const { return static_cast<int>(copies_.size()); }
-  char** words() { return pointers_.data(); }  // with the null behind them
+  char** words() { return pointers_.data(); }  // ends with a null pointer
 
  private:
   std::vector<std::string> copies_;

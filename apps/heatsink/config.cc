@@ -11,7 +11,8 @@
 namespace heatsink::app {
 namespace {
 
-// The faults of file, assignments and their sum; `proxy` owns what `options` points to.
+// The faults of the file, of the assignments, and of their combination; `proxy` owns the targets of
+// `options`.
 ConfigFaults configure(const ConfigurationFlags& flags, policy::ProxyOptions& proxy,
                        OptionSet& options) {
   proxy.describe(options);
@@ -20,7 +21,7 @@ ConfigFaults configure(const ConfigurationFlags& flags, policy::ProxyOptions& pr
   return faults;
 }
 
-// What is printed goes to colleagues and into tickets.
+// Users share the output with colleagues and in tickets.
 void hide_password(std::string& url) {
   const Result<net::RedisUrl> parsed = net::parse_redis_url(url);
   if (parsed.ok() && !parsed->password.empty()) url = parsed->redacted();

@@ -83,7 +83,7 @@ TEST_F(ConfigVerb, CheckTellsEverythingInOnePass) {
     EXPECT_THAT(wrong.err, HasSubstr(told));
 }
 
-// What follows from a fault is none of its own: a default is not what the file meant.
+// A consequence of a fault is not a fault of its own: a default is not what the file meant.
 TEST_F(ConfigVerb, CheckTellsNoConsequences) {
   const Outcome wrong = run({"check", file("detection: {window: long, tick: 20s}\n")});
   EXPECT_THAT(wrong.err, HasSubstr("detection.window is 'long'"));

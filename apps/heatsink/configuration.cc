@@ -54,8 +54,8 @@ void check_admin(ConfigFaults& faults, const policy::ProxyOptions& options) {
     faults.push_back({usable.error().code, "admin.listen: " + usable.error().message});
 }
 
-// A password that 'config print' has hidden is not what the server wants to hear. Clients choose
-// their databases themselves, and start in 0 as they would without the proxy.
+// Refuses a password that 'config print' has hidden: the server would refuse it, too. Clients
+// choose their databases themselves, and start in 0 as without the proxy.
 void check_upstream(ConfigFaults& faults, const policy::ProxyOptions& options) {
   const Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
   if (upstream.ok()) {
@@ -151,7 +151,7 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
 
 void add_contradictions(const policy::ProxyOptions& options, const OptionSet& rows,
                         ConfigFaults& faults) {
-  std::vector<std::string> faulty;  // what a fault has been told of
+  std::vector<std::string> faulty;  // names that already have a fault
   const auto add_if_told = [&](std::string name) {
     const bool told = std::any_of(faults.begin(), faults.end(),
                                   [&](const Error& fault) { return names(fault.message, name); });

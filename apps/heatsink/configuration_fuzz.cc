@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as the proxy's configuration: a file in YAML up to the first zero byte, behind it lines
-// as --set or, when they begin with "match=", as --rule takes them. Faults, or options that are
-// printed and read back as themselves; never an exception, and every fault one sentence on one
-// line.
+// Reads any text as the proxy's configuration: YAML up to the first zero byte, then lines for
+// --set, or for --rule if they begin with "match=". The result must be faults, each one sentence on
+// one line, or options that can be printed and read back; never an exception.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the verb and hands over.
+// Finds the verb of the command line and runs it.
 #include <algorithm>
 #include <iomanip>
 #include <ostream>
@@ -54,7 +54,7 @@ int dispatch(std::span<const Verb> verbs, int argc, char** argv, std::ostream& o
       std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == word; });
   if (verb == verbs.end()) return refuse_unknown(word, verbs, err);
   std::string program = "heatsink " + std::string(verb->name);
-  std::vector<char*> arguments(argv + 1, argv + argc + 1);  // with the null behind them
+  std::vector<char*> arguments(argv + 1, argv + argc + 1);  // ends with a null pointer
   arguments[0] = program.data();
   return verb->run(argc - 1, arguments.data());
 }

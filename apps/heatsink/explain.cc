@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink explain: what is known of one key, and what would help.
+// heatsink explain: prints what is known of one key, and what would relieve it.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <iostream>
@@ -31,7 +31,7 @@ struct ExplainOptions {
   std::string token;
   std::string key;  // as it was typed
   std::optional<std::uint64_t> db;
-  std::optional<ObservedServer> server;  // it is asked itself, and `admin` is not
+  std::optional<ObservedServer> server;  // observe this server instead of asking `admin`
   Nanos within = std::chrono::seconds(20);
   bool json = false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the verbs read their command lines.
+// Parses the command lines of the verbs.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ class App;
 
 namespace heatsink::app {
 
-// Parses; when the verb must not go on, the exit code: kDone after --help (printed), kMisused after
-// a wrong command line (told on stderr, with where to find help).
+// Parses. Returns an exit code if the verb must not continue: kDone after --help (printed),
+// kMisused for a wrong command line (explained on stderr, with a hint to --help).
 std::optional<int> parse_flags(CLI::App& app, int argc, char** argv);
 
-// What the flags --config, --set and --rule say.
+// The values of the flags --config, --set and --rule.
 struct ConfigurationFlags {
   std::string file;                      // "": none
   std::vector<std::string> assignments;  // "option=value", in order

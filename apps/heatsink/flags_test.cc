@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines that a verb refuses before it does anything: exit code 2, and what is wrong.
+// Command lines that a verb refuses before it does anything: exit code 2, and the fault.
 #include "apps/heatsink/flags.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink load: a skewed load for trying things out.
+// heatsink load: generates a skewed load for trying things out.
 #include <CLI/CLI.hpp>
 
 #include "apps/heatsink/flags.h"
@@ -34,7 +34,7 @@ void add_load_flags(CLI::App& app, LoadOptions& options) {
 
 Result<net::RedisUrl> parse_target(const std::string& text) {
   Result<net::RedisUrl> target = net::parse_redis_url(text);
-  if (target.ok() && target->tls)  // never plain where TLS was asked for
+  if (target.ok() && target->tls)  // never use plain TCP if the URL asks for TLS
     return Error{ErrorCode::kUnsupported, "'heatsink load' has no TLS: use redis:// or unix://"};
   return target;
 }

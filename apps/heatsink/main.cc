@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink VERB [flags]
+// The program: heatsink VERB [flags]
 #include <iostream>
 
 #include "apps/heatsink/command_line.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of `heatsink proxy`, and the reference page of all that there are.
+// Collects the metrics of `heatsink proxy`, and prints the reference page of all metrics.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace heatsink::app {
 
-// The proxy's own, what the kernel counts of the process, and which build it is.
+// The proxy's metrics, the kernel's counters of the process, and the build.
 MetricSamples all_samples(const proxy::Proxy& proxy);
 
-// docs/reference/metrics.md: `heatsink config metrics`.
+// docs/reference/metrics.md, printed by `heatsink config metrics`.
 std::string metrics_page();
 
 }  // namespace heatsink::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink proxy: stands in front of a server until it is told to stop.
+// heatsink proxy: runs the proxy until a signal ends it.
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -26,17 +26,18 @@
 namespace heatsink::app {
 namespace {
 
-constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server to answer
-constexpr Millis kEndWithin(5000);     // after SIGINT or SIGTERM, whatever the server does
-constexpr Millis kReader(1000);        // for a reader of our output that reads nothing
-constexpr Millis kLastLines(500);      // at the end, for the log to be written
+constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server's first answer
+// maximum time after SIGINT or SIGTERM, whatever the server does
+constexpr Millis kEndWithin(5000);
+constexpr Millis kReader(1000);    // maximum wait for a reader of our output that has stopped
+constexpr Millis kLastLines(500);  // at the end, to write the log
 
 struct ProxyFlags {
   ConfigurationFlags configuration;
   std::string listen, upstream, admin, workers;
 };
 
-// File and --set first, then the flags of the verb.
+// Applies the file and --set first, then the verb's flags.
 ConfigFaults configure(const ProxyFlags& flags, policy::ProxyOptions& proxy) {
   OptionSet options;
   proxy.describe(options);
@@ -62,7 +63,7 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-// The signals that end the proxy, and SIGHUP, kept from all threads that are started from here on.
+// Blocks the signals that end the proxy, and SIGHUP, in all threads started from here on.
 sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t ending;
@@ -79,9 +80,9 @@ Result<std::string> token_of(const policy::ProxyOptions& options) {
                                           : read_secret_file(options.admin_token_file);
 }
 
-Result<std::unique_ptr<httpd::Server>> start_admin(const policy::ProxyOptions& options,
-                                                   proxy::Proxy& proxy) {
-  if (options.admin == "off") return std::unique_ptr<httpd::Server>();
+Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
+                                                       proxy::Proxy& proxy) {
+  if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);
   if (!token.ok()) return token.error();
   Result<net::HostPort> listen = net::parse_host_port(options.admin);
@@ -97,11 +98,11 @@ Result<std::unique_ptr<httpd::Server>> start_admin(const policy::ProxyOptions& o
   };
   sources.ready = [&proxy] { return proxy.ready(); };
   sources.statistic = statistic_source(options);
-  return httpd::Server::start({.listen = *listen, .token = *token},
-                              admin::pages_of(std::move(sources)));
+  return httpd::HttpServer::start({.listen = *listen, .token = *token},
+                                  admin::pages_of(std::move(sources)));
 }
 
-// Before any thread runs: half a proxy is never started.
+// Checked before any thread starts, so that a proxy never starts halfway.
 Status check_admin(const policy::ProxyOptions& options) {
   if (options.admin == "off") return Unit{};
   if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
@@ -110,14 +111,14 @@ Status check_admin(const policy::ProxyOptions& options) {
                      : Error{unused.error().code, "admin.listen: " + unused.error().message};
 }
 
-// Signals are blocked by now: a wait for a reader that does not read could not be ended.
+// Signals are blocked here, so an endless wait for a stopped reader could not be ended.
 int fail(const Error& error) {
   write_within(STDERR_FILENO, "heatsink proxy: " + error.message + "\n", kReader);
   return kFailed;
 }
 
 void say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
-               const httpd::Server* admin) {
+               const httpd::HttpServer* admin) {
   const TimePoint limit = BootClock::now() + kFirstContact;
   while (!proxy.ready().ok() && BootClock::now() < limit) std::this_thread::sleep_for(Millis(10));
   const Status ready = proxy.ready();
@@ -132,7 +133,8 @@ void say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
     log(LogLevel::kWarning, "the standard output is not being read; the line was: " + line);
 }
 
-// The signal that ends it. SIGHUP only has the log's file opened and the certificates read again.
+// Returns the signal that ends the proxy. SIGHUP only reopens the log's file and reloads
+// certificates.
 int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
   int signal = 0;
   while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
@@ -183,7 +185,7 @@ int run_proxy(int argc, char** argv) {
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
   if (!proxy.ok()) return fail(proxy.error());
-  Result<std::unique_ptr<httpd::Server>> admin = start_admin(options, **proxy);
+  Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy);
   if (!admin.ok()) return fail(admin.error());
   say_ready(options, **proxy, admin->get());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink replay: what a recorded hour says about thresholds, windows and cache sizes.
+// heatsink replay: recommends thresholds, windows and cache sizes from recorded traffic.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kListMax = 20;
 
-// "a,b,c" with each part read by `parse_one`.
+// Parses "a,b,c", each part with `parse_one`.
 template <class T, class Parse>
 Result<std::vector<T>> parse_list(const std::string& text, Parse parse_one) {
   std::vector<T> out;
@@ -60,7 +60,7 @@ Result<Nanos> parse_window(const std::string& text) {
   return window;
 }
 
-// A plain number is of copies, one with a unit of bytes; the other then has no limit of its own.
+// A plain number means copies, one with a unit of bytes memory; the other limit is then off.
 Result<replay::Capacity> parse_capacity(const std::string& text) {
   const bool plain = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   if (plain) {

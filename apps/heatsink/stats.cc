@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink stats: what processes have added to window statistics on a server.
+// heatsink stats: prints window statistics that processes have added on a server.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kTableRowsMax = 200;
 
 struct StatsOptions {
-  std::string name;  // as it was typed; a glob: all that fit
+  std::string name;  // as typed; a glob shows all matching ones
   Nanos window = std::chrono::seconds(60);
   Nanos every = std::chrono::seconds(1);
   Nanos timeout = std::chrono::seconds(5);
@@ -45,7 +45,7 @@ Result<std::vector<NamedReading>> read_all(distributed::Server& server, const St
         server, name, std::chrono::ceil<Millis>(options.window), options.deadline());
     if (reading.ok())
       all.push_back({name, std::move(reading).value()});
-    else if (reading.error().code != ErrorCode::kNotFound)  // it has expired since it was listed
+    else if (reading.error().code != ErrorCode::kNotFound)  // it has expired since the listing
       return reading.error();
   }
   return all;
@@ -81,7 +81,7 @@ int show(distributed::Server& server, const StatsOptions& options) {
     else
       std::cerr << "heatsink stats: " << one_line(text.error().message, 2000) << std::endl;
     if (!options.watch) return text.ok() ? kDone : kFailed;
-    if (!std::cout) return kDone;  // who read it has gone
+    if (!std::cout) return kDone;  // the reader has gone
     std::this_thread::sleep_for(options.every);
     if (!options.json) std::cout << '\n';
   }
@@ -142,7 +142,7 @@ int run_stats(int argc, char** argv) {
               << ": --window and --timeout must be longer than 0, and --every at least 10ms\n";
     return kMisused;
   }
-  set_log_level(LogLevel::kOff);  // what goes wrong is said once, by us
+  set_log_level(LogLevel::kOff);  // errors are printed once, by this verb
   auto opened = open(server, options.timeout);
   if (!opened.ok()) {
     std::cerr << argv[0] << ": " << one_line(opened.error().message) << "\n";

@@ -26,7 +26,7 @@ double per_second(const StatisticReading& reading) {
   return covered > 0 ? static_cast<double>(reading.summary.count) / covered : 0;
 }
 
-// Whole numbers as integers: Boost.JSON writes every double with an exponent.
+// Integers without an exponent, which Boost.JSON writes for each double.
 json::value number(stats::Sum value) {
   if (value >= INT64_MIN && value <= INT64_MAX) return static_cast<std::int64_t>(value);
   return static_cast<double>(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Window statistics as the verb stats and the admin API show them.
+// Prints window statistics for the verb stats and the admin API.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct NamedReading {
   distributed::StatisticReading reading;
 };
 
-// Lines with a line end each. Names are escaped for a terminal.
+// Complete lines. Names are escaped for a terminal.
 std::string stats_text(const NamedReading& one);
 std::string stats_table(const std::vector<NamedReading>& all);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the proxy's admin API gets window statistics from.
+// Reads window statistics for the proxy's admin API.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace heatsink::app {
 
-// Asks the proxy's server, as the proxy's user, by a connection that the first question makes: who
-// asks nothing has none, and a hundred kilobytes of statistics hold up no client. An answer takes
-// a second at most, with a connection attempt two. One thread at a time.
+// Asks the proxy's server, as the proxy's user, on a connection that the first question opens:
+// without questions there is none, and statistics of a hundred kilobytes delay no client. An answer
+// takes at most a second; with a connection attempt, two. One thread at a time.
 std::function<Result<std::string>(const std::string& name, Nanos window)> statistic_source(
     const policy::ProxyOptions& options);
 

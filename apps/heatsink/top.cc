@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink top: the hot keys of a running proxy, or of any server, live.
+// heatsink top: shows the hot keys of a running proxy, or of any server, live.
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -23,7 +23,7 @@ Result<Nanos> parse_interval(const std::string& text) {
   return interval;
 }
 
-// What is shown of an answer.
+// The flags that choose what is shown.
 void add_choices(CLI::App& app, TopOptions& options, CLI::Option* json) {
   RowChoices& rows = options.rows;
   add_parsed_flag(

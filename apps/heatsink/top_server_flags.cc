@@ -60,7 +60,7 @@ Status check_names(const std::vector<std::string>& sources) {
   return Unit{};
 }
 
-// An option that would do nothing is a mistake.
+// An option without effect is a mistake of the user.
 Status check_sources(const ServerFlags& flags, const std::vector<std::string>& sources) {
   const auto names = [&](std::string_view name) {
     return std::ranges::find(sources, name) != sources.end();

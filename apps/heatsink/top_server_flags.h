@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of top's command line that names a server to observe.
+// Parses the part of top's command line that names a server to observe.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class App;
 
 namespace heatsink::app {
 
-// What the flags said, before it is put together: a password file may come before the URL.
+// The flags as given: a password file may come before the URL.
 struct ServerFlags {
-  std::string url;  // "": a proxy is asked
+  std::string url;  // "": ask a proxy
   std::string sources = "auto";
   std::string password_file;
   std::string tls_ca_file;
@@ -31,9 +31,9 @@ struct ServerFlags {
 };
 void add_server_flags(CLI::App& app, ServerFlags& flags);
 
-// Nothing when no server was named, or the source is "proxy": its admin API is asked. A capture
-// needs no server. The password: of the URL, else of the file (its first line), else of the
-// environment ($REDISCLI_AUTH, as redis-cli has it). Errors never repeat it.
+// Nothing if no server was named, or the source is "proxy": then ask the admin API. A capture needs
+// no server. The password comes from the URL, else from the file (its first line), else from the
+// environment ($REDISCLI_AUTH, as for redis-cli). Errors never contain it.
 Result<std::optional<ObservedServer>> observed_server(const ServerFlags& flags);
 
 }  // namespace heatsink::app

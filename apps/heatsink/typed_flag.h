@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command-line flags of the types that carry their unit, read as configuration files write them.
+// Adds command-line flags of types with units, parsed as in configuration files.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace heatsink::app {
 
-// A flag whose text `parse` (const std::string& -> Result<T>) turns into `target`; its error
+// A flag whose text `parse` (const std::string& -> Result<T>) converts to `target`; its error
 // becomes CLI11's, which names the flag. `shown_default` is for --help.
 template <class T, class Parse>
 CLI::Option* add_parsed_flag(CLI::App& app, const std::string& name, T& target, Parse parse,
@@ -27,8 +27,8 @@ CLI::Option* add_parsed_flag(CLI::App& app, const std::string& name, T& target, 
   return app.add_option_function<std::string>(name, read, help)->default_str(shown_default);
 }
 
-// A check for numbers of any type: within the bounds, and a number, which CLI::Range takes "nan"
-// for and an unsigned target "-1".
+// Checks that a value is a number within the bounds. CLI::Range accepts "nan", and for an unsigned
+// target "-1".
 inline CLI::Validator between(double min, double max) {
   const std::string bounds = fmt::format("{:.10g} .. {:.10g}", min, max);
   const auto check = [min, max, bounds](const std::string& text) -> std::string {

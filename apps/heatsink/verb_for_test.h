@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a verb as the command line runs it.
+// For tests: runs a verb as the command line does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Outcome {
   std::string out, err;
 };
 
-// `words` are what follows the verb's name. REQUIRES a verb of that name.
+// `words`: the arguments after the verb's name. REQUIRES a verb of that name.
 inline Outcome run_verb(const std::string& name, std::vector<std::string> words) {
   const auto verb = std::ranges::find(verbs(), name, &Verb::name);
   words.insert(words.begin(), "heatsink " + name);

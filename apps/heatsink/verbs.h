@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of the binary. To add one: a file <verb>.cc with run_<verb>, its line here, its row in
-// verbs.cc.
+// Lists the verbs of the binary. To add one: a file <verb>.cc with run_<verb>, its line here, its
+// row in verbs.cc.
 #pragma once
 
 #include <iosfwd>
@@ -11,7 +11,7 @@
 
 namespace heatsink::app {
 
-// Runs to the end and returns the exit code. argv[0] is "heatsink <verb>", then the verb's own
+// Runs the verb and returns the exit code. argv[0] is "heatsink <verb>", followed by the verb's
 // arguments; argv[argc] is null.
 using RunVerb = int (*)(int argc, char** argv);
 
@@ -33,7 +33,7 @@ int run_warm(int argc, char** argv);
 // In the order --help shows them.
 std::span<const Verb> verbs();
 
-// `heatsink VERB ...`, --help and --version. Anything else: a sentence on `err` and kMisused.
+// Runs `heatsink VERB ...`, --help and --version. Anything else: a message on `err`, and kMisused.
 int dispatch(std::span<const Verb> verbs, int argc, char** argv, std::ostream& out,
              std::ostream& err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink warm: keys that a running proxy is to keep hot and loaded for a time.
+// heatsink warm: orders a running proxy to keep keys hot and loaded for a time.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <fstream>
@@ -109,7 +109,7 @@ Status set_time(WarmFlags& flags) {
   return Unit{};
 }
 
-// Keys, or a pattern.
+// Chooses keys or a pattern from the arguments.
 Status choose_keys(WarmFlags& flags) {
   if (flags.run.pattern) {
     if (!flags.run.keys.empty()) {

@@ -33,7 +33,7 @@ prometheus::ClientMetric::Histogram to_histogram(const MetricSample& sample) {
   prometheus::ClientMetric::Histogram out;
   out.sample_sum = sample.value;
   for (const MetricBucket& bucket : sample.buckets) {
-    out.sample_count = bucket.count;  // the last one has all
+    out.sample_count = bucket.count;  // the last bucket counts all
     out.bucket.push_back({bucket.count, bucket.up_to});
   }
   return out;

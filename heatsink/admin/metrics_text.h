@@ -8,9 +8,8 @@
 
 namespace heatsink::admin {
 
-// Samples of one name become one family, at the place of the first of them: a scraper refuses a
-// page that describes a name twice. A label value is escaped so that it is one line of UTF-8,
-// whatever its bytes.
+// Samples of one name become one family, at the position of the first: scrapers refuse a page that
+// describes a name twice. Label values of any bytes are escaped to one line of UTF-8.
 std::string metrics_text(const MetricSamples& samples);
 
 }  // namespace heatsink::admin

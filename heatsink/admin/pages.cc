@@ -38,7 +38,7 @@ std::optional<std::uint64_t> number_in(const std::string& text) {
 }
 
 std::optional<std::uint32_t> db_in(const std::string& text) {
-  constexpr std::uint64_t kDbMax = INT32_MAX;  // more no server has
+  constexpr std::uint64_t kDbMax = INT32_MAX;  // the maximum of any server
   const std::optional<std::uint64_t> db = number_in(text);
   if (!db || *db > kDbMax) return std::nullopt;
   return static_cast<std::uint32_t>(*db);

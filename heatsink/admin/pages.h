@@ -17,26 +17,27 @@
 
 namespace heatsink::admin {
 
-// Where the answers come from. Called while a request waits: `ready` and `metrics` by one thread of
-// the server, all others by a second one, so each must be safe to call beside all other threads,
-// but none is called twice at the same time. None throws. A function that is not set has no page.
-// REQUIRES report, metrics, events and ready.
+// Functions that provide the answers. They are called while a request waits: `ready` and `metrics`
+// by one thread of the server, the others by a second one. So each must be safe next to all other
+// threads, but none is called twice at the same time. They must not throw. A function that is not
+// set has no page. REQUIRES report, metrics, events and ready.
 struct Sources {
   std::function<report::Report()> report;
   std::function<std::string()> metrics;                // in the format of Prometheus
   std::function<std::vector<report::Event>()> events;  // oldest first
-  // JSON of a window statistic (heatsink stats), over the last so long. kNotFound: there is none.
-  // It may ask a server.
+  // JSON of a window statistic (heatsink stats) over `window`. kNotFound: it does not exist. May
+  // ask a server.
   std::function<Result<std::string>(const std::string& name, Nanos window)> statistic;
   std::function<report::WarmReport(report::WarmOrder)> warm;
-  // Of one search, by its number; 0: everything.
+  // One search, by its number; 0: everything.
   std::function<report::WarmReport(std::uint64_t search)> warmed;
-  // All that is known of a key, after asking the server about its value: it may take two seconds.
+  // All that is known of a key, including the server's answers about its value: may take two
+  // seconds.
   std::function<report::KeyInspection(std::string name, std::uint32_t db)> key;
-  std::function<Status()> ready;  // an error's message is the reason that /healthz gives
+  std::function<Status()> ready;  // /healthz reports an error's message
 };
 
-// For httpd::Server::start().
+// For httpd::HttpServer::start().
 std::vector<httpd::Route> pages_of(Sources sources);
 
 }  // namespace heatsink::admin

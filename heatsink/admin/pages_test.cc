@@ -145,7 +145,7 @@ TEST(AdminPages, OneSearchByItsNumber) {
     EXPECT_EQ(get("/api/warm?search=" + std::string(wrong)).status, 400u) << wrong;
 }
 
-// A page may send what a form can send, to any host, and need not be let see the answer.
+// A web page may send a form to any host, even if it cannot read the answer.
 TEST(AdminPages, NoWebPageGivesOrders) {
   for (const std::optional<std::string_view> type :
        {std::optional<std::string_view>(), std::optional<std::string_view>("text/plain"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // advice: calculates which reliefs take load off a key, by how much, and why others do not help.
-// Arithmetic only: whoever watches says what the traffic is. Start with advise.h; remedies.h has
-// one function for each relief, effects.h the formulas, lines.h what can be pasted.
+// Arithmetic only: the caller provides the traffic. Start with advise.h; remedies.h has one
+// function for each relief, effects.h the formulas, lines.h the lines to paste.
 #pragma once
 
 #include "heatsink/advice/advise.h"       // IWYU pragma: export

@@ -25,7 +25,7 @@ bool goes_first(const Remedy& a, const Remedy& b) {
   return rank(a) == 1 && a.effect.key_removed > b.effect.key_removed;
 }
 
-// Copies that are never wrong go before those that may be, if they take off nearly as much.
+// Copies that are never stale come before copies that may be, if they take off this part as much.
 constexpr double kNearly = 0.9;
 
 void prefer_coherent(std::vector<Remedy>& remedies) {

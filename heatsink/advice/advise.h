@@ -14,8 +14,8 @@ namespace heatsink::advice {
 
 struct Advice {
   std::string headline;  // "local copies: takes off 97.2 % ..."; "write-hot: none of these ..."
-  // Every relief: those in force, those that help, best first, then the others with the reason. One
-  // that refuses requests comes behind all others that help.
+  // All reliefs: those in force, those that help, best first, then the others with the reason. A
+  // relief that refuses requests comes after all others that help.
   std::vector<Remedy> remedies;
 };
 

@@ -155,7 +155,7 @@ TEST(Advise, WhatIsDoneIsSaidAsDone) {
   EXPECT_FALSE(of(advise(key), Relief::kLimit).done);
 }
 
-// What hits have taken off cannot be taken off again.
+// Load that hits have taken off cannot be taken off again.
 TEST(Advise, TheRestIsJudgedByWhatIsLeft) {
   KeyTraffic key{.reads_rate = 10'000, .writes_rate = 100};
   const double before = of(advise(key), Relief::kGatheredWrites).effect.key_removed;

@@ -9,15 +9,14 @@
 namespace heatsink::advice {
 namespace {
 
-constexpr Bytes kCopyOverhead{
-    330};  // of an entry in the hot table, its key and the reply's framing
+constexpr Bytes kCopyOverhead{330};  // an entry in the hot table, its key and the reply's framing
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
 double holders(const KeyTraffic& key) { return std::max<std::uint32_t>(key.holders, 1); }
 
-// What it is worth that of this key `requests` a second less reach the server, which then works
-// `time` for it.
+// The effect when `requests` fewer requests for the key reach the server per second, and the server
+// then works `time` for it.
 Effect effect(const KeyTraffic& key, const ServerCosts& costs, double time, double requests) {
   const double before = server_time(key, costs);
   return {.key_removed = before > 0 ? 1 - time / before : 0,
@@ -29,15 +28,15 @@ Bytes size_of_copy(const KeyTraffic& key) {
   return Bytes{key.value.value_or(Bytes{0}).count + kCopyOverhead.count};
 }
 
-// Per second, of all holders together.
+// Per second, for all holders together.
 double fills(const KeyTraffic& key, double ends) {
   const double reads = key.reads_rate / holders(key);
   if (reads <= 0 || ends <= 0) return 0;
   return holders(key) / (1 / ends + 1 / reads);
 }
 
-// Copies that are filled so often and end so often, per second. Of a write that ends one, the
-// server tells its holder.
+// Copies with `filled` fills and `ends` ends per second. The server sends a push for each copy that
+// a write ends.
 Effect kept_copies(const KeyTraffic& key, double filled, double ends, const ServerCosts& costs) {
   const double pushed = filled * key.writes_rate / ends;
   const double time =

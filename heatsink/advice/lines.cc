@@ -10,7 +10,7 @@
 namespace heatsink::advice {
 namespace {
 
-// A name means itself in a pattern only with a backslash before what a pattern reads otherwise.
+// In a pattern a name stands for itself only with its special characters escaped.
 std::string as_pattern(std::string_view name) {
   std::string out;
   for (const char byte : name) {
@@ -20,7 +20,7 @@ std::string as_pattern(std::string_view name) {
   return out;
 }
 
-// Of "\xNN" beyond ASCII YAML and Python make a character of two bytes.
+// YAML and Python turn "\xNN" beyond ASCII into a character of two bytes.
 bool has_wide_escape(std::string_view shown) {
   for (std::size_t at = 0; at + 2 < shown.size(); ++at) {
     if (shown[at] != '\\') continue;
@@ -56,7 +56,7 @@ std::string shell_name(std::string_view bytes) {
 
 Lines rule_lines(const KeyPlace& place, const Lines& settings) {
   std::optional<std::string> match;
-  // A rule for one key is called by the key's name.
+  // A rule for one key has the key's name.
   const std::string_view of = place.rule.empty() && place.name ? *place.name : place.rule;
   if (std::any_of(of.begin(), of.end(), is_control)) return {};
   const bool is_for_one = place.rule.empty() || place.rule == place.name;

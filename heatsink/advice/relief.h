@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done about a hot key, and what is said of each way: those of docs/guides/relief.md,
-// and some that are the deployment's own.
+// Lists the possible reliefs of a hot key: those of docs/guides/relief.md, and some that the
+// deployment must provide.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +30,18 @@ enum class Relief : std::uint8_t {
 };
 const char* to_string(Relief relief);  // "local copies", "gathered writes", "replica reads" ...
 
-// Whether it refuses requests: it helps the node, not those who are refused.
+// Whether it refuses requests: it helps the node, but not the clients that are refused.
 constexpr bool refuses(Relief relief) {
   return relief == Relief::kLimit || relief == Relief::kClientLimit;
 }
 
 struct Remedy {
   Relief relief;
-  Effect effect;      // of what is in force: what it takes off; else what it would, of what is left
-  bool done = false;  // in force
-  bool helps = false;  // it would, and is not in force
-  std::string text;    // what it would do, at what price; or why it does not help. One line
-  Lines lines{};       // to be pasted; empty: there is nothing to do
+  Effect effect;       // in force: its present effect; else its effect on the remaining load
+  bool done = false;   // in force
+  bool helps = false;  // it would help, and is not in force
+  std::string text;    // its effect and price, or why it does not help. One line
+  Lines lines{};       // to be pasted; empty: nothing to do
 };
 
 }  // namespace heatsink::advice

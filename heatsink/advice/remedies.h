@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each relief considered for one key: whether it is in force, would help or would not, and why.
+// Considers each relief for one key: whether it is in force, would help or would not, and why.
 #pragma once
 
 #include <string>
@@ -21,17 +21,18 @@ struct AdviceOptions {
   Nanos lifetime = std::chrono::seconds(10);  // cache.expire-after-write
   Nanos max_staleness = std::chrono::seconds(1);
   Bytes value_bytes_max = kibibytes(256);
-  double write_hot_ratio = 10;  // detection.write-hot-ratio: with fewer reads per write no copy
+  // detection.write-hot-ratio: with fewer reads per write there is no copy
+  double write_hot_ratio = 10;
   std::vector<Nanos> ages{std::chrono::seconds(1), std::chrono::seconds(10)};  // for copies by age
   Nanos coalesce = Millis(2);  // for gathered writes
   Nanos stale_while_error = std::chrono::seconds(30);
   double limit_rate = 3000;  // per second
 };
 
-// A key as every relief looks at it. Valid as long as what it refers to.
+// The view of a key that all reliefs share. Valid as long as the objects it refers to.
 struct Case {
   const KeyTraffic& key;
-  KeyTraffic left;  // what reaches the server of it now
+  KeyTraffic left;  // the traffic that still reaches the server
   const KeyPlace& place;
   const AdviceOptions& options;
 };
@@ -46,12 +47,12 @@ Remedy consider_copies_by_age(const Case& of, Nanos age);
 Remedy consider_replicas(const Case& of);
 Remedy consider_splitting(const Case& of);
 
-// Writes, and what is not read as it is written.
+// For writes, and for keys that are read in another form than they are written.
 Remedy consider_gathering(const Case& of);
 Remedy consider_leases(const Case& of);
 Remedy consider_window_statistics(const Case& of);
 
-// All of it.
+// For reads and writes.
 Remedy consider_stale_reads(const Case& of);
 Remedy consider_limit(const Case& of);
 Remedy consider_client_limit(const Case& of);
@@ -60,7 +61,7 @@ Remedy consider_slots(const Case& of);
 // Why no process can hold a copy; "" if it can.
 std::string why_no_copies(const Case& of);
 
-// What they are put together from.
+// Parts of the texts.
 std::string percent(double part);  // "97.2 %"
 // "takes off 97.2 % of its load on the server (31.0 % of the node's requests)"
 std::string taken_off(const Effect& effect);

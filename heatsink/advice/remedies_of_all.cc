@@ -9,11 +9,11 @@
 namespace heatsink::advice {
 namespace {
 
-// From this part of a key's accesses on one client is told from the crowd.
+// From this part of a key's accesses on, one client is named.
 constexpr double kOneClient = 0.5;
-// A key with less of its node's requests is not what makes the node busy.
+// A key with a smaller part of its node's requests is not what makes the node busy.
 constexpr double kSmallPart = 0.1;
-// What a limit leaves for reads beside the writes, which are never held back by it then.
+// The part of a limit kept for reads, next to the writes, which it then never holds back.
 constexpr double kReadsPart = 0.1;
 constexpr double kWritesRoom = 2;
 
@@ -30,7 +30,7 @@ Remedy limited_now(Relief relief, const InForce& now) {
 bool is_per_client(const InForce& now) { return now.limit.find("per client") != std::string::npos; }
 bool is_stale(const InForce& now) { return now.limit.find("stale") != std::string::npos; }
 
-// Whole hundreds of what is more than a thousand, and so on: a limit is a round number.
+// Rounds up to whole hundreds above a thousand, and so on: limits are round numbers.
 double rounded_up(double rate) {
   if (rate <= 10) return std::max(std::ceil(rate), 1.0);
   const double step = std::pow(10, std::floor(std::log10(rate)) - 1);
@@ -53,7 +53,7 @@ Remedy consider_stale_reads(const Case& of) {
                   fmt::format("too many writes for its reads: a limit that lets its {:.0f} writes "
                               "a second through holds nothing back",
                               left.writes_rate));
-  // What is not hot has no copy to give.
+  // A key that is not hot has no copy to serve.
   const double hot = std::max(std::floor(rate_of_all(of.key) / 10), 1.0);
   return remedy(Relief::kStaleReads,
                 unproven_reads(left, rate, of.options.lifetime, of.options.costs),

@@ -24,10 +24,10 @@ std::string in_each_holder(const Effect& effect, const KeyTraffic& key) {
 
 double rate_of(const KeyTraffic& key) { return key.reads_rate + key.writes_rate; }
 
-// A threshold that the key passes by day as by night: half of its rate, in whole numbers.
+// A threshold that the key exceeds by day and by night: half of its rate, as an integer.
 double threshold_for(double rate) { return std::max(std::floor(rate / 2), 1.0); }
 
-// What a rule must say so that the proxy calls the key hot, and copies it.
+// The settings of a rule that make the proxy call the key hot, and copy it.
 Lines settings_for_copies(const Case& of) {
   Lines out;
   if (of.place.is_level_off) out.emplace_back("level: key");
@@ -40,8 +40,8 @@ Lines settings_for_copies(const Case& of) {
   return out;
 }
 
-// Where nothing has to be set, a proxy makes the copy of a hot key by itself: the order loads it
-// now.
+// If no setting is needed, the proxy copies the key by itself when it is hot; the order loads the
+// copy now.
 Lines lines_for_copies(const Case& of) {
   const Lines settings = settings_for_copies(of);
   if (!settings.empty()) return rule_lines(of.place, settings);
@@ -49,7 +49,7 @@ Lines lines_for_copies(const Case& of) {
   return {"heatsink proxy --set upstream.url=" + server_url(of.place)};
 }
 
-// What copies that are there take off all of the key's traffic.
+// What the existing copies take off the key's whole traffic.
 Effect effect_of_hits(const Case& of) {
   const double before = server_time(of.key, of.options.costs);
   KeyTraffic without_hits = of.key;
@@ -62,7 +62,7 @@ Effect effect_of_hits(const Case& of) {
   return out;
 }
 
-// Left for processes that each hold a copy: all that are known to ask.
+// The remaining traffic for processes that each hold a copy: all clients that are known.
 KeyTraffic in_each_process(const Case& of) {
   KeyTraffic out = of.left;
   out.holders = static_cast<std::uint32_t>(std::clamp<std::size_t>(of.key.use.clients, 1, 65'536));
@@ -110,7 +110,8 @@ Remedy consider_copies(const Case& of) {
       lines_for_copies(of));
 }
 
-// It is what copies are, without waiting until the key is hot; where it has them, the next time.
+// The effect is that of copies, without waiting until the key is hot; if it has copies, it applies
+// the next time.
 Remedy consider_warming(const Case& of) {
   Remedy out{.relief = Relief::kWarming, .effect = {}, .text = {}};
   out.done = of.key.in_force.warmed;
@@ -177,8 +178,8 @@ Remedy consider_stale_while_error(const Case& of) {
   return out;
 }
 
-// Of the library without a server, which nobody tells of a write. Not level ttl of a proxy: there
-// an invalidation that arrives drops the copy.
+// For a library without tracking, to which no server reports writes. It is not the proxy's level
+// ttl: there an invalidation drops the copy.
 Remedy consider_copies_by_age(const Case& of, Nanos age) {
   const KeyTraffic each = in_each_process(of);
   const Effect effect = aging_copies(each, age, of.options.costs);

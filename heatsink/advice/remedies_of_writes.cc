@@ -8,11 +8,11 @@
 namespace heatsink::advice {
 namespace {
 
-// Of the library: a process with leases asks about twice in lease_lasts (200 ms), one with window
+// In the library: a process with leases asks about twice in lease_lasts (200 ms), one with window
 // statistics flushes every statistics.flush-interval (100 ms).
 constexpr double kAsksPerProcess = 10;
 
-// What is left when each process asks so often, however often it is asked itself.
+// The remaining load when each process asks at this rate, at any rate of its own callers.
 Remedy by_process(const Case& of, Relief relief, const std::string& price, Lines lines) {
   const auto processes = static_cast<double>(std::max<std::size_t>(of.key.use.clients, 1));
   const Effect effect = limit(of.left, kAsksPerProcess * processes, of.options.costs);

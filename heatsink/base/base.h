@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // base: results, units, clocks, hashes, buffers, option and metric rows, log. Knows nothing of
-// Redis. Start here; every other room sees this one, and this one sees none.
+// Redis. Start here: all other rooms may include this room, and it includes none.
 #pragma once
 
 #include "heatsink/base/base64.h"               // IWYU pragma: export

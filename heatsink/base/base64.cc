@@ -53,7 +53,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     out += static_cast<char>((bits >> held) & 255);
     bits &= (1U << held) - 1;
   }
-  if (bits != 0) return std::nullopt;  // base64() fills up with zeros
+  if (bits != 0) return std::nullopt;  // base64() pads with zero bits
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base64 with padding (RFC 4648, section 4), so that JSON can carry names with any bytes.
+// Encodes Base64 with padding (RFC 4648, section 4), so that JSON can carry names with any bytes.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace heatsink {
 
 std::string base64(std::string_view bytes);
 
-// The bytes that base64() made `text` from; nothing if it did not: no other form is read.
+// Decodes exactly what base64() produces; nothing for any other form.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace heatsink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks all signals while a helper thread is started, so that the main threads get them.
+// Blocks all signals while a helper thread starts, so that the main threads receive them.
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 namespace heatsink {
 
-// While it lives, this thread blocks all signals, and threads that it starts inherit that.
+// While it exists, this thread blocks all signals, and threads started by it inherit that.
 class BlockedSignals {
  public:
   BlockedSignals() {

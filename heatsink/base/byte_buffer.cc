@@ -7,7 +7,8 @@ namespace heatsink {
 
 void ByteBuffer::grow(std::size_t n) {
   const std::size_t content = size();
-  if (begin_ >= n && begin_ >= content && capacity_ >= content + n) {  // shifting is cheap enough
+  // shifting is cheap enough, amortised
+  if (begin_ >= n && begin_ >= content && capacity_ >= content + n) {
     std::memmove(bytes_.get(), bytes_.get() + begin_, content);
   } else {
     const std::size_t wanted = std::max({std::size_t{512}, capacity_ * 2, content + n});

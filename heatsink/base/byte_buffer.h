@@ -10,7 +10,7 @@
 
 namespace heatsink {
 
-// Not thread-safe. Views of the content die at the next non-const call. An empty buffer that never
+// Not thread-safe. Any non-const call invalidates views of the content. An empty buffer that never
 // grew owns no memory. Appending is amortised O(1) per byte; consuming moves no bytes until the
 // space before the content is needed again.
 class ByteBuffer {
@@ -39,7 +39,8 @@ class ByteBuffer {
     commit(1);
   }
 
-  // Room for at least `n` bytes behind the content; commit() says how many were written there.
+  // Makes room for at least `n` bytes after the content; commit() then adds the bytes written
+  // there.
   char* prepare(std::size_t n) {
     if (capacity_ - end_ < n) grow(n);
     return bytes_.get() + end_;
@@ -56,7 +57,7 @@ class ByteBuffer {
   }
   void clear() { begin_ = end_ = 0; }
 
-  // Gives the memory back. REQUIRES nothing; the content is lost.
+  // Frees the memory, and with it the content.
   void release() {
     bytes_.reset();
     begin_ = end_ = capacity_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of heatsink: CLOCK_BOOTTIME, which also runs while the machine is suspended.
+// Defines heatsink's clock: CLOCK_BOOTTIME, which also runs while the machine is suspended.
 #pragma once
 
 #include <time.h>

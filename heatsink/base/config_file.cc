@@ -37,7 +37,7 @@ std::string too_large() {
          ", the limit for a configuration: is this the right file?";
 }
 
-// One byte past the limit is read, so that apply_config_text() sees that it is too large.
+// Reads one byte more than the limit, so that apply_config_text() sees that the file is too large.
 Result<std::string> read_file(const std::string& path) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "re"));
   if (!file) return unreadable(path, errno);
@@ -53,9 +53,9 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-// Characters that YAML forbids. Checked here because the parser takes \x04 for the end of the text,
-// and would silently drop what follows, and because a binary file deserves a better word than a
-// syntax error.
+// Characters that YAML forbids. They are checked here because the parser takes \x04 for the end of
+// the text and would silently drop the rest, and because a binary file deserves a clearer message
+// than a syntax error.
 bool has_forbidden_characters(std::string_view text, ConfigReader& reader) {
   const auto forbidden = std::find_if(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -77,7 +77,7 @@ void parse(std::string_view text, ConfigReader& reader) {
     if (parser) reader.fault(0, "there is a second YAML document: keep one, and remove '---'");
   } catch (const YAML::DeepRecursion& e) {
     reader.fault(e.mark.line + 1, "options are nested too deeply: write 'name: value' lines");
-  } catch (const YAML::Exception& e) {  // the base of all that this library throws
+  } catch (const YAML::Exception& e) {  // the base of all exceptions of this library
     const int line = e.mark.is_null() ? 0 : e.mark.line + 1;
     reader.fault(line,
                  "not YAML: " + printable(e.msg) + " (column " + std::to_string(e.mark.column + 1) +

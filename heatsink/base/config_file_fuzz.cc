@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a configuration: faults or an effect, never both, never an exception; what was
-// accepted can be printed and read back.
+// Reads any bytes as a configuration: the result must be faults or an effect, never both, never an
+// exception. An accepted configuration can be printed and read back.
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -52,7 +52,7 @@ void require(bool truth) {
   if (!truth) std::abort();
 }
 
-// The same bytes as an item on the command line.
+// Reads the same bytes as a list item on the command line.
 void check_item(std::string_view text) {
   Options options;
   const bool added = options.set.find_list("rules")->add_item(text, "--rule").empty();

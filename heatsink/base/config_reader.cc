@@ -53,7 +53,7 @@ ConfigFaults ConfigReader::finish() {
   if (!faults_.empty() && on_fault_ == OnFault::kUndoAll) {
     for (auto set = undo_.rbegin(); set != undo_.rend(); ++set) {
       [[maybe_unused]] const Status undone = options_.set(set->first, set->second);
-      assert(undone.ok());  // value_text() is what set() takes
+      assert(undone.ok());  // set() accepts each value_text()
     }
     for (const auto& [list, size] : undo_lists_) list->truncate(size);
   }
@@ -62,7 +62,7 @@ ConfigFaults ConfigReader::finish() {
   return std::move(faults_);
 }
 
-// True if what comes stands where a key is due, which only a plain word may; the fault is noted.
+// True if a key is due at this position; only a plain word may be a key, so this notes the fault.
 bool ConfigReader::take_key_place(int line) {
   if (at_root() || groups_.back().value_due) return false;
   groups_.back().value_due = true;
@@ -84,7 +84,7 @@ void ConfigReader::take_key(int line, const std::string& key) {
   }
 }
 
-// Counts the value of the current key as given; false if its key was refused.
+// Marks the current key's value as given; false if its key was refused.
 bool ConfigReader::take_value_place() {
   groups_.back().value_due = false;
   return groups_.back().key_is_usable;
@@ -93,7 +93,7 @@ bool ConfigReader::take_value_place() {
 void ConfigReader::OnNull(const YAML::Mark& mark, YAML::anchor_t) {
   if (skipping() || at_root() || refuse_as_item(line_of(mark))) return;
   if (take_key_place(line_of(mark)) || !take_value_place()) return;
-  // The parser's mark may already be on the next line; the key's is where a person looks.
+  // Reports the key's line: the parser may already be on the next one.
   const Group& group = groups_.back();
   OptionSet& options = *group.options;
   if (is_group(options, group.key_path)) return;  // all of its options were commented out
@@ -120,7 +120,7 @@ void ConfigReader::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML
                             const std::string& value) {
   if (skipping()) return;
   const int line = line_of(mark);
-  const bool tagged = !tag.empty() && tag != "?" && tag != "!";  // those two: plain, quoted
+  const bool tagged = !tag.empty() && tag != "?" && tag != "!";  // these two mean plain and quoted
   if (tagged)
     fault(line,
           "tags (" + printable(tag, kShownBytes) + ") are not supported: write the value alone");
@@ -153,7 +153,7 @@ void ConfigReader::OnSequenceStart(const YAML::Mark& mark, const std::string&, Y
   if (usable) refuse_list(line);
 }
 
-// A list as the value of what is none.
+// Refuses a list as the value of an option.
 void ConfigReader::refuse_list(int line) {
   const Group& group = groups_.back();
   const std::string& path = group.key_path;
@@ -225,7 +225,7 @@ void ConfigReader::enter_item(int line) {
   groups_.push_back({.options = item, .scope = scope});
 }
 
-// True, and noted, if what comes is an item of a list, which only a map can be.
+// True, with a fault, if a list item is due here: only a map can be one.
 bool ConfigReader::refuse_as_item(int line) {
   if (!in_list()) return false;
   const std::string& item = groups_.back().list->row().item;
@@ -255,7 +255,7 @@ void ConfigReader::set_option(int line, const std::string& path, const std::stri
   const Status set = options.set(path, value);
   if (!set.ok()) {
     fault(row == nullptr ? group.key_line : line, set.error().message);
-  } else if (&options == &options_) {  // an item is undone as a whole
+  } else if (&options == &options_) {  // items are undone as a whole
     undo_.emplace_back(path, std::move(before));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hears the events of a YAML parser and sets options. Internal to config_file.cc.
+// Sets options from the events of a YAML parser. Internal to config_file.cc.
 #pragma once
 
 #include <yaml-cpp/eventhandler.h>
@@ -16,16 +16,16 @@
 
 namespace heatsink {
 
-// Events instead of a tree of nodes: an alias is seen as an alias (and refused) instead of being
-// followed, a key that is there twice is seen twice, and nothing is built whose size the file could
-// choose.
+// Uses events instead of a tree of nodes. So it sees an alias as an alias (and refuses it), sees a
+// repeated key twice, and builds nothing whose size the file could choose.
 class ConfigReader final : public YAML::EventHandler {
  public:
   ConfigReader(std::string_view name, OptionSet& options, OnFault on_fault)
       : name_(name), options_(options), on_fault_(on_fault) {}
 
-  void fault(int line, std::string message);  // `line` from 1; 0: of the file as a whole
-  // The faults so far, in order. With any, what was set is undone unless OnFault says otherwise.
+  void fault(int line, std::string message);  // `line` from 1; 0: the whole file
+  // The faults so far, in order. If there are any, undoes the changes, unless OnFault says
+  // otherwise.
   ConfigFaults finish();
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -42,18 +42,18 @@ class ConfigReader final : public YAML::EventHandler {
   void OnMapEnd() override { leave(); }
 
  private:
-  // A map that is open, or a list. `path` is its own ("detection", "" for the root and for an
-  // item); `key` the one whose value is due.
+  // An open map or list. `path` is its own ("detection"; "" for the root and for an item); `key` is
+  // the one whose value comes next.
   struct Group {
-    OptionSet* options = nullptr;  // that its paths name
-    std::string scope = "";        // tells an item's paths from those of others: "rule 2: "
-    OptionList* list = nullptr;    // it is this list, and has items instead of keys
-    bool list_is_full = false;     // and that was told
+    OptionSet* options = nullptr;  // the set of its paths
+    std::string scope = "";        // distinguishes an item's paths: "rule 2: "
+    OptionList* list = nullptr;    // set if this is a list, which has items instead of keys
+    bool list_is_full = false;     // the fault has been reported
     std::string path = "";
     std::string key_path = "";
     int key_line = 0;
     bool value_due = false;
-    bool key_is_usable = false;  // false: the value is skipped, its key was a fault
+    bool key_is_usable = false;  // false: skips the value, because its key was refused
   };
 
   bool skipping() const { return skipped_depth_ > 0 || faults_.size() >= kConfigFaultsMax; }
@@ -74,8 +74,8 @@ class ConfigReader final : public YAML::EventHandler {
   OptionSet& options_;
   OnFault on_fault_;
   std::vector<Group> groups_;
-  std::size_t skipped_depth_ = 0;     // collections open inside something refused
-  std::map<std::string, int> lines_;  // of each path seen, to find what is there twice
+  std::size_t skipped_depth_ = 0;     // open collections inside a refused one
+  std::map<std::string, int> lines_;  // first line of each path, to find repeated options
   std::vector<std::pair<std::string, std::string>> undo_;        // option, its value before
   std::vector<std::pair<OptionList*, std::size_t>> undo_lists_;  // list, its size before
   ConfigFaults faults_;

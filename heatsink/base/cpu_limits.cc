@@ -15,10 +15,10 @@
 namespace heatsink {
 namespace {
 
-constexpr double kLeastCpus = 0.01;  // what the kernel accepts as a quota
+constexpr double kLeastCpus = 0.01;  // the least quota that the kernel accepts
 
-// The number that `text` begins with, which is removed with the blanks before it. 0: none, or it is
-// negative ("no quota" in v1) or a word ("max" in v2).
+// Removes leading blanks and the number after them from `text`, and returns the number. 0 for none,
+// for a negative one ("no quota" in v1), and for a word ("max" in v2).
 std::uint64_t take_number(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   std::uint64_t number = 0;
@@ -52,7 +52,7 @@ double quota_of(const std::string& directory, bool unified) {
 double allowed_cpus() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  // Fails on machines with more CPUs than the set has places.
+  // Fails on machines with more CPUs than the set can hold.
   if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return CPU_COUNT(&allowed);
   return std::max(1U, std::thread::hardware_concurrency());
 }
@@ -75,7 +75,7 @@ double usable_cpus() {
 }
 
 std::optional<double> idle_cpu_seconds(std::string_view stat) {
-  constexpr std::string_view kName = "cpu ";  // the sum of all CPUs is the first line
+  constexpr std::string_view kName = "cpu ";  // the first line is the sum of all CPUs
   if (!stat.starts_with(kName)) return std::nullopt;
   stat.remove_prefix(kName.size());
   stat = stat.substr(0, stat.find('\n'));

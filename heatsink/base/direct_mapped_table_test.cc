@@ -34,7 +34,7 @@ TEST(DirectMappedTable, CollidingKeysOverwriteEachOther) {
   EXPECT_EQ(*table.find(11), 110);
 }
 
-TEST(DirectMappedTable, AClaimedPlaceKeepsItsOwnValueAndLosesThatOfAnotherKey) {
+TEST(DirectMappedTable, AClaimedSlotKeepsItsOwnValueAndLosesThatOfAnotherKey) {
   SmallTable table;
   EXPECT_EQ(table.claim(3), 0);
   table.claim(3) += 5;
@@ -43,17 +43,17 @@ TEST(DirectMappedTable, AClaimedPlaceKeepsItsOwnValueAndLosesThatOfAnotherKey) {
   EXPECT_EQ(table.claim(3), 0);
 }
 
-TEST(DirectMappedTable, OnlyTheKeyThatHasThePlaceIsErased) {
+TEST(DirectMappedTable, OnlyTheKeyThatHasTheSlotIsErased) {
   SmallTable table;
   table.put(3, 30);
   table.erase(11);
   EXPECT_NE(table.find(3), nullptr);
   table.erase(3);
   EXPECT_EQ(table.find(3), nullptr);
-  EXPECT_EQ(table.place(3).key, 0u);
+  EXPECT_EQ(table.slot(3).key, 0u);
 }
 
-TEST(DirectMappedTable, AFreePlaceHasTheFirstKeyAndNoValue) {
+TEST(DirectMappedTable, AFreeSlotHasTheFirstKeyAndNoValue) {
   SmallTable table;
   ASSERT_NE(table.find(0), nullptr) << "as its comment says";
   EXPECT_EQ(*table.find(0), 0);
@@ -64,14 +64,14 @@ TEST(DirectMappedTable, AHashIsFoundByItsValueAndOtherKeysByAFunction) {
   by_hash.put(KeyHash{6}, 1);
   EXPECT_EQ(by_hash.find(KeyHash{2}), nullptr);
   EXPECT_EQ(*by_hash.find(KeyHash{6}), 1);
-  EXPECT_EQ(&by_hash.place(KeyHash{2}), &by_hash.place(KeyHash{6}));
+  EXPECT_EQ(&by_hash.slot(KeyHash{2}), &by_hash.slot(KeyHash{6}));
 
   struct Tenth {
     std::size_t operator()(int key) const { return static_cast<std::size_t>(key / 10); }
   };
   DirectMappedTable<int, int, 4, Tenth> by_tenth;
-  EXPECT_EQ(&by_tenth.place(12), &by_tenth.place(59));
-  EXPECT_NE(&by_tenth.place(12), &by_tenth.place(22));
+  EXPECT_EQ(&by_tenth.slot(12), &by_tenth.slot(59));
+  EXPECT_NE(&by_tenth.slot(12), &by_tenth.slot(22));
 }
 
 TEST(DirectMappedTable, CostsItsEntriesAndNothingElse) {

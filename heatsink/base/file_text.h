@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads files of the kernel (/proc, /sys), which do not say their size.
+// Reads files of the kernel (/proc, /sys), which do not report their size.
 #pragma once
 
 #include <string>

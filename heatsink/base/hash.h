@@ -8,7 +8,7 @@
 namespace heatsink {
 
 // The hash of a key's name alone. Invalidations and fences do not know the database, so they use
-// this hash.
+// it.
 struct NameHash {
   std::uint64_t value = 0;
   friend bool operator==(NameHash, NameHash) = default;

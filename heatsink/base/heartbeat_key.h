@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the key that heatsink's own heartbeats read (cache.heartbeat-key) from the keys of users.
+// Distinguishes the key of heatsink's heartbeats (cache.heartbeat-key) from users' keys.
 #pragma once
 
 #include <string_view>
 
 namespace heatsink {
 
-// By its name: it begins with the default one. Not so one that somebody has called otherwise.
+// Recognises the name by the default prefix; a key renamed by the user is not recognised.
 inline bool is_heartbeat_key(std::string_view key) { return key.starts_with("heatsink:heartbeat"); }
 
 }  // namespace heatsink

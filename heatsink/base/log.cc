@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::array<const char*, 5> kLevels{"debug", "info", "warning", "error", "off"};
 
-// How long the end of a program waits for a log that is slow.
+// How long the program's end waits for a slow log.
 constexpr Nanos kLastLines = Millis(200);
 
-// Everything there is one of in a process. Never destroyed: threads may log while it ends.
+// The process-wide state. Never destroyed: threads may log until the process ends.
 struct Log {
   std::atomic<LogLevel> level{LogLevel::kInfo};
-  std::mutex mutex;  // guards the members below, but for what `writer` points to
+  std::mutex mutex;  // guards the members below, except the target of `writer`
   LogSink sink;
   LogLimiter limiter;
   std::string path;  // "": stderr
@@ -35,7 +35,8 @@ struct Log {
 
 Log& the_log();
 
-// The mutex is free in a child of fork(), whatever other threads did; the writer's thread is gone.
+// Keeps the mutex free in a child of fork(), whatever other threads did; the writer's thread does
+// not exist there.
 void before_fork() { the_log().mutex.lock(); }
 void after_fork() { the_log().mutex.unlock(); }
 void after_fork_in_child() {
@@ -114,9 +115,9 @@ Status set_log_output(const std::string& path, LogFormat format) {
   const std::lock_guard lock(log.mutex);
   log.path = path;
   log.writer->set_output(output);
-  std::swap(log.output, output);  // the old file is closed without the lock
+  std::swap(log.output, output);  // closes the old file without holding the lock
   return Unit{};
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it loses sight of the shared_ptr
+}  // it does not follow the shared_ptr
 
 Status reopen_log() {
   std::string path;
@@ -156,8 +157,8 @@ std::optional<std::uint64_t> LogLimiter::admit(std::string_view key, TimePoint n
   return std::exchange(event.left_out, 0);
 }
 
-// Those whose interval is over can be forgotten: they would be logged anyway. Only their count of
-// what was left out is lost.
+// Keys whose interval is over can be dropped, because they would be logged anyway. Only their count
+// of omitted lines is lost.
 void LogLimiter::forget_old(TimePoint now) {
   std::erase_if(events_, [&](const auto& entry) { return is_over(entry.second, now); });
 }

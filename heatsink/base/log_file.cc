@@ -18,7 +18,7 @@ std::shared_ptr<const LogFile> LogFile::of(int fd) {
   return std::shared_ptr<const LogFile>(new LogFile(fd, false));
 }
 
-// O_NONBLOCK: a pipe that nobody reads is an error, not a wait for its reader.
+// O_NONBLOCK: a pipe without a reader is an error instead of a wait.
 Result<std::shared_ptr<const LogFile>> LogFile::open(const std::string& path) {
   constexpr int kHow = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   const int fd = ::open(path.c_str(), kHow, 0640);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The destination of the log: the standard error output, or a file that is appended to.
+// Writes the log to its destination: the standard error output, or a file that it appends to.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,19 @@
 
 namespace heatsink {
 
-// Closes the descriptor that it opened. write() may block; nothing else does for long.
+// Closes a descriptor that it opened. write() may block; the other functions do not block for long.
 class LogFile {
  public:
   static std::shared_ptr<const LogFile> standard_error();
-  static std::shared_ptr<const LogFile> of(int fd);  // stays the caller's
-  // Made if it is not there (mode 640), and appended to. The error says what to do.
+  static std::shared_ptr<const LogFile> of(int fd);  // the caller keeps the descriptor
+  // Creates the file if necessary (mode 640), and appends to it. The error says what to do.
   static Result<std::shared_ptr<const LogFile>> open(const std::string& path);
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  // False: the file does not take it (the disk is full, a pipe has no reader); a part may be there.
-  // Waits as long as the descriptor wants.
+  // False: the file does not accept the text (the disk is full, a pipe has no reader); a part may
+  // be written. Blocks as long as the descriptor does.
   bool write(std::string_view text) const;
 
  private:

@@ -4,7 +4,7 @@
 namespace heatsink {
 namespace {
 
-// Control characters are escaped already: only what JSON itself gives a meaning is left.
+// Control characters are escaped already; only JSON's own special characters remain.
 std::string json_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

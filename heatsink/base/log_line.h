@@ -17,8 +17,8 @@ struct LogLine {
   std::string message;
 };
 
-// With the line feed. kText: "2026-11-21T12:00:00.123Z warning the message". kJson: an object with
-// the members time, level and message, in this order.
+// One line with its line feed. kText: "2026-11-21T12:00:00.123Z warning the message". kJson: an
+// object with the members time, level and message, in this order.
 std::string to_text(const LogLine& line, LogFormat format);
 
 }  // namespace heatsink

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log lines that wait to be written. When the log's reader is too slow, lines are dropped and
-// counted: the threads that log never wait.
+// Queues log lines for writing. If the log is too slow, lines are dropped and counted: threads that
+// log never wait.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace heatsink {
 
-// What is written next. `told` > 0: behind the lines that were logged stands one that says how many
-// were dropped.
+// The next lines to write. If `told` > 0, the last line of the batch reports that many dropped
+// lines.
 struct LogBatch {
   std::vector<LogLine> lines;
   std::uint64_t told = 0;
@@ -25,10 +25,10 @@ class LogQueue {
   static constexpr std::size_t kLinesMax = 1024;
   static constexpr std::size_t kBatchMax = 64;
 
-  void add(LogLine line);  // dropped when the queue is full
+  void add(LogLine line);  // drops the line when the queue is full
 
-  // The oldest lines, kBatchMax at most. When they are the last ones, lines that were dropped are
-  // told of, once.
+  // The oldest lines, at most kBatchMax. When the queue becomes empty, the batch also reports
+  // dropped lines, once.
   LogBatch take();
 
   // Line `i` of the batch could not be written.
@@ -42,7 +42,7 @@ class LogQueue {
 
   std::deque<LogLine> lines_;
   std::uint64_t dropped_ = 0;
-  std::uint64_t untold_ = 0;  // of `dropped_`, those that no line has told of
+  std::uint64_t untold_ = 0;  // part of `dropped_` that no line has reported
   WallTime last_dropped_at_{};
 };
 

@@ -32,7 +32,7 @@ void LogWriter::add(LogLine line) {
   work_.notify_one();
 }
 
-// Where no thread can be had the lines wait, and the next line tries again.
+// If no thread can be started, lines wait, and the next line tries again.
 void LogWriter::start_thread() {
   const BlockedSignals blocked;
   try {
@@ -44,7 +44,7 @@ void LogWriter::start_thread() {
 
 void LogWriter::set_output(LogOutput output) {
   const std::lock_guard lock(mutex_);
-  std::swap(output_, output);  // the old file is closed by the caller, without the lock
+  std::swap(output_, output);  // the caller closes the old file, without the lock
 }
 
 bool LogWriter::flush(Nanos limit) {

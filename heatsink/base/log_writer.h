@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that writes the log, so that no other thread ever waits for the log's file.
+// Writes the log on a thread of its own, so that other threads never wait for its file.
 #pragma once
 
 #include <condition_variable>
@@ -19,20 +19,20 @@ struct LogOutput {
   LogFormat format = LogFormat::kText;
 };
 
-// Thread-safe. The thread starts with the first line and blocks all signals. The mutex is held for
-// a few instructions and never around a write. Not to be used in the child of a fork(): the thread
-// is not there.
+// Thread-safe. The thread starts with the first line and blocks all signals. The mutex is held only
+// for a few instructions, never during a write. Must not be used in the child of a fork(), where
+// the thread does not exist.
 class LogWriter {
  public:
   explicit LogWriter(LogOutput output);
-  ~LogWriter();  // waits until the file has taken, or refused, every line
+  ~LogWriter();  // waits until all lines are written or refused
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
   void add(LogLine line);             // never waits for the file
-  void set_output(LogOutput output);  // of lines that are not being written already
+  void set_output(LogOutput output);  // for lines that are not being written yet
 
-  // Waits until all that was added is written, at most `limit`; whether it is.
+  // Waits at most `limit` until all added lines are written; returns whether they are.
   bool flush(Nanos limit);
 
   std::uint64_t dropped() const;

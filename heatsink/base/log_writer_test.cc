@@ -90,7 +90,7 @@ TEST(LogWriter, APipeThatNobodyReadsHoldsNobodyUp) {
   const std::string all = pipe.read_until("be written\n");  // now somebody reads
   EXPECT_THAT(all, HasSubstr(" info line 0\n"));
   EXPECT_TRUE(writer.flush(seconds(60)));
-  // One of the lines is the word of what was dropped.
+  // One of the lines reports the dropped ones.
   const auto written = static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n')) - 1;
   EXPECT_EQ(writer.dropped(), kLines - written);
 }

@@ -14,14 +14,14 @@
 namespace heatsink {
 namespace {
 
-// A v1 group without a limit says a number near 2^63.
+// A v1 group without a limit reports a number near 2^63.
 constexpr std::uint64_t kNoLimitFrom = std::uint64_t{1} << 60;
 
 std::uint64_t number_in(const std::string& path) {
   const std::string text = file_text(path);
   std::uint64_t number = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return fault == std::errc{} && number < kNoLimitFrom ? number : 0;  // "max" is no number
+  return fault == std::errc{} && number < kNoLimitFrom ? number : 0;  // "max" is not a number
 }
 
 std::uint64_t least(std::uint64_t a, std::uint64_t b) {

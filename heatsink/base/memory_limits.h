@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out how much memory this process may use: of the machine, its control group and its ulimit.
+// Finds out how much memory this process may use: limits of the machine, control group and ulimit.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,24 @@
 
 namespace heatsink {
 
-// Bytes; 0: none is known.
+// Sizes in bytes; 0: unknown.
 struct MemoryLimits {
   std::uint64_t machine = 0;
   std::uint64_t control_group = 0;
-  std::uint64_t address_space = 0;  // what is left of `ulimit -v`
+  std::uint64_t address_space = 0;  // the rest of `ulimit -v`
 };
 
-// Reads /proc and /sys/fs/cgroup; what cannot be read is no limit.
+// Reads /proc and /sys/fs/cgroup; unreadable files set no limit.
 MemoryLimits memory_limits();
 
-// Of the group that `membership` (the text of /proc/self/cgroup) names, and of all above it, the
-// least; v2 (memory.max) and v1 (memory.limit_in_bytes). `root`: where control groups are mounted.
+// The lowest limit of the group in `membership` (the text of /proc/self/cgroup) and of all groups
+// above it; v2 (memory.max) and v1 (memory.limit_in_bytes). `root`: the mount point of control
+// groups.
 std::uint64_t control_group_limit(const std::string& root, std::string_view membership);
 
-// Half of the least of machine and control group; of the address space a quarter, since threads and
-// libraries take more of that than they use. 1 GiB where no limit is known; never below 16 MiB.
+// Half of the lower limit of machine and control group; but at most a quarter of the address space,
+// because threads and libraries reserve more of it than they use. 1 GiB without a known limit; at
+// least 16 MiB.
 Bytes share_for_buffers(const MemoryLimits& limits);
 
 }  // namespace heatsink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics as rows beside the code that counts them; a reading is a list of samples.
+// Defines metrics as rows beside the code that counts them; a reading is a list of samples.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,8 @@ namespace heatsink {
 
 enum class MetricKind { kCounter, kGauge, kHistogram };
 
-// One per metric, static, never freed. `name` as Prometheus wants it ("heatsink_hits_total"), unit
-// last; `help` is never empty.
-// `labels`: the names of its labels, "rule, outcome".
+// One per metric, static, never freed. `name` in Prometheus style ("heatsink_hits_total"), unit
+// last; `help` is never empty. `labels`: the names of its labels, "rule, outcome".
 struct MetricRow {
   std::string_view name;
   MetricKind kind;
@@ -23,10 +22,10 @@ struct MetricRow {
 };
 using MetricRows = std::vector<const MetricRow*>;
 
-// Name and value, e.g. {"reason", "fence"}. Of bounded number.
+// Names and values, e.g. {"reason", "fence"}. The number of values must be bounded.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
-// How many of the observed values were at most `up_to`; those of smaller bounds are among them.
+// The number of observed values <= `up_to`; includes the buckets of smaller bounds.
 struct MetricBucket {
   double up_to;
   std::uint64_t count;
@@ -34,9 +33,9 @@ struct MetricBucket {
 
 struct MetricSample {
   const MetricRow* row;
-  double value;  // of a histogram the sum of what was observed
+  double value;  // for a histogram, the sum of the observed values
   MetricLabels labels = {};
-  std::vector<MetricBucket> buckets = {};  // of a histogram, rising, the last one infinite
+  std::vector<MetricBucket> buckets = {};  // for a histogram: ascending, the last one infinite
 };
 
 using MetricSamples = std::vector<MetricSample>;
@@ -44,7 +43,7 @@ using MetricSamples = std::vector<MetricSample>;
 // "counter", "gauge", "histogram".
 const char* to_string(MetricKind kind);
 
-// The rows as a table of a reference page, by name, each name once.
+// The rows as a table for a reference page, sorted by name, each name once.
 std::string to_markdown(MetricRows rows);
 
 }  // namespace heatsink

@@ -39,8 +39,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
   for (const std::string& candidate : known) {
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
     const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
-    // No distance is below the difference of the lengths; of a huge word only the first bytes would
-    // be compared.
+    // The distance is at least the difference of the lengths. This also skips huge words, of which
+    // only the first bytes would be compared.
     if (longer - shorter > allowed) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance > allowed || distance >= best_distance) continue;

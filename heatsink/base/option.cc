@@ -71,7 +71,7 @@ OptionList* OptionSet::find_list(std::string_view name) const {
 }
 
 Error OptionSet::unknown_name(std::string_view name) const {
-  // "rules", but also "rules.match" and "rules[0].match", as other programs have it.
+  // Accepts "rules", but also "rules.match" and "rules[0].match", as other programs write it.
   if (const OptionList* list = find_list(name.substr(0, name.find_first_of(".["))))
     return {ErrorCode::kInvalidArgument, told(list->not_one_value())};
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options as rows beside the code that owns them: the flag, the YAML key, the help and the bounds
-// of each are one fact.
+// Defines options as rows beside the code that owns them: each row has the flag, the YAML key, the
+// help and the bounds.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,8 @@ namespace heatsink {
 
 class OptionList;
 
-// Where a row's value lives; its type decides how it is written and checked. A value that is not
-// there is written as kInherit: what counts instead is for the owner to know, and for the help to
-// say.
+// Where a row's value is stored; its type decides the text form and the checks. An unset optional
+// is written as kInherit: its owner decides the effective value, and the help must say so.
 using OptionTarget =
     std::variant<bool*, std::int64_t*, double*, std::string*, Nanos*, Bytes*, Share*,
                  std::optional<std::int64_t>*, std::optional<double>*, std::optional<Nanos>*,
@@ -30,68 +29,68 @@ inline constexpr std::string_view kInherit = "inherit";
 
 struct OptionRow {
   std::string name;     // "detection.hot-qps": group, dot, name in kebab-case
-  OptionTarget target;  // holds the default when the row is made
+  OptionTarget target;  // its value when the row is made is the default
   std::string help;     // a sentence, with the unit
   // Bounds, both included, in the target's own unit (nanoseconds, bytes, parts of one); ignored for
   // bool and string.
   double min = 0;
   double max = 0;
-  std::vector<std::string> choices = {};  // for a string: if not empty, one of these
+  std::vector<std::string> choices = {};  // for a string: if not empty, the allowed values
 };
 
-// The rows of one program, or of one item in a list of its. Not thread-safe. The targets are not
-// owned and must outlive the set.
+// The rows of a program, or of one list item. Not thread-safe. Does not own the targets, which must
+// outlive the set.
 class OptionSet {
  public:
   static constexpr std::size_t kTextBytesMax = 4096;  // of one value as text
 
-  // `owner` stands before each error: "rule 2" for "rule 2: window is '5': ...".
+  // `owner` precedes each error: "rule 2" for "rule 2: window is '5': ...".
   explicit OptionSet(std::string owner = "");
   ~OptionSet();
   OptionSet(OptionSet&&) noexcept;
   OptionSet& operator=(OptionSet&&) noexcept;
 
-  // REQUIRES a name not there yet, and a default within the bounds.
+  // REQUIRES a new name, and a default within the bounds.
   void add(OptionRow row);
 
-  // A list of groups that have rows of their own (option_list.h). REQUIRES a name not there yet.
+  // Adds a list of groups with rows of their own (option_list.h). REQUIRES a new name.
   void add(std::unique_ptr<OptionList> list);
 
   // Sets one option from text ("500", "10s", "64mb", "2%", "true"; booleans also as yes/no,
-  // on/off). The error names the option, what was wrong, the bounds and the default, and leaves the
-  // option as it was; for an unknown name it gives the nearest known one (kNotFound).
+  // on/off). An error names the option, the fault, the bounds and the default, and changes nothing;
+  // for an unknown name it suggests the nearest known one (kNotFound).
   Status set(std::string_view name, std::string_view text);
 
-  // "name=value", as `--set` takes it.
+  // Sets "name=value", the form of `--set`.
   Status set_assignment(std::string_view assignment);
 
   const std::vector<OptionRow>& rows() const { return rows_; }
-  const OptionRow* find(std::string_view name) const;  // O(rows); null: none of that name
+  const OptionRow* find(std::string_view name) const;  // O(rows); null: no such name
 
   const std::vector<std::unique_ptr<OptionList>>& lists() const { return lists_; }
-  OptionList* find_list(std::string_view name) const;  // null: none of that name
+  OptionList* find_list(std::string_view name) const;  // null: no such name
 
-  // The current value / the value when the row was added, as set() would take it.
-  // REQUIRES a row of this set, also below.
+  // The current value, and the default, in the form that set() accepts. REQUIRES a row of this set,
+  // also below.
   std::string value_text(const OptionRow& row) const;
   std::string default_text(const OptionRow& row) const;
   // "1s .. 24h"; "1s .. 24h | inherit"; "off | ttl | key"; "true | false"; "" for a string without
   // choices.
   std::string bounds_text(const OptionRow& row) const;
 
-  // The whole set as a commented YAML file, grouped (`heatsink config print`): read back by
-  // load_config_file() it gives the same values.
+  // The whole set as a commented YAML file, in groups (`heatsink config print`). load_config_file()
+  // reads the same values back.
   std::string to_yaml() const;
-  // The same rows as a reference page: one table per group, values being the defaults.
+  // The same rows as a reference page: a table per group, with the defaults as values.
   std::string to_markdown() const;
 
  private:
   Error unknown_name(std::string_view name) const;
-  std::string told(std::string message) const;  // with the owner before it
+  std::string told(std::string message) const;  // adds the owner in front
 
   std::string owner_;
   std::vector<OptionRow> rows_;
-  std::vector<std::string> defaults_;  // of the row at the same place
+  std::vector<std::string> defaults_;  // by index of the row
   std::vector<std::unique_ptr<OptionList>> lists_;
 };
 

@@ -14,8 +14,8 @@ struct Assignment {
   std::string value;
 };
 
-// Takes a value from the front of `text`, up to its comma or the end; nothing if its quotes do not
-// end, or end too early.
+// Removes a value from the front of `text`, up to its comma or the end; nothing if its closing
+// quote is missing or followed by text.
 std::optional<std::string> take_value(std::string_view& text) {
   if (!text.starts_with('"')) {
     const std::string_view value = text.substr(0, text.find(','));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of an OptionSet as documents: the YAML sample file and the reference page.
+// Prints the rows of an OptionSet as documents: the YAML sample file and the reference page.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -26,11 +26,11 @@ std::pair<std::string_view, std::string_view> split_name(std::string_view name) 
 }
 
 struct Group {
-  std::string_view name;  // "": options of no group
+  std::string_view name;  // "": options without a group
   std::vector<const OptionRow*> rows;
 };
 
-// In order of first appearance, but the options of no group first: in YAML they would otherwise
+// In order of first appearance, but options without a group first: in YAML they would otherwise
 // look like part of the group before them.
 std::vector<Group> grouped(const std::vector<OptionRow>& rows) {
   std::vector<Group> groups{{"", {}}};
@@ -49,7 +49,7 @@ void append_comment(std::string& out, const std::string& begin, std::string_view
   append_wrapped(out, begin, begin, text, kCommentColumnsMax);
 }
 
-// Words that some YAML reader takes for something else than text.
+// Words that some YAML reader does not take for text.
 bool is_reserved(std::string_view text) {
   constexpr std::array kReserved{"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
   std::string word(text);
@@ -57,7 +57,7 @@ bool is_reserved(std::string_view text) {
   return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
 }
 
-// Plain where no YAML reader could take it for anything but this text, otherwise double-quoted.
+// Plain if every YAML reader takes it for this text, otherwise double-quoted.
 std::string yaml_text(const std::string& text) {
   const auto harmless = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '/' ||
@@ -85,7 +85,7 @@ std::string explained(const OptionSet& set, const OptionRow& row) {
   return row.help + " (" + stated + "default " + set.default_text(row) + ")";
 }
 
-// What the items may say once, above them; then the items as they are.
+// Prints the options of an item once, as a comment, then the items.
 void append_yaml(std::string& out, const OptionList& list) {
   append_comment(out, "# ", list.row().help);
   append_comment(out, "# ", "Each " + list.row().item + " may have:");

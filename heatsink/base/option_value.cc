@@ -25,7 +25,7 @@ Result<T> parse_number(std::string_view text, std::string_view fix) {
   return value;
 }
 
-// One parse() and one format() per type of target; the tag only chooses the overload.
+// One parse() and one format() per target type; the pointer only selects the overload.
 Result<bool> parse(std::string_view text, const bool*) {
   std::string word(text);
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -72,10 +72,11 @@ Result<std::optional<T>> parse(std::string_view text, const std::optional<T>*) {
 std::string format(bool value) { return value ? "true" : "false"; }
 std::string format(std::int64_t value) { return std::to_string(value); }
 std::string format(double value) {
-  // The shortest that reads back the same; without an exponent where a person would write none.
+  // The shortest form that reads back the same; without an exponent for sizes that people write
+  // without.
   const double size = std::abs(value);
   const bool plain = size == 0 || (size >= 1e-6 && size < 1e15);
-  std::array<char, 48> digits{};  // the longest: "-0." and 5 zeros and 17 digits
+  std::array<char, 48> digits{};  // the longest: "-0.", 5 zeros and 17 digits
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
                                  plain ? std::chars_format::fixed : std::chars_format::general)
                        .ptr;
@@ -91,13 +92,13 @@ std::string format(const std::optional<T>& value) {
 }
 
 std::int64_t to_integer(
-    double value) {  // nearest in range: a cast alone is undefined past the ends
+    double value) {  // the nearest in range: a cast alone is undefined beyond the limits
   constexpr double kEnd = 9223372036854775808.0;
   if (value >= kEnd) return std::numeric_limits<std::int64_t>::max();
   return static_cast<std::int64_t>(std::max(value, -kEnd));
 }
 
-// A bound, which rows hold as a double, in the words of the target's type.
+// Formats a bound, which rows hold as a double, as the target's type.
 std::string format_bound(double bound, const std::int64_t*) { return format(to_integer(bound)); }
 std::string format_bound(double bound, const double*) { return format(bound); }
 std::string format_bound(double bound, const Nanos*) { return format(Nanos(to_integer(bound))); }
@@ -128,7 +129,7 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return out;
 }
 
-// What `value` breaks of the row's bounds or choices, as the fix; "" if nothing.
+// The bound or choice that `value` violates, as the fix; "" if none.
 template <class T>
 std::string broken_bound(const OptionRow& row, const T& value) {
   if constexpr (kIsOptional<T>) {

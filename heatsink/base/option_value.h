@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of an option as text, both ways, and its bounds. Internal to option*.cc.
+// Converts the value of an option to text and back, and checks its bounds. Internal to option*.cc.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace heatsink {
 
-// Reads `text` into the row's target. The error's message is only the fix in words ("write 1h or
-// less"): the caller puts name, bounds and default around it.
+// Parses `text` into the row's target. The error's message is only the fix ("write 1h or less"):
+// the caller adds name, bounds and default.
 Status assign_option(const OptionRow& row, std::string_view text);
 
-std::string option_text(const OptionTarget& target);  // as assign_option() takes it
+std::string option_text(const OptionTarget& target);  // in the form that assign_option() accepts
 std::string option_bounds_text(const OptionRow& row);
 bool option_is_text(const OptionTarget& target);
 bool option_within_bounds(const OptionRow& row);

@@ -12,8 +12,8 @@ struct Decoded {
   char32_t code_point = 0;
 };
 
-// The character at the front, by the well-formed sequences of Unicode's table 3-7: no surrogates,
-// nothing overlong, nothing past U+10FFFF. REQUIRES bytes not empty.
+// Decodes the first character by Unicode's table 3-7 of well-formed sequences: no surrogates, no
+// overlong forms, nothing above U+10FFFF. REQUIRES bytes not empty.
 Decoded decode_utf8(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char lead = byte(0);
@@ -71,7 +71,7 @@ void append_escaped(std::string& out, char c) {
   out += kHex[byte & 15];
 }
 
-// `escaped_too`: printable characters that are escaped as well.
+// `escaped_too`: printable characters to escape as well.
 std::string escape(std::string_view bytes, std::size_t bytes_max, std::string_view escaped_too) {
   std::string out;
   out.reserve(bytes.size() < bytes_max ? bytes.size() : bytes_max);
@@ -100,7 +100,7 @@ int hex_digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// The byte that the escape at the front stands for, and how long it is: 0 if it is none.
+// The byte of the escape at the front, and the escape's length: 0 if there is none.
 std::pair<char, std::size_t> read_escape(std::string_view text) {
   constexpr std::string_view kLetters = "nrtab\\\"", kMeant = "\n\r\t\a\b\\\"";
   if (text.size() < 2 || text[0] != '\\') return {};

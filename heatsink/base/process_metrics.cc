@@ -28,7 +28,7 @@ constexpr MetricRow kOpen{"process_open_fds", MetricKind::kGauge, "Open file des
 constexpr MetricRow kOpenMax{"process_max_fds", MetricKind::kGauge,
                              "Maximum number of open file descriptors (ulimit -n)."};
 
-// When the machine was started, in seconds since 1970; 0: not known.
+// The start of the machine, in seconds since 1970; 0: not known.
 double boot_time() {
   const std::string text = file_text("/proc/stat");
   constexpr std::string_view kName = "\nbtime ";
@@ -51,13 +51,13 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   const std::size_t name_end = text.rfind(") ");
   if (name_end == std::string_view::npos) return std::nullopt;
   text.remove_prefix(name_end + 2);
-  constexpr std::size_t kFirst = 3;  // of the fields behind the name, as proc(5) counts them
+  constexpr std::size_t kFirst = 3;  // number of the first field after the name, as in proc(5)
   constexpr std::size_t kUser = 14, kSystem = 15, kStarted = 22, kAddresses = 23, kPages = 24;
   std::vector<std::uint64_t> fields(kFirst, 0);
   while (fields.size() <= kPages && !text.empty()) {
     std::uint64_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
-    fields.push_back(number);  // a letter or a negative number, which nobody asks for: 0
+    fields.push_back(number);  // a letter or a negative number, which is not needed: 0
     const std::size_t space = text.find(' ');
     text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
   }

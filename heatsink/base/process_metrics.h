@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what the kernel counts of this process, as metrics with the names that Prometheus uses.
+// Reads the kernel's counters of this process, as metrics with the names that Prometheus uses.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace heatsink {
 
-// Of /proc/PID/stat (proc(5)), in the units of that file.
+// Fields of /proc/PID/stat (proc(5)), in the units of that file.
 struct ProcessStat {
   std::uint64_t cpu_ticks = 0;    // user and system
   std::uint64_t start_ticks = 0;  // since the machine was started
@@ -18,13 +18,13 @@ struct ProcessStat {
   std::uint64_t resident_pages = 0;
 };
 
-// None: that is no such line. The name of the program may contain anything.
+// Nothing if it is not such a line. The program's name may contain any characters.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
 
 std::uint64_t resident_bytes();  // of this process now; 0: not known
 
-// Of this process now. Reads /proc: system calls, and one directory entry per open descriptor. What
-// cannot be read is left out.
+// The current samples. Reads /proc: system calls, and one directory entry per open descriptor.
+// Leaves out unreadable values.
 MetricSamples process_samples();
 MetricRows process_rows();
 

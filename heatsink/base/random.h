@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine for the same seed (SplitMix64).
+// Generates random numbers that are the same on all machines for the same seed (SplitMix64).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  // As the standard library asks for a generator of 64 bits.
+  // The interface of a 64-bit generator of the standard library.
   using result_type = std::uint64_t;
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return UINT64_MAX; }
@@ -26,7 +26,7 @@ class Random {
     return z ^ (z >> 31U);
   }
 
-  // Even in [0, 1), in steps of 2^-53.
+  // Uniform in [0, 1), in steps of 2^-53.
   double unit() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }
 
  private:

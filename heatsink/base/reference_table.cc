@@ -18,13 +18,13 @@ std::string cell_text(std::string_view text) {
   return out;
 }
 
-// Where the sentence that begins at `at` ends, behind its period.
+// The end of the sentence that begins at `at`, after its period.
 std::size_t sentence_end(std::string_view text, std::size_t at) {
   const std::size_t end = text.find(". ", at);
   return end == text.npos ? text.size() : end + 1;
 }
 
-// The sentences of `text` that fit into `columns`, at least one; and the rest.
+// Splits `text`: the sentences that fit into `columns`, at least one; and the rest.
 std::pair<std::string_view, std::string_view> split_help(std::string_view text,
                                                          std::size_t columns) {
   std::size_t end = sentence_end(text, 0);

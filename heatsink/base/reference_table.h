@@ -15,10 +15,10 @@ class ReferenceTable {
  public:
   static constexpr std::size_t kRowColumnsMax = 160;
 
-  // The heads of all columns: the name first, the help last.
+  // The column titles: the name first, the help last.
   explicit ReferenceTable(const std::vector<std::string_view>& heads);
 
-  // `cells`: the columns between name and help, which gets links (with_guide_links).
+  // `cells`: the columns between name and help. Adds links to the help (with_guide_links).
   void add(std::string_view name, const std::vector<std::string>& cells, std::string_view help);
 
   std::string text() const;
@@ -31,8 +31,8 @@ class ReferenceTable {
 // "docs/guides/limits.md" becomes "[limits](../guides/limits.md)", as seen from docs/reference.
 std::string with_guide_links(std::string_view text);
 
-// The words of `text` in lines of at most `columns` columns. The first line begins with `first`,
-// all others with `next`. A longer word has a line of its own.
+// Wraps `text` at `columns` columns. The first line begins with `first`, the others with `next`. A
+// longer word has a line of its own.
 void append_wrapped(std::string& out, std::string_view first, std::string_view next,
                     std::string_view text, std::size_t columns);
 

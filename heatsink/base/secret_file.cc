@@ -58,7 +58,7 @@ Result<std::string> read_password_file(const std::string& path) {
 }
 
 bool same_secret(std::string_view given, std::string_view secret) {
-  // volatile: an optimiser that saw that the answer is known could leave the loop early.
+  // volatile: otherwise an optimiser could leave the loop once the result is known.
   volatile unsigned char difference = given.size() == secret.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const char other = secret.empty() ? '\0' : secret[i % secret.size()];

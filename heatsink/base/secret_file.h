@@ -13,20 +13,20 @@ namespace heatsink {
 inline constexpr std::size_t kSecretBytesMin = 16;
 inline constexpr std::size_t kSecretBytesMax = 1024;
 
-// Whether a secret is long enough and of printable ASCII without spaces, as a header carries it. No
-// error repeats it.
+// Checks that a secret is long enough, and printable ASCII without spaces, so that a header can
+// carry it. Errors do not contain it.
 Status check_secret(std::string_view secret);
 
-// The one line of a file, without its end. Errors name the file, not what is in it: kUnavailable if
-// it cannot be read, those of check_secret().
+// Reads the only line of a file, without its end. Errors name the file, not its content:
+// kUnavailable if it cannot be read, and those of check_secret().
 Result<std::string> read_secret_file(const std::string& path);
 
-// The password of a server: the first line of a file, without its end, of 1 to kPasswordBytesMax
-// bytes of any kind but null. Errors name the file.
+// Reads a server's password: the first line of a file, without its end, of 1 to kPasswordBytesMax
+// bytes except null bytes. Errors name the file.
 inline constexpr std::size_t kPasswordBytesMax = 4096;
 Result<std::string> read_password_file(const std::string& path);
 
-// Takes equally long wherever they differ; tells only their lengths.
+// Takes the same time wherever the secrets differ; reveals only their lengths.
 bool same_secret(std::string_view given, std::string_view secret);
 
 }  // namespace heatsink

@@ -11,7 +11,7 @@
 
 namespace heatsink {
 
-// A pipe that is said to be writable takes PIPE_BUF bytes without a wait (pipe(7)).
+// A writable pipe accepts PIPE_BUF bytes without blocking (pipe(7)).
 bool write_within(int fd, std::string_view text, Millis limit) noexcept {
   while (!text.empty()) {
     pollfd ready{fd, POLLOUT, 0};

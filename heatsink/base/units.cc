@@ -38,7 +38,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// number * unit, or nullopt-like false on anything else, overflow included.
+// number * unit, or a nullopt-like false on anything else, including overflow.
 template <std::size_t N>
 bool parse_scaled(std::string_view text, const std::array<UnitRow, N>& units, std::uint64_t limit,
                   std::uint64_t& out) {
@@ -91,8 +91,8 @@ Result<Share> parse_share(std::string_view text) {
 }
 
 std::string format_share(Share share) {
-  // A percentage is rounded to the digits that a double can keep; where it would read back as
-  // another number, the part itself is written.
+  // A percentage is rounded to the digits that a double can keep. If it would read back as another
+  // number, writes the part itself.
   std::array<char, 400> digits{};
   char* const begin = digits.data();
   char* const limit = begin + digits.size();

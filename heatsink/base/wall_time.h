@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of day, for people. How long a copy may be served is never measured with it.
+// Provides the time of day, for people. It never decides how long a copy may be served.
 #pragma once
 
 #include <chrono>

@@ -8,8 +8,8 @@
 namespace heatsink {
 namespace {
 
-// (e^t - 1) / t and ln(1 + t) / t, also near 0, where the division would lose every digit: an
-// exponent of 1 makes t exactly 0.
+// (e^t - 1) / t and ln(1 + t) / t, also near 0, where the division would lose all digits: with an
+// exponent of 1, t is exactly 0.
 double expm1_over(double t) { return std::abs(t) < 1e-8 ? 1 + t / 2 : std::expm1(t) / t; }
 double log1p_over(double t) { return std::abs(t) < 1e-8 ? 1 - t / 2 : std::log1p(t) / t; }
 
@@ -40,7 +40,7 @@ double Zipf::integral(double x) const {
 }
 
 double Zipf::integral_inverse(double y) const {
-  // Rounding may push the argument just past -1, where the logarithm ends.
+  // Rounding may push the argument slightly below -1, where the logarithm ends.
   const double t = std::max((1 - exponent_) * y, -1.0);
   return std::exp(log1p_over(t) * y);
 }

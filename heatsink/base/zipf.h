@@ -28,16 +28,16 @@ class Zipf {
   }
 
  private:
-  std::optional<std::uint64_t> draw(std::uint64_t bits) const;  // nothing: to be drawn again
+  std::optional<std::uint64_t> draw(std::uint64_t bits) const;  // nothing: draw again
   double density(double x) const;                               // x^-exponent
   double integral(double x) const;                              // of density, with integral(1) = 0
   double integral_inverse(double y) const;
 
   double ranks_;
   double exponent_;
-  double integral_first_;  // the left edge of the area that is drawn from
+  double integral_first_;  // the left edge of the sampled area
   double integral_last_;   // the right edge
-  double accept_below_;    // closer to the rank than this: accepted without a look at the density
+  double accept_below_;    // closer to the rank than this: accept without computing the density
 };
 
 }  // namespace heatsink

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture: Redis traffic read off the network, live or from a file: commands, keys and outcomes.
-// Nobody on the network notices. Start with captured_command.h (what is told of each command) and
-// feed.h (live); decoder.h with packet_file.h does the same from a file.
+// Sends no packet. Start with captured_command.h (the record of one command) and feed.h (live);
+// decoder.h with packet_file.h does the same for a file.
 #pragma once
 
 #include "heatsink/capture/captured_command.h"  // IWYU pragma: export

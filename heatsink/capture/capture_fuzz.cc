@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a capture file: an error or its end, within the limits; the counters agree.
+// Decodes any bytes as a capture file: it must end or fail within the limits, with counters that
+// agree.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,8 +18,8 @@ void require(bool truth) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace heatsink::capture;
-  // The first byte chooses the ports, and whether replies are watched by turns; so one corpus
-  // serves all ways.
+  // The first byte chooses the ports, and whether replies are watched in turns, so that one corpus
+  // serves all modes.
   if (size == 0) return 0;
   DecoderOptions options;
   if (data[0] % 2 == 0) options.ports = {6379};

@@ -32,8 +32,8 @@ struct ShapeRow {
   std::string_view types;
 };
 
-// The commonest commands, by what Redis 7.0 documents as their replies in RESP2 and RESP3: enough
-// to notice that replies have moved against requests.
+// The reply types of the most common commands in RESP2 and RESP3, from the documentation of Redis
+// 7.0. They suffice to notice that replies have shifted against requests.
 constexpr ShapeRow kShapes[] = {
     {"get", "$_"},      {"set", "+$_"},    {"setex", "+"},     {"psetex", "+"},   {"mset", "+"},
     {"mget", "*"},      {"hget", "$_"},    {"hmget", "*"},     {"hgetall", "*%"}, {"hset", ":"},

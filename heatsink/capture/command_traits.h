@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: the facts of a command that are needed to match replies to requests.
+// Inside capture: the properties of commands that matter for matching replies to requests.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace heatsink::capture {
 
-// What a command does to the replies that come after it.
+// How a command changes the replies that come after it.
 enum class CommandRole : std::uint8_t {
   kPlain,      // one request, one reply
-  kSelect,     // the same, and another database if it succeeds
-  kHello,      // the same, and perhaps another protocol
-  kReset,      // the same, and both as in the beginning
-  kSubscribe,  // RESP2: any number of replies from now on; RESP3: none, but pushes
-  kStream,     // MONITOR, SYNC, PSYNC, CLIENT REPLY: nobody can count the replies from now on
+  kSelect,     // one reply; on success the database changes
+  kHello,      // one reply; the protocol may change
+  kReset,      // one reply; database and protocol return to their initial state
+  kSubscribe,  // RESP2: any number of replies from now on; RESP3: only pushes
+  kStream,     // MONITOR, SYNC, PSYNC, CLIENT REPLY: replies cannot be counted from now on
 };
 
 struct CommandTraits {
   CommandRole role = CommandRole::kPlain;
   bool is_blocking = false;
-  std::uint16_t shape = 0;  // which types of reply it may have, as bits (shape_bit); 0: any
+  std::uint16_t shape = 0;  // possible reply types, as bits (shape_bit); 0: any
 
-  // "+" and "-" are always possible: QUEUED, and errors.
+  // "+" (QUEUED) and "-" (errors) are always possible.
   bool allows(char type) const;
 };
 
@@ -34,13 +34,13 @@ inline bool CommandTraits::allows(char type) const {
   return shape == 0 || type == '+' || type == '-' || (shape & shape_bit(type)) != 0;
 }
 
-// Of each row of a table. Immutable: any number of threads may read one. Must not outlive the
-// table.
+// The traits of each command in a table. Immutable: any number of threads may read it. The table
+// must outlive it.
 class CommandTraitsOf {
  public:
   explicit CommandTraitsOf(const resp::CommandTable& table);
 
-  // Null, an unknown command: plain. O(1).
+  // For null, an unknown command, returns kPlain. O(1).
   const CommandTraits& operator[](const resp::Command* command) const {
     return command == nullptr ? unknown_
                               : traits_[static_cast<std::size_t>(command - commands_.data())];

@@ -21,11 +21,11 @@ Connection* ConnectionTable::find(const ConnectionKey& key) {
   return &found->second->connection;
 }
 
-Connection& ConnectionTable::add(const ConnectionKey& key, Listener& listener,
+Connection& ConnectionTable::add(const ConnectionKey& key, MatcherContext& context,
                                  const Patience& patience, Endpoint client, Endpoint server,
                                  bool strict) {
   if (rows_.size() >= limits_.connections_max) forget_oldest();
-  rows_.push_back({key, Connection(listener, patience, client, server, strict)});
+  rows_.push_back({key, Connection(context, patience, client, server, strict)});
   index_.emplace(key, std::prev(rows_.end()));
   ++counters_.connections;
   ++counters_.connections_now;
@@ -43,6 +43,7 @@ void ConnectionTable::settle() {
 }
 
 void ConnectionTable::advance(std::int64_t now_ns) {
+  // A copy, because account() changes the list.
   const std::vector<Row*> waiting = waiting_;
   for (Row* const row : waiting) {
     row->connection.advance(now_ns);

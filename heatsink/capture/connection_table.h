@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: the table of the connections that are followed, with its limits.
+// Inside capture: the table of followed connections, with its limits.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -17,7 +17,7 @@
 
 namespace heatsink::capture {
 
-// The two ends of a connection, the lesser first: both directions have the same.
+// The two ends of a connection, the lesser first, so that both directions have the same key.
 struct ConnectionKey {
   Endpoint low;
   Endpoint high;
@@ -32,25 +32,27 @@ struct ConnectionLimits {
   Nanos idle_max{};
 };
 
-// Not thread-safe. Closed connections stay until they are idle, so that what is sent again is not
-// taken for a new one. Whoever is to go is the one that was silent longest. O(1) per call.
+// Not thread-safe. Closed connections stay until they are idle, so that a retransmission does not
+// look like a new connection. When the table is full it evicts the connection that was silent
+// longest. O(1) per call.
 class ConnectionTable {
  public:
   ConnectionTable(const ConnectionLimits& limits, std::uint64_t seed, CaptureCounters& counters);
 
-  // Null: there is none. What it gives lives until the next erase(), settle() or advance().
+  // Null if there is none. The result is valid until the next erase(), settle() or advance().
   Connection* find(const ConnectionKey& key);
-  // REQUIRES that there is none with this key.
-  Connection& add(const ConnectionKey& key, Listener& listener, const Patience& patience,
+  // REQUIRES that the table has no connection with this key.
+  Connection& add(const ConnectionKey& key, MatcherContext& context, const Patience& patience,
                   Endpoint client, Endpoint server, bool strict);
-  void erase(const ConnectionKey& key);  // hands out what waits there
+  void erase(const ConnectionKey& key);  // reports the commands that wait there
 
-  // After each segment that the connection (found or added last) took: keeps the limits.
+  // Enforces the limits. Call it after each segment that the last found or added connection took.
   void settle();
-  // Gives up what has waited for too long, and forgets who is idle. O(connections with gaps).
+  // Gives up bytes and replies that were awaited too long, and drops idle connections.
+  // O(connections with gaps).
   void advance(std::int64_t now_ns);
   void finish();
-  // Of all connections: O(connections).
+  // Applies to all connections. O(connections).
   void watch(ReplyWatch watch);
 
  private:
@@ -58,7 +60,7 @@ class ConnectionTable {
     ConnectionKey key;
     Connection connection;
     std::size_t bytes = 0;  // as counted in bytes_
-    bool waits = false;     // it is in waiting_
+    bool waits = false;     // the connection is in waiting_
     bool is_open = true;    // as counted in connections_now
   };
   using Rows = std::list<Row>;
@@ -75,7 +77,7 @@ class ConnectionTable {
 
   ConnectionLimits limits_;
   CaptureCounters& counters_;
-  Rows rows_;  // the one that said something last stands last
+  Rows rows_;  // by time of the last segment, the latest at the end
   boost::unordered_flat_map<ConnectionKey, Rows::iterator, Hash> index_;
   std::vector<Row*> waiting_;
   std::size_t bytes_ = 0;

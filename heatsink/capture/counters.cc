@@ -6,7 +6,7 @@
 namespace heatsink::capture {
 namespace {
 
-// A sentence with the figure in it, where there is a figure.
+// A sentence for the user, with a counter inserted if it has one.
 struct Caveat {
   std::uint64_t CaptureCounters::*count;
   const char* text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What networks and captures do to conversations: mixed up, twice, lost, cut, joined in the middle.
+// Damaged TCP streams: segments out of order, repeated, lost or cut, and connections joined in the
+// middle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -15,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Talk get(Talk talk, const std::string& key) {
+TcpDialogue get(TcpDialogue talk, const std::string& key) {
   talk.request(request({"GET", key})).reply("$1\r\n" + key + "\r\n");
   return talk;
 }
@@ -26,7 +27,7 @@ std::vector<Frame> without(std::vector<Frame> frames, std::size_t place) {
 }
 
 TEST(Damage, SegmentsOutOfOrderWait) {
-  Talk talk = get(get(opened(), "a"), "b");
+  TcpDialogue talk = get(get(opened(), "a"), "b");
   std::vector<Frame>& frames = talk.frames();
   std::reverse(frames.begin() + 3, frames.end());
   const Decoded decoded(frames);
@@ -36,16 +37,16 @@ TEST(Damage, SegmentsOutOfOrderWait) {
 }
 
 TEST(Damage, AReplySeenBeforeItsRequestWaitsForIt) {
-  Talk talk = get(get(opened(), "a"), "b");
+  TcpDialogue talk = get(get(opened(), "a"), "b");
   std::swap(talk.frames()[3], talk.frames()[4]);
   EXPECT_THAT(Decoded(talk.frames()).lines(), ElementsAre("get a -> 1 bytes", "get b -> 1 bytes"));
 }
 
 TEST(Damage, WhatComesAgainCountsOnce) {
-  Talk talk = get(get(opened(), "a"), "b");
+  TcpDialogue talk = get(get(opened(), "a"), "b");
   std::vector<Frame> twice;
   for (const Frame& frame : talk.frames()) twice.insert(twice.end(), {frame, frame});
-  Talk closed = talk;
+  TcpDialogue closed = talk;
   closed.close();
   twice.insert(twice.end(), closed.frames().end() - 3, closed.frames().end());
   twice.insert(twice.end(), talk.frames().begin(), talk.frames().end());
@@ -56,7 +57,7 @@ TEST(Damage, WhatComesAgainCountsOnce) {
 }
 
 TEST(Damage, OverlapsAreCutOff) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   const std::string whole = request({"GET", "a"}) + request({"GET", "b"});
   talk.request(whole.substr(0, 15));
   Frame more = talk.frames().back();
@@ -67,14 +68,14 @@ TEST(Damage, OverlapsAreCutOff) {
 }
 
 TEST(Damage, SequenceNumbersWrapAround) {
-  Talk talk = opened(kClient, kServer, 0xFFFFFFF0, 0xFFFFFFFC);
+  TcpDialogue talk = opened(kClient, kServer, 0xFFFFFFF0, 0xFFFFFFFC);
   for (const char* key : {"a", "b", "c"}) talk = get(talk, key);
   EXPECT_THAT(Decoded(talk.frames()).lines(),
               ElementsAre("get a -> 1 bytes", "get b -> 1 bytes", "get c -> 1 bytes"));
 }
 
 TEST(Damage, ALostRequestIsAGapAndNothingIsMixedUp) {
-  Talk talk = get(get(get(opened(), "a"), "b"), "c");
+  TcpDialogue talk = get(get(get(opened(), "a"), "b"), "c");
   talk.pause(kPause);
   talk = get(talk, "d");
   talk.pause(kPause);
@@ -89,7 +90,7 @@ TEST(Damage, ALostRequestIsAGapAndNothingIsMixedUp) {
 }
 
 TEST(Damage, ALostReplyIsAGapAndNothingIsMixedUp) {
-  Talk talk = get(get(get(opened(), "a"), "b"), "c");
+  TcpDialogue talk = get(get(get(opened(), "a"), "b"), "c");
   talk.pause(kPause);
   talk = get(talk, "d");
   talk.pause(kPause);
@@ -99,9 +100,9 @@ TEST(Damage, ALostReplyIsAGapAndNothingIsMixedUp) {
                                            "get d -> ?", "get e -> 1 bytes"));
 }
 
-// What came behind the gap acknowledges a request that is there, but waits for the lost reply.
+// The segment after the gap acknowledges a captured request, but waits for the lost reply.
 TEST(Damage, ALostReplyTakesNoRequestWithIt) {
-  Talk talk = get(opened(), "a");
+  TcpDialogue talk = get(opened(), "a");
   talk = get(talk, "b");
   const std::size_t lost = talk.frames().size() - 1;
   talk = get(talk, "c");
@@ -113,7 +114,7 @@ TEST(Damage, ALostReplyTakesNoRequestWithIt) {
 }
 
 TEST(Damage, LostBytesAreGivenUpSoonWhenTheyWereAcknowledged) {
-  Talk talk = get(get(opened(), "a"), "b");
+  TcpDialogue talk = get(get(opened(), "a"), "b");
   talk.pause(150'000'000);
   talk = get(talk, "c");
   Decoded decoded;
@@ -122,7 +123,7 @@ TEST(Damage, LostBytesAreGivenUpSoonWhenTheyWereAcknowledged) {
 }
 
 TEST(Damage, BytesThatMayYetComeAreWaitedForLonger) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).request(request({"GET", "b"}));
   const std::int64_t at_ns = talk.now_ns;
   Decoded decoded;
@@ -134,7 +135,7 @@ TEST(Damage, BytesThatMayYetComeAreWaitedForLonger) {
 }
 
 TEST(Damage, JoinedInTheMiddleKeysAreToldAtOnceAndRepliesOnceTheyAreCertain) {
-  Talk talk(kClient, kServer);
+  TcpDialogue talk(kClient, kServer);
   talk.reply("lue of something\r\n");
   for (const char* key : {"a", "b", "c", "d"}) {
     talk.pause(kPause);
@@ -148,7 +149,7 @@ TEST(Damage, JoinedInTheMiddleKeysAreToldAtOnceAndRepliesOnceTheyAreCertain) {
 }
 
 TEST(Damage, JoinedInsideAValueTheNextRequestIsFound) {
-  Talk talk(kClient, kServer);
+  TcpDialogue talk(kClient, kServer);
   talk.request("middle of a value * with *1 stars\r\n*3\r\n\r\n" + request({"GET", "a"}));
   talk.reply("+OK\r\n$1\r\na\r\n").request(request({"GET", "b"})).reply("$1\r\nb\r\n");
   const Decoded decoded(talk.frames());
@@ -157,7 +158,7 @@ TEST(Damage, JoinedInsideAValueTheNextRequestIsFound) {
 }
 
 TEST(Damage, RequestsQuotedInAValueAreNotBelieved) {
-  Talk talk(kClient, kServer);
+  TcpDialogue talk(kClient, kServer);
   // The end of a SET whose value quotes the protocol: behind the quoted request comes more value.
   talk.request("start " + request({"DEL", "quoted"}) + "more of the value\r\n");
   talk.reply("+OK\r\n").request(request({"GET", "a"}));
@@ -167,7 +168,7 @@ TEST(Damage, RequestsQuotedInAValueAreNotBelieved) {
 // A client with two requests on the way at all times, joined in the middle: the first reply that is
 // seen answers a request that was not.
 TEST(Damage, AHiddenRequestDoesNotShiftReplies) {
-  Talk talk(kClient, kServer);
+  TcpDialogue talk(kClient, kServer);
   talk.request(request({"GET", "x"})).frames().clear();  // on the way, and not captured
   for (const char* key : {"a", "b", "c", "d", "e", "f"}) {
     talk.request(request({"GET", key})).reply("$1\r\n?\r\n").pause(kPause / 10);
@@ -178,7 +179,7 @@ TEST(Damage, AHiddenRequestDoesNotShiftReplies) {
 }
 
 TEST(Damage, AReplyTooManyIsNoticed) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).reply("$1\r\na\r\n$1\r\nb\r\n");
   talk.request(request({"GET", "c"})).reply("$1\r\nc\r\n");
   const Decoded decoded(talk.frames());
@@ -187,7 +188,7 @@ TEST(Damage, AReplyTooManyIsNoticed) {
 }
 
 TEST(Damage, AReplySentBeforeItsRequestHadComeIsNotItsReply) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).reply("$1\r\na\r\n");
   talk.frames().back().ack -= 1;  // of the request's last byte
   EXPECT_THAT(Decoded(talk.frames()).lines(), ElementsAre("get a -> ?"));
@@ -195,7 +196,7 @@ TEST(Damage, AReplySentBeforeItsRequestHadComeIsNotItsReply) {
 
 // A client far away that has one request on the way at all times: every pause looks quiet to it.
 TEST(Damage, AHiddenRequestDoesNotShiftRepliesOverALongWay) {
-  Talk talk(kClient, kServer);
+  TcpDialogue talk(kClient, kServer);
   talk.request(request({"GET", "x"})).frames().clear();
   for (const char* key : {"a", "b", "c", "d", "e", "f"}) {
     const std::string asked = request({"GET", key});
@@ -206,13 +207,13 @@ TEST(Damage, AHiddenRequestDoesNotShiftRepliesOverALongWay) {
 }
 
 TEST(Damage, ARepliesTypeThatTheCommandNeverHasIsNoticed) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).reply(":1\r\n");
   EXPECT_THAT(Decoded(talk.frames()).lines(), ElementsAre("get a -> ?"));
 }
 
 TEST(Damage, RepliesOutOfProtocolEndMatchingOnly) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).reply("nonsense\r\n").request(request({"GET", "b"}));
   const Decoded decoded(talk.frames());
   EXPECT_THAT(decoded.lines(), ElementsAre("get a -> ?", "get b -> ?"));
@@ -220,7 +221,7 @@ TEST(Damage, RepliesOutOfProtocolEndMatchingOnly) {
 }
 
 TEST(Damage, RequestsOutOfProtocolAreSkipped) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).reply("$1\r\na\r\n");
   talk.request("*1\r\n$-7\r\n" + request({"GET", "b"}));
   const Decoded decoded(talk.frames());
@@ -229,7 +230,7 @@ TEST(Damage, RequestsOutOfProtocolAreSkipped) {
 }
 
 TEST(Damage, CutPacketsAreGapsThatNobodyWaitsFor) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"SET", "a", std::string(100, 'v')})).reply("+OK\r\n");
   talk = get(talk, "b");
   Decoded decoded;
@@ -244,10 +245,10 @@ TEST(Damage, CutPacketsAreGapsThatNobodyWaitsFor) {
 }
 
 TEST(Damage, PortsAreUsedAgain) {
-  Talk first = get(opened(), "a");
+  TcpDialogue first = get(opened(), "a");
   first.reset();
-  Talk second = get(opened(kClient, kServer, 77'000'000, 99'000'000), "b");
-  Talk third = get(opened(kClient, kServer, 1'077'000'000, 7), "c");
+  TcpDialogue second = get(opened(kClient, kServer, 77'000'000, 99'000'000), "b");
+  TcpDialogue third = get(opened(kClient, kServer, 1'077'000'000, 7), "c");
   Decoded decoded(first.frames());
   decoded.take(second.frames());
   decoded.take(third.frames());  // the end of the second was not captured
@@ -260,7 +261,7 @@ TEST(Damage, WhoIsSilentLongestIsForgotten) {
   options.connections_max = 3;
   Decoded decoded(options);
   for (unsigned i = 0; i < 5; ++i) {
-    Talk talk(ipv4(10 + i, 40'000), kServer);
+    TcpDialogue talk(ipv4(10 + i, 40'000), kServer);
     talk.open().request(request({"GET", std::to_string(i)}));
     decoded.take(talk.frames());
   }
@@ -274,7 +275,7 @@ TEST(Damage, MemoryIsBounded) {
   options.memory_max = kibibytes(100);
   Decoded decoded(options);
   for (unsigned i = 0; i < 50; ++i) {
-    Talk talk(ipv4(10 + i, 40'000), kServer);
+    TcpDialogue talk(ipv4(10 + i, 40'000), kServer);
     talk.open().request("x").request(std::string(60'000, 'x'));
     decoded.take(without(talk.frames(), 3));
   }
@@ -338,8 +339,8 @@ TEST(Damage, AnyOrderOfAnySegmentsGivesTheSameCommands) {
   }));
 }
 
-// With segments missing as well, what is told is still true: a reply is never given to another
-// command than its own.
+// Even with missing segments the reports are true: a reply is never given to another command than
+// its own.
 TEST(Damage, LossNeverMakesALie) {
   EXPECT_TRUE(rc::check([](unsigned seed) {
     std::mt19937 random(seed);

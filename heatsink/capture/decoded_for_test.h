@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: packets through a decoder, and what came out as lines of text.
+// For tests: sends packets through a decoder, and prints the commands as lines of text.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,19 +15,19 @@ namespace heatsink::capture::testing {
 inline const Endpoint kClient = ipv4(7, 40'000);
 inline const Endpoint kServer = ipv4(1, 6379);
 
-inline constexpr std::int64_t kPause = 5'000'000;  // longer than Conversation::kQuiet
+inline constexpr std::int64_t kPause = 5'000'000;  // longer than ReplyMatcher::kQuiet
 
-inline Talk opened(Endpoint client = kClient, Endpoint server = kServer,
-                   std::uint32_t client_seq = 1000, std::uint32_t server_seq = 5000) {
-  Talk talk(client, server, client_seq, server_seq);
+inline TcpDialogue opened(Endpoint client = kClient, Endpoint server = kServer,
+                          std::uint32_t client_seq = 1000, std::uint32_t server_seq = 5000) {
+  TcpDialogue talk(client, server, client_seq, server_seq);
   talk.open();
   return talk;
 }
 
-// A conversation, and the lines that its commands are told as.
+// A TCP dialogue, and the lines expected for its commands.
 struct Script {
   std::vector<std::string> expected;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
 };
 
 inline DecoderOptions redis_port() {

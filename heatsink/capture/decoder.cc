@@ -14,27 +14,28 @@ namespace heatsink::capture {
 namespace {
 
 constexpr Nanos kBetweenAdvances = Millis(20);
-// Packets older than this have been read, when time goes on without any: the kernel hands them over
-// at least so often (pcap_handle.cc).
+// Without new packets, all packets older than this have been read: the kernel hands packets over at
+// least this often (pcap_handle.cc).
 constexpr Nanos kInKernel = Millis(100);
-constexpr std::size_t kWatchesMax = 8;                 // that are still to come
-constexpr Nanos kClockJump = std::chrono::seconds(1);  // back: the clock was set, or a file joined
+constexpr std::size_t kWatchesMax = 8;  // planned changes of the watch
+// backwards: the clock was set, or two files were joined
+constexpr Nanos kClockJump = std::chrono::seconds(1);
 
 }  // namespace
 
 class Decoder::Impl {
  public:
   Impl(const DecoderOptions& options, OnCommand on_command, const resp::CommandTable& table)
-      : listener_{.table = table, .on_command = std::move(on_command)},
+      : context_{.table = table, .on_command = std::move(on_command)},
         patience_{options.patience, options.patience_acknowledged},
         any_port_(options.ports.empty()),
         connections_({options.connections_max, options.memory_max, options.idle_max}, options.seed,
-                     listener_.counters) {
+                     context_.counters) {
     for (const std::uint16_t port : options.ports) ports_.set(port);
   }
 
   void packet(const Packet& packet) {
-    CaptureCounters& counters = listener_.counters;
+    CaptureCounters& counters = context_.counters;
     ++counters.packets;
     counters.packet_bytes += packet.full_bytes;
     change_watch(packet.at_ns);
@@ -66,12 +67,12 @@ class Decoder::Impl {
   }
 
   void watch(ReplyWatch watch, std::int64_t from_ns) {
-    if (watches_.size() == kWatchesMax) take_watch();  // the clock was set back
+    if (watches_.size() == kWatchesMax) take_watch();  // reached only if the clock was set back
     watches_.push_back({from_ns, watch});
   }
 
   void finish() { connections_.finish(); }
-  const CaptureCounters& counters() const { return listener_.counters; }
+  const CaptureCounters& counters() const { return context_.counters; }
 
  private:
   struct Watch {
@@ -84,20 +85,20 @@ class Decoder::Impl {
   }
 
   void take_watch() {
-    listener_.watch = watches_.front().watch;
+    context_.watch = watches_.front().watch;
     watches_.pop_front();
-    connections_.watch(listener_.watch);
+    connections_.watch(context_.watch);
   }
 
   void take(const Segment& segment, std::int64_t at_ns) {
     if (!any_port_ && !is_server(segment.from) && !is_server(segment.to)) {
-      ++listener_.counters.packets_other;
+      ++context_.counters.packets_other;
       return;
     }
-    listener_.counters.stream_bytes += segment.payload.size();
+    context_.counters.stream_bytes += segment.payload.size();
     if (!any_port_ && !is_server(segment.to) && !segment.payload.empty()) {
-      ++listener_.counters.reply_segments;
-      listener_.counters.reply_bytes += segment.payload.size();
+      ++context_.counters.reply_segments;
+      context_.counters.reply_bytes += segment.payload.size();
     }
     const ConnectionKey key = ConnectionKey::of(segment);
     if (Connection* const found = connections_.find(key)) {
@@ -110,19 +111,20 @@ class Decoder::Impl {
     const bool by_client = is_by_client(segment);
     const Endpoint& client = by_client ? segment.from : segment.to;
     const Endpoint& server = by_client ? segment.to : segment.from;
-    (void)connections_.add(key, listener_, patience_, client, server, any_port_)
+    (void)connections_.add(key, context_, patience_, client, server, any_port_)
         .take(segment, at_ns);
     connections_.settle();
   }
 
   bool is_server(const Endpoint& endpoint) const { return ports_[endpoint.port]; }
 
-  // What is worth following. On any port only what speaks RESP is, and the first to be seen of a
-  // connection joined must be a client's request: replies look like much else.
+  // Whether the segment starts a connection worth following. On unknown ports the decoder follows
+  // only connections that speak RESP. If it joins one in the middle, the first segment must be a
+  // client's request, because replies are hard to tell from other protocols.
   bool begins(const Segment& segment) const {
     if (segment.syn) return true;
     if (segment.payload.empty() || segment.rst) return false;
-    return !any_port_ || request_head(segment.payload, listener_.table) == Head::kYes;
+    return !any_port_ || request_head(segment.payload, context_.table) == Head::kYes;
   }
 
   bool is_by_client(const Segment& segment) const {
@@ -130,11 +132,11 @@ class Decoder::Impl {
     return any_port_ || is_server(segment.to);
   }
 
-  Listener listener_;
+  MatcherContext context_;
   Patience patience_;
   bool any_port_;
   std::bitset<65536> ports_;
-  std::deque<Watch> watches_;  // that are still to come
+  std::deque<Watch> watches_;  // not yet applied
   ConnectionTable connections_;
   std::int64_t advanced_ns_ = 0;
 };

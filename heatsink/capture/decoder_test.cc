@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(Decoder, TellsACommandWithItsReply) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).pause(200'000).reply(bulk("hello"));
   const Decoded decoded(talk.frames());
   EXPECT_THAT(decoded.lines(), ElementsAre("get a -> 5 bytes"));
@@ -25,7 +25,7 @@ TEST(Decoder, TellsACommandWithItsReply) {
 }
 
 TEST(Decoder, TellsWritesMissesErrorsAndSeveralKeys) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"SET", "a", "12345"})).reply("+OK\r\n");
   talk.request(request({"GET", "b"})).reply("$-1\r\n");
   talk.request(request({"GET", "c"})).reply("-WRONGTYPE no string\r\n");
@@ -36,7 +36,7 @@ TEST(Decoder, TellsWritesMissesErrorsAndSeveralKeys) {
 }
 
 TEST(Decoder, MatchesPipelines) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"}) + request({"GET", "b"}) + request({"INCR", "c"}));
   talk.request(request({"GET", "d"}));
   talk.reply("$1\r\n1\r\n$-1\r\n").reply(":7\r\n$3\r\nabc\r\n");
@@ -46,24 +46,24 @@ TEST(Decoder, MatchesPipelines) {
 }
 
 TEST(Decoder, ReadsRequestsAndRepliesInAnyPieces) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   const std::string asked = request({"GET", "abcdefgh"});
   const std::string answered = bulk("0123456789");
   for (const char c : asked) talk.request(std::string(1, c));
   for (const char c : answered) talk.reply(std::string(1, c));
   const Decoded decoded(talk.frames());
   EXPECT_THAT(decoded.lines(), ElementsAre("get abcdefgh -> 10 bytes"));
-  EXPECT_EQ(decoded.latencies()[0], Nanos(Talk::kStep)) << "last byte to first byte";
+  EXPECT_EQ(decoded.latencies()[0], Nanos(TcpDialogue::kStep)) << "last byte to first byte";
 }
 
 TEST(Decoder, ReadsInlineRequests) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request("GET a\r\n").reply("$1\r\n1\r\n").request("\r\nset a 5\n").reply("+OK\r\n");
   EXPECT_THAT(Decoded(talk.frames()).lines(), ElementsAre("get a -> 1 bytes", "set a! -> 0 bytes"));
 }
 
 TEST(Decoder, KnowsTheDatabase) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"SELECT", "3"}) + request({"GET", "a"})).reply("+OK\r\n$-1\r\n");
   talk.request(request({"SELECT", "99"})).reply("-ERR DB index is out of range\r\n");
   talk.request(request({"GET", "b"})).reply("$-1\r\n");
@@ -73,7 +73,7 @@ TEST(Decoder, KnowsTheDatabase) {
 }
 
 TEST(Decoder, PassesOverPushes) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"HELLO", "3"})).reply("%1\r\n$5\r\nproto\r\n:3\r\n");
   talk.request(request({"SUBSCRIBE", "news"})).reply(">3\r\n+subscribe\r\n+news\r\n:1\r\n");
   talk.request(request({"GET", "a"}));
@@ -84,7 +84,7 @@ TEST(Decoder, PassesOverPushes) {
 
 TEST(Decoder, MatchesNothingOnceRepliesCannotBeCounted) {
   for (const char* command : {"SUBSCRIBE", "MONITOR", "PSYNC"}) {
-    Talk talk = opened();
+    TcpDialogue talk = opened();
     talk.request(request({"GET", "a"}) + request({command, "x", "1"}));
     talk.reply("$1\r\n1\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n");
     talk.pause(5'000'000).request(request({"GET", "b"})).reply("$1\r\n1\r\n");
@@ -97,7 +97,7 @@ TEST(Decoder, MatchesNothingOnceRepliesCannotBeCounted) {
 }
 
 TEST(Decoder, ClientReplyOffEndsMatching) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"CLIENT", "REPLY", "SKIP"}) + request({"GET", "a"}) +
                request({"GET", "b"}));
   talk.reply("$1\r\nb\r\n");
@@ -106,7 +106,7 @@ TEST(Decoder, ClientReplyOffEndsMatching) {
 }
 
 TEST(Decoder, MatchesWithinTransactions) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"MULTI"}) + request({"GET", "a"}) + request({"EXEC"}) +
                request({"GET", "b"}));
   talk.reply("+OK\r\n+QUEUED\r\n*1\r\n$-1\r\n$2\r\nbb\r\n");
@@ -115,7 +115,7 @@ TEST(Decoder, MatchesWithinTransactions) {
 }
 
 TEST(Decoder, TellsNoLatencyOfWhatWaits) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"BLPOP", "q", "0"})).pause(9'000'000'000).reply("*-1\r\n");
   const Decoded decoded(talk.frames());
   EXPECT_THAT(decoded.lines(), ElementsAre("blpop q! -> null"));
@@ -123,7 +123,7 @@ TEST(Decoder, TellsNoLatencyOfWhatWaits) {
 }
 
 TEST(Decoder, StreamsBigRequestsAndReplies) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   std::string set = request({"SET", "big", std::string(1'000'000, 'v')});
   while (!set.empty()) {
     talk.request(set.substr(0, 40'000));
@@ -138,8 +138,8 @@ TEST(Decoder, StreamsBigRequestsAndReplies) {
 }
 
 TEST(Decoder, TellsClientsAndServersApart) {
-  Talk one = opened(ipv4(7, 40'000), ipv4(1, 6379));
-  Talk two = opened(ipv6(8, 40'000), ipv6(1, 6380));
+  TcpDialogue one = opened(ipv4(7, 40'000), ipv4(1, 6379));
+  TcpDialogue two = opened(ipv6(8, 40'000), ipv6(1, 6380));
   one.request(request({"GET", "a"})).reply("$-1\r\n");
   two.request(request({"GET", "b"})).reply("$-1\r\n");
   DecoderOptions options;
@@ -153,7 +153,7 @@ TEST(Decoder, TellsClientsAndServersApart) {
 }
 
 TEST(Decoder, LeavesOtherPortsAlone) {
-  Talk talk = opened(kClient, ipv4(1, 6400));
+  TcpDialogue talk = opened(kClient, ipv4(1, 6400));
   talk.request(request({"GET", "a"}));
   const Decoded decoded(talk.frames());
   EXPECT_THAT(decoded.lines(), IsEmpty());
@@ -161,14 +161,14 @@ TEST(Decoder, LeavesOtherPortsAlone) {
 }
 
 TEST(Decoder, FindsServersOnAnyPort) {
-  Talk redis = opened(kClient, ipv4(1, 7001));
+  TcpDialogue redis = opened(kClient, ipv4(1, 7001));
   redis.request(request({"GET", "a"})).reply("$-1\r\n");
-  Talk web = opened(kClient, ipv4(2, 80));
+  TcpDialogue web = opened(kClient, ipv4(2, 80));
   web.request("GET /a HTTP/1.1\r\nHost: b\r\n\r\n").reply("HTTP/1.1 200 OK\r\n\r\n");
-  Talk joined(kClient, ipv4(3, 7002));
+  TcpDialogue joined(kClient, ipv4(3, 7002));
   joined.reply("$5\r\nvalue\r\n").request(request({"GET", "b"})).reply("$-1\r\n");
   Decoded decoded((DecoderOptions()));
-  for (Talk* talk : {&redis, &web, &joined}) decoded.take(talk->frames());
+  for (TcpDialogue* talk : {&redis, &web, &joined}) decoded.take(talk->frames());
   decoded.decoder().finish();
   EXPECT_THAT(decoded.lines(), ElementsAre("get a -> null", "get b -> ?"));
   EXPECT_EQ(decoded.counters().connections_foreign, 1);
@@ -177,9 +177,9 @@ TEST(Decoder, FindsServersOnAnyPort) {
 TEST(Decoder, RefusesTls) {
   const std::string hello("\x16\x03\x01\x00\x05hello", 10);
   const std::string data("\x17\x03\x03\x00\x05hello", 10);
-  Talk whole = opened();
+  TcpDialogue whole = opened();
   whole.request(hello).reply(hello).request(request({"GET", "a"}));
-  Talk joined(ipv4(8, 40'001), kServer);
+  TcpDialogue joined(ipv4(8, 40'001), kServer);
   joined.reply(data).request(data).request(request({"GET", "a"}));
   Decoded decoded(whole.frames());
   decoded.take(joined.frames());
@@ -189,7 +189,7 @@ TEST(Decoder, RefusesTls) {
 }
 
 TEST(Decoder, GivesUpOtherProtocols) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request("EHLO heatsink\r\n").reply("250 hello\r\n").request("QUIT\r\n");
   const Decoded decoded(talk.frames());
   EXPECT_THAT(decoded.lines(), IsEmpty());
@@ -197,20 +197,20 @@ TEST(Decoder, GivesUpOtherProtocols) {
 }
 
 TEST(Decoder, TellsWhatWasNeverAnsweredAtTheEnd) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"}) + request({"GET", "b"})).reply("$-1\r\n");
   EXPECT_THAT(Decoded(talk.frames()).lines(), ElementsAre("get a -> null", "get b -> ?"));
 }
 
 TEST(Decoder, UnknownCommandsHaveTheirReplies) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"NOSUCH", "a"})).reply("-ERR unknown command\r\n");
   talk.request(request({"GET", "a"})).reply("$-1\r\n");
   EXPECT_THAT(Decoded(talk.frames()).lines(), ElementsAre("? -> error", "get a -> null"));
 }
 
 TEST(CapturedCommand, GivesAccesses) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"SELECT", "2"})).reply("+OK\r\n");
   talk.request(request({"SET", "k", "12345"})).reply("+OK\r\n");
   talk.request(request({"GET", "k"})).reply(bulk("123"));

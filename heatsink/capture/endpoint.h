@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address and a port as packets carry them.
+// Holds an address and a port as packets carry them.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace heatsink::capture {
 
-// A plain value, 18 bytes without padding, so that it can be hashed as bytes. An IPv4 address is
-// kept as the IPv6 address that stands for it (::ffff:a.b.c.d, RFC 4291 2.5.5.2).
+// A plain value of 18 bytes without padding, so that it can be hashed as bytes. An IPv4 address is
+// kept as its IPv4-mapped IPv6 address (::ffff:a.b.c.d, RFC 4291 2.5.5.2).
 struct Endpoint {
   std::array<unsigned char, 16> address{};
   std::uint16_t port = 0;  // in the host's byte order

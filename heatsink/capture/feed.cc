@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kNanosPerMicro = 1000;
 
-// They become a part of the filter's text.
+// Only numeric hosts are accepted: they become part of the filter's text.
 bool is_numeric(const std::string& host) {
   in6_addr address{};
   return inet_pton(AF_INET, host.c_str(), &address) == 1 ||
@@ -64,7 +64,8 @@ class PcapFeed final : public CaptureFeed {
                                one_line(pcap_geterr(handle_.get()), kPrintableBytesMax))};
     }
     if (taken == kPacketsPerDrain) return true;
-    decoder_.advance(now_ns);  // not past packets that still wait
+    // only when no packet waits, else it would give up bytes that wait in the kernel
+    decoder_.advance(now_ns);
     return false;
   }
 

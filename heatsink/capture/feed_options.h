@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a live capture: the interface, ports and addresses of the servers, and limits.
+// Defines the options of a live capture: interface, ports, addresses of the servers, and limits.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct FeedOptions {
   std::vector<std::uint16_t> ports = {6379};  // of the servers; at least one, at most kPortsMax
   // Numeric addresses of the servers, at most kHostsMax; empty: any server with these ports.
   std::vector<std::string> hosts;
-  Bytes kernel_buffer = mebibytes(32);  // what waits in the kernel between two drain()s
-  // A second; while there are more, those of a part of the connections are watched, by turns
-  // (reply_pace.h), because the kernel copies a packet at the cost of whoever sends it. Infinity:
-  // all are watched. Requests always are.
+  Bytes kernel_buffer = mebibytes(32);  // holds packets between two drain()s
+  // Limit of replies per second. While there are more, the capture watches the replies of only a
+  // part of the connections, in turns (reply_pace.h), because copying a packet delays its sender.
+  // Infinity: it watches all. Requests are always captured.
   double replies_max = 10'000;
-  // The servers are this machine's own, so that no request goes out but over loopback.
+  // The servers run on this machine, so requests leave it only over loopback.
   bool servers_are_here = false;
-  // Once the socket is open: no capability is left, and root becomes the user who called sudo (or
-  // nobody). Concerns the calling thread's capabilities: open before other threads are started.
+  // After opening the socket, drops all capabilities; root becomes the user who called sudo, or
+  // "nobody". Capabilities are per thread: open the capture before starting threads.
   bool drop_privileges = true;
 };
 

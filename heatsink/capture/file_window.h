@@ -16,13 +16,13 @@
 
 namespace heatsink::capture {
 
-// Not thread-safe. Grows once, to PacketFile::kBufferBytes, when a packet asks for it.
+// Not thread-safe. Grows once, to PacketFile::kBufferBytes, for the first packet that needs it.
 class FileWindow {
  public:
   explicit FileWindow(ReadBytes read) : read_(std::move(read)), buffer_(kUsualBytes) {}
 
-  // Tries to have `n` bytes at the front; how many of them there are, fewer only at the file's end.
-  // Views given before die. REQUIRES n <= PacketFile::kBufferBytes.
+  // Makes `n` bytes available at the front and returns how many there are: fewer only at the end of
+  // the file. Invalidates earlier views. REQUIRES n <= PacketFile::kBufferBytes.
   Result<std::size_t> have(std::size_t n) {
     if (end_ - begin_ >= n) return n;
     assert(n <= PacketFile::kBufferBytes);
@@ -39,11 +39,11 @@ class FileWindow {
     return std::min(n, end_);
   }
 
-  // REQUIRES that have(n) gave n.
+  // REQUIRES that have(n) returned n.
   std::string_view view(std::size_t n) const { return {buffer_.data() + begin_, n}; }
   void consume(std::size_t n) { begin_ += n; }
 
-  // False: the file ends before.
+  // False: the file ends earlier.
   Result<bool> skip(std::size_t n) {
     while (n > 0) {
       Result<std::size_t> there = have(std::min(n, buffer_.size()));
@@ -80,9 +80,9 @@ class FileNumbers {
   }
 
  private:
-  template <class Word>
-  static Word load(std::string_view bytes, std::size_t at) {
-    Word word;
+  template <class Unsigned>
+  static Unsigned load(std::string_view bytes, std::size_t at) {
+    Unsigned word;
     std::memcpy(&word, bytes.data() + at, sizeof word);
     return word;
   }
@@ -95,7 +95,7 @@ Result<std::unique_ptr<PacketFile>> open_pcap(FileWindow window);
 bool is_pcap(std::string_view first_bytes);
 bool is_pcapng(std::string_view first_bytes);
 
-// The error for a file that ends before its last packet does.
+// The error for a file that ends inside a packet.
 Error cut_off(std::uint64_t packets);
 
 }  // namespace heatsink::capture

@@ -17,30 +17,30 @@ namespace {
 
 constexpr std::uint32_t kTypeAt = 12;          // in Ethernet's header
 constexpr std::uint32_t kDataOffsetAt = 12;    // in TCP's header
-constexpr std::uint32_t kFlagsAt = 13;         // likewise
+constexpr std::uint32_t kFlagsAt = 13;         // in TCP's header
 constexpr std::uint32_t kBeginsOrEnds = 0x07;  // FIN, SYN, RST
-constexpr std::uint32_t kFragment = 0x3FFF;    // more of them, or an offset
+constexpr std::uint32_t kFragment = 0x3FFF;    // more fragments, or an offset
 
-// The kernel's own knowledge of a packet stands at negative offsets.
+// The kernel offers packet metadata at negative offsets.
 constexpr std::uint32_t ancillary(int which) {
   return static_cast<std::uint32_t>(SKF_AD_OFF + which);
 }
 
-// Jumps lead forward, to places that are known only when they are reached.
+// BPF jumps only lead forward, so their targets are labels that are bound later.
 class Assembler {
  public:
-  enum Place : std::uint8_t { kNext, kIpv4, kIpv6, kPorts, kNotLoopback, kRefuse, kLeave, kPlaces };
+  enum Label : std::uint8_t { kNext, kIpv4, kIpv6, kPorts, kNotLoopback, kRefuse, kLeave, kLabels };
 
   void op(int code, std::uint32_t operand = 0) {
     program_.push_back({static_cast<std::uint16_t>(code), 0, 0, operand});
     jumps_.push_back({kNext, kNext});
   }
-  // If the test holds to `yes`, else to `no`.
-  void jump(int test, std::uint32_t operand, Place yes, Place no = kNext) {
+  // Jumps to `yes` if the test holds, else to `no`.
+  void jump(int test, std::uint32_t operand, Label yes, Label no = kNext) {
     op(BPF_JMP | test | BPF_K, operand);
     jumps_.back() = {yes, no};
   }
-  void here(Place place) { places_[place] = program_.size(); }
+  void bind(Label label) { labels_[label] = program_.size(); }
 
   FilterProgram finish() {
     for (std::size_t i = 0; i < program_.size(); ++i) {
@@ -52,25 +52,25 @@ class Assembler {
 
  private:
   struct Jump {
-    Place yes, no;
+    Label yes, no;
   };
-  std::uint8_t offset(std::size_t from, Place to) const {
-    return to == kNext ? std::uint8_t{0} : static_cast<std::uint8_t>(places_[to] - from - 1);
+  std::uint8_t offset(std::size_t from, Label to) const {
+    return to == kNext ? std::uint8_t{0} : static_cast<std::uint8_t>(labels_[to] - from - 1);
   }
 
   FilterProgram program_;
   std::vector<Jump> jumps_;
-  std::array<std::size_t, kPlaces> places_{};
+  std::array<std::size_t, kLabels> labels_{};
 };
 
-using enum Assembler::Place;
+using enum Assembler::Label;
 
 void refuse_twice_on_loopback(Assembler& code) {
   code.op(BPF_LD | BPF_W | BPF_ABS, ancillary(SKF_AD_PKTTYPE));
   code.jump(BPF_JEQ, PACKET_OUTGOING, kNext, kNotLoopback);
   code.op(BPF_LD | BPF_W | BPF_ABS, ancillary(SKF_AD_HATYPE));
   code.jump(BPF_JEQ, ARPHRD_LOOPBACK, kRefuse);
-  code.here(kNotLoopback);
+  code.bind(kNotLoopback);
 }
 
 void choose_family(Assembler& code, LinkType link) {
@@ -86,16 +86,16 @@ void choose_family(Assembler& code, LinkType link) {
   }
 }
 
-// The length of TCP's header into A, from the word's byte that has it.
+// Loads TCP's header length into A, from the byte that holds it.
 void tcp_header_length(Assembler& code) {
   code.op(BPF_ALU | BPF_RSH | BPF_K, 2);
   code.op(BPF_ALU | BPF_AND | BPF_K, 0x3C);
 }
 
-// Both leave the length of IP's header in X. In a segment too long for the field the total is 0,
-// which with the headers taken off is not 0.
+// ipv4() and ipv6() leave the length of the IP header in X. A segment too long for the length field
+// has a total length of 0; minus the headers that is not 0, so it passes.
 void ipv4(Assembler& code, std::uint32_t ip) {
-  code.here(kIpv4);
+  code.bind(kIpv4);
   code.op(BPF_LD | BPF_B | BPF_ABS, ip + 9);
   code.jump(BPF_JEQ, kTcp, kNext, kLeave);
   code.op(BPF_LD | BPF_H | BPF_ABS, ip + 6);
@@ -116,9 +116,10 @@ void ipv4(Assembler& code, std::uint32_t ip) {
 
 void ipv6(Assembler& code, std::uint32_t ip) {
   const std::uint32_t tcp = ip + kIpv6Bytes;
-  code.here(kIpv6);
+  code.bind(kIpv6);
   code.op(BPF_LD | BPF_B | BPF_ABS, ip + 6);
-  code.jump(BPF_JEQ, kTcp, kNext, kLeave);  // with extension headers: what they are is not read
+  // segments behind extension headers pass: the program does not parse those
+  code.jump(BPF_JEQ, kTcp, kNext, kLeave);
   code.op(BPF_LD | BPF_B | BPF_ABS, tcp + kFlagsAt);
   code.jump(BPF_JSET, kBeginsOrEnds, kLeave);
   code.op(BPF_LD | BPF_B | BPF_ABS, tcp + kDataOffsetAt);
@@ -130,11 +131,11 @@ void ipv6(Assembler& code, std::uint32_t ip) {
   code.op(BPF_LDX | BPF_W | BPF_IMM, kIpv6Bytes);
 }
 
-// To a port of a server: a request. What is sent to another, a client, is a reply, and each part of
-// the connections has a bit.
+// A segment to a server's port is a request and passes. A segment to another port is a reply; it
+// passes if the bit of its connection's part is set.
 void only_watched(Assembler& code, std::uint32_t ip, const std::vector<std::uint16_t>& ports,
                   ReplyWatch watch) {
-  code.here(kPorts);
+  code.bind(kPorts);
   code.op(BPF_LD | BPF_H | BPF_IND, ip + 2);
   for (const std::uint16_t port : ports) code.jump(BPF_JEQ, port, kLeave);
   code.op(BPF_ALU | BPF_RSH | BPF_K, 1);
@@ -143,9 +144,9 @@ void only_watched(Assembler& code, std::uint32_t ip, const std::vector<std::uint
   code.op(BPF_LD | BPF_W | BPF_IMM, watch.parts);
   code.op(BPF_ALU | BPF_RSH | BPF_X);
   code.jump(BPF_JSET, 1, kLeave);
-  code.here(kRefuse);
+  code.bind(kRefuse);
   code.op(BPF_RET | BPF_K, 0);
-  code.here(kLeave);
+  code.bind(kLeave);
 }
 
 }  // namespace
@@ -154,7 +155,7 @@ bool knows_link(LinkType link) {
   return link == LinkType::kEthernet || link == LinkType::kLinuxCooked || link == LinkType::kRaw;
 }
 
-// A cooked socket's packets begin with the network's header, for the kernel's filter.
+// On a cooked socket the kernel's filter sees packets from the network header on.
 FilterProgram filter_prologue(LinkType link, const std::vector<std::uint16_t>& ports,
                               ReplyWatch watch) {
   const std::uint32_t ip = link == LinkType::kEthernet ? kEthernetBytes : 0;
@@ -168,7 +169,7 @@ FilterProgram filter_prologue(LinkType link, const std::vector<std::uint16_t>& p
 }
 
 bool attach_filter(int fd, const FilterProgram& program) {
-  // The kernel only reads it.
+  // The kernel only reads the program, so the cast is safe.
   const sock_fprog code{static_cast<unsigned short>(program.size()),
                         const_cast<sock_filter*>(program.data())};
   return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &code, sizeof code) == 0;

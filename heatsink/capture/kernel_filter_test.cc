@@ -58,7 +58,7 @@ constexpr Way kWays[] = {{LinkType::kEthernet, false},    {LinkType::kEthernet, 
                          {LinkType::kRaw, false},         {LinkType::kRaw, true},
                          {LinkType::kLinuxCooked, false}, {LinkType::kLinuxCooked, true}};
 
-// A cooked socket's filter sees what stands behind the link's header.
+// A cooked socket's filter sees packets from the network header on.
 std::string as_seen(Frame frame, LinkType link) {
   frame.link = link == LinkType::kLinuxCooked ? LinkType::kRaw : link;
   return frame.bytes();
@@ -140,7 +140,7 @@ TEST(KernelFilter, EachOfManyPortsIsAServers) {
   }
 }
 
-// Fragments, tags, extension headers, and what is neither IPv4 nor IPv6.
+// Fragments, tags, extension headers, and protocols other than IPv4 and IPv6.
 TEST(KernelFilter, WhatItDoesNotReadItLeaves) {
   Filtered filtered;
   filtered.set(LinkType::kEthernet, {0});

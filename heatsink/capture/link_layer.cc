@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of links: Ethernet with VLAN tags, Linux's "any" device, BSD's loopback, none at all.
+// Strips link headers: Ethernet with VLAN tags, Linux's "any" device, BSD's loopback, or none.
 #include "heatsink/capture/big_endian.h"
 #include "heatsink/capture/protocol_numbers.h"
 #include "heatsink/capture/segment.h"
@@ -20,8 +20,8 @@ constexpr NetworkPacket kOtherProtocol{Dissection::kOther, 0, {}};
 
 bool is_vlan(std::uint16_t type) { return type == 0x8100 || type == 0x88A8 || type == 0x9100; }
 
-// `type`: what the link calls the protocol of `bytes`, which begin with a VLAN tag's second half if
-// it is one.
+// `type` is the link's number for the protocol of `bytes`. After a VLAN tag's type, `bytes` begin
+// with the second half of the tag.
 NetworkPacket by_ether_type(std::uint16_t type, std::string_view bytes) {
   for (int tags = 0; is_vlan(type); ++tags) {
     if (tags == kVlanTagsMax) return kOtherProtocol;
@@ -41,8 +41,8 @@ NetworkPacket by_version(std::string_view bytes) {
   return {Dissection::kSegment, version, bytes};
 }
 
-// The address family is AF_INET, or one of the many numbers that systems have for AF_INET6; the IP
-// header says the same and needs no byte order.
+// The address family is AF_INET, or one of the system-specific numbers for AF_INET6. The version in
+// the IP header says the same, without a byte order.
 NetworkPacket behind_family(std::string_view bytes) {
   return bytes.size() < kFamilyBytes ? kNoHeader : by_version(bytes.substr(kFamilyBytes));
 }

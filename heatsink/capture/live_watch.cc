@@ -13,7 +13,7 @@
 namespace heatsink::capture {
 namespace {
 
-constexpr std::size_t kHardwareAt = 2;  // in the header of LINKTYPE_LINUX_SLL
+constexpr std::size_t kHardwareAt = 2;  // in the LINKTYPE_LINUX_SLL header
 
 }  // namespace
 
@@ -52,7 +52,8 @@ void LiveWatch::change(Decoder& decoder, ReplyWatch to, std::int64_t now_ns) {
   is_changing_ = true;
 }
 
-// Once it is looked at again, replies that went out before are not missing: nobody watched.
+// When outgoing packets are watched again, earlier replies do not count as missing: no reply was
+// captured then. So nothing is watched until the next adjust().
 void LiveWatch::look_out(Decoder& decoder, std::int64_t now_ns) {
   const std::int64_t latest_ns = std::max(elsewhere_ns_, *began_ns_);
   const bool is_loopback_only = now_ns - latest_ns >= kLoopbackOnly.count();

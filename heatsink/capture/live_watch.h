@@ -15,24 +15,24 @@
 
 namespace heatsink::capture {
 
-// Changes the kernel's filter as ReplyPace says, and tells the decoder. Where servers and clients
-// all speak over loopback, what this machine sends on its other interfaces is ignored as well while
-// replies are watched in parts: looking at it takes the kernel a copy of each packet's head, also
-// of those of loopback, which it then sees twice. The first packet on another interface ends that.
-// Not thread-safe; does not own the handle.
+// Changes the kernel's filter as ReplyPace decides, and tells the decoder. While replies are
+// watched in parts, and all servers and clients use loopback, the capture also ignores packets that
+// this machine sends on other interfaces: to see them, the kernel would copy the head of each
+// outgoing packet, on loopback too, where it then appears twice. The first packet on another
+// interface ends that. Not thread-safe; does not own the handle.
 class LiveWatch {
  public:
-  // So long nothing has come on another interface before what goes out is ignored.
+  // Outgoing packets are ignored after this time without a packet on another interface.
   static constexpr Nanos kLoopbackOnly = std::chrono::seconds(1);
 
   LiveWatch(pcap_t* handle, const FeedOptions& options);
 
-  // To be called often, with the time since the epoch.
+  // Call it often. `now_ns`: since the epoch.
   void adjust(Decoder& decoder, std::int64_t now_ns);
-  // Of each packet, before it is decoded.
+  // Call it for each packet, before decoding it.
   void see(const Packet& packet);
 
-  unsigned parts() const;  // of ReplyWatch::kParts, that are watched
+  unsigned parts() const;  // the watched ones of ReplyWatch::kParts
 
  private:
   void change(Decoder& decoder, ReplyWatch to, std::int64_t now_ns);
@@ -45,10 +45,10 @@ class LiveWatch {
   FilterProgram ports_and_hosts_;
   bool may_ignore_outgoing_;
   bool ignores_outgoing_ = false;
-  std::optional<ReplyPace> pace_;  // nothing: all replies are watched, for good
+  std::optional<ReplyPace> pace_;  // nothing: all replies are always watched
   ReplyWatch watch_;
-  bool is_changing_ = false;       // the decoder is yet to be told that it has changed
-  std::int64_t elsewhere_ns_ = 0;  // the latest packet on another interface than loopback
+  bool is_changing_ = false;       // the decoder must still learn that the change is complete
+  std::int64_t elsewhere_ns_ = 0;  // the latest packet on an interface other than loopback
   std::optional<std::int64_t> began_ns_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One packet as it was captured.
+// Defines one captured packet.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace heatsink::capture {
 
 inline constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 
-// What stands at the beginning of a packet's bytes: https://www.tcpdump.org/linktypes.html
+// The kind of header that begins a packet: https://www.tcpdump.org/linktypes.html
 enum class LinkType : std::uint16_t {
-  kNull = 0,  // four bytes: the address family in the byte order of the capturing machine
+  kNull = 0,  // four bytes: the address family in the capturing machine's byte order
   kEthernet = 1,
   kRaw = 101,   // the IP header
   kLoop = 108,  // as kNull, in network byte order
@@ -24,8 +24,8 @@ enum class LinkType : std::uint16_t {
 struct Packet {
   std::int64_t at_ns = 0;  // since the epoch
   LinkType link = LinkType::kEthernet;
-  std::string_view bytes;        // what was kept of it
-  std::uint64_t full_bytes = 0;  // what it had on the network
+  std::string_view bytes;        // the captured part
+  std::uint64_t full_bytes = 0;  // the size on the network
 };
 
 }  // namespace heatsink::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the packets of a capture file: pcap (both byte orders, micro- and nanoseconds) and pcapng.
+// Reads packets from capture files: pcap (both byte orders, micro- and nanoseconds) and pcapng.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace heatsink::capture {
 
-// Up to out.size() bytes of the file; 0: its end.
+// Reads up to out.size() bytes of the file; 0 at its end.
 using ReadBytes = std::function<Result<std::size_t>(std::span<char> out)>;
 
-// Not thread-safe. Memory: at most kBufferBytes, whatever the file announces.
+// Not thread-safe. Memory: at most kBufferBytes, whatever sizes the file announces.
 class PacketFile {
  public:
   static constexpr std::size_t kMagicBytes = 4;
-  static constexpr std::size_t kPacketBytesMax = 1 << 20;  // a longer one is an error
+  static constexpr std::size_t kPacketBytesMax = 1 << 20;  // a longer packet is an error
   static constexpr std::size_t kBufferBytes = 2 * kPacketBytesMax;
 
-  // True if a file that begins with these bytes is for this class.
+  // True if a file that begins with these bytes is a capture file.
   static bool recognises(std::string_view first_bytes);
 
-  // Errors: of `read`; kInvalidArgument for what is no capture file.
+  // Errors: those of `read`; kInvalidArgument if it is not a capture file.
   static Result<std::unique_ptr<PacketFile>> open(ReadBytes read);
 
   virtual ~PacketFile() = default;
 
-  // The next packet, whose bytes live until the next call; false at the end. An error (the file is
-  // cut off or damaged: kInvalidArgument) is final; the packets before it stand.
+  // Reads the next packet, valid until the next call; false at the end. An error (kInvalidArgument:
+  // the file is cut off or damaged) is final; earlier packets remain good.
   virtual Result<bool> next(Packet& packet) = 0;
 };
 

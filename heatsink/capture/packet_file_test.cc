@@ -145,7 +145,7 @@ TEST(PacketFile, BigBlocksThatAreNoPacketsAreSkipped) {
   EXPECT_EQ(read_all(file.file, 1 << 16).packets.size(), 1);
 }
 
-// Whatever is missing at the end is told, and what stands before is read.
+// Packets before a missing end are read, and the error reports the missing part.
 TEST(PacketFile, CutOffAnywhere) {
   std::string old = old_file(false, 0xA1B2C3D4);
   const std::size_t first = old.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcap, the older format: a header, then packets (draft-ietf-opsawg-pcap).
+// Reads pcap, the older format: a header, then packets (draft-ietf-opsawg-pcap).
 #include <fmt/format.h>
 
 #include "heatsink/capture/file_window.h"
@@ -12,7 +12,7 @@ constexpr std::uint32_t kMicrosecondMagic = 0xA1B2C3D4;
 constexpr std::uint32_t kNanosecondMagic = 0xA1B23C4D;
 constexpr std::size_t kFileHeaderBytes = 24;
 constexpr std::size_t kPacketHeaderBytes = 16;
-constexpr std::uint32_t kLinkMask = 0xFFFF;  // the bits above tell of checksums behind each packet
+constexpr std::uint32_t kLinkMask = 0xFFFF;  // the upper bits describe checksums after each packet
 
 class PcapFile final : public PacketFile {
  public:
@@ -53,7 +53,7 @@ class PcapFile final : public PacketFile {
   FileNumbers numbers_;
   std::int64_t fraction_ns_;
   LinkType link_;
-  std::size_t taken_ = 0;  // by the packet given last
+  std::size_t taken_ = 0;  // size of the last packet
   std::uint64_t packets_ = 0;
 };
 

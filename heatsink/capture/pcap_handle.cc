@@ -18,12 +18,12 @@
 namespace heatsink::capture {
 namespace {
 
-constexpr int kSnapBytes = 262'144;  // more than any segment, also those put together (GRO)
-constexpr int kWakeUpMs = 10;        // the kernel hands packets over in blocks, at least so often
+constexpr int kSnapBytes = 262'144;  // more than any segment, including merged ones (GRO)
+constexpr int kWakeUpMs = 10;        // the kernel hands packets over in blocks, at least this often
 constexpr std::string_view kLoopback = "lo";
-constexpr int kRawOfLinux = 12;  // DLT_RAW, which files have as 101
+constexpr int kRawOfLinux = 12;  // DLT_RAW; files use 101 for it
 
-// The ports and hosts, also behind a VLAN tag. The kernel passes on nothing else.
+// Ports and hosts, with and without a VLAN tag; the kernel copies no other packet.
 std::string filter_text(const FeedOptions& options, bool vlan) {
   std::string text = fmt::format("(tcp port {})", fmt::join(options.ports, " or tcp port "));
   if (!options.hosts.empty())
@@ -69,14 +69,15 @@ Result<PcapHandle> open_pcap(const FeedOptions& options) {
   pcap_set_promisc(handle.get(), 0);
   pcap_set_timeout(handle.get(), kWakeUpMs);
   pcap_set_buffer_size(handle.get(), static_cast<int>(buffer));
-  // In microseconds: for nanoseconds libpcap has the kernel stamp each packet of the machine,
-  // passed on or not, which takes its sender 0.12 us, as much as all else that is done for one
-  // refused.
+  // Microseconds on purpose: for nanoseconds libpcap makes the kernel stamp each packet of the
+  // machine, captured or not. That costs the sender 0.12 us, as much as everything else for a
+  // refused packet.
   pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_MICRO);
   const int status = pcap_activate(handle.get());
   if (status < 0) return cannot_open(handle.get(), status, options.interface);
-  // libpcap skips what goes out on loopback; this way it is not even looked at. (As a filter,
-  // "inbound" loses what comes first: libpcap judges that by itself, and cannot.)
+  // libpcap skips outgoing packets on loopback; ignoring them here spares the kernel their
+  // filtering. (A filter "inbound" does not work: libpcap evaluates it in user space, where it
+  // loses the first packets.)
   if (options.interface == kLoopback) (void)ignore_outgoing(handle.get(), true);
   if (pcap_setnonblock(handle.get(), 1, error.data()) != 0 ||
       !(set_filter(handle.get(), filter_text(options, true)) ||
@@ -90,7 +91,7 @@ LinkType link_of(pcap_t* handle) {
   return type == kRawOfLinux ? LinkType::kRaw : static_cast<LinkType>(type);
 }
 
-// A cooked socket shows its filter packets as of DLT_RAW. The kernel has taken VLAN tags off them.
+// On a cooked socket the filter sees packets as DLT_RAW. The kernel has already removed VLAN tags.
 FilterProgram ports_and_hosts(pcap_t* handle, const FeedOptions& options) {
   const bool is_cooked = link_of(handle) == LinkType::kLinuxCooked;
   const PcapHandle raw(pcap_open_dead(kRawOfLinux, kSnapBytes));

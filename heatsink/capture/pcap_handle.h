@@ -18,17 +18,17 @@ struct ClosePcap {
 };
 using PcapHandle = std::unique_ptr<pcap_t, ClosePcap>;
 
-// Non-blocking; nothing but the ports and hosts passes. Errors: as CaptureFeed::open().
+// Opens a non-blocking capture of only these ports and hosts. Errors: those of CaptureFeed::open().
 Result<PcapHandle> open_pcap(const FeedOptions& options);
 
 LinkType link_of(pcap_t* handle);
 
-// The ports and hosts as the kernel's filter has them, to stand behind a prologue; empty: none can
-// be put in place of libpcap's. REQUIRES knows_link(link_of(handle)).
+// The kernel filter for ports and hosts, to be placed after a prologue. Empty: this capture must
+// keep libpcap's filter. REQUIRES knows_link(link_of(handle)).
 FilterProgram ports_and_hosts(pcap_t* handle, const FeedOptions& options);
 
-// Whether what leaves this machine is left out from now on, before anything is done for it. (On
-// loopback what leaves comes in again.) False: the kernel, before 4.20, does not know how.
+// Makes the kernel skip outgoing packets before any other work (on loopback they come in again), or
+// stops that. False: the kernel is older than 4.20 and cannot.
 bool ignore_outgoing(pcap_t* handle, bool ignored);
 
 }  // namespace heatsink::capture

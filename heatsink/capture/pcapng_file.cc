@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcapng: sections of blocks; packets refer to the interfaces described before them
+// Reads pcapng: sections of blocks, in which packets refer to the interfaces described before them
 // (draft-ietf-opsawg-pcapng).
 #include <fmt/format.h>
 
@@ -19,13 +19,14 @@ constexpr std::uint32_t kSimplePacket = 3;
 constexpr std::uint32_t kPacket = 6;
 
 constexpr std::size_t kHeaderBytes = 8;    // of a block: type, total length
-constexpr std::size_t kTrailerBytes = 4;   // the length again
-constexpr std::size_t kOptionsMax = 1024;  // bytes of them that are looked at
+constexpr std::size_t kTrailerBytes = 4;   // the total length again
+constexpr std::size_t kOptionsMax = 1024;  // option bytes that are parsed
 constexpr std::size_t kPacketFieldsBytes = 20;
 constexpr std::size_t kInterfacesMax = 4096;
 constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;
 
-// Ticks since the epoch to nanoseconds: 10^-n s, or 2^-n s with the topmost bit set.
+// Converts ticks since the epoch to nanoseconds. A tick is 10^-n s, or 2^-n s if the top bit is
+// set.
 struct Resolution {
   std::uint8_t code = 6;
   std::int64_t offset_s = 0;
@@ -33,7 +34,7 @@ struct Resolution {
   std::int64_t ns(std::uint64_t ticks) const {
     const double base = (code & 0x80) != 0 ? 2.0 : 10.0;
     const int digits = code & 0x7F;
-    if (base == 10.0 && digits <= 9) {  // exactly, as nearly every file has it
+    if (base == 10.0 && digits <= 9) {  // exact; nearly all files use this form
       std::uint64_t factor = 1;
       for (int i = digits; i < 9; ++i) factor *= 10;
       return ticks > static_cast<std::uint64_t>(kTimeMax) / factor
@@ -75,7 +76,7 @@ Interface read_interface(std::string_view body, const FileNumbers& numbers) {
     if (code == kTimeOffset && size == 8) {
       const std::uint64_t low = numbers.u32(body, 4);
       const std::uint64_t high = numbers.u32(body, 8);
-      // The eight bytes are one number in the file's byte order.
+      // The offset is one 8-byte number in the file's byte order.
       interface.resolution.offset_s =
           static_cast<std::int64_t>(numbers.is_big_endian() ? low << 32 | high : high << 32 | low);
     }
@@ -101,10 +102,11 @@ class PcapngFile final : public PacketFile {
   }
 
  private:
-  // A block that is no packet gives false.
+  // False for a block that is not a packet.
   Result<bool> read_block(Packet& packet) {
     std::string_view bytes = window_.view(kHeaderBytes + kTrailerBytes);
-    const bool is_section = numbers_.u32(bytes, 0) == kSection;  // the same in both byte orders
+    // reads the same in both byte orders
+    const bool is_section = numbers_.u32(bytes, 0) == kSection;
     if (is_section && !begin_section(bytes)) return damaged("the byte order");
     const std::uint32_t type = numbers_.u32(bytes, 0);
     const std::uint32_t length = numbers_.u32(bytes, 4);
@@ -158,7 +160,7 @@ class PcapngFile final : public PacketFile {
     packet.link = interface.link;
     packet.full_bytes = std::max(full, size);
     packet.bytes = body.substr(fields, size);
-    // A simple packet has no time: that of the one before it.
+    // A simple packet has no timestamp; it gets that of the packet before it.
     if (!simple) {
       const std::uint64_t ticks =
           std::uint64_t{numbers_.u32(body, 4)} << 32 | numbers_.u32(body, 8);
@@ -176,8 +178,8 @@ class PcapngFile final : public PacketFile {
 
   FileWindow window_;
   FileNumbers numbers_;
-  std::vector<Interface> interfaces_;  // of this section
-  std::size_t taken_ = 0;              // by the packet given last
+  std::vector<Interface> interfaces_;  // of the current section
+  std::size_t taken_ = 0;              // size of the last packet
   std::int64_t last_ns_ = 0;
   std::uint64_t packets_ = 0;
 };

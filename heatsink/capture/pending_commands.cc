@@ -6,7 +6,8 @@
 namespace heatsink::capture {
 namespace {
 
-constexpr std::size_t kRowsKept = 256;  // of a queue that is empty; also when it is worth tidying
+// capacity that an empty queue keeps; also the threshold of tidy_up()
+constexpr std::size_t kRowsKept = 256;
 constexpr std::size_t kNameBytesKept = 4096;
 using Prefix = std::uint32_t;  // the length, doubled, and 1 for a write
 
@@ -50,7 +51,8 @@ void PendingCommands::pop() {
   tidy_up();
 }
 
-// Rows that have gone are moved over when they are the greater part: amortised O(1).
+// Removes answered rows when they are more than half of the vector, so the cost per row is
+// amortised O(1).
 void PendingCommands::tidy_up() {
   if (empty()) {
     rows_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: requests that wait for their replies, first come, first served.
+// Inside capture: holds the requests of a connection that wait for their replies, in order.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace heatsink::capture {
 
-// Of one connection; not thread-safe. Keeps names, no other argument. Allocates only to grow.
+// One per connection; not thread-safe. Copies key names, no other arguments. Allocates only to
+// grow.
 class PendingCommands {
  public:
   static constexpr std::size_t kCommandsMax = 16'384;
@@ -22,7 +23,7 @@ class PendingCommands {
     const resp::Command* command = nullptr;
     std::int64_t at_ns = 0;
     std::uint64_t argument_bytes = 0;
-    std::uint32_t end_seq = 0;  // behind its last byte
+    std::uint32_t end_seq = 0;  // sequence number after its last byte
     std::uint32_t db = 0;
     std::uint32_t keys = 0;
     bool db_known = false;
@@ -33,12 +34,12 @@ class PendingCommands {
   std::size_t size() const { return rows_.size() - first_; }
   std::size_t bytes() const { return names_.capacity() + rows_.capacity() * sizeof(Row); }
 
-  // False, and nothing is kept, when a limit is reached. `row.keys` is set here.
+  // False if a limit is reached; then nothing is kept. Sets `row.keys`.
   bool push(Row row, std::span<const CapturedKey> keys);
 
   // REQUIRES !empty().
   const Row& front() const { return rows_[first_]; }
-  // Of the front; views that live until pop() or push().
+  // The keys of the front; views that are valid until pop() or push().
   void front_keys(std::vector<CapturedKey>& keys) const;
   void pop();
 
@@ -47,7 +48,7 @@ class PendingCommands {
 
   std::vector<Row> rows_;
   std::size_t first_ = 0;
-  ByteBuffer names_;  // per key its length and whether it is written, then its bytes
+  ByteBuffer names_;  // for each key its length and whether it is written, then its bytes
 };
 
 }  // namespace heatsink::capture

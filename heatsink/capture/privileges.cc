@@ -26,7 +26,7 @@ Error refused(std::string_view what) {
                       std::strerror(errno))};
 }
 
-// A number that sudo left; nobody, if it did not.
+// The user or group number that sudo has left in the environment; else that of "nobody".
 unsigned sudo_id(const char* variable) {
   const char* const text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
   if (text == nullptr) return kNobody;
@@ -39,7 +39,7 @@ unsigned sudo_id(const char* variable) {
 Status leave_root() {
   const unsigned user = sudo_id("SUDO_UID");
   const unsigned group = sudo_id("SUDO_GID");
-  // A user namespace forbids it, and has no other groups to leave.
+  // In a user namespace setgroups() is forbidden, and there are no other groups to leave.
   if (setgroups(0, nullptr) != 0 && errno != EPERM) return refused("setgroups");
   const bool no_group = setresgid(group, group, group) != 0;
   if (no_group && errno != EINVAL) return refused("setresgid");

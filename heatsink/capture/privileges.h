@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: gets the privileges that opening a capture needs, and gives them up.
+// Inside capture: explains the privileges that a capture needs, and drops them after opening.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace heatsink::capture {
 
-// Root becomes the user who called sudo, or else nobody (where such a user does not exist, as in a
-// user namespace, it stays the root that it is there); then no capability is left, nor any way to
-// get one by exec. The user changes for the whole process, the capabilities for the calling thread
-// and those it starts later. An error (kPermission) leaves the process as it may be: end it.
+// Root becomes the user who called sudo, or else "nobody". (Where that user does not exist, as in a
+// user namespace, the process keeps the namespace's root.) Then no capability is left, and exec
+// cannot regain one. The user changes for the whole process, capabilities only for the calling
+// thread and threads that it starts later. After an error (kPermission) the process may be half
+// changed: end it.
 Status drop_privileges();
 
-// How to be allowed to capture, for a person.
+// A sentence for the user: how to get the permission to capture.
 std::string how_to_permit();
 
 }  // namespace heatsink::capture

@@ -8,6 +8,6 @@ namespace heatsink::capture {
 
 inline constexpr std::uint32_t kEthernetBytes = 14;
 inline constexpr std::uint32_t kIpv6Bytes = 40;
-inline constexpr std::uint32_t kTcp = 6;  // what IP's headers call it
+inline constexpr std::uint32_t kTcp = 6;  // its number in IP headers
 
 }  // namespace heatsink::capture

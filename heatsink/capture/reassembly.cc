@@ -9,10 +9,10 @@
 namespace heatsink::capture {
 namespace {
 
-// A segment that stands further away than any window is not of this connection. Linux's largest
-// windows are a few MiB (tcp_rmem, tcp_wmem).
+// A segment further away than any window belongs to another connection. Linux's largest windows are
+// a few MiB (tcp_rmem, tcp_wmem).
 constexpr std::int32_t kNearBytes = 64 << 20;
-constexpr std::int32_t kLateBytes = 1 << 20;  // what may be read before a SYN that comes late
+constexpr std::int32_t kLateBytes = 1 << 20;  // bytes that may be read before a late SYN
 
 }  // namespace
 
@@ -31,10 +31,10 @@ bool Reassembly::take(Side side, const Segment& segment, std::int64_t at_ns, Str
                     at_ns};
   const bool is_passed_over = side == Side::kServer && server_ == Watch::kNo;
   if (piece.size + piece.cut_bytes > 0 && !is_passed_over) {
-    const Place now = place(piece);
-    if (now == Place::kNow) hand_on(piece, segment.payload, sink);
-    if (now == Place::kNever) ++counters_.segments_again;
-    if (now == Place::kLater) {
+    const Delivery now = delivery_of(piece);
+    if (now == Delivery::kNow) hand_on(piece, segment.payload, sink);
+    if (now == Delivery::kNever) ++counters_.segments_again;
+    if (now == Delivery::kLater) {
       ++counters_.segments_out_of_order;
       held_bytes_ += piece.size;
       held_.push_back({piece, std::string(segment.payload)});
@@ -58,11 +58,11 @@ bool Reassembly::is_closed() const {
   return is_reset_ || (is_ended(halves_[0]) && is_ended(halves_[1]));
 }
 
-// A SYN that was sent again has the same number; a later one of its own begins a new connection.
+// A retransmitted SYN has the same number. A SYN with another number begins a new connection.
 bool Reassembly::take_syn(Side side, const Segment& segment) {
   Half& own = half(side);
   if (own.has_beginning) return own.begin == segment.seq;
-  // It comes late, behind the first bytes: those have been read as if the connection was joined.
+  // The SYN comes after the first bytes, which were read as on a joined connection.
   const std::int32_t late = own.is_known ? distance(own.next, segment.seq) : 0;
   if (late < 0 || late > kLateBytes) return false;
   own.has_beginning = true;
@@ -82,8 +82,8 @@ bool Reassembly::is_near(Side side, const Segment& segment) const {
   return away > -kNearBytes && away < kNearBytes;
 }
 
-// What the header tells of both directions. What the other side has not sent yet can only be known
-// from an acknowledgement, where its beginning was not seen.
+// Learns the state of both directions from the header. If the capture lacks the beginning of the
+// other direction, only an acknowledgement tells how far it has come.
 void Reassembly::learn(Side side, const Segment& segment) {
   Half& own = half(side);
   Half& peer = half(other(side));
@@ -105,8 +105,9 @@ void Reassembly::learn(Side side, const Segment& segment) {
   }
 }
 
-// What is not watched counts as handed on, as far as the client has received it or the server's own
-// segments reach. The first one that is watched begins anew, unless it is an old one sent again.
+// Unwatched bytes count as delivered, as far as the client has acknowledged them or the server's
+// own segments reach. The first watched segment starts the stream again, unless it is a
+// retransmission.
 void Reassembly::place_server(Side side, const Segment& segment) {
   Half& server = half(Side::kServer);
   std::uint32_t reached = segment.ack;
@@ -133,14 +134,15 @@ void Reassembly::watch_server(bool is_watched, StreamSink& sink) {
   hand_on_held(sink);
 }
 
-Reassembly::Place Reassembly::place(const Piece& piece) const {
+Reassembly::Delivery Reassembly::delivery_of(const Piece& piece) const {
   const Half& own = half(piece.side);
-  if (distance(piece.seq + piece.size + piece.cut_bytes, own.next) <= 0) return Place::kNever;
-  if (distance(piece.seq, own.next) > 0) return Place::kLater;
-  return is_ahead_of_its_cause(piece) ? Place::kLater : Place::kNow;
+  if (distance(piece.seq + piece.size + piece.cut_bytes, own.next) <= 0) return Delivery::kNever;
+  if (distance(piece.seq, own.next) > 0) return Delivery::kLater;
+  return is_ahead_of_its_cause(piece) ? Delivery::kLater : Delivery::kNow;
 }
 
-// It acknowledges bytes of the other side that have not been handed on. (A FIN counts as one.)
+// True if the segment acknowledges bytes of the other side that are not delivered yet; a FIN counts
+// as one byte. Delivering it first could put a reply before its request.
 bool Reassembly::is_ahead_of_its_cause(const Piece& piece) const {
   const Half& peer = half(other(piece.side));
   const bool is_seen = piece.side == Side::kServer || server_ == Watch::kYes;
@@ -151,11 +153,12 @@ bool Reassembly::is_ahead_of_its_cause(const Piece& piece) const {
   return !only_the_end;
 }
 
-// REQUIRES that its place is now.
+// REQUIRES delivery_of(piece) == kNow.
 void Reassembly::hand_on(const Piece& piece, std::string_view bytes, StreamSink& sink) {
   Half& own = half(piece.side);
   const Half& peer = half(other(piece.side));
-  const auto seen = static_cast<std::size_t>(distance(own.next, piece.seq));  // handed on before
+  // bytes delivered before
+  const auto seen = static_cast<std::size_t>(distance(own.next, piece.seq));
   const std::size_t passed = std::min(seen, bytes.size());
   if (passed < bytes.size()) {
     own.next = piece.seq + piece.size;
@@ -172,19 +175,19 @@ void Reassembly::hand_on(const Piece& piece, std::string_view bytes, StreamSink&
   if (piece.cut_bytes > 0) skip_to(piece.side, piece.seq + piece.size + piece.cut_bytes, sink);
 }
 
-// From the oldest on, until a whole round finds nothing; as many rounds as segments leave.
+// Each delivery may unblock older segments, so the search starts again at the oldest one.
 void Reassembly::hand_on_held(StreamSink& sink) {
   for (std::size_t i = 0; i < held_.size();) {
-    const Place now = place(held_[i].piece);
-    if (now == Place::kLater) {
+    const Delivery now = delivery_of(held_[i].piece);
+    if (now == Delivery::kLater) {
       ++i;
       continue;
     }
     const Held held = std::move(held_[i]);
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
     held_bytes_ -= held.bytes.size();
-    if (now == Place::kNow) hand_on(held.piece, held.bytes, sink);
-    if (now == Place::kNever) ++counters_.segments_again;
+    if (now == Delivery::kNow) hand_on(held.piece, held.bytes, sink);
+    if (now == Delivery::kNever) ++counters_.segments_again;
     i = 0;
   }
   if (held_.empty()) std::vector<Held>().swap(held_);
@@ -209,9 +212,10 @@ bool Reassembly::is_due(std::int64_t now_ns) const {
   return acknowledged && waited >= patience_.acknowledged;
 }
 
-// Skips what the oldest segment waits for up to what has come of it: in its own direction, and only
-// if it has reached its place, in the other one, for what waits there may have waited for the
-// first. Each call moves one direction on, so that whoever repeats it comes to an end.
+// Skips the bytes that the oldest segment waits for. If they are missing in its own direction,
+// skips to the first segment held there. Otherwise they are missing in the other direction; what is
+// held there may itself wait for the first one. Each call advances one direction, so that repeated
+// calls terminate.
 void Reassembly::give_up_oldest(StreamSink& sink) {
   const Piece oldest = held_.front().piece;
   const Piece first = first_held(oldest.side, oldest);
@@ -225,8 +229,8 @@ void Reassembly::give_up_oldest(StreamSink& sink) {
   hand_on_held(sink);
 }
 
-// The held one of this side that stands first, if it stands before `otherwise` and, of the other
-// side than that, not at the very place that was already reached.
+// The earliest held segment of this side, if it stands before `otherwise`. Segments of the other
+// direction that start where the stream already is do not count.
 const Reassembly::Piece& Reassembly::first_held(Side side, const Piece& otherwise) const {
   const Piece* first = &otherwise;
   for (const Held& held : held_) {

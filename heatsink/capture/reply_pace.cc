@@ -9,7 +9,8 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 }  // namespace
 
 std::optional<ReplyWatch> ReplyPace::next(std::int64_t now_ns, const RepliesSeen& seen) {
-  if (!mark_ns_ || now_ns < *mark_ns_ || now_ns < slot_ns_) {  // the beginning; the clock was set
+  // the first call, or the clock was set
+  if (!mark_ns_ || now_ns < *mark_ns_ || now_ns < slot_ns_) {
     mark(now_ns, seen);
     slot_ns_ = now_ns;
     return std::nullopt;
@@ -43,7 +44,8 @@ std::optional<ReplyWatch> ReplyPace::next_part(std::int64_t now_ns, const Replie
   slot_ns_ = now_ns;
   part_ = (*part_ + 1) % ReplyWatch::kParts;
   if (*part_ != 0) return ReplyWatch::only(*part_);
-  // Each part was seen for its part of the round.
+  // Each part was watched for 1 / kParts of the round, so the sum stands for one part of the
+  // traffic.
   const double all = since_mark(seen) * ReplyWatch::kParts;
   const bool is_slow = all < replies_max_ / 2 * seconds(now_ns - *mark_ns_);
   mark(now_ns, seen);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: of how many connections the replies are watched, so that a busy server does not
-// pay for it.
+// Inside capture: limits for how many connections the capture watches replies, to spare a busy
+// server.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace heatsink::capture {
 
-// What was seen of replies so far.
+// Totals of the replies seen so far.
 struct RepliesSeen {
   std::uint64_t segments = 0;
   std::uint64_t bytes = 0;
 };
 
-// The kernel copies a packet for the capture where the packet passes: on loopback within the
-// server's own send(). So while there are more than `replies_max` a second, those of one part of
-// the connections are watched, the next part each kSlot; when there are less than half as many,
-// again all. A part and not a stretch of time, because it takes a connection two quiet moments
-// until its replies can be told apart (conversation.h): a window of a tenth of a second ends before
-// a connection of ten requests a second has had them. A round of all parts takes 8 s, less than the
-// ten that figures are told of, so every connection is among them.
-// Not thread-safe; O(1).
+// The kernel copies a packet for the capture on the packet's way: on loopback inside the server's
+// own send(). So above `replies_max` replies a second the capture watches only one part of the
+// connections, and the next part after each kSlot. Below half of replies_max it watches all again.
+//
+// Tried and rejected: watching all connections for a part of the time. A connection needs two quiet
+// moments before its replies can be matched (reply_matcher.h), and a window of a tenth of a second
+// ends before a connection with ten requests a second has had them. A round over all parts takes 8
+// s. Figures cover ten seconds, so each connection has a part in them. Not thread-safe; O(1).
 class ReplyPace {
  public:
-  static constexpr double kSegmentBytes = 4096;  // of replies count as one more
+  static constexpr double kSegmentBytes = 4096;  // this many reply bytes count as one more segment
   static constexpr Nanos kSlot = std::chrono::seconds(1);
-  static constexpr Nanos kLook = Millis(250);  // so often while all are watched
+  static constexpr Nanos kLook = Millis(250);  // interval of the check while all are watched
 
-  // `replies_max`: segments a second.
+  // `replies_max`: segments per second.
   explicit ReplyPace(double replies_max) : replies_max_(replies_max) {}
 
-  // To be called often, with the time since the epoch and with what was seen up to now. What is to
-  // be watched from now on; nothing: what it was (at first all).
+  // Call it often, with the time since the epoch and the totals so far. Returns the new watch;
+  // nothing: no change (initially all are watched).
   std::optional<ReplyWatch> next(std::int64_t now_ns, const RepliesSeen& seen);
 
  private:
@@ -45,10 +45,10 @@ class ReplyPace {
   std::optional<ReplyWatch> next_part(std::int64_t now_ns, const RepliesSeen& seen);
 
   double replies_max_;
-  std::optional<std::int64_t> mark_ns_;  // when counting began: a look, or a round
+  std::optional<std::int64_t> mark_ns_;  // start of the count: of an interval, or of a round
   RepliesSeen mark_;
-  std::int64_t slot_ns_ = 0;      // when the slot began
-  std::optional<unsigned> part_;  // that is watched; nothing: all
+  std::int64_t slot_ns_ = 0;      // start of the slot
+  std::optional<unsigned> part_;  // the watched part; nothing: all
 };
 
 }  // namespace heatsink::capture

@@ -23,7 +23,7 @@ bool is_plain_reply(const Frame& frame) {
   return frame.from.port == 6379 && (frame.flags & (Frame::kSyn | Frame::kFin | Frame::kRst)) == 0;
 }
 
-// A live capture: what is not watched does not come.
+// Like a live capture: unwatched replies do not arrive.
 class Watched : public Decoded {
  public:
   // As a feed does it; the packets in between come as before.
@@ -32,7 +32,7 @@ class Watched : public Decoded {
     watch_ = to;
     decoder().watch(to, now_ns_ + 2);
   }
-  void play(Talk& talk) {
+  void play(TcpDialogue& talk) {
     for (; at_ < talk.frames().size(); ++at_) capture(talk.frames()[at_]);
   }
   void capture(const Frame& frame) {
@@ -46,7 +46,7 @@ class Watched : public Decoded {
   std::size_t at_ = 0;
 };
 
-void pause_and_get(Talk& talk, const std::string& key) {
+void pause_and_get(TcpDialogue& talk, const std::string& key) {
   talk.pause(kPause).request(request({"GET", key})).reply(bulk(key + key));
 }
 
@@ -63,7 +63,7 @@ TEST(ReplyWatch, PartsAreOfTheClientsPort) {
 
 TEST(ReplyWatch, RequestsAreToldAtOnceWhereNoRepliesCome) {
   Watched watched;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   pause_and_get(talk, "a");
   watched.play(talk);
   watched.watch(kNone);
@@ -77,7 +77,7 @@ TEST(ReplyWatch, RequestsAreToldAtOnceWhereNoRepliesCome) {
 
 TEST(ReplyWatch, WhatWaitsForAReplyIsToldWhenNoneWillCome) {
   Watched watched;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"}) + request({"GET", "b"}));
   watched.play(talk);
   EXPECT_THAT(watched.lines(), IsEmpty());
@@ -88,7 +88,7 @@ TEST(ReplyWatch, WhatWaitsForAReplyIsToldWhenNoneWillCome) {
 
 TEST(ReplyWatch, AfterTwoQuietMomentsRepliesAreToldAgain) {
   Watched watched;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   watched.watch(kNone);
   pause_and_get(talk, "a");
   watched.play(talk);
@@ -104,7 +104,7 @@ TEST(ReplyWatch, AfterTwoQuietMomentsRepliesAreToldAgain) {
 
 TEST(ReplyWatch, AReplyThatComesLateIsNotTheNextRequests) {
   Watched watched;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   pause_and_get(talk, "a");
   watched.play(talk);
   watched.watch(kNone);
@@ -122,13 +122,13 @@ TEST(ReplyWatch, AReplyThatComesLateIsNotTheNextRequests) {
 TEST(ReplyWatch, ANewConnectionIsCertainWhereItIsWatchedFromItsBeginning) {
   Watched watched;
   watched.watch(kNone);
-  Talk before = opened();
+  TcpDialogue before = opened();
   watched.play(before);
   watched.watch(ReplyWatch());
   pause_and_get(before, "a");
   watched.play(before);
   EXPECT_THAT(watched.lines(), ElementsAre("get a -> ?"));
-  Talk after(ipv4(8, 40'000), kServer);
+  TcpDialogue after(ipv4(8, 40'000), kServer);
   after.now_ns = before.now_ns;
   after.open();
   pause_and_get(after, "b");
@@ -138,7 +138,7 @@ TEST(ReplyWatch, ANewConnectionIsCertainWhereItIsWatchedFromItsBeginning) {
 
 TEST(ReplyWatch, OneThatEndsUnwatchedHasEnded) {
   Watched watched;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   watched.watch(kNone);
   pause_and_get(talk, "a");
   talk.close();
@@ -150,7 +150,7 @@ TEST(ReplyWatch, OneThatEndsUnwatchedHasEnded) {
 
 TEST(ReplyWatch, RequestsOutOfOrderWaitForEachOtherAlone) {
   Watched watched;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   watched.watch(kNone);
   for (const char* key : {"a", "b", "c"}) pause_and_get(talk, key);
   std::vector<Frame>& frames = talk.frames();
@@ -164,7 +164,7 @@ TEST(ReplyWatch, RequestsOutOfOrderWaitForEachOtherAlone) {
 
 TEST(ReplyWatch, WhateverWasSentUnseenTheConnectionGoesOn) {
   Watched watched;
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"SELECT", "5"})).reply("+OK\r\n");
   watched.play(talk);
   watched.watch(kNone);
@@ -178,8 +178,8 @@ TEST(ReplyWatch, WhateverWasSentUnseenTheConnectionGoesOn) {
   EXPECT_EQ(watched.lines().back(), "get a db 5 -> 2 bytes");
 }
 
-// A conversation in which requests do not wait for replies, nobody is silent but when all is
-// answered, and the size of each value says to whom it belongs.
+// A connection in which requests do not wait for replies, pauses come only when all is answered,
+// and the size of each value identifies its command.
 Script pipelined_script(std::mt19937& random) {
   Script script;
   std::deque<std::size_t> outstanding;
@@ -207,7 +207,7 @@ void swap_neighbours(std::vector<Frame>& frames, std::mt19937& random) {
   }
 }
 
-// Every command is told, in order, and each reply that is told is its own.
+// Every command is reported, in order, and each reported reply belongs to its command.
 bool is_true(const std::vector<std::string>& told, const std::vector<std::string>& expected) {
   const auto same = [](const std::string& line, const std::string& truth) {
     const std::string command = truth.substr(0, truth.find(" -> "));

@@ -15,7 +15,7 @@ struct Number {
   std::size_t value = 0;
 };
 
-// "<type><digits>\r\n" at the front, which is taken off.
+// Parses "<type><digits>\r\n" and removes it from the front.
 Number take_number(std::string_view& bytes, char type) {
   if (bytes.empty()) return {Head::kMaybe, 0};
   if (bytes[0] != type) return {};
@@ -51,7 +51,8 @@ Head request_head(std::string_view bytes, const resp::CommandTable& table) {
   const std::array<std::string_view, 1> name{bytes.substr(0, length.value)};
   const resp::Command* command = table.find(name);
   if (command == nullptr) return Head::kNo;
-  // Of a container the subcommands say more; they are looked at when all is there.
+  // The number of arguments depends on the subcommand, which is checked when the whole request is
+  // there.
   return command->is_container || takes(*command, count.value) ? Head::kYes : Head::kNo;
 }
 

@@ -10,16 +10,16 @@ namespace heatsink::capture {
 
 enum class Head {
   kYes,
-  kMaybe,  // so far; the bytes end in the middle of it
+  kMaybe,  // the bytes end inside a possible head
   kNo,
 };
 
-// Whether the bytes begin with "*<n>\r\n$<m>\r\n<name>\r\n" where the name is a command's, `m` its
-// length, and `n` a number of arguments that it takes. Binary data does not do so by chance; text
-// that quotes the protocol may.
+// Whether the bytes begin with "*<n>\r\n$<m>\r\n<name>\r\n", where the name is a known command, `m`
+// its length, and `n` a number of arguments that it accepts. Binary data does not match by chance;
+// text that quotes the protocol may.
 Head request_head(std::string_view bytes, const resp::CommandTable& table);
 
-// What a command of the table says of the number of arguments (its name among them).
+// Whether the command accepts this number of arguments (its name included).
 bool takes(const resp::Command& command, std::size_t args);
 
 }  // namespace heatsink::capture

@@ -4,7 +4,7 @@
 namespace heatsink::capture {
 namespace {
 
-constexpr std::size_t kBufferBytesKept = 4096;  // of a connection that waits for its next request
+constexpr std::size_t kBufferBytesKept = 4096;  // buffer that a waiting connection keeps
 
 resp::RequestLimits limits() {
   resp::RequestLimits limits;
@@ -45,7 +45,7 @@ void RequestReader::settle() {
   at_ = old_ = 0;
 }
 
-// The parser has places of arguments beside the arguments, of the same size.
+// The parser keeps the positions of arguments next to the arguments; both have the same size.
 std::size_t RequestReader::kept_bytes() const {
   return kept_.capacity() + big_text_.capacity() +
          (parser_.args().capacity() * 2 + big_args_.capacity()) * sizeof(std::string_view);
@@ -82,14 +82,14 @@ RequestReader::Event RequestReader::read() {
   is_whole_ = true;
   at_start_ = at_ == old_;
   command_ = args().empty() ? nullptr : table_.find(args());
-  // Nearly any text is an inline request; what names no command is none.
+  // Nearly any text parses as an inline request. Without a known command it is not one.
   if (parser_.is_inline() && command_ == nullptr && !args().empty()) return refuse();
   size_ = parser_.size();
   at_ += parser_.size();
   return Event::kRequest;
 }
 
-// Its end will come when its first bytes are gone, so the arguments that are there are copied.
+// The request's end comes when its first bytes are gone, so the arguments read so far are copied.
 void RequestReader::begin_big() {
   state_ = State::kStreaming;
   is_whole_ = false;
@@ -129,8 +129,8 @@ void RequestReader::skip(std::size_t bytes) {
   skipped_ += bytes;
 }
 
-// Moves to where a request surely begins; false if there is none in the bytes, and those that may
-// be the beginning of one are left.
+// Moves to the next certain beginning of a request. False: the bytes contain none; a possible
+// beginning at their end is kept.
 bool RequestReader::search() {
   while (at_ < input_.size()) {
     const std::size_t star = left().find('*');

@@ -15,53 +15,53 @@
 
 namespace heatsink::capture {
 
-// Not thread-safe. The protocol: `(push next* settle)*`: next() until it says kNone. Requests that
-// are whole in the bytes are read in place; the beginning of one that is not is kept, at most
-// about kRequestBytesMax. Longer ones are told by the arguments that fit, and their ends are found
-// without keeping them.
+// Not thread-safe. The protocol is `(push next* settle)*`: call next() until it returns kNone.
+// Requests that are complete in the bytes are read in place. The beginning of an incomplete request
+// is kept, at most about kRequestBytesMax. A longer request is reported with the arguments that
+// fit; its end is found without keeping it.
 //
-// A boundary between requests is known where the connection begins, and behind each request. After
-// bytes that are missing or cannot be read, and on a connection that is older than the capture, one
-// is searched for: a multi-bulk request of a known command with as many arguments as it takes, at
-// most kProbeArgsMax, all there, behind which the stream pauses or the next one begins. A value
-// that contains such bytes in such a place can deceive this; what follows it is then no request,
-// and the search begins again.
+// A boundary between requests is certain at the beginning of the connection and after each request.
+// After missing or unreadable bytes, and on a connection older than the capture, the reader
+// searches for one: a complete multi-bulk request of a known command with an accepted number of
+// arguments, at most kProbeArgsMax, followed by a pause or by another request. A value that
+// contains such bytes can deceive it; then the bytes that follow are not a request, and the search
+// begins again.
 class RequestReader {
  public:
   static constexpr std::size_t kRequestBytesMax = 64 * 1024;
   static constexpr std::int64_t kProbeArgsMax = 64;
 
-  // `table` must outlive it. `at_boundary`: the first byte is the first one of a request.
+  // `table` must outlive it. `at_boundary`: a request begins with the first byte.
   RequestReader(const resp::CommandTable& table, bool at_boundary);
 
   enum class Event {
-    kNone,      // nothing more in the bytes
+    kNone,      // no further request in the bytes
     kRequest,   // args(), command(), at_start(), rest()
-    kBadBytes,  // what came is no request; the search for one has begun
+    kBadBytes,  // not a request; a search has begun
   };
 
-  // Views of `bytes` are kept until settle().
+  // The reader keeps views of `bytes` until settle().
   void push(std::string_view bytes);
   Event next();
   void settle();
 
-  // Bytes are missing here.
+  // Bytes are missing at this point.
   void lose();
 
-  // Of the request last told:
+  // About the last request:
   std::span<const std::string_view> args() const { return is_whole_ ? parser_.args() : big_args_; }
   const resp::Command* command() const { return command_; }  // null: unknown
-  bool is_whole() const { return is_whole_; }                // else args() are only the first ones
-  std::uint64_t size() const { return size_; }               // bytes as sent
-  bool at_start() const { return at_start_; }  // it began with the first byte of the last push()
-  // Bytes of the last push() behind it.
+  bool is_whole() const { return is_whole_; }   // false: args() has only the first arguments
+  std::uint64_t size() const { return size_; }  // bytes as sent
+  bool at_start() const { return at_start_; }   // it began with the first byte of the last push()
+  // Bytes of the last push() after it.
   std::size_t rest() const { return input_.size() - at_; }
 
   bool is_searching() const { return state_ == State::kSearching; }
-  // The next byte begins a request, for all that is known.
+  // The next byte is taken for the first one of a request.
   bool at_boundary() const { return state_ == State::kReading && kept_.empty(); }
-  std::uint64_t skipped() const { return skipped_; }  // bytes passed over in searches, in all
-  std::size_t kept_bytes() const;                     // of memory
+  std::uint64_t skipped() const { return skipped_; }  // passed over by searches, in total
+  std::size_t kept_bytes() const;                     // memory in use
 
  private:
   enum class State { kReading, kStreaming, kSearching };
@@ -82,12 +82,12 @@ class RequestReader {
   bool at_start_ = false;
   const resp::Command* command_ = nullptr;
   std::string_view input_;  // what next() reads
-  std::size_t at_ = 0;      // of it, before this all is told
-  std::size_t old_ = 0;     // of it, what was kept from earlier pushes
+  std::size_t at_ = 0;      // position in it; everything before is done
+  std::size_t old_ = 0;     // prefix kept from earlier pushes
   std::uint64_t size_ = 0;
   std::uint64_t skipped_ = 0;
   ByteBuffer kept_;
-  std::string big_text_;  // the arguments of a request that is not whole, and where they are
+  std::string big_text_;  // copies of the arguments of an incomplete request
   std::vector<std::string_view> big_args_;
 };
 

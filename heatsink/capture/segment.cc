@@ -12,13 +12,14 @@ namespace {
 constexpr std::size_t kIpv4Bytes = 20;
 constexpr std::size_t kTcpBytes = 20;
 constexpr int kExtensionHeadersMax = 8;
-constexpr std::size_t kLeftOutMax = 1 << 24;  // no segment is as long; a file may say anything
+// larger than any segment; limits what a file may claim
+constexpr std::size_t kLeftOutMax = 1 << 24;
 
-// What an IP packet carries.
+// The payload of an IP packet.
 struct Carried {
   Dissection outcome = Dissection::kMalformed;
-  std::string_view bytes;     // as far as captured
-  std::size_t cut_bytes = 0;  // behind them
+  std::string_view bytes;     // the captured part
+  std::size_t cut_bytes = 0;  // bytes missing after it
 };
 
 void set_ipv4(Endpoint& endpoint, std::string_view address) {
@@ -30,14 +31,13 @@ void set_ipv6(Endpoint& endpoint, std::string_view address) {
   std::copy(address.begin(), address.end(), endpoint.address.begin());
 }
 
-// The first `size` of the bytes: what is behind them is the link's padding, what is missing was
-// cut.
+// The first `size` bytes. Bytes after them are padding of the link; missing ones were cut off.
 Carried first(std::string_view bytes, std::size_t size) {
   const std::size_t there = std::min(bytes.size(), size);
   return {Dissection::kSegment, bytes.substr(0, there), size - there};
 }
 
-// `left_out`: what the capture cut off the end of the packet.
+// `left_out`: bytes that the capture cut off the end of the packet.
 Carried carried_by_ipv4(std::string_view ip, std::size_t left_out, Segment& segment) {
   if (ip.size() < kIpv4Bytes) return {};
   const std::size_t header = (byte_at(ip, 0) & 0xFU) * 4;
@@ -98,7 +98,7 @@ Dissection read_tcp(std::string_view tcp, std::size_t cut_bytes, Segment& segmen
   segment.rst = (flags & 0x04) != 0;
   segment.has_ack = (flags & 0x10) != 0;
   if (segment.syn) ++segment.seq;
-  const std::size_t missing = header > tcp.size() ? header - tcp.size() : 0;  // of the options
+  const std::size_t missing = header > tcp.size() ? header - tcp.size() : 0;  // of the TCP options
   segment.payload = tcp.substr(std::min(header, tcp.size()));
   segment.cut_bytes = static_cast<std::uint32_t>(cut_bytes - missing);
   return Dissection::kSegment;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside capture: finds a packet's TCP segment behind its link and network headers.
+// Inside capture: finds a packet's TCP segment after its link and network headers.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@ namespace heatsink::capture {
 struct Segment {
   Endpoint from;
   Endpoint to;
-  std::uint32_t seq = 0;  // of the first byte of the payload (behind the SYN, if there is one)
+  std::uint32_t seq = 0;  // of the first byte of the payload (after the SYN, if any)
   std::uint32_t ack = 0;  // if has_ack
   bool has_ack = false;
   bool syn = false;
   bool fin = false;
   bool rst = false;
-  std::string_view payload;     // views the packet's bytes
-  std::uint32_t cut_bytes = 0;  // of the payload's end: not captured
+  std::string_view payload;     // a view of the packet's bytes
+  std::uint32_t cut_bytes = 0;  // bytes at the payload's end that were not captured
 };
 
 enum class Dissection {
   kSegment,
-  kOther,      // sound, but no TCP, or of a link type not known here
-  kFragment,   // of an IP packet that was sent in pieces
-  kMalformed,  // lengths that contradict each other, or not even the headers were captured
+  kOther,      // valid, but not TCP, or an unknown link type
+  kFragment,   // of an IP packet sent in fragments
+  kMalformed,  // contradictory lengths, or incomplete headers
 };
 
-// Stateless; O(1); checksums are not looked at, since a capture at the sender precedes them
-// (offloading). Segments longer than any MTU (GRO, TSO) are taken as they are; a length of 0 in the
-// IP header, which those of 64 KiB and more have, means all of the packet.
+// Stateless; O(1). Checksums are not verified: with offloading, a capture at the sender sees
+// packets before they are computed. Segments longer than any MTU (GRO, TSO) are accepted. A length
+// of 0 in the IP header, as segments of 64 KiB and more have, means the rest of the packet.
 Dissection dissect(const Packet& packet, Segment& segment);
 
-// Inside dissect(): what stands behind the link's header.
+// Inside dissect(): the packet after its link header.
 struct NetworkPacket {
   Dissection outcome = Dissection::kSegment;
   unsigned version = 0;  // 4 or 6

@@ -6,8 +6,8 @@
 
 namespace heatsink::capture {
 
-// How far `a` stands behind `b` in the stream; negative: before it. Right within 2 GiB (RFC 9293
-// 3.4), which is twice the largest window that TCP has.
+// How far `a` is after `b` in the stream; negative: before it. Correct within 2 GiB (RFC 9293 3.4),
+// twice the largest window of TCP.
 inline std::int32_t distance(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>(a - b);
 }

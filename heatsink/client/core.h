@@ -225,7 +225,7 @@ class Core final : private ServerListener {
 
   std::unique_ptr<ServerLink> server_;  // null: level `ttl`
   // Null: admin.listen is off, or another process has the port.
-  std::unique_ptr<httpd::Server> page_;
+  std::unique_ptr<httpd::HttpServer> page_;
   std::mutex close_mutex_;
   std::vector<std::unique_ptr<Thread>> threads_;
 

@@ -47,7 +47,7 @@ void Core::start_page() {
   if (options_.admin_listen == "off") return;
   const Result<net::HostPort> listen = net::parse_host_port(options_.admin_listen);
   if (!listen.ok()) throw std::invalid_argument("admin.listen: " + listen.error().message);
-  auto page = httpd::Server::start({.listen = *listen, .token = token_of(options_)}, routes());
+  auto page = httpd::HttpServer::start({.listen = *listen, .token = token_of(options_)}, routes());
   if (page.ok()) {
     page_ = std::move(page).value();
     log(LogLevel::kInfo, "admin.listen: http://" + page_->address().text());

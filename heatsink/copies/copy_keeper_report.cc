@@ -77,7 +77,7 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
   key.verdict = verdict;
   shared_.shown.hide(key.verdict.count);
   const std::size_t rule =
-      shared_.rules.place_of(shared_.rules.of(verdict.count.key, !verdict.count.key_truncated));
+      shared_.rules.index_of(shared_.rules.of(verdict.count.key, !verdict.count.key_truncated));
   const cache::ConsistencyPolicy& consistency = shared_.consistency[rule];
   key.warmed = warmer_.holds(verdict.count.hash);
   if (!coalescing_windows_.empty()) key.coalesce = coalescing_windows_[rule];

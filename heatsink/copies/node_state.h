@@ -58,11 +58,11 @@ struct NodeState {
 
   // The consistency of a key's copies. For a truncated name (`is_whole` false) see RuleSet::of().
   const cache::ConsistencyPolicy& consistency_of(std::string_view key, bool is_whole = true) const {
-    return consistency[rules.place_of(rules.of(key, is_whole))];
+    return consistency[rules.index_of(rules.of(key, is_whole))];
   }
 
   bool refreshes_copies_of(std::string_view key) const {
-    return refreshes[rules.place_of(rules.of(key))];
+    return refreshes[rules.index_of(rules.of(key))];
   }
 
   // For each connection of the keeper to the server.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calculates the highest rate that a key can have that is not listed.
+// Calculates the highest possible rate of a key that is not listed.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace heatsink::detect {
 
-// Accesses per second of a key that is in `node`, the window of all keys, but not in `shown`: it is
-// counted and cold, or not even counted. Nothing where the window counts something else, or has not
-// begun. O((keys + shown) x log shown).
+// The highest possible accesses per second of a key that is missing in `shown`, from `node`, the
+// window of all keys: the key is counted but cold, or not tracked. Nothing if the window counts
+// something other than requests, or has not begun. O((keys + shown) x log shown).
 std::optional<double> absent_max(const Summary& node, const std::vector<Verdict>& shown);
 
 }  // namespace heatsink::detect

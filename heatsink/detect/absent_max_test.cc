@@ -21,7 +21,7 @@ std::vector<Verdict> shown(const std::vector<std::uint64_t>& hashes) {
   return out;
 }
 
-// Ten seconds: 1 and 2 are counted one by one, what is not has at most 30.
+// Ten seconds: keys 1 and 2 are counted; any other key has at most 30.
 Summary summary() {
   Summary out;
   out.window = out.covered = seconds(10);

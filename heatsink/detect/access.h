@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One access of one key, as all sources report it.
+// Defines one access of one key, as all sources report it.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ inline constexpr std::uint16_t kNoCommand = UINT16_MAX;
 inline constexpr std::uint32_t kNoClient = UINT32_MAX;
 
 struct Access {
-  KeyHash hash;          // of the name in its database (base/hash.h), with the process's seed
-  std::string_view key;  // any bytes, any length; copied (up to a limit) only if it is kept
+  KeyHash hash;  // of the name in its database (base/hash.h), with the process's seed
+  // any bytes, any length; the recorder copies it (up to a limit) only to keep it
+  std::string_view key;
   std::uint32_t db = 0;
   AccessKind kind = AccessKind::kRead;
   bool local_hit = false;   // a read answered from the local copy
-  std::uint32_t bytes = 0;  // of the value, where known
-  // Numbers that the vantage point gives to commands and clients; their names are asked for only
-  // when they are shown (tally_names.h).
+  std::uint32_t bytes = 0;  // size of the value, if known
+  // The vantage point numbers commands and clients. Their names are asked for only when needed
+  // (tally_names.h).
   std::uint16_t command = kNoCommand;
   std::uint32_t client = kNoClient;
 };

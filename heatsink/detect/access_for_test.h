@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: accesses of named keys, and where a summary tells of a key.
+// For tests: accesses of named keys, and look-ups in summaries.
 #pragma once
 
 #include <random>

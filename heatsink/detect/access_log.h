@@ -16,7 +16,7 @@ class AccessLog {
   static constexpr std::uint32_t kEntries = 64;
   static constexpr std::size_t kNameBytes = 48;
 
-  // Bytes, writes and hits in one word, so that a log is summed by one addition an entry.
+  // Bytes, writes and hits in one word, so that summing a log takes one addition per entry.
   class Amount {
    public:
     Amount() = default;
@@ -60,12 +60,12 @@ class AccessLog {
   bool full() const { return size_ == kEntries; }
   void clear() { size_ = 0; }
   const Entry& operator[](std::uint32_t i) const { return entries_[i]; }
-  // Of an entry of this log.
+  // The name in an entry of this log.
   std::string_view name(const Entry& entry) const {
     return {names_[&entry - entries_], entry.name_size};
   }
 
-  // `name_size` is not told for names that do not fit.
+  // `name_size` is not set if the name does not fit.
   static Entry entry_of(const Access& access) {
     return {.tag = access.hash.value == 0 ? 1 : access.hash.value,
             .amount = {access.bytes, access.kind == AccessKind::kWrite, access.local_hit},
@@ -76,7 +76,7 @@ class AccessLog {
   }
 
  private:
-  // A call of memcpy costs more than these few moves, which overlap for most sizes.
+  // These few moves, which overlap for most sizes, are cheaper than a call of memcpy.
   static void copy_name(char* to, std::string_view name) noexcept {
     const std::size_t n = name.size();
     const char* from = name.data();

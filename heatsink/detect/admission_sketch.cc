@@ -24,7 +24,7 @@ void AdmissionSketch::next_lap() {
 }
 
 void AdmissionSketch::take_back(std::uint64_t key, std::uint64_t now, std::uint64_t last) noexcept {
-  const Place at = place(key);
+  const CellIndex at = locate(key);
   Line& line = lines_[at.line];
   Cells(line.laps[lap_], at.columns).raise(units(now));
   Cells(line.laps[lap_ ^ 1], at.columns).raise(units(last));
@@ -37,7 +37,8 @@ AdmissionSketch::Estimate AdmissionSketch::estimate(Reading reading,
   const auto [now, last] = reading;
   Estimate estimate{std::uint64_t{now} << unit_bits_, std::uint64_t{last} << unit_bits_, 0,
                     now == kFull};
-  // What a full cell held can only have come in piece by piece or by take_back().
+  // A cell fills up by single accesses or by take_back(); both have raised absent_now_, so it
+  // bounds the count in the cell.
   if (now == kFull) estimate.now = std::max(estimate.now, absent_now_ + weight);
   if (last == kFull) estimate.last = std::max(estimate.last, absent_last_);
   estimate.window = estimate.now + (still_in_window(last) << unit_bits_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sends requests may choose their names, their number and their size; none of it may blind the
-// recorder, make it grow or make it slow. (Who makes everything hot: selector_test.cc.)
+// Clients choose the names, the number and the size of their requests; none of it may blind the
+// recorder, make it grow or make it slow. (Clients that make everything hot:
+// selector_attack_test.cc.)
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -126,7 +127,7 @@ TEST(Attackers, AFloodOfTenMillionDistinctKeysHidesNothing) {
 
 TEST(Attackers, ANameOfHalfAGigabyteCostsNoMoreThanItsBeginning) {
   constexpr std::size_t kBytes = 512UL << 20;
-  // Pages that nobody touches take no memory: if the whole name were read, this would be slow.
+  // Untouched pages take no memory: if the whole name were read, this would be slow.
   void* const pages =
       mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // detect: which keys are hot, with error bounds, in fixed memory. Time is an argument. It knows
 // keys and accesses, not servers or their protocol. Start with recorder.h (counting), summary.h
-// (what is handed on), selector.h (judging).
+// (the counts of a window), selector.h (verdicts).
 #pragma once
 
 #include "heatsink/detect/absent_max.h"        // IWYU pragma: export

@@ -13,7 +13,8 @@ void DistinctSketch::merge(const DistinctSketch& other) noexcept {
 
 double DistinctSketch::estimate() const {
   constexpr auto kCount = static_cast<double>(kRegisters);
-  constexpr double kAlpha = 0.7213 / (1 + 1.079 / kCount);  // the paper's, for 128 and more
+  // from the paper, for 128 registers and more
+  constexpr double kAlpha = 0.7213 / (1 + 1.079 / kCount);
   double sum = 0;
   for (const std::uint8_t run : registers_) sum += std::ldexp(1.0, -int{run});
   const double raw = kAlpha * kCount * kCount / sum;

@@ -12,7 +12,7 @@ unsigned char number_of(char byte) { return static_cast<unsigned char>(byte); }
 
 KeyPattern::KeyPattern(std::string_view pattern) {
   pieces_.push_back(read_piece(pattern));
-  while (!pattern.empty()) {  // at a star; several are as one
+  while (!pattern.empty()) {  // at a star; consecutive stars are one
     pattern.remove_prefix(std::min(pattern.find_first_not_of('*'), pattern.size()));
     pieces_.push_back(read_piece(pattern));
   }
@@ -51,7 +51,7 @@ void KeyPattern::add_byte(Steps& to, char byte) {
   ++literal_bytes_;
 }
 
-// Behind the "[", up to and with the "]".
+// The class after "[", up to and including "]".
 KeyPattern::ByteSet KeyPattern::read_class(std::string_view& rest) const {
   ByteSet set;
   const bool is_negated = rest.starts_with('^');
@@ -98,7 +98,8 @@ bool KeyPattern::matches(std::string_view key) const {
   return middle_fits(key.substr(first.size(), key.size() - first.size() - last.size()));
 }
 
-// The pieces between the first star and the last, each at its leftmost place behind the one before.
+// Matches the pieces between the first and the last star, each at the leftmost position after the
+// piece before it.
 bool KeyPattern::middle_fits(std::string_view key) const {
   for (std::size_t i = 1; i + 1 < pieces_.size(); ++i) {
     const Steps& piece = pieces_[i];

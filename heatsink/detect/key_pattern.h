@@ -11,12 +11,11 @@
 
 namespace heatsink::detect {
 
-// Immutable, so any number of threads may ask. As stringmatchlen() of the server (util.c) takes it:
-// case matters; [^a] is what is not in the class; a class without its end goes on to the end of the
-// pattern; "]" closes a class even at once, which then holds nothing; [b-a] is [a-b]; a backslash
-// takes the next byte as it is, and is itself as the last. Where the server compares the ends of a
-// range as its machine's char, bytes beyond 127 are here above all others. Any pattern has a
-// meaning.
+// Immutable: any number of threads may call it. It follows the server's stringmatchlen() (util.c).
+// Case matters. [^a] is the complement. A class without "]" ends with the pattern. "]" directly
+// after "[" closes an empty class. [b-a] is [a-b]. A backslash makes the next byte literal, and is
+// literal itself at the end. The server compares the ends of a range as its machine's char; here
+// bytes beyond 127 are above all others. Each pattern is valid.
 class KeyPattern {
  public:
   enum class Kind : std::uint8_t { kGlob, kPrefix, kExact };  // in rising precedence
@@ -24,19 +23,19 @@ class KeyPattern {
   explicit KeyPattern(std::string_view pattern);
 
   Kind kind() const { return kind_; }
-  // Of an exact name or a prefix, without its backslashes; of a glob what it begins with.
+  // For an exact name or a prefix, its text without backslashes; for a glob, its literal beginning.
   const std::string& head() const { return head_; }
-  // Bytes that are given literally: how closely the pattern says what it means.
+  // The number of literal bytes, a measure of how specific the pattern is.
   std::size_t literal_bytes() const { return literal_bytes_; }
 
-  // At most pattern bytes x key bytes steps, whatever they are: what a star takes is never tried
-  // again, because the pieces between stars have fixed lengths and the leftmost place of each is
-  // as good as any other.
+  // Takes at most pattern bytes x key bytes steps, whatever they are. It never backtracks over a
+  // star: pieces between stars have fixed lengths, so the leftmost position of each is as good as
+  // any other.
   bool matches(std::string_view key) const;
 
  private:
   using ByteSet = std::bitset<256>;
-  // One byte of a key: this one, any, or one of a class.
+  // Matches one byte of a key: a literal, any byte, or one of a class.
   struct Step {
     enum class Kind : std::uint8_t { kByte, kAny, kSet } kind;
     unsigned char byte;
@@ -44,7 +43,7 @@ class KeyPattern {
   };
   using Steps = std::vector<Step>;
 
-  Steps read_piece(std::string_view& rest);  // up to the next star, which it leaves
+  Steps read_piece(std::string_view& rest);  // up to the next star, which stays in `rest`
   ByteSet read_class(std::string_view& rest) const;
   void add_byte(Steps& to, char byte);
   bool fits(const Step& step, char byte) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a pattern and any as a key: the same verdict as by the slowest way there is, and
-// what a pattern says of itself is true. The first byte is how long the pattern is.
+// Matches any pattern with any key: the result must equal that of the slowest algorithm, and the
+// pattern's properties must be true. The first byte is the length of the pattern.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +19,13 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// One element of a pattern and what is behind it.
+// One element of a pattern, and the rest after it.
 struct Element {
   bool star = false;
   std::vector<bool> bytes = std::vector<bool>(256);
 };
 
-// The class behind "[": as stringmatchlen() of the server walks it, a byte at a time.
+// Reads the class after "[" one byte at a time, like the server's stringmatchlen().
 Element read_class(std::string_view& pattern) {
   Element element;
   const bool negated = pattern.starts_with('^');
@@ -68,7 +68,7 @@ Element read_element(std::string_view& pattern) {
   return element;
 }
 
-// All the places of the key that can be reached, element by element.
+// Computes all positions in the key that can be reached, element by element.
 bool matches_slowly(std::string_view pattern, std::string_view key) {
   std::vector<bool> reached(key.size() + 1);
   reached[0] = true;

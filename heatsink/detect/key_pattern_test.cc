@@ -151,7 +151,7 @@ RC_GTEST_PROP(KeyPattern, AgreesWithItsMeaning, (std::uint64_t seed)) {
     const std::string key = word(random, "aab-]^", 8);
     const KeyPattern compiled(pattern);
     RC_ASSERT(compiled.matches(key) == slowly(pattern, key));
-    // Exact names and prefixes are told by their head alone.
+    // Exact names and prefixes are defined by their head alone.
     if (compiled.kind() == Kind::kExact)
       RC_ASSERT(compiled.matches(key) == (key == compiled.head()));
     if (compiled.kind() == Kind::kPrefix)
@@ -159,7 +159,7 @@ RC_GTEST_PROP(KeyPattern, AgreesWithItsMeaning, (std::uint64_t seed)) {
   }
 }
 
-// What takes a matcher that tries each star again longer than the universe lasts.
+// A matcher that backtracks over each star would take longer than the universe exists.
 TEST(KeyPattern, HostilePatternsEnd) {
   std::string pattern;
   for (int i = 0; i < 340; ++i) pattern += "*a?";

@@ -8,25 +8,26 @@
 namespace heatsink::detect {
 namespace {
 
-// Shares of the memory, in percent; the rest is the table's.
+// Shares of the memory, in percent; the table gets the rest.
 constexpr std::size_t kSketchPercent = 9;
 constexpr std::size_t kNamesPercent = 3;
-constexpr std::size_t kTalliesPercent = 4;  // where they are told
+constexpr std::size_t kTalliesPercent = 4;  // if commands and clients are counted
 
-// The sample that feeds the tallies: every access up to this rate; above, fewer.
+// Up to this rate each access feeds the tallies; above it a sample of them.
 constexpr std::uint64_t kTalliesPerSecond = 16'384;
 constexpr std::uint64_t kTallyFactorMax = 64;
 
-// A look at a bucket costs as much as ten accesses. Where all keys are alike most would be at
-// noise; a key that is really busier comes again before long.
+// Looking at a bucket costs as much as ten accesses. Where all keys are alike, most looks would
+// chase noise; a key that is really busier comes again soon.
 constexpr std::uint32_t kAccessesPerLook = 4;
 
-constexpr int kOwnersAsked = 64;         // for the room of one long name, at most
-constexpr unsigned kBytesUnitBits = 6;   // of the sketch, where bytes are counted
-constexpr unsigned kFullAdmitsBits = 4;  // one access in 2^n of keys whose estimate is full
+constexpr int kOwnersAsked = 64;  // keys whose chunks are inspected to make room for one long name
+constexpr unsigned kBytesUnitBits = 6;  // of the sketch, where bytes are counted
+// keys with a full estimate are admitted by one access in 2^n
+constexpr unsigned kFullAdmitsBits = 4;
 
 constexpr std::uint32_t kNone = UINT32_MAX;
-// A newcomer must be busier than the rarest by one part of 16: where all keys are alike, less is
+// A newcomer must be busier than the rarest key by 1 / kMargin: where all keys are alike, less is
 // noise.
 constexpr std::uint64_t kMargin = 16;
 
@@ -36,7 +37,7 @@ std::uint32_t capped(std::uint64_t n) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, UINT32_MAX));
 }
 
-// Stops at UINT32_MAX. (Without a branch; a minimum of 64 bits is one instruction more.)
+// Saturates at UINT32_MAX. (Branch-free; a minimum of 64 bits takes one instruction more.)
 void add(std::uint32_t& to, std::uint32_t n) {
   const std::uint32_t sum = to + n;
   to = sum | (0 - static_cast<std::uint32_t>(sum < n));
@@ -80,9 +81,9 @@ std::size_t KeyTable::memory_bytes() const {
          board_.memory_bytes() + (distinct_ != nullptr ? sizeof(DistinctKeys) : 0);
 }
 
-// In each byte the highest bit is set where a print is that of the hash: surely for the lowest that
-// is set, perhaps wrongly above (H. Warren, Hacker's Delight, chapter 6). Without a branch, because
-// where in its bucket a key is cannot be predicted.
+// Sets the highest bit of each byte where a print equals the hash's: certainly for the lowest set
+// bit, perhaps wrongly above (H. Warren, Hacker's Delight, chapter 6). Branch-free, because the
+// key's position in its bucket cannot be predicted.
 inline std::uint64_t KeyTable::matches(std::uint64_t prints, std::uint64_t tag) noexcept {
   constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
   const std::uint64_t differ = prints ^ (print_of(tag) * kOnes);
@@ -116,7 +117,7 @@ void KeyTable::move_sampling(TimePoint now, std::uint64_t accesses) noexcept {
   sampler_.move_to(now, accesses);
   factor_now_ = std::max(factor_now_, sampler_.factor());
   if (tally_names_ == nullptr) return;
-  // The gap that is left may be drawn anew: of independent choices the past says nothing.
+  // The remaining gap may be drawn again: independent choices have no memory.
   const std::uint64_t times = sampler_.rate() / kTalliesPerSecond;
   tally_factor_ = std::bit_ceil(
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>(times, 1, kTallyFactorMax)));
@@ -141,8 +142,8 @@ bool KeyTable::drain(AccessLog& log, AccessLog::Amount& sum) noexcept {
 
 bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexcept {
   looks_left_ = 1;
-  // A name that found no room is tried again with each doubling: by then the key is busier than
-  // most. Only names that no log takes can be cut.
+  // A name that found no room is stored again at each doubling of the count: by then the key is
+  // busier than most. Only names too long for a log can be cut.
   const std::uint32_t key = find(entry.tag);
   if (key != kNone && details_[key].name_state == kCut &&
       std::has_single_bit(counts_[key].count[at_.slot]))
@@ -160,33 +161,32 @@ bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexc
   return count_as<Dimension::kRequests>(entry, name);
 }
 
-// Passes, so that the cache misses of all entries are under way together, and the processor meets
-// known and unknown keys in two runs instead of guessing at each which it is.
+// Works in passes, so that the cache misses of all entries overlap, and the processor handles known
+// and unknown keys in two runs instead of mispredicting each.
 template <Dimension kDimension>
 bool KeyTable::drain_as(AccessLog& log, AccessLog::Amount& sum) noexcept {
   Sorted sorted;
   sort(log, sorted);
   sum = sorted.sum;
-  AdmissionSketch::Place places[AccessLog::kEntries];
+  AdmissionSketch::CellIndex cells[AccessLog::kEntries];
   for (std::uint32_t k = 0; k < sorted.unknown_size; ++k)
-    places[k] = sketch_.prefetch(log[sorted.unknown[k]].tag);
+    cells[k] = sketch_.prefetch(log[sorted.unknown[k]].tag);
   looks_left_ = std::max(log.size() / kAccessesPerLook, 1U);
   bool urgent = tally_left_ > sorted.known_size ? count_sorted<kDimension, false>(log, sorted)
                                                 : count_sorted<kDimension, true>(log, sorted);
-  // Where there is room, or a key comes twice, it may be known by the time.
+  // If a bucket has room, or a key comes twice, this batch may have made the key known.
   const std::uint64_t admissions = sorted.no_room ? admissions_ : UINT64_MAX;
   for (std::uint32_t k = 0; k < sorted.unknown_size; ++k) {
     const AccessLog::Entry& entry = log[sorted.unknown[k]];
     const auto name = [&] { return log.name(entry); };
-    urgent |= admissions == admissions_ ? count_unknown<kDimension>(entry, places[k], name)
+    urgent |= admissions == admissions_ ? count_unknown<kDimension>(entry, cells[k], name)
                                         : count_as<kDimension>(entry, name());
   }
   log.clear();
   return urgent;
 }
 
-// Where the table's members are read anew after each store, half the time is theirs: so they are
-// copied.
+// Copies the members to locals: reading them again after each store takes half of the time.
 void KeyTable::sort(const AccessLog& log, Sorted& sorted) noexcept {
   const std::uint64_t* const prints = prints_.data();
   Counts* const counts = counts_.data();
@@ -218,7 +218,7 @@ void KeyTable::sort(const AccessLog& log, Sorted& sorted) noexcept {
   sorted.unknown_size = size - known_size;
 }
 
-// The known; one whose print is another key's as well may turn out not to be.
+// Counts the known keys. A key found by the print of another one may turn out to be unknown.
 template <Dimension kDimension, bool kTallied>
 bool KeyTable::count_sorted(const AccessLog& log, const Sorted& sorted) noexcept {
   const AccessLog::Entry* strays[AccessLog::kEntries];
@@ -245,7 +245,7 @@ bool KeyTable::count_as(const AccessLog::Entry& entry, std::string_view name) no
   if (key != kNone) return count_known<kDimension>(counts_[key], entry, at_);
   if (weight_of<kDimension>(entry.amount) != 0 && has_room(bucket_of(entry.tag)))
     return count_known<kDimension>(counts_[fill(entry, name)], entry, at_);
-  return count_unknown<kDimension>(entry, sketch_.place(entry.tag), [&] { return name; });
+  return count_unknown<kDimension>(entry, sketch_.locate(entry.tag), [&] { return name; });
 }
 
 template <Dimension kDimension, bool kTallied>
@@ -270,7 +270,7 @@ template <Dimension kDimension, bool kTallied>
   return in_slot >= counts.alarm && ring(key());
 }
 
-// A key that is estimated at `window` cannot take a place now.
+// A key with the estimate `window` cannot displace any key of its bucket now.
 inline bool KeyTable::stays_rare(std::uint32_t bucket, std::uint64_t window) const noexcept {
   const Least& least = least_[bucket];
   return window < worth_tracking_ || (least.turn == at_.turn && window <= least.rank) ||
@@ -278,7 +278,7 @@ inline bool KeyTable::stays_rare(std::uint32_t bucket, std::uint64_t window) con
 }
 
 template <Dimension kDimension, class NameOf>
-inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
+inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSketch::CellIndex cells,
                                     NameOf name_of) noexcept {
   see(entry.tag);
   const std::uint32_t weight = weight_of<kDimension>(entry.amount);
@@ -286,7 +286,7 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSket
   const bool sampled = kDimension != Dimension::kBytes || weight <= kSampledBytesMax;
   if (sampled && !sampler_.takes()) return false;
   const std::uint64_t counted = std::uint64_t{weight} * (sampled ? sampler_.factor() : 1);
-  const AdmissionSketch::Reading reading = sketch_.add(place, counted);
+  const AdmissionSketch::Reading reading = sketch_.add(cells, counted);
   if (!reading.full() && stays_rare(bucket_of(entry.tag), sketch_.window(reading))) [[likely]] {
     sketch_.stays_absent(reading);
     return false;
@@ -303,7 +303,7 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSket
 
 void KeyTable::tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept {
   tally_left_ = sampler_.skip(tally_factor_);
-  if (details_[key].tallies != TallyBoard::kNoPlace)
+  if (details_[key].tallies != TallyBoard::kNoRow)
     board_.add(details_[key].tallies, entry, tally_factor_);
 }
 
@@ -325,7 +325,7 @@ void KeyTable::roll_key(std::uint32_t key) noexcept {
 
 // ---- admission and eviction
 
-// A bucket that was never full has turned no key away.
+// A bucket that was never full has not rejected a key.
 std::uint32_t KeyTable::fill(const AccessLog::Entry& entry, std::string_view name) noexcept {
   std::uint32_t key = bucket_of(entry.tag) * kWays;
   while (counts_[key].tag != 0) ++key;
@@ -333,13 +333,13 @@ std::uint32_t KeyTable::fill(const AccessLog::Entry& entry, std::string_view nam
   return key;
 }
 
-// The likely count of the window, by the same measure as the sketch's estimate.
+// The likely count in the window, comparable with the sketch's estimate.
 std::uint64_t KeyTable::rank(const Counts& counts) const noexcept {
   if (at_.turn - counts.turn >= at_.slots) return 0;
   return count_at(counts, at_) + counts.missed_now + sketch_.still_in_window(counts.missed_last);
 }
 
-// The number that is now the key's, or kNone: it stays untracked.
+// Returns the key's new number, or kNone if it stays untracked.
 std::uint32_t KeyTable::replace_rarest(const AccessLog::Entry& entry, std::string_view name,
                                        const AdmissionSketch::Estimate& estimate,
                                        std::uint32_t weight) noexcept {
@@ -355,7 +355,7 @@ std::uint32_t KeyTable::replace_rarest(const AccessLog::Entry& entry, std::strin
     }
   }
   least_[bucket] = {capped(least + least / kMargin), at_.turn};
-  // Where cells are full nothing is known but that keys are frequent: some get their turn.
+  // A full cell proves only that a key is frequent, so a random part of such keys is admitted.
   if (estimate.window <= least + least / kMargin &&
       !(estimate.full && sampler_.one_of(kFullAdmitsBits))) {
     sketch_.stays_absent(estimate);
@@ -365,7 +365,7 @@ std::uint32_t KeyTable::replace_rarest(const AccessLog::Entry& entry, std::strin
   least_[bucket].rank = capped(next + next / kMargin);
   evict(rarest);
   take(rarest, entry, name);
-  // This access will be counted. Of a sample no bound is ever nothing.
+  // This access is counted below. In a sample the bound of an unseen count is never 0.
   const std::uint64_t before = estimate.now - std::min<std::uint64_t>(estimate.now, weight);
   const bool sampled = std::max(factor_now_, factor_last_) > 1;
   counts_[rarest].missed_now = capped(std::max<std::uint64_t>(before, sampled ? 1 : 0));
@@ -378,7 +378,7 @@ void KeyTable::evict(std::uint32_t key) noexcept {
   const ByLap laps = by_lap(counts_[key], details_[key], at_);
   if ((laps.now | laps.last) != 0) sketch_.take_back(counts_[key].tag, laps.now, laps.last);
   if (details_[key].name_end != NamePool::kNone) names_.release(details_[key].name_end);
-  if (details_[key].tallies != TallyBoard::kNoPlace) board_.release(details_[key].tallies);
+  if (details_[key].tallies != TallyBoard::kNoRow) board_.release(details_[key].tallies);
 }
 
 void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
@@ -399,7 +399,7 @@ void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
   details.name_end = NamePool::kNone;
   details.admitted = at_.turn;
   details.urgency = 0;
-  details.tallies = TallyBoard::kNoPlace;
+  details.tallies = TallyBoard::kNoRow;
   store_name(key, name);
   arm(counts_[key], details, at_, urgent_count_);
 }
@@ -423,7 +423,7 @@ void KeyTable::store_name(std::uint32_t key, std::string_view name) noexcept {
   }
 }
 
-// Room for the end of a name, if need be that of keys which are less than half as busy.
+// Finds room for the end of a name, if needed from keys that are less than half as busy.
 std::uint32_t KeyTable::store_end(std::string_view end, std::uint32_t owner,
                                   std::uint64_t count) noexcept {
   std::uint32_t chain = names_.store(end, owner);

@@ -31,48 +31,47 @@ struct KeyTableOptions {
   std::uint64_t seed = 0;
   Dimension dimension = Dimension::kRequests;
   const TallyNames* names = nullptr;
-  bool has_distinct = false;  // counts different keys, too
+  bool has_distinct = false;  // also counts different keys
 };
 
-// A key lives in the one bucket its hash names. An untracked key is counted in the sketch (when
-// accesses come too fast: a random sample of its accesses) and takes the place of the bucket's
-// rarest key once it is estimated to be more frequent: a burst of distinct keys therefore only
-// displaces keys as rare as itself. A tracked key is counted exactly from its admission on; what it
-// may have had before bounds the error and ends with the window. Not thread-safe, nothing is
-// allocated after construction.
+// A key lives in the one bucket that its hash selects. An untracked key is counted in the sketch
+// (under fast traffic: a random sample of its accesses). It displaces the rarest key of its bucket
+// when its estimate is higher: a burst of distinct keys therefore displaces only keys as rare as
+// itself. A tracked key is counted exactly from its admission on; its possible earlier count bounds
+// the error and leaves with the window. Not thread-safe; nothing is allocated after construction.
 class KeyTable {
  public:
   explicit KeyTable(const KeyTableOptions& options);
 
-  // Counts what the log holds, at the table's position, and clears it; `sum` is then what it held.
-  // True when a key became urgent.
+  // Counts the accesses in the log at the table's position and clears the log; sets `sum` to its
+  // totals. Returns true if a key became urgent.
   bool drain(AccessLog& log, AccessLog::Amount& sum) noexcept;
-  // Counts one access, whose name may be of any length; true as drain().
+  // Counts one access, with a name of any length; returns as drain().
   bool count(const AccessLog::Entry& entry, std::string_view name) noexcept;
 
   void move(const SlotClock::Move& move, const Position& position);
 
-  // When sampling is due to look at the rate again: move_sampling(), with all accesses ever seen.
+  // When move_sampling() is due, with the number of accesses since construction.
   TimePoint sampling_due() const { return sampler_.next(); }
   void move_sampling(TimePoint now, std::uint64_t accesses) noexcept;
 
-  // Fills keys, absent_max and sampled; totals are there already. O(table); rolls what it looks at.
+  // Fills keys, absent_max and sampled; the totals must be set. O(table). Rolls the keys it reads.
   void summarize(Summary& out, std::size_t keys_max, std::uint64_t floor);
 
-  // REQUIRES has_distinct. All keys that were accessed within the window, tracked or not.
+  // REQUIRES has_distinct. Covers all keys accessed in the window, tracked or not.
   DistinctSketch distinct() const { return distinct_->window(); }
 
-  std::size_t memory_bytes() const;  // but for the object itself
+  std::size_t memory_bytes() const;  // without the object itself
   std::size_t keys_max() const { return counts_.size(); }
 
  private:
   static constexpr std::uint32_t kWays = 7;
-  // In a bucket's prints, above those of its keys: no way is empty (and none will be again).
+  // A bit in a bucket's prints, above those of its keys: the bucket is full, and stays so.
   static constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 56;
-  // Larger values are always counted: so a sample of bytes has a bound.
+  // Larger values are always counted, which bounds the error of a sample of bytes.
   static constexpr std::uint32_t kSampledBytesMax = 4096;
 
-  // The least rank in a bucket was at least `rank` in this turn.
+  // The least rank in a bucket, which was at least `rank` in this turn.
   struct Least {
     std::uint32_t rank = 0;
     std::uint32_t turn = 0;
@@ -81,20 +80,20 @@ class KeyTable {
   static constexpr std::size_t kBucketBytes =
       sizeof(std::uint64_t) + sizeof(Least) + kWays * (sizeof(Counts) + sizeof(Details));
 
-  // Keys are numbered: bucket * kWays + way.
+  // The number of a key is bucket * kWays + way.
   static std::uint32_t bucket_of(std::uint64_t tag, std::uint64_t buckets) noexcept {
     return static_cast<std::uint32_t>(((tag >> 32) * buckets) >> 32);
   }
   std::uint32_t bucket_of(std::uint64_t tag) const noexcept { return bucket_of(tag, buckets_); }
   bool has_room(std::uint32_t bucket) const { return (prints_[bucket] & kNoRoom) == 0; }
   static std::uint64_t matches(std::uint64_t prints, std::uint64_t tag) noexcept;
-  // Of matches(): the first way; of none: kWays.
+  // The first way in a result of matches(); kWays if there is none.
   static std::uint32_t way_of(std::uint64_t matches) {
     return static_cast<std::uint32_t>(std::countr_zero(matches | std::uint64_t{1} << 63)) / 8;
   }
   std::uint32_t find(std::uint64_t tag) const noexcept;
 
-  // The entries of a log: those of known keys with the key's number, as far as a print tells.
+  // The entries of a log, divided by whether a print matches; known ones with the key's number.
   struct Sorted {
     struct Known {
       const AccessLog::Entry* entry;
@@ -103,7 +102,7 @@ class KeyTable {
     Known known[AccessLog::kEntries];
     std::uint32_t unknown[AccessLog::kEntries];
     std::uint32_t known_size, unknown_size;
-    bool no_room;  // in any bucket of them all
+    bool no_room;  // in any bucket of this log
     AccessLog::Amount sum;
   };
 
@@ -118,9 +117,9 @@ class KeyTable {
   template <Dimension kDimension, bool kTallied = true>
   bool count_known(Counts& counts, const AccessLog::Entry& entry, const Position& at) noexcept;
   bool stays_rare(std::uint32_t bucket, std::uint64_t window) const noexcept;
-  // REQUIRES: !has_room(). `name_of` is called for the few that may be admitted.
+  // REQUIRES: !has_room(). Calls `name_of` only for the few keys that may be admitted.
   template <Dimension kDimension, class NameOf>
-  bool count_unknown(const AccessLog::Entry& entry, AdmissionSketch::Place place,
+  bool count_unknown(const AccessLog::Entry& entry, AdmissionSketch::CellIndex cells,
                      NameOf name_of) noexcept;
   void see(std::uint64_t tag) noexcept {
     if (distinct_ != nullptr) distinct_->add(tag, at_.slot);
@@ -144,20 +143,20 @@ class KeyTable {
   void drop_end(std::uint32_t owner) noexcept;
 
   // Summaries.
-  void give_tally_places(std::span<const Candidate> busiest) noexcept;
+  void give_tally_rows(std::span<const Candidate> busiest) noexcept;
   SampleBounds sample_bounds() const;
   KeyCount key_count(std::uint32_t key, const SampleBounds& sample, std::uint64_t total) const;
 
-  // By bucket: a byte of each key's hash, and kNoRoom. What a search reads first, and small enough
-  // to stay in the nearest cache.
+  // By bucket: one byte of each key's hash, and kNoRoom. Searches read this first; it is small
+  // enough for the nearest cache.
   std::vector<std::uint64_t> prints_;
   std::vector<Least> least_;
-  // By key. Apart, because what most accesses touch should lie on few lines and few pages.
+  // By key. Separate from the details, so that most accesses touch few cache lines and pages.
   std::vector<Counts> counts_;
   std::vector<Details> details_;
   std::uint64_t buckets_;
   AdmissionSketch sketch_;
-  std::unique_ptr<DistinctKeys> distinct_;  // null: nobody asks
+  std::unique_ptr<DistinctKeys> distinct_;  // null: not asked for
   NamePool names_;
   Sampler sampler_;
   Dimension dimension_;
@@ -167,11 +166,11 @@ class KeyTable {
   std::uint32_t factor_now_ = 1;  // the largest of the sampler's, by lap
   std::uint32_t factor_last_ = 1;
   std::uint64_t admissions_ = 0;
-  std::uint32_t looks_left_ = 0;  // how often this drain may still look for a rarest key
+  std::uint32_t looks_left_ = 0;  // buckets that this drain may still search for a rarest key
   const TallyNames* tally_names_;
   TallyBoard board_;
-  std::uint32_t tally_factor_ = 1;  // each access of the sample for the board stands for so many
-  std::uint64_t tally_left_;        // accesses of tracked keys, to the next one of it
+  std::uint32_t tally_factor_ = 1;  // accesses represented by each sampled access of the board
+  std::uint64_t tally_left_;        // accesses of tracked keys until the next sampled one
 };
 
 }  // namespace heatsink::detect

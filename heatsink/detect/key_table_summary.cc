@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a KeyTable tells: the busiest keys with their bounds.
+// Writes the summary of a KeyTable: the busiest keys with their bounds.
 #include <algorithm>
 
 #include "heatsink/detect/key_table.h"
 
 namespace heatsink::detect {
 
-// Where a key stands among the others: what it is ordered by, and which it is.
+// A key and the values that order it.
 struct KeyTable::Candidate {
   std::uint64_t high;
   std::uint64_t tag;
@@ -19,7 +19,7 @@ struct KeyTable::Candidate {
 
 namespace {
 
-// No key has more than `total`, what all together have.
+// No key has more than `total`, the sum of all keys.
 std::uint64_t high_of(const Counts& counts, const SampleBounds& sample, std::uint64_t total) {
   if (is_full(counts)) return total;
   const std::uint64_t missed = std::uint64_t{counts.missed_now} + counts.missed_last;
@@ -54,25 +54,25 @@ void KeyTable::summarize(Summary& out, std::size_t keys_max, std::uint64_t floor
   }
   out.absent_max = std::min(out.absent_max, total);
   std::sort(keys.begin(), keys.end());
-  give_tally_places(keys);
+  give_tally_rows(keys);
   out.keys.reserve(keys.size());
   for (const Candidate& key : keys) {
     out.keys.push_back(key_count(key.key, sample, total));
   }
 }
 
-// To the busiest keys as many as there are; who was among them keeps what was seen.
-void KeyTable::give_tally_places(std::span<const Candidate> busiest) noexcept {
+// Gives the board's rows to the busiest keys. A key that already has a row keeps its counts.
+void KeyTable::give_tally_rows(std::span<const Candidate> busiest) noexcept {
   busiest = busiest.first(std::min(busiest.size(), board_.size()));
   board_.begin();
   for (const Candidate& key : busiest) {
-    if (details_[key.key].tallies != TallyBoard::kNoPlace) board_.keep(details_[key.key].tallies);
+    if (details_[key.key].tallies != TallyBoard::kNoRow) board_.keep(details_[key.key].tallies);
   }
   for (const Candidate& key : busiest) {
-    if (details_[key.key].tallies != TallyBoard::kNoPlace) continue;
+    if (details_[key.key].tallies != TallyBoard::kNoRow) continue;
     std::uint32_t before = TallyBoard::kNobody;
     details_[key.key].tallies = board_.take(key.key, &before);
-    if (before != TallyBoard::kNobody) details_[before].tallies = TallyBoard::kNoPlace;
+    if (before != TallyBoard::kNobody) details_[before].tallies = TallyBoard::kNoRow;
   }
 }
 
@@ -97,7 +97,7 @@ KeyCount KeyTable::key_count(std::uint32_t key, const SampleBounds& sample,
   out.writes = seen.writes;
   out.hits = seen.hits;
   out.bytes = seen.bytes;
-  if (details.tallies != TallyBoard::kNoPlace) {
+  if (details.tallies != TallyBoard::kNoRow) {
     const bool exact = dimension_ == Dimension::kRequests;
     board_.tell(details.tallies, *tally_names_, exact ? out.high : out.reads + out.writes, out);
   }

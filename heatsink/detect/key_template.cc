@@ -11,7 +11,7 @@ constexpr std::size_t kHexWordMin = 8;
 constexpr std::size_t kTokenMin = 16;
 constexpr std::string_view kUuidForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
-// Not <cctype>: names are bytes, and the locale must not change what is folded.
+// Not <cctype>: names are bytes, and the locale must not change the result.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -44,7 +44,7 @@ class Folding {
   }
 
  private:
-  // Returns how many bytes of `rest` it has dealt with.
+  // Returns the number of bytes of `rest` that it has consumed.
   std::size_t step(std::string_view rest) {
     if (begins_with_uuid(rest)) {
       identifier();
@@ -63,7 +63,7 @@ class Folding {
     return length;
   }
 
-  // One star for an identifier and those joined to it: the joint before it is taken back.
+  // Identifiers that are joined become one star, so the joint before this one is removed.
   void identifier() {
     if (joined_to_identifier())
       folded_.pop_back();

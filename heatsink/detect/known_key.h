@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key that is being judged: its earlier verdict, its evidence, and its new verdict.
+// Holds a key while it is classified: its state, its evidence, and its new classification.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "heatsink/base/hash.h"
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
 #include "heatsink/detect/sightings.h"
 #include "heatsink/detect/summary.h"
 
 namespace heatsink::detect {
 
-// Kept from one update to the next for keys that are not cold, and for cold ones as long as they
-// are listed: so a rule is looked for once, and a burst is seen.
+// Kept between updates for keys that are not cold, and for cold keys while they are listed, so that
+// a rule is looked up once and bursts can be seen.
 struct KnownKey {
   KeyHash hash;
   const Rule* rule = nullptr;
-  std::size_t measure = 0;     // the rule's
-  std::size_t name_bytes = 0;  // how much of the name the rule was found by
+  std::size_t measure = 0;     // of the rule
+  std::size_t name_bytes = 0;  // length of the name that the rule was found with
   Sightings sightings;
   Standing standing;                   // as of the last update
-  std::uint32_t verdict = kNoVerdict;  // its place among the verdicts of the last update
+  std::uint32_t verdict = kNoVerdict;  // its index in the verdicts of the last update
 
-  // Of this update.
-  bool is_listed = false;           // in some summary
-  const KeyCount* count = nullptr;  // in the summary of its measure; null: not there
+  // Valid during an update.
+  bool is_listed = false;           // in any summary
+  const KeyCount* count = nullptr;  // in the summary of its measure; null: not listed
   Evidence evidence;
-  Judgement next;
+  Classification next;
 
   static constexpr std::uint32_t kNoVerdict = UINT32_MAX;
 
@@ -36,7 +36,7 @@ struct KnownKey {
   bool gets_cold() const { return next.temperature == Temperature::kCold; }
 };
 
-// The order in which keys are shown and get places.
+// The order in which keys are shown and promoted.
 inline bool hotter(const KnownKey* a, const KnownKey* b) {
   const double x = a->evidence.heat_low;
   const double y = b->evidence.heat_low;

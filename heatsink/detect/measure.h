@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted, and over which time: the scale on which a key is hot.
+// Defines what is counted and over which time: the scale of heat.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace heatsink::detect {
 enum class Dimension : std::uint8_t { kRequests, kBytes, kWrites, kMisses };
 const char* to_string(Dimension dimension);  // "requests", "bytes", "writes", "misses"
 
-// At once; each costs a record() and its part of the memory.
+// Measures in use at once; each costs a record() and its part of the memory.
 inline constexpr std::size_t kMeasuresMax = 4;
 
 struct Measure {
@@ -23,7 +23,7 @@ struct Measure {
   friend bool operator==(const Measure&, const Measure&) = default;
 };
 
-// What this access adds in the dimension; 0: nothing.
+// What this access adds in the dimension; may be 0.
 inline std::uint32_t weight_of(const Access& access, Dimension dimension) {
   switch (dimension) {
     case Dimension::kBytes:

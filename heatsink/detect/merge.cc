@@ -10,7 +10,7 @@
 namespace heatsink::detect {
 namespace {
 
-// Holds any sum of counts, and modular arithmetic on the way to it. (__extension__: -Wpedantic.)
+// Wide enough for any sum of counts, and for modular arithmetic. (__extension__: -Wpedantic.)
 __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
 
 std::uint64_t capped_to_64_bits(Wide n) {
@@ -28,18 +28,19 @@ bool busier(const KeyCount& a, const KeyCount& b) {
   return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
 }
 
-// How much of a name is known decides which of two shards names the key, whatever their order.
+// The shard that knows more of a name provides it, in whatever order the shards come.
 bool names_better(const KeyCount& a, const KeyCount& b) {
   if (a.key_truncated != b.key_truncated) return b.key_truncated;
   if (a.key.size() != b.key.size()) return a.key.size() > b.key.size();
   return a.key != b.key ? a.key < b.key : a.db < b.db;
 }
 
-// The commands, or the clients, of one key in all shards that know it. Names are views into them.
+// The commands, or the clients, of one key in all shards that list it. Names are views into the
+// shards.
 class TallyJoin {
  public:
   void add_shard(const std::vector<Tally>& tallies, const KeyCount& key) {
-    Wide rest = Wide{key.reads} + key.writes;  // what the shard gave to nobody
+    Wide rest = Wide{key.reads} + key.writes;  // accesses that the shard assigned to no name
     for (const Tally& tally : tallies) rest -= std::min(rest, Wide{tally.low});
     rests_ += rest;
     for (const Tally& tally : tallies) {
@@ -68,7 +69,7 @@ class TallyJoin {
   struct Entry {
     std::string_view name;
     std::uint64_t low;
-    Wide excess;  // of high over what an absent name would add; modular, it may be below 0
+    Wide excess;  // of high over the high of an absent name; modular, since it may be below 0
   };
   Wide rests_ = 0;
   std::vector<Entry> entries_;
@@ -96,6 +97,7 @@ class KeyJoin {
     sum_.key = named_by_->key;
     sum_.db = named_by_->db;
     sum_.key_truncated = named_by_->key_truncated;
+    // A shard knows the whole name, so the digest is not needed.
     if (!sum_.key_truncated) sum_.digest = 0;
     sum_.high = capped_to_64_bits(absent_max + excess_);
     sum_.commands = commands_.finish();

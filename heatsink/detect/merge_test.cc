@@ -56,7 +56,7 @@ TEST(Merge, TheTruthStaysWithinTheBoundsHoweverItIsGroupedAndCut) {
   }
 }
 
-// Whatever tallies are cut on the way; where keys are, their accesses are no longer told of either.
+// Tallies may be cut on the way; the accesses of cut keys are no longer reported either.
 TEST(Merge, SoDoClientsAmongTheAccessesSeen) {
   ClusterMaker maker(4);
   for (int round = 0; round < 300; ++round) {

@@ -10,23 +10,25 @@
 
 namespace heatsink::detect {
 
-// Most names fit into their table entry; what does not is kept here, as a chain of chunks that
-// knows its owner, so that a hot key can be given the room of a cold one. Not thread-safe. Nothing
-// is allocated after construction; store and release are O(length).
+// Most names fit into their table entry. The ends of longer ones are chains of chunks here. Each
+// chain knows its owner, so that a hot key can take the room of a cold one. Not thread-safe.
+// Nothing is allocated after construction; store and release are O(length).
 class NamePool {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   explicit NamePool(std::size_t bytes);
 
-  // The chain of a copy of `text`, or kNone if there is not enough room. REQUIRES: text not empty.
+  // Copies `text` into a chain and returns it; kNone if there is not enough room. REQUIRES: text
+  // not empty.
   std::uint32_t store(std::string_view text, std::uint32_t owner) noexcept;
   void release(std::uint32_t chain) noexcept;
 
   // Appends the text of `chain`, which is `size` bytes long.
   void append_to(std::string& out, std::uint32_t chain, std::size_t size) const;
 
-  // An owner to ask for its room, going round the chunks; kNone if this step met none.
+  // The next owner in a round over the chunks, which may give up its room; kNone if this chunk has
+  // none.
   std::uint32_t next_owner() noexcept;
 
   bool ever_holds(std::size_t size) const { return chunks_for(size) <= chunks_.size(); }
@@ -35,7 +37,7 @@ class NamePool {
  private:
   struct Chunk {
     std::uint32_t next = kNone;
-    std::uint32_t owner = kNone;  // set in the first chunk of a chain only
+    std::uint32_t owner = kNone;  // set only in the first chunk of a chain
     char bytes[56];
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: workers and a keeper in virtual time, wired as the proxy does it.
+// For tests: workers and a keeper in virtual time, connected as in the proxy.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace heatsink::detect {
 
-// Each worker hands its summary on at every tick, and at once when record() says so; the keeper
-// judges then. Time is that of the last call.
+// Each worker hands over its summary at each tick, and at once when record() asks for it; the
+// keeper then updates its verdicts. The time is that of the last call.
 class NodeForTest {
  public:
   struct Told {
@@ -49,7 +49,7 @@ class NodeForTest {
     judge();
   }
 
-  // Ticks on the way are made.
+  // Runs the ticks on the way.
   void go_to(TimePoint at) {
     for (; next_tick_ <= at; next_tick_ += tick_) {
       now_ = next_tick_;

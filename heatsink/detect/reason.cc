@@ -43,7 +43,7 @@ class Figures {
 
   std::string hot() const { return threshold("hot", rule_.hot); }
   std::string warm() const { return threshold("warm", rule_.warm); }
-  // As a bare number where the option is named beside it.
+  // A plain number, for sentences that name the option.
   std::string limit(double value) const {
     return is_bytes() ? bytes_per_second(value) : fmt::format("{:g}", value);
   }
@@ -51,7 +51,7 @@ class Figures {
   std::string share() const {
     return fmt::format("{} of {}", percent(evidence_.share_low), traffic());
   }
-  // The comparison that makes it hot.
+  // The comparison that makes the key hot.
   std::string above_hot() const {
     if (evidence_.rate_low >= rule_.hot || rule_.hot_share <= 0) {
       return fmt::format("{} {} {}", low(), evidence_.rate_low >= rule_.hot ? ">=" : "near", hot());

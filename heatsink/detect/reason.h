@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
 #include "heatsink/detect/selector_options.h"
 
 namespace heatsink::detect {
 
-// "3412/s >= hot-qps 3000 (8.1 % of traffic)"; of a named rule with ", rule product:*" behind it.
-// One line of valid UTF-8.
+// For example "3412/s >= hot-qps 3000 (8.1 % of traffic)"; for a named rule followed by ", rule
+// product:*". One line of valid UTF-8.
 std::string sentence(Cause cause, const Rule& rule, const SelectorOptions& options,
                      const Evidence& evidence);
 

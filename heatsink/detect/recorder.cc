@@ -17,7 +17,7 @@ Recorder::Totals& Recorder::Totals::operator+=(const Totals& other) {
   return *this;
 }
 
-// The clock, what all keys together did by slot, and the keys.
+// The clock, the totals of all keys by slot, and the keys.
 struct Recorder::Table {
   explicit Table(const RecorderOptions& options)
       : clock(options.window, options.slots),
@@ -50,7 +50,7 @@ struct Recorder::Table {
   SlotClock clock;
   std::array<Totals, kSlotsMax> totals{};
   Totals* current = totals.data();
-  Totals past;  // of all slots that ever were but the current one
+  Totals past;  // of all earlier slots
   Dimension dimension;
   KeyTable keys;
 };
@@ -84,7 +84,8 @@ bool Recorder::take(AccessLog& log, TimePoint now) noexcept {
   return count(log) || urgent;
 }
 
-// What waits in the log belongs to the slot, and to the sample, in which it was seen.
+// Waiting entries must be counted before the time moves: they belong to the slot, and to the
+// sample, in which they were seen.
 bool Recorder::advance(TimePoint now) noexcept {
   const bool urgent = drain_log();
   Table& table = *table_;

@@ -17,43 +17,43 @@
 
 namespace heatsink::detect {
 
-inline constexpr std::size_t kRecorderBytesMin = 65'536;  // less is taken as this
+inline constexpr std::size_t kRecorderBytesMin = 65'536;  // a smaller size is raised to this
 
 struct RecorderOptions {
   Nanos window = std::chrono::seconds(10);
-  // The window turns in steps of window / slots. 1 .. kSlotsMax; else the nearest is taken.
+  // The window moves in steps of window / slots. 1 .. kSlotsMax; other values are clamped.
   std::uint32_t slots = 10;
-  // All of this shard, whatever the number of distinct keys: about 4 keys per 1000 bytes.
+  // Memory of this shard, whatever the number of distinct keys: about 4 keys per 1000 bytes.
   std::size_t memory_bytes = 2'500'000;
-  // A key whose count in the window reaches this, and each doubling of it, is urgent.
+  // A key becomes urgent when its count in the window reaches this, and at each doubling.
   std::uint64_t urgent_count = UINT64_MAX;
-  // A key that is estimated at fewer than this in the window displaces no other. The table is quiet
-  // then where nothing is busy, and a key that gets busy is counted from about here on. A quarter
-  // of the floor that summarize() is given is enough for what it lists.
+  // A key whose estimate in the window is lower displaces no other key. So the table stays calm
+  // without busy keys, and a key is counted from about this count on. A quarter of summarize()'s
+  // floor is enough.
   std::uint64_t worth_tracking = 0;
   std::uint64_t seed = 0;
-  // Up to so many accesses per second of this shard every access is counted; above, keys that are
-  // not among the busiest are counted by a random sample (Summary.sampled). A process that wants
-  // 10^6 in all divides them among its shards.
+  // Up to this rate of the shard each access is counted. Above it, keys that are not among the
+  // busiest are counted from a random sample (Summary::sampled). A process that wants 10^6 in total
+  // divides it by its number of shards.
   std::uint64_t lossless_per_second = 1'000'000;
   Dimension dimension = Dimension::kRequests;
-  const TallyNames* names = nullptr;  // null: commands and clients are not told
-  bool has_distinct = false;          // distinct() is asked for: 10 KiB of the memory
+  const TallyNames* names = nullptr;  // null: commands and clients are not counted
+  bool has_distinct = false;          // enables distinct(): takes 10 KiB of the memory
 };
 
-// Belongs to one thread, which also calls summarize(). Fixed memory, allocated at construction.
-// A tracked key is counted exactly from its admission on; what it had before bounds the error,
-// which ends with the window (docs/design/detect.md). record() costs about 15 ns and never
-// allocates; each 64th call counts what the others have put off. Time only has to be roughly right
-// (a cached tick); it may stand still, and a step back counts as standing still.
+// Belongs to one thread, which also calls summarize(). Fixed memory, allocated at construction. A
+// tracked key is counted exactly from its admission on; its earlier count bounds the error, which
+// leaves with the window (docs/design/detect.md). record() costs about 15 ns and never allocates;
+// each 64th call counts the entries that the others have deferred. Time only has to be roughly
+// right (a cached tick): it may stand still, and a step back counts as standing still.
 class Recorder {
  public:
   explicit Recorder(const RecorderOptions& options);
   ~Recorder();
   Recorder(Recorder&&) noexcept;
 
-  // True when this access, or one of up to 63 before it that waited, made its key urgent: the
-  // caller then calls summarize() at once. Each level is told once, and again only after the count
+  // Returns true if this access, or one of up to 63 deferred ones, made its key urgent: the caller
+  // then calls summarize() at once. Each level is announced once, and again only after the count
   // has fallen below half of it.
   bool record(const Access& access, TimePoint now) noexcept {
     if (now >= due_ || !AccessLog::fits(access)) [[unlikely]]
@@ -62,19 +62,19 @@ class Recorder {
     return log_.full() && drain_log();
   }
 
-  // Counts what record() has put off (at most 64 accesses); true as there. For the end of an event
-  // loop's turn, so that a thread that falls idle has nothing pending. O(what is pending).
+  // Counts the deferred accesses (at most 64); returns as record(). Call it at the end of an event
+  // loop's turn, so that an idle thread has nothing pending. O(pending accesses).
   bool drain(TimePoint now) noexcept;
 
-  // Counts another log, of a thread that has no recorder of its own, and clears it; true as
-  // record(). Its accesses are credited to the slot of `now`.
+  // Counts the log of a thread without a recorder of its own, and clears it; returns as record().
+  // The accesses count in the slot of `now`.
   bool take(AccessLog& log, TimePoint now) noexcept;
 
-  // The window as it stands at `now`: totals, and of the keys with at least `floor` the `keys_max`
-  // busiest, with their bounds. O(table).
+  // The window at `now`: totals, and the `keys_max` busiest keys with at least `floor`, with their
+  // bounds. O(table).
   Summary summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor = 0);
 
-  // Of all accesses since it was made.
+  // Totals of all accesses since construction.
   struct Totals {
     std::uint64_t requests = 0, writes = 0, hits = 0, bytes = 0;
 
@@ -82,13 +82,12 @@ class Recorder {
   };
   Totals totals() const;
 
-  // REQUIRES has_distinct. About how many different keys were accessed in the window as it stands
-  // at `now`, whatever is tracked of them. A tracked key costs nothing but at its first access in
-  // each slot.
+  // REQUIRES has_distinct. Estimates the number of different keys accessed in the window at `now`,
+  // tracked or not. A tracked key costs extra only at its first access in each slot.
   DistinctSketch distinct(TimePoint now) noexcept;
 
-  std::size_t memory_bytes() const;  // all of it; never changes
-  std::size_t keys_max() const;      // how many keys are tracked at once
+  std::size_t memory_bytes() const;  // total; never changes
+  std::size_t keys_max() const;      // keys tracked at once
 
  private:
   struct Table;
@@ -99,7 +98,7 @@ class Recorder {
   bool advance(TimePoint now) noexcept;
 
   std::unique_ptr<Table> table_;
-  TimePoint due_ = TimePoint::min();  // when the slot, or the sample, is to change
+  TimePoint due_ = TimePoint::min();  // when the slot or the sample changes next
   AccessLog log_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traffic that somebody made up to hide hot keys, or to make counting dear.
+// Traffic of an attacker who wants to hide hot keys, or to make counting expensive.
 #include "heatsink/detect/recorder.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Recorder, HotKeysSurviveAFloodOfAMillionDistinctKeys) {
   EXPECT_LT(summary.absent_max, 200u);
 }
 
-// Names of half a gigabyte: a view of them costs what a short name costs.
+// Names of half a gigabyte: a view of them costs as much as a short name.
 TEST(Recorder, AHugeNameIsNeitherCopiedNorReadWhole) {
   constexpr std::size_t kSize = 512'000'000;
   // Only its first bytes are there to be read: the rest of the view lies in no memory of ours.

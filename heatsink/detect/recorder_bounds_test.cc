@@ -194,7 +194,7 @@ TEST(Recorder, BoundsHoldTheTruthOfASample) {
   EXPECT_GT(admitted, 0u);
 }
 
-// 2^32 bytes in a slot do not fit; the bound is then what all keys have together.
+// 2^32 bytes in a slot do not fit; the bound is then the sum of all keys.
 TEST(Recorder, ACountThatDoesNotFitHasNoFalseBound) {
   Recorder recorder({.dimension = Dimension::kBytes});
   const std::string key = "k";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread counts when rules ask for several windows and dimensions: a recorder for each.
+// Counts the accesses of one thread for rules with several windows and dimensions: a recorder for
+// each.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +21,28 @@ struct MeasureOptions {
   std::uint64_t worth_tracking = 0;
 };
 
-// Belongs to one thread, as its recorders do; the memory of `common` is divided among them.
-// record() costs as much as that of all recorders together: with one measure, one predicted branch
-// more than Recorder::record(). REQUIRES: 1 .. kMeasuresMax measures.
+// Belongs to one thread; divides the memory of `common` among its recorders. record() costs as much
+// as all recorders together: with one measure, one predicted branch more than Recorder::record().
+// REQUIRES: 1 .. kMeasuresMax measures.
 class RecorderSet {
  public:
   RecorderSet(const RecorderOptions& common, std::span<const MeasureOptions> measures);
 
-  // True when the access made its key urgent in one of the measures.
+  // True if the access made its key urgent in one of the measures.
   bool record(const Access& access, TimePoint now) noexcept {
     bool urgent = false;
     for (Recorder& recorder : recorders_) urgent |= recorder.record(access, now);
     return urgent;
   }
 
-  // At the end of an event loop's turn: Recorder::drain() of each.
+  // Calls Recorder::drain() of each; for the end of an event loop's turn.
   bool drain(TimePoint now) noexcept;
 
-  // One for each measure, in their order; `floors` too, and a floor that is missing is 0.
+  // One for each measure, in their order. `floors` has the same order; a missing floor is 0.
   std::vector<Summary> summarize(TimePoint now, std::size_t keys_max,
                                  std::span<const std::uint64_t> floors = {});
 
-  std::size_t memory_bytes() const;  // of all recorders; never changes
+  std::size_t memory_bytes() const;  // total; never changes
 
  private:
   std::vector<Recorder> recorders_;

@@ -18,17 +18,17 @@
 namespace heatsink::detect {
 namespace {
 
-// A part of the window: a rate is counted over 0.9 windows at least once it is settled, and what
-// was seen of a burst before is at most a quarter of it.
+// Part of a window: once the window is settled, a rate is counted over at least 0.9 windows, and
+// the part of a burst that was seen before is at most a quarter of it.
 constexpr double kCoveredMin = 0.9;
 constexpr double kBurstSeenBefore = 0.25;
 
-// A key is counted from this part of the floor on.
+// A key is tracked from floor / kFloorToTrack on.
 constexpr std::uint64_t kFloorToTrack = 4;
 
 bool may_burst(const Rule& rule, double burst) { return burst > 0 && rule.confirm_windows == 1; }
 
-// How much a key gets in the window at this rate; at least 1.
+// The accesses of a key with this rate in the window; at least 1.
 std::uint64_t count_in(const Measure& measure, double rate) {
   const double seconds = std::chrono::duration<double>(measure.window).count();
   constexpr double kCountMax = 1e18;
@@ -37,7 +37,7 @@ std::uint64_t count_in(const Measure& measure, double rate) {
 
 bool is_part(double value) { return value >= 0 && value <= 1; }
 
-// The field at fault and what it may be; "" if none is.
+// A sentence with the wrong field and its valid values; "" if all are valid.
 std::string fault_of(const Rule& rule) {
   const std::size_t bytes = rule.match.size();
   if (bytes == 0) return "match is empty: write a key, a prefix as in user:*, or * for all keys";
@@ -65,7 +65,7 @@ std::string title_of(const Rule& rule) {
 
 }  // namespace
 
-// The rules by what they match. Numbers are places among `rules`.
+// The rules by the kind of their pattern. Numbers are indexes into `rules`.
 struct RuleSet::Index {
   explicit Index(std::vector<Rule> all);
   void add_measure(const Measure& measure);
@@ -76,7 +76,8 @@ struct RuleSet::Index {
   struct Prefix {
     std::string head;
     std::size_t rule;
-    std::optional<std::size_t> parent;  // the place of the longest other one that this begins with
+    // index of the longest other prefix that this one begins with
+    std::optional<std::size_t> parent;
   };
   struct Glob {
     KeyPattern pattern;
@@ -127,14 +128,15 @@ void RuleSet::Index::add_pattern(std::size_t number) {
 }
 
 void RuleSet::Index::order() {
-  // Of equal prefixes the last one counts.
+  // For equal prefixes the last one counts.
   std::stable_sort(prefixes.begin(), prefixes.end(),
                    [](const Prefix& a, const Prefix& b) { return a.head < b.head; });
   const auto earlier_equals =
       std::unique(prefixes.rbegin(), prefixes.rend(),
                   [](const Prefix& a, const Prefix& b) { return a.head == b.head; });
   prefixes.erase(prefixes.begin(), earlier_equals.base());
-  // What a prefix begins with stands before it: its predecessor, or what that begins with.
+  // A prefix of this prefix is sorted before it: it is the predecessor, or a prefix of the
+  // predecessor.
   for (std::size_t i = 1; i < prefixes.size(); ++i) {
     std::optional<std::size_t> parent = i - 1;
     while (parent && !prefixes[i].head.starts_with(prefixes[*parent].head)) {
@@ -166,7 +168,7 @@ const RuleSet::Index::Prefix* RuleSet::Index::longest_prefix(std::string_view ke
 }
 
 const Rule& RuleSet::Index::of(std::string_view key, bool is_whole) const {
-  if (is_whole && !names.empty()) {  // or the key's hash would be made for nothing
+  if (is_whole && !names.empty()) {  // without exact names, spares hashing the key
     if (const auto named = names.find(key); named != names.end()) return rules[named->second];
   }
   const Prefix* const prefix = longest_prefix(key);
@@ -231,7 +233,7 @@ std::size_t RuleSet::measure_of(const Rule& rule) const {
   return static_cast<std::size_t>(found - index_->measures.begin());
 }
 
-std::size_t RuleSet::place_of(const Rule& rule) const {
+std::size_t RuleSet::index_of(const Rule& rule) const {
   const auto place = static_cast<std::size_t>(&rule - index_->rules.data());
   assert(place < index_->rules.size());
   return place;

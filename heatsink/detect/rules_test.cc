@@ -93,10 +93,10 @@ TEST(Rules, MeasuresAreCountedOnce) {
 
 TEST(Rules, KnowTheirPlaces) {
   const RuleSet rules = set_of({rule("a"), rule("b*"), rule("b")});
-  EXPECT_EQ(rules.place_of(rules.of("other")), 0u);
-  EXPECT_EQ(rules.place_of(rules.of("a")), 1u);
-  EXPECT_EQ(rules.place_of(rules.of("bc")), 2u);
-  EXPECT_EQ(rules.place_of(rules.of("b")), 3u);
+  EXPECT_EQ(rules.index_of(rules.of("other")), 0u);
+  EXPECT_EQ(rules.index_of(rules.of("a")), 1u);
+  EXPECT_EQ(rules.index_of(rules.of("bc")), 2u);
+  EXPECT_EQ(rules.index_of(rules.of("b")), 3u);
 }
 
 // Below the floor a key is cold under every rule of the measure, even one that it may stay warm by

@@ -30,11 +30,11 @@ void Sampler::move_to(TimePoint now, std::uint64_t accesses) noexcept {
       seen / elapsed_s / static_cast<double>(std::max<std::uint64_t>(lossless_per_second_, 1));
   const double enough = std::clamp(std::ceil(times), 1.0, static_cast<double>(kFactorMax));
   factor_ = std::bit_ceil(static_cast<std::uint32_t>(enough));
-  // The topmost bits: the lower ones of such a generator have short periods.
+  // Uses the topmost bits: the lower bits of such a generator have short periods.
   mask_ = factor_ == 1 ? 0 : ~std::uint64_t{0} << (64 - std::countr_zero(factor_));
 }
 
-// The gaps of independent choices are geometric: inverted from a uniform number.
+// Gaps between independent choices are geometric: computes one from a uniform number.
 std::uint64_t Sampler::skip(std::uint32_t factor) noexcept {
   if (factor <= 1) return 1;
   const double uniform = (static_cast<double>(next_random() >> 11) + 0.5) * 0x1p-53;
@@ -45,7 +45,7 @@ SampleBounds::SampleBounds(std::uint32_t factor, std::uint32_t weight_max)
     : root_(std::sqrt(2 * kLogOfDoubt * (factor - 1.0) * weight_max)),
       range_(factor <= 1 ? 0 : 2.0 / 3 * kLogOfDoubt * factor * weight_max) {}
 
-// T + root sqrt(T) - (S - range) >= 0.
+// The lower bound solves T + root sqrt(T) - (S - range) >= 0.
 std::uint64_t SampleBounds::low(std::uint64_t sampled) const {
   if (range_ == 0) return sampled;
   const double rest = static_cast<double>(sampled) - range_;
@@ -54,7 +54,7 @@ std::uint64_t SampleBounds::low(std::uint64_t sampled) const {
   return std::min(sampled, whole(std::floor(side * side)));
 }
 
-// T - root sqrt(T) - (S + range) <= 0.
+// The upper bound solves T - root sqrt(T) - (S + range) <= 0.
 std::uint64_t SampleBounds::high(std::uint64_t sampled) const {
   if (range_ == 0) return sampled;
   const double rest = static_cast<double>(sampled) + range_;

@@ -5,11 +5,11 @@
 #include <cassert>
 #include <utility>
 
-#include "heatsink/detect/hash_places.h"
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
+#include "heatsink/detect/hash_index.h"
 #include "heatsink/detect/known_key.h"
-#include "heatsink/detect/places.h"
 #include "heatsink/detect/reason.h"
+#include "heatsink/detect/top_n_policy.h"
 
 namespace heatsink::detect {
 namespace {
@@ -19,7 +19,7 @@ SelectorOptions sane(SelectorOptions options) {
   return options;
 }
 
-// The evidence of a key that the summary does not list.
+// Removes the counts of a key that the summary does not list.
 void clear_counts(KeyCount& count) {
   count.low = count.high = 0;
   count.reads = count.writes = count.hits = count.bytes = 0;
@@ -38,19 +38,19 @@ void show_evidence(Verdict& verdict, const Evidence& evidence) {
 
 struct Selector::State {
   explicit State(const SelectorOptions& given)
-      : options(sane(given)), places(options), windows(options.rules.measures().size()) {}
+      : options(sane(given)), policy(options), windows(options.rules.measures().size()) {}
 
   std::vector<Change> update(std::span<const Summary> merged);
   void collect(const Summary& merged, std::size_t measure);
   KnownKey& know(const KeyCount& count);
   void find_rule(KnownKey& key, const KeyCount& count) const;
-  void judge_one(KnownKey& key, const Summary& merged) const;
+  void classify_one(KnownKey& key, const Summary& merged) const;
   void order_by_heat();
   std::vector<Change> settle(TimePoint at);
   Verdict verdict_of(KnownKey& key, TimePoint at);
   void forget();
 
-  // What a key that is not listed had at most, at the last update; by measure.
+  // The highest possible count of an unlisted key at the last update; by measure.
   struct Window {
     bool is_known = false;
     TimePoint at{};
@@ -58,11 +58,11 @@ struct Selector::State {
   };
 
   SelectorOptions options;
-  Places places;
+  TopNPolicy policy;
   std::vector<Window> windows;
   std::vector<KnownKey> known;
-  HashPlaces index;              // of `known`
-  std::vector<KnownKey*> order;  // within update(): those that are to be not cold
+  HashIndex index;               // of `known`
+  std::vector<KnownKey*> order;  // during update(): the keys that will not be cold
   std::vector<Verdict> verdicts;
 };
 
@@ -75,10 +75,10 @@ std::vector<Change> Selector::State::update(std::span<const Summary> merged) {
     at = std::max(at, merged[i].at);
   }
   for (KnownKey& key : known) {
-    if (key.measure < count) judge_one(key, merged[key.measure]);
+    if (key.measure < count) classify_one(key, merged[key.measure]);
   }
   for (std::size_t i = 0; i < count; ++i) windows[i] = {true, merged[i].at, merged[i].absent_max};
-  places.give(known, at);
+  policy.apply(known, at);
   order_by_heat();
   std::vector<Change> changes = settle(at);
   forget();
@@ -94,14 +94,14 @@ void Selector::State::collect(const Summary& merged, std::size_t measure) {
 }
 
 KnownKey& Selector::State::know(const KeyCount& count) {
-  std::uint32_t place = index.find(count.hash);
-  if (place == HashPlaces::kNone) {
-    place = static_cast<std::uint32_t>(known.size());
-    index.add(count.hash, place);
+  std::uint32_t at = index.find(count.hash);
+  if (at == HashIndex::kNone) {
+    at = static_cast<std::uint32_t>(known.size());
+    index.add(count.hash, at);
     known.emplace_back().hash = count.hash;
   }
-  KnownKey& key = known[place];
-  // More of a long name may be known than before.
+  KnownKey& key = known[at];
+  // A summary may bring more of a long name than the last one, and then another rule may match.
   if (key.rule == nullptr || key.name_bytes < count.key.size()) find_rule(key, count);
   return key;
 }
@@ -116,7 +116,7 @@ void Selector::State::find_rule(KnownKey& key, const KeyCount& count) const {
   }
 }
 
-void Selector::State::judge_one(KnownKey& key, const Summary& merged) const {
+void Selector::State::classify_one(KnownKey& key, const Summary& merged) const {
   const Rule& rule = *key.rule;
   const Nanos span = burst_span(rule);
   if (key.count != nullptr) {
@@ -130,10 +130,10 @@ void Selector::State::judge_one(KnownKey& key, const Summary& merged) const {
   const bool above = key.evidence.heat_low >= 1;
   if (above && !key.standing.above) key.standing.above_since = merged.at;
   key.standing.above = above;
-  key.next = judge(rule, key.standing, key.evidence, merged.at);
+  key.next = classify(rule, key.standing, key.evidence, merged.at);
 }
 
-// Of too many keys the hot ones stay, and the hottest of the others.
+// If there are too many keys, the hot ones stay, then the hottest of the others.
 void Selector::State::order_by_heat() {
   order.clear();
   for (KnownKey& key : known) {
@@ -149,7 +149,7 @@ void Selector::State::order_by_heat() {
   std::erase_if(order, [](const KnownKey* key) { return key->gets_cold(); });
 }
 
-// Makes the judgements the keys' state; says what changed.
+// Makes the classifications the keys' state, and returns the changes.
 std::vector<Change> Selector::State::settle(TimePoint at) {
   std::vector<Change> changes;
   std::vector<Verdict> next;
@@ -176,7 +176,7 @@ std::vector<Change> Selector::State::settle(TimePoint at) {
   return changes;
 }
 
-// Takes the verdict of the last update with its strings, and brings it up to date.
+// Reuses the verdict of the last update, with its strings, and updates it.
 Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
   Verdict verdict;
   if (key.verdict != KnownKey::kNoVerdict) verdict = std::move(verdicts[key.verdict]);
@@ -200,7 +200,7 @@ Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
   return verdict;
 }
 
-// Cold keys are kept as long as they are listed, for their sightings; then found anew.
+// Keeps cold keys while they are listed, for their sightings; then rebuilds the index.
 void Selector::State::forget() {
   std::erase_if(known, [](const KnownKey& key) { return key.gets_cold() && !key.is_listed; });
   index.reset(known.size());

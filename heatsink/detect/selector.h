@@ -12,22 +12,22 @@
 
 namespace heatsink::detect {
 
-// Stateful, one thread; time comes with the summaries. A key is announced once, then on change.
-// A verdict is never wrong by the error bound: it takes rate_low to promote and rate_high to
-// demote. At most top_n keys are hot and keys_max known; the places of the hot are taken over only
-// by clearly busier keys (by 1 / demote_ratio). update() is O(listed keys), without allocation for
-// keys that were known, and may be called as often as one likes (docs/design/detect.md has the
-// figures). The same summaries give the same changes, in the same order.
+// Stateful; one thread; time comes with the summaries. It announces each key once, then each
+// change. The error bound never makes a verdict wrong: a promotion needs rate_low, a demotion
+// rate_high. At most top_n keys are hot and keys_max known. Only a clearly busier key (by 1 /
+// demote_ratio) displaces a hot one. update() is O(listed keys), does not allocate for known keys,
+// and may be called at any frequency (figures in docs/design/detect.md). The same summaries give
+// the same changes, in the same order.
 class Selector {
  public:
   explicit Selector(const SelectorOptions& options);
   ~Selector();
   Selector(Selector&&) noexcept;
 
-  // Looks at the merged windows, one for each of rules.measures(), in that order; returns what
-  // changed: those that got cold, then the others, hottest first. A key is judged by its own rule
-  // on the summary of that rule's measure, and is cold if that does not list it; a hot one only
-  // when absent_max proves that it fell below its threshold.
+  // Takes the merged windows, one for each of rules.measures(), in that order. Returns the changes:
+  // first keys that became cold, then the others, hottest first. A key is classified by its rule on
+  // the summary of that rule's measure. If the summary does not list it, the key is cold; a hot key
+  // only if absent_max proves that it fell below its threshold.
   std::vector<Change> update(std::span<const Summary> merged);
   std::vector<Change> update(const Summary& merged);  // for rules of one measure
 

@@ -81,8 +81,8 @@ TEST(SelectorAttack, BeingPushedOffTheListIsNoProofOfBeingCold) {
   EXPECT_EQ(others_hot(selector), 0u);
 }
 
-// Of an unlisted key nothing is known but absent_max: hysteresis does not speak for it, and whoever
-// is clearly busier than even that takes its place.
+// Of an unlisted key only absent_max is known, so it gets no hysteresis, and a key that is clearly
+// busier than this bound displaces it.
 TEST(SelectorAttack, AnUnlistedKeyIsHeldByProofOnly) {
   const auto unlisted = [](Nanos at, double absent_rate, const std::vector<Traffic>& keys) {
     Summary summary = window_of(at, keys);
@@ -103,7 +103,7 @@ TEST(SelectorAttack, AnUnlistedKeyIsHeldByProofOnly) {
               testing::UnorderedElementsAre("b hot > warm", "c cold > hot"));
 }
 
-// Who is clearly busier is let in, as anybody would be; but no more than there are places.
+// Clearly busier keys become hot even in a flood, but no more than top_n of them.
 TEST(SelectorAttack, AFloodThatIsClearlyBusierFillsNoMoreThanThePlaces) {
   Selector selector({.top_n = 100, .keys_max = 1000});
   for (std::size_t round = 0; round < 25; ++round) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How soon a key that jumps is told, with workers and ticks in virtual time.
+// How soon the selector reports a key that becomes busy suddenly, with workers and ticks in virtual
+// time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ struct Jump {
 };
 
 // A hundred keys at 20 per second each, and one that begins at `jump.times_hot` x the threshold.
-// When was it told?
+// When was it reported?
 std::optional<Nanos> time_to_detect(const SelectorOptions& options, const Jump& jump,
                                     Nanos patience) {
   NodeForTest node(options, jump.workers, kStart);

@@ -78,7 +78,7 @@ std::vector<Summary> any_windows(std::mt19937_64& random, Nanos at) {
   return windows;
 }
 
-// What was told of a key.
+// The changes reported for a key.
 struct Heard {
   Temperature temperature = Temperature::kCold;
   TimePoint since{};
@@ -172,7 +172,7 @@ class SlowJudge {
     last = at;
   }
 
-  // What is shown is what was told.
+  // The verdicts agree with the reported changes.
   void check_verdicts(const std::vector<Verdict>& verdicts) const {
     std::size_t hot = 0;
     for (const Verdict& verdict : verdicts) {

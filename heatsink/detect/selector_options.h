@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a selector is told: its rules, how many keys may be hot, and how often that may change.
+// Defines a selector's rules, its limit of hot keys, and how often the set may change.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace heatsink::detect {
 
 struct SelectorOptions {
   RuleSet rules{};
-  // At most so many hot keys, under all rules together; 0: no bound but keys_max.
+  // Maximum of hot keys, under all rules together; 0: only keys_max limits them.
   std::uint32_t top_n = 1000;
-  // At most so many hot, write-hot and warm keys; the hot ones come first. At least 1.
+  // Maximum of hot, write-hot and warm keys; hot keys come first. At least 1.
   std::size_t keys_max = 4096;
-  // Promotions are made at most this often, all that are due together; 0: each at once.
+  // Minimum time between promotions; all due ones happen together. 0: each happens at once.
   Nanos promotion_interval{0};
-  // The same for demotions, except those of keys that become write-hot.
+  // The same for demotions, except for keys that become write-hot.
   Nanos demotion_interval{0};
-  // A key is hot before its window proves it when it holds this part of what makes it hot (hot x
-  // window), and has gained most of that since a sighting window / 50 ago at most: 100 x the
-  // threshold is known after window / 400. 0: never. Not under rules with confirm_windows > 1, nor
-  // where that part is fewer than ten accesses.
+  // A key is hot before its window proves it if it has this part of the count that makes it hot
+  // (hot x window), and gained most of it since a sighting at most window / 50 ago. So 100 x the
+  // threshold is noticed after window / 400. 0: never. Not used under rules with confirm_windows >
+  // 1, nor if the part is fewer than ten accesses.
   double burst = 0.25;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the slot of the sliding window that a time belongs to: slots are aligned to their length.
+// Finds the slot of a time in the sliding window; slots are aligned to their length.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace heatsink::detect {
 
-// More slots than this are not kept per key: a finer window is a shorter window.
+// The maximum of slots kept per key. For a finer resolution use a shorter window.
 inline constexpr std::uint32_t kSlotsMax = 10;
 
-// A place in the window. `turn` numbers the slots since the clock's epoch (mod 2^32); `slot` is
-// turn mod slots, so it is also the ring index of the turn and its position within its *lap*:
-// ring cells 0 .. slot hold turns of this lap, the cells above hold turns of the last one.
+// A position in the window. `turn` numbers the slots since the clock's epoch (mod 2^32). `slot` is
+// turn mod slots: the ring index of the turn and its position within its *lap*. Ring cells 0 ..
+// slot hold turns of this lap, the cells above hold turns of the last one.
 struct Position {
   std::uint32_t turn = 0;
   std::uint32_t slot = 0;
@@ -23,10 +23,10 @@ struct Position {
   std::uint32_t before(std::uint32_t cell) const { return (cell == 0 ? slots : cell) - 1; }
 };
 
-// Not thread-safe. No timer: it moves when it is shown a later time, and a step back stands still.
+// Not thread-safe. Has no timer: it moves when it gets a later time; a step back is ignored.
 class SlotClock {
  public:
-  // Cells that begin a new turn, and laps that ended, between two moves; both are capped.
+  // Cells that begin a new turn, and laps that ended, in one move; both are capped.
   struct Move {
     std::uint32_t turns = 0;  // 0 .. slots
     std::uint32_t laps = 0;   // 0 .. 2
@@ -39,7 +39,7 @@ class SlotClock {
   }
 
   bool due(TimePoint now) const { return now >= next_; }
-  TimePoint next() const { return next_; }  // when it is due
+  TimePoint next() const { return next_; }  // when move_to() is due
 
   // REQUIRES: due(now).
   Move move_to(TimePoint now) {
@@ -58,10 +58,10 @@ class SlotClock {
   const Position& position() const { return position_; }
   Nanos window() const { return length_ * slots_; }
 
-  // Whether a whole window has been watched at `now`.
+  // Whether the clock has covered a whole window at `now`.
   bool settled(TimePoint now) const { return now - start_ >= window(); }
 
-  // How much of the window has been watched at `now`: from the first moment shown, or from the
+  // The part of the window that is covered at `now`: from the first time given, or from the
   // beginning of the oldest slot, to now.
   Nanos covered(TimePoint now) const {
     const TimePoint latest = std::max(now, next_ - length_);

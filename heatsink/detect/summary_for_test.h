@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: windows made of rates, instead of accesses.
+// For tests: summaries made from rates instead of accesses.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ inline Summary window_of(Nanos at, const std::vector<Traffic>& keys) {
   return summary;
 }
 
-// Key and count in the measure's unit, all of it read by as many requests.
+// A key with a count in the measure's unit, and as many reads.
 struct Measured {
   std::string key;
   std::uint64_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the commands and clients that a recorder has counted by number their names.
+// Gives names to the numbers of commands and clients.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace heatsink::detect {
 
-// Names for the numbers in an Access. Called by the recorder's thread, in summarize(), for the few
-// keys whose commands and clients are told. Must outlive the recorder.
+// The names of the numbers in an Access. The recorder's thread calls it in summarize(), for the few
+// keys with commands and clients. Must outlive the recorder.
 class TallyNames {
  public:
   virtual ~TallyNames() = default;

@@ -48,7 +48,7 @@ TEST(Tallies, ExactWhileEveryAccessIsSeen) {
   }
   const Summary summary = recorder.summarize(kStart + seconds(1), 10);
   const KeyCount& told = summary.keys.at(0);
-  // The one access before there was a place may have been anybody's.
+  // The access before the key had a row may be of any client.
   const std::vector<Tally> commands{{"command 1", 40, 41}, {"command 2", 20, 21}};
   EXPECT_EQ(told.commands, commands);
   ASSERT_EQ(told.clients.size(), 4u);
@@ -127,7 +127,7 @@ void expect_truth_within_bounds(int per_second) {
   }
 }
 
-// What is said of a sample is said of all accesses: half of a window is covered at least.
+// The bounds from a sample hold for all accesses: at least half of a window is covered.
 TEST(Tallies, ASampleProvesNearlyAllThatItStandsFor) {
   const Names names;
   Recorder recorder({.window = seconds(1), .names = &names});

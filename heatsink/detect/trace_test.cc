@@ -25,7 +25,7 @@ void expect_never_wrong(const Accuracy& accuracy) {
   EXPECT_LE(accuracy.memory_bytes, 2'500'000u);
 }
 
-// What docs/design/detect.md promises of traffic that has hot keys.
+// The promises of docs/design/detect.md for traffic with hot keys.
 void expect_on_target(const Accuracy& accuracy) {
   expect_never_wrong(accuracy);
   EXPECT_GT(accuracy.hot, 10 * accuracy.looks);

@@ -6,18 +6,18 @@
 namespace heatsink::detect {
 namespace {
 
-// Larger than what any window holds, and still safe to add up.
+// Larger than any window's count, and still safe to add.
 constexpr std::uint64_t kUnbounded = UINT64_MAX / 4;
 
-// A number that is not kept by slot: what leaves is taken at the mean of the window, which is exact
-// as long as it is the same for every access.
+// A number that is not kept by slot: leaves with the mean of the window, which is exact if it is
+// the same for every access.
 std::uint64_t share_of(std::uint64_t number, std::uint64_t part, std::uint64_t whole) {
   if (part >= whole) return number;
   return static_cast<std::uint64_t>(static_cast<double>(number) * static_cast<double>(part) /
                                     static_cast<double>(whole));
 }
 
-// All accesses of a slot, by what is kept of them.
+// All accesses of a slot, derived from the stored numbers.
 std::uint64_t accesses_in(const Counts& counts, const Details& details, std::uint32_t cell,
                           Dimension dimension) {
   const std::uint64_t count = counts.count[cell], a = details.a[cell], b = details.b[cell];
@@ -61,7 +61,7 @@ void roll_parts(const Counts& counts, Details& details, const Position& at, std:
 
 }  // namespace
 
-// The details lie on other lines: they are left alone where they say nothing.
+// The details lie on other cache lines; skips them where they are 0.
 void roll(Counts& counts, Details& details, const Position& at, Dimension dimension) {
   const std::uint32_t turns = std::min(at.turn - counts.turn, at.slots);
   if (turns == 0) return;
@@ -72,7 +72,7 @@ void roll(Counts& counts, Details& details, const Position& at, Dimension dimens
   counts.turn = at.turn;
   if ((counts.missed_now | counts.missed_last) == 0) return;
   const std::uint32_t age = at.turn - details.admitted;
-  if (age > at.slot) counts.missed_last = 0;  // another lap: the one before has left
+  if (age > at.slot) counts.missed_last = 0;  // another lap: the one before has left the window
   if (age >= at.slots) counts.missed_now = 0;
 }
 

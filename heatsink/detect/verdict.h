@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hot a key is, with its evidence and the reason, and how that has changed.
+// Defines a verdict: how hot a key is, with its evidence and the reason.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ const char* to_string(Temperature temperature);  // "cold", "warm", "hot", "writ
 struct Verdict {
   KeyCount count;
   Temperature temperature = Temperature::kCold;
-  Measure measure;                     // what was counted, over which time: its rule's
-  std::string rule;                    // the name of its rule; "" is the default
-  double rate = 0;                     // what is proven: rate_low
-  double rate_low = 0, rate_high = 0;  // the truth lies within
-  double share = 0;                    // of all traffic in the dimension, 0 .. 1: what is proven
+  Measure measure;                     // the measure of its rule: what was counted, over which time
+  std::string rule;                    // the name of its rule; "": the default
+  double rate = 0;                     // the proven rate: rate_low
+  double rate_low = 0, rate_high = 0;  // the bounds of the true rate
+  double share = 0;                    // the proven part of all traffic in the dimension, 0 .. 1
   double heat = 0;    // how often it reaches its rule's threshold (1: just hot): for keys of
                       // different rules to be compared
   TimePoint since{};  // when it got this temperature
-  // Why it got it, with the figures of that moment: "3412/s >= hot-qps 3000 (8.1 % of traffic)".
+  // The reason, with the figures of that moment: "3412/s >= hot-qps 3000 (8.1 % of traffic)".
   std::string reason;
 };
 
-// A key has another temperature. Whoever caches acts on the first two kinds only; the third is for
-// those who tell people.
+// A change of a key's temperature. Caches act only on the first two kinds; the third is for
+// reports.
 struct Change {
   enum class Kind : std::uint8_t {
-    kPromote,  // is hot now: to be cached
-    kDemote,   // was hot: the copy is to go
-    kNotice,   // neither was hot nor is: cold, warm, write-hot
+    kPromote,  // is hot now: cache it
+    kDemote,   // was hot: drop the copy
+    kNotice,   // neither was nor is hot: cold, warm, write-hot
   } kind;
-  Verdict verdict;  // as it is now
+  Verdict verdict;  // the new one
   Temperature before = Temperature::kCold;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMagic = "HSum";
 constexpr std::size_t kHeaderBytes = kMagic.size() + 1 + 8;
-constexpr std::size_t kTotalsBytesMax = 256;  // all that stands before the keys
+constexpr std::size_t kTotalsBytesMax = 256;  // everything before the keys
 constexpr Nanos kWindowMax{std::int64_t{1} << 53};
 
 enum SummaryFlag : std::uint8_t { kSettled = 1, kSampled = 2 };
@@ -52,7 +52,7 @@ void write_tallies(WireWriter& out, const std::vector<Tally>& tallies) {
   }
 }
 
-// Of requests all are seen; kept short for them.
+// For requests the reads follow from the other counts, so they are left out.
 bool reads_follow(const KeyCount& key) {
   return key.writes <= key.low && key.reads == key.low - key.writes && key.low <= kWireCountMax;
 }
@@ -86,7 +86,7 @@ void write_key(WireWriter& out, const KeyCount& key, std::uint64_t high_before) 
 struct Written {
   WireWriter bytes;
   std::size_t count = 0;
-  std::uint64_t left_out_high = 0;  // the largest of the keys that do not travel
+  std::uint64_t left_out_high = 0;  // the largest high of the keys that are left out
 };
 
 Written write_keys(const std::vector<KeyCount>& keys) {
@@ -219,7 +219,7 @@ void read_keys(WireReader& in, std::uint64_t seed, std::vector<KeyCount>& keys) 
   sort_keys(keys);
 }
 
-// Of builds that are newer, and say something that this one can do without.
+// Newer builds may add sections that this build can ignore.
 void pass_over_sections(WireReader& in) {
   while (!in.at_end() && !in.failed()) {
     in.number(UINT64_MAX);

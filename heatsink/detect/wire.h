@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A summary as bytes, for other processes and nodes: versioned, checksummed, bounded.
+// Encodes a summary as bytes for other processes and nodes: versioned, checksummed, bounded.
 #pragma once
 
 #include <cstddef>
@@ -31,25 +31,24 @@ inline constexpr std::uint64_t kWireCountMax = std::uint64_t{1} << 53;  // exact
 //     tallies: how many, then each: name, low, high - low
 //   sections of later builds, each: number, size, bytes; those not known are passed over
 //
-// Hashes do not travel: they are seeded, and each process has its own seed. A name that is whole is
-// hashed anew by the receiver. A truncated one cannot be, so it brings a digest of the whole name
-// that is the same everywhere, and that is hashed in its place: the long key of two nodes is one
-// key for whoever joins them. Without a digest it is not sent. `at` does not travel either: a
-// BootClock means nothing to another machine.
+// Hashes are not sent: each process has its own seed. The receiver hashes a whole name again. For a
+// truncated name the sender adds a digest of the whole name, which is the same everywhere and is
+// hashed in its place, so that a long key of two nodes joins to one key. A truncated name without a
+// digest is not sent. `at` is not sent either: a BootClock has no meaning on another machine.
 
-// What goes past a limit is left out, the least busy keys first, and raises absent_max: the bounds
-// stay true. About 0.1 us and 30 bytes for a key.
+// Leaves out what exceeds a limit, the least busy keys first, and raises absent_max, so the bounds
+// stay true. About 0.1 us and 30 bytes per key.
 std::string encode(const Summary& summary);
 
-// `at`: the moment the summary is taken to be of, on the receiver's clock. `seed`: the receiver's.
-// kUnsupported: of a version that this build cannot read. kProtocol: not a summary, or damaged, or
-// it says what cannot be (low > high, a key twice ...). What is given keeps the promises that
-// join() asks for. Memory is taken as it is filled, never as it is announced.
+// `at`: the receiver's time for this summary. `seed`: the receiver's. Errors: kUnsupported, a
+// version that this build cannot read; kProtocol, not a summary, or damaged, or impossible (low >
+// high, a key twice ...). The result meets the requirements of join(). Allocates for the data that
+// is there, not for announced sizes.
 Result<Summary> decode(std::string_view bytes, std::uint64_t seed, TimePoint at);
 
-// Gives a summary of this process the hashes that decode() would: needed before it is joined with
-// decoded ones, for the sake of its truncated keys (the others keep theirs). Those without a digest
-// are left out and raise absent_max. REQUIRES: hashed with `seed`.
+// Gives a summary of this process the hashes that decode() would give. Join needs them for
+// truncated keys (the others keep theirs). Truncated keys without a digest are left out and raise
+// absent_max. REQUIRES: hashed with `seed`.
 void rehash(Summary& summary, std::uint64_t seed);
 
 }  // namespace heatsink::detect

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and strings of the wire form: 7 bits a byte, low ones first (LEB128), shortest spelling.
+// Reads and writes the numbers and strings of the wire form: LEB128 (7 bits a byte, low ones first)
+// in its shortest form.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace heatsink::detect {
 
-// Appends; owned by nobody but its maker.
+// Appends to a string that it owns.
 class WireWriter {
  public:
   void number(std::uint64_t n) {
@@ -35,9 +36,8 @@ class WireWriter {
   std::string bytes_;
 };
 
-// Reads what it was given a view of, which must outlive it. The first fault stays: after it all
-// reads give 0 or nothing, so a caller may look once at the end, but must not loop on numbers that
-// it read after a fault without looking.
+// Reads from a view, which must outlive it. The first fault is kept: all later reads give 0 or "".
+// So a caller may check once at the end, but must check before it loops on a number that it read.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}
@@ -49,7 +49,7 @@ class WireReader {
       if (shift == 63 && b > 1) break;
       n |= (b & 0x7F) << shift;
       if ((b & 0x80) != 0) continue;
-      if (shift > 0 && b == 0) break;  // a longer spelling of a smaller number
+      if (shift > 0 && b == 0) break;  // a longer form of a smaller number
       return n <= at_most ? n : fail("a number is too large");
     }
     return fail("a number is malformed");
@@ -76,7 +76,7 @@ class WireReader {
     return failed() ? std::string_view() : text;
   }
 
-  // 0, so that it can be returned for a number.
+  // Returns 0, as the result for a number.
   std::uint64_t fail(const char* why) {
     if (fault_ == nullptr) fault_ = why;
     rest_ = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a summary, and any bytes as the body of one whose checksum is right: an error or a
-// summary that keeps every promise, that is read again as itself, and that can be joined.
+// Decodes any bytes as a summary, and as the body of one with a correct checksum: the result must
+// be an error, or a summary that meets its contract, survives encoding, and can be joined.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

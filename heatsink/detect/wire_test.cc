@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 constexpr TimePoint kAt{seconds(1000)};
 constexpr std::size_t kHeaderBytes = 13;
 
-// What was decoded, or a failed test.
+// The decoded summary, or a failed test.
 Summary decoded(const std::string& bytes, std::uint64_t seed, TimePoint at = kAt) {
   Result<Summary> result = decode(bytes, seed, at);
   EXPECT_TRUE(result.ok()) << result.error().message;
@@ -205,7 +205,7 @@ TEST(Wire, SectionsOfLaterBuildsArePassedOver) {
   EXPECT_THAT(fault_of(framed(body.bytes())), HasSubstr("cut off"));
 }
 
-// Bodies with a true checksum, made by somebody who means harm.
+// Bodies with a correct checksum, made by an attacker.
 class HostileWire : public ::testing::Test {
  protected:
   HostileWire() {
@@ -296,7 +296,7 @@ TEST_F(HostileWire, CountsOverNoTime) {
   EXPECT_THAT(fault(), HasSubstr("no window"));
 }
 
-// What a recorder says of real accesses is about as short as the names.
+// A recorder's summary of real accesses is about as short as their names.
 TEST(Wire, AKeyTakesAboutItsNameAndADozenBytes) {
   Recorder recorder({.seed = 5});
   const auto name = [](int i) { return "user:" + std::to_string(100'000 + i) + ":profile"; };

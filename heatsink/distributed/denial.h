@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server has refused, so that it is not asked again before it could say anything else.
+// Remembers the server's refusals, so that it is not asked again while its answer cannot change.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,15 @@
 
 namespace heatsink::distributed {
 
-// Lock-free, any number of threads. One integer: until when (microseconds of BootClock), above how
-// many were refused. Fewer than that may still pass, so they are asked for.
+// Lock-free, any number of threads. One integer: the end of the refusal (microseconds of
+// BootClock), and the number of tokens that was refused. Fewer tokens may still pass, so the server
+// is asked for them.
 class Denial {
  public:
-  // More than that are not remembered.
+  // Larger numbers are not remembered.
   static constexpr std::uint64_t kCountMax = (1U << 12U) - 1;
 
-  // n were refused, and would have been until `until`. Of two that are remembered the later stays.
+  // The server refused n, and would until `until`. Of two refusals the one that ends later is kept.
   void remember(std::uint64_t n, TimePoint until) noexcept {
     if (n > kCountMax) return;
     const std::uint64_t told = (microseconds(until) << kCountBits) + n;
@@ -27,7 +28,7 @@ class Denial {
   }
   void forget() noexcept { word_.store(0, std::memory_order_relaxed); }
 
-  // How long n are refused from now on; 0: not at all, or nobody knows.
+  // For how long n will be refused; 0: not, or not known.
   Nanos refuses(std::uint64_t n, TimePoint now) const noexcept {
     const std::uint64_t word = word_.load(std::memory_order_relaxed);
     const std::uint64_t until = word >> kCountBits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // distributed: limits and statistics that many processes share, stored on their Redis server. Start
-// with rate_limiter.h or window_statistics.h; under both lies server.h, which calls functions of
-// ours there.
+// with rate_limiter.h or window_statistics.h; both use server.h, which calls heatsink's functions
+// on the server.
 #pragma once
 
 #include "heatsink/distributed/function_call.h"         // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of a function on the server.
+// Defines one call of a function on the server.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace heatsink::distributed {
 
-// Owns its data. `keys` are all keys that the function touches; they lie in one slot.
+// Owns its data. `keys` holds all keys that the function accesses; they are in one slot.
 struct FunctionCall {
   const ServerFunction* function = nullptr;
   std::vector<std::string> keys;

@@ -7,8 +7,8 @@
 
 namespace heatsink::distributed {
 
-// How a function is called: by its name, or by its script. Not anonymous: Try, which the header
-// declares, has one.
+// How a function is called: by its name, or by its script. Not in the anonymous namespace: Try,
+// which the header declares, has a member of it.
 enum class CallForm : std::uint8_t { kFunction, kSha1, kScript };
 
 namespace {
@@ -17,14 +17,15 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// "ERR Function not found"; of a function that calls another nothing is asked here.
+// "ERR Function not found". heatsink's functions do not call other functions, so this is never an
+// inner error.
 bool lacks_function(const resp::Value& reply) {
   return reply.is_error() && has(reply.text, "Function not found");
 }
 bool lacks_script(const resp::Value& reply) {
   return reply.is_error() && reply.text.starts_with("NOSCRIPT");
 }
-// The server has no such command, or not for this user.
+// The server lacks the command, or forbids it to this user.
 bool is_command_refused(const resp::Value& reply) {
   return reply.is_error() &&
          (reply.text.starts_with("NOPERM") || has(reply.text, "unknown command") ||
@@ -59,7 +60,7 @@ struct FunctionCaller::Try {
   std::shared_ptr<const FunctionCall> call;
   bool is_asking;
   Done done;
-  TimePoint now;  // of the first: what is waited for is the whole
+  TimePoint now;  // of the first try: the timeout covers all tries
   CallForm form = CallForm::kFunction;
   int number = 1;
   std::uint64_t after_loads = 0;  // of its library
@@ -106,7 +107,7 @@ void FunctionCaller::on_reply(Try one, Result<resp::Value> reply) {
   one.done(std::move(reply));
 }
 
-// True: `one` has been made what is to be asked next.
+// True if `one` has been changed into the next try.
 bool FunctionCaller::was_missing(Try& one, const resp::Value& reply) {
   if (one.form == CallForm::kSha1 && lacks_script(reply)) {
     one.form = CallForm::kScript;
@@ -120,7 +121,7 @@ bool FunctionCaller::was_missing(Try& one, const resp::Value& reply) {
     return true;
   }
   if (!lacks_function(reply)) return false;
-  // Of many calls that were under way only the first sends the text.
+  // Of many calls in flight only the first one sends the text.
   const FunctionLibrary& library = *one.call->function->library;
   if (one.after_loads == loads_of_[&library]) load(library);
   return true;

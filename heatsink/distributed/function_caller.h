@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls functions by one connection, and gives the server their text when it does not have it.
+// Calls functions on one connection, and loads their library when the server lacks it.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 namespace heatsink::distributed {
 
-// No socket of its own: it speaks through a Pipeline. One thread, that of the pipeline.
+// Has no socket; it uses a Pipeline. One thread, that of the pipeline.
 //
-// A call goes out as FCALL at once. Only if the server says that it has no such function (it is
-// new there, was flushed, or another server has taken over) its library goes out, and right
-// behind it the call once more: the pipeline's order is the server's, so nobody waits for an answer
-// in between. A server without functions, or a user who may not use or load them, is asked by
-// EVALSHA instead, and by EVAL where the server does not have the script. Whatever is asked twice
-// was refused before it began, so nothing is done twice.
+// A call is sent as FCALL at once. Only if the server lacks the function (the server is new, was
+// flushed, or another one has taken over), the caller sends the library, and the call again
+// directly after it. The pipeline keeps the order, so it needs no answer in between. If the server
+// has no functions, or the user may not use or load them, the caller uses EVALSHA, and EVAL where
+// the server lacks the script. A call is repeated only if the server refused it before running it,
+// so no call runs twice.
 class FunctionCaller {
  public:
   using Done = redis::Pipeline::Done;
 
-  // Of one call; more than the first where somebody flushes functions all the time.
+  // Tries of one call. More than one is needed if a client keeps flushing functions.
   static constexpr int kTriesMax = 4;
 
-  // `pipeline` must outlive it, and forget its callbacks before this dies.
+  // `pipeline` must outlive the caller, and must drop its callbacks before the caller is destroyed.
   explicit FunctionCaller(redis::Pipeline& pipeline) : pipeline_(pipeline) {}
   FunctionCaller(const FunctionCaller&) = delete;
 
-  // `done` is called exactly once, by this call or a later one of the pipeline's: the reply, which
-  // may be an error of the server's; or why there is none. `is_asking`: the slot is on its way to
-  // this server (-ASK).
+  // `done` is called exactly once, by this call or by the pipeline later: with the reply, which may
+  // be an error of the server, or with the reason why there is none. `is_asking`: the slot is
+  // migrating to this server (-ASK).
   void call(std::shared_ptr<const FunctionCall> what, bool is_asking, Done done, TimePoint now);
 
   bool uses_scripts() const { return uses_scripts_; }
@@ -49,11 +49,11 @@ class FunctionCaller {
   void load(const FunctionLibrary& library);
 
   redis::Pipeline& pipeline_;
-  // Until the connection is lost: who answers then may be another server.
+  // Reset when the connection is lost, because another server may answer then.
   bool uses_scripts_ = false;
   std::uint64_t loads_ = 0;
   std::unordered_map<const FunctionLibrary*, std::uint64_t> loads_of_;
-  std::string load_problem_;  // of the last library sent; "": none
+  std::string load_problem_;  // error of the last library; "": none
 };
 
 }  // namespace heatsink::distributed

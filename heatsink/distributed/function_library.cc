@@ -15,7 +15,7 @@ namespace {
 std::string sha1_hex(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
-  // Without it neither TLS nor scripts are possible, so there is no way on.
+  // A digest that fails means a broken OpenSSL, with neither TLS nor scripts: give up.
   if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr) != 1)
     std::abort();
   std::string hex;
@@ -23,7 +23,7 @@ std::string sha1_hex(std::string_view text) {
   return hex;
 }
 
-// Of everything that decides what the functions do, and equal in all processes.
+// A hash of everything that decides what the functions do, equal in all processes.
 std::string version_of(std::string_view prelude,
                        std::initializer_list<FunctionLibrary::Source> sources) {
   std::string all(prelude);
@@ -46,7 +46,7 @@ FunctionLibrary::FunctionLibrary(std::string_view name, std::string_view prelude
   name_ = fmt::format("{}_{}", name, version);
   source_ = fmt::format("#!lua name={}\n{}\n", name_, prelude);
   for (const Source& each : sources) {
-    // The names of functions share one space on the server, whatever library they are of.
+    // On the server all function names share one namespace, across libraries.
     const std::string full_name = fmt::format("{}_{}_{}", name, each.name, version);
     source_ += registered(each, full_name);
     const std::string script = fmt::format("{}\n{}\n", prelude, each.body);

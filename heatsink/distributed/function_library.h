@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lua code that runs on the server, in the two forms that servers accept: a library of functions,
-// or one script per function.
+// Holds Lua code for the server in the two forms that servers accept: a library of functions, or
+// one script per function.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@ namespace heatsink::distributed {
 
 class FunctionLibrary;
 
-// One function, with what a call of it needs.
+// One function, with the data for its calls.
 struct ServerFunction {
   const FunctionLibrary* library;
   std::string name;    // for FCALL; differs for each version of the library
@@ -29,19 +29,20 @@ class FunctionLibrary {
  public:
   struct Source {
     std::string_view name;
-    // The body of function(KEYS, ARGV). All keys that it touches are in KEYS and lie in one slot.
+    // The body of function(KEYS, ARGV). KEYS holds all keys that it accesses; they are in one slot.
     std::string_view body;
     bool writes = true;  // false: also runs on replicas, and when the server is out of memory
   };
 
-  // `name` has only a-z and _. `prelude` stands before all bodies: local functions that they share.
+  // `name` may contain only a-z and _. `prelude` is placed before the bodies: shared local
+  // functions.
   FunctionLibrary(std::string_view name, std::string_view prelude,
                   std::initializer_list<Source> sources);
   FunctionLibrary(const FunctionLibrary&) = delete;
 
   const std::string& name() const { return name_; }
   const std::string& source() const { return source_; }  // for FUNCTION LOAD
-  // REQUIRES the name of one of its sources.
+  // REQUIRES a name from `sources`.
   const ServerFunction& function(std::string_view name) const;
 
  private:

@@ -10,16 +10,16 @@
 namespace heatsink::distributed {
 namespace {
 
-constexpr std::size_t kPlacesAtFirst = 16;
+constexpr std::size_t kEntriesAtFirst = 16;
 
-unsigned shift_for(std::size_t places) {
-  return 64U - static_cast<unsigned>(std::countr_zero(places));
+unsigned shift_for(std::size_t entries) {
+  return 64U - static_cast<unsigned>(std::countr_zero(entries));
 }
 
 }  // namespace
 
 KnownNames::KnownNames(std::uint64_t secret)
-    : factors_{}, shift_(shift_for(kPlacesAtFirst)), places_(kPlacesAtFirst) {
+    : factors_{}, shift_(shift_for(kEntriesAtFirst)), entries_(kEntriesAtFirst) {
   Random random(secret);
   for (std::uint64_t& factor : factors_) factor = random.next() | 1U;
 }
@@ -29,21 +29,21 @@ std::uint64_t KnownNames::hash_of_long(std::string_view name) const noexcept {
 }
 
 void KnownNames::add(std::string_view name, std::uint32_t number) {
-  if (2 * ++size_ > places_.size()) {
-    const std::vector<Place> before =
-        std::exchange(places_, std::vector<Place>(2 * places_.size()));
-    shift_ = shift_for(places_.size());
-    for (const Place& place : before) {
-      if (place.number != kUnknown) put(place);
+  if (2 * ++size_ > entries_.size()) {
+    const std::vector<Entry> before =
+        std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
+    shift_ = shift_for(entries_.size());
+    for (const Entry& entry : before) {
+      if (entry.number != kUnknown) put(entry);
     }
   }
   put({words_of(name), name.data(), static_cast<std::uint32_t>(name.size()), number});
 }
 
-void KnownNames::put(const Place& place) {
-  std::size_t at = place_of(place.words);
-  while (places_[at].number != kUnknown) at = (at + 1) & (places_.size() - 1);
-  places_[at] = place;
+void KnownNames::put(const Entry& entry) {
+  std::size_t at = index_of(entry.words);
+  while (entries_[at].number != kUnknown) at = (at + 1) & (entries_.size() - 1);
+  entries_[at] = entry;
 }
 
 }  // namespace heatsink::distributed

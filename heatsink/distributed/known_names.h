@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which number a name has, as one thread knows it.
+// Maps names to numbers, for one thread.
 #pragma once
 
 #include <array>
@@ -11,50 +11,51 @@
 
 namespace heatsink::distributed {
 
-// A hash table with open addressing that grows with its names and never forgets one: 96 bytes each
-// at most. Exact: the bytes of a name decide, not its hash. One thread.
+// An open-addressing hash table that only grows: at most 96 bytes per name. Exact: it compares the
+// bytes of names, not only hashes. One thread.
 //
-// find() takes about 3 ns for names of up to kWordBytes: they are read once, as four words, which
-// are hashed (multilinear: Lemire, Kaser, The Computer Journal 2014; the upper bits of a sum of
-// products with secret odd factors) and compared with what is there, without a call.
+// find() takes about 3 ns for names of up to kWordBytes. It reads them once, as four words, which
+// it hashes (multilinear: Lemire, Kaser, The Computer Journal 2014; the upper bits of a sum of
+// products with secret odd factors) and compares without a call.
 class KnownNames {
  public:
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
   static constexpr std::size_t kWordBytes = 32;
 
-  // `secret`: so that nobody can choose names that meet.
+  // `secret`: a random number, so that attackers cannot choose names that collide.
   explicit KnownNames(std::uint64_t secret);
 
-  // kUnknown: it was not added.
+  // kUnknown: the table does not have the name.
   std::uint32_t find(std::string_view name) const noexcept {
     const Words words = words_of(name);
-    for (std::size_t at = place_of(words);; at = (at + 1) & (places_.size() - 1)) {
-      const Place& place = places_[at];
-      if (is_at(place, words, name)) [[likely]]
-        return place.number;
-      if (place.number == kUnknown) return kUnknown;
+    for (std::size_t at = index_of(words);; at = (at + 1) & (entries_.size() - 1)) {
+      const Entry& entry = entries_[at];
+      if (holds(entry, words, name)) [[likely]]
+        return entry.number;
+      if (entry.number == kUnknown) return kUnknown;
     }
   }
 
-  // REQUIRES that it is not known, that `name` outlives this, and another number than kUnknown.
+  // REQUIRES that the table does not have the name, that `name` outlives the table, and number !=
+  // kUnknown.
   void add(std::string_view name, std::uint32_t number);
 
   std::size_t size() const { return size_; }
-  std::size_t memory_bytes() const { return places_.size() * sizeof(Place); }
+  std::size_t memory_bytes() const { return entries_.size() * sizeof(Entry); }
 
  private:
-  // All bytes of a name of up to kWordBytes, some of them twice; of a longer one its hash.
+  // All bytes of a name of up to kWordBytes (words may overlap); for a longer name, its hash.
   using Words = std::array<std::uint64_t, 4>;
-  struct Place {
+  struct Entry {
     Words words{};
     const char* name = nullptr;
     std::uint32_t bytes = 0;
     std::uint32_t number = kUnknown;
   };
 
-  template <class Word>
-  static Word load(const char* from) noexcept {
-    Word word;
+  template <class Unsigned>
+  static Unsigned load(const char* from) noexcept {
+    Unsigned word;
     std::memcpy(&word, from, sizeof word);
     return word;
   }
@@ -72,23 +73,23 @@ class KnownNames {
     return few;
   }
   std::uint64_t hash_of_long(std::string_view name) const noexcept;
-  std::size_t place_of(const Words& words) const noexcept {
+  std::size_t index_of(const Words& words) const noexcept {
     return (words[0] * factors_[0] + words[1] * factors_[1] + words[2] * factors_[2] +
             words[3] * factors_[3]) >>
            shift_;
   }
-  static bool is_at(const Place& place, const Words& words, std::string_view name) noexcept {
-    const std::uint64_t other = (place.words[0] ^ words[0]) | (place.words[1] ^ words[1]) |
-                                (place.words[2] ^ words[2]) | (place.words[3] ^ words[3]) |
-                                (place.bytes ^ name.size());
-    return other == 0 && place.number != kUnknown &&
-           (name.size() <= kWordBytes || std::memcmp(place.name, name.data(), name.size()) == 0);
+  static bool holds(const Entry& entry, const Words& words, std::string_view name) noexcept {
+    const std::uint64_t other = (entry.words[0] ^ words[0]) | (entry.words[1] ^ words[1]) |
+                                (entry.words[2] ^ words[2]) | (entry.words[3] ^ words[3]) |
+                                (entry.bytes ^ name.size());
+    return other == 0 && entry.number != kUnknown &&
+           (name.size() <= kWordBytes || std::memcmp(entry.name, name.data(), name.size()) == 0);
   }
-  void put(const Place& place);
+  void put(const Entry& entry);
 
   std::array<std::uint64_t, 4> factors_;
   unsigned shift_;
-  std::vector<Place> places_;  // a power of two of them, half of them used at most
+  std::vector<Entry> entries_;  // size is a power of two; at most half are used
   std::size_t size_ = 0;
 };
 

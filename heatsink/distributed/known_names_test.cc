@@ -47,7 +47,7 @@ TEST(KnownNames, AnotherPlaceInMemoryIsTheSameName) {
   EXPECT_EQ(known.find(std::string(50, 'x') + "x"), KnownNames::kUnknown);
 }
 
-// With one secret or another: no name has an end that nobody reaches.
+// For any secret: each search ends, at its name or at a free entry.
 TEST(KnownNames, ManyNamesWithAnySecret) {
   for (const std::uint64_t secret : {0ULL, 1ULL, ~0ULL}) {
     KnownNames known(secret);

@@ -15,10 +15,10 @@ local function now_us()
   return time[1] * 1000000 + time[2]
 end)lua";
 
-// A level in tokens and its time, not one theoretical arrival time: a double holds today in
-// microseconds to a quarter of one, which is 25 tokens at 10^8/s. The level keeps 15 digits
-// whatever the rate. What rounding may cost is never more than `slack` in all, for what has been
-// let pass by it is in the level.
+// Stores a level in tokens with its time, not one theoretical arrival time. A double holds the
+// present time in microseconds only to a quarter of one, which is 25 tokens at 10^8/s; the level
+// keeps 15 digits at any rate. Rounding never costs more than `slack` in total, because tokens that
+// it lets pass are in the level.
 constexpr std::string_view kTokenBucket = R"lua(
   local n, want, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
   local per_us = ARGV[4] / ARGV[5]
@@ -49,8 +49,9 @@ constexpr std::string_view kTokenBucket = R"lua(
   end
   return {granted, math.max(0, math.floor(burst - level + slack)), retry_us})lua";
 
-// The newest slot's number, the sum of those before it, and the counts, newest first. A call in the
-// newest slot touches the first 20 bytes; one in a later slot reads those that leave the window.
+// Stores the newest slot's number, the sum of earlier slots, and the counts, newest first. A call
+// in the newest slot reads the first 20 bytes; a call in a later slot reads the slots that leave
+// the window.
 constexpr std::string_view kSlidingWindow = R"lua(
   local n, want, count = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
   local slots, slot_us = tonumber(ARGV[4]), tonumber(ARGV[5])

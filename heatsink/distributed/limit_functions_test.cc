@@ -42,7 +42,7 @@ struct Ask {
   LimitQuestion question{};
 };
 
-// One server for all tests of this file: what differs is the key.
+// One server for all tests of this file; each uses a key of its own.
 class Table {
  public:
   Table() {
@@ -289,7 +289,7 @@ RC_GTEST_PROP(LimitFunctionsProperty, TheWindowLiesBetweenTheExactOneAndOneThatI
   }
 }
 
-// What the process would do by itself is what the server does, question by question.
+// The server decides like a limiter in the process, question by question.
 RC_GTEST_PROP(LimitFunctionsProperty, TheWindowIsTheOneOfLimit, ()) {
   if (!table().running()) return;
   const auto slots = *rc::gen::element<std::uint32_t>(1, 2, 10, 50);

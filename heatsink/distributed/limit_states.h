@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process remembers of each key that is limited: so many of them, the latest used.
+// Keeps this process's state of the most recently used limited keys.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "heatsink/distributed/denial.h"
-#include "heatsink/distributed/lease.h"
+#include "heatsink/distributed/prepaid_tokens.h"
 
 namespace heatsink::distributed {
 
@@ -21,17 +21,17 @@ struct LimitState {
 
   const std::string key;  // on the server
   Denial denial;
-  Lease lease;
+  PrepaidTokens prepaid;
 };
 
-// Any thread. find() takes one of 16 locks; O(1). What is forgotten while somebody still holds it
-// goes on working for him: two states of one key are two buyers, and tokens are paid for either
-// way. Its unspent tokens lapse.
+// Thread-safe. find() takes one of 16 locks; O(1). A state that is evicted while a caller still
+// holds it continues to work for that caller. Two states of one key buy separately, and each token
+// is paid for either way. The unspent tokens of an evicted state lapse.
 class LimitStates {
  public:
   explicit LimitStates(std::size_t keys_max) : each_max_((keys_max + kParts - 1) / kParts) {}
 
-  // Made if it is not there; `prefix` stands before the key on the server.
+  // Creates the state if it does not exist; `prefix` is put before the key on the server.
   std::shared_ptr<LimitState> find(std::string_view prefix, std::string_view key);
   std::size_t size() const;
 
@@ -40,7 +40,7 @@ class LimitStates {
   using Row = std::pair<std::string, std::shared_ptr<LimitState>>;
   struct Part {
     mutable std::mutex mutex;
-    std::list<Row> rows;                                                    // the latest used first
+    std::list<Row> rows;  // most recently used first
     std::unordered_map<std::string_view, std::list<Row>::iterator> by_key;  // names are the rows'
   };
 

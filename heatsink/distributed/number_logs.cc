@@ -37,7 +37,7 @@ NumberLogs::Log& NumberLogs::find_log() noexcept {
   auto found = std::find_if(mine.all.begin(), mine.all.end(),
                             [this](const Logs::One& each) { return each.owner == id_; });
   if (found == mine.all.end()) {
-    // Those of whom nobody else knows any more are of no use.
+    // Drops logs whose NumberLogs is gone: only this thread still refers to them.
     std::erase_if(mine.all, [](const Logs::One& each) { return each.log.use_count() == 1; });
     mine.all.push_back({id_, std::make_shared<Log>(secret_)});
     found = mine.all.end() - 1;
@@ -56,7 +56,8 @@ void NumberLogs::Log::make_room() noexcept {
 
 void NumberLogs::Log::sum() {
   const std::uint32_t end = pushed.load(std::memory_order_acquire);
-  std::uint32_t at = taken;  // not the member, which would be written and read again in each turn
+  // a local copy: the member would be written and read again in each turn
+  std::uint32_t at = taken;
   Series last = 0;
   stats::Summary* sum = nullptr;
   for (; at != end; ++at) {
@@ -87,7 +88,7 @@ void NumberLogs::collect(const std::function<void(Series, const stats::Summary&)
   }
   std::vector<const Log*> over;
   for (const std::shared_ptr<Log>& log : logs) {
-    // Looked at first: what its thread has added is then all there.
+    // Read before the sums: once the flag is set, all numbers of the thread are visible.
     if (log->has_ended.load(std::memory_order_acquire)) over.push_back(log.get());
     const std::lock_guard lock(log->mutex);
     log->sum();

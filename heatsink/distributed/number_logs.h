@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of any number of threads, on their way to be summed by series.
+// Collects numbers from many threads and sums them by series.
 #pragma once
 
 #include <array>
@@ -16,27 +16,28 @@
 
 namespace heatsink::distributed {
 
-// Each thread writes to a log of its own (17 KiB, which ends with the thread, and what it sums: a
-// stats::Summary for each series that it uses). A full one is summed by its thread, the rest by
-// collect(), so no number is lost, and two threads share nothing.
+// Each thread writes to a log of its own: 17 KiB, which end with the thread, and a stats::Summary
+// for each series that it uses. The thread sums a full log; collect() sums the rest. So no number
+// is lost, and threads share no data.
 class NumberLogs {
  public:
   using Series = std::uint32_t;
 
-  // `secret`: of KnownNames.
+  // `secret`: for KnownNames.
   explicit NumberLogs(std::uint64_t secret = 0);
-  ~NumberLogs();  // REQUIRES that no thread adds any more
+  ~NumberLogs();  // REQUIRES that no thread calls add() any more
   NumberLogs(const NumberLogs&) = delete;
 
-  // Any thread; 2 ns, and 3 for the sum. A thread may wait while collect() looks at its log: some
-  // microseconds. Series are small numbers: a thread has 8 bytes for each up to its largest.
+  // Thread-safe; 2 ns, plus 3 ns for the sum. May wait some microseconds while collect() reads this
+  // thread's log. Series should be small numbers: a thread has 8 bytes for each up to its largest.
   void add(Series series, std::int64_t value) noexcept { this_threads().push({value, series}); }
 
-  // This thread's log, for who wants several things of it at once; as long as the thread lives.
+  // This thread's log, for several operations in a row; valid while the thread lives.
   class Here;
   Here here() noexcept;
 
-  // All numbers that were added before this call, and not told before. One thread at a time.
+  // Passes on all numbers that were added before this call and not collected yet. One thread at a
+  // time.
   void collect(const std::function<void(Series, const stats::Summary&)>& tell);
 
  private:
@@ -57,20 +58,20 @@ class NumberLogs {
       pushed.store(at + 1, std::memory_order_release);
     }
     void make_room() noexcept;
-    void sum();  // with the mutex
+    void sum();  // REQUIRES the mutex
     stats::Summary& of(Series series);
 
-    // Its thread's; what was pushed is read by others up to `pushed`.
+    // Used by the owning thread. Other threads read entries only below `pushed`.
     std::atomic<std::uint32_t> pushed{0};
     std::uint32_t seen_taken = 0;
     std::array<Entry, kEntries> entries;
-    KnownNames known;  // each by its series
+    KnownNames known;  // name to series
 
     std::mutex mutex;  // guards the rest
     std::uint32_t taken = 0;
     std::vector<std::unique_ptr<stats::Summary>> sums;  // by series
     std::vector<Series> touched;                        // those that are not empty
-    std::atomic<bool> has_ended{false};                 // its thread has
+    std::atomic<bool> has_ended{false};                 // the thread has ended
   };
   struct Logs;  // of one thread
 
@@ -80,7 +81,7 @@ class NumberLogs {
   }
   Log& find_log() noexcept;
 
-  // The log used last by this thread; ids are never used again, 0 is nobody's.
+  // The log used last by this thread. Ids are never reused; 0: none.
   struct Last {
     std::uint64_t owner = 0;
     Log* log = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RateLimiter: one limit for all processes together, kept on a Redis or Valkey server.
+// Limits a rate over many processes together: the state is kept on a Redis or Valkey server.
 #pragma once
 
 #include <cstddef>

@@ -11,17 +11,17 @@
 namespace heatsink::distributed {
 namespace {
 
-LeaseTerms terms_of(const RateLimiterOptions& options) {
+PrepaidLimits prepaid_limits_of(const RateLimiterOptions& options) {
   if (options.lease_share <= 0) return {.held_max = 0, .lasts = options.lease_lasts};
   const double share = options.lease_share * static_cast<double>(capacity_of(options.limit));
-  const double most = std::min(std::floor(share), static_cast<double>(Lease::kHeldMax));
+  const double most = std::min(std::floor(share), static_cast<double>(PrepaidTokens::kHeldMax));
   return {.held_max = static_cast<std::uint64_t>(std::max(most, 1.0)),
           .lasts = options.lease_lasts};
 }
 
-// A bucket that is empty most of the time is emptied by whoever comes first, so those who take
-// batches of it leave it alone until a batch is there. It keeps what comes meanwhile: a quarter of
-// it at most, so none of that is lost. A window has no such store: who takes late gets less.
+// A bucket that is empty most of the time goes to the first caller, so a process that buys batches
+// waits until a batch has collected. The bucket keeps it meanwhile (a quarter of the burst at
+// most), so nothing is lost. A window keeps nothing: a late buyer gets less.
 Nanos pause_of(const RateLimiterOptions& options) {
   if (options.lease_share <= 0 || options.limit.algorithm != limit::Algorithm::kTokenBucket)
     return Nanos(0);
@@ -39,7 +39,7 @@ RateLimiter::Core::Core(Server& server, const RateLimiterOptions& options)
       prefix_(fmt::format("heatsink:limit:{}:{}:", limit::to_string(options.limit.algorithm),
                           options.name)),
       capacity_(capacity_of(options.limit)),
-      terms_(terms_of(options)),
+      prepaid_limits_(prepaid_limits_of(options)),
       pause_(pause_of(options)),
       states_(options.keys_max) {}
 
@@ -51,11 +51,12 @@ std::optional<Verdict> RateLimiter::Core::answer_here(const std::shared_ptr<Limi
   }
   if (n == 0) return std::nullopt;
   if (leases()) {
-    const Lease::Spent spent = state->lease.spend(n, now);
-    if (spent == Lease::Spent::kYesAndLow) buy_ahead(state, now);
-    if (spent != Lease::Spent::kNo) {
+    const PrepaidTokens::Spent spent = state->prepaid.spend(n, now);
+    if (spent == PrepaidTokens::Spent::kYesAndLow) buy_ahead(state, now);
+    if (spent != PrepaidTokens::Spent::kNo) {
       by_lease_.fetch_add(1, std::memory_order_relaxed);
-      return Verdict{.allowed = true, .basis = Basis::kLease, .remaining = state->lease.held(now)};
+      return Verdict{
+          .allowed = true, .basis = Basis::kLease, .remaining = state->prepaid.held(now)};
     }
   }
   const Nanos refused_for = state->denial.refuses(n, now);
@@ -65,10 +66,10 @@ std::optional<Verdict> RateLimiter::Core::answer_here(const std::shared_ptr<Limi
 }
 
 void RateLimiter::Core::buy_ahead(const std::shared_ptr<LimitState>& state, TimePoint now) {
-  if (state->denial.refuses(1, now) > Nanos(0) || !state->lease.begin_buying()) return;
-  const std::uint64_t batch = state->lease.batch(0, terms_, now);
+  if (state->denial.refuses(1, now) > Nanos(0) || !state->prepaid.begin_buying()) return;
+  const std::uint64_t batch = state->prepaid.batch(0, prepaid_limits_, now);
   if (batch == 0) {
-    state->lease.end_buying();
+    state->prepaid.end_buying();
     return;
   }
   send(state, {.n = 1, .want = batch}, {.n = 0, .is_buying = true, .at = now},
@@ -91,9 +92,9 @@ void RateLimiter::Core::ask(const std::shared_ptr<LimitState>& state, std::uint6
         Nanos(0)));
     return;
   }
-  const bool is_buying = n > 0 && leases() && state->lease.begin_buying();
-  if (!is_buying) state->lease.spent_directly(n);
-  const std::uint64_t more = is_buying ? state->lease.batch(n, terms_, now) : 0;
+  const bool is_buying = n > 0 && leases() && state->prepaid.begin_buying();
+  if (!is_buying) state->prepaid.spent_directly(n);
+  const std::uint64_t more = is_buying ? state->prepaid.batch(n, prepaid_limits_, now) : 0;
   send(state, {.n = n, .want = n + more}, {.n = n, .is_buying = is_buying, .at = now}, deadline,
        std::move(done));
 }
@@ -105,7 +106,7 @@ void RateLimiter::Core::send(const std::shared_ptr<LimitState>& state,
                [self = shared_from_this(), state, asked,
                 done = std::move(done)](const Result<resp::Value>& reply) {
                  const Verdict verdict = self->verdict(*state, asked, reply);
-                 if (asked.is_buying) state->lease.end_buying();
+                 if (asked.is_buying) state->prepaid.end_buying();
                  done(verdict);
                });
 }
@@ -116,7 +117,7 @@ Verdict RateLimiter::Core::ask_and_wait(const std::shared_ptr<LimitState>& state
   auto answer = std::make_shared<std::promise<Verdict>>();
   std::future<Verdict> told = answer->get_future();
   ask(state, n, deadline, [answer](const Verdict& verdict) { answer->set_value(verdict); });
-  // The server's thread keeps the deadline, unless it looks up a name just then.
+  // The server's thread enforces the deadline, unless it is resolving a name just then.
   if (deadline != Server::kNoDeadline &&
       told.wait_for(deadline + Millis(5) - BootClock::now()) != std::future_status::ready)
     return failed({ErrorCode::kTimedOut, "the server did not answer before the deadline"},
@@ -145,19 +146,20 @@ Verdict RateLimiter::Core::granted(LimitState& state, const Asked& asked,
   allowed_.fetch_add(1, std::memory_order_relaxed);
   if (asked.is_buying) {
     const std::uint64_t more = answer.granted - asked.n;
-    const std::uint64_t lapsed = state.lease.add(more, terms_, asked.at, BootClock::now());
+    const std::uint64_t lapsed =
+        state.prepaid.add(more, prepaid_limits_, asked.at, BootClock::now());
     leased_.fetch_add(more, std::memory_order_relaxed);
     lapsed_.fetch_add(lapsed, std::memory_order_relaxed);
   }
   return {.allowed = true, .basis = Basis::kServer, .remaining = answer.remaining};
 }
 
-// Counted from when it was asked: the next ask takes as long to get there.
+// Counts from the time of the question: the next question takes as long to reach the server.
 Verdict RateLimiter::Core::denied(LimitState& state, const Asked& asked,
                                   const LimitAnswer& answer) {
   refused_.fetch_add(1, std::memory_order_relaxed);
   Nanos retry_after = answer.retry_after;
-  if (state.lease.is_in_use()) retry_after = std::max(retry_after, pause_);
+  if (state.prepaid.is_in_use()) retry_after = std::max(retry_after, pause_);
   state.denial.remember(std::max<std::uint64_t>(asked.n, 1), asked.at + retry_after);
   return {.basis = Basis::kServer, .retry_after = retry_after, .remaining = answer.remaining};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a RateLimiter decides: here if it can, by the server if it must.
+// Decides the calls of a RateLimiter: locally if possible, else by asking the server.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,17 @@
 
 namespace heatsink::distributed {
 
-// Any thread. Lives as long as anybody waits for the server.
+// Thread-safe. Lives while a question to the server is open.
 class RateLimiter::Core : public std::enable_shared_from_this<Core> {
  public:
-  // `server` outlives all calls of this, but not what waits for it.
+  // `server` outlives all calls of this class, but not the pending callbacks.
   Core(Server& server, const RateLimiterOptions& options);
 
   const std::string& name() const { return options_.name; }
   Nanos patience() const { return options_.patience; }
   std::shared_ptr<LimitState> find(std::string_view key) { return states_.find(prefix_, key); }
 
-  // Without the server, if that can be. Starts to buy the next batch when this one runs low.
+  // Decides without the server if possible. Starts to buy the next batch when this one runs low.
   std::optional<Verdict> answer_here(const std::shared_ptr<LimitState>& state, std::uint64_t n,
                                      TimePoint now);
   void ask(const std::shared_ptr<LimitState>& state, std::uint64_t n, TimePoint deadline,
@@ -43,7 +43,7 @@ class RateLimiter::Core : public std::enable_shared_from_this<Core> {
     TimePoint at;
   };
 
-  bool leases() const { return terms_.held_max > 0; }
+  bool leases() const { return prepaid_limits_.held_max > 0; }
   void buy_ahead(const std::shared_ptr<LimitState>& state, TimePoint now);
   void send(const std::shared_ptr<LimitState>& state, const LimitQuestion& question,
             const Asked& asked, TimePoint deadline, Done done);
@@ -56,10 +56,10 @@ class RateLimiter::Core : public std::enable_shared_from_this<Core> {
   const RateLimiterOptions options_;
   const std::string prefix_;
   const std::uint64_t capacity_;
-  const LeaseTerms terms_;
-  const Nanos pause_;  // between two asks for a batch, where the last was refused
+  const PrepaidLimits prepaid_limits_;
+  const Nanos pause_;  // between two purchases, after a refused one
   LimitStates states_;
-  // After a time-out nobody waits for a while: nanoseconds of BootClock.
+  // After a time-out no call waits until then: nanoseconds of BootClock.
   std::atomic<Nanos::rep> suspended_until_{0};
   std::atomic<std::uint64_t> asked_{0}, by_lease_{0}, by_denial_{0}, allowed_{0}, refused_{0},
       failures_{0}, leased_{0}, lapsed_{0};

@@ -17,8 +17,7 @@ namespace {
 
 using Count = std::uint64_t RateLimiterCounts::*;
 
-// A count is a row: its metric, what it is of that, and where it is. Rows of a metric stand
-// together.
+// Describes one sample: its metric, its labels, and its counter. Rows of one metric are adjacent.
 struct CountRow {
   const MetricRow* metric;
   std::string_view labels;
@@ -48,7 +47,7 @@ constexpr std::array kCounts = {
     CountRow{&kLapsed, "", &RateLimiterCounts::lapsed_tokens},
 };
 
-// A label's value, between its quotes.
+// Escapes a label's value.
 std::string quotable(std::string_view name) {
   std::string out;
   for (const char each : printable(name)) {

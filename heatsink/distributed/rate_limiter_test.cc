@@ -127,7 +127,8 @@ TEST_F(RateLimiterTest, ManyThreadsAtOneLeaseGetWhatThereIs) {
       while (handle.try_acquire().allowed) ++allowed;
     });
   for (std::thread& each : threads) each.join();
-  // Each stopped at its first refusal, when a batch may have been under way: what is left is held.
+  // Each stopped at its first refusal, when a batch may have been under way: the rest is still
+  // held.
   int rest = 0;
   while (limiter->try_acquire("k").basis == Basis::kLease) ++rest;
   EXPECT_LE(allowed + rest, 5000);

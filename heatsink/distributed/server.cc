@@ -13,9 +13,9 @@
 namespace heatsink::distributed {
 namespace {
 
-// How often it is looked whether a server owes a reply for too long.
+// Interval of the check for servers that owe a reply for too long.
 constexpr Nanos kTick = Millis(50);
-// A connection to a server that says it is a replica now is made anew, but not all the time.
+// Minimum time between reconnects to a server that has become a replica.
 constexpr Nanos kRenewAfter = std::chrono::seconds(1);
 
 Result<net::TlsContext> tls_of(const ServerOptions& options, const net::RedisUrl& url) {
@@ -30,7 +30,7 @@ Result<net::TlsContext> tls_of(const ServerOptions& options, const net::RedisUrl
 
 Error closed() { return {ErrorCode::kUnavailable, "the connection to the server was closed"}; }
 
-// One call on its way, until it is done: by its reply or by its deadline.
+// A call in flight, until its reply or its deadline.
 struct Pending {
   std::shared_ptr<const FunctionCall> call;
   TimePoint deadline;
@@ -41,7 +41,7 @@ struct Pending {
 
 }  // namespace
 
-// All but the counts belongs to the loop's thread.
+// Everything except the counts belongs to the loop's thread.
 struct Server::Core {
   Core(const ServerOptions& given, net::RedisUrl url, net::TlsContext tls)
       : options(given), nodes(loop, std::move(url), std::move(tls), given) {}
@@ -96,8 +96,9 @@ void Server::Core::ask(const std::shared_ptr<Pending>& pending, ServerNode& node
 
 void Server::Core::on_reply(const std::shared_ptr<Pending>& pending, ServerNode& node,
                             Result<resp::Value> reply) {
+  // Without a reply the node may be down: other nodes are asked for its slots, and redirect.
   if (!reply.ok()) nodes.lost(node);
-  if (!pending->done) return;  // its deadline has come
+  if (!pending->done) return;  // the deadline has passed
   if (!reply.ok() || !reply->is_error()) {
     finish(*pending, std::move(reply));
     return;
@@ -117,6 +118,7 @@ bool Server::Core::redirect(const std::shared_ptr<Pending>& pending, const Serve
   ServerNode* const node = nodes.named_by(reply.text, told_by);
   if (node == nullptr) return false;
   redirects.fetch_add(1, std::memory_order_relaxed);
+  // ASK is for one call only: the slot is still migrating (Redis cluster specification).
   if (is_moved(reply)) nodes.has_slot_of(pending->call->keys.front(), *node);
   ask(pending, *node, is_ask(reply));
   return true;
@@ -191,7 +193,7 @@ Result<resp::Value> Server::call_and_wait(FunctionCall what, TimePoint deadline)
   call(std::move(what), deadline,
        [answer](Result<resp::Value> said) { answer->set_value(std::move(said)); });
   if (deadline == kNoDeadline) return reply.get();
-  // The server's thread keeps the deadline, unless it looks up a name just then.
+  // The server's thread enforces the deadline, unless it is resolving a name just then.
   if (reply.wait_for(deadline - BootClock::now()) != std::future_status::ready)
     return Error{ErrorCode::kTimedOut, "the server did not answer before the deadline"};
   return reply.get();

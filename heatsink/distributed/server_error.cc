@@ -8,7 +8,7 @@
 namespace heatsink::distributed {
 namespace {
 
-// Redis and Valkey; what a script runs into stands after "ERR " in some versions.
+// Errors of Redis and Valkey. Some versions put "ERR " before an error inside a script.
 constexpr std::array<std::string_view, 14> kTransient = {
     "LOADING",    "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",  "BUSY",       "OOM",
     "NOREPLICAS", "MISCONF",  "MOVED",      "ASK",         "UNBLOCKED", "UNKILLABLE", "FAILOVER"};

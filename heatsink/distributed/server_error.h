@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an error of the server's means for whoever called a function.
+// Translates a server's error reply for the caller of a function.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@
 
 namespace heatsink::distributed {
 
-// REQUIRES reply.is_error(). kUnavailable: it may work later, or elsewhere; kPermission: this user
-// may not, and the sentence says what he needs; kInvalidArgument: all the rest, which is said by
-// the function.
+// REQUIRES reply.is_error(). kUnavailable: the call may work later, or on another server.
+// kPermission: the user lacks a right, which the message names. kInvalidArgument: all other errors;
+// the function itself raised them.
 Error error_of(const resp::Value& reply);
 
 inline bool is_moved(const resp::Value& reply) {
@@ -20,7 +20,7 @@ inline bool is_moved(const resp::Value& reply) {
 inline bool is_ask(const resp::Value& reply) {
   return reply.is_error() && reply.text.starts_with("ASK ");
 }
-// It was the one that takes writes, and is not any more: its name may lead to another by now.
+// The server was a primary and has become a replica: its name may lead to another server now.
 inline bool is_replica(const resp::Value& reply) {
   return reply.is_error() && reply.text.find("READONLY") != std::string::npos;
 }

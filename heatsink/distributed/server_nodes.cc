@@ -17,8 +17,8 @@ redis::ServerConnectionOptions link_options(const ServerOptions& options) {
           .seed = std::random_device{}()};
 }
 
-// Of "MOVED 3999 10.0.0.7:6381"; an IPv6 address stands there without brackets, and an empty one
-// means the host that says it.
+// Parses "MOVED 3999 10.0.0.7:6381". IPv6 addresses come without brackets. An empty host means the
+// one that sent the redirect.
 bool read_address(std::string_view redirect, net::HostPort& address) {
   const std::string_view last = redirect.substr(redirect.rfind(' ') + 1);
   const std::size_t colon = last.rfind(':');
@@ -72,6 +72,7 @@ ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& t
   const std::string where = url.where();
   if (where == first_->address.url().where()) return first_.get();
   if (const auto found = others_.find(where); found != others_.end()) return found->second.get();
+  // Limits the connections that a broken or hostile server can cause with redirects.
   if (others_.size() + 1 >= Server::kNodesMax) return nullptr;
   auto node = std::make_unique<ServerNode>(loop_, std::move(url), tls_, options_);
   node->link.connect();
@@ -79,11 +80,13 @@ ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& t
 }
 
 void ServerNodes::has_slot_of(std::string_view key, ServerNode& node) {
+  // A redirect to a node proves that the cluster uses it again.
   node.is_lost = false;
   slots_[resp::key_slot(key)] = &node;
 }
 
-// Told in the middle of its own work, or of a walk over all nodes, so it goes a moment later.
+// The node may be calling this itself, or a loop over all nodes may be running, so it is destroyed
+// later.
 void ServerNodes::lost(ServerNode& node) {
   if (std::exchange(node.is_lost, true)) return;
   std::erase_if(slots_, [&](const auto& slot) { return slot.second == &node; });

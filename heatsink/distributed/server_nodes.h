@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The servers that a Server has connections to, and which of them has which slot.
+// Holds the connections of a Server to its nodes, and the nodes of the slots.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace heatsink::distributed {
 
-// One server: a connection, and what is said on it.
+// One server: a connection, and the calls on it.
 struct ServerNode {
   ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
              const ServerOptions& options);
@@ -22,11 +22,11 @@ struct ServerNode {
   redis::Pipeline pipeline;
   FunctionCaller functions;
   redis::ServerConnection link;
-  bool is_lost = false;  // told of, and no slot of its own since
+  bool is_lost = false;  // reported by lost(), and given no slot since
 };
 
-// The loop's thread. Slots are learnt from what servers say; nothing is asked for, so a server that
-// is no cluster costs nothing.
+// Belongs to the loop's thread. Learns slots only from redirects, so a server that is not in a
+// cluster costs nothing.
 class ServerNodes {
  public:
   ServerNodes(net::EventLoop& loop, net::RedisUrl first, net::TlsContext tls,
@@ -34,13 +34,13 @@ class ServerNodes {
 
   void connect() { first_->link.connect(); }
   ServerNode& of(std::string_view key);
-  // What "MOVED 3999 10.0.0.7:6381" or "ASK ..." names, as seen from `told_by`; connected to if it
-  // is new. Null: no address, or one too many.
+  // The node that "MOVED 3999 10.0.0.7:6381" or "ASK ..." from `told_by` names; connects to it if
+  // it is new. Null: no valid address, or too many nodes.
   ServerNode* named_by(std::string_view redirect, const ServerNode& told_by);
   void has_slot_of(std::string_view key, ServerNode& node);
-  // It did not answer: its slots are asked of others from now on.
+  // The node did not answer: other nodes are asked for its slots from now on.
   void lost(ServerNode& node);
-  // The first one's name may lead elsewhere: a connection made before that is made again.
+  // The name of the first node may lead elsewhere now: replaces a connection that was made earlier.
   void renew_first(TimePoint if_before) { first_->link.renew(if_before); }
 
   void tick();

@@ -18,9 +18,9 @@ constexpr std::size_t kSumDigits = 4;
 constexpr std::size_t kHeadNumbers = kSumDigits + 4;
 constexpr std::int64_t kPlaces = 2 * kBucketsEachSign;  // of the row of buckets
 constexpr std::size_t kNumbersMax = kHeadNumbers + 2 * static_cast<std::size_t>(kPlaces);
-constexpr std::int64_t kExactMax = std::int64_t{1} << 53;  // of a double
+constexpr std::int64_t kExactMax = std::int64_t{1} << 53;  // limit of integers in a double
 constexpr std::uint64_t kCountMax = kExactMax;
-// 2^53 numbers of 63 bits have no larger one.
+// The sum of 2^53 numbers of 63 bits has no larger top digit.
 constexpr std::int64_t kTopDigitMax = std::int64_t{1} << 20;
 
 // ---- MessagePack: integers and arrays, as far as cmsgpack writes them
@@ -57,7 +57,7 @@ void put_array(std::string& out, std::size_t size) {
     put_typed(out, 0xDC, size, 2);
 }
 
-// Of two's complement in so many bytes.
+// Extends a two's complement number of `size` bytes.
 std::int64_t extended(std::uint64_t bits, unsigned size) {
   switch (size) {
     case 1:
@@ -118,7 +118,7 @@ class Reader {
 
 // ---- a part
 
-std::int64_t place_of(const Histogram::Bucket& bucket) {
+std::int64_t index_of(const Histogram::Bucket& bucket) {
   return bucket.is_negative ? kBucketsEachSign - 1 - std::int64_t{bucket.bucket}
                             : kBucketsEachSign + std::int64_t{bucket.bucket};
 }
@@ -147,7 +147,7 @@ bool add_buckets(const std::vector<std::int64_t>& numbers, Summary& summary) {
   return true;
 }
 
-// The sum is one that the count can have; sums of slots then fit into their type.
+// Accepts only a sum that `count` numbers can have; then sums of slots fit into their type.
 bool is_possible(const Summary& part) {
   const auto count = static_cast<Sum>(part.count);
   return part.sum >= count * part.min && part.sum <= count * part.max;
@@ -199,9 +199,9 @@ std::string encode_part(const Summary& summary) {
   }
   std::int64_t before = 0;
   for (const Histogram::Bucket& bucket : buckets) {
-    put(out, place_of(bucket) - before);
+    put(out, index_of(bucket) - before);
     put(out, static_cast<std::int64_t>(bucket.count));
-    before = place_of(bucket);
+    before = index_of(bucket);
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a slot: an error, or numbers that can be written and read again.
+// Decodes any bytes as a slot: the result must be an error, or numbers that survive encoding.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using heatsink::distributed::decode_slot;
   const auto slot = decode_slot(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!slot.ok() || slot->summary.count == 0) return 0;
-  // More parts may add up to more than one of them may say.
+  // The sum of several parts may exceed what one part may have.
   const auto again = decode_slot("\x01" + heatsink::distributed::encode_part(slot->summary));
   if (again.ok() && !(again->summary == slot->summary)) std::abort();
   return 0;

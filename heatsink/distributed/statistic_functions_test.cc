@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does with parts, by a clock that the test moves.
+// The server's handling of parts, with a clock that the test moves.
 #include "heatsink/distributed/statistic_functions.h"
 
 #include <gmock/gmock.h>
@@ -135,7 +135,7 @@ TEST_F(StatisticFunctionsTest, PartsAreMergedAsTheyAre) {
   EXPECT_EQ(read(), all);
 }
 
-// What a double holds exactly is never left: a merged sum has digits of 32 bits again.
+// Sums never exceed the integers of a double: a merged sum has digits of 32 bits again.
 TEST_F(StatisticFunctionsTest, SumsAreCarried) {
   for (int i = 1; i <= 40; ++i) add("a", i, summary_of({0xFFFFFFFF, INT64_MIN}));
   EXPECT_EQ(read().sum, 40 * (stats::Sum{0xFFFFFFFF} + INT64_MIN));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a writer of window statistics has not delivered yet, and how nothing is counted twice.
+// Keeps the numbers of window statistics that are not delivered yet, and ensures that none counts
+// twice.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,15 @@
 
 namespace heatsink::distributed {
 
-// Not thread-safe; time is an argument. For each series a sum of what is new, and at most one part
-// that is on its way: numbered, and the same bytes whenever it is sent again, so that the server
-// knows it again. Memory: two stats::Summary for a series, however long the server is away.
+// Not thread-safe; time is an argument. For each series it keeps a sum of new numbers, and at most
+// one part in flight. A part has a number and the same bytes at each attempt, so that the server
+// recognises it. Memory: two stats::Summary per series, however long the server is away. Call
+// order:
 //
 //   ((add | due) ((delivered | failed) of what was due)*)*
 class StatisticOutbox {
  public:
-  // Numbers that could not be delivered for so long are dropped: they would be counted in a slot
-  // that they do not belong to.
+  // Drops numbers that could not be delivered for `hold`: they would be counted in a wrong slot.
   explicit StatisticOutbox(Nanos hold) : hold_(hold) {}
 
   void add(std::uint32_t series, const stats::Summary& numbers, TimePoint now);
@@ -30,22 +31,23 @@ class StatisticOutbox {
     std::uint64_t sequence = 0;  // rises from 1 within a series
     std::string bytes;           // encode_part()
   };
-  // What is to be sent now: of each series one part, none while one is on its way.
+  // The parts to send now: one of each series, none while one is in flight.
   std::vector<Part> due(TimePoint now);
 
-  // The server has counted it, now or before.
+  // The server has counted the part, now or earlier.
   void delivered(std::uint32_t series, std::uint64_t sequence);
-  // It is due again. `may_be_counted`: nobody knows; else the server said that it was not.
+  // The part is due again. `may_be_counted`: unknown; false: the server has said that it was not
+  // counted.
   void failed(std::uint32_t series, std::uint64_t sequence, bool may_be_counted);
 
-  // Nothing waits and nothing is on its way.
+  // No number waits, and no part is in flight.
   bool is_empty() const;
 
-  // Numbers, since it was made.
+  // Numbers since construction.
   struct Counts {
     std::uint64_t delivered = 0;
-    std::uint64_t dropped = 0;    // of these nobody has heard
-    std::uint64_t uncertain = 0;  // sent, never answered, and given up: counted, or not
+    std::uint64_t dropped = 0;    // of these the server has none
+    std::uint64_t uncertain = 0;  // sent, not answered, given up: the server may have them
     std::uint64_t resent = 0;     // parts
   };
   const Counts& counts() const { return counts_; }

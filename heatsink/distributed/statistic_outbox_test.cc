@@ -68,7 +68,7 @@ TEST(StatisticOutbox, WhatIsTooOldIsDroppedAndCounted) {
   outbox.failed(0, 1, false);
   EXPECT_EQ(outbox.due(kStart + 10s).size(), 1U);
   outbox.failed(0, 1, false);
-  // The part goes, and what came after it takes its place.
+  // The part is delivered, and later numbers become the next part.
   const auto next = outbox.due(kStart + 10s + 1ms);
   ASSERT_EQ(next.size(), 1U);
   EXPECT_EQ(next[0].sequence, 2U);

@@ -20,7 +20,7 @@ using Reply = Result<Value>;
 using Shard = Result<std::optional<StatisticReading>>;
 
 constexpr std::size_t kHeadItems = 5;
-// So many slots of so many shards have a sum that fits into its type, whatever they say.
+// This many slots of this many shards have a sum that fits into its type, whatever they contain.
 constexpr std::int64_t kSlotsMax = 240;
 
 bool are_integers(const Value& reply, std::size_t count) {
@@ -44,7 +44,7 @@ FunctionCall call_of(std::string_view function, std::string key, std::vector<std
   return {&statistic_functions().function(function), {std::move(key)}, std::move(args)};
 }
 
-// Into what other shards have told.
+// Adds a shard to the shards read before.
 void merge(const StatisticReading& shard, std::optional<StatisticReading>& all) {
   if (!all) {
     all = shard;

@@ -10,7 +10,7 @@ namespace heatsink::distributed {
 
 inline constexpr TimePoint kNow{std::chrono::hours(1000)};
 
-// A server that is slow may take so long; nothing waits for it in vain.
+// A slow server may take this long; no test waits for it in vain.
 inline constexpr Nanos kPatience = std::chrono::seconds(60);
 
 }  // namespace heatsink::distributed

@@ -14,9 +14,9 @@
 namespace heatsink::distributed {
 namespace {
 
-// How long a flush waits for its reply before it is due again.
+// A part without a reply for this long is due again.
 constexpr Nanos kReplyWithin = std::chrono::seconds(2);
-// How often flush() tries.
+// The interval of flush()'s attempts.
 constexpr Nanos kAgainAfter = Millis(20);
 
 std::int64_t slot_ms(Nanos length) {
@@ -54,7 +54,7 @@ void WindowStatistics::close() {
   }
   wake_.notify_all();
   thread_.join();
-  // Callbacks of the server's refer to this.
+  // Callbacks of the server refer to this object.
   std::unique_lock lock(mutex_);
   answered_.wait(lock, [this] { return on_their_way_ == 0; });
 }
@@ -80,7 +80,7 @@ std::optional<WindowStatistics::Series> WindowStatistics::series(std::string_vie
   return learn(name, here);
 }
 
-// A name that this thread has not met.
+// Adds a name that this thread has not used before.
 std::optional<WindowStatistics::Series> WindowStatistics::learn(std::string_view name,
                                                                 NumberLogs::Here here) {
   const std::lock_guard lock(names_mutex_);
@@ -163,7 +163,7 @@ Status WindowStatistics::flush(TimePoint deadline) {
   std::unique_lock lock(mutex_);
   const std::uint64_t wanted = flushes_ + 1;
   const auto is_done = [&] { return flushes_ >= wanted && outbox_.is_empty(); };
-  // Asked for again now and then, not as fast as a server that is away can fail.
+  // Retries at intervals, not as fast as a missing server can fail.
   while (!is_done()) {
     const TimePoint now = BootClock::now();
     if (now >= deadline)

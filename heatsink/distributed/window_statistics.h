@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process's part in window statistics: numbers are added here at the price of a few nanoseconds,
-// and the server has the sum of what all processes added.
+// Adds numbers to window statistics at a cost of a few nanoseconds; the server has the sum of all
+// processes.
 #pragma once
 
 #include <condition_variable>
@@ -23,45 +23,45 @@
 namespace heatsink::distributed {
 
 struct WindowStatisticsOptions {
-  // For which the server keeps what was added, in kStatisticSlots steps; rounded up to as many
-  // milliseconds each. All who write a statistic need the same.
+  // How long the server keeps numbers, in kStatisticSlots steps of whole milliseconds (rounded up).
+  // All writers of a statistic need the same.
   Nanos length = std::chrono::seconds(60);
   Nanos flush_interval = Millis(100);
-  // Numbers that the server could not be told for so long are dropped; half of the length at most.
+  // Numbers that could not be delivered for this long are dropped; at most half of the length.
   Nanos hold = std::chrono::seconds(10);
-  std::size_t names_max = 1000;  // statistics of this process; 6 KiB each, and 3 KiB a thread
-  std::uint64_t seed = 0;        // of who this writer is: draw it at random, anew in each process
+  std::size_t names_max = 1000;  // statistics of this process; 6 KiB each, and 3 KiB per thread
+  std::uint64_t seed = 0;        // identifies this writer: draw it at random, anew in each process
 };
 
-// Exactly once: a flush that was not answered is sent again with its number, by which the server
-// knows it. What a process had not flushed when it died is lost: a flush interval's. Once started
-// again it is another writer.
+// Each number counts exactly once: a flush without an answer is sent again with its sequence, which
+// the server recognises. If a process dies, the numbers since its last flush are lost. A restarted
+// process is a new writer.
 //
-// Any thread may call; one thread of its own flushes. Not to be called, nor destroyed, by a child
-// that this process has forked. Not to be used in destructors of thread_local objects.
+// Thread-safe; one thread of its own flushes. A forked child must neither call nor destroy it. Do
+// not use it in destructors of thread_local objects.
 class WindowStatistics {
  public:
-  // `server` must outlive it; closing it first is fine.
+  // `server` must outlive it, but may be closed first.
   WindowStatistics(Server& server, const WindowStatisticsOptions& options);
   ~WindowStatistics();
   WindowStatistics(const WindowStatistics&) = delete;
 
-  // Flushes once more, for kLastFlush at most. What is added later goes nowhere. The destructor
-  // does it, too. Not to be called by two threads at once.
+  // Flushes once more, for at most kLastFlush, and ignores numbers added later. The destructor
+  // calls it, too. Two threads must not call it at once.
   void close();
 
   static constexpr Nanos kLastFlush = std::chrono::seconds(1);
 
-  // About 9 ns, of names longer than 32 bytes 16. False: there are names_max others already, or the
-  // name is longer than kStatisticNameBytesMax; it is counted as refused.
+  // About 9 ns; 16 ns for names longer than 32 bytes. False: there are names_max other names
+  // already, or the name is longer than kStatisticNameBytesMax; the call then counts as refused.
   bool add(std::string_view name, std::int64_t value) noexcept;
 
-  // The same in two steps, for who adds to one statistic again and again: 5 ns. Nothing: refused.
+  // The same in two steps, for repeated adds to one statistic: 5 ns. Nothing: refused.
   using Series = NumberLogs::Series;
   std::optional<Series> series(std::string_view name) noexcept;
   void add(Series series, std::int64_t value) noexcept { logs_.add(series, value); }
 
-  // Until what was added before is delivered; the error says why it is not.
+  // Waits until all earlier numbers are delivered; an error says why they are not.
   Status flush(TimePoint deadline);
 
   struct Counts : StatisticOutbox::Counts {
@@ -69,7 +69,7 @@ class WindowStatistics {
     std::uint64_t names = 0;    // now
   };
   Counts counts() const;
-  // Why the last flush that was answered did not succeed; "": it did.
+  // The error of the last answered flush; "": it succeeded.
   std::string problem() const;
 
  private:
@@ -91,17 +91,17 @@ class WindowStatistics {
   NumberLogs logs_;
 
   mutable std::mutex names_mutex_;
-  std::unordered_map<std::string, Series> names_;  // names stay where they are
+  std::unordered_map<std::string, Series> names_;  // the addresses of names stay valid
   std::vector<std::string> keys_;                  // by series
   std::uint64_t refused_ = 0;
 
   mutable std::mutex mutex_;  // guards the rest
   StatisticOutbox outbox_;
   std::size_t on_their_way_ = 0;  // parts
-  std::uint64_t flushes_ = 0;     // that collected
+  std::uint64_t flushes_ = 0;     // that collected numbers
   std::string problem_;
   bool is_ending_ = false;
-  bool is_wanted_now_ = false;  // a flush
+  bool is_wanted_now_ = false;  // a flush is requested
   std::condition_variable wake_;
   std::condition_variable answered_;
   std::thread thread_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many writers and a server: what they add is what is read.
+// Many writers and a server: a reader gets the sum of what they added.
 #include "heatsink/distributed/window_statistics.h"
 
 #include <gmock/gmock.h>

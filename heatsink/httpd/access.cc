@@ -11,7 +11,7 @@
 namespace heatsink::httpd {
 namespace {
 
-// Cuts ":1234" off the end; false if what stands there is no port.
+// Removes ":1234" from the end; false if it is not a port.
 bool cut_port(std::string_view& host, std::size_t colon) {
   const std::string_view port = host.substr(colon + 1);
   const bool digits = std::all_of(port.begin(), port.end(), [](char c) {

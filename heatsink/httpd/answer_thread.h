@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs work that makes answers on one thread, one after the other. Internal to the server.
+// Runs the work that makes answers on one thread, in order. Internal to the server.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,8 @@
 
 namespace heatsink::httpd {
 
-// post() and stop() are for one thread. The thread inherits the signal mask of who calls start().
+// One thread may call post() and stop(). The new thread inherits the signal mask of start()'s
+// caller.
 class AnswerThread {
  public:
   explicit AnswerThread(std::size_t waiting_max) : waiting_max_(waiting_max) {}
@@ -19,17 +20,17 @@ class AnswerThread {
   AnswerThread(const AnswerThread&) = delete;
   AnswerThread& operator=(const AnswerThread&) = delete;
 
-  void start();  // throws std::system_error: no thread is to be had
-  void stop();   // waits for the work that runs; what waits is dropped
+  void start();  // throws std::system_error if no thread can be started
+  void stop();   // waits for running work; drops waiting work
 
-  // Runs it there, after all that was posted before. False: too many wait.
+  // Runs `work` after all earlier work. False: too much work waits.
   [[nodiscard]] bool post(std::function<void()> work);
 
  private:
   void run();
 
   const std::size_t waiting_max_;
-  std::mutex mutex_;  // guards the members below, but for the thread
+  std::mutex mutex_;  // guards the members below, except the thread
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
   bool stopping_ = false;

@@ -50,7 +50,7 @@ void Answers::ask(const Request& request, const Deliver& deliver) {
     case Pace::kSlow:
       break;
   }
-  // What the session is told by must not end on the other thread: it is moved on.
+  // `deliver` must be destroyed on this thread, so the work moves it back.
   auto work = [this, request, told = deliver]() mutable {
     boost::asio::post(
         io_, [answer = routes_.run(request, moment()), told = std::move(told)] { told(answer); });
@@ -63,7 +63,7 @@ void Answers::make(Pace of, SharedAnswer& shared) {
     boost::asio::post(
         io_, [answer = routes_.run_shared(of, moment()), &shared] { shared.made(answer); });
   };
-  // Never refused: one answer of each kind is being made at a time.
+  // Never refused: at most one answer of each kind is in progress.
   if (!status_thread_.post(work)) shared.made(kTooManyAsk);
 }
 

@@ -13,21 +13,22 @@
 
 namespace heatsink::httpd {
 
-// Used on the thread of `io`, which must outlive it. Two threads of its own: one for health and
-// metrics, one for what may ask a server.
+// Used on the thread of `io`, which must outlive it. Has two threads: one for health and metrics,
+// one for answers that may ask a server.
 class Answers {
  public:
-  static constexpr std::size_t kWaitingMax = 16;  // for the metrics, and for each slow page
+  // requests that wait for the metrics, and for each slow page
+  static constexpr std::size_t kWaitingMax = 16;
   using Deliver = std::function<void(const Answer&)>;
 
   Answers(boost::asio::io_context& io, RouteTable routes, std::string token,
           std::size_t clients_max);
 
-  void start();  // throws std::system_error: no thread is to be had
-  void stop();   // waits for the sources that are being asked; nobody is told any more
+  void start();  // throws std::system_error if no thread can be started
+  void stop();   // waits for running functions; delivers no more answers
 
-  // Tells the answer, in this call or a later turn of `io`. What `request` views must stay until
-  // then.
+  // Delivers the answer, in this call or in a later turn of `io`. The views in `request` must stay
+  // valid until then.
   void ask(const Request& request, const Deliver& deliver);
 
  private:

@@ -8,7 +8,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
-// "" for two of them: whoever stands between may believe the other one.
+// "" if there are two of them: a proxy in between may believe the other one.
 std::optional<std::string_view> only(http::field field,
                                      const http::request<http::string_body>& request) {
   const auto [first, last] = request.equal_range(field);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the bytes of an HTTP request, and hands its parts to the routes. No socket, so that a
-// fuzzer can stand in for one. Internal to the server.
+// Parses the bytes of an HTTP request, and gives its parts to the routes. Has no socket, so that a
+// fuzzer can drive it. Internal to the server.
 #pragma once
 
 #include <boost/beast/http/message.hpp>
@@ -13,15 +13,16 @@
 namespace heatsink::httpd {
 
 inline constexpr std::uint32_t kRequestHeaderBytesMax = 8192;
-inline constexpr std::uint32_t kRequestBodyBytesMax = 1024 * 1024;  // of a POST; others have none
+// of a POST; other requests have none
+inline constexpr std::uint32_t kRequestBodyBytesMax = 1024 * 1024;
 
 using HttpRequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
-// What a session takes: kRequestHeaderBytesMax of header, kRequestBodyBytesMax of body. Past it the
-// parser fails with header_limit or body_limit. Before the first byte.
+// Sets the limits of a session: kRequestHeaderBytesMax of header, kRequestBodyBytesMax of body.
+// Beyond them the parser fails with header_limit or body_limit. Call it before the first byte.
 void limit(HttpRequestParser& parser);
 
-// Views of `message`, which must outlive them.
+// The result has views of `message`, which must outlive it.
 Request to_request(const boost::beast::http::request<boost::beast::http::string_body>& message);
 
 }  // namespace heatsink::httpd

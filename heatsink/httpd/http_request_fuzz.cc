@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes from a client of the admin port: nobody is let in who should not be, and nothing that
-// was sent comes back.
+// Sends any bytes to the admin port: only requests with the right to ask may get a page, and no
+// answer may contain bytes of the request.
 #include <boost/asio/buffer.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ Answer answer_to(const Request& request, std::string_view token) {
 
 bool is_served(const Answer& answer) { return answer.status == 200; }
 
-// A name that a web page may have chosen has a letter beyond those of IPv6 and "localhost".
+// A name of a web page has a letter that neither IPv6 addresses nor "localhost" have.
 bool may_be_here(std::string_view host) {
   return host.find_first_not_of("0123456789.:[]abcdefABCDEFlochstLOCHST") == host.npos;
 }
@@ -52,7 +52,7 @@ void check_guarded(const Request& request) {
   require(guarded.body.find(kToken) == std::string::npos);
 }
 
-// An answer is a row of the routes or a sentence of ours: it does not grow with the request.
+// An answer is a page or one of our sentences: it must not grow with the request.
 void check_size(const Request& request) {
   const Answer to_nothing = answer_to({"GET", "/nothing", "localhost"}, "");
   const Answer open = answer_to(request, "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // httpd: serves a few pages over HTTP/1.1, on threads of its own, to callers with the right to ask.
-// Knows nothing of what the pages show: the admin API of the proxy and the page of the library are
-// lists of routes. Start with routes.h; server.h serves them.
+// It does not know the contents of pages: the admin API of the proxy and the page of the library
+// are lists of routes. Start with routes.h; server.h serves them.
 #pragma once
 
 #include "heatsink/httpd/query.h"   // IWYU pragma: export

@@ -70,7 +70,7 @@ std::optional<Answer> RouteTable::refusal(const Request& request, std::string_vi
                   "Bearer TOKEN\", or use heatsink top --token-file FILE\n"};
   }
   if (!request.host && !request.host_optional) return Answer{400, "the Host header is missing\n"};
-  // What a web page makes a browser ask bears no token: any name will do then.
+  // Requests that a web page causes carry no token. With a token, any host name is fine.
   if (token.empty() && request.host && !is_trusted_host(*request.host)) {
     return Answer{403,
                   "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
@@ -80,7 +80,7 @@ std::optional<Answer> RouteTable::refusal(const Request& request, std::string_vi
   if (route == nullptr) return Answer{404, "unknown path; these paths exist:\n\n" + list_};
   if (request.method == "GET" || request.method == "HEAD") return std::nullopt;
   if (request.method != "POST" || !route->post) return wrong_method(*route);
-  // A web page can make a browser send a POST with a body of another type, without asking first.
+  // A web page can make a browser send a POST with a body of another type without a preflight.
   const std::string_view type = request.content_type.value_or("");
   if (type.substr(0, type.find(';')) != "application/json")
     return Answer{415, "send the header \"Content-Type: application/json\"\n"};

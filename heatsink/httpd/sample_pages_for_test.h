@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages that the tests of this room serve: one of each pace, and one that takes orders.
+// For tests: one page of each pace, and one that takes orders.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct SamplePages {
   std::function<std::string()> slow = [] { return std::string("{}"); };
 };
 
-// Not the text itself: the fuzzer proves that no answer has a token in it.
+// Not the text itself: the fuzzer proves that no answer contains a token.
 inline Answer length_of(std::string_view text) { return {200, std::to_string(text.size())}; }
 
 inline std::vector<Route> routes_of(SamplePages pages) {

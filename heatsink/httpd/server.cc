@@ -26,7 +26,8 @@ constexpr std::string_view kTooMany =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
     "Content-Length: 21\r\nConnection: close\r\n\r\ntoo many connections\n";
 
-// The address to listen on. Names but localhost are not looked up: what they mean can change.
+// The address to listen on. Only the name localhost is accepted: other names may change their
+// meaning.
 Result<tcp::endpoint> endpoint_of(const net::HostPort& listen, bool has_token) {
   error_code error;
   if (listen.host.empty() && has_token) return tcp::endpoint(tcp::v6(), listen.port);
@@ -55,9 +56,9 @@ Error listen_error(const net::HostPort& listen, const error_code& error) {
 
 }  // namespace
 
-// Built by start(), then used by the thread alone until the destructor has joined it.
-struct Server::State {
-  State(const ServerOptions& options, std::vector<Route> routes)
+// start() builds it; then only its thread uses it, until the destructor has joined the thread.
+struct HttpServer::State {
+  State(const HttpServerOptions& options, std::vector<Route> routes)
       : service{options},
         answers(io, RouteTable(std::move(routes)), options.token, options.connections_max) {
     service.answers = &answers;
@@ -67,8 +68,8 @@ struct Server::State {
   void accept();
   void on_accept(const error_code& error, tcp::socket socket);
 
-  // In this order: sessions die with what holds them, the answers or the context, and their sockets
-  // still use the context then, and they the service.
+  // Declared in this order: sessions are destroyed with their owners (the answers or the context).
+  // Their sockets still need the context then, and the sessions need the service.
   Service service;
   net::HostPort address;
   asio::io_context io{1};
@@ -78,7 +79,7 @@ struct Server::State {
   std::thread thread;
 };
 
-error_code Server::State::listen(const tcp::endpoint& endpoint) {
+error_code HttpServer::State::listen(const tcp::endpoint& endpoint) {
   error_code error;
   if (acceptor.open(endpoint.protocol(), error)) return error;
   if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return error;
@@ -89,13 +90,13 @@ error_code Server::State::listen(const tcp::endpoint& endpoint) {
   return error;
 }
 
-void Server::State::accept() {
+void HttpServer::State::accept() {
   acceptor.async_accept(
       [this](const error_code& error, tcp::socket socket) { on_accept(error, std::move(socket)); });
 }
 
-void Server::State::on_accept(const error_code& error, tcp::socket socket) {
-  if (error) {  // out of file descriptors, most likely: the queue stays full, so do not spin
+void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
+  if (error) {  // most likely without file descriptors: the queue stays full, so do not spin
     pause.expires_after(kAcceptPause);
     pause.async_wait([this](const error_code&) { accept(); });
     return;
@@ -103,7 +104,7 @@ void Server::State::on_accept(const error_code& error, tcp::socket socket) {
   if (service.make_room()) {
     std::make_shared<Session>(std::move(socket), service)->read_request();
   } else {
-    error_code ignored;  // best effort: who is told nothing sees the connection closed
+    error_code ignored;  // best effort: without an answer the client sees a closed connection
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(kTooMany), ignored);
   }
@@ -116,8 +117,8 @@ Status check_address(const net::HostPort& listen, bool has_token) {
   return Unit{};
 }
 
-Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
-                                              std::vector<Route> routes) {
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& options,
+                                                      std::vector<Route> routes) {
   const Result<tcp::endpoint> endpoint = endpoint_of(options.listen, !options.token.empty());
   if (!endpoint.ok()) return endpoint.error();
   auto state = std::make_unique<State>(options, std::move(routes));
@@ -131,17 +132,17 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
     return Error{ErrorCode::kUnavailable,
                  std::string("cannot start a thread for the admin API: ") + e.what()};
   }
-  return std::unique_ptr<Server>(new Server(std::move(state)));
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
-Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Server::~Server() {
+HttpServer::~HttpServer() {
   state_->io.stop();
   state_->thread.join();
   state_->answers.stop();
 }
 
-net::HostPort Server::address() const { return state_->address; }
+net::HostPort HttpServer::address() const { return state_->address; }
 
 }  // namespace heatsink::httpd

@@ -12,29 +12,28 @@
 
 namespace heatsink::httpd {
 
-// Whether the address is one that start() would take, as far as can be told without listening.
+// Whether start() would accept the address, as far as that is known without listening.
 Status check_address(const net::HostPort& listen, bool has_token);
 
-// Listens and answers from start() to its destruction, which closes all connections, also those
-// with an answer under way, and waits for the functions of `routes` that are running. The status
-// pages (Pace::kHealth, kMetrics) are answered whatever the clients do, and whatever else is being
-// asked. Its errors call its options as the proxy and the library do: admin.listen, admin.token.
-class Server {
+// Serves from start() to its destruction, which closes all connections, including those with an
+// answer in progress, and waits for running functions of `routes`. The status pages (Pace::kHealth,
+// kMetrics) are answered whatever clients do and whatever else runs. Errors use the option names of
+// the proxy and the library: admin.listen, admin.token.
+class HttpServer {
  public:
-  // Errors: kPermission for an address that other machines could reach, without a token;
-  // kUnavailable when it cannot be listened on, with the address, the reason and
-  // the fix.
-  static Result<std::unique_ptr<Server>> start(const ServerOptions& options,
-                                               std::vector<Route> routes);
-  ~Server();
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  // Errors: kPermission for an address that other machines can reach, without a token; kUnavailable
+  // if listening fails, with the address, the reason and the fix.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpServerOptions& options,
+                                                   std::vector<Route> routes);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
 
-  net::HostPort address() const;  // with the port that was taken
+  net::HostPort address() const;  // with the actual port
 
  private:
   struct State;
-  explicit Server(std::unique_ptr<State> state);
+  explicit HttpServer(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of the HTTP server: its address, its token, and its limits on slow clients.
+// Defines the options of the HTTP server: its address, its token, and its limits on slow clients.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,16 @@
 
 namespace heatsink::httpd {
 
-struct ServerOptions {
-  // 127.0.0.0/8, ::1 or localhost, with a token any address ("": all); port 0: any free one.
+struct HttpServerOptions {
+  // 127.0.0.0/8, ::1 or localhost; with a token any address ("": all). Port 0: any free one.
   net::HostPort listen;
-  std::string token = {};  // every request must bear it; "": none is asked for
-  // One more, and the one that has taken longest over its request, or its answer, is closed: slow
-  // clients cannot keep the places of others. While all are being answered the new one gets 503.
+  std::string token = {};  // required of each request; "": none is required
+  // Beyond this, the connection that has spent most time on its request, or on reading its answer,
+  // is closed: slow clients cannot block others. If all are waiting for answers, the new one gets
+  // 503.
   std::size_t connections_max = 64;
-  // For a request to arrive whole, for its answer to be taken, and for a connection to be idle.
+  // Maximum time for a request to arrive, for a client to read its answer, and for a connection to
+  // be idle.
   Nanos deadline = std::chrono::seconds(10);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real client on a real socket; what an answer contains is tested in routes_test.cc.
+// A real client on a real socket; the contents of answers are tested in routes_test.cc.
 #include "heatsink/httpd/server.h"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST(AdminServer, EndsWithConnectionsOpen) {
 
 TEST(AdminServer, OnlyLoopbackIsListenedOn) {
   for (const char* host : {"", "0.0.0.0", "::", "10.0.0.1", "example.com", "8.8.8.8"}) {
-    const auto server = Server::start({.listen = {host, 0}}, sample_routes());
+    const auto server = HttpServer::start({.listen = {host, 0}}, sample_routes());
     ASSERT_FALSE(server.ok()) << host;
     EXPECT_EQ(server.error().code, ErrorCode::kPermission);
     EXPECT_THAT(
@@ -140,7 +140,7 @@ TEST(AdminServer, OnlyLoopbackIsListenedOn) {
 
 TEST(AdminServer, TakenPortIsNamed) {
   const auto first = start();
-  const auto second = Server::start({.listen = first->address()}, sample_routes());
+  const auto second = HttpServer::start({.listen = first->address()}, sample_routes());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(second.error().message, "cannot listen on " + first->address().text() +

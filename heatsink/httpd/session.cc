@@ -39,7 +39,7 @@ Session::~Session() { leave_service(); }
 
 void Session::leave_service() { std::erase(service_.open, this); }
 
-// What is under way ends with an error, and the session with it.
+// Operations in progress end with an error, and so does the session.
 void Session::close() {
   leave_service();
   stream_.close();
@@ -71,8 +71,8 @@ void Session::read_request() {
   response_.reset();
   parser_.emplace();
   limit(*parser_);
-  // One deadline for the whole header, however many reads it takes: a client that sends a byte
-  // now and then does not move it.
+  // One deadline for the whole header, however many reads it takes: a client that sends a byte at a
+  // time cannot extend it.
   stream_.expires_after(service_.options.deadline);
   http::async_read_header(stream_, buffer_, *parser_,
                           [self = shared_from_this()](beast::error_code error, std::size_t) {
@@ -84,8 +84,8 @@ void Session::on_request(beast::error_code error) {
   if (error) return refuse(error);
   if (parser_->is_done()) return on_body({});
   if (parser_->get().method() != http::verb::post)
-    return refuse(http::error::body_limit);  // a body, chunked perhaps, is to follow
-  // Within the same deadline.
+    return refuse(http::error::body_limit);  // a body follows, perhaps in chunks
+  // The same deadline continues.
   http::async_read(stream_, buffer_, *parser_,
                    [self = shared_from_this()](beast::error_code failed, std::size_t) {
                      self->on_body(failed);
@@ -111,8 +111,8 @@ void Session::refuse(beast::error_code error) {
                    false);
   const bool malformed = error.category() == make_error_code(http::error::bad_method).category();
   if (malformed) return respond({400, "not an HTTP/1.1 request: " + error.message() + "\n"}, false);
-  // The deadline passed or the connection broke: nobody is there to be told. The stream closes with
-  // us.
+  // The deadline passed or the connection broke, so no answer can be sent. The stream closes with
+  // the session.
 }
 
 void Session::respond(const Answer& answer, bool keep_alive) {
@@ -148,9 +148,9 @@ void Session::on_sent() {
   drain();
 }
 
-// Takes a little of what the client still sends before the close: closing with unread bytes makes
-// the kernel send a reset, which can destroy the answer before the client has read it (RFC 9112,
-// section 9.6).
+// Reads a little of what the client still sends before closing: if unread bytes remain, the kernel
+// sends a reset, which can destroy the answer before the client has read it (RFC 9112, section
+// 9.6).
 void Session::drain() {
   enter(Phase::kReading);
   if (drained_bytes_ == 0) stream_.expires_after(kDrainTime);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of an HTTP client, from accept to close. Internal to the server.
+// Handles one connection of an HTTP client, from accept to close. Internal to the server.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -21,20 +21,19 @@ namespace heatsink::httpd {
 
 class Session;
 
-// What all sessions of a server share; used on its thread only.
+// Shared by all sessions of a server; used only on its thread.
 struct Service {
-  // Whether one more may come in: where all places are taken, the session that has taken longest
-  // over its request, or else over its answer, is closed. False: all are being answered.
+  // Makes room for one more session. If all are taken, closes the one that has spent most time on
+  // its request, or else on reading its answer. False: all are waiting for answers.
   bool make_room();
 
-  ServerOptions options;
+  HttpServerOptions options;
   Answers* answers = nullptr;
-  std::vector<Session*> open = {};  // not those that were closed to make room
+  std::vector<Session*> open = {};  // without those closed to make room
 };
 
-// Reads a request, answers it, and so on, one at a time: (read answer)* then at most one drain.
-// Every step has the deadline; a session lives as long as a step is under way. `service` must
-// outlive it.
+// Reads a request and answers it, one at a time: (read answer)* then at most one drain. Each step
+// has the deadline; a session exists as long as a step is in progress. `service` must outlive it.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(boost::asio::ip::tcp::socket socket, Service& service);
@@ -43,11 +42,11 @@ class Session : public std::enable_shared_from_this<Session> {
   Session& operator=(const Session&) = delete;
 
   void read_request();
-  void close();  // with whatever is under way
+  void close();  // ends any step in progress
 
-  enum class Phase { kReading, kAnswering, kSending };  // draining is reading
+  enum class Phase { kReading, kAnswering, kSending };  // draining counts as reading
   Phase phase() const { return phase_; }
-  TimePoint since() const { return since_; }  // in this phase
+  TimePoint since() const { return since_; }  // start of this phase
 
  private:
   using Response = boost::beast::http::response<boost::beast::http::string_body>;
@@ -66,7 +65,7 @@ class Session : public std::enable_shared_from_this<Session> {
   TimePoint since_{};
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
-  // Made anew for every request: neither can be used twice.
+  // Made anew for each request: neither can be reused.
   std::optional<HttpRequestParser> parser_;
   std::optional<Response> response_;
   std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>>

@@ -12,17 +12,17 @@
 
 namespace heatsink::httpd {
 
-// Not thread-safe. Who asks while an answer is being made gets the next one: no answer is older
-// than its question. So many clients wait for two answers at most, not for one of each.
+// Not thread-safe. A request that arrives while an answer is being made gets the next one: no
+// answer is older than its request. So any number of clients wait for at most two answers.
 class SharedAnswer {
  public:
   using Deliver = std::function<void(const Answer&)>;
 
-  // `make` has an answer made, and then calls made(). At most `waiting_max` wait.
+  // `make` starts an answer and then calls made(). At most `waiting_max` requests wait.
   SharedAnswer(std::function<void()> make, std::size_t waiting_max)
       : make_(std::move(make)), waiting_max_(waiting_max) {}
 
-  // False: too many wait.
+  // False: too many requests wait.
   [[nodiscard]] bool ask(Deliver deliver) {
     if (waiting_.size() + served_.size() >= waiting_max_) return false;
     waiting_.push_back(std::move(deliver));
@@ -43,8 +43,8 @@ class SharedAnswer {
 
   std::function<void()> make_;
   std::size_t waiting_max_;
-  std::vector<Deliver> served_;   // by the answer that is being made
-  std::vector<Deliver> waiting_;  // for the one after it
+  std::vector<Deliver> served_;   // get the answer in progress
+  std::vector<Deliver> waiting_;  // get the next one
 };
 
 }  // namespace heatsink::httpd

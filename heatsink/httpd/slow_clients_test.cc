@@ -27,12 +27,12 @@ std::string request(std::string_view path) {
   return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
-void expect_status_pages(const Server& server) {
+void expect_status_pages(const HttpServer& server) {
   EXPECT_THAT(ask(server, get_request("/healthz")), HasSubstr("\r\n\r\nok\n"));
   EXPECT_THAT(ask(server, get_request("/metrics")), HasSubstr("heatsink_hits_total 7\n"));
 }
 
-// Holds those who come until it is opened.
+// Blocks its callers until it is opened.
 class Gate {
  public:
   void wait() {

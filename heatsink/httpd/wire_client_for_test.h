@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on a free port, and a real client on a real socket.
+// For tests: a server on a free port, and a client with a real socket.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,19 +21,19 @@
 namespace heatsink::httpd {
 
 inline constexpr Millis kPatience =
-    std::chrono::seconds(60);  // a server that hangs fails the test, not hangs it
+    std::chrono::seconds(60);  // a hanging server fails the test instead of blocking it
 
-inline std::unique_ptr<Server> start(ServerOptions options = {},
-                                     std::vector<Route> routes = sample_routes()) {
+inline std::unique_ptr<HttpServer> start(HttpServerOptions options = {},
+                                         std::vector<Route> routes = sample_routes()) {
   if (options.listen.host.empty()) options.listen.host = "127.0.0.1";
-  Result<std::unique_ptr<Server>> server = Server::start(options, std::move(routes));
+  Result<std::unique_ptr<HttpServer>> server = HttpServer::start(options, std::move(routes));
   EXPECT_TRUE(server.ok()) << server.error().message;
   return std::move(server).value();
 }
 
 class Client {
  public:
-  explicit Client(const Server& server) : socket_(io_) {
+  explicit Client(const HttpServer& server) : socket_(io_) {
     socket_.connect({boost::asio::ip::make_address(server.address().host), server.address().port});
   }
 
@@ -45,17 +45,17 @@ class Client {
   }
   void end_sending() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
 
-  // Whether the server said something, or closed, within `wait`.
+  // Whether the server sends or closes within `wait`.
   bool hears_within(Millis wait) {
     pollfd descriptor{socket_.native_handle(), POLLIN, 0};
     return poll(&descriptor, 1, static_cast<int>(wait.count())) > 0;
   }
 
-  // Until the server closes.
+  // Reads until the server closes.
   std::string read_all() {
     return read_until([](const std::string&) { return false; });
   }
-  // Until `text` has come, or the server closes.
+  // Reads until `text` has come, or the server closes.
   std::string read_until_text(std::string_view text) {
     return read_until([&](const std::string& got) { return got.find(text) != std::string::npos; });
   }
@@ -82,7 +82,7 @@ class Client {
   boost::asio::ip::tcp::socket socket_;
 };
 
-inline std::string ask(const Server& server, std::string_view request) {
+inline std::string ask(const HttpServer& server, std::string_view request) {
   Client client(server);
   client.send(request);
   return client.read_all();

@@ -25,7 +25,7 @@ Decision FixedWindow::try_acquire(std::uint64_t n, TimePoint now) noexcept {
   return decision;
 }
 
-// In a later window it is forgotten already.
+// A later window has already forgotten it.
 void FixedWindow::give_back(std::uint64_t n, TimePoint taken_at) noexcept {
   level_.lower(n, (ns_since_zero(taken_at) / length_ns_ + 1) * count_);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// So many in each window, counted from its beginning: the simplest, with bursts at its borders.
+// Limits the count in each fixed window: the simplest algorithm, with bursts at the borders.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace heatsink::limit {
 
-// Windows begin at multiples of their length on the clock, for all limiters at the same time. In a
-// time as long as a window twice the count may pass: all of one at its end, all of the next at its
-// beginning. Who cannot have that takes the sliding window. The state is one number: what has been
-// given away since time began, where a window that is over has given away its count.
+// Windows begin at multiples of their length on the clock, at the same time for all limiters. In a
+// time as long as a window twice the count may pass: all of one window at its end, and all of the
+// next one at its beginning. If that is too much, use the sliding window. The state is one number:
+// the count given away since time began; a window that is over has given away its whole count.
 class FixedWindow final : public Limiter {
  public:
-  // rate.count in each rate.per. REQUIRES check_rate(rate).
+  // Allows rate.count in each rate.per. REQUIRES check_rate(rate).
   explicit FixedWindow(const Rate& rate)
       : count_(rate.count), length_ns_(static_cast<std::uint64_t>(rate.per.count())) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is given back was never taken, whatever the algorithm; and a limiter forgets.
+// Tokens given back count as never taken, in all algorithms; and forget() resets a limiter.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue that is served at a rate: nothing passes in bursts, what is allowed waits for its turn.
+// Serves a queue at a rate: no bursts; allowed calls wait for their turn.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace heatsink::limit {
 
-// Shaping, where the token bucket polices: whoever waits as long as Decision::wait says goes ahead
-// evenly, one each 1 / rate; in any time T at most T x rate + 1 begin (one that asks for n: its n
-// in a row). The queue holds `burst`, the one whose turn it is among them, so nobody waits longer
-// than burst / rate; what finds it full is refused. The caller does the waiting; who does not wait
-// leaves his place unused.
+// Shaping, where the token bucket polices. Callers that wait for Decision::wait proceed evenly, one
+// each 1 / rate; in any time T at most T x rate + 1 begin (a call for n proceeds with its n in a
+// row). The queue holds `burst` calls, including the one whose turn it is, so no caller waits
+// longer than burst / rate. A call that finds the queue full is refused. The caller does the
+// waiting; a caller that does not wait leaves its turn unused.
 class LeakyBucket final : public Limiter {
  public:
-  // REQUIRES what make_limiter() checks.
+  // REQUIRES options that make_limiter() accepts.
   LeakyBucket(const Rate& rate, std::uint64_t burst) : pace_(rate), burst_(burst) {}
 
   Decision try_acquire(std::uint64_t n, TimePoint now) noexcept override;

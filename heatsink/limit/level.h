@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one number that is the state of a bucket, or of a window: how much has been given away since
-// time began.
+// Holds the state of a bucket or a window in one number: how much has been given away since time
+// began.
 #pragma once
 
 #include <atomic>
@@ -8,24 +8,24 @@
 
 namespace heatsink::limit {
 
-// Where the level may be at a moment. What lies below `floor` is free and gone: a bucket is full
-// then, a window over.
+// The valid levels at a moment. Anything below `floor` is free and gone: there a bucket is full,
+// and a window is over.
 struct Span {
   std::uint64_t floor;
   std::uint64_t top;  // floor + capacity
-  // A level above says that the clock has been set back, by more than threads can disagree about
-  // what time it is. It is taken down to `top`, so that nothing is free now and all goes on from
-  // here at its rate. Between top and this, time counts as standing still.
+  // A higher level means that the clock was set back by more than threads can disagree about the
+  // time. It is lowered to `top`, so that nothing is free now and the limit continues at its rate.
+  // Between top and this, time counts as standing still.
   std::uint64_t absurd;
 };
 
-// Lock-free, any number of threads; it orders nothing else. One compare-and-swap. Raising by 0 is
-// always allowed.
+// Lock-free, any number of threads; it does not order other memory accesses. One compare-and-swap.
+// Raising by 0 is always allowed.
 class Level {
  public:
   struct Raised {
     bool allowed;
-    std::uint64_t from;  // the level before; what is asked for lies above it
+    std::uint64_t from;  // the level before; the request takes what lies above it
 
     std::uint64_t left(const Span& span, std::uint64_t by) const {
       const std::uint64_t now = from + (allowed ? by : 0);
@@ -33,7 +33,7 @@ class Level {
     }
   };
   Raised raise(std::uint64_t by, const Span& span) noexcept;
-  // What was raised and not used, if the level still stands at `top_max` or below.
+  // Returns what was raised and not used, if the level is still at most `top_max`.
   void lower(std::uint64_t by, std::uint64_t top_max) noexcept;
   void reset() noexcept { level_.store(0, std::memory_order_relaxed); }
 

@@ -31,7 +31,7 @@ std::uint64_t burst_of(const LimiterOptions& options) {
 
 Error refused(std::string why) { return {ErrorCode::kOutOfRange, std::move(why)}; }
 
-// A bucket that takes longer to fill is a mistake, and its level would not fit its integer.
+// A bucket that takes longer to fill is a mistake, and its level would not fit into its integer.
 Status check_burst(const LimiterOptions& options) {
   constexpr double kDaysMax = 365;
   const double seconds = static_cast<double>(burst_of(options)) / options.rate.per_second();

@@ -60,11 +60,12 @@ inline constexpr std::uint64_t kSlidingCountMax = (std::uint64_t{1} << 31U) - 1;
 
 struct LimiterOptions {
   Algorithm algorithm = Algorithm::kTokenBucket;
-  Rate rate{.count = 1000, .per = std::chrono::seconds(1)};  // the windows: rate.count in rate.per
+  // for windows: rate.count in each rate.per
+  Rate rate{.count = 1000, .per = std::chrono::seconds(1)};
   // Token bucket: how many are allowed at once. Leaky bucket: the length of its queue. 0: what the
   // rate gives in a second, at least 1. Windows have no burst but their count.
   std::uint64_t burst = 0;
-  std::uint32_t slots = 10;  // of the sliding window
+  std::uint32_t slots = 10;  // for the sliding window
   // Token bucket: a call that finds it empty and would be allowed within this time is allowed now
   // and waits for its turn, first come, first served. 0: such a call is refused.
   Nanos patience{0};

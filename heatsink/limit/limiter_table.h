@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limiter for each of many keys, in fixed memory.
+// Keeps a limiter for each of many keys, in fixed memory.
 #pragma once
 
 #include <atomic>
@@ -12,44 +12,44 @@
 
 namespace heatsink::limit {
 
-// A new key takes an empty place, or replaces the key with most tokens left. A full bucket holds
-// no information, so the replaced key loses nothing. A key at its limit has no tokens left, so a
+// A new key takes an empty entry, or replaces the key with most tokens left. A full bucket holds no
+// information, so the replaced key loses nothing. A key at its limit has no tokens left, so a
 // client cannot push it out by using many new keys. Only if more keys than fit are short of tokens
 // at the same time, a key may get up to one burst twice.
 //
 // Keys are hashes with uniformly random bits; keys with equal hashes share a limiter. A key can be
-// in one of kWays places. Any number of threads may call, without a lock. A thread that calls while
-// a place gets another key may use that key's limiter, once. All memory is allocated at the start:
-// about 64 bytes per place, and the limiter (a bucket 64, a sliding window 700). A look-up costs
-// about as much as a call of the limiter (bench_limit).
+// in one of kWays entries. Any number of threads may call, without a lock. A thread that calls
+// while an entry gets another key may use that key's limiter, once. All memory is allocated at the
+// start: about 64 bytes per entry, and the limiter (a bucket 64, a sliding window 700). A look-up
+// costs about as much as a call of the limiter (bench_limit).
 class LimiterTable {
  public:
   static constexpr std::size_t kWays = 8;
 
-  // REQUIRES options that make_limiter() accepts. `places` is rounded up to kWays times a power of
+  // REQUIRES options that make_limiter() accepts. `entries` is rounded up to kWays times a power of
   // two.
-  LimiterTable(const LimiterOptions& options, std::size_t places);
+  LimiterTable(const LimiterOptions& options, std::size_t entries);
 
-  // The key's limiter. A key without a place takes one.
+  // The key's limiter. A key without an entry takes one.
   Limiter& of(std::uint64_t key, TimePoint now) noexcept;
-  // The key's limiter; null if the key has no place.
+  // The key's limiter; null if the key has no entry.
   Limiter* find(std::uint64_t key) noexcept;
-  void drop(std::uint64_t key) noexcept;  // empties its place
+  void drop(std::uint64_t key) noexcept;  // empties its entry
 
-  std::size_t places() const { return places_.size(); }
+  std::size_t entries() const { return entries_.size(); }
 
  private:
-  struct Place {
+  struct Entry {
     std::atomic<std::uint64_t> key{kEmpty};
     std::unique_ptr<Limiter> limiter;
   };
   static constexpr std::uint64_t kEmpty = 0;
 
-  Place* ways_of(std::uint64_t key) noexcept;
-  Place* find_place(std::uint64_t key) noexcept;
-  static Place& roomiest(Place* ways, TimePoint now) noexcept;
+  Entry* ways_of(std::uint64_t key) noexcept;
+  Entry* find_entry(std::uint64_t key) noexcept;
+  static Entry& roomiest(Entry* ways, TimePoint now) noexcept;
 
-  std::vector<Place> places_;
+  std::vector<Entry> entries_;
   std::size_t mask_;  // of the sets of ways
 };
 

@@ -45,8 +45,8 @@ TEST(LimiterTable, ZeroIsAKeyToo) {
 }
 
 TEST(LimiterTable, PlacesAreRoundedUp) {
-  EXPECT_EQ(LimiterTable(kFivePerSecond, 1).places(), 8U);
-  EXPECT_EQ(LimiterTable(kFivePerSecond, 65).places(), 128U);
+  EXPECT_EQ(LimiterTable(kFivePerSecond, 1).entries(), 8U);
+  EXPECT_EQ(LimiterTable(kFivePerSecond, 65).entries(), 128U);
 }
 
 // A clock that gave up any place in turn would give the key its burst again and again.

@@ -6,7 +6,7 @@
 namespace heatsink::limit {
 namespace {
 
-// As many as there can be with one unit or less in 2 ns.
+// The largest power of two of units that last at least 2 ns each.
 std::uint64_t units_each(const Rate& rate) {
   const auto per_ns = static_cast<std::uint64_t>(rate.per.count());
   std::uint64_t units = 1;
@@ -26,7 +26,7 @@ Nanos Pace::time_for(std::uint64_t units) const noexcept {
   const double ns = std::ceil(static_cast<double>(units) * ns_per_unit_);
   if (ns >= std::ldexp(1.0, 62)) return Nanos::max();
   const auto whole = static_cast<std::int64_t>(ns);
-  return Nanos(whole + (whole >> 50U) + 1);  // what rounding may have taken
+  return Nanos(whole + (whole >> 50U) + 1);  // adds what rounding may have taken
 }
 
 }  // namespace heatsink::limit

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rate as a clock: how much has become free since time began, in whole numbers and without drift.
+// Turns a rate into a clock: how much has become free since time began, in integers and without
+// drift.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 
 namespace heatsink::limit {
 
-// Counts in units: a power of two of them make one of what is counted, as many as it takes for a
-// unit to last 2 to 4 ns. So a bucket's state is one integer, whether it fills at 1/day or 10^8/s,
-// and is exact but for the time of one unit. Adding up rounded intervals instead would be off by
-// 5 % at 3 x 10^8/s, and one floating-point number cannot hold a year in nanoseconds.
+// Counts in units. One counted thing is a power of two of units, so that a unit lasts 2 to 4 ns. So
+// the state of a bucket is one integer, whether it fills at 1/day or 10^8/s, and is exact to the
+// time of one unit. Tried and rejected: adding up rounded intervals would be off by 5 % at 3 x
+// 10^8/s, and a floating-point number cannot hold a year in nanoseconds.
 //
 // Immutable; all calls are pure. at() is one multiplication.
 class Pace {
@@ -23,22 +24,22 @@ class Pace {
 
   std::uint64_t units_each() const { return units_each_; }
 
-  // Units since the clock's zero; times before it count as it. Below 2^61 for the next 70 years.
+  // Units since the clock's zero; earlier times count as zero. Below 2^61 for the next 70 years.
   std::uint64_t at(TimePoint time) const noexcept {
     const auto ns = time.time_since_epoch().count();
     const std::uint64_t passed = ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
     return static_cast<std::uint64_t>((static_cast<Wide>(passed) * scale_) >> 64U);
   }
 
-  // Of a bucket that holds `capacity` (not units).
+  // The valid levels of a bucket with this `capacity` (not in units).
   Span span(TimePoint now, Nanos standstill, std::uint64_t capacity) const noexcept {
     const std::uint64_t floor = at(now);
     const std::uint64_t units = capacity * units_each_;
     return {.floor = floor, .top = floor + units, .absurd = at(now + standstill) + units};
   }
 
-  // After so long at least so many units more have become free, at(t + time_for(u)) >= at(t) + u,
-  // and too long by no more than a unit and a 2^-49th part. Nanos::max() if it is past all time.
+  // The time in which at least `units` become free: at(t + time_for(u)) >= at(t) + u. Too long by
+  // at most one unit and a 2^-49th part. Nanos::max() if it does not fit.
   Nanos time_for(std::uint64_t units) const noexcept;
 
  private:

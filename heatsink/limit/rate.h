@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rate: a count per time. It keeps both numbers as given, so 1/3s stays exact.
+// Defines a rate: a count per time. It keeps both numbers as given, so 1/3s stays exact.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A moment as a number that the windows divide into slots.
+// Converts a time to a number, which the windows divide into slots.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace heatsink::limit {
 
-// Times before the zero of the clock count as it.
+// Times before the clock's zero count as zero.
 inline std::uint64_t ns_since_zero(TimePoint time) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(time.time_since_epoch().count(), 0));
 }

@@ -13,7 +13,7 @@ constexpr std::uint64_t kCountMask = (std::uint64_t{1} << kCountBits) - 1;
 
 std::uint64_t count_of(std::uint64_t slot) { return slot & kCountMask; }
 std::uint64_t empty_slot(std::uint64_t number) { return number << kCountBits; }
-// How many slots it is ahead of `now`, below 0: behind.
+// The number of slots by which `slot` is ahead of `now`; negative: behind.
 std::int64_t ahead(std::uint64_t slot, std::uint64_t now) {
   const auto number = static_cast<std::uint32_t>(slot >> kCountBits);
   return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(now));
@@ -35,39 +35,40 @@ std::uint64_t SlidingWindow::newest_slot(std::uint64_t now_ns) noexcept {
   return seen;
 }
 
-// Of the window's slots before `now`.
+// The sum of the window's slots before `now`.
 std::uint64_t SlidingWindow::before(std::uint64_t now) noexcept {
   const Slot kept = before_.load();
   if (ahead(kept, now) == 0) return count_of(kept);
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i <= slots_; ++i) {
-    const Slot slot = place_of(i).load();
+    const Slot slot = slot_at(i).load();
     if (ahead(slot, now) < 0 && ahead(slot, now) >= -std::int64_t{slots_}) sum += count_of(slot);
   }
   before_.store(empty_slot(now) + std::min(sum, kCountMask));
   return sum;
 }
 
-// All in one order (seq_cst): who adds to a later slot has moved newest_ there first, so he counts
-// what was added here before, and what is added here after finds newest_ moved.
+// All accesses are sequentially consistent. A thread that adds to a later slot has moved newest_
+// there first: it counts what was added here before, and a thread that adds here afterwards sees
+// newest_ moved.
 SlidingWindow::Taken SlidingWindow::take(std::uint64_t now, std::uint64_t n) noexcept {
   const std::uint64_t older = before(now);
-  std::atomic<Slot>& place = place_of(now);
-  Slot seen = place.load();
+  std::atomic<Slot>& cell = slot_at(now);
+  Slot seen = cell.load();
   for (;;) {
     const Slot slot = ahead(seen, now) == 0 ? seen : empty_slot(now);
     const std::uint64_t passed = older + count_of(slot);
     if (n == 0 || passed + n > count_) return {n == 0, passed};
-    if (place.compare_exchange_weak(seen, slot + n)) return {true, passed + n};
+    if (cell.compare_exchange_weak(seen, slot + n)) return {true, passed + n};
   }
 }
 
 void SlidingWindow::give_back_to(std::uint64_t number, std::uint64_t n) noexcept {
-  std::atomic<Slot>& place = place_of(number);
-  Slot seen = place.load();
-  // A slot that has been taken over has forgotten it.
+  std::atomic<Slot>& cell = slot_at(number);
+  Slot seen = cell.load();
+  // If a newer slot has taken over the cell, the count is forgotten already.
   while (ahead(seen, number) == 0 &&
-         !place.compare_exchange_weak(seen, seen - std::min(count_of(seen), n))) {
+         !cell.compare_exchange_weak(seen, seen - std::min(count_of(seen), n))) {
   }
 }
 
@@ -76,15 +77,15 @@ void SlidingWindow::give_back(std::uint64_t n, TimePoint taken_at) noexcept {
 }
 
 void SlidingWindow::forget() noexcept {
-  for (std::atomic<Slot>& place : ring_) place.store(0);
+  for (std::atomic<Slot>& cell : ring_) cell.store(0);
   before_.store(0);
 }
 
 Nanos SlidingWindow::retry_after(std::uint64_t n, std::uint64_t passed, std::uint64_t now,
                                  std::uint64_t now_ns) const noexcept {
-  std::uint64_t gone = now - std::min<std::uint64_t>(now, slots_);  // the first slot to go
+  std::uint64_t gone = now - std::min<std::uint64_t>(now, slots_);  // the first slot that leaves
   for (; gone < now; ++gone) {
-    const Slot slot = place_of(gone).load();
+    const Slot slot = slot_at(gone).load();
     if (ahead(slot, gone) == 0) passed -= std::min(passed, count_of(slot));
     if (passed + n <= count_) break;
   }

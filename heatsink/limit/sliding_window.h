@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// So many in any window, wherever one looks: counted in slots, never more than that.
+// Limits the count in any window, wherever it begins; counts in slots, and never allows more.
 #pragma once
 
 #include <array>
@@ -10,22 +10,21 @@
 
 namespace heatsink::limit {
 
-// At most the count passes in any time as long as the window. That is kept by looking back at least
-// that long: the slot of now and all slots before it that the window touches. So what passed is
-// held against the caller for up to one slot longer than it should be: under steady pressure at
-// least slots / (slots + 1) of the count pass, 91 % with ten. (Weighting the oldest slot by its
-// part still inside the window would even that out by guessing, and let more pass when the guess is
-// wrong.)
+// In any time as long as the window at most the count passes. For that the limiter looks back at
+// least that long: over the current slot and all earlier slots that the window touches. So a call
+// counts for up to one slot too long: under steady pressure at least slots / (slots + 1) of the
+// count pass, 91 % with ten. (Tried and rejected: weighting the oldest slot by its part still
+// inside the window. It guesses, and lets more pass when the guess is wrong.)
 //
-// A slot is one integer, its number and its count, so that a slot of long ago is taken over by
-// whoever comes first, and nothing has to run. The newest slot that anybody has been in is that of
-// all: a caller whose clock is behind is taken to its time, and whoever finds after adding that
-// time has gone on gives back and asks again. So threads never get more than there is; one may be
-// refused for what another is just giving back. A clock further behind than the window and
-// kStandstill has been set back: what was counted is forgotten.
+// A slot is one integer, its number and its count. The first caller takes over an old slot's cell,
+// so no timer has to run. The newest slot used by any thread applies to all: a caller whose clock
+// is behind uses that slot's time. A caller that sees after adding that time has gone on gives back
+// and tries again. So threads never get more than there is; a thread may be refused what another is
+// just giving back. A clock further behind than the window and kStandstill was set back: then the
+// counts are forgotten.
 class SlidingWindow final : public Limiter {
  public:
-  // rate.count in rate.per. REQUIRES what make_limiter() checks.
+  // Allows rate.count in any rate.per. REQUIRES options that make_limiter() accepts.
   SlidingWindow(const Rate& rate, std::uint32_t slots);
 
   Decision try_acquire(std::uint64_t n, TimePoint now) noexcept override;
@@ -33,21 +32,21 @@ class SlidingWindow final : public Limiter {
   void forget() noexcept override;
 
  private:
-  // The number of a slot, modulo 2^32, above its count. A number comes round after 2^32 slots, when
-  // whoever was idle for just so long would be counted once more what passed then.
+  // The slot's number, modulo 2^32, above its count. The number repeats after 2^32 slots: a limiter
+  // that was idle for exactly that long would count the old slot once more.
   using Slot = std::uint64_t;
 
-  std::atomic<Slot>& place_of(std::uint64_t number) noexcept {
+  std::atomic<Slot>& slot_at(std::uint64_t number) noexcept {
     return ring_[number % (slots_ + 1)];  // NOLINT: within kSlotsMax + 1
   }
-  const std::atomic<Slot>& place_of(std::uint64_t number) const noexcept {
+  const std::atomic<Slot>& slot_at(std::uint64_t number) const noexcept {
     return ring_[number % (slots_ + 1)];  // NOLINT: within kSlotsMax + 1
   }
   std::uint64_t newest_slot(std::uint64_t now_ns) noexcept;
   std::uint64_t before(std::uint64_t now) noexcept;
   struct Taken {
     bool allowed;
-    std::uint64_t passed;  // in the window, n included if allowed
+    std::uint64_t passed;  // in the window, including n if allowed
   };
   Taken take(std::uint64_t now, std::uint64_t n) noexcept;
   void give_back_to(std::uint64_t number, std::uint64_t n) noexcept;
@@ -59,8 +58,8 @@ class SlidingWindow final : public Limiter {
   const std::uint64_t slot_ns_;
   const std::uint64_t behind_max_;  // slots
   std::atomic<std::uint64_t> newest_{0};
-  std::atomic<Slot> before_{0};  // the newest's number, and the sum of those before it
-  std::array<std::atomic<Slot>, kSlotsMax + 1> ring_{};  // slots_ + 1 of them are used
+  std::atomic<Slot> before_{0};  // the newest slot's number, and the sum of earlier slots
+  std::array<std::atomic<Slot>, kSlotsMax + 1> ring_{};  // slots_ + 1 of them are in use
 };
 
 }  // namespace heatsink::limit

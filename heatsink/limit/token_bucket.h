@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bucket of `burst` tokens that is filled at a rate: a burst passes at once, then the rate rules.
+// Fills a bucket of `burst` tokens at a rate: a burst passes at once, then the rate limits.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,14 @@
 
 namespace heatsink::limit {
 
-// In any time T at most burst + T x rate pass, and 2 to 4 ns more of it. Full at the beginning.
-// With patience, tokens are given away that are still to come, each to one caller, who waits for
-// his. The leaky bucket as a meter (policing: what overflows is refused, nothing waits) is the same
-// thing said the other way round. As GCRA (ITU-T I.371) the state is one number instead of a count
-// and a time: the tokens given away since time began, or as many as had come by then, if that is
-// more.
+// In any time T at most burst + T x rate pass, plus 2 to 4 ns' worth. Initially full. With patience
+// it gives away future tokens, each to one caller, which waits for it. The leaky bucket as a meter
+// (policing: overflow is refused, nothing waits) is the same algorithm. As in GCRA (ITU-T I.371)
+// the state is one number instead of a count and a time: the tokens given away since time began, or
+// those produced by then if that is more.
 class TokenBucket final : public Limiter {
  public:
-  // REQUIRES what make_limiter() checks.
+  // REQUIRES options that make_limiter() accepts.
   TokenBucket(const Rate& rate, std::uint64_t burst, Nanos patience = Nanos(0))
       : pace_(rate), burst_(burst), ahead_(pace_.at(TimePoint(patience))) {}
 

@@ -37,7 +37,7 @@ TEST(TokenBucket, FillsWithinTheSecond) {
   EXPECT_TRUE(bucket.try_acquire(1, kStart + 1001us).allowed);
 }
 
-// One that leaves its lock held on the way out of a refusal answers nobody after it.
+// A limiter that kept its lock after a refusal would block all later calls.
 TEST(TokenBucket, ARefusalLeavesItAsItWas) {
   TokenBucket bucket({1, 1s}, 2);
   ASSERT_TRUE(bucket.try_acquire(2, kStart).allowed);

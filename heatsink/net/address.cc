@@ -19,7 +19,7 @@ Error invalid(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message)};
 }
 
-// All of `text` as a number <= max.
+// Parses all of `text` as a number <= max.
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t max) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -36,7 +36,7 @@ bool is_host(std::string_view host) {
   return true;
 }
 
-// Cuts "[::1]rest" or "host:rest" behind the host; false when brackets do not match.
+// Splits "[::1]rest" or "host:rest" after the host; false if brackets do not match.
 bool split_host(std::string_view text, std::string_view& host, std::string_view& rest) {
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
@@ -116,7 +116,7 @@ std::optional<Error> fault_of_path(std::string_view path) {
   return std::nullopt;
 }
 
-// "[user][:password]" of a URL.
+// Parses "[user][:password]" of a URL.
 bool take_credentials(std::string_view text, RedisUrl& url) {
   const std::size_t colon = text.find(':');
   const auto user = percent_decode(text.substr(0, colon));
@@ -158,7 +158,8 @@ std::string network_of(std::string_view peer) {
   std::string text(host);
   if (inet_pton(AF_INET, text.c_str(), &address) == 1) return text;
   if (inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) != 1) return "";
-  if (IN6_IS_ADDR_V4MAPPED(&address)) return text;  // a socket for both families gives these
+  // a socket for both families gives such addresses
+  if (IN6_IS_ADDR_V4MAPPED(&address)) return text;
   return {reinterpret_cast<const char*>(&address), 8};
 }
 
@@ -180,7 +181,7 @@ namespace {
 
 constexpr std::uint32_t kDbMax = 0x7FFFFFFF;
 
-// "host[:port][/db]"
+// Parses "host[:port][/db]".
 std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
   const std::size_t slash = rest.find('/');
   std::string_view host;
@@ -203,7 +204,7 @@ std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
   return std::nullopt;
 }
 
-// "/path[?db=N]"
+// Parses "/path[?db=N]".
 std::optional<Error> take_unix_place(std::string_view rest, RedisUrl& url) {
   constexpr std::string_view kDb = "db=";
   const std::size_t question = rest.find('?');
@@ -239,8 +240,8 @@ Result<RedisUrl> parse_redis_url(std::string_view given) {
   std::string_view rest = std::string_view(text).substr(scheme->text.size());
   RedisUrl url;
   url.tls = scheme->tls;
-  // The last @: a password with a bare @ is wrong by RFC 3986 but common, and it cannot mean
-  // anything else.
+  // Splits at the last @. A password with a bare @ is wrong by RFC 3986, but common and
+  // unambiguous.
   const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
   if (at != std::string_view::npos) {
     if (!take_credentials(rest.substr(0, at), url))

@@ -62,7 +62,7 @@ TEST(RedisUrl, WithoutASchemeItIsAServerAllTheSame) {
     EXPECT_EQ(with_scheme(whole), whole);
 }
 
-// What a caller may refuse must not be what the error proposes.
+// An error must not propose a form that the caller may refuse.
 TEST(RedisUrl, NoErrorProposesADatabase) {
   for (const char* bad : {"http://host", "redis://host/x", "redis://", "host:x"})
     EXPECT_EQ(parse_redis_url(bad).error().message.find("/0"), std::string::npos) << bad;

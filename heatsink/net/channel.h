@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection that is more than a socket: TLS on one, or a connection of a simulated network.
+// Defines the bytes of a connection that is more than a socket: TLS, or a simulated network's.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace heatsink::net {
 
-// Used by Stream, which explains the calls. One thread at a time.
+// Used by Stream, which documents the calls. One thread at a time.
 class Channel {
  public:
   virtual ~Channel() = default;
 
-  // One step of opening. kNone: it is open; else what to wait for. Errors say whose fault it is,
-  // for an operator.
+  // One step of opening. kNone: the channel is open; else the event to wait for. Error messages
+  // tell the operator which side is at fault.
   virtual Result<Interest> open() = 0;
   virtual bool is_open() const = 0;
 
   virtual IoResult read(char* bytes, std::size_t size) noexcept = 0;
-  // After kAgain the same bytes come again first, perhaps from another place.
+  // After kAgain the caller must repeat the same bytes first, perhaps at another address.
   virtual IoResult write(const char* bytes, std::size_t size) noexcept = 0;
   virtual bool peer_has_ended() const noexcept = 0;
-  virtual void close() = 0;  // with a goodbye, if there is room for it
+  virtual void close() = 0;  // sends a goodbye if there is room for it
 
   virtual bool peer_speaks_plain() const { return false; }
-  // Why the last read or write has ended the connection; "": the other side just closed.
+  // Why the last read or write ended the connection; "": the peer closed it.
   virtual std::string fault() const { return ""; }
 };
 

@@ -19,11 +19,11 @@ namespace {
 static_assert(static_cast<std::uint32_t>(Interest::kRead) == EPOLLIN);
 static_assert(static_cast<std::uint32_t>(Interest::kWrite) == EPOLLOUT);
 
-// Tags of the poller's own descriptors: no registration has such numbers.
+// Tags of the poller's own descriptors; registrations never have these numbers.
 constexpr std::uint64_t kWakeTag = ~std::uint64_t{0};
 constexpr std::uint64_t kAlarmTag = kWakeTag - 1;
 
-// -1: no limit. Rounded up, so that a short wait is not a spin.
+// -1: no limit. Rounds up, so that a short wait does not become a busy loop.
 int timeout_ms(Nanos wait) {
   if (wait == Nanos::max()) return -1;
   const auto ms =
@@ -31,8 +31,8 @@ int timeout_ms(Nanos wait) {
   return static_cast<int>(ms.count());
 }
 
-// Edge-triggered: a write to the eventfd, or an expiry of the alarm, is heard once and needs no
-// read().
+// Edge-triggered: each write to the eventfd and each expiry of the timer is reported once and needs
+// no read().
 void watch_own(const Fd& epoll, int fd, std::uint64_t tag) {
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.u64 = tag}};
   if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0) die_of_errno("epoll_ctl");
@@ -70,10 +70,10 @@ void EpollPoller::remove(int fd) {
   assert(!failed);
 }
 
-// Why not the timeout of epoll_wait: that one stands still while the machine is suspended and knows
-// only milliseconds. It is not faster: no difference in CPU time showed (docs/decisions/0001). Set
-// anew only for an earlier timer or after it rang; when its timer was cancelled it rings once for
-// no timer.
+// Does not use the timeout of epoll_wait, which stops while the machine is suspended and has only
+// milliseconds. That would not be faster either: no difference in CPU time (docs/decisions/0001).
+// The timerfd is set again only for an earlier timer, or after it expired; if its timer was
+// cancelled, it expires once for nothing.
 void EpollPoller::set_alarm(TimePoint due) {
   if (due >= alarm_due_) return;
   alarm_due_ = due;

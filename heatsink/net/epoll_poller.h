@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's readiness: epoll, with a timerfd for the next timer and an eventfd to end a sleep.
+// Waits for the kernel: epoll, with a timerfd for the next timer and an eventfd to end a sleep.
 #pragma once
 
 #include <sys/epoll.h>
@@ -12,10 +12,10 @@
 namespace heatsink::net {
 
 // Cost: one epoll_wait per wait(), one epoll_ctl per change of interest, none per event; one
-// timerfd_settime when a timer becomes the next one, or the next one has run.
+// timerfd_settime when another timer becomes the next one, or the next one has run.
 class EpollPoller final : public Poller {
  public:
-  EpollPoller();  // ends the program with a sentence if the kernel has no descriptor left for it
+  EpollPoller();  // ends the program with a message if the kernel has no descriptor left
 
   TimePoint clock() const override { return BootClock::now(); }
   Status add(int fd, Interest interest, std::uint64_t tag) override;
@@ -28,8 +28,8 @@ class EpollPoller final : public Poller {
   }
 
  private:
-  // More would let one turn's first clients wait longer for their replies, which leave at the
-  // turn's end.
+  // With more events, a turn's first clients would wait longer for their replies, which are sent at
+  // the end of the turn.
   static constexpr std::size_t kEventsPerTurn = 256;
 
   void set_alarm(TimePoint due);
@@ -37,7 +37,7 @@ class EpollPoller final : public Poller {
   Fd epoll_;
   Fd alarm_;
   Fd wake_;
-  TimePoint alarm_due_ = TimePoint::max();  // max: not set
+  TimePoint alarm_due_ = TimePoint::max();  // max(): not set
   std::array<epoll_event, kEventsPerTurn> kernel_events_;
   std::array<Event, kEventsPerTurn> events_;
 };

@@ -41,7 +41,7 @@ std::span<const Poller::Event> EventLoop::State::wait(TimePoint now, Nanos at_mo
 }
 
 void EventLoop::State::dispatch(const Poller::Event& event) {
-  // Asked anew before each call: the one before may have changed or ended the registration.
+  // Looks it up before each call: the call before may have changed or ended the registration.
   const auto ready = [&](Interest what) {
     const WatchTable::Watch* watch = watches.find(event.tag);
     return watch != nullptr && includes(event.ready, what) && includes(watch->interest, what);

@@ -4,8 +4,8 @@
 
 namespace heatsink::net {
 
-// Prints the call and the reason from errno, and aborts. Only for what no caller could go on
-// without.
+// Prints the call and the reason from errno, and aborts. Only for failures that no caller could
+// survive.
 [[noreturn]] void die_of_errno(const char* call);
 
 }  // namespace heatsink::net

@@ -6,7 +6,7 @@
 namespace heatsink::net {
 
 void Fd::close() {
-  // Linux frees the number even when close() says EINTR: asking again could close somebody else's.
+  // Linux frees the number even if close() returns EINTR: a second close() could hit another file.
   if (fd_ >= 0) ::close(release());
 }
 

@@ -6,7 +6,7 @@
 
 namespace heatsink::net {
 
-// Owns a file descriptor. Movable. -1 : none.
+// Owns a file descriptor. Movable. -1: none.
 class Fd {
  public:
   Fd() = default;
@@ -24,7 +24,7 @@ class Fd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   int release() { return std::exchange(fd_, -1); }
-  void close();  // no effect without one; remove it from its loop first
+  void close();  // no effect on -1; remove it from its loop first
 
  private:
   int fd_ = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says what a connection waits for, and which object hears that it is ready.
+// Defines what a connection waits for, and the handler of its events.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class FdHandler {
  public:
   virtual void on_readable() = 0;
   virtual void on_writable() = 0;
-  // EPOLLHUP or EPOLLERR while it may not read or cannot write: the peer is gone. Called with kNone
-  // too, and each turn anew until removed. The default treats it as readable, so that read() tells
-  // the error.
+  // EPOLLHUP or EPOLLERR while the handler may not read or cannot write: the peer is gone. Also
+  // called with interest kNone, in each turn until the fd is removed. The default treats it as
+  // readable, so that read() returns the error.
   virtual void on_hangup() { on_readable(); }
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an event loop asks of the system: the time, which connections are ready, a new connection.
+// Defines what an event loop needs of the system: the time, ready connections, new connections.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace heatsink::net {
 
-// The kernel's is EpollPoller. A simulated network plays another, with its own time. Owned and used
-// by one loop, on its thread; only wake() may be called from other threads.
+// EpollPoller implements it for the kernel; a simulated network has another one, with its own time.
+// One loop owns and uses it, on its thread; other threads may call only wake().
 class Poller {
  public:
   struct Event {
-    std::uint64_t tag = 0;             // as given to add()
-    Interest ready = Interest::kNone;  // of what was asked for
+    std::uint64_t tag = 0;             // the tag given to add()
+    Interest ready = Interest::kNone;  // a part of the interest given to add()
     bool hangup = false;               // the peer is gone (EPOLLHUP, EPOLLERR)
   };
 
@@ -27,18 +27,18 @@ class Poller {
   // The time now. Costs about 20 ns.
   virtual TimePoint clock() const = 0;
 
-  // Watches `fd`, which stays the caller's. Level-triggered. Errors: kOutOfRange at the kernel's
-  // limit of watches.
+  // Watches `fd`, which the caller keeps. Level-triggered. Error: kOutOfRange at the kernel's limit
+  // of watches.
   virtual Status add(int fd, Interest interest, std::uint64_t tag) = 0;
   virtual void change(int fd, Interest interest, std::uint64_t tag) = 0;
   virtual void remove(int fd) = 0;
 
-  // Waits until something is ready, wake() is called, the moment `due` has come (max: never), or
-  // `at_most` has passed (max: no limit). If `may_sleep` is false, it only looks. The result is
+  // Waits until a descriptor is ready, wake() is called, the time `due` comes (max: never), or
+  // `at_most` has passed (max: no limit). With `may_sleep` false it returns at once. The result is
   // valid until the next call.
   virtual std::span<const Event> wait(TimePoint due, Nanos at_most, bool may_sleep) = 0;
   virtual void wake() = 0;  // thread-safe
-  // Whether the loop rests between two waits, too, so that each first post needs a wake().
+  // Whether the loop also rests between two waits, so that each first post needs a wake().
   virtual bool rests_between_waits() const { return false; }
 
   // Starts to connect (see Stream).

@@ -35,7 +35,7 @@ Error look_up_error(const HostPort& address, int code) {
 Result<std::vector<ResolvedAddress>> resolve(const HostPort& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  // Without a host: the addresses to listen on.
+  // Without a host, returns the addresses to listen on.
   hints.ai_flags = AI_NUMERICSERV | (address.host.empty() ? AI_PASSIVE : 0);
   addrinfo* found = nullptr;
   const std::string port = std::to_string(address.port);
@@ -58,7 +58,8 @@ Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server) {
   return std::vector<ResolvedAddress>{unix_address(server.unix_path)};
 }
 
-// Only an own address can be bound; a datagram's port disturbs nobody who listens.
+// Only an address of this machine can be bound. The port of a datagram socket cannot disturb
+// listeners.
 bool is_of_this_machine(const ResolvedAddress& address) {
   if (address.family == AF_UNIX) return true;
   const Fd socket(::socket(address.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -76,7 +77,7 @@ std::string host_text(const ResolvedAddress& address) {
                   host.size(), nullptr, 0, NI_NUMERICHOST) != 0)
     return "";
   const std::string text = host.data();
-  return text.substr(0, text.find('%'));  // without the interface of a link-local one
+  return text.substr(0, text.find('%'));  // drops the interface of a link-local address
 }
 
 ResolvedAddress unix_address(std::string_view path) {

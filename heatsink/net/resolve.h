@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolves the name of a host to addresses that a socket takes.
+// Resolves a host name to socket addresses.
 #pragma once
 
 #include <string>
@@ -11,22 +11,24 @@
 
 namespace heatsink::net {
 
-// The addresses of a host, numeric ones without asking anyone. Blocks while a name is resolved.
+// An address for the system calls. resolve() does not look up numeric hosts; it blocks while it
+// resolves names.
 struct ResolvedAddress {
   alignas(8) unsigned char bytes[128];  // a sockaddr_storage
   unsigned length = 0;
   int family = 0;
 };
 Result<std::vector<ResolvedAddress>> resolve(const HostPort& address);
-Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server);  // or its Unix socket
+// or the address of its Unix socket
+Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server);
 
-// One of this machine's own (of its network namespace), or a Unix socket.
+// An address of this machine (of its network namespace), or a Unix socket.
 bool is_of_this_machine(const ResolvedAddress& address);
 
-// "10.0.0.7", "fe80::1": the address alone, in numbers; "" of a Unix socket.
+// "10.0.0.7", "fe80::1": the numeric address; "" for a Unix socket.
 std::string host_text(const ResolvedAddress& address);
 
-// REQUIRES at most kUnixPathBytesMax bytes, or a little more: what sun_path holds.
+// REQUIRES at most kUnixPathBytesMax bytes, or a little more: the size of sun_path.
 ResolvedAddress unix_address(std::string_view path);
 
 }  // namespace heatsink::net

@@ -23,12 +23,12 @@ namespace {
 std::string text_of(int error_number) { return std::system_category().message(error_number); }
 
 void set_option(const Fd& socket, int level, int name, int value) {
-  // These options fail only for a socket that is gone, which the next call on it tells.
+  // These options fail only on a dead socket, which the next call on it reports.
   (void)setsockopt(socket.get(), level, name, &value, sizeof value);
 }
 
-// A silent peer is found after 60 + 3 * 20 s. Replies are written whole, so Nagle could only delay
-// them.
+// Keepalive finds a silent peer after 60 + 3 * 20 s. Replies are written whole, so Nagle could only
+// delay them.
 void set_connection_options(const Fd& socket) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -42,7 +42,7 @@ Fd open_socket(int family) {
 }
 
 std::string text_of(const sockaddr* address, socklen_t length) {
-  if (address->sa_family == AF_UNIX) {  // a client's has no name
+  if (address->sa_family == AF_UNIX) {  // a client's socket has no name
     const bool named = length > offsetof(sockaddr_un, sun_path);
     return std::string("unix:") +
            (named ? reinterpret_cast<const sockaddr_un*>(address)->sun_path : "");
@@ -74,14 +74,13 @@ Error listen_error(const HostPort& address, int error_number) {
   }
 }
 
-// errno on failure, 0 otherwise.
+// Returns errno on failure, 0 otherwise.
 int bind_and_listen(const Fd& socket, const ResolvedAddress& address, int backlog) {
   if (::bind(socket.get(), as_sockaddr(address), address.length) != 0) return errno;
   return ::listen(socket.get(), backlog) == 0 ? 0 : errno;
 }
 
-// An address of the list that takes IPv4 and IPv6 alike, if there is one: ":port" means all
-// interfaces.
+// Prefers an address that takes both IPv4 and IPv6: ":port" means all interfaces.
 const ResolvedAddress& widest(const std::vector<ResolvedAddress>& addresses, bool any) {
   for (const ResolvedAddress& each : addresses)
     if (any && each.family == AF_INET6) return each;
@@ -104,7 +103,7 @@ AcceptFailure classify_accept(int error_number) {
     case ENOTSOCK:
     case EOPNOTSUPP:
       return AcceptFailure::kListener;
-    default:  // the peer went before we came, or the network did: accept(2), "Error handling"
+    default:  // the peer or the network went away first: accept(2), "Error handling"
       return AcceptFailure::kThisOneOnly;
   }
 }
@@ -127,7 +126,7 @@ Result<Fd> listen(const HostPort& address, int backlog, Sharing sharing) {
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
   if (sharing == Sharing::kPort) set_option(socket, SOL_SOCKET, SO_REUSEPORT, 1);
   if (chosen.family == AF_INET6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  // Linux hands these on to what is accepted: five system calls less for each client.
+  // Accepted sockets inherit these on Linux, which saves five system calls per client.
   set_connection_options(socket);
   if (const int failed = bind_and_listen(socket, chosen, backlog))
     return listen_error(address, failed);
@@ -158,7 +157,7 @@ std::uint16_t local_port(const Fd& socket) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
   if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
-  // The port stands at the same place in both kinds.
+  // The port is at the same offset in both structures.
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
@@ -200,8 +199,8 @@ Result<Fd> start_connect(const ResolvedAddress& address) {
   if (!socket) return fail(errno);
   if (address.family != AF_UNIX) set_connection_options(socket);
   const int result = ::connect(socket.get(), as_sockaddr(address), address.length);
-  // Interrupted, it goes on by itself: connect(2), EINTR. A Unix socket whose queue is full says
-  // EAGAIN and does not go on.
+  // After EINTR the connect continues: connect(2). A Unix socket with a full queue returns EAGAIN
+  // and does not continue.
   if (result != 0 && errno != EINPROGRESS && errno != EINTR) return fail(errno);
   return socket;
 }
@@ -229,7 +228,7 @@ IoResult read_some(int fd, char* bytes, std::size_t size) noexcept {
 
 bool peer_has_ended(int fd) noexcept {
   pollfd watched{.fd = fd, .events = POLLRDHUP, .revents = 0};
-  return ::poll(&watched, 1, 0) > 0;  // POLLHUP and POLLERR are told unasked
+  return ::poll(&watched, 1, 0) > 0;  // poll() always reports POLLHUP and POLLERR
 }
 
 void end_output(int fd) noexcept { ::shutdown(fd, SHUT_WR); }

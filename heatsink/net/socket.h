@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sockets, non-blocking: listen, accept, connect, read, write.
+// Wraps non-blocking sockets: listen, accept, connect, read, write.
 #pragma once
 
 #include <cstddef>
@@ -17,39 +17,40 @@ namespace heatsink::net {
 // non-blocking. The error names the address and the fix (in use, not permitted, no such address).
 Result<Fd> listen_tcp(const HostPort& address, int backlog = 1024);
 
-// Whether somebody listens there already, this user's other processes included: SO_REUSEPORT would
-// let two programs share a port without a word. The error is listen_tcp()'s. Port 0 is always free.
+// Whether another process listens there already, even one of this user: with SO_REUSEPORT two
+// programs would silently share the port. The error is listen_tcp()'s. Port 0 is always free.
 Status check_unused(const HostPort& address);
 std::uint16_t local_port(const Fd& socket);
-// "127.0.0.1:54321", "[::1]:54321", "unix:": our own end, as the other sees it unless somebody in
-// between translates addresses.
+// "127.0.0.1:54321", "[::1]:54321", "unix:": the local address, which the peer also sees unless a
+// NAT translates it.
 std::string local_text(int socket);
 
-// accept4, non-blocking, TCP_NODELAY, keepalive (60 s); Unix sockets, too. kUnavailable with
-// nothing to accept
-// ("again" true), kOutOfRange when file descriptors ran out (throttle, do not spin).
+// accept4: non-blocking, with TCP_NODELAY and keepalive (60 s); Unix sockets, too. kUnavailable if
+// there is nothing to accept ("again" true), kOutOfRange without free file descriptors (throttle,
+// do not spin).
 struct Accepted {
   Fd socket;
   std::string peer;  // "127.0.0.1:54321"; "unix:"
 };
 Result<Accepted> accept_tcp(const Fd& listener, bool& again);
 
-// Starts a non-blocking connect, of TCP with TCP_NODELAY and keepalive; writable means decided: ask
-// connect_result().
+// Starts a non-blocking connect; TCP gets TCP_NODELAY and keepalive. When the socket is writable,
+// call connect_result().
 Result<Fd> start_connect(const ResolvedAddress& address);
 Status connect_result(const Fd& socket);
 
-// read/write as values. kAgain: nothing now. kClosed: end of stream, or reset (see `error_number`).
+// The result of read and write. kAgain: nothing now. kClosed: end of stream, or reset (see
+// `error_number`).
 enum class IoStatus { kOk, kAgain, kClosed };
 struct IoResult {
   IoStatus status;
   std::size_t bytes = 0;
   int error_number = 0;
 };
-// Whether the peer will send no more: it has closed, or ended its output, also while bytes from
-// before that wait to be read. One poll() that does not wait.
+// Whether the peer will send no more: it has closed, or ended its output, even if earlier bytes
+// still wait to be read. One poll() without waiting.
 bool peer_has_ended(int fd) noexcept;
-// Nothing more will be written; the peer sees the end, and may still be read.
+// Ends the output: the peer sees the end, and can still be read.
 void end_output(int fd) noexcept;
 IoResult read_some(int fd, char* bytes, std::size_t size) noexcept;
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept;  // MSG_NOSIGNAL

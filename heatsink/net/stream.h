@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of one connection: plain, through TLS, or of a simulated network.
+// Carries the bytes of one connection: plain, through TLS, or of a simulated network.
 #pragma once
 
 #include <cstddef>
@@ -16,34 +16,33 @@
 
 namespace heatsink::net {
 
-// Owns the socket. Movable; one thread at a time. To be used: open() until it gives kNone, each
-// time the socket is ready for what it said, and then read() and write(). An accepted plain one is
-// open from the start. What a plain one pays for the other: one branch per read() and write(),
-// which make a system call each.
+// Owns the socket. Movable; one thread at a time. Call open() until it returns kNone, each time the
+// socket is ready for the returned interest; then read() and write(). An accepted plain stream is
+// open from the start. The abstraction costs a plain stream one branch per read() and write(),
+// which are a system call each.
 class Stream {
  public:
   Stream() = default;
-  // Accepted; by TLS unless `context` is empty.
+  // An accepted connection; uses TLS unless `context` is empty.
   explicit Stream(Fd socket, const TlsContext& context = {});
-  // Starts to connect; wait until it is writable for the first open(). Errors: start_connect()'s.
+  // Starts to connect. Call open() when it is writable. Errors: those of start_connect().
   static Result<Stream> connect(const ResolvedAddress& address, const TlsContext& context);
 
-  // Without a socket: `fd` is the number by which its loop's Poller knows the channel.
+  // Without a socket: `fd` is the channel's number in its loop's Poller.
   Stream(std::unique_ptr<Channel> channel, int fd) : channel_(std::move(channel)), fd_(fd) {}
 
   int fd() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  void close();  // with a goodbye where TLS has one; remove it from its loop first
+  void close();  // TLS sends a goodbye; remove it from its loop first
 
-  // One step of connecting and of the handshake. kNone: open; else what to wait for.
+  // One step of connecting and of the handshake. kNone: open; else the event to wait for.
   Result<Interest> open();
-  // The other side has accepted.
+  // The peer has accepted the connection.
   bool is_connected() const { return socket_ ? !connecting_ : channel_ && channel_->is_open(); }
-  std::string too_slow() const;  // what has not come to its end in time, before it is open
+  std::string too_slow() const;  // describes the step that timed out before the stream was open
 
-  // As read_some() and write_some(), of the same meaning. By TLS `size` is at least
-  // TlsSession::kRecordBytesMax for a read, or no event tells of the rest; and after kAgain the
-  // bytes to be written begin with the same.
+  // As read_some() and write_some(). With TLS, a read needs `size` >= TlsSession::kRecordBytesMax,
+  // or no event reports the rest; and after kAgain the next write must begin with the same bytes.
   IoResult read(char* bytes, std::size_t size) noexcept {
     return channel_ ? channel_->read(bytes, size) : read_some(fd_, bytes, size);
   }
@@ -54,14 +53,14 @@ class Stream {
   bool peer_has_ended() const noexcept {
     return channel_ ? channel_->peer_has_ended() : net::peer_has_ended(fd_);
   }
-  // After kClosed: "the connection was lost", or what TLS knows of it.
+  // After kClosed: "the connection was lost", or the reason that TLS knows.
   std::string loss() const;
-  // After open() has refused a client of TLS: whether what it sent is no TLS at all, so that plain
-  // words are what it can read.
+  // After open() has refused a TLS client: whether the client does not speak TLS at all, so that it
+  // can read a plain-text error.
   bool peer_speaks_plain() const { return channel_ && channel_->peer_speaks_plain(); }
 
  private:
-  Fd socket_;                         // none: of a simulated network
+  Fd socket_;                         // none for a simulated network
   std::unique_ptr<Channel> channel_;  // null: plain
   int fd_ = -1;
   bool connecting_ = false;

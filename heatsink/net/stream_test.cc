@@ -102,7 +102,7 @@ class StreamTest : public ::testing::Test {
   Stream out_;
 };
 
-// What the reader does not take is refused to the writer, who goes on from another buffer.
+// When the reader stops, write() refuses bytes; the writer continues from another buffer.
 TEST_F(StreamTest, MuchGoesThroughAndWaitsWhereTheKernelKeepsIt) {
   connect(server(), client());
   ASSERT_EQ(open_both(), "");
@@ -130,7 +130,7 @@ TEST_F(StreamTest, MuchGoesThroughAndWaitsWhereTheKernelKeepsIt) {
   EXPECT_TRUE(got == sent);
 }
 
-// Such a server says no behind our handshake, and closes on what we have sent by then.
+// Such a server refuses after our handshake, and closes while our bytes are on the way.
 TEST_F(StreamTest, TheReasonIsHeardEvenByAWriteIntoTheReset) {
   const TlsContext strict =
       TlsContext::server({identity_.cert, identity_.key, identity_.cert, ClientAuth::kRequired})

@@ -11,7 +11,7 @@ namespace {
 TimerId make_id(std::uint32_t place, std::uint32_t generation) {
   return (TimerId{generation} << 32) | place;
 }
-std::uint32_t place_of(TimerId id) { return static_cast<std::uint32_t>(id); }
+std::uint32_t index_of(TimerId id) { return static_cast<std::uint32_t>(id); }
 std::uint32_t generation_of(TimerId id) { return static_cast<std::uint32_t>(id >> 32); }
 
 }  // namespace
@@ -20,8 +20,8 @@ TimerId TimerQueue::add(TimePoint due, Nanos period, std::function<void()> callb
   assert(callback && period >= Nanos(0));
   const std::uint32_t place = take_place();
   Timer& timer = timers_[place];
-  // Never before the run that may be going on: run_due() stops at the first timer younger than
-  // itself, so a young one must not stand in front of an old one.
+  // Never before the current run: run_due() stops at the first timer younger than itself, so a
+  // young timer must not stand before an old one.
   timer.due = std::max(due, last_run_);
   timer.sequence = next_sequence_++;
   timer.period = period;
@@ -35,9 +35,9 @@ TimerId TimerQueue::add(TimePoint due, Nanos period, std::function<void()> callb
 void TimerQueue::cancel(TimerId id) {
   Timer* timer = find(id);
   if (timer == nullptr) return;
-  // Moved out first: what the callback owns may call this queue when it dies.
+  // Moves it out first: objects owned by the callback may call this queue when they are destroyed.
   const std::function<void()> callback = std::exchange(timer->callback, nullptr);
-  release(place_of(id));
+  release(index_of(id));
 }
 
 std::optional<TimePoint> TimerQueue::next_due() const {
@@ -57,7 +57,7 @@ void TimerQueue::run_due(TimePoint now) {
 
 void TimerQueue::run_first(TimePoint now) {
   const std::uint32_t place = heap_.front();
-  Timer& timer = timers_[place];  // dies with the first add() in the callback
+  Timer& timer = timers_[place];  // invalidated by the first add() in the callback
   const TimerId id = make_id(place, timer.generation);
   std::function<void()> callback = std::exchange(timer.callback, nullptr);
   if (timer.period == Nanos(0)) {
@@ -73,8 +73,8 @@ void TimerQueue::run_first(TimePoint now) {
 }
 
 TimerQueue::Timer* TimerQueue::find(TimerId id) {
-  if (place_of(id) >= timers_.size()) return nullptr;
-  Timer& timer = timers_[place_of(id)];
+  if (index_of(id) >= timers_.size()) return nullptr;
+  Timer& timer = timers_[index_of(id)];
   const bool alive = timer.generation == generation_of(id) && timer.heap_index != kNowhere;
   return alive ? &timer : nullptr;
 }
@@ -92,7 +92,7 @@ std::uint32_t TimerQueue::take_place() {
 void TimerQueue::release(std::uint32_t place) {
   Timer& timer = timers_[place];
   const std::size_t hole = std::exchange(timer.heap_index, kNowhere);
-  if (++timer.generation == 0) timer.generation = 1;  // so that no id is 0
+  if (++timer.generation == 0) timer.generation = 1;  // no id is 0
   free_places_.push_back(place);
   const std::uint32_t last = heap_.back();
   heap_.pop_back();

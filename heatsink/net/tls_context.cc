@@ -14,7 +14,7 @@ namespace {
 
 using Context = std::shared_ptr<ssl_ctx_st>;
 
-// The innermost reason that OpenSSL has kept, which it forgets.
+// Takes the innermost reason from OpenSSL's error queue, and clears the queue.
 std::string openssl_reason() {
   const char* text = ERR_reason_error_string(ERR_peek_error());
   std::string reason = text == nullptr ? "unknown" : text;
@@ -27,7 +27,7 @@ Error file_error(const char* what, const std::string& file, const std::string& w
                std::string(what) + " '" + printable(file) + "': " + why};
 }
 
-// Never asks on the terminal: a proxy has none.
+// Refuses instead of asking on the terminal: a proxy has none.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -44,8 +44,8 @@ Result<Context> make_context(const SSL_METHOD* method) {
                                          SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context.get(), 0);
-  // A record is taken when it is written; what follows may stand elsewhere by then. An idle
-  // connection keeps no buffers.
+  // A written record is taken at once; the caller may move the remaining bytes. An idle connection
+  // keeps no buffers.
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                       SSL_MODE_RELEASE_BUFFERS);
@@ -133,7 +133,7 @@ Result<TlsContext> TlsContext::client(const TlsClientOptions& options) {
   if (!options.ca_file.empty()) {
     if (auto error = load_authorities(context, options.ca_file)) return *std::move(error);
   } else {
-    SSL_CTX_set_default_verify_paths(context);  // fails only for want of memory
+    SSL_CTX_set_default_verify_paths(context);  // fails only without memory
   }
   SSL_CTX_set_verify(context, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   TlsContext out;

@@ -6,10 +6,10 @@
 
 namespace heatsink::net {
 
-// `verify_error`: an X509_V_ERR_. `server_name`: what was expected; "" where we are the server.
+// `verify_error`: an X509_V_ERR_ code. `server_name`: the expected name; "" on the server side.
 std::string certificate_reason(int verify_error, const std::string& server_name);
 
-// `error`: of OpenSSL's queue, after a handshake, a read or a write.
+// `error`: from OpenSSL's queue, after a handshake, a read or a write.
 std::string tls_reason(unsigned long error, bool we_are_server);
 
 }  // namespace heatsink::net

@@ -20,7 +20,7 @@ namespace heatsink::net {
 
 void TlsSession::Free::operator()(ssl_st* session) const { SSL_free(session); }
 
-// OpenSSL's own socket BIO would raise SIGPIPE and leaves EINTR to its caller.
+// OpenSSL's own socket BIO would raise SIGPIPE and leave EINTR to the caller.
 struct TlsSession::SocketBio {
   static BIO_METHOD* method() {
     static BIO_METHOD* const made = make();
@@ -84,7 +84,8 @@ TlsSession::TlsSession(int fd, TlsContext context)
 
 TlsSession::~TlsSession() = default;
 
-// RFC 9525: the name in the certificate, not that of its subject; an address only as an address.
+// RFC 9525: the name must be among the certificate's alternative names; the subject does not count.
+// An address must be there as an address.
 void TlsSession::expect_server() {
   const std::string& name = context_.server_name();
   if (name.empty()) return;
@@ -101,8 +102,7 @@ void TlsSession::expect_server() {
   }
 }
 
-// A look at the first byte, which OpenSSL would take away: 22 begins a handshake (RFC 8446, section
-// 5.1).
+// Peeks at the first byte: 22 begins a TLS handshake (RFC 8446, section 5.1).
 bool TlsSession::looks_plain() const {
   char first = 0;
   return ::recv(fd_, &first, 1, MSG_PEEK) == 1 && first != 22;
@@ -158,7 +158,8 @@ IoResult TlsSession::read(char* bytes, std::size_t size) noexcept {
       return done > 0 ? IoResult{IoStatus::kOk, done} : end;
     }
     done += static_cast<std::size_t>(count);
-    // A full record is seldom the last; behind a shorter one, asking would cost a call in vain.
+    // After a full record more is likely; after a shorter one another read would usually be in
+    // vain.
     const bool more = static_cast<std::size_t>(count) == kRecordBytesMax;
     if (!more || size - done < kRecordBytesMax) return {IoStatus::kOk, done};
   }
@@ -177,8 +178,8 @@ IoResult TlsSession::write(const char* bytes, std::size_t size) noexcept {
   return end;
 }
 
-// A server of TLS 1.3 that wants a certificate says so behind the handshake, and closes on what was
-// sent to it meanwhile: a reset, into which the next write runs. The alert has come before it.
+// A TLS 1.3 server that requires a certificate says so after the handshake, and closes while bytes
+// for it are on the way: the next write gets a reset. The alert came before, so it is read first.
 void TlsSession::hear_last_words() noexcept {
   ERR_clear_error();
   char unheard = 0;
@@ -188,7 +189,7 @@ void TlsSession::hear_last_words() noexcept {
     fault_ = "TLS: " + tls_reason(error, context_.is_server());
 }
 
-// After the handshake a read wants to read and a write to write: renegotiation is off.
+// After the handshake reads wait only for input and writes only for output: renegotiation is off.
 IoResult TlsSession::stopped(int result) noexcept {
   switch (SSL_get_error(session_.get(), result)) {
     case SSL_ERROR_WANT_READ:
@@ -208,7 +209,7 @@ IoResult TlsSession::stopped(int result) noexcept {
 void TlsSession::close() {
   if (!is_open_ || failed_) return;
   ERR_clear_error();
-  static_cast<void>(SSL_shutdown(session_.get()));  // its answer is not waited for
+  static_cast<void>(SSL_shutdown(session_.get()));  // does not wait for the answer
 }
 
 }  // namespace heatsink::net

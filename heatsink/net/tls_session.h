@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS on one non-blocking socket. Internal to Stream.
+// Runs TLS on one non-blocking socket. Internal to Stream.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@ struct bio_st;
 
 namespace heatsink::net {
 
-// One thread at a time. The socket stays the caller's, who waits for its readiness. Nothing is
-// buffered between two calls but one record each way (16 KiB), none when idle: what the socket does
-// not take, or nobody reads, stays where it is.
+// One thread at a time. The caller keeps the socket and waits for its readiness. Between calls at
+// most one record (16 KiB) is buffered each way, none when idle: other bytes stay with the caller
+// or in the socket.
 //
-// A read gives whole records, so with room for one (kRecordBytesMax) nothing decrypted is left
+// A read returns whole records. With room for one (kRecordBytesMax) no decrypted bytes stay behind
+// that a level-triggered loop would not report.
 // behind that a level-triggered loop would not tell of.
 class TlsSession final : public Channel {
  public:

@@ -42,8 +42,8 @@ Error system_error(const std::string& path, int error_number) {
 
 Fd open_unix() { return Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
 
-// Two programs that start at once must not both find the same file left over: one of them at a time
-// looks and replaces. The lock is the folder's, goes with its descriptor, and leaves nothing
+// Two programs that start at once must not both find the same old file, so they check and replace
+// it under a lock. The lock is on the folder: it ends with its descriptor and leaves no file
 // behind.
 Result<Fd> lock_folder(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/') + 1);
@@ -56,7 +56,7 @@ Result<Fd> lock_folder(const std::string& path) {
       "another program holds a lock on its directory; try again, or choose a separate directory");
 }
 
-// Whether the path may be taken: nothing is there, or a socket that nobody listens on.
+// Whether the path can be used: it does not exist, or is a socket without a listener.
 Status check_free(const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0)
@@ -74,10 +74,10 @@ Status check_free(const std::string& path) {
                       "another program uses it; stop that program or choose another path");
 }
 
-// A listening socket under a name of this process, complete, and then moved to its own.
+// Listens on a socket under a temporary name of this process, then renames it.
 Status bind_under(const Fd& socket, const std::string& path, mode_t mode, int backlog) {
   const std::string name = path + ".~" + std::to_string(::getpid());
-  static_cast<void>(::unlink(name.c_str()));  // of an earlier process of this number
+  static_cast<void>(::unlink(name.c_str()));  // of an earlier process with the same number
   const ResolvedAddress address = unix_address(name);
   const bool done = ::bind(socket.get(), as_sockaddr(address), address.length) == 0 &&
                     ::chmod(name.c_str(), mode) == 0 && ::listen(socket.get(), backlog) == 0 &&

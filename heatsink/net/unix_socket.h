@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Unix socket that a program listens on, and its file.
+// Listens on a Unix socket, and manages its file.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,11 @@
 
 namespace heatsink::net {
 
-// "600", "0660": permissions as chmod takes them in octal; no more than 0777. Connecting needs the
-// right to write.
+// Parses permissions in octal, as for chmod: "600", "0660"; at most 0777. Clients need the write
+// permission to connect.
 Result<mode_t> parse_file_mode(std::string_view text);
 
-// Removes the file of a socket when it dies, unless another one is there by then. Movable.
+// Removes the socket's file on destruction, unless another file has replaced it. Movable.
 class SocketFile {
  public:
   SocketFile() = default;
@@ -41,15 +41,15 @@ class SocketFile {
 };
 
 struct UnixListener {
-  std::vector<Fd> sockets;  // of one queue, which their owners share: SO_REUSEPORT is for ports
+  // of one queue, which their owners share: SO_REUSEPORT works only for ports
+  std::vector<Fd> sockets;
   SocketFile file;
 };
 
-// Listens with `copies` descriptors, non-blocking. The file has its mode before anybody can
-// connect. Where a socket file is left over from a program that has ended, it is replaced in one
-// step; nothing else is ever replaced. Errors: kUnavailable when somebody listens there (or is
-// about to), kInvalidArgument when something else is at the path or its folder is missing,
-// kPermission.
+// Listens with `copies` non-blocking descriptors. The file has its mode before any client can
+// connect. A socket file left by a program that has ended is replaced atomically; nothing else is
+// ever replaced. Errors: kUnavailable if another program listens there (or is about to),
+// kInvalidArgument if the path is not a socket or its folder is missing, kPermission.
 Result<UnixListener> listen_unix(const std::string& path, mode_t mode, std::size_t copies,
                                  int backlog = 1024);
 

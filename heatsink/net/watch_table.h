@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps file descriptors to their handlers, and drops events that were fetched for an earlier one.
+// Maps file descriptors to their handlers, and drops events of earlier registrations.
 #pragma once
 
 #include <cassert>
@@ -12,10 +12,10 @@ namespace heatsink::net {
 class FdHandler;
 enum class Interest : std::uint32_t;
 
-// Not thread-safe. The kernel hands back 64 bits per event; they carry the number of the descriptor
-// and of its registration. An event of a registration that ended, even if the same number was
-// closed, given out again and added again within one turn, finds nobody. (A pointer there would be
-// that turn's dangling one.)
+// Not thread-safe. The kernel returns 64 bits per event: here the descriptor's number and the
+// number of its registration. So an event of an ended registration finds no handler, even if the
+// descriptor's number was closed, reused and added again within one turn. (A pointer would dangle
+// then.)
 class WatchTable {
  public:
   struct Watch {
@@ -24,8 +24,8 @@ class WatchTable {
     std::uint32_t generation = 0;
   };
 
-  // REQUIRES fd >= 0, not watched. Returns what the kernel is to hand back. Amortised O(1), 16
-  // bytes for each number up to the highest.
+  // REQUIRES fd >= 0 and not watched. Returns the tag for the kernel. Amortised O(1); 16 bytes for
+  // each number up to the highest.
   std::uint64_t add(int fd, Interest interest, FdHandler& handler) {
     const auto index = static_cast<std::size_t>(fd);
     if (index >= watches_.size()) watches_.resize(index + 1);
@@ -44,7 +44,7 @@ class WatchTable {
     return watch;
   }
 
-  // The registration that made `tag`; nullptr when it has ended. Dies with the next add().
+  // The registration of `tag`; nullptr if it has ended. Invalidated by the next add().
   Watch* find(std::uint64_t tag) {
     const auto index = static_cast<std::size_t>(tag & 0xFFFFFFFFU);
     if (index >= watches_.size()) return nullptr;

@@ -8,7 +8,7 @@ namespace heatsink::observe {
 AutoSource::AutoSource(std::vector<std::unique_ptr<Source>> candidates)
     : candidates_(std::move(candidates)) {
   for (const auto& candidate : candidates_) {
-    for (Conversation* each : candidate->conversations()) conversations_.push_back(each);
+    for (ServerProtocol* each : candidate->protocols()) protocols_.push_back(each);
   }
 }
 
@@ -17,7 +17,7 @@ void AutoSource::tick(TimePoint now) {
   pass_over(now);
 }
 
-// Some have failed before they began.
+// A source may already have failed in its constructor, before it made a connection.
 void AutoSource::pass_over(TimePoint now) {
   for (; at_ + 1 < candidates_.size(); ++at_) {
     const Observation seen = candidates_[at_]->observe(now);

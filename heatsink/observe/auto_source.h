@@ -10,15 +10,15 @@
 
 namespace heatsink::observe {
 
-// Sources are tried in the order given; one that fails (a command is unknown, renamed, forbidden,
-// switched off) makes room for the next, and why is told in `note` of what works. One at a time
-// has connections.
+// Tries the sources in the given order. When a source fails (the server lacks, renames, forbids or
+// has switched off its command), the next one starts; `note` of the one that works gives the
+// reasons. Only one source has connections at a time.
 class AutoSource final : public Source {
  public:
   // REQUIRES at least one.
   explicit AutoSource(std::vector<std::unique_ptr<Source>> candidates);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override;
   Observation observe(TimePoint now) override;
@@ -27,7 +27,7 @@ class AutoSource final : public Source {
   void pass_over(TimePoint now);
 
   std::vector<std::unique_ptr<Source>> candidates_;
-  std::vector<Conversation*> conversations_;
+  std::vector<ServerProtocol*> protocols_;
   std::size_t at_ = 0;
   std::string passed_over_;  // "hotkeys: ...; monitor: ..."
 };

@@ -28,8 +28,8 @@ double CaptureLoss::commands_max() const {
   return marks_.empty() ? 0 : commands(marks_.back().counters.request_segments);
 }
 
-// What a command takes is the average of all that was ever seen: in a window that has lost nearly
-// everything there is too little to tell.
+// Bytes per command and commands per request are averages over the whole capture: a window that
+// lost nearly everything has too few commands for averages of its own.
 double CaptureLoss::commands(std::uint64_t of_packets) const {
   const capture::CaptureCounters& from = marks_.front().counters;
   const capture::CaptureCounters& to = marks_.back().counters;

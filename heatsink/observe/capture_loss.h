@@ -14,17 +14,16 @@ class CaptureLoss {
  public:
   explicit CaptureLoss(Nanos window) : window_(window) {}
 
-  // To be called about every second: more often, and the marks in between are dropped.
+  // Call it about once a second. Marks that follow each other faster are dropped.
   void mark(const capture::CaptureCounters& counters, TimePoint now);
 
-  // About how many commands of the window were not seen: of the packets that the kernel dropped as
-  // many as a packet has on average, or by the bytes of requests that are missing in the streams or
-  // could not be read, whichever is more. 0: none.
+  // Estimates how many commands of the window the capture missed; 0: none. Two estimates, of which
+  // the greater counts: the packets that the kernel dropped, at the average commands per packet;
+  // and the request bytes that are missing or unreadable, at the average bytes per command.
   double commands() const;
 
-  // No more than so many, as if each packet that was dropped had been a request; what a request has
-  // of commands, and a command of bytes, is the average of those that were seen. At least
-  // commands().
+  // An upper bound of the same, at least commands(): each dropped packet counts as a request.
+  // Commands per request and bytes per command are the averages of the commands that were seen.
   double commands_max() const;
 
  private:

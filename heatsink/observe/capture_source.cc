@@ -14,11 +14,13 @@ namespace heatsink::observe {
 namespace {
 
 constexpr Nanos kBetweenLooks = std::chrono::seconds(1);
-constexpr Nanos kFresh = Millis(200);  // rows that old are not made again
+constexpr Nanos kFresh = Millis(200);  // rows younger than this are not rebuilt
 // The kernel keeps a packet for two turns of its timer at most (capture/pcap_handle.cc sets 10 ms).
 constexpr Nanos kInKernel = Millis(50);
-constexpr Nanos kClockSet = std::chrono::seconds(1);  // a wall clock that jumps so far was set
-constexpr Nanos kSilent = std::chrono::seconds(3);    // then it is worth a word
+// a larger jump means that somebody set the wall clock
+constexpr Nanos kClockSet = std::chrono::seconds(1);
+// without a command for this long, `note` says so
+constexpr Nanos kSilent = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -53,14 +55,15 @@ void CaptureSource::own_connection(const std::string& local) {
   if (own_.size() > kOwnMax) own_.pop_front();
 }
 
-// Our clock was read before the wall clock, so the greatest difference is the truest one.
+// The clocks are read one after the other, ours first. A delay between the two reads only makes the
+// difference smaller, so the greatest difference seen is the closest to the truth.
 void CaptureSource::follow_wall_clock(std::int64_t wall_ns) {
   const Nanos here = now_.time_since_epoch() - Nanos(wall_ns);
   if (here > wall_to_ours_ || wall_to_ours_ - here > kClockSet) wall_to_ours_ = here;
 }
 
-// What came before the first tick is of another time. Of nearly all clients already the port is
-// none of ours, so that no text is made.
+// Commands from before the first tick are outside the interval. Comparing ports first avoids
+// formatting the client's address: it differs for nearly every client.
 void CaptureSource::take(const capture::CapturedCommand& command) {
   const auto is_it = [&](const OwnEnd& own) {
     return own.port == command.client.port && own.text == command.client.text();
@@ -71,7 +74,7 @@ void CaptureSource::take(const capture::CapturedCommand& command) {
   if (!is_heartbeat(command)) tally_.take(command, seen_);
 }
 
-// The text of an address is made for two commands only.
+// Only HELLO and EXISTS need the client's address as text, and formatting it is expensive.
 bool CaptureSource::is_heartbeat(const capture::CapturedCommand& command) {
   if (command.command == nullptr) return false;
   const std::string_view name = command.command->name;
@@ -122,7 +125,7 @@ void CaptureSource::refresh() {
   summary_ = tally_.summarize(seen_);
 }
 
-// The capture is closed: whatever it holds in the kernel is given back.
+// Destroying the feed closes the capture, which frees its buffer in the kernel.
 void CaptureSource::fail(std::string why) {
   feed_.reset();
   failure_ = std::move(why);
@@ -174,7 +177,7 @@ std::string CaptureSource::note() const {
   return out;
 }
 
-// What was lost may all have been this key's.
+// Any one key may have had all of the lost commands, so each upper bound includes all of them.
 std::vector<KeyRow> CaptureSource::rows(const detect::Summary& summary) const {
   const double seconds = std::max(seconds_of(summary.covered), 1e-3);
   const double lost_max = loss_.commands_max();

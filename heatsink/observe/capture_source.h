@@ -20,41 +20,43 @@
 namespace heatsink::observe {
 
 struct CaptureSourceOptions {
-  std::string server;  // as shown
-  std::string where;   // what is listened to, for sentences: "port 6379 on interface any"
-  // Fails when so long no command was seen; 0: never, it waits (and says so).
+  std::string server;  // as displayed
+  std::string where;   // the place of the capture, for sentences: "port 6379 on interface any"
+  // The source fails after this much time without a command. 0: it waits forever and says so.
   Nanos silent_max{0};
   std::uint64_t seed = 0;
-  std::function<std::int64_t()> wall_ns;  // since the epoch, as packets are stamped
-  std::function<Nanos()> cpu;             // that this thread has used
+  std::function<std::int64_t()> wall_ns;  // since the epoch, the clock of packet timestamps
+  std::function<Nanos()> cpu;             // CPU time used by this thread
 };
 
-// Called once, in the constructor: the process may have the right only then.
+// Called once, in the constructor: only then may the process still have the right to capture.
 using OpenCapture =
     std::function<Result<std::unique_ptr<capture::CaptureFeed>>(capture::OnCommand)>;
 
-// Each tick takes what waits, at most kDrainsMax times; what comes faster is dropped by the kernel,
-// and told. A command counts when the kernel saw it pass, however late it is read: at some moment
-// between its request and its reply. So the rows are exact for an interval that has ended: where
-// all that passed has been read. A capture that could not be opened, that has ended (the interface
-// is gone) or that sees nothing but TLS has failed; its rows stay. The counts of a key are those of
-// the last CaptureTally::kWindow and exact but for what was lost, which widens the upper bounds.
-// Memory: that of CaptureTally and of the capture.
+// Each tick reads the waiting packets, in at most kDrainsMax batches; the kernel drops what does
+// not fit its buffer, and `note` reports the loss. A command counts at the time when the kernel saw
+// it, however late it is read. That moment lies between its request and its reply. The rows are
+// therefore exact for an interval that ends where the capture has read everything.
+//
+// The source fails if the capture cannot be opened, ends (the interface is gone) or sees only TLS;
+// its rows stay. Counts cover the last CaptureTally::kWindow. They are exact except for lost
+// commands, which widen the upper bounds. Memory: that of CaptureTally and of the capture.
 class CaptureSource final : public Source {
  public:
   static constexpr int kDrainsMax = 4;
-  static constexpr std::size_t kOwnMax = 64;  // connections of ours; the latest are known
-  static constexpr Nanos kFirstRows = std::chrono::seconds(2);  // then there is something to show
+  // of heatsink's own connections the latest are remembered
+  static constexpr std::size_t kOwnMax = 64;
+  static constexpr Nanos kFirstRows = std::chrono::seconds(2);  // rows are shown after this time
 
   CaptureSource(CaptureSourceOptions options, const OpenCapture& open);
 
-  std::span<Conversation* const> conversations() override { return {}; }
+  std::span<ServerProtocol* const> protocols() override { return {}; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override;
   Observation observe(TimePoint now) override;
 
  private:
-  struct OwnEnd {  // of a connection of ours
+  struct OwnEnd {  // heatsink's end of one of its own connections
     std::uint16_t port;
     std::string text;
   };
@@ -64,7 +66,7 @@ class CaptureSource final : public Source {
   void take(const capture::CapturedCommand& command);
   bool is_heartbeat(const capture::CapturedCommand& command);
   void drain();
-  void look();  // about every second
+  void look();  // about once a second
   void fail(std::string why);
   void refresh();
   SourceFacts facts() const;
@@ -75,18 +77,18 @@ class CaptureSource final : public Source {
   CaptureTally tally_;
   CaptureLoss loss_{CaptureTally::kWindow};
   std::deque<OwnEnd> own_;
-  OwnTraffic others_own_;  // of proxies and the library, in other processes
+  OwnTraffic others_own_;  // traffic of heatsink proxies and libraries in other processes
   std::unique_ptr<capture::CaptureFeed> feed_;
   capture::CaptureCounters counters_;
   TimePoint now_{};
-  Nanos wall_to_ours_{0};  // what a packet's stamp needs to be on our clock
-  TimePoint seen_{};       // so far all that passed has been counted
+  Nanos wall_to_ours_{0};  // add to a packet's timestamp to get the time on our clock
+  TimePoint seen_{};       // everything up to this time has been counted
   std::optional<TimePoint> started_at_;
   TimePoint looked_at_{};
   Nanos cpu_at_start_{};
   detect::Summary summary_;
   SourceState state_ = SourceState::kStarting;
-  std::string failure_;  // why it has failed
+  std::string failure_;  // the reason for kFailed
 };
 
 }  // namespace heatsink::observe

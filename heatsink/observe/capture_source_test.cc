@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// What the feed does next; it belongs to the source.
+// The next actions of the feed; the source owns it.
 struct Script {
   capture::OnCommand on_command;
   std::vector<Captured> next;  // handed out by the next drain()
@@ -119,7 +119,7 @@ TEST_F(CaptureSourceTest, TheRowsAreWhatPassed) {
   EXPECT_THAT(seen.note, IsEmpty());
 }
 
-// A program that gets the processor late reads late; what it then says is of then.
+// A program that gets the processor late reads late; its rows are then of the past.
 TEST_F(CaptureSourceTest, CommandsCountWhenTheyPassedHoweverLateTheyAreRead) {
   CaptureSource source = make();
   run(source, 12);

@@ -9,7 +9,7 @@ namespace heatsink::observe {
 namespace {
 
 constexpr std::uint32_t kSlots = 10;
-constexpr double kSlow = 0.99;            // of the latencies, the quantile that is told
+constexpr double kSlow = 0.99;            // the quantile of latency that is reported
 constexpr double kLatestRead = 1.0 / 64;  // weight of the latest read in the mean of its bytes
 
 std::uint32_t whole_bytes(double bytes) {
@@ -61,7 +61,7 @@ void CaptureTally::take_answer(const capture::CapturedCommand& command, bool wri
   answers.read_bytes = before + kLatestRead * (bytes - before);
 }
 
-// Making the text of an address costs more than all else: each is made once.
+// Formatting an address costs more than all other work per command, so each is formatted once.
 std::uint32_t CaptureTally::client_number(const capture::Endpoint& client) {
   const auto at = clients_.find(client.address);
   if (at != clients_.end()) return at->second;

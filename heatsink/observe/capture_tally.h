@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts captured commands over the last ten seconds: which keys, by whom, and how they were
-// answered.
+// Counts captured commands over the last ten seconds: keys, clients, and the replies.
 #pragma once
 
 #include <array>
@@ -19,35 +18,36 @@
 
 namespace heatsink::observe {
 
-// A read whose reply was not captured is taken to have weighed what the latest reads of its key
-// did, where that is known: of a key that was among the busiest.
-// Fixed memory: about 6 MB, whatever the traffic. One thread. Answers are kept of the keys that
-// were busiest at the last summarize(), so that is to be called about every second.
+// A read without a captured reply counts with the mean size of the latest reads of its key, if its
+// key was among the busiest and the size is known.
+//
+// Memory is fixed: about 6 MB, whatever the traffic. One thread. Replies are tracked for the keys
+// that were busiest at the last summarize(), so call that about once a second.
 class CaptureTally {
  public:
   static constexpr Nanos kWindow = std::chrono::seconds(10);
   static constexpr std::size_t kKeysMax = 100;
-  static constexpr std::size_t kServersMax = 64;        // more are not told apart
-  static constexpr std::size_t kAddressesMax = 10'000;  // of clients
+  static constexpr std::size_t kServersMax = 64;        // further servers are counted as one
+  static constexpr std::size_t kAddressesMax = 10'000;  // of clients; later clients have no name
 
   explicit CaptureTally(std::uint64_t seed);
 
   void take(const capture::CapturedCommand& command, TimePoint now);
 
-  // The window as it stands. O(tracked keys), about a millisecond.
+  // The window up to `now`. O(tracked keys), about a millisecond.
   detect::Summary summarize(TimePoint now);
-  // Of a key of the last summarize(); nothing: no reply is known yet.
+  // For a key of the last summarize(); nothing if no reply is known yet.
   std::optional<KeyAnswers> answers(KeyHash key, TimePoint now);
 
-  // Addresses of servers that were asked for keys, ever; and of those the busiest.
+  // The number of server addresses that ever had a key command; and the busiest of them.
   std::size_t servers() const { return servers_.size(); }
   std::string busiest_server() const;
 
  private:
   struct Answers {
     stats::Window latency;  // in nanoseconds
-    stats::Window absent;   // a 1 for each read that found nothing, a 0 for each other
-    std::optional<double> read_bytes = {};  // of the latest reads, the mean
+    stats::Window absent;   // 1 for each read that found nothing, 0 for each other read
+    std::optional<double> read_bytes = {};  // the mean over the latest reads
   };
   using Address = std::array<unsigned char, 16>;
 

@@ -22,7 +22,7 @@ std::string CaptureTarget::where() const {
   return out + " on interface " + printable(interface);
 }
 
-CaptureTarget capture_target(const Server* server, std::string interface,
+CaptureTarget capture_target(const ServerAddress* server, std::string interface,
                              std::vector<std::uint16_t> ports) {
   CaptureTarget out;
   out.interface = std::move(interface);

@@ -11,8 +11,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Server server_at(std::string_view url) {
-  Server out;
+ServerAddress server_at(std::string_view url) {
+  ServerAddress out;
   out.url = net::parse_redis_url(url).value();
   out.addresses = net::resolve_server(out.url).value();
   return out;
@@ -30,7 +30,7 @@ TEST(CaptureTarget, WithoutAServerItIsThePort) {
 }
 
 TEST(CaptureTarget, AServerOfThisMachineIsAllOfItsPort) {
-  const Server server = server_at("redis://127.0.0.1:7000");
+  const ServerAddress server = server_at("redis://127.0.0.1:7000");
   const CaptureTarget target = capture_target(&server, "any", {});
   EXPECT_THAT(target.ports, ElementsAre(7000));
   EXPECT_THAT(target.hosts, IsEmpty());
@@ -39,7 +39,7 @@ TEST(CaptureTarget, AServerOfThisMachineIsAllOfItsPort) {
 }
 
 TEST(CaptureTarget, OfAnotherMachineItIsItsAddressesAndAskedForOnly) {
-  const Server server = server_at("redis://192.0.2.1:7000");
+  const ServerAddress server = server_at("redis://192.0.2.1:7000");
   const CaptureTarget target = capture_target(&server, "any", {});
   EXPECT_THAT(target.hosts, ElementsAre("192.0.2.1"));
   EXPECT_FALSE(target.is_here);
@@ -49,9 +49,9 @@ TEST(CaptureTarget, OfAnotherMachineItIsItsAddressesAndAskedForOnly) {
 }
 
 TEST(CaptureTarget, WhatCannotBeCapturedIsSaid) {
-  const Server tls = server_at("rediss://127.0.0.1:7000");
+  const ServerAddress tls = server_at("rediss://127.0.0.1:7000");
   EXPECT_THAT(capture_target(&tls, "any", {}).unfit, HasSubstr("TLS"));
-  const Server unix_socket = server_at("unix:///run/redis.sock");
+  const ServerAddress unix_socket = server_at("unix:///run/redis.sock");
   EXPECT_THAT(capture_target(&unix_socket, "any", {}).unfit, HasSubstr("Unix socket"));
 }
 

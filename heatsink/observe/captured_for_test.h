@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: commands as a capture tells of them, without packets.
+// For tests: commands as a capture reports them, without packets.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ inline capture::Endpoint endpoint(unsigned last_byte, std::uint16_t port) {
   return out;
 }
 
-// GET or SET of one key by 10.0.0.1:50000 of 10.0.0.9:6379. `key` must outlive it.
+// A GET or SET of one key, sent by 10.0.0.1:50000 to 10.0.0.9:6379. `key` must outlive it.
 struct Captured {
   explicit Captured(std::string_view key, bool write = false) : keys{{key, write}} {
     const std::vector<std::string_view> name{write ? "SET" : "GET"};

@@ -18,7 +18,7 @@ bool is_slot(const Value& value) {
   return value.type == Value::Type::kInteger && value.integer >= 0 && value.integer < resp::kSlots;
 }
 
-// "?" stands for a name that is not known, "" for the one that was connected to.
+// The server sends "?" for an unknown host name, and "" for the host that the client connected to.
 bool is_host(const Value* value) {
   return value != nullptr && value->is_text() && !value->text.empty() && value->text != "?" &&
          value->text.size() <= kHostBytesMax;
@@ -89,7 +89,7 @@ std::optional<ClusterMap> parse_cluster_shards(const Value& reply, const net::Ho
     const Value* nodes = shard.find("nodes");
     if (slots == nullptr || nodes == nullptr || !are_ranges(*slots)) return std::nullopt;
     const Value* master = master_of(*nodes);
-    if (master == nullptr) continue;  // it has none at the moment
+    if (master == nullptr) continue;  // this shard has no master at the moment
     const net::HostPort address = address_of(*master, asked, tls);
     if (address.port == 0) continue;
     for (std::size_t i = 0; i + 1 < slots->items.size(); i += 2)

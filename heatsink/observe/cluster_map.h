@@ -15,13 +15,14 @@ namespace heatsink::observe {
 struct ClusterMaster {
   net::HostPort address;  // as announced
   std::uint16_t first_slot = 0;
-  std::size_t slots = 0;  // from 1 on: who has none has no keys
+  std::size_t slots = 0;  // at least 1: a master without slots has no keys and is left out
 };
 using ClusterMap = std::vector<ClusterMaster>;  // by first slot
 
-// Replies to CLUSTER SHARDS (Redis 7.0 on) and CLUSTER SLOTS, RESP2 or RESP3. `asked`: who
-// answered, whose host is meant where a node does not know its own. `tls`: its TLS port is wanted.
-// What is no such reply: nothing. A master without a usable address is left out.
+// Parse the replies to CLUSTER SHARDS (Redis 7.0 and later) and CLUSTER SLOTS, in RESP2 or RESP3;
+// nothing if the reply has another form. `asked` is the node that answered; its host stands in
+// where a node does not know its own. With `tls` the TLS ports are used. A master without a usable
+// address is left out.
 std::optional<ClusterMap> parse_cluster_shards(const resp::Value& reply, const net::HostPort& asked,
                                                bool tls);
 std::optional<ClusterMap> parse_cluster_slots(const resp::Value& reply, const net::HostPort& asked);

@@ -34,7 +34,7 @@ bool is_hot(const Verdict& key) {
          key.temperature == detect::Temperature::kWriteHot;
 }
 
-// `both`: compare the bounds, too; else only what the other does not know.
+// With `both`, compares the bounds too; without, reports only keys that `other` does not list.
 void compare(const Observation& one, const Observation& other, bool both,
              std::vector<std::string>& out) {
   const std::size_t keys = std::min(one.report.keys.size(), kCheckedKeys);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what several sources say of the same server.
+// Compares the results of several sources for the same server.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace heatsink::observe {
 
-inline constexpr std::size_t kCheckedKeys = 10;  // the busiest of each source
+inline constexpr std::size_t kCheckedKeys = 10;  // the busiest keys of each source
 
-// A sentence for each key where two sources' bounds exclude each other, or that is hot for one and
-// not known to the other; the first source is compared with each other one. Names are printable.
-// With two sources that agree, one sentence that says so; with fewer than two that have rows,
-// nothing. O(rows).
+// Compares the first source with each other source. Returns a sentence for each key whose two
+// bounds exclude each other, and for each key that is hot in one source and unknown to the other.
+// Two sources that agree give one sentence saying so; fewer than two sources with rows give
+// nothing. Names are printable. O(rows).
 std::vector<std::string> cross_check(std::span<const Observation> seen);
 
 }  // namespace heatsink::observe

@@ -18,10 +18,10 @@ double requests_rate(const Fleet::Node& node) {
 
 bool is_up(const Fleet::Node& node) { return node.probe && node.probe->is_up(); }
 
-// Its connection is up, or is being made for the first time.
+// The connection is up, or its first attempt has not failed yet.
 bool may_answer(const Fleet::Node& node) { return node.probe->trouble().empty(); }
 
-// Its load is known, or will not be told.
+// The load is known, or the node refuses to report it.
 bool is_measured(const Fleet::Node& node) {
   if (!is_up(node)) return !may_answer(node);
   return node.probe->load() || node.probe->refuses_load();
@@ -62,17 +62,18 @@ void Fleet::own_connection(const std::string& local) {
   }
 }
 
-std::optional<Line> Fleet::guide_line() {
+std::optional<ConnectionSpec> Fleet::guide_connection() {
   if (!guided_) return std::nullopt;
-  return Line{guide_id_, &guide_.conversation()};
+  return ConnectionSpec{guide_id_, &guide_.protocol()};
 }
 
 void Fleet::tick(TimePoint now) {
   if (guided_) guide_.tick(now);
   for (const auto& node : nodes_) tick_node(*node, now);
   ask_map(now);
-  const auto told = take_told();
-  // Where the server that was named cannot be asked, the sources can say why.
+  const auto told = take_map_answer();
+  // If the named server cannot be asked for its cluster, it is observed alone; its sources report
+  // why.
   if (told)
     learn(*told, now);
   else if (kind_ == Kind::kUnknown && !guide_.trouble().empty())
@@ -90,15 +91,16 @@ void Fleet::tick_node(Node& node, TimePoint now) {
 
 void Fleet::ask_map(TimePoint now) {
   if (asked_at_ != TimePoint{} && now - asked_at_ < kMapEvery) return;
-  NodeProbe* probe = whom_to_ask();
+  NodeProbe* probe = next_map_probe();
   if (probe == nullptr || !probe->is_up()) return;
   asked_at_ = now;
   ++asked_;
   probe->ask_map(now);
 }
 
-// Another one each time: one that has left the cluster may not know it.
-NodeProbe* Fleet::whom_to_ask() {
+// Asks another node each time, because a node that was removed from the cluster may have an old
+// map.
+NodeProbe* Fleet::next_map_probe() {
   std::vector<NodeProbe*> up;
   for (const auto& node : nodes_) {
     if (is_up(*node)) up.push_back(node->probe.get());
@@ -107,7 +109,7 @@ NodeProbe* Fleet::whom_to_ask() {
   return guided_ ? &guide_ : nullptr;
 }
 
-std::optional<NodeProbe::Told> Fleet::take_told() {
+std::optional<NodeProbe::MapAnswer> Fleet::take_map_answer() {
   if (auto told = guide_.take_map()) return told;
   for (const auto& node : nodes_) {
     if (!node->probe) continue;
@@ -116,8 +118,9 @@ std::optional<NodeProbe::Told> Fleet::take_told() {
   return std::nullopt;
 }
 
-// A node without masters has been told of none yet, or has left its cluster.
-void Fleet::learn(const NodeProbe::Told& told, TimePoint now) {
+// An empty map comes from a node that has not learnt its cluster yet, or has left it. It is
+// ignored.
+void Fleet::learn(const NodeProbe::MapAnswer& told, TimePoint now) {
   if (!told.masters.empty()) return take_map(told.masters, now);
   if (kind_ == Kind::kCluster) return;
   begin_alone();
@@ -131,7 +134,7 @@ void Fleet::begin_alone() {
   if (kind_ == Kind::kAlone) return;
   kind_ = Kind::kAlone;
   nodes_.push_back(make_node(options_.seed, options_.seed_name, false));
-  staff_all();
+  make_all_sources();
 }
 
 void Fleet::take_map(const ClusterMap& map, TimePoint now) {
@@ -148,7 +151,7 @@ void Fleet::take_map(const ClusterMap& map, TimePoint now) {
     nodes_.push_back(known != before.end() ? std::move(*known)
                                            : make_node(master.address, name, true));
   }
-  staff_all();
+  make_all_sources();
 }
 
 std::unique_ptr<Fleet::Node> Fleet::make_node(const net::HostPort& address, std::string name,
@@ -157,32 +160,35 @@ std::unique_ptr<Fleet::Node> Fleet::make_node(const net::HostPort& address, std:
   node->name = std::move(name);
   node->address = address;
   node->sources.resize(options_.plans.size());
-  if (options_.has_server) node->lines.push_back({next_id_++, &node->details.conversation()});
+  if (options_.has_server) node->connections.push_back({next_id_++, &node->details.protocol()});
   if (!of_cluster) return node;
   node->probe = std::make_unique<NodeProbe>(
       NodeProbeOptions{.login = options_.login, .address = address, .tls = options_.tls});
-  node->lines.push_back({next_id_++, &node->probe->conversation()});
+  node->connections.push_back({next_id_++, &node->probe->protocol()});
   return node;
 }
 
-void Fleet::staff_all() {
+void Fleet::make_all_sources() {
   ++changes_;
-  for (const auto& node : nodes_) staff(*node);
+  for (const auto& node : nodes_) make_sources(*node);
 }
 
-// A source that is not to look here any more goes, with its connections.
-void Fleet::staff(Node& node) {
+// Removes a source, with its connections, when its node is no longer the one to observe.
+void Fleet::make_sources(Node& node) {
   for (std::size_t i = 0; i < options_.plans.size(); ++i) {
     auto& source = node.sources[i];
     const bool looks = looks_at(node, options_.plans[i]);
     if (looks == (source != nullptr)) continue;
     if (looks) {
       source = options_.plans[i].make(node.name);
-      for (Conversation* each : source->conversations()) node.lines.push_back({next_id_++, each});
+      for (ServerProtocol* each : source->protocols())
+        node.connections.push_back({next_id_++, each});
       continue;
     }
-    for (Conversation* each : source->conversations())
-      std::erase_if(node.lines, [each](const Line& line) { return line.conversation == each; });
+    for (ServerProtocol* each : source->protocols())
+      std::erase_if(node.connections, [each](const ConnectionSpec& connection) {
+        return connection.protocol == each;
+      });
     source.reset();
   }
 }
@@ -218,7 +224,8 @@ void Fleet::look_for_busiest(TimePoint now) {
   }
   if (most == nullptr || now - *cluster_since_ < kMeasure) return;
   if (present == nullptr) {
-    // However slow they or we are: all have answered, refused, or failed.
+    // Decide only when each node has reported its load, refused to, or failed. A slow node, or a
+    // slow heatsink, must not let the first node win.
     if (!std::ranges::all_of(nodes_, [](const auto& node) { return is_measured(*node); })) return;
   } else {
     const bool busier = requests_rate(*most) > kBusier * requests_rate(*present);
@@ -228,10 +235,10 @@ void Fleet::look_for_busiest(TimePoint now) {
   }
   busier_since_.reset();
   busiest_ = most->name;
-  staff_all();
+  make_all_sources();
 }
 
-// What a person must know of the choice of nodes; "" when all is as it should be.
+// What the user must know about the choice of nodes; "" if nothing is unusual.
 std::string Fleet::remark(std::size_t watched) const {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
@@ -253,7 +260,7 @@ std::string Fleet::remark(std::size_t watched) const {
   return out;
 }
 
-Observation Fleet::nothing_seen(std::size_t plan, TimePoint now) const {
+Observation Fleet::empty_observation(std::size_t plan, TimePoint now) const {
   Observation out;
   out.facts.name = options_.plans[plan].name;
   out.report.at = now;
@@ -279,12 +286,12 @@ Observation Fleet::nothing_seen(std::size_t plan, TimePoint now) const {
   return out;
 }
 
-Observation Fleet::seen_by(std::size_t plan, TimePoint now) {
-  std::vector<OfNode> all;
+Observation Fleet::observe_nodes(std::size_t plan, TimePoint now) {
+  std::vector<NodeObservation> all;
   for (const auto& node : nodes_) {
     if (node->sources[plan]) all.push_back({node->name, node->sources[plan]->observe(now)});
   }
-  if (all.empty()) return nothing_seen(plan, now);
+  if (all.empty()) return empty_observation(plan, now);
   if (kind_ == Kind::kAlone) {
     Observation out = std::move(all.front().seen);
     if (out.state == SourceState::kStarting) {
@@ -305,7 +312,7 @@ bool Fleet::is_closer(const DetailsReader::Key& key) const {
   return closer_ && closer_->means(key.first, key.second);
 }
 
-// Two sources may list the same key.
+// Two sources may list the same key; it is asked for once.
 void Fleet::want(const DetailsReader::Key& key, std::vector<DetailsReader::Key>& keys) const {
   if (std::ranges::find(keys, key) != keys.end()) return;
   if (!is_closer(key)) return keys.push_back(key);
@@ -315,8 +322,8 @@ void Fleet::want(const DetailsReader::Key& key, std::vector<DetailsReader::Key>&
     keys.insert(first_other, key);
 }
 
-// The keys that are shown first are those that are asked about, each where it is; before them the
-// one that a person looks at.
+// Asks for the details of the rows displayed first, each on its own node. The key that the user has
+// opened goes before them.
 void Fleet::add_details(std::vector<Observation>& seen) {
   if (!options_.has_server) return;
   for (const auto& node : nodes_) {
@@ -344,7 +351,7 @@ Picture Fleet::observe(TimePoint now) {
   Picture out;
   out.is_cluster = kind_ == Kind::kCluster;
   for (std::size_t i = 0; i < options_.plans.size(); ++i) {
-    out.sources.push_back(seen_by(i, now));
+    out.sources.push_back(observe_nodes(i, now));
     since_[i].tell(out.sources.back().report, now);
   }
   add_details(out.sources);

@@ -98,7 +98,7 @@ class FleetTest : public testing::Test {
     return "-ERR no\r\n";
   }
 
-  // Virtual time passes; what is wanted is connected, what is asked answered.
+  // Lets virtual time pass: connects the wanted connections and answers their commands.
   Picture after(Nanos duration) {
     for (const TimePoint end = now_ + duration; now_ < end; now_ += Millis(10)) turn();
     return fleet_->observe(now_);
@@ -107,42 +107,44 @@ class FleetTest : public testing::Test {
 
   void turn() {
     fleet_->tick(now_);
-    std::vector<std::pair<std::string, Line>> lines;
-    if (const auto line = fleet_->guide_line()) lines.emplace_back("a:1", *line);
+    std::vector<std::pair<std::string, ConnectionSpec>> connections;
+    if (const auto connection = fleet_->guide_connection())
+      connections.emplace_back("a:1", *connection);
     for (const auto& node : fleet_->nodes())
-      for (const Line& line : node->lines) lines.emplace_back(node->name, line);
+      for (const ConnectionSpec& connection : node->connections)
+        connections.emplace_back(node->name, connection);
     std::set<std::uint64_t> still;
-    for (const auto& [name, line] : lines) {
-      serve(name, line);
-      if (open_.contains(line.id)) still.insert(line.id);
+    for (const auto& [name, connection] : connections) {
+      serve(name, connection);
+      if (open_.contains(connection.id)) still.insert(connection.id);
     }
     open_ = still;
   }
 
-  void serve(const std::string& name, const Line& line) {
-    Conversation& conversation = *line.conversation;
-    if (!conversation.wanted()) {
-      open_.erase(line.id);
+  void serve(const std::string& name, const ConnectionSpec& connection) {
+    ServerProtocol& protocol = *connection.protocol;
+    if (!protocol.wanted()) {
+      open_.erase(connection.id);
       return;
     }
     const bool is_up = servers_[name].is_up;
     if (!is_up) {
-      open_.erase(line.id);
-      return conversation.lost({ErrorCode::kUnavailable, "Connection refused"}, now_);
+      open_.erase(connection.id);
+      return protocol.lost({ErrorCode::kUnavailable, "Connection refused"}, now_);
     }
     if (servers_[name].is_slow) return;
-    if (open_.insert(line.id).second) conversation.connected(now_);
-    while (!conversation.output().empty()) {
+    if (open_.insert(connection.id).second) protocol.connected(now_);
+    while (!protocol.output().empty()) {
       resp::Value request;
       std::size_t consumed = 0;
-      ASSERT_EQ(resp::parse_value(conversation.output().view(), request, consumed),
+      ASSERT_EQ(resp::parse_value(protocol.output().view(), request, consumed),
                 resp::ValueStatus::kValue);
-      conversation.output().consume(consumed);
+      protocol.output().consume(consumed);
       Args args;
       for (const resp::Value& item : request.items) args.push_back(item.text);
       const std::string reply = args[0] == "CLIENT" ? "+OK\r\n" : answer(name, args);
-      if (const Status ok = conversation.received(reply, now_); !ok)
-        return conversation.lost(ok.error(), now_);
+      if (const Status ok = protocol.received(reply, now_); !ok)
+        return protocol.lost(ok.error(), now_);
     }
   }
 
@@ -224,7 +226,7 @@ TEST_F(FleetTest, AServerThatIsNoClusterIsLookedAtAlone) {
   EXPECT_THAT(seen.nodes, IsEmpty());
   EXPECT_THAT(keys(seen), ElementsAre("of-a:1"));
   EXPECT_THAT(seen.sources[0].node_of_row, IsEmpty());
-  EXPECT_FALSE(fleet_->guide_line());  // it is not asked again
+  EXPECT_FALSE(fleet_->guide_connection());  // it is not asked again
 }
 
 TEST_F(FleetTest, WhereAskingIsForbiddenTheServerIsLookedAtAlone) {

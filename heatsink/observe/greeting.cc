@@ -33,7 +33,7 @@ std::size_t append_greeting(ByteBuffer& out, const Login& login) {
 
 Status judge_greeting(std::string_view error, std::size_t left) {
   const bool of_auth = left == 2;
-  // Where a password is missing, whatever is asked first hears of it.
+  // Without AUTH, a server that needs a password answers the first command with NOAUTH.
   if (!error.empty() && (of_auth || error.starts_with("NOAUTH")))
     return refusal("the login", error);
   return Unit{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first commands of each observing connection: its name, and RESP2, which all servers speak.
+// Writes the first commands of each observing connection. They use RESP2, which all servers speak.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,23 @@ namespace heatsink::observe {
 
 struct Login {
   redis::Credentials credentials;
-  std::string name = "heatsink-observe";  // in CLIENT LIST; a server may refuse it
+  std::string name = "heatsink-observe";  // in CLIENT LIST; the server may refuse it
 };
 
-// Appends AUTH (if there is a password) and CLIENT SETNAME. How many replies they have.
+// Appends AUTH (if there is a password) and CLIENT SETNAME. Returns the number of replies to
+// expect.
 std::size_t append_greeting(ByteBuffer& out, const Login& login);
 
-// Judges a reply's error line (without '-', "" if it was none) to the greeting that has `left`
-// replies to come, this one included: only AUTH's counts. No error repeats a password.
+// Checks one reply of the greeting: `error` is its error line without '-', or "" if it was none.
+// `left` counts the replies still to come, this one included. Only a failed AUTH is an error. Error
+// messages never contain a password.
 Status judge_greeting(std::string_view error, std::size_t left);
 
-// What a server's error means, as a sentence with what to do: "-NOPERM", "unknown command",
-// "-NOAUTH", ... `what`: the command that was refused.
+// Explains a server's error ("-NOPERM", "unknown command", "-NOAUTH", ...) as a sentence that says
+// what to do. `what`: the refused command.
 Error refusal(std::string_view what, std::string_view error);
 bool is_unknown_command(std::string_view error);
-// Trying again is of no use: forbidden, not there, or no Redis.
+// Retrying is useless: the command is forbidden or missing, or the server is not Redis.
 bool is_final(const Error& why);
 
 }  // namespace heatsink::observe

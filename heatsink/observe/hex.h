@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as hexadecimal text, for names of keys in files.
+// Converts bytes to hexadecimal text, for key names in files.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace heatsink::observe {
 
 std::string to_hex(std::string_view bytes);  // "00ff"; "-" for none, so that it is a word
-// Nothing if it is not what to_hex() gives.
+// Nothing if the text cannot come from to_hex().
 std::optional<std::string> from_hex(std::string_view text);
 
 }  // namespace heatsink::observe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each source against a server that forbids, hangs, breaks off or answers nonsense: what it says
-// then, and that what was seen is kept.
+// Each source against a server that forbids, hangs, breaks off or answers nonsense: its message,
+// and that it keeps its earlier rows.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,10 +28,10 @@ class HostileServer {
     options.server = "here:6379";
     options.latency_max = std::chrono::hours(1);
     source_ = make_source(source, options).value();
-    server_ = std::make_unique<ScriptedServer>(
-        *source_, [this](std::size_t conversation, const Args& args) {
+    server_ =
+        std::make_unique<ScriptedServer>(*source_, [this](std::size_t protocol, const Args& args) {
           if (command.empty()) silent_.clear();
-          return silent_.contains(conversation) ? "" : answer(conversation, args);
+          return silent_.contains(protocol) ? "" : answer(protocol, args);
         });
   }
 
@@ -40,17 +40,17 @@ class HostileServer {
     return source_->observe(server_->now());
   }
   void cut() {
-    for (std::size_t i = 0; i < source_->conversations().size(); ++i) server_->cut(i);
+    for (std::size_t i = 0; i < source_->protocols().size(); ++i) server_->cut(i);
   }
 
   std::string command, instead;
 
  private:
-  // Behind what is no answer, or nonsense, comes nothing.
-  std::string answer(std::size_t conversation, const Args& args) {
+  // After a missing or nonsensical answer the server sends nothing more.
+  std::string answer(std::size_t protocol, const Args& args) {
     const std::string name = args[0] + (args.size() > 1 ? " " + args[1] : "");
     if (!command.empty() && (args[0] == command || name == command)) {
-      if (!instead.starts_with('-')) silent_.insert(conversation);
+      if (!instead.starts_with('-')) silent_.insert(protocol);
       return instead;
     }
     const double s = std::chrono::duration<double>(server_->now().time_since_epoch()).count();
@@ -82,12 +82,12 @@ class HostileServer {
     return fmt::format("+{:.6f} [0 10.0.0.1:5] {}\r\n", s, arguments);
   }
 
-  std::set<std::size_t> silent_;  // conversations
+  std::set<std::size_t> silent_;  // protocols
   std::unique_ptr<Source> source_;
   std::unique_ptr<ScriptedServer> server_;
 };
 
-// What each source does without a command. kRunning and kFinished: with its rows.
+// How each source behaves without a command. kRunning and kFinished: with its rows.
 constexpr const char* kNothing = nullptr;
 struct Refusal {
   const char *source, *command;

@@ -61,7 +61,8 @@ HotkeysReply of_redis(const Value& table) {
   out.of_redis = true;
   out.active = number_of(table.find("tracking-active")) > 0;
   out.seconds = number_of(table.find("collection-duration-ms")) / 1e3;
-  // A session of somebody else's may look at one command in so many; ours looks at each.
+  // A session of another client may sample one command in N. heatsink's own session takes each
+  // command.
   const double sampled = std::max(number_of(table.find("sample-ratio")), 1.0);
   const double all_us = number_of(table.find("all-commands-all-slots-us"));
   const double all_bytes = number_of(table.find("net-bytes-all-commands-all-slots"));
@@ -91,7 +92,7 @@ std::optional<HotkeysReply> parse_hotkeys_reply(const Value& reply) {
   if (!is_list(reply)) return std::nullopt;
   if (reply.items.empty()) return HotkeysReply();
   if (reply.find("tracking-active") != nullptr) return of_redis(reply);
-  // Redis wraps the table in a list of its own.
+  // Redis wraps the table in a list with one element.
   if (reply.items.size() == 1 && is_list(reply.items[0]) &&
       reply.items[0].find("tracking-active") != nullptr)
     return of_redis(reply.items[0]);

@@ -17,23 +17,21 @@ constexpr std::string_view kSwitchedOff =
 }  // namespace
 
 HotkeysSource::HotkeysSource(HotkeysSourceOptions options)
-    : options_(std::move(options)),
-      dialogue_({.login = options_.login}),
-      conversations_{&dialogue_} {}
+    : options_(std::move(options)), pipeline_({.login = options_.login}), protocols_{&pipeline_} {}
 
 void HotkeysSource::tick(TimePoint now) {
   if (started_at_ == TimePoint{}) started_at_ = now;
   if (state_ == SourceState::kFailed) return;
-  dialogue_.tick(now);
-  if (dialogue_.is_hopeless()) return give_up(dialogue_.trouble());
-  if (!dialogue_.is_up() && !dialogue_.trouble().empty()) note_ = dialogue_.trouble();
-  if (dialogue_.is_up() && !asking_ && now >= next_at_) ask(now);
+  pipeline_.tick(now);
+  if (pipeline_.is_hopeless()) return give_up(pipeline_.trouble());
+  if (!pipeline_.is_up() && !pipeline_.trouble().empty()) note_ = pipeline_.trouble();
+  if (pipeline_.is_up() && !asking_ && now >= next_at_) ask(now);
 }
 
 void HotkeysSource::ask(TimePoint now) {
   asking_ = true;
   next_at_ = now + kAskKeysEvery;
-  dialogue_.ask({"HOTKEYS", "GET"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+  pipeline_.ask({"HOTKEYS", "GET"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     asking_ = false;
     if (!reply) return;
     if (reply->is_error() && reply->text.find("disabled") != std::string::npos)
@@ -61,11 +59,12 @@ void HotkeysSource::take(const resp::Value& reply, TimePoint now) {
   state_ = SourceState::kRunning;
 }
 
-// Valkey knows no START: there a setting decides. A session of somebody else's is as good.
+// Valkey has no HOTKEYS START: there a setting enables counting. A session that another client has
+// started is used as it is.
 void HotkeysSource::start_session(TimePoint now) {
   const std::string seconds =
       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(kSession).count());
-  dialogue_.ask(
+  pipeline_.ask(
       {"HOTKEYS", "START", "METRICS", "2", "CPU", "NET", "COUNT", "64", "DURATION", seconds}, now,
       [this](const Result<resp::Value>& reply, TimePoint at) {
         if (!reply || !reply->is_error()) return;
@@ -75,7 +74,7 @@ void HotkeysSource::start_session(TimePoint now) {
 }
 
 void HotkeysSource::ask_setting(TimePoint now) {
-  dialogue_.ask(
+  pipeline_.ask(
       {"CONFIG", "GET", "hotkey-top-k"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
         const bool off = reply && reply->items.size() == 2 && reply->items[1].text == "0";
         const bool unknown = !reply || reply->items.empty();
@@ -91,7 +90,7 @@ void HotkeysSource::ask_setting(TimePoint now) {
 void HotkeysSource::give_up(std::string why) {
   state_ = SourceState::kFailed;
   note_ = std::move(why);
-  dialogue_.end();
+  pipeline_.end();
 }
 
 Observation HotkeysSource::observe(TimePoint now) {
@@ -105,7 +104,7 @@ Observation HotkeysSource::observe(TimePoint now) {
   const Nanos watched = std::max<Nanos>(now - started_at_, Millis(1));
   out.report =
       make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
-  out.report.upstream_up = dialogue_.is_up();
+  out.report.upstream_up = pipeline_.is_up();
   out.facts.name = "hotkeys";
   out.facts.cost = "the server counts; heatsink asks it once a second";
   out.facts.blind_spots =
@@ -116,7 +115,7 @@ Observation HotkeysSource::observe(TimePoint now) {
   out.facts.confidence = "sampled by the server, without bounds";
   out.state = state_;
   out.note = note_;
-  out.trouble = dialogue_.trouble();
+  out.trouble = pipeline_.trouble();
   return out;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source that asks for the server's own HOTKEYS (Redis 8.6, Valkey 9.2).
+// A source that reads the server's own HOTKEYS (Redis 8.6, Valkey 9.2).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/hotkeys_reply.h"
 #include "heatsink/observe/source.h"
 
@@ -18,16 +18,16 @@ struct HotkeysSourceOptions {
   std::uint64_t seed = 0;
 };
 
-// On Valkey nothing is changed: it counts if its hotkey-top-k is set, and if not, what to set is
-// said. On Redis a session is started if there is none, of kSession, so that it ends by itself when
-// we are gone; somebody else's session is read and left alone.
+// Changes nothing on Valkey, which counts if hotkey-top-k is set; if it is not, the note says what
+// to set. On Redis it starts a session if there is none. That session lasts kSession, so it ends by
+// itself after heatsink has gone. A session of another client is read and left running.
 class HotkeysSource final : public Source {
  public:
   static constexpr Nanos kSession = std::chrono::seconds(60);
 
   explicit HotkeysSource(HotkeysSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   Observation observe(TimePoint now) override;
 
@@ -39,11 +39,11 @@ class HotkeysSource final : public Source {
   void give_up(std::string why);
 
   HotkeysSourceOptions options_;
-  Dialogue dialogue_;
-  std::vector<Conversation*> conversations_;
+  CommandPipeline pipeline_;
+  std::vector<ServerProtocol*> protocols_;
   bool asking_ = false;
   bool start_refused_ = false;
-  int empty_ = 0;  // replies in a row
+  int empty_ = 0;  // empty replies in a row
   TimePoint next_at_{};
   TimePoint started_at_{};
   HotkeysReply latest_;

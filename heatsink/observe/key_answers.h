@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a key's accesses were answered, where the source sees replies.
+// The outcome of a key's accesses, for sources that see replies.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace heatsink::observe {
 
-// Of those accesses whose reply is known for certain; a share of none is 0.
+// Counts only accesses whose reply is known for certain. The share of no accesses is 0.
 struct KeyAnswers {
-  double absent_share = 0;                         // of its reads: those that found no such key
-  std::optional<Nanos> latency_mean, latency_p99;  // of commands with it; nothing: not known
+  double absent_share = 0;                         // of its reads: those that found no key
+  std::optional<Nanos> latency_mean, latency_p99;  // of commands on the key; nothing: not known
 };
 
 }  // namespace heatsink::observe

@@ -17,9 +17,9 @@ void DetailsReader::want(std::span<const Key> keys) {
 
 void DetailsReader::tick(TimePoint now) {
   if (entries_.empty()) return;
-  dialogue_.tick(now);
-  if (dialogue_.is_hopeless()) return dialogue_.end();
-  if (!dialogue_.is_up() || dialogue_.in_flight() > 0) return;  // a key at a time
+  pipeline_.tick(now);
+  if (pipeline_.is_hopeless()) return pipeline_.end();
+  if (!pipeline_.is_up() || pipeline_.in_flight() > 0) return;  // one key at a time
   std::pair<const Key, Entry>* next = nullptr;
   for (auto& row : entries_) {
     const Entry& entry = row.second;
@@ -36,13 +36,13 @@ void DetailsReader::ask(const Key& key, TimePoint now) {
   const auto questions = redis::value_questions(key.first, key.second);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const std::vector<std::string_view> words(questions[i].begin(), questions[i].end());
-    dialogue_.ask(words, now, [this, key, i](const Result<resp::Value>& reply, TimePoint) {
+    pipeline_.ask(words, now, [this, key, i](const Result<resp::Value>& reply, TimePoint) {
       take(key, i, reply);
     });
   }
 }
 
-// What was told before stays until all is told anew.
+// The old details stay visible until all answers for the key have come.
 void DetailsReader::take(const Key& key, std::size_t question, const Result<resp::Value>& reply) {
   if (question == 0) present_ = {};
   answered_ = reply && (!reply->is_error() || (answered_ && question > 0));

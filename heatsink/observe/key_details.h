@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::observe {
 
 using KeyDetails = redis::ValueFacts;
 
-// A conversation of its own. Asks for a few keys, one at a time and again after kFresh, and forgets
-// those that nobody wants any more. One thread.
+// Has a connection of its own. Asks for a few keys, one at a time, again after kFresh, and forgets
+// keys that want() no longer lists. One thread.
 class DetailsReader {
  public:
   using Key = std::pair<std::uint32_t, std::string>;  // database, name
@@ -28,11 +28,11 @@ class DetailsReader {
   static constexpr Nanos kFresh = std::chrono::seconds(10);
   static constexpr std::size_t kKeysMax = 26;
 
-  explicit DetailsReader(Login login) : dialogue_({.login = std::move(login)}) {}
+  explicit DetailsReader(Login login) : pipeline_({.login = std::move(login)}) {}
 
-  Conversation& conversation() { return dialogue_; }
-  // The first kKeysMax of them, and the first of those first: keys that come and go behind it, as
-  // the rest of a list of the busiest does, do not keep it waiting.
+  ServerProtocol& protocol() { return pipeline_; }
+  // Takes the first kKeysMax keys and asks for them in this order. The end of a list of busy keys
+  // changes often; that does not delay its first keys.
   void want(std::span<const Key> keys);
   void tick(TimePoint now);
   // Null: not known yet.
@@ -41,17 +41,17 @@ class DetailsReader {
  private:
   struct Entry {
     std::optional<KeyDetails> details;  // nothing: not known yet
-    std::size_t place = 0;              // among those that are wanted
+    std::size_t place = 0;              // its position in the list of want()
     TimePoint asked_at{};
     bool asked = false;
   };
   void ask(const Key& key, TimePoint now);
   void take(const Key& key, std::size_t question, const Result<resp::Value>& reply);
 
-  Dialogue dialogue_;
+  CommandPipeline pipeline_;
   std::map<Key, Entry> entries_;
-  KeyDetails present_;     // of the key that is being asked for
-  bool answered_ = false;  // and not only with errors
+  KeyDetails present_;     // of the key being asked for
+  bool answered_ = false;  // at least one reply was not an error
 };
 
 }  // namespace heatsink::observe

@@ -14,19 +14,19 @@ class DetailsReaderTest : public testing::Test {
   DetailsReaderTest() {
     want({{2, "k"}});
     reader_.tick(at(0));
-    reader_.conversation().connected(at(0));
+    reader_.protocol().connected(at(0));
     hear("+OK\r\n");
     tick(1);
   }
   void want(const std::vector<DetailsReader::Key>& keys) { reader_.want(keys); }
   void hear(std::string_view bytes) {
-    const Status status = reader_.conversation().received(bytes, at(1));
+    const Status status = reader_.protocol().received(bytes, at(1));
     EXPECT_TRUE(status.ok());
   }
   std::string tick(int ms) {
-    reader_.conversation().output().clear();
+    reader_.protocol().output().clear();
     reader_.tick(at(ms));
-    return std::string(reader_.conversation().output().view());
+    return std::string(reader_.protocol().output().view());
   }
 
   DetailsReader reader_{{}};

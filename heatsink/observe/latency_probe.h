@@ -5,23 +5,24 @@
 #include <algorithm>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 
 namespace heatsink::observe {
 
-// One PING at a time. One thread; must not be destroyed while the dialogue may answer.
+// Sends one PING at a time. One thread; must not be destroyed while the pipeline may still answer.
 class LatencyProbe {
  public:
-  explicit LatencyProbe(Dialogue& dialogue) : dialogue_(dialogue) {}
+  explicit LatencyProbe(CommandPipeline& pipeline) : pipeline_(pipeline) {}
 
-  // Asks when `interval` has passed since the last question. `on`: the server is under our load.
+  // Sends a PING when `interval` has passed since the last one. `on`: heatsink burdens the server
+  // now.
   void tick(TimePoint now, Nanos interval, bool on) {
-    asked_on_ = asked_on_ || (asking_ && on);  // it may be our load that it waits for
-    if (asking_ || !dialogue_.is_up() || now - asked_at_ < interval) return;
+    asked_on_ = asked_on_ || (asking_ && on);  // our load may be what delays this PING
+    if (asking_ || !pipeline_.is_up() || now - asked_at_ < interval) return;
     asking_ = true;
     asked_at_ = now;
     asked_on_ = on;
-    dialogue_.ask({"PING"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+    pipeline_.ask({"PING"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
       asking_ = false;
       if (!reply) return;
       latest_ = at - asked_at_;
@@ -29,17 +30,17 @@ class LatencyProbe {
     });
   }
 
-  // The latest answer's, or how long the present question waits, if that is longer.
+  // The latency of the latest PING, or the age of the waiting one if that is longer.
   Nanos latest(TimePoint now) const {
     return asking_ ? std::max(latest_, now - asked_at_) : latest_;
   }
-  // The longest of those that were asked under our load, whenever they were answered.
+  // The longest latency of the PINGs sent or waiting while heatsink burdened the server.
   Nanos worst_on(TimePoint now) const {
     return asking_ && asked_on_ ? std::max(worst_on_, now - asked_at_) : worst_on_;
   }
 
  private:
-  Dialogue& dialogue_;
+  CommandPipeline& pipeline_;
   bool asking_ = false;
   bool asked_on_ = false;
   TimePoint asked_at_{};

@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Accesses that a counter above `counter` does without with a probability of kTail, from 0 on.
+// The number of accesses after which a counter that starts at 0 is above `counter`, except with the
+// probability kTail.
 double accesses_to_pass(int counter, double log_factor) {
   double mean = 0, variance = 0;
   for (int at = 0; at <= counter; ++at) {

@@ -42,7 +42,7 @@ TEST(LfuRate, BoundsContainASteadyRate) {
   }
 }
 
-// Nothing but the last minute has made the counter what it is, of a key that was new or forgotten.
+// Only the last minute has raised the counter, of a key that was new or forgotten.
 TEST(LfuRate, BoundsContainTheLastMinuteOfANewKey) {
   std::mt19937_64 random(2);
   for (const int times : {1, 3, 60, 1200, 20'000}) {

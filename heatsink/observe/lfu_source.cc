@@ -38,18 +38,16 @@ double number_or(const std::string& text, double otherwise) {
 }  // namespace
 
 LfuSource::LfuSource(LfuSourceOptions options)
-    : options_(std::move(options)),
-      dialogue_({.login = options_.login}),
-      conversations_{&dialogue_} {}
+    : options_(std::move(options)), pipeline_({.login = options_.login}), protocols_{&pipeline_} {}
 
 void LfuSource::tick(TimePoint now) {
   if (started_at_ == TimePoint{}) started_at_ = now;
   if (state_ == SourceState::kFinished || state_ == SourceState::kFailed) return;
-  dialogue_.tick(now);
-  if (dialogue_.is_hopeless()) return give_up(dialogue_.trouble());
-  if (!dialogue_.is_up()) {
+  pipeline_.tick(now);
+  if (pipeline_.is_hopeless()) return give_up(pipeline_.trouble());
+  if (!pipeline_.is_up()) {
     selected_ = false;
-    if (!dialogue_.trouble().empty()) note_ = dialogue_.trouble();
+    if (!pipeline_.trouble().empty()) note_ = pipeline_.trouble();
     return;
   }
   if (!asked_) return ask_settings(now);
@@ -58,7 +56,7 @@ void LfuSource::tick(TimePoint now) {
 
 void LfuSource::ask_setting(std::string_view name, TimePoint now,
                             std::function<void(const std::string&)> take) {
-  dialogue_.ask({"CONFIG", "GET", name}, now,
+  pipeline_.ask({"CONFIG", "GET", name}, now,
                 [this, take = std::move(take)](const Result<resp::Value>& reply, TimePoint) {
                   const bool told = reply && reply->items.size() == 2;
                   if (told) take(reply->items[1].text);
@@ -66,7 +64,8 @@ void LfuSource::ask_setting(std::string_view name, TimePoint now,
                 });
 }
 
-// What is forbidden is assumed, and said so; the databases come last, and start the scan.
+// Where CONFIG is forbidden, the defaults are assumed and `note` says so. The list of databases is
+// asked for last, because its reply starts the scan.
 void LfuSource::ask_settings(TimePoint now) {
   asked_ = true;
   note_.clear();
@@ -77,13 +76,14 @@ void LfuSource::ask_settings(TimePoint now) {
   ask_setting("lfu-decay-time", now, [this](const std::string& value) {
     settings_.decay_minutes = number_or(value, settings_.decay_minutes);
   });
-  dialogue_.ask({"INFO", "memory"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+  pipeline_.ask({"INFO", "memory"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+    // INFO memory also has the policy, where CONFIG is forbidden.
     if (reply && policy_.empty()) policy_ = info_field(reply->text, "maxmemory_policy");
   });
-  dialogue_.ask({"INFO", "cluster"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+  pipeline_.ask({"INFO", "cluster"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     if (reply && info_field(reply->text, "cluster_enabled") == "1" && !slots_) slots_.emplace();
   });
-  dialogue_.ask({"INFO", "keyspace"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+  pipeline_.ask({"INFO", "keyspace"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     if (!reply) return lose(reply.error());
     take_keyspace(reply->text);
     begin_scan(at);
@@ -119,12 +119,12 @@ void LfuSource::ask_batch(TimePoint now) {
   busy_ = true;
   batch_cursor_ = cursor_;
   if (!selected_) {
-    dialogue_.ask({"SELECT", std::to_string(databases_[at_].number)}, now,
+    pipeline_.ask({"SELECT", std::to_string(databases_[at_].number)}, now,
                   [this](const Result<resp::Value>& reply, TimePoint) {
                     selected_ = reply && !reply->is_error();
                   });
   }
-  dialogue_.ask({"SCAN", cursor_, "COUNT", std::to_string(kBatch)}, now,
+  pipeline_.ask({"SCAN", cursor_, "COUNT", std::to_string(kBatch)}, now,
                 [this](const Result<resp::Value>& reply, TimePoint at) {
                   if (!reply) return lose(reply.error());
                   if (reply->is_error()) return give_up(refusal("SCAN", reply->text).message);
@@ -134,11 +134,12 @@ void LfuSource::ask_batch(TimePoint now) {
                 });
 }
 
-// A table that is being resized may give more than was asked for; so many at once are enough.
+// SCAN may return more keys than COUNT while the server resizes its table; the batch is capped.
 void LfuSource::take_batch(const resp::Value& reply, TimePoint now) {
   cursor_ = reply.items[0].text;
   const std::vector<resp::Value>& keys = reply.items[1].items;
   scanned_ += static_cast<double>(keys.size());
+  // Each key costs the server one OBJECT FREQ; the SCAN itself counts as one more.
   const Nanos pause(static_cast<std::int64_t>(1e9 * static_cast<double>(keys.size() + 1) /
                                               options_.keys_per_second));
   next_at_ = std::max(next_at_, now) + pause;
@@ -147,7 +148,7 @@ void LfuSource::take_batch(const resp::Value& reply, TimePoint now) {
   batch_.clear();
   if (in_batch_ == 0) return finish_batch(now);
   for (std::size_t i = 0; i < std::min(keys.size(), kCountersMax); ++i) {
-    dialogue_.ask({"OBJECT", "FREQ", keys[i].text}, now,
+    pipeline_.ask({"OBJECT", "FREQ", keys[i].text}, now,
                   [this, key = keys[i].text](const Result<resp::Value>& counter, TimePoint at) {
                     take_counter(key, counter, at);
                   });
@@ -188,14 +189,15 @@ void LfuSource::next_database(TimePoint /*now*/) {
   selected_ = false;
   if (++at_ < databases_.size()) return;
   state_ = SourceState::kFinished;
-  dialogue_.end();
+  pipeline_.end();
   if (options_.keep) options_.keep("");
 }
 
 void LfuSource::keep_best(Candidate candidate) {
+  // The proxies' own key is hot by design and would displace a user's key.
   if (is_heartbeat_key(candidate.key)) return;
   if (best_.size() >= kKept && candidate.counter <= best_.back().counter) return;
-  const auto same = [&](const Candidate& other) {  // SCAN may tell a key twice
+  const auto same = [&](const Candidate& other) {  // SCAN may return a key twice
     return other.db == candidate.db && other.key == candidate.key;
   };
   std::erase_if(best_, same);
@@ -208,10 +210,10 @@ void LfuSource::keep_best(Candidate candidate) {
 void LfuSource::give_up(std::string why) {
   state_ = SourceState::kFailed;
   note_ = std::move(why);
-  dialogue_.end();
+  pipeline_.end();
 }
 
-// The batch is asked again when the connection is back.
+// After a reconnect the batch is asked for again.
 void LfuSource::lose(const Error& why) {
   if (busy_) cursor_ = batch_cursor_;
   busy_ = selected_ = false;
@@ -228,8 +230,8 @@ std::string LfuSource::saved() const {
   return out;
 }
 
-// Sums that lack the first part would not be told from whole ones: with slots or without them, as
-// the server is.
+// Partial sums would look like complete ones. So a scan resumes only if the earlier run kept slots
+// exactly when this server has them; else it begins again.
 bool LfuSource::restore_slots(std::istream& in) {
   if (slots_) return slots_->restore(in);
   std::string none;
@@ -277,7 +279,8 @@ SourceFacts LfuSource::facts() const {
   return out;
 }
 
-// Of keys that exist, as far as counters go; while the scan runs anything may come.
+// Bounds keys that exist, as far as counters can tell. While the scan runs, an unread key may have
+// any rate.
 std::optional<double> LfuSource::absent_max() const {
   if (state_ != SourceState::kFinished) return std::nullopt;
   const int counter = best_.size() > kRowsMax ? best_[kRowsMax].counter : 0;
@@ -313,13 +316,13 @@ Observation LfuSource::observe(TimePoint now) {
   out.report.hot_means =
       "a full counter (255); a proxy uses the rate instead, 3000/s (detection.hot-qps)";
   out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
-  out.report.upstream_up = dialogue_.is_up() || state_ == SourceState::kFinished;
+  out.report.upstream_up = pipeline_.is_up() || state_ == SourceState::kFinished;
   out.report.absent_max = absent_max();
   out.facts = facts();
   if (slots_) out.slots = slots_->busiest(settings_);
   out.state = state_;
   out.note = note_;
-  out.trouble = dialogue_.trouble();
+  out.trouble = pipeline_.trouble();
   double keys = 0;
   for (const Database& database : databases_) keys += database.keys;
   out.work = keys;

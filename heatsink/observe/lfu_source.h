@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/lfu_estimate.h"
 #include "heatsink/observe/lfu_slots.h"
 #include "heatsink/observe/rows.h"
@@ -21,28 +21,28 @@ namespace heatsink::observe {
 
 struct LfuSourceOptions {
   Login login;
-  std::string server;  // as shown, without a password
+  std::string server;  // as displayed, without a password
   std::uint32_t db = 0;
-  bool all_databases = true;  // else only `db`
+  bool all_databases = true;  // false: only `db`
   double keys_per_second = 5000;
   std::uint64_t seed = 0;
-  // Where a scan goes on: what `keep` was last given; "" begins anew. `keep` is called about once a
-  // second, and with "" at the end.
+  // Where a scan resumes: the last argument of `keep`; "" begins a new scan. The source calls
+  // `keep` about once a second, and with "" at the end of the scan.
   std::string resume_from;
   std::function<void(const std::string&)> keep;
 };
 
-// One scan through the databases, then it is finished. Keeps the kKept keys with the highest
-// counters, and in a cluster what all of them add up to by slot. Nothing is written and no counter
-// is touched (OBJECT does not count as an access).
+// Makes one scan through the databases, then finishes. Keeps the kKept keys with the highest
+// counters and, in a cluster, the sums of all keys per slot. It writes nothing and changes no
+// counter: OBJECT does not count as an access.
 class LfuSource final : public Source {
  public:
   static constexpr std::size_t kKept = 200;
-  static constexpr std::size_t kBatch = 100;  // keys asked for at once
+  static constexpr std::size_t kBatch = 100;  // keys per SCAN
 
   explicit LfuSource(LfuSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   Observation observe(TimePoint now) override;
 
@@ -77,29 +77,30 @@ class LfuSource final : public Source {
   std::optional<double> absent_max() const;
 
   LfuSourceOptions options_;
-  Dialogue dialogue_;
-  std::vector<Conversation*> conversations_;
+  CommandPipeline pipeline_;
+  std::vector<ServerProtocol*> protocols_;
   LfuSettings settings_;
   bool settings_known_ = true;
   std::string policy_;
   std::vector<Database> databases_;
   std::size_t at_ = 0;  // of databases_
   std::string cursor_ = "0";
-  std::string batch_cursor_ = "0";  // of the batch under way
-  std::size_t in_batch_ = 0;        // counters still to come
-  bool asked_ = false;              // the settings
-  bool busy_ = false;               // a batch is under way
-  // Slots and counters of the batch under way: not told before it is done, because it may have to
-  // be asked again.
+  std::string batch_cursor_ = "0";  // of the current batch
+  std::size_t in_batch_ = 0;        // counters still to be answered
+  bool asked_ = false;              // for the settings
+  bool busy_ = false;               // a batch is in progress
+  // Slots and counters of the current batch. They are added when the batch is complete, because a
+  // lost connection makes the source ask for the whole batch again.
   std::vector<std::pair<std::uint16_t, int>> batch_;
-  std::optional<LfuSlots> slots_;  // nothing: it is no node of a cluster, or does not say
+  std::optional<LfuSlots> slots_;  // nothing: the server is not a cluster node, or does not say
   bool selected_ = false;
   TimePoint next_at_{};
   TimePoint kept_at_{};
   TimePoint started_at_{};
-  std::optional<Interval> looked_;  // at counters; nothing: not yet, or also in another run
+  // when counters were read; nothing: not yet, or partly in an earlier run
+  std::optional<Interval> looked_;
   double scanned_ = 0;
-  std::vector<Candidate> best_;  // by counter, falling
+  std::vector<Candidate> best_;  // by counter, descending
   SourceState state_ = SourceState::kStarting;
   std::string note_;
 };

@@ -69,7 +69,7 @@ Nanos thread_cpu() {
   return std::chrono::seconds(used.tv_sec) + Nanos(used.tv_nsec);
 }
 
-// Without one that was opened it is one that has failed.
+// Without an opened capture, returns a source that has failed.
 std::unique_ptr<Source> make_capture(const SourceOptions& options) {
   std::unique_ptr<Source> opened = options.capture ? options.capture() : nullptr;
   if (opened) return opened;
@@ -80,7 +80,8 @@ std::unique_ptr<Source> make_capture(const SourceOptions& options) {
   return open_capture(none, options.server, false);
 }
 
-// By what they take of the server. Slots are no candidate: to name keys they need MONITOR as well.
+// Ordered by their cost to the server. Slot statistics are no candidate: to name keys they need
+// MONITOR as well.
 std::unique_ptr<Source> make_auto(const SourceOptions& options) {
   std::vector<std::unique_ptr<Source>> candidates;
   if (auto opened = options.capture ? options.capture() : nullptr)

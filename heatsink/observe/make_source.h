@@ -18,15 +18,16 @@ namespace heatsink::observe {
 
 struct SourceOptions {
   Login login;
-  std::string server;               // as shown, without a password
-  std::uint32_t db = 0;             // 0: all databases, where a source looks at one at a time
-  Nanos latency_max = Millis(100);  // of a PING while we are a burden: above, it is ended
-  double scan_keys_per_second = 0;  // of lfu; 0: its default
-  // Of lfu: where a scan goes on, and who keeps where it is (lfu_source.h).
+  std::string server;    // as displayed, without a password
+  std::uint32_t db = 0;  // 0: all databases, for sources that read one at a time
+  // a PING slower than this while heatsink burdens the server ends the burden
+  Nanos latency_max = Millis(100);
+  double scan_keys_per_second = 0;  // for lfu; 0: its default
+  // For lfu: where the scan resumes, and the function that saves its position (lfu_source.h).
   std::string resume_from;
   std::function<void(const std::string&)> keep;
-  // The capture that was opened before any thread was started (open_capture), once; empty: there is
-  // none, and auto does not try it.
+  // Returns the capture that open_capture() made before any thread was started; call it once.
+  // Empty: there is none, and auto does not try it.
   std::function<std::unique_ptr<Source>()> capture;
   std::uint64_t seed = 0;
 };
@@ -34,20 +35,20 @@ struct SourceOptions {
 // "auto", "monitor", ...; in the order of --help.
 std::vector<std::string> source_names();
 
-// kInvalidArgument for a name that is none of them, with those that there are.
+// kInvalidArgument for an unknown name; the message lists the names.
 Status check_source_name(std::string_view name);
-// And its error.
+// Errors: those of check_source_name().
 Result<std::unique_ptr<Source>> make_source(std::string_view name, const SourceOptions& options);
 
-// Opens a capture, and then the process gives up its rights (capture/feed.h): to be called before
-// threads are started, and after files that need rights are open. What cannot be opened is a source
-// that has failed, and says why. `for_auto`: it fails as well where it would see but a part of the
-// traffic, or when it sees no command for a few seconds.
+// Opens a capture, then gives up the privileges of the process (capture/feed.h). Call it before
+// starting threads and after opening files that need privileges. A capture that cannot be opened
+// becomes a source that has failed and says why. With `for_auto`, a capture also fails if it would
+// see only part of the traffic, or sees no command for a few seconds.
 std::unique_ptr<Source> open_capture(const CaptureTarget& target, const std::string& server,
                                      bool for_auto);
 
-// Whether of a cluster each node is looked at unless a person says otherwise: not by a source that
-// is a burden (MONITOR), or that may choose one. False for a name that there is not.
+// Whether all masters of a cluster are observed by default. False for a source that burdens its
+// server (MONITOR) or that may choose such a source, and for an unknown name.
 bool is_for_each_node(std::string_view name);
 
 }  // namespace heatsink::observe

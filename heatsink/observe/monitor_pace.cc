@@ -6,7 +6,7 @@
 namespace heatsink::observe {
 namespace {
 
-constexpr double kCommandsMin = 500;  // of a stretch that is worth comparing
+constexpr double kCommandsMin = 500;  // a stretch with fewer is too short to compare
 constexpr double kSecondsMin = 0.004;
 constexpr double kLatestWindow = 0.3;  // weight of the latest window in the mean
 constexpr double kJitterMin = 0.25, kJitterMax = 3;
@@ -46,8 +46,8 @@ Nanos MonitorPace::next_off(Nanos was_on) {
   return scaled(mean, std::clamp(jitter(random_), kJitterMin, kJitterMax));
 }
 
-// What the commands would have cost without it is taken off what was spent with it. On a busy
-// server that is the throughput lost; on an idle one, the room for it.
+// The cost of MONITOR is the CPU time spent with it minus what the same commands cost without it.
+// On a busy server that is lost throughput; on an idle one it takes spare time.
 void MonitorPace::learn(const ServerWork& with, const ServerWork& without) {
   const bool known = with.commands >= kCommandsMin && without.commands >= kCommandsMin &&
                      with.seconds >= kSecondsMin && without.seconds >= kSecondsMin;

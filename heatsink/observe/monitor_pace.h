@@ -12,31 +12,33 @@
 namespace heatsink::observe {
 
 struct MonitorPaceOptions {
-  Nanos on = Millis(200);    // at most, of each cycle
-  Nanos off = Millis(1800);  // on average
-  Share price_max{0.02};     // of the server's one core, over time
+  Nanos on = Millis(200);    // the longest window of a cycle
+  Nanos off = Millis(1800);  // the average pause
+  Share price_max{0.02};     // of the server's one core, averaged over time
   std::uint64_t seed = 0;
 };
 
-// What a server did between two moments.
+// The work that a server did between two moments.
 struct ServerWork {
   double seconds = 0;
   double commands = 0;
-  double cpu_seconds = 0;  // of its process
+  double cpu_seconds = 0;  // of the server process
 };
 
-// The duty cycle. MONITOR makes every command dearer: what that costs is measured, by the CPU time
-// per command with and without it, and the windows are as long as keep the mean below price_max,
-// never longer than `on`. Until it is known, kAssumedLoss is taken. The first kShortCycles cycles
-// are a quarter as long, so that there are bounds within a few seconds. Between windows passes
-// a random time, exponential around its mean and held within a quarter and three times of it:
+// Plans the duty cycle of MONITOR. MONITOR makes each command more expensive. The price is measured
+// as the CPU time per command with and without it, and the windows get as long as keeps the mean
+// below price_max, but never longer than `on`. Until it is measured, the price is taken as
+// kAssumedLoss. The first kShortCycles cycles are a quarter as long, so that bounds appear within a
+// few seconds.
+//
+// The pauses are random: exponential around their mean, limited to a quarter and three times of it.
 // Poisson samples see time averages (Wolff, Operations Research 1982), so periodic traffic is not
-// hit always at the same place. Uniform in [1/2, 3/2] was tried: on traffic that is on and off each
-// half second, 93.7 % of the bounds held the truth instead of the 95 % promised.
+// sampled always in the same phase. Tried and rejected: uniform in [1/2, 3/2]. On traffic that
+// alternates every half second, 93.7 % of the bounds held the truth instead of the promised 95 %.
 // Not thread-safe.
 class MonitorPace {
  public:
-  static constexpr double kAssumedLoss = 0.6;  // of the server's core, while MONITOR is on
+  static constexpr double kAssumedLoss = 0.6;  // share of the server's core that MONITOR takes
   static constexpr int kShortCycles = 8;
   static constexpr int kShorter = 4;
   static constexpr Nanos kOnMin = Millis(5);
@@ -44,29 +46,29 @@ class MonitorPace {
   explicit MonitorPace(const MonitorPaceOptions& options);
 
   Nanos next_on() const;
-  // `was_on`: how long the window really was. One that was longer than planned (this machine had
-  // no time for us) is paid for by a longer pause.
+  // `was_on`: the real length of the window. A window that was longer than planned, because this
+  // machine was busy, lengthens the next pause.
   Nanos next_off(Nanos was_on = Nanos(0));
 
-  // After each window: the server's work with MONITOR and, before it, without. Too little work
-  // tells nothing. The latest few windows count.
+  // Call it after each window with the server's work with MONITOR and, before it, without. Too
+  // little work is ignored. The latest few windows count.
   void learn(const ServerWork& with, const ServerWork& without);
-  // The server or the connection is under strain: the windows get half as long, for good.
+  // The server or the connection is overloaded: halves the windows for good.
   void halve();
 
-  // What MONITOR takes of the server's core while it is on; nothing: not known.
+  // The share of the server's core that MONITOR takes while it is on; nothing: not known.
   std::optional<double> loss() const { return loss_; }
-  // Over time, at the present duty cycle; nothing: not known.
+  // The same over time, at the present duty cycle; nothing: not known.
   std::optional<Share> price() const;
 
  private:
   Nanos period() const;
-  double fraction() const;  // of the time, that MONITOR may be on
+  double fraction() const;  // share of time for which MONITOR may be on
 
   MonitorPaceOptions options_;
   std::mt19937_64 random_;
   std::optional<double> loss_;
-  double strain_ = 1;  // what is left of the length after halve()
+  double strain_ = 1;  // factor on the window length, from halve()
   int cycles_ = 0;
 };
 

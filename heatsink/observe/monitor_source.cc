@@ -21,7 +21,8 @@ namespace {
 constexpr Nanos kPingWhileOn = Millis(20);
 constexpr Nanos kPingWhileOff = Millis(250);
 constexpr Nanos kOpeningMax = std::chrono::seconds(5);
-constexpr Nanos kEndingMax = Millis(500);  // what the server still has for us is not waited for
+// how long to wait for a server that still sends after the end
+constexpr Nanos kEndingMax = Millis(500);
 constexpr Nanos kTryAgain = std::chrono::seconds(1);
 
 double millis_of(Nanos duration) { return seconds_of(duration) * 1e3; }
@@ -34,21 +35,22 @@ ServerWork work_between(const ServerWork& from, const ServerWork& to, Nanos took
 
 MonitorSource::MonitorSource(MonitorSourceOptions options)
     : options_(std::move(options)),
-      dialogue_({.login = options_.login}),
-      latency_(dialogue_),
+      pipeline_({.login = options_.login}),
+      latency_(pipeline_),
       stream_(options_.login, options_.seed),
       pace_(options_.pace),
-      conversations_{&dialogue_, &stream_} {}
+      protocols_{&pipeline_, &stream_} {}
 
 void MonitorSource::tick(TimePoint now) {
   if (!started_at_) started_at_ = phase_since_ = now;
   if (phase_ == Phase::kOver) return;
-  dialogue_.tick(now);
+  pipeline_.tick(now);
   tick_latency(now);
   switch (phase_) {
     case Phase::kWaiting: {
+      // A server that is slow without MONITOR gets no window: MONITOR would make it slower.
       const bool strained = latency_.latest(now) > options_.latency_max;
-      if (now < due_ || !dialogue_.is_up() || strained) break;
+      if (now < due_ || !pipeline_.is_up() || strained) break;
       stream_.open();
       phase_ = Phase::kOpening;
       phase_since_ = now;
@@ -67,11 +69,12 @@ void MonitorSource::tick(TimePoint now) {
   }
 }
 
-// The stop is for good: whoever wants to go on decides that, knowing why.
+// Stops for good. Only the user, who now knows the reason, may start it again.
 void MonitorSource::tick_latency(TimePoint now) {
   const bool on = phase_ == Phase::kListening || phase_ == Phase::kEnding;
   latency_.tick(now, on ? kPingWhileOn : kPingWhileOff, on);
   if (latency_.worst_on(now) > options_.latency_max) {
+    // The commands heard so far are exact, so they still count.
     if (on) finish_window(now);
     return stop(
         fmt::format(
@@ -80,13 +83,13 @@ void MonitorSource::tick_latency(TimePoint now) {
         SourceState::kFinished);
   }
   const Nanos latency = latency_.latest(now);
-  if (dialogue_.is_hopeless()) return stop(dialogue_.trouble(), SourceState::kFailed);
-  if (!dialogue_.is_up() && !dialogue_.trouble().empty()) {
-    note_ = dialogue_.trouble();
+  if (pipeline_.is_hopeless()) return stop(pipeline_.trouble(), SourceState::kFailed);
+  if (!pipeline_.is_up() && !pipeline_.trouble().empty()) {
+    note_ = pipeline_.trouble();
   } else if (!on && latency > options_.latency_max) {
     note_ = fmt::format("waiting: a PING takes {:.0f} ms, with MONITOR off (--max-latency {})",
                         millis_of(latency), format_duration(options_.latency_max));
-  } else if (dialogue_.is_up() && !strained_) {
+  } else if (pipeline_.is_up() && !strained_) {
     note_.clear();
   }
 }
@@ -107,6 +110,7 @@ void MonitorSource::tick_listening(TimePoint now) {
     pace_.halve();
     strained_ = true;
     note_ = fmt::format(
+        // Redis disconnects a client whose output buffer exceeds the limit of its class.
         "the server closed the stream ({}; perhaps its client-output-buffer-limit): using shorter "
         "windows",
         stream_.failure()->message);
@@ -131,12 +135,12 @@ void MonitorSource::tick_listening(TimePoint now) {
   }
 }
 
-// Two questions, one moment: they travel together.
+// Both INFO commands travel in one write, so they describe the same moment.
 void MonitorSource::ask_work(TimePoint now, bool window_ahead) {
-  dialogue_.ask({"INFO", "stats"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+  pipeline_.ask({"INFO", "stats"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     stats_ = reply && reply->is_text() ? reply->text : "";
   });
-  dialogue_.ask({"INFO", "cpu"}, now,
+  pipeline_.ask({"INFO", "cpu"}, now,
                 [this, window_ahead](const Result<resp::Value>& reply, TimePoint at) {
                   const bool told = reply && reply->is_text();
                   take_work(told ? work_of(stats_, reply->text) : std::nullopt, at, window_ahead);
@@ -168,7 +172,7 @@ void MonitorSource::take_work(const std::optional<ServerWork>& work, TimePoint n
 void MonitorSource::finish_window(TimePoint now) {
   const TimePoint from = stream_.begun_at();
   const Nanos was_on = stream_.has_begun() ? now - from : Nanos(0);
-  if (auto heard = stream_.take_heard(now); heard && heard->seconds > 0) {
+  if (auto heard = stream_.take_window(now); heard && heard->seconds > 0) {
     windows_.push_back({std::move(heard->summary), heard->seconds, from, now});
     ++windows_ever_;
     while (windows_.front().from + options_.horizon < now && windows_.size() > kWindowsWanted)
@@ -192,7 +196,7 @@ void MonitorSource::on_failure(const Error& why, TimePoint now) {
 
 void MonitorSource::stop(std::string why, SourceState state) {
   stream_.close();
-  dialogue_.end();
+  pipeline_.end();
   phase_ = Phase::kOver;
   note_ = std::move(why);
   state_ = state;
@@ -241,7 +245,8 @@ std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summ
     KeyRow row;
     row.count = std::move(key);
     row.rate = rate_bounds(seen, watched);
-    // The same ratio with accesses for seconds: when all keys get slow together, the share stays.
+    // The same ratio, with all accesses in place of seconds: if all keys slow down together, the
+    // share stays the same.
     const RateBounds share = rate_bounds(of_all, std::numeric_limits<double>::infinity());
     row.share = share.rate;
     row.share_low = share.low;
@@ -250,7 +255,7 @@ std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summ
   return out;
 }
 
-// As if one key had in each window the most that any has there which is not told.
+// Assumes one key that, in each window, had as many accesses as any unlisted key may have there.
 std::optional<double> MonitorSource::absent_max(const std::vector<detect::Summary>& summaries,
                                                 double watched, const report::Report& told) const {
   if (windows_.empty()) return std::nullopt;
@@ -273,7 +278,7 @@ Observation MonitorSource::observe(TimePoint now) {
   out.facts = facts();
   out.state = state_;
   out.note = note_;
-  out.trouble = dialogue_.trouble();
+  out.trouble = pipeline_.trouble();
   std::vector<detect::Summary> summaries;
   double seconds = 0;
   Totals totals;
@@ -293,7 +298,7 @@ Observation MonitorSource::observe(TimePoint now) {
                            std::max<Nanos>(watched, Millis(1)),
                            started_at_ ? now - *started_at_ : Nanos(0), now);
   if (!windows_.empty()) out.interval = {windows_.front().from, windows_.back().to};
-  out.report.upstream_up = dialogue_.is_up();
+  out.report.upstream_up = pipeline_.is_up();
   out.report.absent_max = absent_max(summaries, seconds_of(watched), out.report);
   return out;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/latency_probe.h"
 #include "heatsink/observe/monitor_pace.h"
 #include "heatsink/observe/monitor_stream.h"
@@ -20,24 +20,24 @@ namespace heatsink::observe {
 
 struct MonitorSourceOptions {
   Login login;
-  std::string server;  // as shown, without a password
+  std::string server;  // as displayed, without a password
   MonitorPaceOptions pace;
-  Nanos latency_max = Millis(100);              // of a PING while MONITOR is on: above, it is ended
-  Nanos horizon = std::chrono::seconds(30);     // the rows are of the windows of so long
-  std::uint64_t window_bytes_max = 32U << 20U;  // a window that brought so much ends early
+  Nanos latency_max = Millis(100);              // a slower PING while MONITOR is on ends it
+  Nanos horizon = std::chrono::seconds(30);     // the rows cover the windows of this time
+  std::uint64_t window_bytes_max = 32U << 20U;  // a window ends early after this many bytes
   std::uint64_t seed = 0;
 };
 
-// Two connections: one that MONITOR is on, a new one for each window, and one that measures: PING
-// while it is on, INFO before and after. What MONITOR takes is told in the facts, and decides how
-// long the windows are (monitor_pace.h).
+// Uses two connections: one runs MONITOR, opened anew for each window; the other measures, with
+// PING during a window and INFO before and after. The measured cost of MONITOR appears in the facts
+// and decides the length of the windows (monitor_pace.h).
 class MonitorSource final : public Source {
  public:
-  static constexpr std::size_t kWindowsWanted = 5;  // for bounds that are of use
+  static constexpr std::size_t kWindowsWanted = 5;  // for useful bounds
 
   explicit MonitorSource(MonitorSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override { stream_.add_own(local); }
   Observation observe(TimePoint now) override;
@@ -65,16 +65,16 @@ class MonitorSource final : public Source {
                                    const report::Report& told) const;
 
   MonitorSourceOptions options_;
-  Dialogue dialogue_;
+  CommandPipeline pipeline_;
   LatencyProbe latency_;
   MonitorStream stream_;
   MonitorPace pace_;
-  std::vector<Conversation*> conversations_;
+  std::vector<ServerProtocol*> protocols_;
   Phase phase_ = Phase::kWaiting;
   TimePoint due_{};
   TimePoint phase_since_{};
-  Nanos on_{0};            // of the window now open
-  bool strained_ = false;  // it was cut short
+  Nanos on_{0};            // the length of the open window
+  bool strained_ = false;  // the window was cut short
   std::deque<Window> windows_;
   std::size_t windows_ever_ = 0;
   std::optional<TimePoint> started_at_;
@@ -82,10 +82,10 @@ class MonitorSource final : public Source {
     ServerWork work;
     TimePoint at{};
   };
-  std::optional<WorkAt> before_;  // the window
-  std::optional<WorkAt> after_;   // the one before it
+  std::optional<WorkAt> before_;  // at the start of the latest window
+  std::optional<WorkAt> after_;   // at the end of the latest window
   std::optional<ServerWork> without_;
-  std::string stats_;  // INFO's first answer, while the second is awaited
+  std::string stats_;  // the first INFO's reply, while the second is awaited
   SourceState state_ = SourceState::kStarting;
   std::string note_;
 };

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-constexpr std::size_t kQuestions = 0, kStream = 1;  // the conversations
+constexpr std::size_t kQuestions = 0, kStream = 1;  // the protocols
 
 // A server with 10 000 commands per second, half of them to "hot"; 20 us each, 30 us while MONITOR
 // is on.
@@ -26,7 +26,7 @@ class MonitorSourceTest : public testing::Test {
     return options;
   }
 
-  std::string answer(std::size_t conversation, const ScriptedServer::Args& args) {
+  std::string answer(std::size_t protocol, const ScriptedServer::Args& args) {
     if (!hangs_.empty() && args[0] == hangs_) return "";
     if (args[0] == "PING") return "+PONG\r\n";
     if (args[0] == "INFO") return bulk(args[1] == "stats" ? stats() : cpu());
@@ -36,7 +36,7 @@ class MonitorSourceTest : public testing::Test {
       return refusal_.empty() ? "+OK\r\n" : refusal_;
     }
     EXPECT_EQ(args[0], "ECHO");
-    EXPECT_EQ(conversation, kStream);
+    EXPECT_EQ(protocol, kStream);
     return line("\"ECHO\" \"" + args[1] + "\"") + bulk(args[1]);
   }
   std::string line(const std::string& arguments) const {
@@ -69,9 +69,8 @@ class MonitorSourceTest : public testing::Test {
   int monitors_ = 0, commands_ = 0;
   double cpu_s_ = 0;
   MonitorSource source_{options()};
-  ScriptedServer server_{source_,
-                         [this](std::size_t conversation, const ScriptedServer::Args& args) {
-                           return answer(conversation, args);
+  ScriptedServer server_{source_, [this](std::size_t protocol, const ScriptedServer::Args& args) {
+                           return answer(protocol, args);
                          }};
 };
 

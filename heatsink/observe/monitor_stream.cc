@@ -98,7 +98,7 @@ Status MonitorStream::take_line(std::string_view line, bool cut, TimePoint now) 
   return Unit{};
 }
 
-// After MONITOR was accepted only ECHO can have been refused: then our own clock must do.
+// Once MONITOR is accepted, only ECHO can be refused. Then our own clock measures the window.
 Status MonitorStream::take_error(std::string_view error, TimePoint now) {
   if (!accepted_) return refusal("MONITOR", error);
   if (state_ == State::kEnding) {
@@ -123,8 +123,8 @@ void MonitorStream::take_monitored(std::string_view line, bool cut, TimePoint no
   }
 }
 
-std::optional<Heard> MonitorStream::take_heard(TimePoint now) {
-  std::optional<Heard> out;
+std::optional<MonitoredWindow> MonitorStream::take_window(TimePoint now) {
+  std::optional<MonitoredWindow> out;
   if (begun_) {
     out.emplace();
     const std::int64_t end_ns = window_->mark_seen() ? window_->mark_ns() : window_->last_ns();

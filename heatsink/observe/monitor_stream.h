@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection that runs MONITOR: collects what it hears between two marks of its own.
+// Runs MONITOR on one connection and collects the commands between two marks of its own.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 #include <string>
 #include <string_view>
 
-#include "heatsink/observe/conversation.h"
 #include "heatsink/observe/greeting.h"
 #include "heatsink/observe/monitor_window.h"
+#include "heatsink/observe/server_protocol.h"
 
 namespace heatsink::observe {
 
-// What one window brought.
-struct Heard {
+// The result of one window.
+struct MonitoredWindow {
   detect::Summary summary;
   double seconds = 0;
   std::uint64_t lines = 0;
   std::uint64_t unreadable = 0;
 };
 
-// A window is opened by MONITOR and ECHO in one write, and closed by a second ECHO: its length is
-// the time between them on the server's own clock, which MONITOR tells to the microsecond, and
-// exactly the commands between them are counted, however late we read them. Where ECHO cannot be
-// had, our clock serves. Ended by closing the connection, so that a flood ends at once; the
-// protocol is `(open begin end? (take_heard | close))*`. One thread.
-class MonitorStream final : public Conversation {
+// One write sends MONITOR and ECHO, which opens a window; a second ECHO closes it. MONITOR reports
+// each ECHO with the server's own clock, in microseconds. The window's length is the difference,
+// and the commands between the marks are counted exactly, however late they are read. Where ECHO is
+// forbidden, our clock measures. The window ends by closing the connection, which stops a flood at
+// once. The protocol is `(open begin end? (take_window | close))*`. One thread.
+class MonitorStream final : public ServerProtocol {
  public:
-  // Of a line so many bytes are kept; the keys of all but the longest commands are in them.
+  // The part of a line that is kept. It holds the keys of all but the longest commands.
   static constexpr std::size_t kLineBytesMax = 64 * 1024;
 
   MonitorStream(Login login, std::uint64_t seed) : login_(std::move(login)), seed_(seed) {}
@@ -41,17 +41,17 @@ class MonitorStream final : public Conversation {
   TimePoint begun_at() const { return begun_at_; }
   void end();  // REQUIRES has_begun()
   bool has_ended() const { return state_ == State::kEnded; }
-  // What was heard up to the end mark, or without one up to now; closes.
-  std::optional<Heard> take_heard(TimePoint now);
+  // The commands up to the end mark, or up to now without one. Closes the connection.
+  std::optional<MonitoredWindow> take_window(TimePoint now);
   void close();
   bool is_closed() const { return state_ == State::kClosed; }
 
-  // This process asks the server from there: it is not counted.
+  // This process uses that address; its commands are not counted.
   void add_own(const std::string& address) { own_.add(address); }
 
-  // Of this window. Bytes that came, without looking at them.
+  // Bytes received in this window.
   std::uint64_t bytes() const { return bytes_; }
-  // Why the connection was lost, or MONITOR refused; nothing: it was not. Cleared by open().
+  // Why the connection was lost or MONITOR was refused; nothing if neither. Cleared by open().
   const std::optional<Error>& failure() const { return failure_; }
 
   bool wanted() const override { return state_ != State::kClosed && state_ != State::kEnded; }
@@ -74,13 +74,13 @@ class MonitorStream final : public Conversation {
   State state_ = State::kClosed;
   std::size_t greetings_left_ = 0;
   std::unique_ptr<MonitorWindow> window_;
-  bool accepted_ = false;  // MONITOR was
+  bool accepted_ = false;  // MONITOR was accepted
   bool begun_ = false;
-  TimePoint begun_at_{};       // on our clock
-  std::int64_t begun_ns_ = 0;  // on the server's; 0: not known
-  TimePoint heard_at_{};       // the last bytes
+  TimePoint begun_at_{};       // by our clock
+  std::int64_t begun_ns_ = 0;  // by the server's clock; 0: not known
+  TimePoint heard_at_{};       // of the last bytes
   std::uint64_t bytes_ = 0;
-  ByteBuffer line_;  // the beginning of one that is not complete
+  ByteBuffer line_;  // an incomplete line
   bool line_cut_ = false;
   std::optional<Error> failure_;
 };

@@ -47,7 +47,7 @@ TEST_F(MonitorStreamTest, CountsBetweenTheMarksByTheServersClock) {
   hear(line("100.2", R"("get" "k")") + kEndMark + line("100.3", R"("get" "k")"), 5000);
   EXPECT_TRUE(stream_.has_ended());
   EXPECT_FALSE(stream_.wanted());
-  const auto heard = stream_.take_heard(at(5000));
+  const auto heard = stream_.take_window(at(5000));
   ASSERT_TRUE(heard);
   EXPECT_DOUBLE_EQ(heard->seconds, 0.25);
   EXPECT_EQ(heard->lines, 2u);
@@ -64,7 +64,7 @@ TEST_F(MonitorStreamTest, LinesMayComeInAnyPieces) {
     if (stream_.has_ended()) break;
     hear(std::string(1, byte), 4);
   }
-  const auto heard = stream_.take_heard(at(5));
+  const auto heard = stream_.take_window(at(5));
   ASSERT_EQ(heard->summary.keys.size(), 1u);
   EXPECT_EQ(heard->summary.keys[0].key, "a\"b");
 }
@@ -77,7 +77,7 @@ TEST_F(MonitorStreamTest, OfAVeryLongLineTheKeyIsStillKnown) {
     set.erase(0, 10'000);
   }
   hear(line("100.2", R"("get" "k")"), 5);
-  const auto heard = stream_.take_heard(at(6));
+  const auto heard = stream_.take_window(at(6));
   ASSERT_EQ(heard->summary.keys.size(), 1u);
   EXPECT_EQ(heard->summary.keys[0].reads, 1u);
   EXPECT_EQ(heard->summary.keys[0].writes, 1u);
@@ -88,7 +88,7 @@ TEST_F(MonitorStreamTest, ALostStreamKeepsWhatWasHeard) {
   hear(kBeginMark + line("100.2", R"("get" "k")") + "+100.3 [0 10.0", 3);
   stream_.lost({ErrorCode::kUnavailable, "the connection was lost"}, at(4));
   EXPECT_TRUE(stream_.failure());
-  const auto heard = stream_.take_heard(at(5));
+  const auto heard = stream_.take_window(at(5));
   ASSERT_TRUE(heard);
   EXPECT_DOUBLE_EQ(heard->seconds, 0.2);
   EXPECT_EQ(heard->lines, 1u);
@@ -101,7 +101,7 @@ TEST_F(MonitorStreamTest, WithoutEchoOurOwnClockServes) {
   stream_.end();
   hear("-ERR unknown command 'ECHO'\r\n", 350);
   EXPECT_TRUE(stream_.has_ended());
-  EXPECT_DOUBLE_EQ(stream_.take_heard(at(350))->seconds, 0.25);
+  EXPECT_DOUBLE_EQ(stream_.take_window(at(350))->seconds, 0.25);
 }
 
 TEST_F(MonitorStreamTest, ARefusalSaysWhatToDo) {

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kTalliedKeys = 50;
 
-// "127.0.0.1:60866" -> "127.0.0.1", "[::1]:7" -> "[::1]": a port is one connection, not a client.
+// "127.0.0.1:60866" -> "127.0.0.1", "[::1]:7" -> "[::1]": a client may have many connections, each
+// with its own port.
 std::string_view without_port(std::string_view address) {
   const std::size_t colon = address.rfind(':');
   return address.starts_with("unix:") || colon == std::string_view::npos
@@ -27,7 +28,7 @@ bool runs_script(std::string_view name) {
 detect::RecorderOptions window_options(const MonitorNames& names, std::uint64_t seed) {
   detect::RecorderOptions options;
   options.memory_bytes = MonitorWindow::kRecorderBytes;
-  options.lossless_per_second = UINT64_MAX / 2;  // time stands still
+  options.lossless_per_second = UINT64_MAX / 2;  // the recorder's time stands still here
   options.seed = seed;
   options.names = &names;
   return options;
@@ -108,8 +109,8 @@ void MonitorWindow::record(const resp::MonitorHead& head) {
     recorder_.record(access, kNow);
     ++recorded_;
   }
-  // Commands and clients are told of the keys that were busiest when it was asked last: so it is
-  // asked early, and ever more rarely.
+  // The recorder keeps commands and clients only for the keys that were busiest at the last
+  // summary. So the window asks early, and then at ever longer intervals.
   if (recorded_ < look_at_) return;
   (void)recorder_.summarize(kNow, kTalliedKeys);
   look_at_ *= 4;

@@ -15,8 +15,8 @@
 
 namespace heatsink::observe {
 
-// Names of commands and of clients (their address without the port), by number. At most kNamesMax
-// of each; later ones are nobody's. One thread.
+// Numbers the names of commands and of clients (addresses without the port). At most kNamesMax of
+// each; later names get no number. One thread.
 class MonitorNames final : public detect::TallyNames {
  public:
   static constexpr std::size_t kNamesMax = 60'000;
@@ -34,33 +34,33 @@ class MonitorNames final : public detect::TallyNames {
   std::vector<std::string> clients_;
 };
 
-// Takes lines and counts the accesses in them, in fixed memory. A script's own calls are counted;
-// its EVAL is not, which names the same keys again, nor what heatsink itself asks. One thread.
+// Takes lines and counts their accesses, in fixed memory. The calls of a script count; its EVAL,
+// which names the same keys again, does not, and neither do heatsink's own commands. One thread.
 class MonitorWindow {
  public:
   static constexpr std::size_t kRecorderBytes = 1'000'000;  // about 4000 keys
-  static constexpr std::size_t kKeysMax = 500;              // kept of a window
+  static constexpr std::size_t kKeysMax = 500;              // kept per window
 
   MonitorWindow(const resp::CommandTable& commands, MonitorNames& names, OwnTraffic& own,
                 std::uint64_t seed);
 
-  // A line without '+' and end; with `cut` it is only the beginning of one.
+  // `line`: without '+' and line end; with `cut`, only its beginning.
   void take(std::string_view line, bool cut);
 
-  // A line whose ECHO has this text is not counted, but ends up here: the server's clock at it.
+  // The ECHO with this text is not counted; it sets the server's clock at the mark.
   void expect_mark(std::string text) { mark_ = std::move(text); }
   bool mark_seen() const { return mark_seen_; }
   std::int64_t mark_ns() const { return mark_ns_; }
 
   std::uint64_t lines() const { return lines_; }
-  std::uint64_t unreadable() const { return unreadable_; }  // lines that are none of MONITOR
-  std::int64_t first_ns() const { return first_ns_; }       // the server's clock, 0: no line
+  std::uint64_t unreadable() const { return unreadable_; }  // lines that MONITOR does not produce
+  std::int64_t first_ns() const { return first_ns_; }       // the server's clock; 0: no line yet
   std::int64_t last_ns() const { return last_ns_; }
 
   detect::Summary summarize();
 
  private:
-  static constexpr TimePoint kNow{std::chrono::seconds(1)};  // all is in one slot
+  static constexpr TimePoint kNow{std::chrono::seconds(1)};  // puts everything in one slot
 
   bool take_mark(const resp::MonitorHead& head);
   void record(const resp::MonitorHead& head);
@@ -74,7 +74,7 @@ class MonitorWindow {
   bool mark_seen_ = false;
   std::int64_t mark_ns_ = 0;
   std::uint64_t recorded_ = 0;
-  std::uint64_t look_at_ = 4;  // accesses: when the busiest keys get their tallies next
+  std::uint64_t look_at_ = 4;  // after this many accesses the busiest keys are chosen again
   std::uint64_t lines_ = 0;
   std::uint64_t unreadable_ = 0;
   std::int64_t first_ns_ = 0;

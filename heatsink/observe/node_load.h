@@ -11,14 +11,14 @@
 
 namespace heatsink::observe {
 
-// Calls of commands that name keys, since the server's start or its last CONFIG RESETSTAT, but not
-// of those that only a look at a key asks (OBJECT, MEMORY, TYPE, PTTL): they may be our own.
+// Calls of commands that name keys, since the server's start or its last CONFIG RESETSTAT. Commands
+// that inspect a key (OBJECT, MEMORY, TYPE, PTTL) are left out, because they may be heatsink's own.
 struct CallCounts {
   double reads = 0;
   double writes = 0;
 };
 
-// Of INFO commandstats. Commands that Redis 7.0 does not have are left out. O(text).
+// Parses INFO commandstats. Commands newer than Redis 7.0 are left out. O(text).
 CallCounts call_counts(std::string_view commandstats);
 
 struct NodeLoad {
@@ -27,13 +27,13 @@ struct NodeLoad {
   double requests_rate() const { return reads_rate + writes_rate; }
 };
 
-// Counts of the last kSpan become rates. Not thread-safe.
+// Turns the counts of the last kSpan into rates. Not thread-safe.
 class LoadMeter {
  public:
   static constexpr Nanos kSpan = std::chrono::seconds(5);
 
   void add(const CallCounts& counts, TimePoint at);
-  // Nothing before the second count; counters that went backwards begin anew.
+  // Nothing before the second count. When counters went backwards, starts again.
   std::optional<NodeLoad> load() const;
 
  private:

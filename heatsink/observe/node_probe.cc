@@ -15,18 +15,18 @@ bool says_no_cluster(const resp::Value& reply) {
 }  // namespace
 
 NodeProbe::NodeProbe(NodeProbeOptions options)
-    : options_(std::move(options)), dialogue_({.login = options_.login}) {}
+    : options_(std::move(options)), pipeline_({.login = options_.login}) {}
 
 void NodeProbe::tick(TimePoint now) {
-  dialogue_.tick(now);
+  pipeline_.tick(now);
   const bool due = options_.counts && !asking_load_ && now >= next_load_at_;
-  if (dialogue_.is_up() && due) ask_load(now);
+  if (pipeline_.is_up() && due) ask_load(now);
 }
 
 void NodeProbe::ask_load(TimePoint now) {
   asking_load_ = true;
   next_load_at_ = now + kLoadEvery;
-  dialogue_.ask({"INFO", "commandstats"}, now,
+  pipeline_.ask({"INFO", "commandstats"}, now,
                 [this](const Result<resp::Value>& reply, TimePoint at) {
                   asking_load_ = false;
                   if (!reply) return;
@@ -36,9 +36,9 @@ void NodeProbe::ask_load(TimePoint now) {
 }
 
 void NodeProbe::ask_map(TimePoint now) {
-  if (asking_map_ || !dialogue_.is_up()) return;
+  if (asking_map_ || !pipeline_.is_up()) return;
   asking_map_ = true;
-  dialogue_.ask({"CLUSTER", "SHARDS"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
+  pipeline_.ask({"CLUSTER", "SHARDS"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     if (reply && reply->is_error() && !says_no_cluster(*reply)) return ask_slots(at);
     take(reply,
          reply ? parse_cluster_shards(*reply, options_.address, options_.tls) : std::nullopt);
@@ -46,25 +46,27 @@ void NodeProbe::ask_map(TimePoint now) {
 }
 
 void NodeProbe::ask_slots(TimePoint now) {
-  dialogue_.ask({"CLUSTER", "SLOTS"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+  pipeline_.ask({"CLUSTER", "SLOTS"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     take(reply, reply ? parse_cluster_slots(*reply, options_.address) : std::nullopt);
   });
 }
 
-// A lost connection is no answer: it is asked again.
+// A lost connection is no answer; the question is asked again.
 void NodeProbe::take(const Result<resp::Value>& reply, const std::optional<ClusterMap>& map) {
   asking_map_ = false;
   if (!reply) return;
-  Told told;
+  MapAnswer answer;
   if (map)
-    told = {.is_cluster = true, .masters = *map, .why = ""};
+    answer = {.is_cluster = true, .masters = *map, .why = ""};
   else if (reply->is_error() && !says_no_cluster(*reply))
-    told.why = refusal("CLUSTER SLOTS", reply->text).message;
+    answer.why = refusal("CLUSTER SLOTS", reply->text).message;
   else if (!reply->is_error())
-    told.why = "the server's reply to CLUSTER SHARDS is malformed";
-  told_ = std::move(told);
+    answer.why = "the server's reply to CLUSTER SHARDS is malformed";
+  map_answer_ = std::move(answer);
 }
 
-std::optional<NodeProbe::Told> NodeProbe::take_map() { return std::exchange(told_, std::nullopt); }
+std::optional<NodeProbe::MapAnswer> NodeProbe::take_map() {
+  return std::exchange(map_answer_, std::nullopt);
+}
 
 }  // namespace heatsink::observe

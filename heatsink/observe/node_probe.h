@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a node of a cluster for the masters, and for its load.
+// Asks a node of a cluster for the masters and for its own load.
 #pragma once
 
 #include <optional>
@@ -7,44 +7,44 @@
 
 #include "heatsink/net/address.h"
 #include "heatsink/observe/cluster_map.h"
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/node_load.h"
 
 namespace heatsink::observe {
 
 struct NodeProbeOptions {
   Login login;
-  net::HostPort address;  // whose host is meant where the node does not know its own
+  net::HostPort address;  // its host stands in where the node does not know its own
   bool tls = false;
-  bool counts = true;  // asks for its load once a second (INFO commandstats)
+  bool counts = true;  // asks for the load once a second (INFO commandstats)
 };
 
-// A conversation of its own. One thread.
+// Has a connection of its own. One thread.
 class NodeProbe {
  public:
-  struct Told {
+  struct MapAnswer {
     bool is_cluster = false;
-    ClusterMap masters;  // of a cluster
-    std::string why;     // it could not be asked: then it may be one all the same; ""
+    ClusterMap masters;  // of the cluster
+    std::string why;     // why the node could not be asked (it may be in a cluster anyway); or ""
   };
 
   explicit NodeProbe(NodeProbeOptions options);
 
-  Conversation& conversation() { return dialogue_; }
-  bool is_up() const { return dialogue_.is_up(); }
-  // Why it is not up; "" if it is, or nobody has tried.
-  const std::string& trouble() const { return dialogue_.trouble(); }
+  ServerProtocol& protocol() { return pipeline_; }
+  bool is_up() const { return pipeline_.is_up(); }
+  // Why the connection is not up; "" if it is, or before the first attempt.
+  const std::string& trouble() const { return pipeline_.trouble(); }
   void tick(TimePoint now);
-  void end() { dialogue_.end(); }
+  void end() { pipeline_.end(); }
 
-  // CLUSTER SHARDS, or where that is not known (before Redis 7.0) CLUSTER SLOTS; nothing is asked
-  // while it is not up, or has not answered yet.
+  // Sends CLUSTER SHARDS, or CLUSTER SLOTS to servers before Redis 7.0. Does nothing while the
+  // connection is down or an answer is missing.
   void ask_map(TimePoint now);
-  // The answer, once.
-  std::optional<Told> take_map();
-  // Nothing: not known yet, or not told.
+  // Returns each answer once.
+  std::optional<MapAnswer> take_map();
+  // Nothing: not known yet, or the node refuses.
   std::optional<NodeLoad> load() const { return is_up() ? meter_.load() : std::nullopt; }
-  // It answered the question for its load with something else: there will be none.
+  // The node answered the question for its load with an error; the load stays unknown.
   bool refuses_load() const { return refuses_load_; }
 
  private:
@@ -53,13 +53,13 @@ class NodeProbe {
   void take(const Result<resp::Value>& reply, const std::optional<ClusterMap>& map);
 
   NodeProbeOptions options_;
-  Dialogue dialogue_;
+  CommandPipeline pipeline_;
   LoadMeter meter_;
   bool asking_map_ = false;
   bool asking_load_ = false;
   bool refuses_load_ = false;
   TimePoint next_load_at_{};
-  std::optional<Told> told_;
+  std::optional<MapAnswer> map_answer_;
 };
 
 }  // namespace heatsink::observe

@@ -16,63 +16,64 @@ constexpr Nanos kTick = Millis(5);
 }  // namespace
 
 struct Observer::State {
-  State(Server named, FleetOptions options, Reach how)
-      : seed(std::move(named)), fleet(std::move(options)), places(std::move(how)) {
-    loop.call_every(kTick, [] {});  // a turn at least so often
+  State(ServerAddress named, FleetOptions options, ResolveNode how)
+      : seed(std::move(named)), fleet(std::move(options)), resolver(std::move(how)) {
+    loop.call_every(kTick, [] {});  // at least one turn per tick
     loop.on_turn_end([this] { turn(); });
   }
 
   void turn() {
     const TimePoint now = BootClock::now();
     fleet.tick(now);
-    // Before all else: what has gone must not be touched.
+    // First drop the connections of removed nodes: their protocols no longer exist.
     if (std::exchange(seen_changes, fleet.changes()) != fleet.changes()) drop_links();
-    if (const auto line = fleet.guide_line()) update(*line, seed, now);
+    if (const auto connection = fleet.guide_connection()) update(*connection, seed, now);
     for (const auto& node : fleet.nodes()) {
-      const Places::Found place =
-          node->probe ? places.find(node->name, node->address, now) : Places::Found{&seed, ""};
-      for (const Line& line : node->lines) {
-        if (place.server != nullptr)
-          update(line, *place.server, now);
-        else if (!place.trouble.empty() && line.conversation->wanted())
-          line.conversation->lost({ErrorCode::kUnavailable, place.trouble}, now);
+      const NodeResolver::Found found = node->probe ? resolver.find(node->name, node->address, now)
+                                                    : NodeResolver::Found{&seed, ""};
+      for (const ConnectionSpec& connection : node->connections) {
+        if (found.server != nullptr)
+          update(connection, *found.server, now);
+        else if (!found.trouble.empty() && connection.protocol->wanted())
+          connection.protocol->lost({ErrorCode::kUnavailable, found.trouble}, now);
       }
     }
   }
 
   void drop_links() {
     std::set<std::uint64_t> there;
-    if (const auto line = fleet.guide_line()) there.insert(line->id);
+    if (const auto connection = fleet.guide_connection()) there.insert(connection->id);
     std::set<std::string> names;
     for (const auto& node : fleet.nodes()) {
       names.insert(node->name);
-      for (const Line& line : node->lines) there.insert(line.id);
+      for (const ConnectionSpec& connection : node->connections) there.insert(connection.id);
     }
     std::erase_if(links, [&there](const auto& link) { return !there.contains(link.first); });
-    places.keep_only(names);
+    resolver.keep_only(names);
   }
 
-  void update(const Line& line, const Server& server, TimePoint now) {
-    auto& link = links[line.id];
+  void update(const ConnectionSpec& connection, const ServerAddress& server, TimePoint now) {
+    auto& link = links[connection.id];
     if (!link) {
-      link =
-          std::make_unique<Link>(loop, server, *line.conversation,
-                                 [this](const std::string& local) { fleet.own_connection(local); });
+      link = std::make_unique<ServerConnection>(
+          loop, server, *connection.protocol,
+          [this](const std::string& local) { fleet.own_connection(local); });
     }
     link->update(now);
   }
 
-  const Server seed;
+  const ServerAddress seed;
   Fleet fleet;
   net::EventLoop loop;
-  Places places;                                         // before the links to them
-  std::map<std::uint64_t, std::unique_ptr<Link>> links;  // by line; before the loop ends
+  NodeResolver resolver;  // declared before the connections that refer to its addresses
+  std::map<std::uint64_t, std::unique_ptr<ServerConnection>>
+      links;  // by ConnectionSpec::id; destroyed before the loop
   std::uint64_t seen_changes = 0;
   std::thread thread;
 };
 
-Observer::Observer(Server seed, FleetOptions options, Reach reach)
-    : state_(std::make_unique<State>(std::move(seed), std::move(options), std::move(reach))) {
+Observer::Observer(ServerAddress seed, FleetOptions options, ResolveNode resolve)
+    : state_(std::make_unique<State>(std::move(seed), std::move(options), std::move(resolve))) {
   state_->thread = std::thread([this] { state_->loop.run(); });
 }
 

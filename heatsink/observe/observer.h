@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that runs sources against a server, or the servers of its cluster.
+// Runs the sources of a server or a cluster on a thread of its own.
 #pragma once
 
 #include <memory>
 #include <optional>
 
 #include "heatsink/observe/fleet.h"
+#include "heatsink/observe/node_resolver.h"
 #include "heatsink/observe/picture.h"
-#include "heatsink/observe/places.h"
 
 namespace heatsink::observe {
 
-// Starts its thread at once; the destructor ends it, closing all connections. Everything else may
-// be called by any thread.
+// The constructor starts the thread. The destructor stops it and closes all connections. Any thread
+// may call the other functions.
 class Observer {
  public:
-  // `seed`: the server that was named; of no meaning without FleetOptions::has_server.
-  Observer(Server seed, FleetOptions options, Reach reach);
+  // `seed`: the server that the user named; ignored without FleetOptions::has_server.
+  Observer(ServerAddress seed, FleetOptions options, ResolveNode resolve);
   ~Observer();
   Observer(const Observer&) = delete;
 
-  // As it stands now. Waits for the thread's turn (milliseconds).
+  // The current rows. Waits for the observing thread (milliseconds).
   Picture observe();
-  // Fleet::look_closer(), from the next turn on.
+  // Calls Fleet::look_closer() in the next turn.
   void look_closer(std::optional<CloserKey> key);
 
  private:

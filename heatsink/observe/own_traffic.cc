@@ -8,7 +8,7 @@
 namespace heatsink::observe {
 namespace {
 
-// A client says it once, and perhaps again to log in.
+// A client sends HELLO once, and perhaps again to log in. More of them mean a tracker.
 constexpr std::uint32_t kHellosOfATracker = 3;
 
 }  // namespace

@@ -11,19 +11,20 @@
 
 namespace heatsink::observe {
 
-// Which connections are heatsink's own: those of this process, by their addresses, and those that
-// keep copies coherent, whatever their heartbeat's key is called. These say HELLO again and again,
-// which no client does, and between ask one EXISTS. Fixed memory; one thread.
+// Knows which connections are heatsink's own. Those of this process it knows by address. Trackers
+// of other heatsink processes it recognises by their habit, whatever their heartbeat key is called:
+// they send HELLO again and again, which no client does, and one EXISTS in between. Fixed memory;
+// one thread.
 class OwnTraffic {
  public:
-  static constexpr std::size_t kConnectionsMax = 4096;  // whose HELLO is remembered
+  static constexpr std::size_t kConnectionsMax = 4096;  // connections whose HELLOs are counted
   static constexpr std::size_t kOwnMax = 256;
 
-  // This process asks from there.
+  // This process uses that address.
   void add(const std::string& address);
 
-  // A command that came from `address` ("127.0.0.1:54321"), its name in lower case; for each, in
-  // their order. `key`: its only key, or "". True: it is no traffic.
+  // Returns true if the command is heatsink's own. Call it for each command, in order: `address` is
+  // the sender ("127.0.0.1:54321"), `command` its name in lower case, `key` its only key or "".
   bool is_own(std::string_view address, std::string_view command, std::string_view key);
 
  private:

@@ -34,7 +34,7 @@ int liveliness(SourceState state) {
   return 0;
 }
 
-// Of the node becomes of all; a share that is not one of requests stays.
+// A share of the node's requests becomes a share of the cluster's. Other shares stay.
 void rescale(detect::Verdict& key, double of_node, double of_all) {
   const bool of_requests = key.measure.dimension == detect::Dimension::kRequests &&
                            std::isfinite(key.share) && of_node > 0 && of_all > 0;
@@ -55,10 +55,10 @@ void add_totals(const report::Report& node, report::Report& out) {
   out.warm = std::max(out.warm, node.warm);
 }
 
-// Of a key that no node lists: the most that any leaves open; unknown if one does not know.
-std::optional<double> absent_max_of(const std::vector<OfNode>& all) {
+// The bound for a key that no node lists is the highest of all nodes; unknown if one node has none.
+std::optional<double> absent_max_of(const std::vector<NodeObservation>& all) {
   std::optional<double> most = 0;
-  for (const OfNode& each : all) {
+  for (const NodeObservation& each : all) {
     const auto& here = each.seen.report.absent_max;
     if (!here) return std::nullopt;
     most = std::max(*most, *here);
@@ -66,9 +66,9 @@ std::optional<double> absent_max_of(const std::vector<OfNode>& all) {
   return most;
 }
 
-std::vector<Placed> placed_rows(std::vector<OfNode>& all, double of_all) {
+std::vector<Placed> placed_rows(std::vector<NodeObservation>& all, double of_all) {
   std::vector<Placed> rows;
-  for (OfNode& each : all) {
+  for (NodeObservation& each : all) {
     for (report::KeyReport& key : each.seen.report.keys) {
       rescale(key.verdict, each.seen.report.requests_rate, of_all);
       rows.push_back({std::move(key), each.node});
@@ -79,10 +79,10 @@ std::vector<Placed> placed_rows(std::vector<OfNode>& all, double of_all) {
   return rows;
 }
 
-// Each note once, with the nodes that say it.
-std::string joined_notes(const std::vector<OfNode>& all) {
+// Each note once, with the names of its nodes.
+std::string joined_notes(const std::vector<NodeObservation>& all) {
   std::vector<std::pair<std::string, std::string>> notes;  // note, nodes
-  for (const OfNode& each : all) {
+  for (const NodeObservation& each : all) {
     if (each.seen.note.empty()) continue;
     const auto known =
         std::ranges::find(notes, each.seen.note, &std::pair<std::string, std::string>::first);
@@ -92,7 +92,7 @@ std::string joined_notes(const std::vector<OfNode>& all) {
       notes.emplace_back(each.seen.note, each.node);
   }
   if (notes.size() == 1 && all.size() > 1 &&
-      std::ranges::all_of(all, [](const OfNode& each) { return !each.seen.note.empty(); }))
+      std::ranges::all_of(all, [](const NodeObservation& each) { return !each.seen.note.empty(); }))
     return "each node: " + notes.front().first;
   std::string out;
   for (std::size_t i = 0; i < std::min(notes.size(), kNotesMax); ++i)
@@ -100,16 +100,16 @@ std::string joined_notes(const std::vector<OfNode>& all) {
   return out;
 }
 
-// Of the first; "" as soon as there is none with one of them.
-std::string joined_trouble(const std::vector<OfNode>& all) {
-  const auto fine =
-      std::ranges::any_of(all, [](const OfNode& each) { return each.seen.trouble.empty(); });
+// The first trouble; "" if at least one node has none.
+std::string joined_trouble(const std::vector<NodeObservation>& all) {
+  const auto fine = std::ranges::any_of(
+      all, [](const NodeObservation& each) { return each.seen.trouble.empty(); });
   return fine ? "" : all.front().seen.trouble;
 }
 
-std::optional<Interval> joined_interval(const std::vector<OfNode>& all) {
+std::optional<Interval> joined_interval(const std::vector<NodeObservation>& all) {
   std::optional<Interval> out = all.front().seen.interval;
-  for (const OfNode& each : all) {
+  for (const NodeObservation& each : all) {
     if (!out || !each.seen.interval) return std::nullopt;
     out->since = std::min(out->since, each.seen.interval->since);
     out->until = std::max(out->until, each.seen.interval->until);
@@ -117,15 +117,16 @@ std::optional<Interval> joined_interval(const std::vector<OfNode>& all) {
   return out;
 }
 
-// By rate, which nodes have in common; where only parts of a node's time are known, by these.
+// Slots are ordered by rate, which is comparable between nodes; without rates by their share of
+// the CPU time of their own node.
 double busy(const SlotSeen& slot) {
   if (!std::isnan(slot.rate)) return slot.rate;
   return std::isnan(slot.cpu_share) ? 0 : slot.cpu_share;
 }
 
-std::vector<SlotSeen> joined_slots(std::vector<OfNode>& all) {
+std::vector<SlotSeen> joined_slots(std::vector<NodeObservation>& all) {
   std::vector<SlotSeen> out;
-  for (OfNode& each : all) {
+  for (NodeObservation& each : all) {
     for (SlotSeen& slot : each.seen.slots) {
       slot.node = each.node;
       out.push_back(std::move(slot));
@@ -135,9 +136,9 @@ std::vector<SlotSeen> joined_slots(std::vector<OfNode>& all) {
   return out;
 }
 
-double joined_progress(const std::vector<OfNode>& all) {
+double joined_progress(const std::vector<NodeObservation>& all) {
   double done = 0, work = 0;
-  for (const OfNode& each : all) {
+  for (const NodeObservation& each : all) {
     if (each.seen.progress < 0) return -1;
     const double weight = std::max(each.seen.work, 1.0);
     done += each.seen.progress * weight;
@@ -148,10 +149,10 @@ double joined_progress(const std::vector<OfNode>& all) {
 
 }  // namespace
 
-Observation join_nodes(std::vector<OfNode> all, std::string upstream) {
+Observation join_nodes(std::vector<NodeObservation> all, std::string upstream) {
   Observation out;
   const auto best = std::ranges::max_element(
-      all, {}, [](const OfNode& each) { return liveliness(each.seen.state); });
+      all, {}, [](const NodeObservation& each) { return liveliness(each.seen.state); });
   out.state = best->seen.state;
   out.facts = best->seen.facts;
   if (all.size() > 1)
@@ -164,7 +165,7 @@ Observation join_nodes(std::vector<OfNode> all, std::string upstream) {
   report = best->seen.report;
   report.keys.clear();
   report.requests_rate = report.reads_rate = report.writes_rate = report.misses_rate = 0;
-  for (const OfNode& each : all) add_totals(each.seen.report, report);
+  for (const NodeObservation& each : all) add_totals(each.seen.report, report);
   report.upstream = std::move(upstream);
   report.absent_max = absent_max_of(all);
   report.hot_keys = report.write_hot_keys = 0;

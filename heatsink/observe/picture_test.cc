@@ -15,9 +15,9 @@ namespace {
 
 using testing::ElementsAre;
 
-OfNode node(const std::string& name, double requests_rate,
-            const std::vector<std::pair<std::string, double>>& keys) {
-  OfNode out;
+NodeObservation node(const std::string& name, double requests_rate,
+                     const std::vector<std::pair<std::string, double>>& keys) {
+  NodeObservation out;
   out.node = name;
   out.seen.state = SourceState::kRunning;
   std::vector<KeyRow> rows;
@@ -47,8 +47,8 @@ TEST(JoinNodes, OrdersTheRowsOfAllAndTellsWhereTheyAre) {
 TEST(JoinNodes, KeepsTheBusiestRowsOnly) {
   std::vector<std::pair<std::string, double>> many;
   for (int i = 0; i < 80; ++i) many.emplace_back("k" + std::to_string(i), 1000 - i);
-  std::vector<OfNode> all{node("a", 1e5, many), node("b", 1e5, many)};
-  for (OfNode& each : all) each.seen.report.absent_max = 3;
+  std::vector<NodeObservation> all{node("a", 1e5, many), node("b", 1e5, many)};
+  for (NodeObservation& each : all) each.seen.report.absent_max = 3;
   const Observation out = join_nodes(std::move(all), "seed");
   EXPECT_EQ(out.report.keys.size(), kRowsMax);
   EXPECT_EQ(out.report.absent_max, 950);  // the first that is left out
@@ -56,7 +56,7 @@ TEST(JoinNodes, KeepsTheBusiestRowsOnly) {
 
 TEST(JoinNodes, SlotsOfAllByWhatIsKnownOfThem) {
   const double unknown = std::nan("");
-  std::vector<OfNode> all{node("a", 1, {}), node("b", 1, {})};
+  std::vector<NodeObservation> all{node("a", 1, {}), node("b", 1, {})};
   all[0].seen.slots = {{.slot = 1, .cpu_share = unknown, .rate = 5},
                        {.slot = 2, .cpu_share = unknown, .rate = 1}};
   all[1].seen.slots = {{.slot = 3, .cpu_share = unknown, .rate = 3}};
@@ -73,17 +73,17 @@ TEST(JoinNodes, SlotsOfAllByWhatIsKnownOfThem) {
 }
 
 TEST(JoinNodes, NotesNameTheirNodes) {
-  std::vector<OfNode> all{node("a", 1, {}), node("b", 1, {}), node("c", 1, {})};
+  std::vector<NodeObservation> all{node("a", 1, {}), node("b", 1, {}), node("c", 1, {})};
   all[1].seen.note = "gone";
   EXPECT_EQ(join_nodes(all, "").note, "b: gone");
   all[2].seen.note = "slow";
   EXPECT_EQ(join_nodes(all, "").note, "b: gone; c: slow");
-  for (OfNode& each : all) each.seen.note = "no LFU";
+  for (NodeObservation& each : all) each.seen.note = "no LFU";
   EXPECT_EQ(join_nodes(all, "").note, "each node: no LFU");
 }
 
 TEST(JoinNodes, ThereIsTroubleWhenThereIsWithEach) {
-  std::vector<OfNode> all{node("a", 1, {}), node("b", 1, {})};
+  std::vector<NodeObservation> all{node("a", 1, {}), node("b", 1, {})};
   all[0].seen.trouble = "refused";
   EXPECT_EQ(join_nodes(all, "").trouble, "");
   all[1].seen.trouble = "gone";
@@ -91,7 +91,7 @@ TEST(JoinNodes, ThereIsTroubleWhenThereIsWithEach) {
 }
 
 TEST(JoinNodes, TheLiveliestStateCountsAndTheProgressOfAllWork) {
-  std::vector<OfNode> all{node("a", 1, {}), node("b", 1, {})};
+  std::vector<NodeObservation> all{node("a", 1, {}), node("b", 1, {})};
   all[0].seen.state = SourceState::kFailed;
   EXPECT_EQ(join_nodes(all, "").state, SourceState::kRunning);
   EXPECT_LT(join_nodes(all, "").progress, 0);
@@ -103,7 +103,7 @@ TEST(JoinNodes, TheLiveliestStateCountsAndTheProgressOfAllWork) {
 }
 
 TEST(JoinNodes, WhatAnAbsentKeyCanHaveIsUnknownWhereOneNodeDoesNotKnow) {
-  std::vector<OfNode> all{node("a", 1, {}), node("b", 1, {})};
+  std::vector<NodeObservation> all{node("a", 1, {}), node("b", 1, {})};
   all[0].seen.report.absent_max = 30;
   EXPECT_FALSE(join_nodes(all, "").report.absent_max);
   all[1].seen.report.absent_max = 20;

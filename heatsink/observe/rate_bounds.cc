@@ -10,7 +10,7 @@
 namespace heatsink::observe {
 namespace {
 
-// Garwood's bounds of a Poisson mean of which `count` were seen.
+// Garwood's lower and upper bound of a Poisson mean, from `count` observed events.
 double poisson_low(double count) {
   if (count <= 0) return 0;
   return boost::math::quantile(boost::math::chi_squared(2 * count), kTail) / 2;
@@ -37,7 +37,7 @@ Sums sums_of(std::span<const WindowCount> windows) {
   return sums;
 }
 
-// Half of Student's interval; 0 with too few windows.
+// Half the width of Student's interval; 0 with too few windows.
 double change(std::span<const WindowCount> windows, double rate, double seconds) {
   if (windows.size() < kWindowsForChange) return 0;
   const auto n = static_cast<double>(windows.size());

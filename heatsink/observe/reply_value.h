@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside observe: what the value of a reply is.
+// Inside observe: predicates on the values of replies.
 #pragma once
 
 #include "heatsink/resp/resp.h"

@@ -22,7 +22,7 @@ void scale(std::vector<detect::Tally>& tallies, double factor) {
   }
 }
 
-// What was seen becomes what was there, in the window.
+// Scales the counts of the sample to the whole window.
 void scale(detect::KeyCount& count, const RateBounds& rate, double seconds) {
   const double seen = static_cast<double>(count.reads + count.writes);
   const double factor = seen > 0 ? rate.rate * seconds / seen : 0;
@@ -36,7 +36,7 @@ void scale(detect::KeyCount& count, const RateBounds& rate, double seconds) {
   scale(count.clients, factor);
 }
 
-// Proven, not guessed: by the lower bound.
+// Uses the lower bound: hot only if proven.
 detect::Temperature temperature_of(const KeyRow& row, double requests_rate) {
   if (row.is_hot) return *row.is_hot ? detect::Temperature::kHot : detect::Temperature::kWarm;
   const double by_rate = requests_rate > 0 ? row.rate.low / requests_rate : 0;

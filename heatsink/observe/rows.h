@@ -12,17 +12,18 @@
 
 namespace heatsink::observe {
 
-// A key as a source knows it. Of `count`: name, hash, db, and the parts (reads, writes, tallies) of
-// what was seen, whose proportions alone count.
+// A key as a source knows it. `count` has name, hash, db and the sampled parts (reads, writes,
+// tallies); of the parts only the proportions are used.
 struct KeyRow {
   detect::KeyCount count;
   RateBounds rate;
-  std::string reason{};  // "": its share is told
-  // What the source itself knows better than what is made of the rate; nothing: not told.
+  std::string reason{};  // "": the reason states its share
+  // Values that the source knows better than make_report() can derive from the rate; nothing:
+  // derive them.
   std::optional<double> share{};
-  std::optional<double> share_low{};  // what of the share is proven
+  std::optional<double> share_low{};  // the proven part of the share
   std::optional<bool> is_hot{};
-  detect::Dimension dimension = detect::Dimension::kRequests;  // of the rate
+  detect::Dimension dimension = detect::Dimension::kRequests;  // what the rate counts
 };
 
 struct Totals {
@@ -36,8 +37,8 @@ inline constexpr double kHotShare = 0.1;
 inline constexpr double kWarmShare = 0.01;
 inline constexpr std::size_t kRowsMax = 100;
 
-// Judges and orders the rows, keeps the kRowsMax busiest, and scales their counts to `window`.
-// `upstream`: the server, without a password; `watched`: since when.
+// Judges and sorts the rows, keeps the kRowsMax busiest, and scales their counts to `window`.
+// `upstream`: the server, without a password; `watched`: for how long it has been observed.
 report::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::string upstream,
                            Nanos window, Nanos watched, TimePoint now);
 

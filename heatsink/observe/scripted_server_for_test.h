@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a server that answers by a function, for all conversations of a source.
+// For tests: a server that answers by a function, on all connections of a source.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ inline std::string list(const std::vector<std::string>& items) {
   return out;
 }
 
-// Moves a source through virtual time: connects what is wanted, answers what is asked, closes what
-// is not wanted any more.
+// Moves a source through virtual time: connects the protocols that want it, answers their commands,
+// and closes the others.
 class ScriptedServer {
  public:
   using Args = std::vector<std::string>;
-  // The bytes that answer a request; "" : no answer. `conversation`: its place in the source's.
-  using Script = std::function<std::string(std::size_t conversation, const Args& args)>;
+  // Returns the reply's bytes, or "" for no reply. `protocol`: the index in Source::protocols().
+  using Script = std::function<std::string(std::size_t protocol, const Args& args)>;
 
   ScriptedServer(Source& source, Script script) : source_(source), script_(std::move(script)) {}
 
@@ -39,21 +39,21 @@ class ScriptedServer {
   void run_for(Nanos duration, Nanos step = Millis(5)) {
     for (const TimePoint end = now_ + duration; now_ < end; now_ += step) turn();
   }
-  // Said by nobody's asking, if that conversation has a connection.
-  void say(std::size_t conversation, std::string_view bytes) {
-    if (open_[conversation]) deliver(conversation, bytes);
+  // Sends bytes that no command asked for, if that protocol is connected.
+  void say(std::size_t protocol, std::string_view bytes) {
+    if (open_[protocol]) deliver(protocol, bytes);
   }
-  void cut(std::size_t conversation, const std::string& why = "the connection was lost") {
-    if (!open_[conversation]) return;
-    open_[conversation] = false;
-    source_.conversations()[conversation]->lost({ErrorCode::kUnavailable, why}, now_);
+  void cut(std::size_t protocol, const std::string& why = "the connection was lost") {
+    if (!open_[protocol]) return;
+    open_[protocol] = false;
+    source_.protocols()[protocol]->lost({ErrorCode::kUnavailable, why}, now_);
   }
-  bool is_open(std::size_t conversation) { return open_[conversation]; }
+  bool is_open(std::size_t protocol) { return open_[protocol]; }
 
  private:
   void turn() {
     source_.tick(now_);
-    const auto all = source_.conversations();
+    const auto all = source_.protocols();
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i]->wanted()) open_[i] = false;
       if (all[i]->wanted() && !open_[i]) {
@@ -65,7 +65,7 @@ class ScriptedServer {
     }
   }
   void answer(std::size_t i) {
-    ByteBuffer& output = source_.conversations()[i]->output();
+    ByteBuffer& output = source_.protocols()[i]->output();
     asked_[i] += output.view();
     output.clear();
     while (!asked_[i].empty() && open_[i]) {
@@ -81,11 +81,11 @@ class ScriptedServer {
     }
   }
   void deliver(std::size_t i, std::string_view bytes) {
-    Conversation& conversation = *source_.conversations()[i];
-    const Status understood = conversation.received(bytes, now_);
+    ServerProtocol& protocol = *source_.protocols()[i];
+    const Status understood = protocol.received(bytes, now_);
     if (understood) return;
     open_[i] = false;
-    conversation.lost(understood.error(), now_);
+    protocol.lost(understood.error(), now_);
   }
 
   Source& source_;

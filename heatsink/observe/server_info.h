@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the text that INFO answers.
+// Parses the text of INFO.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ std::optional<double> info_number(std::string_view info, std::string_view name);
 // A finite number that is all of `text`.
 std::optional<double> number_in(std::string_view text);
 
-// Counters since the server's start, of INFO stats and INFO cpu: the main thread's CPU where the
-// server tells it apart. `seconds` is not filled. Nothing if a field is missing.
+// Counters since the server's start, from INFO stats and INFO cpu. The CPU time is the main
+// thread's where the server reports it. `seconds` is not filled. Nothing if a field is missing.
 std::optional<ServerWork> work_of(std::string_view stats, std::string_view cpu);
 
-// "valkey 8.1.1", "redis 7.0.15"; "" if it does not say.
+// "valkey 8.1.1", "redis 7.0.15"; "" if the text has no version.
 std::string server_version(std::string_view info);
 
 }  // namespace heatsink::observe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads CLUSTER SLOT-STATS, and calculates what happened between two of its answers.
+// Parses CLUSTER SLOT-STATS and calculates the load between two of its replies.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ struct SlotCounters {
   std::uint16_t slot = 0;
   double keys = 0;
   double cpu_us = 0;
-  double bytes = 0;  // in and out
+  double bytes = 0;  // received and sent
 };
 
 struct SlotStats {
   std::vector<SlotCounters> slots;  // by slot
-  bool has_work = false;            // it counts CPU time and bytes, not keys alone
+  bool has_work = false;            // the server counts CPU time and bytes, not only keys
 };
 
-// Nothing if it is no such answer. At most 16384 slots.
+// Nothing if the reply has another form. At most 16384 slots.
 std::optional<SlotStats> parse_slot_stats(const resp::Value& reply);
 
-// Per second, busiest by CPU time first. Slots that are only in one of the two are left out, and
-// those that went backwards.
+// Rates per second, the highest CPU time first. Leaves out slots that are in only one of the
+// replies, and slots whose counters went backwards.
 struct SlotLoad {
   std::uint16_t slot = 0;
   double keys = 0;

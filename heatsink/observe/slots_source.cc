@@ -20,25 +20,25 @@ constexpr Nanos kListEvery = std::chrono::seconds(5);
 }  // namespace
 
 SlotsSource::SlotsSource(MonitorSourceOptions options)
-    : server_(options.server), dialogue_({.login = options.login}), monitor_(std::move(options)) {
-  conversations_.push_back(&dialogue_);
-  for (Conversation* each : monitor_.conversations()) conversations_.push_back(each);
+    : server_(options.server), pipeline_({.login = options.login}), monitor_(std::move(options)) {
+  protocols_.push_back(&pipeline_);
+  for (ServerProtocol* each : monitor_.protocols()) protocols_.push_back(each);
 }
 
 void SlotsSource::tick(TimePoint now) {
   if (started_at_ == TimePoint{}) started_at_ = now;
   if (state_ == SourceState::kFailed) return;
-  dialogue_.tick(now);
-  if (dialogue_.is_hopeless()) return give_up(dialogue_.trouble());
-  if (!dialogue_.is_up() && !dialogue_.trouble().empty()) note_ = dialogue_.trouble();
-  if (dialogue_.is_up() && !asking_ && now >= next_at_) ask_stats(now);
+  pipeline_.tick(now);
+  if (pipeline_.is_hopeless()) return give_up(pipeline_.trouble());
+  if (!pipeline_.is_up() && !pipeline_.trouble().empty()) note_ = pipeline_.trouble();
+  if (pipeline_.is_up() && !asking_ && now >= next_at_) ask_stats(now);
   if (drilling_) monitor_.tick(now);
 }
 
 void SlotsSource::ask_stats(TimePoint now) {
   asking_ = true;
   next_at_ = now + kAskSlotsEvery;
-  dialogue_.ask({"CLUSTER", "SLOT-STATS", "SLOTSRANGE", "0", "16383"}, now,
+  pipeline_.ask({"CLUSTER", "SLOT-STATS", "SLOTSRANGE", "0", "16383"}, now,
                 [this](const Result<resp::Value>& reply, TimePoint at) {
                   asking_ = false;
                   if (!reply) return;
@@ -79,7 +79,7 @@ void SlotsSource::list_keys(TimePoint now) {
   listing_ = true;
   next_list_at_ = now + kListEvery;
   const std::uint16_t slot = load_.front().slot;
-  dialogue_.ask({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(kKeysListed)},
+  pipeline_.ask({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(kKeysListed)},
                 now, [this, slot](const Result<resp::Value>& reply, TimePoint at) {
                   listing_ = false;
                   if (!reply) return;
@@ -92,7 +92,7 @@ void SlotsSource::list_keys(TimePoint now) {
                 });
 }
 
-// What is not told is what a server has unless somebody changed it.
+// Where CONFIG is forbidden, the source assumes the default settings.
 void SlotsSource::ask_settings(TimePoint now) {
   settings_.emplace();
   const auto take = [this](double LfuSettings::*into) {
@@ -101,8 +101,8 @@ void SlotsSource::ask_settings(TimePoint now) {
       if (const auto value = number_in(reply->items[1].text)) (*settings_).*into = *value;
     };
   };
-  dialogue_.ask({"CONFIG", "GET", "lfu-log-factor"}, now, take(&LfuSettings::log_factor));
-  dialogue_.ask({"CONFIG", "GET", "lfu-decay-time"}, now, take(&LfuSettings::decay_minutes));
+  pipeline_.ask({"CONFIG", "GET", "lfu-log-factor"}, now, take(&LfuSettings::log_factor));
+  pipeline_.ask({"CONFIG", "GET", "lfu-decay-time"}, now, take(&LfuSettings::decay_minutes));
 }
 
 void SlotsSource::ask_counters(const std::vector<resp::Value>& keys, TimePoint now) {
@@ -110,7 +110,7 @@ void SlotsSource::ask_counters(const std::vector<resp::Value>& keys, TimePoint n
   const std::size_t count = std::min(keys.size(), kKeysListed);
   if (count == 0) listed_.clear();
   for (std::size_t i = 0; i < count; ++i) {
-    dialogue_.ask({"OBJECT", "FREQ", keys[i].text}, now,
+    pipeline_.ask({"OBJECT", "FREQ", keys[i].text}, now,
                   [this, count, key = keys[i].text](const Result<resp::Value>& reply, TimePoint) {
                     Listed row{key, std::nullopt};
                     if (reply && reply->type == resp::Value::Type::kInteger)
@@ -143,7 +143,7 @@ std::vector<KeyRow> SlotsSource::listed_rows() const {
 void SlotsSource::give_up(std::string why) {
   state_ = SourceState::kFailed;
   note_ = std::move(why);
-  dialogue_.end();
+  pipeline_.end();
 }
 
 std::string SlotsSource::slots_text() const {
@@ -167,20 +167,20 @@ Observation SlotsSource::observe(TimePoint now) {
   std::erase_if(out.report.keys, [this](const report::KeyReport& key) {
     return !is_hot_slot(resp::key_slot(key.verdict.count.key));
   });
-  out.report.absent_max.reset();  // it may be in another slot
+  out.report.absent_max.reset();  // a busier key may be in another slot
   if (out.report.keys.empty() && !listed_.empty()) {
     out.report = make_report(listed_rows(), {}, server_, Millis(1), now - started_at_, now);
     out.interval.reset();
   }
   for (std::size_t i = 0; i < std::min(load_.size(), kSlotsTold); ++i)
     out.slots.push_back({load_[i].slot, load_[i].keys, load_[i].cpu_share, load_[i].bytes_rate});
-  out.report.upstream_up = dialogue_.is_up();
+  out.report.upstream_up = pipeline_.is_up();
   out.facts.cost = "CLUSTER SLOT-STATS once a second; for the keys of hot slots: " + out.facts.cost;
   out.facts.name = "slots";
   out.facts.blind_spots = "keys of slots below 5 % of the CPU time; " + out.facts.blind_spots;
   out.state = state_;
   out.note = note_.empty() ? slots_text() : note_;
-  out.trouble = dialogue_.trouble();
+  out.trouble = pipeline_.trouble();
   if (out.report.keys.empty() && !why_no_keys_.empty()) out.note += "; no keys: " + why_no_keys_;
   return out;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/lfu_estimate.h"
 #include "heatsink/observe/monitor_source.h"
 #include "heatsink/observe/rows.h"
@@ -16,20 +16,20 @@
 
 namespace heatsink::observe {
 
-// Asks CLUSTER SLOT-STATS once a second and compares. When a slot stands out (kHotSlotShare of the
-// node's CPU time), MONITOR names its keys, listened to a little at a time. Where MONITOR is
-// forbidden, keys of the hottest slot are listed (CLUSTER GETKEYSINSLOT), ordered by their access
-// counters (OBJECT FREQ) if the server has such.
+// Compares CLUSTER SLOT-STATS once a second. When a slot takes kHotSlotShare of the node's CPU
+// time, the source names its keys with short windows of MONITOR. If MONITOR is forbidden, it lists
+// keys of the hottest slot (CLUSTER GETKEYSINSLOT), ordered by their access counters (OBJECT FREQ)
+// if the server has them.
 class SlotsSource final : public Source {
  public:
   static constexpr double kHotSlotShare = 0.05;
   static constexpr std::size_t kSlotsShown = 5;
-  static constexpr std::size_t kSlotsTold = 100;  // as figures
+  static constexpr std::size_t kSlotsTold = 100;  // as numbers
   static constexpr std::size_t kKeysListed = 100;
 
   explicit SlotsSource(MonitorSourceOptions options);
 
-  std::span<Conversation* const> conversations() override { return conversations_; }
+  std::span<ServerProtocol* const> protocols() override { return protocols_; }
   void tick(TimePoint now) override;
   void own_connection(const std::string& local) override { monitor_.own_connection(local); }
   Observation observe(TimePoint now) override;
@@ -54,15 +54,15 @@ class SlotsSource final : public Source {
   bool is_hot_slot(std::uint16_t slot) const;
 
   std::string server_;
-  Dialogue dialogue_;
+  CommandPipeline pipeline_;
   MonitorSource monitor_;
-  std::vector<Conversation*> conversations_;
+  std::vector<ServerProtocol*> protocols_;
   bool asking_ = false;
-  bool drilling_ = false;  // MONITOR is run
-  bool listing_ = false;   // keys have been asked for
+  bool drilling_ = false;  // MONITOR runs
+  bool listing_ = false;   // the list of keys is awaited
   TimePoint next_list_at_{};
   std::uint16_t listed_slot_ = 0;
-  std::optional<LfuSettings> settings_;  // once they have been asked for
+  std::optional<LfuSettings> settings_;  // nothing: not asked for yet
   TimePoint next_at_{};
   TimePoint started_at_{};
   std::optional<Asked> before_;

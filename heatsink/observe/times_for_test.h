@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times of this room's tests: they are told from one start.
+// The times of this room's tests, counted from one start.
 #pragma once
 
 #include <chrono>

@@ -26,7 +26,7 @@ class Levels : public ::testing::Test {
   // The consistency policy of a key, found as the proxy finds it.
   ConsistencyPolicy of(std::string_view key) const {
     const detect::RuleSet rules = rule_set(options).value();
-    return consistency_of_rules(options)[rules.place_of(rules.of(key))];
+    return consistency_of_rules(options)[rules.index_of(rules.of(key))];
   }
   std::string fault_of(std::string_view rule) {
     add(rule);

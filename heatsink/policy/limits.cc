@@ -111,11 +111,11 @@ Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules)
 }
 
 const RuleLimit* Limits::of_rule(std::string_view key, bool is_whole) const noexcept {
-  return limits_[rules_.place_of(rules_.of(key, is_whole))].get();
+  return limits_[rules_.index_of(rules_.of(key, is_whole))].get();
 }
 
 RuleLimit* Limits::of(std::string_view key, KeyHash hash) noexcept {
-  RuleLimit* const limit = limits_[rules_.place_of(rules_.of(key))].get();
+  RuleLimit* const limit = limits_[rules_.index_of(rules_.of(key))].get();
   if (limit != nullptr || automatic_keys() == 0) return limit;
   // A worker may see the count before the limiter: then the key has no limit for a moment.
   return automatic_->has(hash) ? automatic_.get() : nullptr;

@@ -17,7 +17,7 @@ void fail(const CoalescedWrite& write, const std::string& reason) {
 Nanos Coalescing::window_of(std::string_view key) const {
   // Rules see only this much of a name: a longer one might match the wrong rule.
   if (key.size() > detect::kPatternBytesMax) return Nanos(0);
-  return windows_[rules_.place_of(rules_.of(key))];
+  return windows_[rules_.index_of(rules_.of(key))];
 }
 
 bool Coalescing::join(Coalescer::Group group, CoalesceKind kind, std::string_view key,

@@ -18,7 +18,7 @@ class ReplySizes {
   static constexpr std::size_t kEntries = 4096;  // 64 KiB
 
   void remember(KeyHash key, std::uint64_t bytes) {
-    auto& [owner, last] = sizes_.place(key);
+    auto& [owner, last] = sizes_.slot(key);
     if (owner != key && last.claim > 0) {
       --last.claim;
       return;

@@ -13,7 +13,8 @@ namespace heatsink::replay {
 namespace {
 
 constexpr std::size_t kKeysMax = Accuracy::kKeysMax;
-constexpr std::int64_t kUrgentMax = 10'000;  // further judgements: a million keys may be urgent
+// further updates for urgent keys: a million keys may be urgent
+constexpr std::int64_t kUrgentMax = 10'000;
 constexpr Nanos kUrgentGapMin = Millis(1);
 
 bool is_hot(const detect::Verdict& verdict) {
@@ -34,8 +35,8 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The keys that exact counts may call hot: gathered as they come near the threshold, so that no
-// judgement has to look at all keys.
+// The keys that may be hot by exact counts. They are collected as they come near the threshold, so
+// that no update must look at all keys.
 class Truth {
  public:
   Truth(const Trace& trace, const AccuracyOptions& options)
@@ -43,14 +44,14 @@ class Truth {
         selector_(selector_for(options)),
         floor_(detect::RuleSet(options.rule).floor(0, options.burst)) {}
 
-  // Returns the count of the key of the next access.
+  // Counts the next access and returns the count of its key.
   std::uint32_t add(const TraceAccess& access) {
     const std::uint32_t count = window_.add();
     if (count >= floor_) near_.insert(access.key);
     return count;
   }
 
-  // `seen` gives the moment and what it takes to make a rate of a count.
+  // `seen` gives the time, and the divisor that turns a count into a rate.
   void judge(const detect::Summary& seen) {
     window_.advance(seen.at.time_since_epoch().count());
     detect::Summary exact = seen;
@@ -80,7 +81,7 @@ class Truth {
 
   ExactWindow window_;
   detect::Selector selector_;
-  std::uint64_t floor_;  // what a key must have to matter to the selector
+  std::uint64_t floor_;  // the count from which a key matters to the selector
   boost::unordered_flat_set<std::uint32_t> near_;
 };
 
@@ -140,7 +141,7 @@ class Measurement {
     judge(recorder_.summarize(TimePoint(Nanos(access.at_ns)), kKeysMax, floor_));
   }
 
-  // What a count is divided by, as Summary::seconds() has it.
+  // The divisor of a count, as Summary::seconds().
   double seconds(std::int64_t at_ns) const {
     if (at_ns < options_.rule.measure.window.count()) return window_s_;
     const std::int64_t begin = (at_ns / slot_ns_ - options_.slots + 1) * slot_ns_;
@@ -215,7 +216,7 @@ class Measurement {
     if (out_.moments.size() < Accuracy::kMomentsMax) out_.moments.push_back(moment);
   }
 
-  // Such a key is near the front: the list is by high, falling.
+  // Such a key is near the front, because the list is sorted by high.
   bool is_unproven(KeyHash hash, const detect::Summary& summary) const {
     const double needed = options_.rule.hot * summary.seconds();
     for (const detect::KeyCount& count : summary.keys) {
@@ -225,7 +226,7 @@ class Measurement {
     return static_cast<double>(summary.absent_max) >= needed;
   }
 
-  // A key that fell back below the hysteresis before anyone said that it is hot.
+  // A key that fell below the threshold with hysteresis before the detector called it hot.
   void forget_cooled(std::int64_t at_ns) {
     const double least = options_.rule.hot * options_.rule.demote_ratio * seconds(at_ns);
     boost::unordered::erase_if(crossed_ns_, [&](const auto& crossed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how right the detector is on a trace: the real recorder and selector beside exact
+// Measures the detector's accuracy on a trace: compares the real recorder and selector with exact
 // counts.
 #pragma once
 
@@ -13,28 +13,28 @@
 namespace heatsink::replay {
 
 struct AccuracyOptions {
-  detect::Rule rule;  // for all keys; accesses are counted, whatever its measure's dimension
+  detect::Rule rule;  // for all keys; accesses are counted, whatever the dimension of its measure
   double burst = detect::SelectorOptions{}.burst;
   std::uint32_t slots = 10;
   std::size_t recorder_bytes = 2'500'000;
-  Nanos tick = Millis(100);  // how often it is judged; besides when a key is urgent
+  Nanos tick = Millis(100);  // interval of the selector's updates; urgent keys cause further ones
 };
 
-// Hot keys (write-hot ones too) at one moment.
+// Hot keys (including write-hot ones) at one moment.
 struct HotMoment {
   std::int64_t at_ns = 0;
   std::uint32_t named = 0;  // by the detector
   std::uint32_t truly = 0;  // by the same selector on exact counts
 };
 
-// One key that was ever hot. Times are of the replay, from 0.
+// A key that was ever hot. Times are of the replay, from 0.
 struct HotLife {
   std::uint32_t key = 0;
   std::uint32_t periods = 0;      // how often it became hot or write-hot
   std::int64_t first_ns = 0;      // when it first did
-  std::int64_t hot_ns = 0;        // how long it was so, in all
-  double rate_max = 0;            // accesses per second, as proven
-  std::int64_t write_hot_ns = 0;  // of hot_ns, as judged
+  std::int64_t hot_ns = 0;        // total time as hot
+  double rate_max = 0;            // accesses per second, proven
+  std::int64_t write_hot_ns = 0;  // of hot_ns, according to the verdicts
 };
 
 struct Accuracy {
@@ -43,11 +43,11 @@ struct Accuracy {
   static constexpr std::size_t kKeysMax = 4096;  // verdicts at once
 
   std::size_t memory_bytes = 0;     // of the recorder
-  Nanos urgent_gap{};               // urgent keys were judged at most so often
-  std::uint64_t judgements = 0;     // at ticks, where both verdicts are compared
-  std::uint64_t named = 0;          // hot keys named, summed over the judgements ...
-  std::uint64_t named_truly = 0;    // ... that exact counts call hot as well ...
-  std::uint64_t truly = 0;          // ... of so many
+  Nanos urgent_gap{};               // minimum time between updates for urgent keys
+  std::uint64_t judgements = 0;     // updates at ticks, where both sets of verdicts are compared
+  std::uint64_t named = 0;          // hot keys named by the detector, summed over the updates ...
+  std::uint64_t named_truly = 0;    // ... that are hot by exact counts too ...
+  std::uint64_t truly = 0;          // ... of this many
   std::uint64_t unproven = 0;       // of truly - named_truly: the bounds reached the threshold, but
                                     // not their low, which alone is proof
   std::uint64_t lasting = 0;        // of the others: no longer, or (bursts) not yet above the
@@ -62,18 +62,18 @@ struct Accuracy {
   std::vector<HotMoment> moments;          // at most kMomentsMax, evenly
   std::vector<HotLife> lives;              // longest hot first
 
-  double precision() const;  // 1 when nothing was named
-  double recall() const;     // 1 when nothing was hot
+  double precision() const;  // 1 if the detector named none
+  double recall() const;     // 1 if no key was hot
   double top_precision() const;
   double rate_error() const;
 };
 
-// One pass; O(1) per access, and per tick O(hot keys + the recorder's table). Judged at most 20 000
-// times, and 10 000 times more for urgent keys: a longer trace less often than every tick or 1 ms.
-// Memory: ExactWindow's and the recorder's.
+// One pass; O(1) per access, and per tick O(hot keys + the recorder's table). At most 20 000
+// updates, and 10 000 more for urgent keys: a longer trace is judged less often than every tick or
+// 1 ms. Memory: ExactWindow's and the recorder's.
 Accuracy accuracy(const Trace& trace, const AccuracyOptions& options, const Progress& progress);
 
-// The value that a share `q` (0 .. 1) of the sorted values does not exceed; 0 of none.
+// The value that a share `q` (0 .. 1) of the sorted values does not exceed; 0 for no values.
 std::int64_t quantile(const std::vector<std::int64_t>& sorted, double q);
 
 }  // namespace heatsink::replay

@@ -57,7 +57,7 @@ class MemorySource final : public ByteSource {
   std::span<const char> rest_;
 };
 
-// Gives back first what was read to recognise what it is.
+// First returns the bytes that were read to recognise the format, then the rest.
 class PeekedSource final : public ByteSource {
  public:
   PeekedSource(std::string head, ByteSource& rest) : head_(std::move(head)), rest_(rest) {}
@@ -143,7 +143,7 @@ Result<std::unique_ptr<ByteSource>> unpack(std::unique_ptr<ByteSource> source) {
 
 }  // namespace
 
-// A pipe may give them one by one.
+// Reads repeatedly, because a pipe may return one byte at a time.
 Result<std::string> ByteSource::take(std::size_t size) {
   std::string head(size, '\0');
   std::size_t have = 0;

@@ -11,24 +11,24 @@
 
 namespace heatsink::replay {
 
-// One thread. Memory: a fixed buffer, and what a zstd frame asks for, which is limited to 128 MiB.
+// One thread. Memory: a fixed buffer, and the window of a zstd frame, limited to 128 MiB.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  // Up to out.size() bytes; 0: the end. Errors: the file cannot be read (kUnavailable), the zstd
-  // data is damaged, cut off or wants too large a window (kInvalidArgument).
+  // Reads up to out.size() bytes; 0: the end. Errors: kUnavailable, the file cannot be read;
+  // kInvalidArgument, the zstd data is damaged, cut off or needs too large a window.
   virtual Result<std::size_t> read(std::span<char> out) = 0;
 
-  // "-" is standard input. What it is packed with is seen by its first bytes: zstd is unpacked,
-  // gzip refused with what to do.
+  // "-" is standard input. The first bytes show the packing: zstd is unpacked; gzip is refused with
+  // advice.
   static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
-  // Of bytes in memory, unpacked likewise; they must outlive the source.
+  // A source of bytes in memory, unpacked in the same way; they must outlive it.
   static Result<std::unique_ptr<ByteSource>> of(std::span<const char> bytes);
 
   // The next `size` bytes; fewer only at the end.
   Result<std::string> take(std::size_t size);
-  // `head`, and then what `rest` still has. `rest` is not owned.
+  // A source that gives `head`, then the bytes of `rest`, which it does not own.
   static std::unique_ptr<ByteSource> behind(std::string head, ByteSource& rest);
 };
 

@@ -9,10 +9,11 @@
 namespace heatsink::replay {
 namespace {
 
-constexpr double kNearlyEqual = 0.98;  // of two windows the usual one is taken if it is so near
+// the usual window is preferred to a better one if it comes this close
+constexpr double kNearlyEqual = 0.98;
 constexpr Nanos kUsualWindow = std::chrono::seconds(10);
 
-// That make a key hot.
+// The accesses that make a key hot.
 double accesses(const Setting& setting) {
   return setting.hot_qps * std::chrono::duration<double>(setting.window).count();
 }
@@ -21,7 +22,7 @@ auto cost_of(const Capacity& capacity) {
   return std::tuple(capacity.entries_max, capacity.bytes_max.count);
 }
 
-// The good ones of the smallest capacity that has any.
+// The good settings of the smallest capacity that has any.
 std::vector<Candidate> good_ones(const std::vector<Saving>& savings, double enough) {
   std::vector<Candidate> good;
   for (const Saving& saving : savings) {

@@ -15,7 +15,7 @@ void CopySimulator::enter(std::uint32_t key, std::int64_t now_ns, std::vector<Mo
   tally_.entries_peak = std::max<std::uint64_t>(tally_.entries_peak, entries_.size());
 }
 
-// Keys whose residence is over, the least busy first.
+// Keys whose minimum residence is over, least busy first.
 std::vector<std::uint32_t> CopySimulator::displaceable(std::int64_t now_ns) const {
   std::vector<std::uint32_t> keys;
   for (const auto& [key, entry] : entries_)
@@ -41,7 +41,8 @@ void CopySimulator::admit(std::span<const std::uint32_t> hot, std::int64_t now_n
     looked = true;
     if (taken_over == weakest.size()) return;
     const std::uint32_t holder = weakest[taken_over];
-    if (rates_[holder] >= rates_[key] * rules_.demote_ratio) return;  // nor is any later one busier
+    // later keys are not busier, either
+    if (rates_[holder] >= rates_[key] * rules_.demote_ratio) return;
     ++taken_over;
     ++tally_.displaced;
     demote(holder);
@@ -94,7 +95,7 @@ void CopySimulator::get(std::uint32_t key, Entry& entry, const TraceAccess& acce
   tally_.bytes_peak = std::max(tally_.bytes_peak, bytes_);
 }
 
-// The copies that earn less than `worth`, the least first; the key makes equals deterministic.
+// The copies worth less than `worth`, lowest first. Equal ones are sorted by key, for determinism.
 std::vector<CopySimulator::Victim> CopySimulator::worth_less(std::uint32_t key,
                                                              double worth) const {
   std::vector<Victim> victims;
@@ -109,7 +110,7 @@ std::vector<CopySimulator::Victim> CopySimulator::worth_less(std::uint32_t key,
   return victims;
 }
 
-// All or nothing, and never for less than what goes.
+// Makes room completely or not at all, and never removes copies worth more than the new one.
 bool CopySimulator::make_room(std::uint32_t key, std::uint64_t bytes, std::int64_t now_ns) {
   if (bytes_ + bytes <= capacity_.bytes_max.count) return true;
   const std::uint64_t needed = bytes_ + bytes - capacity_.bytes_max.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a table of local copies of a given size: its rules without its values.
+// Simulates a table of local copies of a given size: its rules, without the values.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -21,56 +21,56 @@ struct Capacity {
   friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
-// What holds for every copy; the defaults are those of the proxy.
+// Rules for all copies; the defaults are the proxy's.
 struct CopyRules {
   Nanos expire_after_write = std::chrono::seconds(10);
   Nanos minimum_residence = std::chrono::seconds(10);
   double demote_ratio = 0.8;                    // clearly busier: by 1 / this
-  Nanos retry_after = std::chrono::seconds(1);  // an evicted or refused key waits so long
+  Nanos retry_after = std::chrono::seconds(1);  // an evicted or refused key waits this long
   Bytes value_bytes_max = kibibytes(256);
-  Bytes value_bytes_assumed{512};  // of a value whose size the trace does not tell
+  Bytes value_bytes_assumed{512};  // for values whose size the trace does not give
 };
 
-// A copy costs its key, its value, and this: the table's entry, the copy's own fields, and the
-// framing of the reply.
+// Memory of a copy besides its key and value: the table's entry, the copy's fields, and the framing
+// of the reply.
 inline constexpr std::uint64_t kCopyOverheadBytes = 330;
 
 struct CopyTally {
   std::uint64_t hits = 0;
-  std::uint64_t hit_bytes = 0;  // of the values
-  std::uint64_t fills = 0;      // reads that went to the server and left a copy
-  std::uint64_t refills = 0;    // of these, not the first since the key became hot
+  std::uint64_t hit_bytes = 0;  // sizes of the values
+  std::uint64_t fills = 0;      // reads that went to the server and made a copy
+  std::uint64_t refills = 0;    // fills of a key that had a copy since it became hot
   std::uint64_t evictions = 0;
-  std::uint64_t refused = 0;  // fills in vain: too large, or no room
+  std::uint64_t refused = 0;  // useless fills: too large, or no room
   std::uint64_t promotions = 0;
-  std::uint64_t displaced = 0;  // entries taken over by busier keys
+  std::uint64_t displaced = 0;  // entries given to busier keys
   std::uint64_t entries_peak = 0;
   std::uint64_t bytes_peak = 0;
 };
 
-// A hot key is copied by the first read after its promotion, after a write, and after its copy's
-// expiry; a write drops the copy. Where bytes run out, the copies that earn least per byte go
+// The first read after a hot key's promotion, after a write, or after its copy's expiry makes a
+// copy; a write drops it. If memory runs out, copies with the lowest rate per byte are evicted
 // (docs/decisions/0003). A fill takes no time. Not thread-safe. get() is one hash probe.
 class CopySimulator {
  public:
-  // `rates` (accesses per second, by key) are looked at when keys compete for room; whoever judges
-  // keeps them up to date. `names` tell how long a key is. Both must outlive this.
+  // `rates` (accesses per second, by key) decide when keys compete for room; the caller keeps them
+  // up to date. `names` give the lengths of keys. Both must outlive the simulator.
   CopySimulator(const Capacity& capacity, const CopyRules& rules, const std::vector<float>& rates,
                 const KeyNames& names)
       : capacity_(capacity), rules_(rules), rates_(rates), names_(names) {}
 
   struct Move {
     std::uint32_t key;
-    bool in;  // it got an entry; else it lost it
+    bool in;  // the key got an entry; false: it lost it
   };
-  // Gives entries to the keys that are hot now, the busiest first, as the selector does with top-n
-  // set to this capacity: when all are taken, a clearly busier key takes the place of the least
-  // busy one that has stayed long enough. O(hot + entries log entries). Appends to `moves`.
+  // Gives entries to the keys that are hot now, busiest first, as the selector does with top-n set
+  // to this capacity: when all are taken, a clearly busier key displaces the least busy one whose
+  // residence is over. O(hot + entries log entries). Appends to `moves`.
   void admit(std::span<const std::uint32_t> hot, std::int64_t now_ns, std::vector<Move>& moves);
-  // The key is hot no longer.
+  // The key is no longer hot.
   void demote(std::uint32_t key);
 
-  // What reached a hot key at `at_ns`; times never fall. Others are passed over.
+  // An access; times must not decrease. Ignores keys that are not hot.
   void access(const TraceAccess& access);
 
   const CopyTally& tally() const { return tally_; }

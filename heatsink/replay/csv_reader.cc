@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV with a header: key, and as far as they are known t_ms, op, size, db; in any order, others are
-// passed over. Fields may be quoted as RFC 4180 has it, but not go on in the next line.
+// Reads CSV with a header: key, and optionally t_ms, op, size, db, in any order; other columns are
+// ignored. Fields may be quoted as in RFC 4180, but must not contain line breaks.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kColumnsMax = 64;
 constexpr double kNanosPerMilli = 1e6;
-constexpr double kMillisMax = 9e12;  // the year 2255: what nanoseconds in 64 bits can hold
+constexpr double kMillisMax = 9e12;  // the year 2255, the limit of nanoseconds in 64 bits
 
 enum class Field { kTime, kKey, kOperation, kSize, kDb, kOther };
 
@@ -34,7 +34,7 @@ class Fields {
 
   bool any_left() const { return !done_; }
 
-  // The next field; nothing if its quotes are wrong. `unquoted` holds it if it had to be changed.
+  // The next field; nothing if its quotes are wrong. A changed field is stored in `unquoted`.
   std::optional<std::string_view> next(std::string& unquoted) {
     if (rest_.starts_with('"')) return quoted(unquoted);
     const std::size_t comma = rest_.find(',');
@@ -110,7 +110,7 @@ class CsvReader final : public LineReader {
  private:
   static std::string_view set(RawAccess& access, Field field, std::string_view text) {
     if (field == Field::kKey) access.key = text;
-    if (text.empty()) return "";  // not known
+    if (text.empty()) return "";  // unknown
     switch (field) {
       case Field::kTime:
         return set_time(access, text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts a trace exactly in a sliding window, to measure the bounded recorder against.
+// Counts a trace exactly in a sliding window, as the reference for the bounded recorder.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace heatsink::replay {
 
-// Slots are aligned as the recorder's are (detect/slot_clock.h): the window is the slot of the
-// moment and the slots - 1 before it. Needs no ring: what leaves is read from the trace again. Not
+// Slots are aligned like the recorder's (detect/slot_clock.h): the window is the current slot and
+// the slots - 1 before it. Needs no ring: it reads leaving accesses from the trace again. Not
 // thread-safe. O(1) per access, amortised. Memory: 8 bytes per distinct key of the trace, and 4 for
 // each access in the window of the busiest key. The accesses must outlive it.
 class ExactWindow {
@@ -21,11 +21,11 @@ class ExactWindow {
   ExactWindow(std::span<const TraceAccess> accesses, std::size_t keys, Nanos window,
               std::uint32_t slots);
 
-  // The next access of the trace comes in; what has left its window goes. Returns how often its key
-  // is in the window now. REQUIRES: not more calls than accesses.
+  // Adds the next access of the trace and removes those that have left its window. Returns the
+  // count of its key in the window. REQUIRES: at most as many calls as accesses.
   std::uint32_t add();
 
-  // Lets time pass. Never back.
+  // Lets time pass, forwards only.
   void advance(std::int64_t now_ns);
 
   std::uint32_t count(std::uint32_t key) const { return counts_[key]; }
@@ -45,7 +45,7 @@ class ExactWindow {
   std::int64_t begin_ns_ = 0;
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> writes_;
-  std::vector<std::uint32_t> keys_with_;  // [n]: how many keys are n times in the window
+  std::vector<std::uint32_t> keys_with_;  // [n]: the number of keys with n accesses in the window
 };
 
 }  // namespace heatsink::replay

@@ -25,17 +25,17 @@ struct TraceFacts {
   static constexpr std::size_t kBusiest = 20;
 
   std::uint64_t gets = 0;
-  std::uint64_t reads = 0;  // other than gets
+  std::uint64_t reads = 0;  // except gets
   std::uint64_t writes = 0;
-  std::uint64_t sized = 0;              // accesses whose value's size is known
-  double rate = 0;                      // requests per second, on average
+  std::uint64_t sized = 0;              // accesses with a known size of the value
+  double rate = 0;                      // mean requests per second
   std::vector<BusyKey> busiest;         // at most kBusiest
   std::vector<SharePoint> share_curve;  // ranks 1, 2, 5, 10 ... up to the number of keys
 
-  double share_of(std::uint64_t rank) const;  // 0 if it is not a point of the curve
+  double share_of(std::uint64_t rank) const;  // 0 if `rank` is not a point of the curve
 };
 
-// O(accesses + keys log keys); 16 bytes per distinct key for a moment.
+// O(accesses + keys log keys); uses 16 bytes per distinct key temporarily.
 TraceFacts facts_of(const Trace& trace);
 
 }  // namespace heatsink::replay

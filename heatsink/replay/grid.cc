@@ -13,14 +13,14 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::array<Nanos, 3> kWindows{seconds(2), seconds(10), seconds(60)};
-constexpr Nanos kShortWindow = seconds(1);    // of a trace that is too short for any of them
+constexpr Nanos kShortWindow = seconds(1);    // for a trace that is too short for the others
 constexpr std::int64_t kWindowsPerTrace = 3;  // a shorter trace says little about a window
 constexpr std::array<std::size_t, 6> kEntries{10, 30, 100, 300, 1000, 4096};
 constexpr double kLeastShare = 0.0001;
 constexpr std::size_t kThresholdsMin = 2;
 constexpr std::size_t kThresholdsMax = 9;
 
-// 1, 2 or 5 times a power of ten: at most x, if that is 1 or more.
+// Rounds down to 1, 2 or 5 times a power of ten, for x from 1 on.
 double round_down(double x) {
   const double power = std::pow(10.0, std::floor(std::log10(x)));
   for (const double step : {5.0, 2.0}) {
@@ -59,7 +59,7 @@ SavingsGrid grid_for(const Trace& trace) {
   const double middle_s = std::chrono::duration<double>(middle).count();
   double hot_qps = round_down(std::max({rate * kLeastShare, busiest_rate(trace) / 500, 1.0}));
   while (hot_qps * middle_s < kLeastEvidence) hot_qps = next_step(hot_qps);
-  const double highest = 2 * busiest_rate(trace);  // of bursts a little
+  const double highest = 2 * busiest_rate(trace);  // above the mean rate, for bursts
   while (grid.hot_qps.size() < kThresholdsMin ||
          (hot_qps <= highest && grid.hot_qps.size() < kThresholdsMax)) {
     grid.hot_qps.push_back(hot_qps);

@@ -9,23 +9,23 @@
 
 namespace heatsink::replay {
 
-// Not thread-safe; may remember what an earlier line said (a header).
+// Not thread-safe; may keep state of earlier lines (a header).
 class LineReader {
  public:
   virtual ~LineReader() = default;
 
-  // As ReadingFacts::format names it.
+  // For ReadingFacts::format.
   virtual std::string_view format() const = 0;
 
-  // Adds what the line tells to `out`. Why the line is bad, as a text that lives for ever and
-  // repeats nothing of the line; "" if it is not. A bad line adds nothing.
+  // Adds the line's accesses to `out`. Returns "", or why the line is bad: a static text without
+  // any part of the line. A bad line adds nothing.
   virtual std::string_view take(std::string_view line, TraceBuilder& out) = 0;
 };
 
-// The reader of the format that a trace with this first line has; null if none knows it.
+// The reader for a trace with this first line; null for an unknown format.
 std::unique_ptr<LineReader> reader_for(std::string_view first_line);
 
-// Each is null when the first line is not of its format.
+// Each returns null if the first line is not of its format.
 std::unique_ptr<LineReader> csv_reader(std::string_view first_line);
 std::unique_ptr<LineReader> monitor_reader(std::string_view first_line);
 std::unique_ptr<LineReader> recording_reader(std::string_view first_line);

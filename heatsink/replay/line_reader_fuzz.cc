@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any lines behind the right beginning of a recording, of MONITOR output or of CSV: bad ones are
-// counted, the others are taken, and of no line more is kept than names of keys. The first byte
+// Reads any lines after a valid beginning of a recording, of MONITOR output or of CSV: it must
+// count bad lines, take the others, and keep no more of a line than key names. The first byte
 // chooses the format.
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ void require(bool truth) {
 // A bad line adds nothing.
 void take(LineReader& reader, std::string_view line, TraceBuilder& out) {
   const std::size_t before = out.size();
-  const std::string alone(line);  // a step too far is seen
+  const std::string alone(line);  // its own allocation, so that a sanitizer sees a step too far
   const std::string_view why = reader.take(alone, out);
   if (!why.empty()) require(out.size() == before);
 }
@@ -40,7 +40,7 @@ void check(const Trace& trace, std::string_view all) {
   }
   require(trace.keys.size() <= trace.accesses.size());
   for (std::uint32_t key = 0; key < trace.keys.size(); ++key) {
-    // No name is longer than the text that it came in.
+    // No name is longer than the text it came in.
     require(trace.keys.name(key).size() <= std::min(all.size(), KeyNames::kNameBytesMax));
   }
 }

@@ -7,7 +7,7 @@
 
 namespace heatsink::replay {
 
-// False: the bytes have ended.
+// False: the end of the bytes.
 Result<bool> LineSource::read_more() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -48,7 +48,7 @@ Result<LineSource::Line> LineSource::next() {
     if (!more) return more.error();
     if (*more) continue;
     if (looked_at == 0 && !skipping_) return Line{{}, false, true};
-    // The last line has no end of its own.
+    // The last line has no line end.
     const std::string_view text(buffer_.data() + begin_, looked_at);
     begin_ = end_ = 0;
     ++number_;

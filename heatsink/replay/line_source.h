@@ -12,7 +12,7 @@
 
 namespace heatsink::replay {
 
-// MONITOR shows whole arguments; a recorded answer names up to 4096 keys of 1024 bytes, each twice
+// MONITOR shows whole arguments; a recorded answer has up to 4096 keys of 1024 bytes, each twice
 // and escaped.
 inline constexpr std::size_t kLineBytesMax = 32 << 20;
 
@@ -23,8 +23,8 @@ class LineSource {
       : bytes_(bytes), line_bytes_max_(line_bytes_max), buffer_(kBlockBytes) {}
 
   struct Line {
-    std::string_view text;  // without its end; lives until the next call
-    bool too_long = false;  // past the limit: the text is left out
+    std::string_view text;  // without its end; valid until the next call
+    bool too_long = false;  // over the limit: the text is left out
     bool end = false;       // there is no further line
   };
   Result<Line> next();
@@ -41,7 +41,7 @@ class LineSource {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  bool skipping_ = false;  // the rest of a line that was too long
+  bool skipping_ = false;  // inside a line that was too long
   std::uint64_t number_ = 0;
 };
 

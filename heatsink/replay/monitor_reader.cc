@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `redis-cli MONITOR` prints: 1339518083.107412 [0 127.0.0.1:60866] "get" "user:1"
+// Reads the output of `redis-cli MONITOR`: 1339518083.107412 [0 127.0.0.1:60866] "get" "user:1"
 //
-// Only the names of keys are kept, never another argument: a value or a password is forgotten with
-// its line.
+// Keeps only key names and drops all other arguments, because they may be values or passwords.
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +23,7 @@ class MonitorReader final : public LineReader {
     if (line.empty() || line == "OK" || line == "\"OK\"") return "";
     const std::optional<resp::MonitorHead> head = resp::parse_monitor_head(line);
     if (!head) return "it is not a line of MONITOR";
-    if (head->from_script()) {  // its EVAL had its own line
+    if (head->from_script()) {  // its EVAL had a line of its own
       ++out.facts().keyless;
       return "";
     }

@@ -25,7 +25,7 @@ bool is_copied_read(std::string_view command) {
 }
 
 std::optional<Operation> operation_named(std::string_view word) {
-  if (is_copied_read(word)) return Operation::kGet;  // nearly every line
+  if (is_copied_read(word)) return Operation::kGet;  // in nearly all lines
   if (word.size() > kWordBytesMax) return std::nullopt;
   std::string lower(word);
   std::transform(lower.begin(), lower.end(), lower.begin(), lower_case);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets as a trace. Only names of keys are kept, never a value or a password.
+// Reads a packet capture as a trace. Keeps only key names, never values or passwords.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ class CaptureReader {
  public:
   explicit CaptureReader(Bytes memory_max) : builder_(memory_max) {}
 
-  // Commands are told when they are answered, so across connections their times are not in order;
-  // what is a little too late counts as it comes.
+  // The decoder reports commands when they are answered, so their times are not in order across
+  // connections. The trace takes a slightly late command at the time of the one before.
   void take(const capture::CapturedCommand& command) {
     if (command.keys.empty()) ++builder_.facts().keyless;
     last_ns_ = std::max(last_ns_, command.at_ns);

@@ -31,7 +31,7 @@ Error unknown_format(std::string_view first_line) {
                       printable(first_line, kFirstLineShown))};
 }
 
-// Of a file that is mostly broken nothing should be believed.
+// A file with more bad lines than good ones is refused: its accesses would mislead.
 Status believable(const ReadingFacts& facts) {
   if (facts.bad_lines * 2 <= facts.lines) return Unit{};
   return Error{

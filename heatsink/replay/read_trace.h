@@ -17,17 +17,17 @@ struct ReadOptions {
                                        // ends, and the facts say so
 };
 
-// Told how many accesses have been read, every 64 Ki lines or packets.
+// Called with the number of accesses read so far, every 64 Ki lines or packets.
 using ReadProgress = std::function<void(std::uint64_t accesses)>;
 
-// Lines that cannot be read are counted and passed over. Errors: the source's own, an unknown
-// format, a file without an access, more bad lines than good ones, no time and no rate.
+// Counts and skips bad lines. Errors: those of the source, an unknown format, a file without
+// accesses, more bad lines than good ones, no time and no rate.
 Result<Trace> read_trace(ByteSource& source, const ReadOptions& options,
                          const ReadProgress& progress);
 
-// Of a packet capture (pcap, pcapng), which read_trace() recognises: the commands of every
-// connection in it that speaks RESP. One that is cut off or damaged is read up to there, and the
-// facts say so.
+// Reads a packet capture (pcap, pcapng), which read_trace() recognises: the commands of each
+// connection that speaks RESP. A damaged or cut-off capture is read up to the damage, and the facts
+// say so.
 Result<Trace> read_capture(ByteSource& source, const ReadOptions& options,
                            const ReadProgress& progress);
 

@@ -18,7 +18,7 @@ std::string capacity_text(const Capacity& capacity, bool entries) {
                  : format_bytes(capacity.bytes_max);
 }
 
-// Says why in words. `savings` are those with evidence.
+// Writes the reasons. `savings` are those with enough evidence.
 class Reasons {
  public:
   Reasons(const std::vector<Saving>& savings, const Choice& choice)
@@ -99,7 +99,7 @@ class Reasons {
     });
   }
 
-  // Why a higher threshold was not taken.
+  // Why a higher threshold was not chosen.
   std::string against(const Saving& higher) const {
     for (const Candidate& candidate : choice_.candidates) {
       const Setting& setting = candidate.saving.setting;
@@ -111,7 +111,7 @@ class Reasons {
                        percent(higher.requests_ratio));
   }
 
-  // The best saving with the next smaller, or larger, capacity than `capacity`.
+  // The best saving with the next smaller or larger capacity.
   const Saving* neighbour(const Capacity& capacity, bool smaller) const {
     const Saving* found = nullptr;
     for (const Saving& saving : savings_) {
@@ -136,8 +136,8 @@ Bytes room_for(std::uint64_t peak_bytes) {
   return std::max(Bytes{room}, mebibytes(1));
 }
 
-// The lowest threshold that never had a hot key, or the highest that was tried.
-// REQUIRES: `savings` is not empty.
+// The lowest threshold that never had a hot key, or the highest one tried. REQUIRES: `savings` is
+// not empty.
 Saving silent(const std::vector<Saving>& savings) {
   assert(!savings.empty());
   const Saving* found = &savings.front();

@@ -10,7 +10,7 @@
 
 namespace heatsink::replay {
 
-// Under this share of the requests caching is not worth its memory and its copies.
+// Below this share of the requests caching is not worth its memory.
 inline constexpr double kWorthwhileRatio = 0.01;
 
 struct Reason {
@@ -20,16 +20,16 @@ struct Reason {
 };
 
 struct Recommendation {
-  bool caching = false;     // false: leave it off
-  Saving chosen;            // if not caching: with a threshold that stays silent
-  Saving best;              // of the settings with evidence; if none has any, of all
-  double slower_ratio = 0;  // what the chosen one saves when all keys are slower (kSlowdown)
-  Bytes cache_bytes{};      // cache.maximum-bytes that leaves room for twice the peak
+  bool caching = false;     // false: leave caching off
+  Saving chosen;            // without caching: a setting whose threshold never fires
+  Saving best;              // of the settings with enough evidence, or of all if none has it
+  double slower_ratio = 0;  // the chosen one's saving if all keys are slower (kSlowdown)
+  Bytes cache_bytes{};      // cache.maximum-bytes with room for twice the peak
   std::vector<Reason> reasons;
 };
 
-// See choice.h for how it chooses. Calls `simulate` at most once. REQUIRES all savings of one grid,
-// at least one.
+// For the rules see choice.h. Calls `simulate` at most once. REQUIRES all savings of one grid, at
+// least one.
 Recommendation recommend(const std::vector<Saving>& savings, const Simulate& simulate);
 
 }  // namespace heatsink::replay

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `heatsink top --record` writes: JSON Lines, a header line {"heatsink_recording":1, ...} and
-// then the answers of /api/hotkeys as they came. A further header line may begin anywhere: the
-// recording was continued.
+// Reads the output of `heatsink top --record`: JSON Lines, a header line {"heatsink_recording":1,
+// ...}, then the answers of /api/hotkeys unchanged. Each continuation of the recording adds a
+// header line.
 //
-// An answer tells counts over its window, and windows overlap: of each key the part that belongs to
-// the time since the answer before is taken and spread evenly over it. What the node had besides
-// the listed keys is unlisted traffic.
+// Answers give counts over windows, and windows overlap: for each key the reader takes the part
+// since the last answer and spreads it evenly over that time. The node's other traffic counts as
+// unlisted.
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -27,7 +27,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::int64_t kVersion = 1;
-constexpr double kAccessesMax = 1e7;  // of one answer: more is no Redis
+constexpr double kAccessesMax = 1e7;  // per answer; no Redis server does more
 constexpr std::size_t kAnswerKeysMax = 4096;
 
 double number(const json::object& object, std::string_view name) {
@@ -130,7 +130,7 @@ class RecordingReader final : public LineReader {
     return "";
   }
 
-  // The time this answer speaks for. Of a longer gap only the last window is known.
+  // The time that this answer covers. After a longer gap only its last window is known.
   double span(std::int64_t at_ns, double window_s) const {
     if (!last_ns_) return window_s;
     return std::min(static_cast<double>(at_ns - *last_ns_) / kNanosPerSecond, window_s);
@@ -151,7 +151,7 @@ class RecordingReader final : public LineReader {
     }
   }
 
-  // Each in the middle of its equal part of the span.
+  // Puts each event into the middle of its equal part of the span.
   void add_events(std::size_t key, double count, Operation operation, std::int64_t at_ns,
                   double span_s) {
     const std::int64_t whole = std::llround(count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // replay: recorded traffic played in virtual time: what was hot, and what copies would have saved.
-// Start with read_trace.h (from a file to a trace), savings.h (what caching would have saved),
-// recommend.h (which parameters) and accuracy.h (the detector against exact counts).
+// Start with read_trace.h (from a file to a trace), savings.h (the savings of caching), recommend.h
+// (the best parameters) and accuracy.h (the detector against exact counts).
 #pragma once
 
 #include "heatsink/replay/accuracy.h"        // IWYU pragma: export

@@ -19,7 +19,7 @@ constexpr std::size_t kHotMax = 4096;
 constexpr std::int64_t kJudgementsPerWindow = 20;
 constexpr std::size_t kPerPass = 64;  // bits of a mask
 
-// Without the early word on bursts: it needs to be asked more often than is done here.
+// Without burst detection, which needs more frequent updates than this simulation makes.
 detect::SelectorOptions selector_for(const SavingsOptions& options, Nanos window, double hot_qps) {
   detect::Rule rule = options.rule;
   rule.measure = {window, detect::Dimension::kRequests};
@@ -32,10 +32,10 @@ detect::SelectorOptions selector_for(const SavingsOptions& options, Nanos window
   return selector;
 }
 
-// One capacity for what a threshold calls hot.
+// One capacity, for the hot keys of a threshold.
 struct TriedCapacity {
   std::size_t bit;    // in the masks
-  std::size_t place;  // in the result
+  std::size_t place;  // index in the result
   Setting setting;
   CopySimulator copies;
 };
@@ -54,7 +54,7 @@ struct Threshold {
   std::uint64_t hot_peak = 0;
 };
 
-// One window, and at most 64 candidates that look through it.
+// One window, with at most 64 candidates.
 class Pass {
  public:
   Pass(const Trace& trace, const SavingsOptions& options, Nanos window)
@@ -70,7 +70,7 @@ class Pass {
         masks_(trace.keys.size()),
         rates_(trace.keys.size()) {}
 
-  // REQUIRES thresholds to rise from one call to the next, or stay.
+  // REQUIRES thresholds that do not decrease from call to call.
   void add(const SavingsOptions& options, const Setting& setting, std::size_t place) {
     if (thresholds_.empty() || thresholds_.back()->hot_qps != setting.hot_qps)
       thresholds_.push_back(std::make_unique<Threshold>(options, setting));
@@ -114,7 +114,7 @@ class Pass {
     recorder_.record(seen, TimePoint(Nanos(access.at_ns)));
   }
 
-  // At the tick that `now_ns` has reached or passed; those in which nothing happened are left out.
+  // Runs the tick that `now_ns` has reached or passed; skips ticks without accesses.
   void judge(std::int64_t now_ns) {
     const std::int64_t at_ns = now_ns / tick_ns_ * tick_ns_;
     next_judgement_ns_ = at_ns + tick_ns_;
@@ -126,8 +126,7 @@ class Pass {
     }
   }
 
-  // A key that is no longer listed has less than the floor: for the order of copies that is
-  // nothing.
+  // A key that is no longer listed is below the floor; for the order of copies its rate is 0.
   void take_rates(const detect::Summary& summary) {
     for (const std::uint32_t key : listed_) rates_[key] = 0;
     listed_.clear();
@@ -138,8 +137,8 @@ class Pass {
     }
   }
 
-  // Keys below the hysteresis of this threshold, and so of all that follow: not to be listed is
-  // the same to the selector.
+  // Removes keys below this threshold with hysteresis, and so below all later ones: to the selector
+  // this equals not being listed.
   void leave_out(detect::Summary& summary, double hot_qps) const {
     const double least = hot_qps * demote_ratio_ * summary.seconds();
     while (!summary.keys.empty() && static_cast<double>(summary.keys.back().high) < least) {
@@ -182,19 +181,19 @@ class Pass {
   std::int64_t tick_ns_;
   std::int64_t next_judgement_ns_;
   std::vector<std::uint64_t> masks_;   // by key: which candidates have an entry for it
-  std::vector<float> rates_;           // by key, of the last judgement; 0 if it did not list it
-  std::vector<std::uint32_t> listed_;  // by it
-  std::uint64_t floor_ = UINT64_MAX;   // of the lowest threshold: what is below is in no summary
-  std::vector<std::unique_ptr<Threshold>> thresholds_;  // rising
+  std::vector<float> rates_;           // by key, at the last update; 0 for unlisted keys
+  std::vector<std::uint32_t> listed_;  // at the last update
+  std::uint64_t floor_ = UINT64_MAX;   // of the lowest threshold; summaries omit keys below it
+  std::vector<std::unique_ptr<Threshold>> thresholds_;  // ascending
   std::vector<TriedCapacity> candidates_;
   std::vector<std::uint32_t> hot_;  // of one threshold, busiest first
   std::vector<CopySimulator::Move> moves_;
 };
 
-// Settings of one window that one pass takes.
+// Settings of one window that share a pass.
 struct Job {
   Nanos window;
-  std::vector<std::pair<Setting, std::size_t>> settings;  // and their place in the result
+  std::vector<std::pair<Setting, std::size_t>> settings;  // with their indexes in the result
 };
 
 std::vector<Job> jobs_of(const SavingsGrid& grid) {

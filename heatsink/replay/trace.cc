@@ -10,8 +10,9 @@
 namespace heatsink::replay {
 namespace {
 
-constexpr std::uint64_t kSeed = 0x6865617473696e6b;  // any: who gives us a trace gains nothing
-constexpr std::size_t kKeyOverheadBytes = 50;        // entry of the hash map and end of the name
+// any fixed number: the author of a trace gains nothing by collisions
+constexpr std::uint64_t kSeed = 0x6865617473696e6b;
+constexpr std::size_t kKeyOverheadBytes = 50;  // entry of the hash map, and end of the name
 
 }  // namespace
 
@@ -41,7 +42,7 @@ std::uint32_t TraceBuilder::number_of(const RawAccess& access) {
   return found->second;
 }
 
-// Never back, and from 0 on. An access without a time stands beside the one before it.
+// Times start at 0 and never decrease. An access without a time gets that of the one before.
 std::int64_t TraceBuilder::time_of(const RawAccess& access) {
   if (!access.at_ns) return last_ns_;
   if (!trace_.facts.timed) {

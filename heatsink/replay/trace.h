@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores a trace in memory, small enough for millions of accesses and fast to go through often.
+// Stores a trace in memory: compact enough for millions of accesses, and fast to read repeatedly.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -17,8 +17,8 @@ namespace heatsink::replay {
 
 inline constexpr double kNanosPerSecond = 1e9;
 
-// kGet is what a simulated copy answers (kCopiedRead in operation.h); other reads make a key hot,
-// but go to the server.
+// Simulated copies answer kGet (kCopiedRead in operation.h). Other reads make a key hot, but go to
+// the server.
 enum class Operation : std::uint8_t { kGet, kRead, kWrite };
 
 // One access as a reader found it. `at_ns` is on the trace's own clock.
@@ -45,7 +45,7 @@ class TraceAccess {
   bool bytes_known() const { return value_bytes() != kBytesUnknown; }
   std::uint32_t value_bytes() const { return packed_ & kBytesUnknown; }  // 0 .. 2^30 - 2
 
-  std::int64_t at_ns;  // since the first access; never falls
+  std::int64_t at_ns;  // since the first access; never decreases
   std::uint32_t key;   // 0 .. distinct keys - 1, in the order of their first access
 
  private:
@@ -53,7 +53,7 @@ class TraceAccess {
 };
 static_assert(sizeof(TraceAccess) == 16);
 
-// The names of the keys by number. Each name once, its first kNameBytesMax bytes.
+// The names of the keys, by number: the first kNameBytesMax bytes of each.
 class KeyNames {
  public:
   static constexpr std::size_t kNameBytesMax = 1024;
@@ -81,58 +81,59 @@ class KeyNames {
 
 struct BadLine {
   std::uint64_t number;  // from 1
-  std::string why;       // never a part of the line: it may hold a password
+  std::string why;       // without any part of the line, which may be a password
 };
 
-// What reading it was like.
+// How the reading went.
 struct ReadingFacts {
   static constexpr std::size_t kBadLinesNamed = 5;
 
   // "CSV", "MONITOR output", "a recording of heatsink top", "a packet capture"
   std::string format;
-  std::uint64_t lines = 0;  // the header included
+  std::uint64_t lines = 0;  // including the header
   std::uint64_t bad_lines = 0;
-  std::vector<BadLine> first_bad_lines;   // at most kBadLinesNamed
-  std::uint64_t keyless = 0;              // commands without a key, and those of scripts
-  std::uint64_t times_back = 0;           // timestamps before the one before: taken as equal to it
-  bool full = false;                      // the memory limit ended the reading
-  bool timed = false;                     // by the trace's own timestamps, not at a stated rate
-  bool behind_proxy = false;              // a heatsink's heartbeats are in it: hits are not
+  std::vector<BadLine> first_bad_lines;  // at most kBadLinesNamed
+  std::uint64_t keyless = 0;             // commands without a key, and those of scripts
+  std::uint64_t times_back = 0;  // timestamps before the preceding one; taken as equal to it
+  bool full = false;             // reading stopped at the memory limit
+  bool timed = false;            // uses the trace's timestamps, not a given rate
+  // it has a proxy's heartbeats: the traffic was recorded behind a proxy, so hits are missing
+  bool behind_proxy = false;
   bool is_recording = false;              // accesses are reconstructed from rates
-  std::vector<std::string> caveats = {};  // sentences about what its source did not tell
+  std::vector<std::string> caveats = {};  // sentences about facts that the source did not give
 };
 
 struct Trace {
   std::vector<TraceAccess> accesses;
   KeyNames keys;
-  double unlisted = 0;  // further accesses of keys that the source does not name
+  double unlisted = 0;  // further accesses, of keys that the source does not name
   ReadingFacts facts;
 
   Nanos duration() const { return accesses.empty() ? Nanos(0) : Nanos(accesses.back().at_ns); }
   double requests() const { return static_cast<double>(accesses.size()) + unlisted; }
 };
 
-// How the trace's clock becomes that of the replay.
+// How the trace's clock maps to the replay's.
 struct Timing {
   double rate = 0;   // accesses per second, evenly; 0: by the timestamps
-  double speed = 1;  // the timestamps' clock runs so much faster
+  double speed = 1;  // factor by which the replay runs faster than the timestamps
 };
 
-// Gathers accesses. Not thread-safe. Keys are told apart by a 64-bit hash of name and database.
-// Memory: 16 bytes per access, about 50 and the name per distinct key; while it grows, for a moment
-// twice that.
+// Collects accesses. Not thread-safe. Keys are identified by a 64-bit hash of name and database.
+// Memory: 16 bytes per access, and about 50 and the name per distinct key; temporarily twice that
+// while it grows.
 class TraceBuilder {
  public:
   explicit TraceBuilder(Bytes memory_max) : memory_max_(memory_max) {}
 
-  // False: the limit is reached and the access was not taken; nor will any later one be.
+  // False: the limit is reached; this access and all later ones are not taken.
   bool add(const RawAccess& access);
   void add_unlisted(double accesses) { trace_.unlisted += accesses; }
   ReadingFacts& facts() { return trace_.facts; }
   std::size_t size() const { return trace_.accesses.size(); }
 
-  // The trace with its times from 0 on. An error when there is no access at all, or when nothing
-  // says how fast it was. The builder is used up.
+  // The trace, with times from 0 on. An error if there are no accesses, or neither timestamps nor a
+  // rate. Consumes the builder.
   Result<Trace> finish(const Timing& timing) &&;
 
  private:

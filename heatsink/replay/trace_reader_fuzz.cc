@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a trace: an error or a trace whose times never fall, within its memory.
+// Reads any bytes as a trace: the result must be an error, or a trace within its memory whose times
+// never decrease.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

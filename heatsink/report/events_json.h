@@ -11,7 +11,7 @@
 
 namespace heatsink::report {
 
-// `boot` and `wall` are one moment on both clocks. Valid UTF-8, as hotkeys_json(). O(events).
+// `boot` and `wall` are the same moment on both clocks. Valid UTF-8, as hotkeys_json(). O(events).
 std::string events_json(const std::vector<Event>& events, TimePoint boot, WallTime wall);
 boost::json::array events_array(const std::vector<Event>& events, TimePoint boot, WallTime wall);
 

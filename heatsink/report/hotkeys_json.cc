@@ -58,7 +58,8 @@ json::array tally_array(const std::vector<detect::Tally>& tallies) {
   return out;
 }
 
-// A key may have most of what little there is: that is worth a word, whatever the thresholds are.
+// One key may have most of the little traffic: the headline mentions it, whatever the thresholds
+// are.
 std::string busiest(const Report& report) {
   constexpr double kLargeShare = 0.1;
   if (report.keys.empty() || !(report.keys.front().verdict.share >= kLargeShare)) return "";

@@ -10,11 +10,11 @@
 
 namespace heatsink::report {
 
-// `wall_at` is the wall clock at report.at: moments of the boot clock are told as UTC relative to
-// it, so a stepped wall clock never changes an age. Always valid UTF-8: names are escaped, and
-// given in base64 too. Numbers that are not finite become null. O(keys).
+// `wall_at` is the wall clock at report.at: times of the boot clock are written as UTC relative to
+// it, so that a stepped wall clock never changes an age. Always valid UTF-8: names are escaped, and
+// also given in base64. Numbers that are not finite become null. O(keys).
 std::string hotkeys_json(const Report& report, WallTime wall_at);
-// What a person wants to know first, in a sentence: "2 keys are hot; hot means ...".
+// The most important fact in a sentence: "2 keys are hot; hot means ...".
 std::string headline(const Report& report);
 boost::json::object hotkeys_object(const Report& report, WallTime wall_at);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the proxy or the library knows of one key, for a person who asks about it.
+// Holds all that the proxy or the library knows of one key.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace heatsink::report {
 
-// A plain value. Of the value: what the server told now; the rest is empty.
+// A plain value. Members about the value are empty if the server did not report them.
 struct KeyInspection {
-  // The node as in any report, and of its keys this one alone: if it is neither hot nor warm as
-  // kCold, with the bounds of what is counted. No row: `problem` says why.
+  // The node as in any report, with only this key; a key that is neither hot nor warm is listed as
+  // kCold, with the bounds of its count. Without a row, `problem` gives the reason.
   Report report;
   std::vector<Event> events;          // of this key, oldest first
-  std::string type, encoding;         // "hash", "listpack"; type "none": there is no such key
+  std::string type, encoding;         // "hash", "listpack"; type "none": the key does not exist
   std::optional<Bytes> value_bytes;   // of a string
-  std::optional<Bytes> memory_bytes;  // what the server needs for it
+  std::optional<Bytes> memory_bytes;  // memory on the server
   std::optional<Nanos> ttl;
   bool never_expires = false;
-  std::string problem;  // why (some of) the value is not told; ""
+  std::string problem;  // why members about the value are missing; or ""
 };
 
 }  // namespace heatsink::report

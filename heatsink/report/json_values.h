@@ -11,11 +11,11 @@
 
 namespace heatsink::report {
 
-// Whole numbers as integers: Boost.JSON writes every double with an exponent. Not finite: null.
+// Integers without an exponent, which Boost.JSON writes for each double. Not finite: null.
 boost::json::value number(double value);
 boost::json::value seconds(Nanos duration);
 
-// The name of a key, as bytes that may be anything: escaped for people, and in base64.
+// Adds a key name of any bytes: escaped for people, and in base64.
 void add_name(boost::json::object& out, const std::string& name, bool truncated);
 
 }  // namespace heatsink::report

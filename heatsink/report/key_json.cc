@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 constexpr std::size_t kProblemBytesMax = 1024;
 
-// Of what is not told there is no member, as in the rows of an observed server.
+// Unknown values have no member, as in the rows of an observed server.
 void add_value(const KeyInspection& told, json::object& row) {
   if (!told.type.empty()) row["type"] = printable(told.type);
   if (!told.encoding.empty()) row["encoding"] = printable(told.encoding);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: the values that people see of a node and its keys, and the orders to warm keys.
-// The proxy and the library fill the values in, observe makes them from other sources. Start with
-// node_report.h; warming.h has the orders. Not included here, because they include Boost.JSON: the
-// values as JSON, hotkeys_json.h, events_json.h, key_json.h and warm_json.h.
+// report: the values that people see of a node and its keys, and the orders to warm keys. The proxy
+// and the library fill in the values; observe makes them from other sources. Start with
+// node_report.h; warming.h has the orders. The JSON headers include Boost.JSON, so include them
+// yourself: hotkeys_json.h, events_json.h, key_json.h and warm_json.h.
 #pragma once
 
 #include "heatsink/report/event.h"        // IWYU pragma: export

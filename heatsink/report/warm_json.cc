@@ -35,7 +35,7 @@ std::optional<std::uint32_t> db_in(const json::object& object) {
   return static_cast<std::uint32_t>(db->get_int64());
 }
 
-// A name alone is one in database 0.
+// A plain name means database 0.
 std::optional<WarmKey> key_in(const json::value& value) {
   if (value.is_string()) return WarmKey{std::string(value.get_string()), 0};
   if (!value.is_object()) return std::nullopt;
@@ -75,7 +75,7 @@ Result<Nanos> time_in(const json::object& order) {
   return Nanos(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-// A whole number from `least` to `most`, or `otherwise` if it is not there.
+// A whole number from `least` to `most`; `otherwise` if it is missing.
 std::optional<std::size_t> count_in(const json::object& order, const char* name,
                                     std::size_t otherwise, std::size_t least, std::size_t most) {
   const json::value* count = order.if_contains(name);
@@ -134,7 +134,7 @@ bool has_pattern(const json::object& order) {
   return order.contains("pattern") || order.contains("pattern_base64");
 }
 
-// What it is about: one of keys, a pattern and, of an end, a search.
+// The subject of an order: keys, a pattern or, to end a warming, a search.
 Result<WarmOrder> order_in(const json::object& object, bool ends) {
   WarmOrder order;
   order.ends = ends;

@@ -12,8 +12,8 @@
 namespace heatsink::report {
 
 // {"keys": ["a", {"name_base64": "/w==", "db": 3}], "for_seconds": 1800}, or instead of keys
-// "pattern" or "pattern_base64", with "db", "limit", "concurrency" and "rate". `ends`: without the
-// time; or {"search": 7}. An error says what is wrong, and where.
+// "pattern" or "pattern_base64", with "db", "limit", "concurrency" and "rate". With `ends`: without
+// the time; or {"search": 7}. An error names the fault and its place.
 Result<WarmOrder> parse_warm_order(std::string_view body, bool ends);
 
 // `wall_at` is the wall clock at report.at.

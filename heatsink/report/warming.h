@@ -18,62 +18,62 @@ struct WarmKey {
   std::uint32_t db = 0;
 };
 
-// All keys of one database whose names match, as far as the server tells them (SCAN).
+// All keys of one database with matching names, as SCAN returns them.
 struct WarmPattern {
   static constexpr std::size_t kGlobBytesMax = 1024;
-  static constexpr std::size_t kKeysMax = 4096;  // a table has no more places (cache.maximum-size)
+  static constexpr std::size_t kKeysMax = 4096;  // a table has no more entries (cache.maximum-size)
   static constexpr std::size_t kLoadingMax = 1000;
 
-  std::string glob;  // as SCAN MATCH takes it
+  std::string glob;  // as in SCAN MATCH
   std::uint32_t db = 0;
   std::size_t keys_max = kKeysMax;
-  std::size_t loading_max = 50;  // keys that are loaded at once
-  double keys_per_second = 0;    // that begin to be warmed; 0: no limit
+  std::size_t loading_max = 50;  // keys loaded at once
+  double keys_per_second = 0;    // keys started per second; 0: no limit
 };
 
-// What is wrong with a pattern, in a sentence; "": nothing. The server gives any text a meaning:
-// an open class and a last backslash are taken for slips.
+// The fault of a pattern, in a sentence; "": none. The server accepts any text; here an open class
+// and a backslash at the end count as mistakes.
 std::string pattern_fault(std::string_view glob);
 
-// Keys, or a pattern; what is to end may also be a search.
+// Names keys, or a pattern; an order to end may also name a search.
 struct WarmOrder {
   static constexpr std::size_t kKeysMax = 1000;
   static constexpr Nanos kLastsMax = std::chrono::hours(24 * 7);
 
   std::vector<WarmKey> keys;
   Nanos lasts{0};
-  bool ends = false;  // they are to be warmed no longer
+  bool ends = false;  // ends their warming
   std::optional<WarmPattern> pattern{};
-  std::uint64_t search = 0;  // REQUIRES ends; what it has warmed stays so
+  std::uint64_t search = 0;  // REQUIRES ends; keys that it has warmed stay warm
 };
 
 enum class WarmOutcome : std::uint8_t {
-  kLoading,  // the server has not answered yet; it is asked again
+  kLoading,  // the server has not answered yet; the proxy asks again
   kLoaded,
-  kMissing,    // no such key, and the copy says so
+  kMissing,    // the key does not exist, and the copy says so
   kTooBig,     // kept hot, without a copy
-  kNoString,   // GET of it is refused; kept hot, so that the first read of its own kind fills it
-  kRefused,    // not warmed: `note` says why
-  kEnded,      // warmed no longer
-  kNotWarmed,  // it was not, when it was to end
+  kNoString,   // the server refuses GET; kept hot, so that the first read of its own type fills it
+  kRefused,    // not warmed; `note` gives the reason
+  kEnded,      // no longer warmed
+  kNotWarmed,  // an order to end named a key that was not warmed
 };
 const char* to_string(WarmOutcome outcome);  // "loading", "loaded", "missing", "too-big", ...
 
 struct WarmedKey {
   WarmKey key;
   WarmOutcome outcome = WarmOutcome::kLoading;
-  std::string note;   // a sentence; "" where the outcome says it all
-  TimePoint until{};  // of keys that are warmed
+  std::string note;   // a sentence; "" if the outcome says everything
+  TimePoint until{};  // for keys that are warmed
 };
 
-// How far the search for the keys of a pattern is. A plain value.
+// The progress of the search for a pattern's keys. A plain value.
 struct WarmSearch {
   enum class State : std::uint8_t {
-    kWaiting,  // for another one, or for its next time
+    kWaiting,  // for another search, or for its next turn
     kSearching,
     kFinished,
-    kFailed,  // `note` says why
-    kEnded    // by hand, or its time is over
+    kFailed,  // `note` gives the reason
+    kEnded    // by an order, or its time is over
   };
   static constexpr std::size_t kNamesMax = 20;
 
@@ -81,12 +81,12 @@ struct WarmSearch {
   std::string glob;
   std::uint32_t db = 0;
   State state = State::kWaiting;
-  std::string note;                         // why some are left out, or why it failed; "": nothing
-  double progress = 0;                      // 0 .. 1: the part of the database looked at, about
-  std::size_t found = 0;                    // names that match
-  std::size_t warmed = 0;                   // of them
-  std::size_t loading = 0;                  // of the warmed ones
-  std::size_t left_out = 0;                 // found and not warmed
+  std::string note;          // why keys are left out, or why it failed; or ""
+  double progress = 0;       // 0 .. 1: the part of the database searched, approximately
+  std::size_t found = 0;     // names that match
+  std::size_t warmed = 0;    // of them
+  std::size_t loading = 0;   // of the warmed ones
+  std::size_t left_out = 0;  // found and not warmed
   std::vector<std::string> left_out_names;  // the first kNamesMax
   TimePoint until{};
 
@@ -94,7 +94,7 @@ struct WarmSearch {
 };
 const char* to_string(WarmSearch::State state);  // "waiting", "searching", "finished", ...
 
-// A plain value. `problem`: why nothing could be done at all; "": the keys say what was.
+// A plain value. `problem`: why nothing could be done; "": the keys have the outcomes.
 struct WarmReport {
   TimePoint at{};
   std::string problem;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parsers ask of the allocator: nothing per request, and nothing by an announced number.
+// The parsers' allocations: none per request, and none sized by an announced number.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

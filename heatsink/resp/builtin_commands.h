@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside resp: the command table compiled in.
+// Inside resp: provides the command table that is compiled in.
 #pragma once
 
 #include "heatsink/resp/value.h"
 
 namespace heatsink::resp {
 
-// What redis-server 7.0.15 replies to COMMAND, made from spec/commands/redis-7.0.15.jsonl by the
-// build. About 1 ms; meant to be read once.
+// The reply of redis-server 7.0.15 to COMMAND; the build makes it from
+// spec/commands/redis-7.0.15.jsonl. Takes about 1 ms: parse it once.
 Value built_in_command_reply();
 
 }  // namespace heatsink::resp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One command as data: flags, arity, and where its keys stand.
+// Describes one command as data: flags, arity, and the positions of its keys.
 #pragma once
 
 #include <cstdint>
@@ -35,16 +35,15 @@ enum CommandFlag : std::uint32_t {
   kNondeterministicOutput = 1u << 21,  // from the command tips (before 7.0: the flag "random")
 };
 
-// The bit that the server calls `name`; 0 for a name not known here.
+// The bit of the server's flag `name`; 0 for an unknown name.
 std::uint32_t command_flag(std::string_view name);
 
-// A key specification as COMMAND gives it since Redis 7.0
-// (https://redis.io/docs/reference/key-specs/).
+// A key specification in COMMAND, since Redis 7.0 (https://redis.io/docs/reference/key-specs/).
 struct KeySpec {
   enum class Begin : std::uint8_t { kIndex, kKeyword, kUnknown };
   enum class Find : std::uint8_t { kRange, kKeynum, kUnknown };
   Begin begin = Begin::kUnknown;
-  // kIndex: position; kKeyword: where the search starts (negative: from the end, backwards).
+  // kIndex: a position; kKeyword: the start of the search (negative: from the end, backwards).
   std::int32_t index = 0;
   std::string keyword = {};
   Find find = Find::kUnknown;
@@ -56,14 +55,14 @@ struct KeySpec {
   bool incomplete = false;  // the spec may miss keys
 };
 
-// How find_keys() goes about a command. The table sets it from the name and the specs.
+// How find_keys() finds a command's keys. The table sets it from the name and the specs.
 enum class KeyRule : std::uint8_t {
-  kSpecs,     // by key_specs alone; what a Command made by hand has
+  kSpecs,     // by key_specs alone; the default for a Command made by hand
   kNone,      // never a key, whatever the flags say
   kAny,       // no keys named, and any key may change
-  kOneRead,   // one key at first_key: the quick way for GET
-  kOneWrite,  // one key at first_key: the quick way for SET
-  kFunction,  // by key_specs, and keys it does not name may change as well
+  kOneRead,   // one key at first_key: the fast path for GET
+  kOneWrite,  // one key at first_key: the fast path for SET
+  kFunction,  // by key_specs; other keys may change as well
   kSort,
   kMigrate,
   kGeoRadius,
@@ -75,7 +74,7 @@ struct Command {
   std::string name = {};  // lower case; a subcommand is "client|id"
   std::int32_t arity = 0;
   std::uint32_t flags = 0;
-  // The legacy triple; the table makes a key spec of it where the server gives none.
+  // The legacy triple. If the server gives no spec, the table makes one from it.
   std::int32_t first_key = 0, last_key = 0, key_step = 0;
   std::vector<KeySpec> key_specs = {};
   bool is_container = false;  // has subcommands: CLIENT, CONFIG, XGROUP, ...

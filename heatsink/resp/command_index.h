@@ -12,18 +12,18 @@
 
 namespace heatsink::resp {
 
-// Open addressing, at most half full; a subcommand is found by its container and its own name.
-// Immutable; any number of threads may read one.
+// Open addressing, at most half full. A subcommand is found by its container and its own name.
+// Immutable; any number of threads may read it.
 class CommandIndex {
  public:
-  // REQUIRES each container to stand before its subcommands, which all follow it directly.
+  // REQUIRES that each container is directly followed by all of its subcommands.
   explicit CommandIndex(std::vector<Command> commands);
   CommandIndex(const CommandIndex&) = delete;  // slots point into commands_
   CommandIndex& operator=(const CommandIndex&) = delete;
 
   const std::vector<Command>& commands() const { return commands_; }
 
-  // Null if there is none. `container`: null, or what find() gave for its name.
+  // Null if there is none. `container`: null, or the result of find() for the container's name.
   const Command* find(std::string_view name, const Command* container) const {
     const FoldedName folded(name);
     for (std::size_t i = hash(folded, container) >> shift_;; i = (i + 1) & mask_) {
@@ -51,7 +51,7 @@ class CommandIndex {
   int shift_ = 0;
 };
 
-// Inline: all of the request path's lookup is here.
+// Inline: the request path's whole look-up is here.
 inline std::uint64_t CommandIndex::hash(const FoldedName& name, const Command* container) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   const auto place = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(container));
@@ -59,7 +59,7 @@ inline std::uint64_t CommandIndex::hash(const FoldedName& name, const Command* c
   return (mixed ^ mixed >> 32 ^ name.size) * kOdd;
 }
 
-// What the words of a FoldedName leave out of a long name.
+// Compares the middle of long names, which a FoldedName does not hold.
 inline bool CommandIndex::is_same(const Slot& slot, std::string_view name) {
   if (name.size() <= FoldedName::kWholeMax) return true;
   const std::string_view full = slot.command->name;

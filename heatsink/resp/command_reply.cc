@@ -32,7 +32,7 @@ const std::vector<Value>* list(const Value* value) {
   return is_list ? &value->items : nullptr;
 }
 
-// A field of a map, as a whole number of 32 bits; `absent` if there is no such field.
+// Reads the fields of a map as 32-bit integers; `absent` for a missing field.
 class Fields {
  public:
   explicit Fields(const Value* map) : map_(map) {}
@@ -47,7 +47,7 @@ class Fields {
                                                 : std::string_view();
   }
 
-  // False if the field is missing or no such number.
+  // False if the field is missing or not such a number.
   bool read(std::string_view key, std::int32_t& number) const { return read(at(key), number); }
 
   static bool read(const Value* value, std::int32_t& number) {
@@ -139,7 +139,7 @@ void read_flags(const std::vector<Value>& names, Command& command) {
   for (const Value& name : names) command.flags |= command_flag(name.text);
 }
 
-// Builds the list row by row, subcommands behind their container.
+// Builds the list row by row, with subcommands after their container.
 class CommandListReader {
  public:
   void add(const Value& row, const std::string& container) {
@@ -162,8 +162,7 @@ class CommandListReader {
   CommandReply take() { return std::move(result_); }
 
  private:
-  // A subcommand's name is "container|own name"; no other name has a '|' in it (module.c forbids
-  // it).
+  // A subcommand's name is "container|own name". No other name contains '|' (module.c forbids it).
   static bool is_name(std::string_view name, const std::string& container) {
     if (!container.empty()) {
       if (!name.starts_with(container) || name.substr(container.size(), 1) != "|") return false;

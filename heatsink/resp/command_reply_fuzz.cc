@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a server's reply to COMMAND and, behind it, the words of a call: an error or a table
-// that finds all it lists, and keys that are arguments of the call, each named once.
+// Parses any bytes as a server's reply to COMMAND, followed by the words of a call: the result must
+// be an error, or a table that finds each of its commands, and keys that are arguments of the call,
+// each once.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,7 @@ using heatsink::resp::ValueStatus;
 using Words = std::vector<std::string_view>;
 
 constexpr std::size_t kWordsMax = 64;
-constexpr std::size_t kCommandsCalled = 64;  // a reply may list 8192: enough of them, and quickly
+constexpr std::size_t kCommandsCalled = 64;  // a reply may have 8192; fewer keep the fuzzer fast
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -48,7 +49,7 @@ void check_keys(const Command& command, const Words& call) {
   }
 }
 
-// The command as the words of a call: its name, and a subcommand's behind its container's.
+// Calls the command by its words: a subcommand's name comes after its container's.
 void check_command(const CommandTable& table, const Command& command, const Words& arguments) {
   require(table.find_name(command.name) == &command);
   const std::string_view name = command.name;

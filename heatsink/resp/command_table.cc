@@ -17,16 +17,16 @@ struct CommandTable::Index : CommandIndex {
 
 namespace {
 
-// Flags that came with 6.0 to 7.0: an older server does not set them on commands that are like
-// that.
+// Flags that were introduced in 6.0 to 7.0: older servers do not set them on commands with these
+// properties.
 constexpr std::uint32_t kNewFlags = kBlocking | kNoAuth | kMayReplicate | kAllowBusy |
                                     kNoAsyncLoading | kNoMulti | kNoMandatoryKeys |
                                     kNondeterministicOutput;
 
-// The row of a server before 7.0, completed from `known`, the row of 7.0.
+// Completes a row of a server before 7.0 from `known`, the row of 7.0.
 void complete_old_row(Command& row, const Command& known) {
   row.flags |= known.flags & kNewFlags;
-  row.first_key = known.first_key;  // before 7.0 a container had the triple of its subcommands
+  row.first_key = known.first_key;  // before 7.0 a container had its subcommands' triple
   row.last_key = known.last_key;
   row.key_step = known.key_step;
   row.key_specs = known.key_specs;

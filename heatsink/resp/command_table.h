@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all commands: as the server describes them, or as Redis 7.0 does.
+// Holds the table of all commands: from the server's description, or that of Redis 7.0.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,30 @@
 
 namespace heatsink::resp {
 
-// Immutable once built: any number of threads may read one. A copy shares the content.
+// Immutable: any number of threads may read it. Copies share the content.
 class CommandTable {
  public:
-  // The table of Redis 7.0 compiled in, for servers that forbid COMMAND. Shared, never freed.
+  // The compiled-in table of Redis 7.0, for servers that forbid COMMAND. Shared, never freed.
   static const CommandTable& built_in();
 
-  // From the reply to COMMAND (Redis 2.8.13 .. 8, Valkey; RESP2 or RESP3). Commands that the server
-  // lists without key specs (before 7.0) take those of built_in(), its subcommands, and the flags
-  // that old servers did not have (kBlocking, ...), where it knows the name; where it does not,
-  // they count as a module's. Rows that are not as documented are left out, so that the command
-  // counts as unknown; an error if the reply is the server's refusal (kPermission), no list or
-  // empty of sound rows (kProtocol), or past 8192 rows (kOutOfRange).
+  // From the reply to COMMAND (Redis 2.8.13 .. 8, Valkey; RESP2 or RESP3). Commands without key
+  // specs (servers before 7.0) take them from built_in(), with its subcommands and the flags that
+  // old servers lack (kBlocking, ...); if built_in() does not know the name, they count as a
+  // module's. Malformed rows are left out, so that their commands count as unknown. Errors:
+  // kPermission if the server refuses, kProtocol if the reply is not a list or has no valid row,
+  // kOutOfRange above 8192 rows.
   static Result<CommandTable> from_reply(const Value& reply);
 
-  // The command that args[0] (and, in a container, args[1]) names, in any case; null if unknown. A
-  // container whose subcommand is unknown or missing gives the container itself. No allocation;
-  // REQUIRES args not empty. Cost: one hash of the name (two in a container). The pointer lives as
-  // long as any copy of the table.
+  // The command named by args[0] (in a container, with args[1]), ignoring case; null if unknown.
+  // For an unknown or missing subcommand, the container itself. No allocation; REQUIRES args not
+  // empty. Cost: one hash of the name (two in a container). The pointer is valid while a copy of
+  // the table exists.
   const Command* find(std::span<const std::string_view> args) const;
   const Command* find_name(std::string_view full_name) const;  // "get", "client|id"
 
   // In the server's order, each container before its subcommands.
   std::span<const Command> commands() const;
-  std::size_t size() const;  // with the subcommands
+  std::size_t size() const;  // including subcommands
 
  private:
   struct Index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads decimal numbers of the protocol: lengths, counts and integers.
+// Parses the protocol's decimal numbers: lengths, counts and integers.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +33,9 @@ constexpr std::optional<std::int64_t> parse_decimal(std::string_view text) {
   return static_cast<std::int64_t>(negative ? ~value + 1 : value);
 }
 
-// The hot path of every length line: up to kQuickDigitsMax digits ended by CR, with the byte after
-// it there as well, gives the number and moves `at` behind that byte. Anything else, even if it is
-// right (negative, longer, not all there), gives -1 and leaves `at` alone: go the careful way.
+// The fast path for length lines: up to kQuickDigitsMax digits, CR, and one more byte. Returns the
+// number and moves `at` after that byte. For anything else, even if valid (negative, longer,
+// incomplete), returns -1 and leaves `at`: use the slow path.
 inline constexpr int kQuickDigitsMax = 9;
 
 inline std::int64_t quick_length(const char*& at, const char* end) {
@@ -44,7 +44,7 @@ inline std::int64_t quick_length(const char*& at, const char* end) {
     at += 3;
     return at[-3] - '0';
   }
-  const char* const stop = std::min(end - 1, at + kQuickDigitsMax + 1);  // the CR stands before it
+  const char* const stop = std::min(end - 1, at + kQuickDigitsMax + 1);  // the CR must be before it
   const char* p = at;
   std::int64_t value = 0;
   for (; p < stop && *p >= '0' && *p <= '9'; ++p) value = value * 10 + (*p - '0');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares names in any case: a word of up to eight letters is one machine word.
+// Compares names in any case, eight letters at a time in one machine word.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace heatsink::resp {
 
-// True if `text` is `lower` in any case of its ASCII letters. REQUIRES no capital letter in
+// True if `text` equals `lower`, ignoring the case of ASCII letters. REQUIRES no capital letter in
 // `lower`.
 inline bool is_word(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
@@ -21,9 +21,9 @@ inline bool is_word(std::string_view text, std::string_view lower) {
   return true;
 }
 
-// A name's first and last eight bytes in lower case, and its length: all of a name of at most 16
-// bytes, which is nearly every one. Two names are equal if these are and, for longer ones,
-// is_word() says so.
+// A name's first and last eight bytes in lower case, and its length. That is all of a name of at
+// most 16 bytes, as nearly all are. Two names are equal if these are equal and, for longer names,
+// is_word() agrees.
 struct FoldedName {
   static constexpr std::size_t kWholeMax = 16;  // bytes
 
@@ -54,7 +54,7 @@ struct FoldedName {
     return word;
   }
 
-  // Fewer than 8 bytes, without a loop: pieces that overlap agree where they do.
+  // Loads fewer than 8 bytes without a loop: overlapping pieces agree where they overlap.
   static std::uint64_t load_short(const char* p, std::size_t n) {
     if (n >= 4) {
       const std::uint64_t end = load<std::uint32_t>(p + n - 4);
@@ -68,8 +68,8 @@ struct FoldedName {
   }
 
   // Sets bit 5 of each byte in 'A' .. 'Z', eight bytes at once. Bit 7 of a byte of `from_a`
-  // (`past_z`) says that its low seven bits are at or past 'A' (past 'Z'); bytes that are not ASCII
-  // are left alone.
+  // (`past_z`) means that the byte's low seven bits are >= 'A' (> 'Z'). Leaves non-ASCII bytes
+  // unchanged.
   static std::uint64_t lower(std::uint64_t word) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     const std::uint64_t low7 = word & (0x7F * kOnes);

@@ -6,8 +6,8 @@
 namespace heatsink::resp {
 namespace {
 
-// Two sets of blanks, because the server has two: isspace() between arguments and behind a closing
-// quote, and a shorter list that ends an unquoted argument. So "a\vb" is one argument.
+// There are two sets of blanks because the server has two: isspace() between arguments and after a
+// closing quote, and a shorter list that ends an unquoted argument. So "a\vb" is one argument.
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool ends_word(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -77,7 +77,7 @@ class Splitter {
     return false;
   }
 
-  // Behind a backslash that is not the last byte.
+  // REQUIRES a backslash before it that is not the last byte.
   char read_escape() {
     if (line_[at_] == 'x' && at_ + 2 < line_.size()) {
       const int high = hex_digit(line_[at_ + 1]);
@@ -100,7 +100,7 @@ class Splitter {
 bool split_inline(std::string_view line, std::string& text, std::vector<std::string_view>& args) {
   args.clear();
   text.clear();
-  text.reserve(line.size());  // unquoting never lengthens, so the views stay
+  text.reserve(line.size());  // unquoting never lengthens, so the views stay valid
   Splitter splitter(line, text);
   while (splitter.next_argument_begins()) {
     const std::size_t begin = text.size();

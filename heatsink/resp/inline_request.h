@@ -8,11 +8,10 @@
 
 namespace heatsink::resp {
 
-// Splits `line` (without its end) as sdssplitargs does (sds.c): "..." knows \n \r \t \b \a \xHH and
+// Splits `line` (without its end) like sdssplitargs (sds.c). "..." knows \n \r \t \b \a \xHH and
 // any other escaped byte; '...' knows only \'; a closing quote ends the argument and must be
-// followed by a blank. The unquoted bytes go to `text`, and `args` are views of it; both are
-// replaced. False if quotes are unbalanced, and then both hold nothing of use. Cost: O(line), at
-// most one allocation each.
+// followed by a blank. Replaces `text` by the unquoted bytes and `args` by views of it. False if
+// quotes are unbalanced; both are then unusable. Cost: O(line), at most one allocation each.
 [[nodiscard]] bool split_inline(std::string_view line, std::string& text,
                                 std::vector<std::string_view>& args);
 

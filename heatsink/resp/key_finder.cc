@@ -11,7 +11,7 @@
 namespace heatsink::resp {
 namespace {
 
-// Positions are 64-bit and specs 32-bit, and no count is believed past the number of arguments:
+// Positions have 64 bits and specs 32, and no count above the number of arguments is accepted:
 // nothing here overflows.
 struct KeyRange {
   std::int64_t first, last, step;
@@ -21,14 +21,14 @@ std::int64_t count_of(Args args) { return static_cast<std::int64_t>(args.size())
 
 Keys worse(Keys a, Keys b) { return std::max(a, b); }
 
-// What may happen to keys that `spec` speaks of and this call does not show.
+// What the call may do to keys that `spec` covers but the call does not show.
 Keys missed(const KeySpec& spec) { return spec.writes ? Keys::kUnknown : Keys::kUnknownReads; }
 
 Keys any_key(const Command& command) {
   return command.has(kReadonly) ? Keys::kUnknownReads : Keys::kUnknown;
 }
 
-// The position behind the keyword; nothing if it does not occur.
+// The position after the keyword; nothing if it does not occur.
 std::optional<std::int64_t> behind_keyword(const KeySpec& spec, Args args) {
   const std::int64_t count = count_of(args);
   const bool forward = spec.index >= 0;
@@ -39,8 +39,7 @@ std::optional<std::int64_t> behind_keyword(const KeySpec& spec, Args args) {
   return std::nullopt;
 }
 
-// The number of keys as the call has it; nothing if it is no number from 0 to the number of
-// arguments.
+// The call's number of keys; nothing if it is not a number from 0 to the number of arguments.
 std::optional<std::int64_t> key_count(Args args, std::int64_t at) {
   if (at < 1 || at >= count_of(args)) return std::nullopt;
   const std::optional<std::int64_t> number = parse_decimal(args[static_cast<std::size_t>(at)]);
@@ -48,8 +47,7 @@ std::optional<std::int64_t> key_count(Args args, std::int64_t at) {
   return number;
 }
 
-// Before it is checked against the arguments; nothing if the call's own number of keys makes no
-// sense.
+// Not checked against the arguments yet; nothing if the call's own number of keys is invalid.
 std::optional<KeyRange> range_of(const KeySpec& spec, Args args, std::int64_t start) {
   if (spec.find == KeySpec::Find::kKeynum) {
     const std::optional<std::int64_t> count = key_count(args, start + spec.keynum_index);
@@ -82,7 +80,7 @@ Keys spec_keys(const KeySpec& spec, Args args, std::vector<KeyRef>& refs) {
   return spec.incomplete || last < range->last ? missed(spec) : Keys::kKnown;
 }
 
-// Two specs may speak of the same argument, or of a later one first.
+// Two specs may cover the same argument, or come in another order than the arguments.
 void put_in_order(std::vector<KeyRef>& refs) {
   const auto before = [](const KeyRef& a, const KeyRef& b) { return a.arg < b.arg; };
   const auto not_before = [](const KeyRef& a, const KeyRef& b) { return a.arg >= b.arg; };

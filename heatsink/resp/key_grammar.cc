@@ -11,10 +11,10 @@ namespace {
 KeyRef read_of(std::size_t arg) { return {static_cast<std::uint32_t>(arg), false}; }
 KeyRef write_of(std::size_t arg) { return {static_cast<std::uint32_t>(arg), true}; }
 
-// "SORT k BY nosort" and "GET #" look at no key but k.
+// "SORT k BY nosort" and "GET #" read no key but k.
 bool names_keys(std::string_view pattern) { return pattern.find('*') != std::string_view::npos; }
 
-// How many words the option takes that begins with `word`, itself included.
+// The number of words of the option that begins with `word`, including it.
 std::size_t words_of_stream_option(std::string_view word) {
   if (is_word(word, "group")) return 3;
   return is_word(word, "count") || is_word(word, "block") || is_word(word, "claim") ? 2 : 1;
@@ -66,9 +66,9 @@ Keys migrate_keys(Args args, std::vector<KeyRef>& refs) {
 }
 
 // GEORADIUS key longitude latitude radius unit [options] [STORE key | STOREDIST key]; BYMEMBER has
-// one argument less in front. In a call that succeeds neither the unit nor an option's own argument
-// is one of these words. The server obeys the last STORE or STOREDIST, but its specs name the first
-// of each: here all of them are keys.
+// one argument less in front. In a valid call neither the unit nor an option's own argument is one
+// of these words. The server obeys the last STORE or STOREDIST, but its specs name the first of
+// each: here all of them are keys.
 Keys geo_radius_keys(Args args, std::vector<KeyRef>& refs) {
   constexpr std::size_t kOptions = 5;
   if (args.size() < kOptions) return Keys::kUnknown;

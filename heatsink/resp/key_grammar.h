@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside resp: the calls whose keys no key specification can describe, one function per grammar.
+// Inside resp: handles calls whose keys no key specification can describe, with a function per
+// grammar.
 #pragma once
 
 #include <span>
@@ -12,8 +13,7 @@ namespace heatsink::resp {
 
 using Args = std::span<const std::string_view>;
 
-// What find_keys() answers for a command of the KeyRule of that name; each appends to an empty
-// `refs`.
+// Each implements find_keys() for the KeyRule of its name, and appends to an empty `refs`.
 Keys sort_keys(const Command& command, Args args, std::vector<KeyRef>& refs);
 Keys migrate_keys(Args args, std::vector<KeyRef>& refs);
 Keys geo_radius_keys(Args args, std::vector<KeyRef>& refs);

@@ -11,7 +11,7 @@ struct NamedRule {
   KeyRule rule;
 };
 
-// The commands of which neither specs nor flags tell the whole truth.
+// Commands whose specs and flags are misleading or incomplete.
 constexpr NamedRule kNamedRules[] = {
     {"sort", KeyRule::kSort},
     {"sort_ro", KeyRule::kSort},
@@ -22,12 +22,12 @@ constexpr NamedRule kNamedRules[] = {
     {"xread", KeyRule::kStreams},
     {"xreadgroup", KeyRule::kStreams},
     {"fcall", KeyRule::kFunction},
-    // Flagged write because replicas get them too; they change code, and no value.
+    // Flagged write only because replicas get them too; they change code, not values.
     {"function|delete", KeyRule::kNone},
     {"function|flush", KeyRule::kNone},
     {"function|load", KeyRule::kNone},
     {"function|restore", KeyRule::kNone},
-    // Not flagged write, but afterwards the server may hold other data, or keys may live elsewhere.
+    // Not flagged write, but afterwards the server may have other data, or keys may be elsewhere.
     {"debug", KeyRule::kAny},
     {"failover", KeyRule::kAny},
     {"replicaof", KeyRule::kAny},
@@ -48,14 +48,14 @@ constexpr NamedRule kNamedRules[] = {
     {"cluster|setslot", KeyRule::kAny},
 };
 
-// Of a module command the server makes the spec itself, where the module gave none, and says "may
-// do anything" in it: the flag knows better.
+// For a module command without a spec the server makes one itself, which says "may do anything":
+// the readonly flag is more precise.
 void trust_readonly_module(Command& command) {
   if (!command.has(kModule) || !command.has(kReadonly)) return;
   for (KeySpec& spec : command.key_specs) spec.writes = false;
 }
 
-// Before 7.0 a server has no specs, and of movable keys it tells only that they are there.
+// Servers before 7.0 have no specs; of movable keys they tell only that there are some.
 void add_spec_of_triple(Command& command) {
   const bool has_triple = command.first_key > 0;
   if (!command.key_specs.empty() || !(has_triple || command.has(kMovableKeys))) return;

@@ -7,7 +7,7 @@
 namespace heatsink::resp {
 
 // Sets `key_rule`, and makes the legacy triple and the specs agree: a command without specs gets
-// one from its triple, and one that a kOne... rule serves gets the key's position as first_key.
+// one from its triple, and a command with a kOne... rule gets the key's position as first_key.
 // REQUIRES name, flags, triple, key_specs and is_container to be final.
 void settle_key_rule(Command& command);
 

@@ -4,7 +4,7 @@
 namespace heatsink::resp {
 namespace {
 
-// Bit by bit: asked for the keys that a person looks at, not for each request.
+// Bit by bit, without a table: used for the few keys that users look at, not for each request.
 std::uint16_t crc16(std::string_view bytes) {
   std::uint32_t crc = 0;
   for (const char byte : bytes) {

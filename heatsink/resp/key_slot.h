@@ -9,8 +9,8 @@ namespace heatsink::resp {
 
 inline constexpr std::uint16_t kSlots = 16384;
 
-// CRC16 (XMODEM: polynomial 0x1021, from 0) of the name modulo kSlots, or of its hash tag: what
-// stands between the first '{' and the next '}', if that is not empty (Redis cluster specification,
+// CRC16 (XMODEM: polynomial 0x1021, from 0), modulo kSlots, of the name, or of its hash tag: the
+// bytes between the first '{' and the next '}', if there are any (Redis cluster specification,
 // "Hash tags"). Pure, O(bytes).
 std::uint16_t key_slot(std::string_view key);
 

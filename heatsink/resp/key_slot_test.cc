@@ -8,7 +8,7 @@
 namespace heatsink::resp {
 namespace {
 
-// What redis-server 7.0.15 answers to CLUSTER KEYSLOT.
+// The answers of redis-server 7.0.15 to CLUSTER KEYSLOT.
 TEST(KeySlot, IsThatOfTheServer) {
   EXPECT_EQ(key_slot(""), 0);
   EXPECT_EQ(key_slot("foo"), 12182);

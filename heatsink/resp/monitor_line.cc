@@ -25,7 +25,7 @@ bool take(std::string_view& text, std::string_view word) {
   return true;
 }
 
-// Seconds and six digits; apart, since a double of both cannot hold the nanoseconds.
+// Parses seconds and six digits separately: one double cannot hold both to the nanosecond.
 bool take_time(std::string_view& text, std::int64_t& at_ns) {
   std::uint64_t seconds = 0;
   if (!take_number(text, seconds) || seconds > kSecondsMax) return false;
@@ -40,8 +40,7 @@ bool take_time(std::string_view& text, std::int64_t& at_ns) {
   return true;
 }
 
-// Where the last argument ends that is whole: behind a quote that no backslash hides and that a
-// blank follows.
+// The end of the last complete argument: after an unescaped quote that a blank follows.
 std::size_t whole_arguments(std::string_view arguments) {
   std::size_t end = 0;
   bool quoted = false;
@@ -58,7 +57,7 @@ std::size_t whole_arguments(std::string_view arguments) {
 
 }  // namespace
 
-// A client's address never holds "] " (a path of a Unix socket may hold anything else).
+// A client's address never contains "] " (the path of a Unix socket may contain anything else).
 std::optional<MonitorHead> parse_monitor_head(std::string_view line) {
   MonitorHead head;
   if (!take_time(line, head.at_ns) || !take(line, " [") || !take_number(line, head.db) ||

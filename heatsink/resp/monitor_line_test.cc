@@ -52,7 +52,7 @@ TEST(MonitorLine, OfACutLineTheWholeArgumentsAreGiven) {
               ElementsAre("set", "k"));
   EXPECT_THAT(split_arguments(R"("set" "k\")", true), ElementsAre("set"));
   EXPECT_THAT(split_arguments(R"("set" "k" )", true), ElementsAre("set", "k"));
-  // The quote may be the first half of nothing: what comes behind it is not known.
+  // The last quote need not end the argument: the bytes after it are unknown.
   EXPECT_THAT(split_arguments(R"("set" "k")", true), ElementsAre("set"));
   EXPECT_THAT(split_arguments(R"("se)", true), ElementsAre("wrong"));
 }

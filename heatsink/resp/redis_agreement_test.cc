@@ -28,8 +28,8 @@ class RedisAgreement : public ::testing::Test {
   }
 };
 
-// What the server answers to ECHO of one argument; empty for a command whose answer we do not
-// predict.
+// The server's answer to ECHO of one argument; empty for commands whose answer is not predicted
+// here.
 std::string expected_answer(const TracedRequest& request) {
   if (request.args.size() != 2 || request.args[0] != "ECHO") return "";
   ByteBuffer out;
@@ -37,7 +37,7 @@ std::string expected_answer(const TracedRequest& request) {
   return std::string(out.view());
 }
 
-// Holds what the server says to `bytes` against what the parser finds in them; "" if they agree.
+// Compares the server's answers to `bytes` with the parser's requests; "" if they agree.
 std::string disagreement(const std::string& bytes) {
   const std::string answer = redis().ask(bytes);
   const RequestTrace requests = trace_requests(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The redis-server that the tests of this room ask: one for all of them.
+// For tests: the one redis-server that all tests of this room use.
 #pragma once
 
 #include "heatsink/resp/testing/redis_process.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first byte of a reply element says: how it goes on, and which numbers may stand behind
-// it.
+// Decodes the type byte of a reply element: its form, and the numbers that may follow.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,10 @@ namespace heatsink::resp {
 enum class Shape : std::uint8_t {
   kText,     // a line of any length: + - , (
   kScalar,   // a short line that is the whole element: : _ #
-  kBytes,    // a length line, so many bytes, CRLF: $ ! =
-  kItems,    // a count line, so many elements: * ~ >
-  kPairs,    // a count line, so many pairs of elements: % |
-  kInvalid,  // no type, or one of streamed RESP3 (";", "."), which no server sends
+  kBytes,    // a length line, that many bytes, CRLF: $ ! =
+  kItems,    // a count line, that many elements: * ~ >
+  kPairs,    // a count line, that many pairs of elements: % |
+  kInvalid,  // not a type, or one of streamed RESP3 (";", "."), which no server sends
 };
 
 constexpr Shape shape_of(char type) {
@@ -53,8 +52,7 @@ inline constexpr std::size_t kVerbatimPrefixBytes = 4;  // "txt:"
 inline constexpr std::int64_t kPairsMax = std::int64_t{1}
                                           << 61;  // so that twice as many elements can be counted
 
-// Whether a line of shape kBytes, kItems or kPairs may announce `n`. Only "$-1" and "*-1" are
-// nulls.
+// Whether a line of form kBytes, kItems or kPairs may announce `n`. Only "$-1" and "*-1" are nulls.
 constexpr bool may_announce(char type, std::int64_t n) {
   if (n == -1) return type == '$' || type == '*';
   if (type == '=') return n >= static_cast<std::int64_t>(kVerbatimPrefixBytes);

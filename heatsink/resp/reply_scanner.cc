@@ -29,8 +29,8 @@ void ReplyScanner::begin_reply() {
   captured_bytes_ = 0;
 }
 
-// The hot path: a string, an integer or "+OK" as the whole reply, all there. Gives where it ends,
-// or `at` for anything else, which then goes the careful way.
+// The fast path: a complete string, integer or "+OK" as the whole reply. Returns its end, or `at`
+// for anything else, which takes the slow path.
 const char* ReplyScanner::read_plain(const char* at, const char* end) {
   constexpr std::string_view kOk = "+OK\r\n";
   if (end - at < 4) return at;
@@ -55,7 +55,7 @@ const char* ReplyScanner::read_plain(const char* at, const char* end) {
   return after;
 }
 
-// Moves on in the current phase, by a byte or more or into the next phase. REQUIRES at != end.
+// Advances in the current phase by at least a byte, or to the next phase. REQUIRES at != end.
 const char* ReplyScanner::step(const char* at, const char* end) {
   switch (phase_) {
     case Phase::kType:
@@ -81,7 +81,7 @@ const char* ReplyScanner::step(const char* at, const char* end) {
   return at + 1;
 }
 
-// The type and, if it is all there and plain, the rest of a header line with it.
+// Reads the type and, if the line is complete and plain, the rest of the header line.
 const char* ReplyScanner::read_type(const char* at, const char* end) {
   element_ = *at++;
   const Shape shape = shape_of(element_);
@@ -145,7 +145,7 @@ void ReplyScanner::finish_line() {
   open_element(number.value_or(0));
 }
 
-// At the end of a header line, whose number is `n`.
+// Called at the end of a header line with its number `n`.
 void ReplyScanner::open_element(std::int64_t n) {
   const Shape shape = shape_of(element_);
   if (shape == Shape::kScalar) {
@@ -175,8 +175,8 @@ void ReplyScanner::open_aggregate(std::uint64_t elements) {
   enter(Phase::kType);
 }
 
-// An element has ended, and with it every aggregate whose last one it was. An attribute that ends
-// is no element of what it stands in: the element it describes is still to come.
+// Ends an element, and each aggregate whose last element it was. The end of an attribute is not the
+// end of an element: the element that it describes follows.
 void ReplyScanner::finish_element() {
   if (capture_ == Capture::kRunning) capture_ = Capture::kDone;
   enter(Phase::kType);
@@ -198,7 +198,7 @@ void ReplyScanner::make_header_known(std::int64_t announced) {
   announced_ = announced;
 }
 
-// Decides whether the string that begins now is the one that first_text() or error_code() show.
+// Decides whether the string that begins here is the one for first_text() or error_code().
 void ReplyScanner::start_capture() {
   if (capture_ != Capture::kWanted || attributes_open_ != 0) return;
   const bool inside = !open_.empty() && type_ != '%';

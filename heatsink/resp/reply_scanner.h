@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where each reply of a server ends, in RESP2 and RESP3, while the bytes stream past.
+// Finds the end of each reply of a server, in RESP2 and RESP3, while its bytes stream past.
 #pragma once
 
 #include <array>
@@ -15,42 +15,42 @@ namespace heatsink::resp {
 enum class ScanStatus { kNeedMore, kReply, kError };
 
 struct ScanStep {
-  std::size_t consumed;  // bytes of the input that belong to the element now being read
+  std::size_t consumed;  // bytes of the input that belong to the current element
   ScanStatus status;     // kReply: the element ended with the last consumed byte
 };
 
-// One per upstream connection; not thread-safe; O(1) memory but for one counter per open aggregate
-// (at most kDepthMax; deeper is an error). Keeps no bytes: they can be forwarded as they come. An
-// attribute ('|') counts as part of the element that follows it. Lengths and counts are checked as
-// numbers, never allocated.
+// One per upstream connection; not thread-safe. O(1) memory, plus one counter per open aggregate
+// (at most kDepthMax; deeper nesting is an error). Keeps no bytes: forward them as they come. An
+// attribute ('|') counts as part of the element that follows it. Lengths and counts are checked,
+// but never allocated.
 class ReplyScanner {
  public:
   static constexpr std::size_t kDepthMax =
       8192;  // a script's reply nests until Lua's stack (8000) ends
   static constexpr std::size_t kFirstTextMax = 32;
 
-  // Reads on in the current top-level element, and never past its end. kError (bytes that no server
-  // sends) is final: the connection cannot be understood any more.
+  // Continues in the current top-level element, and never reads beyond its end. kError (bytes that
+  // no server sends) is final: the connection is unreadable from then on.
   ScanStep feed(std::string_view bytes);
 
-  // Of the current element, and after kReply until the next feed(), of the one that just ended:
-  bool header_known() const { return header_known_; }  // type and announced can be asked
+  // About the current element; after kReply until the next feed(), about the one that just ended:
+  bool header_known() const { return header_known_; }  // type and announced are valid
   char type() const { return type_; }  // '+' '-' ':' '$' '*' '%' '~' '>' '_' ',' '#' '!' '=' '('
   // Bytes of a '$' '!' '=', elements of a '*' '~' '>' (pairs of a '%'); -1 for a null; 0 for other
   // types.
   std::int64_t announced() const { return announced_; }
-  // The bytes fed last were in the middle of a line that has no announced end.
+  // The last bytes ended inside a line without an announced length.
   bool in_text() const { return phase_ == Phase::kText; }
-  // The first string ('$' '+' '=') inside an array, set or push, as far as it has come and at most
-  // kFirstTextMax bytes of it (of a '=', with its "txt:"): enough to tell "message" from
-  // "subscribe" from "invalidate". Dies at the next feed().
+  // The first string ('$' '+' '=') inside an array, set or push, as far as it has come, and at most
+  // kFirstTextMax bytes of it (for '=', with its "txt:"). That suffices to distinguish "message",
+  // "subscribe" and "invalidate". Valid until the next feed().
   std::string_view first_text() const { return type_ == '-' ? std::string_view() : captured(); }
-  // All of it has come, or as much as is kept, or there is none.
+  // first_text() is complete, or as long as it may get, or there is none.
   bool first_text_known() const {
     return complete_ || capture_ == Capture::kDone || captured_bytes_ == kFirstTextMax;
   }
-  // An error reply's first word, at most kFirstTextMax bytes ("MOVED", "NOAUTH"), once its line is
-  // complete.
+  // The first word of an error reply, at most kFirstTextMax bytes ("MOVED", "NOAUTH"), once its
+  // line is complete.
   std::string_view error_code() const {
     return type_ == '-' && complete_ ? captured() : std::string_view();
   }
@@ -58,11 +58,11 @@ class ReplyScanner {
  private:
   enum class Phase : std::uint8_t {
     kType,       // the first byte of an element
-    kLine,       // a short line that must be understood
-    kLineLf,     // the LF behind it
+    kLine,       // a short line that is parsed
+    kLineLf,     // the LF after it
     kText,       // a line of any length
     kBody,       // body_left_ bytes
-    kBodyCr,     // the CR behind them
+    kBodyCr,     // the CR after them
     kElementLf,  // the LF that ends a text or a body
     kBroken,
   };
@@ -97,7 +97,7 @@ class ReplyScanner {
   bool complete_ = false;
   bool header_known_ = false;
   char type_ = 0;     // of the top-level element
-  char element_ = 0;  // the type of the element now being read
+  char element_ = 0;  // the type of the current element
   Capture capture_ = Capture::kWanted;
   std::uint8_t captured_bytes_ = 0;
   std::uint8_t line_bytes_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, in any pieces: the scanner finds the same replies, and those that the value tree
-// finds. The first two bytes of the input are piece sizes.
+// Scans any bytes in any pieces: the scanner must find the same replies each time, and those of the
+// value parser. The first two bytes of the input are piece sizes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -26,7 +26,7 @@ std::optional<std::int64_t> read_bulk_line(std::string_view line, const RequestL
                                            std::string& error) {
   if (line.empty() || line[0] != '$') {
     const char got =
-        line.empty() || line[0] == '\n' ? ' ' : line[0];  // an error line holds no CR or LF
+        line.empty() || line[0] == '\n' ? ' ' : line[0];  // an error line must not contain CR or LF
     error = std::string("ERR Protocol error: expected '$', got '") + got + "'";
     return std::nullopt;
   }

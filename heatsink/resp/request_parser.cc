@@ -44,9 +44,9 @@ void RequestParser::begin(char first_byte) {
   spans_.clear();
 }
 
-// The hot path: a small request, all there, with nothing unusual in it, in one pass without any
-// state. False, at the first sign of something else, leaves it to the careful way, which starts
-// anew; that is why it is only tried for a few arguments, and once per request.
+// The fast path: a small, complete request with nothing unusual, in one pass without state.
+// Anything else returns false and takes the slow path, which starts again; so it is tried only for
+// a few arguments, and once per request.
 bool RequestParser::parse_plain(std::string_view bytes) {
   const char* at = bytes.data() + 1;
   const char* const end = bytes.data() + bytes.size();
@@ -88,7 +88,7 @@ ParseStatus RequestParser::parse_multibulk(std::string_view bytes) {
     if (state_ == State::kBulkLine) {
       if (const Stop stop = read_bulk_length(bytes)) return *stop;
     }
-    // The two bytes behind an argument are skipped unseen, as the server does.
+    // Skips the two bytes after an argument without checking them, as the server does.
     if (bytes.size() - element_ < bulk_bytes_ + 2) return ParseStatus::kNeedMore;
     spans_.push_back({element_, bulk_bytes_});
     element_ = scanned_ = element_ + bulk_bytes_ + 2;
@@ -126,7 +126,8 @@ RequestParser::Stop RequestParser::read_bulk_length(std::string_view bytes) {
   return std::nullopt;
 }
 
-// A header line that is short, plain, valid and all there; false says nothing about any other.
+// Reads a header line that is short, plain, valid and complete. False says nothing about other
+// lines.
 bool RequestParser::read_quick(std::string_view bytes, char type, std::int64_t max,
                                std::int64_t& number) {
   if (scanned_ != element_ || bytes.size() == element_ || bytes[element_] != type) return false;
@@ -138,7 +139,7 @@ bool RequestParser::read_quick(std::string_view bytes, char type, std::int64_t m
   return true;
 }
 
-// Moves behind the line and the byte after its CR, whatever that is: the server does not look
+// Moves after the line and the byte after its CR, whatever it is: the server does not check it
 // either.
 RequestParser::Stop RequestParser::read_line(std::string_view bytes, std::string_view too_long,
                                              std::string_view& line) {
@@ -153,9 +154,8 @@ RequestParser::Stop RequestParser::read_line(std::string_view bytes, std::string
   return std::nullopt;
 }
 
-// The place of `terminator` in the line that begins at element_, if it comes before a NUL (the
-// server looks with strchr) and within line_bytes_max; npos otherwise. Goes on where it stopped
-// last time.
+// The position of `terminator` in the line that begins at element_, if it comes before a NUL (the
+// server uses strchr) and within line_bytes_max; else npos. Continues where the last call stopped.
 std::size_t RequestParser::find_line_end(std::string_view bytes, char terminator) {
   const std::string_view line = bytes.substr(0, element_ + limits_.line_bytes_max + 1);
   if (scanned_ < line.size() && line[scanned_] == '\0') return std::string_view::npos;

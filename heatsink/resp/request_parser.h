@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the requests in what a client sends: multi-bulk and inline, without copying an argument.
+// Finds the requests in a client's bytes: multi-bulk and inline, without copying arguments.
 #pragma once
 
 #include <concepts>
@@ -15,17 +15,17 @@
 
 namespace heatsink::resp {
 
-// One per client connection; not thread-safe; copies no bytes and allocates only when a request has
-// more arguments than any before it. The protocol: `(parse* stream*)*`, where parse() is given the
+// One per client connection; not thread-safe. Copies no bytes, and allocates only when a request
+// has more arguments than any before it. The protocol is `(parse* stream*)*`: parse() gets the
 // unconsumed bytes from the first byte of a request on. After kNeedMore the caller may move the
-// bytes: only offsets are kept, and the work is linear in the bytes however they are split.
-// Memory grows with the arguments that have really arrived, never by an announced number; what it
-// took past kArgsKept and kInlineBytesKept is given back when a later request begins.
+// bytes: the parser keeps only offsets, and its work is linear in the bytes however they are split.
+// Memory grows with the arguments that have arrived, never with an announced number. Memory above
+// kArgsKept and kInlineBytesKept is freed when a later request begins.
 //
-// The outcome depends on the bytes alone, not on how they were split. Redis itself judges a header
-// line past line_bytes_max by what one read() happened to bring; here it is always too long.
-// Otherwise it is followed to the letter, down to its reading lines as C strings: a NUL in a header
-// or inline request hides the end of the line, so it waits for more until the line is too long.
+// The result depends only on the bytes, not on how they were split. (Redis judges a header line
+// longer than line_bytes_max by what one read() happened to bring; here it is always too long.)
+// Otherwise the parser follows Redis exactly, even in reading lines as C strings: a NUL in a header
+// or inline request hides the end of the line, so the parser waits until the line is too long.
 class RequestParser {
  public:
   static constexpr std::size_t kArgsKept = 1024;
@@ -33,34 +33,35 @@ class RequestParser {
 
   explicit RequestParser(const RequestLimits& limits = {}) : limits_(limits) {}
 
-  // For the requests to come. REQUIRES that none is half read (or reset()).
+  // For the next requests. REQUIRES at_start() (or call reset()).
   void set_limits(const RequestLimits& limits) { limits_ = limits; }
 
   ParseStatus parse(std::string_view bytes);
-  // No request is half read: the next byte is the first of one.
+  // No request is half read: the next byte is the first one of a request.
   bool at_start() const { return state_ == State::kStart; }
   template <std::same_as<std::string> Dying>
-  ParseStatus parse(Dying&& bytes) = delete;  // args() would be views of what is gone
+  ParseStatus parse(Dying&& bytes) = delete;  // args() would be views of destroyed bytes
 
-  // After kRequest and kOversized; views into the last parse()'s bytes. Empty for "\r\n", "*0\r\n"
-  // and any "*-n\r\n", which Redis skips in silence.
+  // After kRequest and kOversized; views into the bytes of the last parse(). Empty for "\r\n",
+  // "*0\r\n" and any "*-n\r\n", which Redis silently skips.
   const std::vector<std::string_view>& args() const { return args_; }
 
-  // After kRequest: how many of the bytes the request took. The caller drops them, then parses on.
+  // After kRequest: the size of the request. The caller drops these bytes, then calls parse()
+  // again.
   std::size_t size() const { return size_; }
 
-  // True if the request came as an inline command ("GET k\r\n"): args() are then views of an
-  // unquoted copy inside the parser, and the raw bytes cannot be forwarded as they are.
+  // True for an inline command ("GET k\r\n"): args() are then views of an unquoted copy inside the
+  // parser, and the raw bytes cannot be forwarded unchanged.
   bool is_inline() const { return inline_; }
 
-  // After kOversized: walks over the raw bytes of the very same request, from its first byte on, in
-  // pieces of any size, so that they can be passed through. `consumed` is how many of `bytes`
-  // belong to the request; kRequest when it has ended (and the parser is ready for the next one),
-  // kNeedMore while it has not, kError if its framing breaks. An inline request is never oversized.
+  // After kOversized: passes over the raw bytes of this request, from its first byte on, in pieces
+  // of any size, so that the caller can forward them. `consumed`: how many of `bytes` belong to the
+  // request. kRequest: it has ended, and the parser is ready for the next one; kNeedMore: it has
+  // not; kError: its framing is broken. An inline request is never oversized.
   ParseStatus stream(std::string_view bytes, std::size_t& consumed);
 
-  // After kError: without the leading '-' and the CRLF, e.g. "ERR Protocol error: invalid bulk
-  // length".
+  // After kError: the message without the leading '-' and the CRLF, e.g. "ERR Protocol error:
+  // invalid bulk length".
   std::string_view error() const { return error_; }
 
   // Forgets a half-read request.
@@ -100,12 +101,12 @@ class RequestParser {
   RequestLimits limits_;
   State state_ = State::kStart;
   bool inline_ = false;
-  std::size_t element_ = 0;     // where the line or argument now being read begins
+  std::size_t element_ = 0;     // beginning of the current line or argument
   std::size_t scanned_ = 0;     // bytes before it hold no end of the current line
   std::int64_t args_left_ = 0;  // arguments still to come
-  std::size_t bulk_bytes_ = 0;  // of the argument now being read
+  std::size_t bulk_bytes_ = 0;  // of the current argument
   std::size_t size_ = 0;
-  std::vector<Span> spans_;  // the arguments as offsets, which outlive a move of the bytes
+  std::vector<Span> spans_;  // the arguments as offsets, which stay valid when the bytes move
   std::vector<std::string_view> args_;
   std::string inline_text_;
   std::string error_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, in any pieces: the parser stays within them, and the pieces change nothing. The first
-// four bytes of the input are two piece sizes and two limits.
+// Parses any bytes in any pieces: the parser must stay within them, and the pieces must not matter.
+// The first four bytes of the input are two piece sizes and two limits.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -22,7 +22,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// A request written anew from its arguments is read as the same arguments.
+// A request written again from its arguments must parse to the same arguments.
 void check_round_trip(const TracedRequest& request) {
   heatsink::ByteBuffer out;
   heatsink::resp::append_request(
@@ -32,7 +32,7 @@ void check_round_trip(const TracedRequest& request) {
           again.error.empty());
 }
 
-// Held whole or streamed, the requests are the same bytes.
+// Parsed or streamed, the requests must be the same bytes.
 void check_streaming(const RequestTrace& whole, const RequestTrace& tight) {
   require(whole.error == tight.error);
   for (std::size_t i = 0; i < whole.requests.size(); ++i) {

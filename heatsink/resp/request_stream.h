@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over a multi-bulk request that is too big to hold, in pieces of any size.
+// Passes over a multi-bulk request that is too big to hold, in pieces of any size.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace heatsink::resp {
 
-// Not thread-safe; O(1) memory, no allocation but for an error. One request after the other: walk()
-// till it says kRequest, then it expects the first byte of the next.
+// Not thread-safe; O(1) memory, allocates only for an error. One request after the other: call
+// walk() until it returns kRequest; the next call expects the first byte of the next request.
 class RequestStream {
  public:
   // `consumed`: how many of `bytes` belong to the request. kRequest: it ended with the last of
-  // them; kNeedMore: it goes on, and all were consumed; kError: see `error`, as
+  // them. kNeedMore: it continues, and all were consumed. kError: see `error`, as
   // RequestParser::error().
   ParseStatus walk(std::string_view bytes, const RequestLimits& limits, std::size_t& consumed,
                    std::string& error);
@@ -31,15 +31,14 @@ class RequestStream {
   Line take(char byte, std::size_t line_bytes_max);
   bool read_header(const RequestLimits& limits, std::string& error);
 
-  std::int64_t args_left_ = -1;  // -1: the count line is yet to come
+  std::int64_t args_left_ = -1;  // -1: before the count line
   std::uint64_t body_left_ = 0;  // bytes of the argument and its CRLF; 0: in a header line
 
-  // The header line so far. What is behind the first bytes only makes the number too long to be
-  // one.
+  // The header line so far. Bytes beyond this size only make the number too long to be valid.
   std::array<char, kDecimalBytesMax + 2> line_{};
   std::size_t line_bytes_ = 0;
-  bool line_ended_ = false;  // by CR; the byte after it is still to come
-  bool line_stuck_ = false;  // by NUL: see find_line_end() in request_parser.cc
+  bool line_ended_ = false;  // by CR; the byte after it has not come yet
+  bool line_stuck_ = false;  // by a NUL: see find_line_end() in request_parser.cc
 };
 
 }  // namespace heatsink::resp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // resp: RESP2 and RESP3 as bytes: requests, replies, and what is known of each command. No socket.
-// Start with request_parser.h (what clients send) and reply_scanner.h (what servers send).
+// Start with request_parser.h (bytes from clients) and reply_scanner.h (bytes from servers).
 #pragma once
 
 #include "heatsink/resp/command_table.h"   // IWYU pragma: export

@@ -64,7 +64,7 @@ class Converter {
     return true;
   }
 
-  // Each element takes three bytes at least, so a count that lies ends the loop soon.
+  // Each element takes at least three bytes, so a false count ends the loop soon.
   bool aggregate(char type, std::string_view line, std::size_t depth) {
     const auto announced = parse_decimal(line);
     if (!announced || *announced < 0 || static_cast<std::size_t>(*announced) > rest_.size())

@@ -8,8 +8,8 @@
 namespace heatsink::resp {
 namespace {
 
-// Reads one element after the other from the front of `rest_`. Recursion is as deep as open
-// aggregates are, which depth_max bounds.
+// Reads elements from the front of `rest_`. The recursion is as deep as the open aggregates;
+// depth_max limits it.
 class ValueReader {
  public:
   ValueReader(std::string_view bytes, const ValueLimits& limits) : rest_(bytes), limits_(limits) {}
@@ -37,9 +37,9 @@ class ValueReader {
   const ValueLimits& limits_;
   std::size_t depth_ = 0;
   std::size_t items_ = 0;
-  char type_ = 0;            // of the header last read,
-  std::string_view line_;    // and what stands behind it,
-  std::int64_t number_ = 0;  // as a number where the shape has one
+  char type_ = 0;            // of the last header,
+  std::string_view line_;    // and the line after it,
+  std::int64_t number_ = 0;  // and its number, if this form has one
 };
 
 Value::Type value_type(char type) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reply as a tree, for the few replies that heatsink itself evaluates (HELLO, COMMAND, pushes,
-// fills).
+// Holds a reply as a tree, for the few replies that heatsink itself evaluates (HELLO, COMMAND,
+// pushes, fills).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace heatsink::resp {
 
-// Owns its data. Not for the path of a request, because each element allocates memory.
+// Owns its data. Too slow for the request path, because each element allocates memory.
 struct Value {
   enum class Type {
     kNull,
@@ -34,8 +34,7 @@ struct Value {
 
   bool is_error() const { return type == Type::kError; }
   bool is_text() const { return type == Type::kString || type == Type::kSimple; }
-  // The value of `key` in a kMap, or in the flat kArray that RESP2 has instead; null if there is
-  // none.
+  // The value of `key` in a kMap, or in the flat kArray of RESP2; null if there is none.
   const Value* find(std::string_view key) const;
 };
 
@@ -43,7 +42,7 @@ enum class ValueStatus { kValue, kNeedMore, kError };
 
 struct ValueLimits {
   std::size_t depth_max = 32;
-  std::size_t bytes_max = 64 * 1024 * 1024;  // of the whole reply; beyond it: kError
+  std::size_t bytes_max = 64 * 1024 * 1024;  // of the whole reply; more: kError
   std::size_t items_max =
       1024 * 1024;  // elements in the whole tree: a Value costs ~90 bytes, ":1" five
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes RESP: requests to a server, and the replies that heatsink itself gives.
+// Writes RESP: requests to a server, and heatsink's own replies.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace heatsink::resp {
 
 enum class Protocol : std::uint8_t { kResp2 = 2, kResp3 = 3 };
 
-// A request as a multi-bulk array.
+// Writes a request as a multi-bulk array.
 void append_request(ByteBuffer& out, std::span<const std::string_view> args);
 void append_request(ByteBuffer& out, std::initializer_list<std::string_view> args);
 

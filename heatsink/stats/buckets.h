@@ -7,15 +7,17 @@
 
 namespace heatsink::stats {
 
-// Log-linear, as HdrHistogram's. Numbers below 64 have a bucket each; above, a bucket is a 32nd to
-// a 64th of its numbers wide. Negative numbers mirror: they have the buckets of their magnitude,
-// with a sign. Whoever stands for a bucket by its middle is off by kErrorMax of the number at most.
+// Log-linear, as in HdrHistogram. Numbers below 64 have a bucket each; above, a bucket's width is a
+// 32nd to a 64th of its numbers. Negative numbers mirror positive ones: they have the buckets of
+// their magnitude, with a sign. The middle of a bucket differs from its numbers by at most
+// kErrorMax.
 inline constexpr unsigned kStepBits = 5;
-inline constexpr std::uint32_t kSteps = 1U << kStepBits;                          // for a doubling
+inline constexpr std::uint32_t kSteps = 1U << kStepBits;                          // per doubling
 inline constexpr std::uint32_t kBucketsEachSign = (63 - kStepBits + 1) * kSteps;  // 1888
 inline constexpr double kErrorMax = 0.5 / kSteps;                                 // 1.6 %
 
-// Of a magnitude; 2^63, which has no int64_t, is in the last. 0 .. kBucketsEachSign - 1, rising.
+// The bucket of a magnitude, 0 .. kBucketsEachSign - 1, ascending; 2^63, which int64_t cannot hold,
+// is in the last one.
 constexpr std::uint32_t bucket_of(std::uint64_t magnitude) {
   if (magnitude >= std::uint64_t{1} << 63U) return kBucketsEachSign - 1;
   const auto width = static_cast<unsigned>(std::bit_width(magnitude));

@@ -53,7 +53,7 @@ std::vector<Histogram::Bucket> Histogram::buckets() const {
   return all;
 }
 
-// The nearest rank: the smallest number that has at least q of all at or below it.
+// Nearest rank: the smallest number such that at least a part q of all numbers is at or below it.
 std::int64_t Histogram::quantile(double q) const {
   const std::vector<Bucket> all = buckets();
   if (all.empty()) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts numbers in buckets: quantiles with a stated error, mergeable.
+// Counts numbers in buckets: gives quantiles with a stated error, and can be merged.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace heatsink::stats {
 
-// Counts of the buckets of buckets.h, a chunk for each doubling that occurs: 256 bytes each, so
-// what spans a thousandfold takes 3 KiB, and nothing more than 30 KiB. One thread. add() is O(1)
-// and allocates only with a doubling's first number.
+// Counts by the buckets of buckets.h, in a chunk of 256 bytes per doubling that occurs: a
+// thousandfold range takes 3 KiB, any range at most 30 KiB. One thread. add() is O(1) and allocates
+// only for the first number of a doubling.
 class Histogram {
  public:
   void add(std::int64_t value) { ++at(value); }
@@ -22,7 +22,7 @@ class Histogram {
   void clear();  // keeps its memory
 
   std::uint64_t count() const;
-  // The number that a part q (0 .. 1) of all do not exceed, to kErrorMax of it; 0 of none.
+  // The number that a part q (0 .. 1) of all do not exceed, within kErrorMax; 0 for no numbers.
   std::int64_t quantile(double q) const;
 
   struct Bucket {
@@ -31,7 +31,7 @@ class Histogram {
     std::uint64_t count;
     friend bool operator==(const Bucket&, const Bucket&) = default;
   };
-  std::vector<Bucket> buckets() const;  // that are not empty, rising by value
+  std::vector<Bucket> buckets() const;  // that are not empty, by value, ascending
   std::size_t memory_bytes() const;
 
   friend bool operator==(const Histogram& a, const Histogram& b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stats: count, sum, mean, extremes and quantiles of numbers over a sliding window. Time is an
-// argument. Start with window.h; what it gives is a Summary, which merges with others of its kind.
+// argument. Start with window.h; its result is a Summary, and summaries can be merged.
 #pragma once
 
 #include "heatsink/stats/buckets.h"    // IWYU pragma: export

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a summary: an error, or one that has these very bytes and can be merged.
+// Decodes any bytes as a summary: the result must be an error, or encode to these bytes and be
+// mergeable.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

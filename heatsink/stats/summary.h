@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics of a set of numbers, mergeable in any order and grouping.
+// Holds the statistics of a set of numbers; mergeable in any order and grouping.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace heatsink::stats {
 
 __extension__ using Sum = __int128;  // exact: 2^64 numbers of 63 bits fit
 
-// A plain value. Count, sum and extremes are exact, quantiles to kErrorMax.
+// A plain value. Count, sum and extremes are exact, quantiles within kErrorMax.
 struct Summary {
   std::uint64_t count = 0;
   Sum sum = 0;
-  std::int64_t min = INT64_MAX;  // of none: min > max
+  std::int64_t min = INT64_MAX;  // without numbers: min > max
   std::int64_t max = INT64_MIN;
   Histogram histogram;
 
@@ -28,8 +28,8 @@ struct Summary {
   void merge(const Summary& other);
   void clear();  // keeps its memory
 
-  double mean() const;  // 0 of none
-  // As Histogram's, but never outside [min, max].
+  double mean() const;  // 0 without numbers
+  // As Histogram::quantile(), but never outside [min, max].
   std::int64_t quantile(double q) const;
 
   friend bool operator==(const Summary&, const Summary&) = default;

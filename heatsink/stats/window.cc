@@ -18,7 +18,7 @@ std::int64_t Window::number_at(TimePoint now) const {
   return std::max(now.time_since_epoch(), Nanos(0)) / slot_;
 }
 
-// The slots between are those of a time without numbers: of a full turn, all.
+// Clears the slots between: they had no numbers. After a full turn these are all slots.
 void Window::advance(TimePoint now) {
   const auto turn = static_cast<std::int64_t>(slots_.size());
   const std::int64_t to = number_at(now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics of the numbers of the last seconds, in a sliding window.
+// Keeps the statistics of the numbers of the last seconds, in a sliding window.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ struct WindowOptions {
   std::uint32_t slots = 10;  // 1 .. kSlotsMax; the window moves in steps of length / slots
 };
 
-// One thread. A number is in the window for its length, and up to a slot less at its far end: the
-// slot of now and the slots - 1 before it. Nothing has to run for numbers to leave. record() takes
-// about 5 ns (bench_stats). Time may stand still; a step back counts as standing still.
+// One thread. The window covers the current slot and the slots - 1 before it, so a number stays for
+// the window's length, or up to a slot less. Numbers leave without a timer. record() takes about 5
+// ns (bench_stats). Time may stand still; a step back counts as standing still.
 class Window {
  public:
   // REQUIRES length > 0.
@@ -32,10 +32,10 @@ class Window {
     current_->add(value);
   }
 
-  // All that is in the window at `now`. O(slots x buckets).
+  // The statistics of the window at `now`. O(slots x buckets).
   Summary summary(TimePoint now);
 
-  // The oldest moment that summary(now) still counts.
+  // The oldest time that summary(now) counts.
   TimePoint covered_from(TimePoint now) const;
   std::size_t memory_bytes() const;
 

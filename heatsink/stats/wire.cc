@@ -11,7 +11,7 @@ constexpr char kVersion = 1;
 __extension__ using Wide = unsigned __int128;
 constexpr Wide kLargest64 = UINT64_MAX;
 
-// Buckets of both signs in one row, rising by value: 0 is the most negative.
+// Buckets of both signs in one row, ascending by value: 0 is the most negative one.
 constexpr std::uint32_t kRow = 2 * kBucketsEachSign;
 std::uint32_t place_in_row(const Histogram::Bucket& bucket) {
   return bucket.is_negative ? kBucketsEachSign - 1 - bucket.bucket
@@ -41,7 +41,7 @@ class Reader {
       if (part << shift >> shift != part) return std::nullopt;
       value |= part << shift;
       if (byte < 0x80) {
-        const bool is_short = byte != 0 || shift == 0;  // one form for each number
+        const bool is_short = byte != 0 || shift == 0;  // each number has one form
         return is_short && value <= largest ? std::optional(value) : std::nullopt;
       }
     }
@@ -83,7 +83,8 @@ std::uint32_t row_of(std::int64_t value) {
   return place_in_row({value < 0, bucket_of(value < 0 ? 0 - bits : bits), 0});
 }
 
-// The extremes lie in the outermost buckets, and the sum is one that the count can have.
+// Checks that the extremes lie in the outermost buckets, and that `count` numbers can have this
+// sum.
 bool is_plausible(const Summary& summary) {
   const std::vector<Histogram::Bucket> buckets = summary.histogram.buckets();
   if (buckets.empty()) return summary == Summary{};

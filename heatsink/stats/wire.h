@@ -11,15 +11,15 @@
 
 namespace heatsink::stats {
 
-// Byte 1 (the version); count, sum, min, max; then for each bucket that is not empty how far it is
-// from the one before, and its count. Varints (LEB128) throughout, signed ones zigzag. About 3
-// bytes a bucket: a thousandfold range of numbers takes 1 KB, whatever their count.
+// Byte 1 (the version); count, sum, min, max; then for each bucket that is not empty its distance
+// from the one before, and its count. All are varints (LEB128), signed ones zigzag. About 3 bytes
+// per bucket: a thousandfold range of numbers takes 1 KB, whatever their count.
 inline constexpr std::size_t kWireBytesMax = 64 + 2 * kBucketsEachSign * 13;
 
 std::string encode(const Summary& summary);
 
-// kProtocol: not of this form, or one that contradicts itself (buckets that do not add up to the
-// count, numbers outside [min, max]). Reads the whole of `bytes`; allocates by what is there.
+// kProtocol: another form, or a contradiction (buckets that do not add up to the count, numbers
+// outside [min, max]). Reads all of `bytes`; allocates only for the data that is there.
 Result<Summary> decode(std::string_view bytes);
 
 }  // namespace heatsink::stats

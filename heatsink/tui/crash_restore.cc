@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kFatalSignals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-// What a signal handler may touch: plain memory, filled before the handlers are set.
+// The data that a signal handler may use: plain memory, filled before the handlers are installed.
 struct Farewell {
   bool armed = false;
   int fd = -1;
@@ -27,12 +27,13 @@ struct Farewell {
 };
 Farewell farewell_state;
 
-// Only async-signal-safe calls. SA_RESETHAND has put back the default action, so raising kills.
+// Makes only async-signal-safe calls. SA_RESETHAND has restored the default action, so raising
+// kills.
 extern "C" void restore_and_die(int signal_number) {
   const Farewell& f = farewell_state;
   if (f.line_known) tcsetattr(f.fd, TCSANOW, &f.line);
   const ssize_t written = write(f.fd, f.bytes.data(), f.size);
-  static_cast<void>(written);  // nothing is left to do about a failure here
+  static_cast<void>(written);  // a failure cannot be handled here
   raise(signal_number);
 }
 

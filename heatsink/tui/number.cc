@@ -17,7 +17,7 @@ std::string short_number(double value) {
   return value < 99.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }
 
-// Divides by `base` until what is left, rounded, is below `limit`; says how often.
+// Divides by `base` until the rounded rest is below `limit`; returns the number of divisions.
 template <std::size_t N>
 std::size_t scale(double& value, double base, double limit,
                   const std::array<std::string_view, N>&) {
@@ -51,7 +51,7 @@ std::string percent_text(double ratio) {
   if (percent == 0) return "0 %";
   if (percent < 0.1) return "<0.1 %";
   if (percent == 100) return "100 %";
-  // 99.97 % must not read as 100.0 %: the missing part is the load that is left.
+  // 99.97 % must not appear as 100.0 %: the missing part is the remaining load.
   const double shown = percent < 100 ? std::min(percent, 99.9) : percent;
   return short_number(shown) + " %";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats numbers for people in a column: with three digits.
+// Formats numbers for columns, with three digits.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace heatsink::tui {
 
-// "0", "3.4", "950", "1.2k", "34.5k", "345k", "1.2M", ... at most 5 columns below 10^15; "-" for
-// what is not a number >= 0. Pure functions, thread-safe, as all here.
+// "0", "3.4", "950", "1.2k", "34.5k", "345k", "1.2M", ... at most 5 columns below 10^15; "-" if it
+// is not a number >= 0. All functions here are pure and thread-safe.
 std::string count_text(double count);
 std::string rate_text(double per_second);  // "1.2k/s"
 
-// 0 .. 1 as "34.5 %"; "<0.1 %" for what is more than nothing; "100 %" only when it is all.
+// 0 .. 1 as "34.5 %"; "<0.1 %" for less, but more than 0; "100 %" only for exactly all.
 std::string percent_text(double ratio);
 
-// "12s", "3m12s", "2h05m", "4d03h"; "0s" below a second and for a negative one.
+// "12s", "3m12s", "2h05m", "4d03h"; "0s" below a second and for negative ages.
 std::string age_text(Nanos age);
 
-// "85us", "1.2ms", "345ms", "2.5s": for what takes less than minutes.
+// "85us", "1.2ms", "345ms", "2.5s": for times below minutes.
 std::string latency_text(Nanos latency);
 
 // "512 B", "4.0 KiB", "1.2 MiB": powers of 1024.

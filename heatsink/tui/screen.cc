@@ -8,7 +8,7 @@
 namespace heatsink::tui {
 namespace {
 
-// A name may stack any number of combining marks; ncurses shows at most five wide characters in a
+// A glyph may have any number of combining marks; ncurses shows at most five wide characters in a
 // cell.
 constexpr std::size_t kGlyphBytesMax = 16;
 
@@ -41,7 +41,7 @@ void Screen::set(int column, int row, std::string_view glyph, int columns, Style
     glyph = " ";
     columns = 1;
   }
-  // Overwriting one half of a wide glyph leaves no other half behind.
+  // Overwriting one half of a wide glyph also removes the other half.
   if (at(column, row).glyph.empty() && column > 0) cells_[index(column - 1, row)].glyph = " ";
   const int after = column + columns;
   if (after < size_.width && at(after, row).glyph.empty()) cells_[index(after, row)].glyph = " ";

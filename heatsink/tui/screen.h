@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture made of cells: what a pure function returns, a test compares and a terminal shows.
+// Holds a picture made of cells: pure functions return it, tests compare it, a terminal shows it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Size {
 
 enum class Color { kDefault, kRed, kGreen, kYellow, kBlue, kMagenta, kCyan };
 
-// What a terminal without colours loses must not carry meaning alone: say it in the text too.
+// A terminal without colours loses styles, so the text must carry the meaning, too.
 struct Style {
   Color color = Color::kDefault;
   bool bold = false;
@@ -27,29 +27,29 @@ struct Style {
 };
 
 struct Cell {
-  std::string glyph = " ";  // one base character and its combining marks; "" right of a wide one
+  std::string glyph = " ";  // a base character with its combining marks; "" right of a wide one
   Style style;
 };
 
 // Not thread-safe. Memory: about 56 bytes per cell.
 class Screen {
  public:
-  // Sides are held within 1 .. kSideMax.
+  // Sides are clamped to 1 .. kSideMax.
   static constexpr int kSideMax = 1000;
   explicit Screen(Size size);
 
   Size size() const { return size_; }
-  // REQUIRES: a place within the size.
+  // REQUIRES: a position within the size.
   const Cell& at(int column, int row) const { return cells_[index(column, row)]; }
 
-  // Writes safe_text(text), clipped at the edges (also when the place is outside); returns the
-  // column after its last glyph. A wide glyph that would be cut in half becomes a space.
+  // Writes safe_text(text), clipped at the edges (the position may be outside); returns the column
+  // after its last glyph. A wide glyph that would be cut in half becomes a space.
   int put(int column, int row, std::string_view text, Style style = {});
 
-  // `style` for a whole row, keeping what is written there.
+  // Sets the style of a whole row and keeps its text.
   void paint_row(int row, Style style);
 
-  // The picture without styles: a line per row, spaces at the ends removed, each ended by '\n'.
+  // The picture without styles: a line per row, without trailing spaces, each ended by '\n'.
   std::string text() const;
 
  private:

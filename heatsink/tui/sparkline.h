@@ -7,9 +7,9 @@
 
 namespace heatsink::tui {
 
-// The last `width` values, newest at the right, as eight heights from 0 to `top`; missing ones are
-// spaces. Zero is the lowest bar, so that "nothing" differs from "no data"; values outside are held
-// at the edges. Two curves drawn with the same `top` can be compared.
+// The last `width` values, newest at the right, as eight heights from 0 to `top`; missing values
+// are spaces. Zero is the lowest bar, so that "nothing" differs from "no data"; values are clamped.
+// Curves with the same `top` can be compared.
 std::string sparkline(std::span<const double> values, double top, int width);
 
 }  // namespace heatsink::tui

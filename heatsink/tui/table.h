@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table that fits: columns as wide as their content, the least important ones left out when it is
-// narrow.
+// Draws a table that fits: columns are as wide as their content, and the least important ones are
+// left out in a narrow area.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace heatsink::tui {
 struct Column {
   std::string title;
   Align align = Align::kRight;
-  // 0: as wide as its content. Otherwise it asks for this many columns, and for more (up to its
-  // content) as far as there is room after the others.
+  // 0: as wide as its content. Otherwise its minimum width; it gets more (up to its content) if the
+  // other columns leave room.
   int elastic_from = 0;
-  // 0: always there. Otherwise it may be left out, those with the highest number first.
+  // 0: always shown. Otherwise it may be left out, the highest number first.
   int optional = 0;
 };
 
@@ -42,7 +42,8 @@ class Table {
   // REQUIRES: as many cells as columns.
   void add(std::vector<TableCell> row);
 
-  // The titles and as many rows as fit, one space between columns. Returns how many rows it drew.
+  // Draws the titles and as many rows as fit, with a space between columns; returns the number of
+  // rows.
   std::size_t draw(Screen& screen, const Area& area, Style title_style) const;
 
  private:

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <term.h>
 #include <unistd.h>
-// <term.h> makes `columns` a macro; text.cc has variables of this name.
+// <term.h> defines a macro `columns`; text.cc has variables of this name.
 #undef columns
 
 #include <algorithm>
@@ -28,8 +28,8 @@ namespace {
 constexpr std::array<short, 7> kCursesColors{-1,         COLOR_RED,     COLOR_GREEN, COLOR_YELLOW,
                                              COLOR_BLUE, COLOR_MAGENTA, COLOR_CYAN};
 
-// Without a locale in the environment (a container, a service) the terminal is still nearly always
-// UTF-8; a locale that names another encoding is believed. Returns whether UTF-8 may be sent.
+// Without a locale in the environment (a container, a service) the terminal is nearly always UTF-8;
+// a locale with another encoding is respected. Returns whether UTF-8 may be sent.
 bool choose_encoding() {
   setlocale(LC_CTYPE, "");
   const std::string_view codeset = nl_langinfo(CODESET);
@@ -38,7 +38,7 @@ bool choose_encoding() {
   return setlocale(LC_CTYPE, "C.UTF-8") != nullptr;
 }
 
-// For terminals of another encoding: the drawing characters as ASCII, every other one as '?'.
+// For terminals with another encoding: drawing characters as ASCII, all others as '?'.
 std::string ascii_glyph(std::string_view glyph) {
   constexpr std::array<std::pair<std::string_view, char>, 14> kStandIns{{{"▁", '_'},
                                                                          {"▂", '.'},
@@ -83,18 +83,18 @@ bool colors_wanted() {
   return (no_color == nullptr || *no_color == '\0') && has_colors();
 }
 
-// What setupterm() knows of the terminal, for as long as this lives; newterm() knows it for itself.
+// setupterm()'s knowledge of the terminal, while this object exists; newterm() has its own.
 struct Knowledge {
   TERMINAL* terminal = cur_term;
   ~Knowledge() { del_curterm(terminal); }
 };
 
-// "": the terminal cannot do that.
+// "": the terminal lacks it.
 std::string capability(const char* name) {
   char writable[8] = {};
   std::strncpy(writable, name, sizeof writable - 1);
   const char* text = tigetstr(writable);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): terminfo's own word for "no such capability"
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): terminfo's value for "no such capability"
   const bool there = text != nullptr && text != reinterpret_cast<const char*>(-1);
   return there ? text : "";
 }
@@ -133,7 +133,7 @@ int function_key(wint_t key) {
   }
 }
 
-// Terminals differ in what Enter and Backspace send.
+// Terminals send different codes for Enter and Backspace.
 int typed(wint_t key) {
   if (key == '\n') return kEnter;
   if (key == '\b') return kBackspace;
@@ -204,7 +204,7 @@ void Terminal::show(const Screen& screen) {
   const Size now = size();
   if (is_term_resized(now.height, now.width)) {
     resize_term(now.height, now.width);
-    clearok(curscr, TRUE);  // the terminal has moved its lines about; nothing is where it was
+    clearok(curscr, TRUE);  // the terminal has moved its lines, so redraw everything
   }
   erase();
   for (int row = 0; row < std::min(now.height, screen.size().height); ++row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows screens on a terminal by ncurses and reads keys from it; gives the terminal back as it was.
+// Shows screens on a terminal with ncurses, reads its keys, and restores it at the end.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace heatsink::tui {
 
-// Keys other than these are the code point that was typed, or the ASCII code (13 of Enter, 27 of
-// Escape, 127 of Backspace).
+// Other keys are the typed code point, or the ASCII code (13 for Enter, 27 for Escape, 127 for
+// Backspace).
 enum KeyCode : int {
   kNoKey = -1,
   kEnter = 13,
   kEscape = 27,
   kBackspace = 127,
-  kLeft = 0x110000,  // past Unicode
+  kLeft = 0x110000,  // beyond Unicode
   kRight,
   kUp,
   kDown,
@@ -29,29 +29,27 @@ enum KeyCode : int {
 
 enum class Colors { kIfWanted, kNone };
 
-// At most one at a time in a process (ncurses has one terminal); one thread. The terminal is
-// restored by the destructor, and by a handler when the process dies of SIGSEGV, SIGBUS, SIGILL,
-// SIGFPE or SIGABRT (also std::terminate). SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGWINCH are the
-// caller's: it must have handlers for them before open(), ends its loop and destroys this.
+// At most one per process (ncurses has one terminal); one thread. The destructor restores the
+// terminal; so does a handler when the process dies of SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT
+// (also std::terminate). SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGWINCH belong to the caller:
+// install handlers for them before open(), and destroy the terminal after they end the loop.
 class Terminal {
  public:
-  // Takes standard output and input over. kUnsupported when they are not a terminal, or it is one
-  // that ncurses does not know or whose cursor cannot be moved (TERM=dumb); then nothing was
-  // changed. Colours are used if they are wanted, the terminal has them and NO_COLOR (no-color.org)
-  // is not set.
+  // Takes over standard output and input. kUnsupported if they are not a terminal, or if ncurses
+  // does not know it or cannot move its cursor (TERM=dumb); then nothing has changed. Uses colours
+  // if the caller wants them, the terminal has them and NO_COLOR (no-color.org) is not set.
   static Result<std::unique_ptr<Terminal>> open(Colors colors = Colors::kIfWanted);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // The size now; asks the kernel, so it is right after a SIGWINCH.
+  // The current size; asks the kernel, so it is correct after a SIGWINCH.
   Size size() const;
 
-  // Sends what differs from the screen before.
+  // Sends the differences to the last screen.
   void show(const Screen& screen);
 
-  // The next key typed, kNoKey if there is none now. Never blocks: wait for input_fd() to be
-  // readable.
+  // The next typed key; kNoKey if there is none. Never blocks: wait until input_fd() is readable.
   int read_key();
   int input_fd() const;
 

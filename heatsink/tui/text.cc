@@ -14,8 +14,8 @@ struct CodeRange {
   char32_t first, last;
 };
 
-// Printable to the C library, yet able to make a line read as another one: zero-width spaces,
-// bidirectional marks and overrides, invisible operators, annotation anchors, tag characters.
+// Printable for the C library, but able to disguise a line: zero-width spaces, bidirectional marks
+// and overrides, invisible operators, annotation anchors, tag characters.
 constexpr std::array<CodeRange, 9> kDeceptive{{{0x00AD, 0x00AD},
                                                {0x061C, 0x061C},
                                                {0x180E, 0x180E},
@@ -31,7 +31,7 @@ bool is_deceptive(char32_t c) {
                              [c](const CodeRange& r) { return r.first <= c && c <= r.last; });
 }
 
-// Made once and kept for the life of the process.
+// Made once and never freed.
 locale_t utf8_locale() {
   static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   return locale;
@@ -39,8 +39,8 @@ locale_t utf8_locale() {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-// Bytes of the sequence that `lead` starts, and the smallest code point that needs so many; 0:
-// none.
+// The length of the sequence that `lead` starts, and the smallest code point that needs this
+// length; 0 if it starts none.
 std::size_t sequence_length(unsigned char lead, char32_t& smallest) {
   if (lead >= 0xF0 && lead <= 0xF4) return smallest = 0x10000, 4;
   if (lead >= 0xE0 && lead <= 0xEF) return smallest = 0x800, 3;
@@ -78,7 +78,7 @@ int column_width(char32_t code_point) {
   if (code_point < 0x7F) return code_point < 0x20 ? -1 : 1;
   if (is_deceptive(code_point)) return -1;
   const locale_t locale = utf8_locale();
-  if (locale == nullptr) return -1;  // a C library without C.UTF-8: escape rather than guess
+  if (locale == nullptr) return -1;  // a C library without C.UTF-8: escape instead of guessing
   const locale_t before = uselocale(locale);
   const int width = wcwidth(static_cast<wchar_t>(code_point));
   uselocale(before);
@@ -106,7 +106,7 @@ int display_width(std::string_view text) {
   while (!text.empty()) {
     const CodePoint c = decode_utf8(text);
     const int columns = c.valid ? column_width(c.value) : -1;
-    width += columns >= 0 ? columns : static_cast<int>(4 * c.bytes);  // "\xNN" each
+    width += columns >= 0 ? columns : static_cast<int>(4 * c.bytes);  // each byte as "\xNN"
     text.remove_prefix(c.bytes);
   }
   return width;

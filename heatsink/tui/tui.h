@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tui: cells, tables, sparklines, and short numbers for terminal screens. State in, screen out;
-// only terminal.h touches a terminal. Start with screen.h; a picture is made by a pure function and
-// compared as text in a test.
+// only terminal.h uses a terminal. Start with screen.h; pure functions make a picture, and tests
+// compare it as text.
 #pragma once
 
 #include "heatsink/tui/number.h"     // IWYU pragma: export

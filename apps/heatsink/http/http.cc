@@ -31,7 +31,7 @@ Error as_error(const beast::error_code& error) {
   return {ErrorCode::kUnavailable, error.message()};
 }
 
-// Keeps itself alive from one step to the next: resolve, connect, write, read.
+// Keeps itself alive through its steps: resolve, connect, write, read.
 class HttpExchange : public std::enable_shared_from_this<HttpExchange> {
  public:
   HttpExchange(asio::io_context& io, Nanos timeout, std::size_t bytes_max, bool tells_reasons,
@@ -93,7 +93,7 @@ class HttpExchange : public std::enable_shared_from_this<HttpExchange> {
       return done_(
           Error{ErrorCode::kPermission,
                 "it needs its token (admin.token): give the file that has it with --token-file"});
-    // Who only asks what is hot does not need the peer's text: the number says as much.
+    // Requests without a body only need the number; the peer's text adds nothing.
     const std::string number = "HTTP status " + std::to_string(response.result_int()) + ": ";
     const std::string reason = response.body().substr(0, response.body().find('\n'));
     const bool tells = tells_reasons_ && !reason.empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question over HTTP, for asking the admin port.
+// Sends one HTTP request to an admin port.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -12,11 +12,10 @@
 
 namespace heatsink::app {
 
-// Asks, bearing `token` unless it is empty, and returns at once; `done` is called from io.run(),
-// exactly once unless `io` dies before: with the body of a 200, or with kUnavailable (no
-// connection, another status), kTimedOut
-// (`timeout` is for all of it but the look-up of a name), kProtocol (not HTTP), kOutOfRange (a body
-// past `bytes_max`).
+// Sends the request, with `token` unless it is empty, and returns at once. io.run() calls `done`
+// exactly once, unless `io` is destroyed before: with the body of a 200, or with kUnavailable (no
+// connection, another status), kTimedOut (`timeout` covers everything but the look-up of a name),
+// kProtocol (not HTTP), kOutOfRange (a body larger than `bytes_max`).
 void http_get(boost::asio::io_context& io, const net::HostPort& from, const std::string& path,
               const std::string& token, Nanos timeout, std::size_t bytes_max,
               std::function<void(Result<std::string>)> done);
@@ -27,7 +26,7 @@ struct HttpQuestion {
   std::string json;  // the body of a POST
 };
 
-// Likewise; the reason that comes with another status is part of the error's message.
+// The same; for another status, the error's message includes the server's reason.
 void http_ask(boost::asio::io_context& io, const net::HostPort& from, const HttpQuestion& question,
               const std::string& token, Nanos timeout, std::size_t bytes_max,
               std::function<void(Result<std::string>)> done);

@@ -20,7 +20,7 @@ std::string closed_text(const net::IoResult& result) {
   return std::strerror(result.error_number);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
 }
 
-// The error's line without its '-' and line end.
+// The text of an error reply, without its '-' and line end.
 std::string_view error_line(std::string_view raw) {
   if (!raw.empty()) raw.remove_prefix(1);
   return raw.substr(0, std::min(raw.find_last_not_of("\r\n") + 1, raw.size()));
@@ -108,8 +108,7 @@ void LoadConnection::on_writable() {
 }
 
 void LoadConnection::on_readable() {
-  if (state_ == State::kConnecting)
-    return on_writable();              // the failure is told by connect_result()
+  if (state_ == State::kConnecting) return on_writable();  // connect_result() reports the failure
   std::array<char, kReadBytes> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): read into
   const net::IoResult result = net::read_some(socket_.get(), bytes.data(), bytes.size());
   if (result.status == net::IoStatus::kAgain) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client of the load: asks, waits for replies, comes back after every failure.
+// Runs one client of the load: sends requests, reads replies, and reconnects after each failure.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@ namespace heatsink::app {
 
 struct LoadTarget {
   net::RedisUrl url;
-  std::vector<net::ResolvedAddress> addresses;  // not empty; tried in turn
+  std::vector<net::ResolvedAddress> addresses;  // not empty; tried in order
 };
 
-// What requests look like.
+// The form of the requests.
 struct LoadShape {
-  std::size_t pipeline = 1;  // requests that a connection may have without a reply
+  std::size_t pipeline = 1;  // maximum of requests without a reply
   std::size_t value_bytes = 64;
   std::string prefix;  // before the name of each key
 };
 
-// Lives on the loop's thread. All that is passed by reference is not owned and must outlive it.
-// Memory is bounded by the pipeline: at most `pipeline` requests are without a reply.
+// Lives on the loop's thread. Does not own arguments passed by reference, which must outlive it.
+// Memory is bounded by the pipeline: at most `pipeline` requests wait for a reply.
 class LoadConnection final : public net::FdHandler {
  public:
   static constexpr Nanos kReplyTimeout = std::chrono::seconds(5);
@@ -44,14 +44,13 @@ class LoadConnection final : public net::FdHandler {
   LoadConnection(const LoadConnection&) = delete;
 
   void connect();
-  // From now on the operations come from `source`; those in flight are forgotten by no one: their
-  // replies still count. REQUIRES: before the first connect(), or nothing in flight of another
-  // source.
+  // Takes operations from `source` from now on; replies to earlier requests still count. REQUIRES:
+  // before the first connect(), or nothing in flight of another source.
   void use(OperationSource& source) { source_ = &source; }
 
-  // Sends as much as is due and fits the pipeline.
+  // Sends the operations that are due and fit the pipeline.
   void pump(TimePoint now);
-  // Gives the connection up when a reply is overdue.
+  // Closes the connection if a reply is overdue.
   void check_timeout(TimePoint now);
 
   void on_readable() override;
@@ -79,10 +78,10 @@ class LoadConnection final : public net::FdHandler {
   net::Fd socket_;
   net::TimerId reconnect_timer_ = 0;
   std::size_t attempts_ = 0;  // chooses the address
-  unsigned failures_ = 0;     // in a row: the back-off
+  unsigned failures_ = 0;     // in a row; determines the back-off
   std::size_t greetings_left_ = 0;
   resp::ReplyScanner scanner_;
-  std::string error_text_;  // of the reply being read, if it is an error
+  std::string error_text_;  // of the current reply, if it is an error
   bool reply_begun_ = false;
   ByteBuffer out_;
   std::deque<Operation> in_flight_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection of the load against a server that says what the test wants; one loop, loopback.
+// A connection of the load against a server that the test controls; one loop, loopback.
 #include "apps/heatsink/load/connection.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace heatsink::app {
 namespace {
 
-// Accepts one connection at a time, keeps what it hears, sends what it is told to.
+// Accepts one connection at a time, keeps the received bytes, and sends the test's bytes.
 class ScriptedServer final : public net::FdHandler {
  public:
   explicit ScriptedServer(net::EventLoop& loop) : loop_(loop) {

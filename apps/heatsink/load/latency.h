@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latencies in fixed memory: counted in steps of about 3 %.
+// Counts latencies in fixed memory, in steps of about 3 %.
 #pragma once
 
 #include <array>
@@ -10,10 +10,9 @@
 
 namespace heatsink::app {
 
-// Counts by the buckets of stats, so a quantile is at most 1/32 above the truth. Not a
-// stats::Histogram: that one stands for a bucket by its middle and allocates, and a load that says
-// how long clients wait must not say too little, nor wait itself. Mergeable, 15 KiB, no allocation,
-// O(1) per latency. Not thread-safe.
+// Uses the buckets of stats, so a quantile is at most 1/32 too high. Not a stats::Histogram: that
+// one reports the middle of a bucket, and allocates. A load must not report clients' waits too low,
+// nor wait for memory itself. Mergeable, 15 KiB, no allocation, O(1) per latency. Not thread-safe.
 class LatencyRecorder {
  public:
   void add(Nanos latency);  // a negative one counts as 0
@@ -21,8 +20,8 @@ class LatencyRecorder {
 
   std::uint64_t count() const { return count_; }
   Nanos max() const { return max_; }
-  // The smallest bucket's end that at least `share` (0 .. 1) of the latencies do not pass, but
-  // never past max(); 0 when there are none.
+  // The end of the smallest bucket that at least `share` (0 .. 1) of the latencies do not exceed,
+  // but at most max(); 0 without latencies.
   Nanos quantile(double share) const;
 
  private:

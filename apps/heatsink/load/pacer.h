@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the next operation is due, for a load of a fixed rate.
+// Says when the next operation is due, for a load of a fixed rate.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace heatsink::app {
 // omission", Gil Tene). Time is an argument; not thread-safe.
 class Pacer {
  public:
-  // What could not be sent for this long is given up and counted: an outage is not followed by a
-  // flood.
+  // Operations that could not be sent for this long are dropped and counted, so that no flood
+  // follows an outage.
   static constexpr Nanos kBacklogMax = std::chrono::seconds(1);
 
   // `per_second` 0: as fast as possible, every operation is due now. REQUIRES: per_second >= 0.
   Pacer(double per_second, TimePoint start) : per_second_(per_second), start_(start) {}
 
-  // The time at which the next operation was due; nothing if that is after `now`.
+  // The time at which the next operation was due; nothing if it is after `now`.
   std::optional<TimePoint> next(TimePoint now);
 
   std::uint64_t given_up() const { return given_up_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tallies of a load as text.
+// Prints the tallies of a load.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace heatsink::app {
 
-// One line, ended by '\n', for what was seen in the `span` that ends `elapsed` after the start.
+// One line, ended by '\n', for the `span` that ends `elapsed` after the start.
 std::string tally_line(const Tally& tally, Nanos elapsed, Nanos span);
 
 // Each error with its count, most frequent first, after a line with their number.
 std::string errors_text(const Tally& tally);
 
-// All of it: operations, latencies, errors.
+// Everything: operations, latencies, errors.
 std::string tally_text(const Tally& tally, Nanos elapsed);
 
 }  // namespace heatsink::app

@@ -40,7 +40,7 @@ class LoadSession {
   }
 
  private:
-  // False: it could not be done before `run_for` was over, or no write was accepted.
+  // False: not finished before the end of `run_for`, or no write was accepted.
   bool preload() {
     const TimePoint started = BootClock::now();
     TimePoint tell_at = started + std::chrono::seconds(1);
@@ -71,7 +71,7 @@ class LoadSession {
       const TimePoint now = BootClock::now();
       const Tally tally = take();
       if (!quiet_) std::cout << tally_line(tally, now - started, now - told) << std::flush;
-      if (!std::cout) ended_ = true;  // nobody reads any more
+      if (!std::cout) ended_ = true;  // the reader has gone
       total_.merge(tally);
       told = now;
     }
@@ -105,7 +105,7 @@ class LoadSession {
   LoadOptions options_;
   Nanos run_for_;
   bool quiet_;
-  EndSignals signals_;  // before the workers: their threads are to have the signals blocked
+  EndSignals signals_;  // declared before the workers, whose threads must have the signals blocked
   Workers workers_;
   Tally total_;
   bool ended_ = false;

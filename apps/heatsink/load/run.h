@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole load: preload, then the mix, told every second and at the end.
+// Runs a whole load: first preloads, then sends the mix, with a report each second and at the end.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace heatsink::app {
 
-// Until `run_for` (0: no end) or SIGINT, SIGTERM or SIGHUP, which it takes over in the calling
-// thread and the threads it starts. Prints to stdout, with `quiet` only the end. Returns kDone, or
-// kFailed when nothing was ever answered without an error; the sentence is on stderr.
+// Ends after `run_for` (0: never), or at SIGINT, SIGTERM or SIGHUP, which it handles for the
+// calling thread and the threads it starts. Prints to stdout; with `quiet` only the end. Returns
+// kDone, or kFailed with a sentence on stderr if no request ever succeeded.
 int run_load_session(const LoadOptions& options, const net::RedisUrl& url, Nanos run_for,
                      bool quiet);
 

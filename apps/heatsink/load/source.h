@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operation comes next: first every key once, then the skewed mix.
+// Chooses the operations of a load: first each key once, then the skewed mix.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ class OperationSource {
  public:
   virtual ~OperationSource() = default;
   virtual std::optional<Operation> next(TimePoint now) = 0;
-  virtual void answered() {}              // an operation has its reply, be it an error
-  virtual void lost(const Operation&) {}  // its connection ended before its reply
+  virtual void answered() {}              // called for each reply, also an error
+  virtual void lost(const Operation&) {}  // called if the connection ends before the reply
 };
 
-// Writes the ranks first, first + step, first + 2 step ... below `keys`, each until it has its
-// reply.
+// Writes the ranks first, first + step, first + 2 step ... below `keys`, and repeats each until the
+// server has replied.
 class PreloadSource final : public OperationSource {
  public:
   PreloadSource(std::uint64_t first, std::uint64_t step, std::uint64_t keys);
@@ -49,7 +49,7 @@ class PreloadSource final : public OperationSource {
   std::vector<std::uint64_t> again_;
 };
 
-// Zipf reads, and writes to the same keys. `write_ratio` 0 .. 1.
+// Reads keys by Zipf, and writes to the same keys. `write_ratio` 0 .. 1.
 class SkewedSource final : public OperationSource {
  public:
   SkewedSource(const Zipf& zipf, double write_ratio, Random random, Pacer pacer)

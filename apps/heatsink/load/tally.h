@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the load saw: counts, latencies, errors by their text.
+// Holds the results of a load: counts, latencies, errors by their text.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace heatsink::app {
 
 // A plain value, mergeable. Not thread-safe.
 struct Tally {
-  static constexpr std::size_t kErrorTextsMax = 32;  // texts past it are counted together
+  static constexpr std::size_t kErrorTextsMax = 32;  // further texts share one count
 
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
-  std::uint64_t nils = 0;      // reads of a key that was not there
+  std::uint64_t nils = 0;      // reads of a missing key
   std::uint64_t given_up = 0;  // due by the rate, but not sent in time
-  LatencyRecorder latency;     // of reads and writes that were answered without an error
+  LatencyRecorder latency;     // of reads and writes that succeeded
   std::map<std::string, std::uint64_t> errors;
 
   std::uint64_t operations() const { return reads + writes; }

@@ -7,7 +7,7 @@
 namespace heatsink::app {
 namespace {
 
-// Of `whole`, in `parts` as even as can be.
+// The size of part `index` when `whole` is divided into `parts` as evenly as possible.
 std::size_t share(std::size_t whole, std::size_t parts, std::size_t index) {
   return whole / parts + (index < whole % parts ? 1 : 0);
 }
@@ -41,7 +41,7 @@ void LoadWorker::tick() {
   for (auto& connection : connections_) connection->check_timeout(now);
   preloaded_.store(preload_.answered_count(), std::memory_order_relaxed);
   if (preload_.done()) preload_done_.store(true, std::memory_order_release);
-  // What a rate allows goes round, so that no client gets all of it.
+  // Another client comes first in each turn, so that no client gets the whole rate.
   first_to_pump_ = (first_to_pump_ + 1) % connections_.size();
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     connections_[(first_to_pump_ + i) % connections_.size()]->pump(now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the load: its loop, its clients, its share of the keys and of the rate.
+// Runs one thread of the load: its loop, its clients, its share of the keys and of the rate.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ struct LoadOptions {
   std::size_t threads = 1;
 };
 
-// Starts its thread when made, first writing its share of the keys; the destructor ends it. The
-// public functions are for the thread that made it. `target` is not owned.
+// The constructor starts the thread, which first writes its share of the keys; the destructor ends
+// it. Only the thread that made it may call the public functions. Does not own `target`.
 class LoadWorker {
  public:
   LoadWorker(const LoadOptions& options, const LoadTarget& target, std::size_t index);
@@ -39,11 +39,11 @@ class LoadWorker {
   std::uint64_t preloaded() const { return preloaded_.load(std::memory_order_relaxed); }
   bool preload_done() const { return preload_done_.load(std::memory_order_acquire); }
 
-  // From the preload to the skewed load; what the preload counted is forgotten. REQUIRES:
+  // Switches from the preload to the skewed load, and forgets the preload's counts. REQUIRES:
   // preload_done().
   void begin_load();
 
-  // What was counted since the last call. Waits for the thread's next turn.
+  // The counts since the last call. Waits for the thread's next turn.
   Tally take();
 
  private:

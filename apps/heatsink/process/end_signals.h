@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for the signals that end a program, and lets it say what it has done.
+// Waits for the signals that end a program, so that it can report its results.
 #pragma once
 
 #include <signal.h>
@@ -8,14 +8,14 @@
 
 namespace heatsink::app {
 
-// SIGINT, SIGTERM and SIGHUP are blocked from the construction on, for this thread and all that it
-// starts, and stay so: whoever makes one must look. One thread.
+// Blocks SIGINT, SIGTERM and SIGHUP from construction on, for this thread and all threads it
+// starts, for good: the owner must call wait_until(). One thread.
 class EndSignals {
  public:
   EndSignals();
   EndSignals(const EndSignals&) = delete;
 
-  // True once a signal has come; waits for one until `until` at most.
+  // Waits until a signal has come, at most until `until`; returns whether one has.
   bool wait_until(TimePoint until);
   bool came() { return wait_until(TimePoint{}); }
 

@@ -14,7 +14,7 @@
 namespace heatsink::app {
 namespace {
 
-// In a signal handler: system calls only.
+// A signal handler: may use only system calls.
 void give_up(int) {
   constexpr std::string_view kWords =
       "heatsink: one thread did not stop in time (perhaps a DNS lookup): exiting without it\n";

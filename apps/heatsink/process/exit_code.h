@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verb of the program returns to the shell.
+// Defines the program's exit codes.
 #pragma once
 
 namespace heatsink::app {
 
-// Exit codes of every verb: kDone; kFailed (it ran and could not do it); kMisused (command line or
+// Exit codes of all verbs: kDone; kFailed (it ran and failed); kMisused (wrong command line or
 // configuration).
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One moving line on standard error, if a person is looking at it.
+// Draws a progress bar on standard error, if that is a terminal.
 #pragma once
 
 #include <string>
 
 namespace heatsink::app {
 
-// Draws nothing when standard error is no terminal. One thread. The line is wiped by the
-// destructor.
+// Draws nothing if standard error is not a terminal. One thread. The destructor clears the line.
 class ProgressLine {
  public:
   ProgressLine();
@@ -15,7 +14,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
 
   void show(const std::string& text);
-  void show(const std::string& step, double done);  // 0 .. 1, as a bar
+  void show(const std::string& step, double done);  // `done`: 0 .. 1
 
   bool visible() const { return visible_; }
 

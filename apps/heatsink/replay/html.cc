@@ -13,7 +13,7 @@ namespace {
 
 using replay::Saving;
 
-// Colours that are told apart by people who see red and green alike (Okabe and Ito, 2008).
+// Colours that people with red-green blindness can distinguish (Okabe and Ito, 2008).
 constexpr std::string_view kStyle = R"(<style>
 :root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fff; --faint: #8885; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --paper: #16181c; } }
@@ -78,7 +78,7 @@ Plot hot_plot(const replay::Accuracy& accuracy) {
   return plot;
 }
 
-// Of capacities in copies and in bytes, those of the kind that there are more of.
+// Plots capacities in copies or in bytes, whichever the grid has more of.
 Plot savings_plot(const ReplayReport& report) {
   const auto& capacities = report.grid.capacities;
   const auto in_bytes = std::count_if(capacities.begin(), capacities.end(), [](const auto& c) {
@@ -121,7 +121,7 @@ Plot share_plot(const replay::TraceFacts& facts) {
   return plot;
 }
 
-// The next smaller capacity had room for all: this one is no different.
+// If the next smaller capacity had room for all keys, this one gives the same result.
 bool is_like_before(const ReplayReport& report, std::size_t place) {
   if (place % report.grid.capacities.size() == 0) return false;
   const replay::CopyTally& tally = report.savings[place].tally;

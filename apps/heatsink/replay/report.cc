@@ -8,10 +8,10 @@
 namespace heatsink::app {
 namespace {
 
-constexpr double kFewAccesses = 100;  // in a window: one that is missed is more than 1 % of them
+constexpr double kFewAccesses = 100;  // per window; with fewer, one missed access is more than 1 %
 
 template <class T>
-std::size_t place_of(const std::vector<T>& values, const T& wanted) {
+std::size_t index_of(const std::vector<T>& values, const T& wanted) {
   const auto found = std::find(values.begin(), values.end(), wanted);
   return found == values.end() ? 0 : static_cast<std::size_t>(found - values.begin());
 }
@@ -42,11 +42,11 @@ void reading_caveats(const replay::ReadingFacts& facts, std::vector<std::string>
 }  // namespace
 
 std::size_t ReplayReport::chosen_window() const {
-  return place_of(grid.windows, recommendation.chosen.setting.window);
+  return index_of(grid.windows, recommendation.chosen.setting.window);
 }
 
 std::size_t ReplayReport::chosen_capacity() const {
-  return place_of(grid.capacities, recommendation.chosen.setting.capacity);
+  return index_of(grid.capacities, recommendation.chosen.setting.capacity);
 }
 
 std::string capacity_text(const replay::Capacity& capacity) {

@@ -36,7 +36,7 @@ replay::SavingsGrid grid_of(const ReplayOptions& options, const replay::Trace& t
   return grid;
 }
 
-// Whoever would find the file there at the end is told before the work.
+// Checked before the work, so that the user learns at once that an output file exists.
 Status check_absent(const std::string& path, bool overwrite) {
   if (path.empty() || overwrite || access(path.c_str(), F_OK) != 0) return Unit{};
   return Error{ErrorCode::kInvalidArgument,

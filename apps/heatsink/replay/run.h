@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink replay without its command line: reads, plays, reports.
+// Runs heatsink replay without its command line: reads, replays, reports.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@ namespace heatsink::app {
 struct ReplayOptions {
   std::string trace;  // "-": standard input
   replay::ReadOptions reading;
-  // What of these is empty is chosen for the trace.
+  // Empty parts are chosen for the trace.
   replay::SavingsGrid grid;
   replay::CopyRules rules;
-  double hot_qps = 0;  // to judge the detector by; 0: the recommended one
+  double hot_qps = 0;  // the threshold for the accuracy; 0: the recommended one
   unsigned threads = 2;
-  bool json = false;        // on standard output, in place of the text
+  bool json = false;        // on standard output, instead of the text
   std::string html_file;    // "": none
   std::string config_file;  // "": none
-  bool overwrite = false;   // files that are there already
+  bool overwrite = false;   // replaces existing files
 };
 
-// The whole of it but for the output. Draws its progress.
+// Everything except the output. Draws its progress.
 Result<ReplayReport> replay_report(const ReplayOptions& options);
 
-// Returns the exit code; what went wrong is told on standard error.
+// Returns the exit code; errors go to standard error.
 int run_replay_session(const ReplayOptions& options);
 
 }  // namespace heatsink::app

@@ -16,7 +16,7 @@ constexpr double kLeft = 60, kRight = 590, kTop = 14, kBottom = 250;
 constexpr double kLegendStep = 18;
 constexpr int kTicks = 5;
 
-// 1, 2, 2.5 or 5 times a power of ten: about `span` / kTicks.
+// 1, 2, 2.5 or 5 times a power of ten, close to `span` / kTicks.
 double tick_step(double span) {
   const double rough = span / kTicks;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line plots as SVG text, to stand in a page that gives the colours (classes s0, s1 ...).
+// Draws line plots as SVG text, for a page that defines the colours (classes s0, s1 ...).
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace heatsink::app {
 
-// `text` as it may stand in HTML and XML, also in attributes: of bytes that went through
-// printable(), so valid UTF-8 without controls.
+// Escapes `text` for HTML and XML, including attributes. REQUIRES output of printable(): valid
+// UTF-8 without controls.
 std::string escaped(std::string_view text);
 
 struct PlotPoint {
@@ -19,20 +19,20 @@ struct PlotPoint {
 
 struct PlotLine {
   std::string name;
-  std::vector<PlotPoint> points;  // x rising
+  std::vector<PlotPoint> points;  // x ascending
 };
 
 struct Plot {
   std::string title;
   std::string x_label;
   std::string y_label;
-  bool x_logarithmic = false;   // then every x >= 1
-  bool y_is_ratio = false;      // shown in percent
+  bool x_logarithmic = false;   // REQUIRES x >= 1
+  bool y_is_ratio = false;      // shown as percent
   std::vector<PlotLine> lines;  // at most kPlotLinesMax are drawn
 };
 inline constexpr std::size_t kPlotLinesMax = 10;
 
-// One <svg> element, wide as its place. Lines without points are left out.
+// One <svg> element, as wide as its container. Leaves out lines without points.
 std::string svg(const Plot& plot);
 
 }  // namespace heatsink::app

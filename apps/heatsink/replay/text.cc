@@ -18,7 +18,7 @@ constexpr int kColumns = 80;
 constexpr int kNameColumns = 40;
 constexpr std::size_t kKeysShown = 10;
 
-// Words in lines of at most kColumns; the first begins at `indent`, the others at `hang`.
+// Wraps words into lines of at most kColumns; the first begins at `indent`, the others at `hang`.
 std::string wrapped(const std::string& text, int indent = 0, int hang = 0) {
   std::string out, line(static_cast<std::size_t>(indent), ' ');
   bool empty = true;
@@ -89,7 +89,7 @@ std::string recommendation_text(const ReplayReport& report) {
                              tui::size_text(Bytes{chosen.tally.bytes_peak}), chosen.tally.refills));
 }
 
-// Behind a row whose threshold asks for too little, and what it means.
+// The mark of a row whose threshold asks for too little evidence, and its legend.
 std::string evidence_mark(const replay::Setting& setting) {
   return replay::has_evidence(setting) ? "" : " few";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where top gets its answers: from the admin API of a proxy, or from a server itself.
+// Gets top's answers from the admin API of a proxy, or by observing a server.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -32,14 +32,14 @@ class TopAnswers {
 
   virtual ~TopAnswers() = default;
 
-  // Returns at once; `done` is called from io.run(), exactly once unless `io` ends before. One at a
+  // Returns at once; io.run() calls `done` exactly once, unless `io` ends before. One call at a
   // time.
   virtual void ask(Done done) = 0;
-  // From the next answer on more is told of this key; nothing: of none.
+  // Later answers contain more about this key; nothing: about none.
   virtual void look_closer(std::optional<CloserLook> look) = 0;
-  // There will be no others than the last answer.
+  // The last answer was final.
   virtual bool finished() const { return false; }
-  // Why it ended before its time; "": it did not. What was answered stays good.
+  // Why the observation ended early; "": it did not. Earlier answers stay good.
   virtual std::string failure() const { return ""; }
 };
 
@@ -47,25 +47,25 @@ class TopAnswers {
 std::unique_ptr<TopAnswers> http_answers(boost::asio::io_context& io, const net::HostPort& admin,
                                          const std::string& token, Nanos timeout);
 
-// What to observe, and how.
+// The server to observe, and how.
 struct ObservedServer {
-  std::optional<net::RedisUrl> url;  // nothing: no server is spoken to, it is all captured
-  std::vector<std::string> sources = {"auto"};  // more than one: they check each other
-  Nanos latency_max = Millis(100);              // of a PING while MONITOR is on: above, it is ended
-  std::string tls_ca_file;                      // "": those that this machine trusts
-  std::string resume_file;  // of a scan (lfu); in a cluster one per node, FILE.HOST:PORT; "": none
-  observe::NodeChoice nodes{};         // of a cluster
-  std::string interface = "any";       // that is captured
-  std::vector<std::uint16_t> ports{};  // of the servers there; empty: that of `url`, or 6379
-  bool wants_json = false;             // of each answer
-  bool all_replies = false;            // also where there are many (capture/feed.h)
+  std::optional<net::RedisUrl> url;  // nothing: no server is asked, the capture shows all
+  std::vector<std::string> sources = {"auto"};  // with several, they check each other
+  Nanos latency_max = Millis(100);              // a slower PING while MONITOR is on ends it
+  std::string tls_ca_file;                      // "": the authorities of this machine
+  std::string resume_file;  // for a scan (lfu); in a cluster one per node, FILE.HOST:PORT; "": none
+  observe::NodeChoice nodes{};         // in a cluster
+  std::string interface = "any";       // for a capture
+  std::vector<std::uint16_t> ports{};  // for a capture; empty: that of `url`, or 6379
+  bool wants_json = false;             // in each answer
+  bool all_replies = false;            // even if there are many (capture/feed.h)
 
-  std::string where() const;  // as it is shown: "db7:6379", "port 6379 on interface any"
+  std::string where() const;  // for display: "db7:6379", "port 6379 on interface any"
 };
 
-// From a server, with nothing installed: heatsink/observe. A capture makes the process give up its
-// rights: open files that need them before. The first answer waits until there is
-// something to show, `first_within` at most. Errors (an unknown source, no such host) are
+// By observing a server, with nothing installed there: heatsink/observe. A capture makes the
+// process give up its privileges: open files that need them before. The first answer waits until
+// there is something to show, at most `first_within`. Errors (an unknown source, no such host) are
 // sentences.
 Result<std::unique_ptr<TopAnswers>> observed_answers(boost::asio::io_context& io,
                                                      const ObservedServer& server,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kProblemBytesMax = 1024;
 
-// The beginning of a name is no name.
+// A truncated name may be the beginning of several keys, so it does not match.
 bool is_row_of(const KeyView& row, const CloserLook& look) {
   return row.raw_name == look.raw_name && !row.name_truncated && (!look.db || row.db == *look.db);
 }

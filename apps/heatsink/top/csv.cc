@@ -30,8 +30,8 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-// What a spreadsheet may take for a formula (https://owasp.org/www-community/attacks/CSV_Injection)
-// is text behind an apostrophe.
+// Puts an apostrophe before text that a spreadsheet may take for a formula
+// (https://owasp.org/www-community/attacks/CSV_Injection).
 std::string defused(std::string text) {
   constexpr std::string_view kBegins = "=+-@\t\r";
   const bool is_formula = !text.empty() && kBegins.find(text.front()) != std::string_view::npos;
@@ -41,7 +41,7 @@ std::string defused(std::string text) {
 struct Column {
   std::string_view name;
   std::string (*text)(const TopRow&);
-  bool is_foreign = false;  // somebody else chose its text
+  bool is_foreign = false;  // its text comes from outside
 };
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }

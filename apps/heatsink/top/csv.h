@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table for spreadsheets and scripts (RFC 4180).
+// Writes the table as CSV for spreadsheets and scripts (RFC 4180).
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,15 @@
 
 namespace heatsink::app {
 
-// The names of the columns, ended by CRLF as each line is. Columns are only ever added, at the end.
+// The column names, ended by CRLF like each line. New columns are only added at the end.
 std::string csv_header();
 
-// Names as they are, for programs; or so that no spreadsheet takes one for a formula: one that
-// begins as a formula does gets an apostrophe before it, which is then not a part of the name.
+// Names unchanged, for programs; or so that no spreadsheet takes one for a formula: such a name
+// gets an apostrophe in front, which is not part of the name.
 enum class CsvText : std::uint8_t { kAsItIs, kDefused };
 
 // A line per row, each beginning with `time`. Numbers are plain, rates per second, shares 0 .. 1;
-// what is not known is empty. Names are as shown, so that any byte survives.
+// unknown values are empty. Names are escaped, so that all bytes survive.
 std::string csv_block(const TopRows& rows, std::string_view time, CsvText text = CsvText::kAsItIs);
 
 // "2026-11-21T12:00:00.123Z"

@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Whole numbers as integers: Boost.JSON writes every double with an exponent. Not finite: null.
+// Integers without an exponent, which Boost.JSON writes for each double. Not finite: null.
 json::value plain_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == std::floor(value) && std::abs(value) < 9e15) return static_cast<std::int64_t>(value);

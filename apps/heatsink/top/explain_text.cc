@@ -34,7 +34,7 @@ std::string what_absence_means(const HotkeysView& view) {
                                          listed_keys(view), view.node.upstream);
   if (!std::isnan(view.node.absent_max))
     return fmt::format("{}: its rate is at most {}", listed, tui::rate_text(view.node.absent_max));
-  // An observed server's threshold is a part of what was seen: it says nothing of what was not.
+  // The threshold of an observed server is a part of what was seen: it says nothing of unseen keys.
   if (!view.sources.empty()) return listed + "; its rate is not known";
   if (std::isnan(view.node.warm) || view.node.dimension != "requests")
     return listed + ", so it is below the threshold for warm keys";
@@ -44,14 +44,14 @@ std::string what_absence_means(const HotkeysView& view) {
 
 bool is_warm(const KeyView* row) { return row->verdict != "cold"; }
 
-// What is known of a cold key all the same.
+// Facts about the value, which are known even for a cold key.
 void add_value(Sheet& sheet, const KeyView& key, const HotkeysView& view) {
   for (const Fact& fact : key_facts(key, view)) {
     if (fact.label == "value" || fact.label == "why") sheet.add(fact.label, fact.text);
   }
 }
 
-// A person who mistyped an id, or asks for one of many, is helped by its sisters.
+// Lists similar names, for users who mistyped an identifier.
 std::string alike(const HotkeysView& view, const Question& question) {
   KeyView asked;
   asked.raw_name = question.raw_name;

@@ -18,8 +18,8 @@ Error wrong(const std::string& what) {
                                            "command=GET, client=10.0., verdict=hot or node=10.0."};
 }
 
-// The pattern of what was typed: escapes of bytes become these bytes, which stand for themselves;
-// other backslashes are the pattern's own.
+// Turns typed text into a pattern: escapes of bytes become literal bytes; other backslashes belong
+// to the pattern.
 std::string pattern_of(std::string_view typed) {
   std::string out;
   while (!typed.empty()) {

@@ -43,7 +43,7 @@ std::optional<std::string> FirstAnswer::missing(const observe::Observation& seen
   if (seen.has_shown()) return std::nullopt;
   const std::string& why = seen.note.empty() ? seen.trouble : seen.note;
   if (seen.state == observe::SourceState::kFailed) return why;
-  if (within_ == Nanos(0))  // a note is a part of the picture
+  if (within_ == Nanos(0))  // a note is part of the picture
     return seen.trouble.empty() ? std::nullopt : std::optional(seen.trouble);
   const double tried_s = seconds_of(now - started_at_);
   if (!seen.trouble.empty()) return fmt::format("{} (tried for {:.1f} s)", why, tried_s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the first answer of an observation is waited for, and what is said when none came.
+// Decides how long to wait for the first answer of an observation, and explains why none came.
 #pragma once
 
 #include <optional>
@@ -11,36 +11,36 @@
 
 namespace heatsink::app {
 
-// A person at the screen would rather see what is known, a script wants what is good: it gives the
-// sources time. Not thread-safe.
+// A user at the screen wants to see what is known so far; a script wants good data, so it waits for
+// the sources. Not thread-safe.
 class FirstAnswer {
  public:
-  // Of a server that cannot be reached; it may be just restarting.
+  // How long an unreachable server is given: it may be just restarting.
   static constexpr Nanos kAwayFor = std::chrono::seconds(2);
   static constexpr Nanos kDetailsWithin = std::chrono::seconds(3);
 
-  // `within` 0: nothing is waited for.
+  // `within` 0: does not wait.
   FirstAnswer(TimePoint started_at, Nanos within) : started_at_(started_at), within_(within) {}
 
-  // Whether to look again later: all sources are only starting, and neither has the time passed nor
-  // has there been trouble with each of them for kAwayFor without a break. REQUIRES a `now` that
-  // never goes back.
+  // Whether to look again later: all sources are still starting, the time has not passed, and not
+  // all of them have had trouble for kAwayFor without a break. REQUIRES a `now` that never goes
+  // back.
   bool waits(std::span<const observe::Observation> seen, TimePoint now);
 
-  // Whether to look again later for this key: a scan may still come to it, within the time; or
-  // `rows` has rows of it, and what the server tells of the value is not known of each, for
-  // kDetailsWithin at most (a server may forbid it).
+  // Whether to look again later for this key: a scan may still reach it within the time; or `rows`
+  // has rows of it whose values are not all known yet, for at most kDetailsWithin (a server may
+  // forbid the question).
   bool waits_for(const observe::Observation& rows, const observe::CloserKey& key, TimePoint now);
 
-  // Why `seen` is no answer, as a sentence with what is missing and, for a script, for how long;
-  // nothing: it is one, be it that no key is hot.
+  // Why `seen` is no answer: a sentence with what is missing and, for a script, for how long;
+  // nothing: it is one, even if no key is hot.
   std::optional<std::string> missing(const observe::Observation& seen, TimePoint now) const;
 
  private:
   TimePoint started_at_;
   Nanos within_;
   std::optional<TimePoint> away_since_;
-  std::optional<TimePoint> details_since_;  // they were first waited for
+  std::optional<TimePoint> details_since_;  // start of the wait for details
 };
 
 }  // namespace heatsink::app

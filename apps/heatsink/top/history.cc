@@ -47,7 +47,7 @@ void KeyHistories::note(History& history, const KeyView& key) {
   history.silent = 0;
 }
 
-// Those that were silent longest go first; none that the answer lists.
+// Drops the keys that were not listed for longest, but none that this answer lists.
 void KeyHistories::make_room(std::size_t wanted) {
   if (histories_.size() + wanted <= kKeysMax) return;
   std::vector<std::pair<std::size_t, KeyId>> silent;

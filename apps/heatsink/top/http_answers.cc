@@ -31,8 +31,8 @@ class HttpAnswers final : public TopAnswers {
   void look_closer(std::optional<CloserLook> look) override { look_ = std::move(look); }
 
  private:
-  // One after the other, because each may keep the proxy waiting for its server. Past `until` the
-  // others are not asked for, and their rows say so.
+  // Asks one after the other, because the proxy waits for its server with each. After `until` the
+  // remaining ones are not asked, and their rows say so.
   void look_at(std::vector<CloserLook> looks, TopAnswer answer, TimePoint until, const Done& done) {
     if (looks.empty()) return done(std::move(answer));
     const CloserLook look = looks.front();

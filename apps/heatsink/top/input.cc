@@ -84,8 +84,8 @@ void go_to(TopChoices& choices, Page page) {
   choices.scroll = 0;
 }
 
-// How far a key moves in `count` rows of which `room` are seen at once; nothing if it moves
-// nowhere.
+// The new position after a key press in `count` rows of which `room` are visible; nothing if the
+// key does not move.
 std::optional<std::size_t> moved(int key, std::size_t at, std::size_t count, std::size_t room) {
   const std::size_t last = count == 0 ? 0 : count - 1;
   switch (key) {
@@ -116,7 +116,7 @@ void move_cursor(TopModel& model, int key, tui::Size size) {
   if (!to) return;
   model.choices.cursor = *to;
   model.choices.selected.reset();
-  // The first row is whatever is first: who watches the top wants the busiest there.
+  // At the first row nothing is selected: the cursor stays on top, whatever key is the busiest.
   if (*to > 0) model.choices.selected = id_of(*rows.rows[*to].key);
 }
 
@@ -128,7 +128,7 @@ void scroll(TopModel& model, int key, tui::Size size) {
   if (to) model.choices.scroll = *to;
 }
 
-// A template shows its keys, a key its page.
+// Opens the keys of a template, or the page of a key.
 void open_row(TopModel& model) {
   TopChoices& choices = model.choices;
   const TopRows rows = model.rows();
@@ -143,7 +143,7 @@ void open_row(TopModel& model) {
   go_to(choices, Page::kKey);
 }
 
-// Out of the innermost: a page, a template, a filter.
+// Leaves the innermost of: a page, a template, a filter.
 void back(TopModel& model) {
   TopChoices& choices = model.choices;
   if (choices.page == Page::kHelp) return go_to(choices, choices.before_help);
@@ -165,7 +165,7 @@ void toggle(TopModel& model, Page page) {
   go_to(model.choices, page);
 }
 
-// Whoever asks what a page means wants to go on with that page.
+// A user who asks for help returns to the same page.
 void toggle_help(TopModel& model) {
   TopChoices& choices = model.choices;
   if (choices.page == Page::kHelp) return back(model);
@@ -179,7 +179,7 @@ void toggle_templates(TopChoices& choices) {
   to_first_row(choices);
 }
 
-// What works on every page. False: the key means nothing there.
+// Handles the keys that work on all pages. False: the key has no meaning there.
 bool pressed_anywhere(TopModel& model, int key) {
   TopChoices& choices = model.choices;
   switch (key) {

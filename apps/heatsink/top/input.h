@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a key pressed does.
+// Applies a pressed key to top's model.
 #pragma once
 
 #include "apps/heatsink/top/model.h"
@@ -7,8 +7,8 @@
 
 namespace heatsink::app {
 
-// `key` as tui::Terminal::read_key() gives it; `size` of the terminal, for how far a page goes.
-// False: the person wants to end. Changes nothing but choices and open_key.
+// `key`: from tui::Terminal::read_key(); `size`: of the terminal, for scrolling by pages. False:
+// the user wants to quit. Changes only choices and open_key.
 bool pressed(TopModel& model, int key, tui::Size size);
 
 }  // namespace heatsink::app

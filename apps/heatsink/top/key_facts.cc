@@ -84,8 +84,8 @@ const NodeView& node_of(const KeyView& key, const HotkeysView& view) {
   return found == view.nodes.end() ? view.node : *found;
 }
 
-// Writes that a proxy can gather are known by their commands; of SET those with conditions are not
-// told from the others.
+// A proxy can gather writes of certain commands. A SET with conditions cannot be told from others
+// here.
 std::optional<double> gatherable_part(const KeyView& key) {
   static constexpr std::string_view kGatherable[] = {"SET", "INCR", "DECR", "INCRBY", "DECRBY"};
   double gatherable = 0;

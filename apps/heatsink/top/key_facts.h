@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a key, in words: for its page in top and for explain.
+// Describes what is known of a key in words, for its page in top and for explain.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,20 @@
 
 namespace heatsink::app {
 
-// One line, or a sentence that may be wrapped. Nothing in it is escaped for a terminal yet.
+// One line, or a sentence that may be wrapped. Not escaped for a terminal yet.
 struct Fact {
   std::string_view label;  // "reads"; at most nine columns
   std::string text;
-  std::vector<std::string> lines{};  // to be pasted, each as it is
+  std::vector<std::string> lines{};  // to be pasted unchanged
 };
 
-// As told, or by the name; nothing if only a part of the name is known.
+// As reported, or calculated from the name; nothing if only a part of the name is known.
 std::optional<std::uint16_t> slot_of(const KeyView& key);
 
-// Of a source that does not know something the fact says so, or is left out.
+// If the source does not know a fact, its text says so, or it is left out.
 std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view);
 
-// What would take load off the key, from what the view tells of it and its node.
-// Every relief: "done", "helps" or "no use".
+// The reliefs of the key according to the view: each is "done", "helps" or "no use".
 advice::Advice advice_on(const KeyView& key, const HotkeysView& view);
 std::vector<Fact> advice_facts(const KeyView& key, const HotkeysView& view);
 

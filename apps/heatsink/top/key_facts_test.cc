@@ -31,7 +31,7 @@ TEST(KeyFacts, SayWhatIsKnown) {
   EXPECT_EQ(text_of(facts, "rule"), "(not there)");
 }
 
-// A key that became busy a moment ago: for half of the window nobody had looked who asks for it.
+// A key that became busy a moment ago: for half of the window its clients were not counted.
 TEST(KeyFacts, CommandsArePartsOfThoseThatWereLookedAt) {
   HotkeysView view = sample_answer();
   KeyView& key = view.keys[0];

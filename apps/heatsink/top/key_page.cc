@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one key.
+// Draws the page of one key.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace heatsink::app {
 namespace {
 
-// The scale is stated behind the curve.
+// Columns of the scale after the curve.
 constexpr int kScaleColumns = 16;
 
 void add_history(Sheet& sheet, const TopModel& model, const KeyView& key) {
@@ -23,7 +23,7 @@ void add_history(Sheet& sheet, const TopModel& model, const KeyView& key) {
   const double top = rates.empty() ? 0 : *std::ranges::max_element(rates);
   const int width = std::clamp(sheet.width() - kLabelColumns - kScaleColumns, 1,
                                static_cast<int>(std::max<std::size_t>(rates.size(), 1)));
-  // Bars hold no spaces, so the curve is never broken into lines.
+  // Bars contain no spaces, so the curve is not wrapped.
   sheet.add("history",
             fmt::format("{} max {}/s", tui::sparkline(rates, top, width), amount_text(key, top)),
             {.color = tui::Color::kBlue});

@@ -19,8 +19,8 @@ constexpr Nanos kLookAgain = Millis(50);
 
 class ObservedAnswers final : public TopAnswers {
  public:
-  ObservedAnswers(boost::asio::io_context& io, observe::Server server,
-                  observe::FleetOptions options, observe::Reach reach, Nanos first_within,
+  ObservedAnswers(boost::asio::io_context& io, observe::ServerAddress server,
+                  observe::FleetOptions options, observe::ResolveNode reach, Nanos first_within,
                   bool wants_json)
       : timer_(io),
         observer_(std::move(server), std::move(options), std::move(reach)),
@@ -50,13 +50,13 @@ class ObservedAnswers final : public TopAnswers {
   std::string failure() const override { return failure_; }
 
  private:
-  // Later a person sees values come, one by one.
+  // Only for the first answer: later the user sees values arrive.
   bool waits(const observe::Picture& picture, TimePoint now) {
     if (first_.waits(picture.sources, now)) return true;
     return !answered_ && closer_ && first_.waits_for(rows_of(picture), *closer_, now);
   }
 
-  // The rows are those of the first source that has any.
+  // The rows come from the first source that has any.
   static const observe::Observation& rows_of(const observe::Picture& picture) {
     const auto found = std::ranges::find_if(picture.sources, &observe::Observation::has_shown);
     return found == picture.sources.end() ? picture.sources.front() : *found;
@@ -73,7 +73,7 @@ class ObservedAnswers final : public TopAnswers {
       return each.state == observe::SourceState::kFailed;
     });
     if (failed) failure_ = ordered.front().note;
-    // Not that of std::ranges, which clang 14 does not compile.
+    // Not std::ranges: clang 14 does not compile that.
     std::stable_partition(ordered.begin(), ordered.end(),
                           [](const auto& each) { return each.has_shown(); });
     const auto missing = first_.missing(ordered.front(), BootClock::now());
@@ -103,16 +103,17 @@ Result<net::TlsContext> tls_of(const ObservedServer& server, const std::string& 
       {.ca_file = server.tls_ca_file, .cert_file = "", .key_file = "", .server_name = host});
 }
 
-Result<observe::Server> reach(const ObservedServer& server, net::RedisUrl url) {
+Result<observe::ServerAddress> reach(const ObservedServer& server, net::RedisUrl url) {
   auto addresses = net::resolve_server(url);
   if (!addresses) return addresses.error();
   auto tls = tls_of(server, url.address.host);
   if (!tls) return tls.error();
-  return observe::Server{std::move(url), std::move(addresses).value(), std::move(tls).value()};
+  return observe::ServerAddress{std::move(url), std::move(addresses).value(),
+                                std::move(tls).value()};
 }
 
-// A node of the cluster is reached as the server was that names it.
-observe::Reach reach_node(const ObservedServer& server) {
+// A cluster's node is reached like the named server: same TLS, same credentials.
+observe::ResolveNode reach_node(const ObservedServer& server) {
   return [server](const net::HostPort& address) {
     net::RedisUrl url = *server.url;
     url.address = address;
@@ -121,7 +122,7 @@ observe::Reach reach_node(const ObservedServer& server) {
   };
 }
 
-// Where a scan of `node` is kept: each has its own file, that of a single server the one named.
+// The resume file of `node`: a file per node; a single server uses the given name.
 std::string resume_path(const ObservedServer& server, const std::string& node) {
   return node == server.where() ? server.resume_file : server.resume_file + "." + node;
 }
@@ -142,7 +143,7 @@ observe::SourceOptions source_options(const ObservedServer& server, const std::s
   return options;
 }
 
-// What is wrong with a name, or a file, is found before anything is connected to.
+// Checks names and files before connecting.
 Status check(const ObservedServer& server) {
   for (const std::string& name : server.sources) {
     if (Status known = observe::check_source_name(name); !known) return known;
@@ -153,7 +154,7 @@ Status check(const ObservedServer& server) {
   return Unit{};
 }
 
-// Handed out once, to whoever looks at the server that was named.
+// Returns the opened capture once, to the first source that asks for it.
 std::function<std::unique_ptr<observe::Source>()> hand_out(
     std::shared_ptr<std::unique_ptr<observe::Source>> opened, bool is_named) {
   return [opened = std::move(opened), is_named] {
@@ -162,9 +163,9 @@ std::function<std::unique_ptr<observe::Source>()> hand_out(
   };
 }
 
-// A capture is opened here and now: before there is another thread.
+// Opens a capture at once, before there are other threads.
 observe::SourcePlan plan_of(const ObservedServer& server, const std::string& name,
-                            const observe::Server* named) {
+                            const observe::ServerAddress* named) {
   auto opened = std::make_shared<std::unique_ptr<observe::Source>>();
   if (name == "capture" || name == "auto") {
     observe::CaptureTarget target = observe::capture_target(named, server.interface, server.ports);
@@ -178,7 +179,8 @@ observe::SourcePlan plan_of(const ObservedServer& server, const std::string& nam
           }};
 }
 
-observe::FleetOptions fleet_options(const ObservedServer& server, const observe::Server* named) {
+observe::FleetOptions fleet_options(const ObservedServer& server,
+                                    const observe::ServerAddress* named) {
   observe::FleetOptions out;
   out.seed_name = server.where();
   out.choice = server.nodes;
@@ -203,9 +205,9 @@ Result<std::unique_ptr<TopAnswers>> observed_answers(boost::asio::io_context& io
                                                      Nanos first_within) {
   if (const Status sound = check(server); !sound) return sound.error();
   if (!server.url) {
-    return std::unique_ptr<TopAnswers>(
-        std::make_unique<ObservedAnswers>(io, observe::Server(), fleet_options(server, nullptr),
-                                          observe::Reach(), first_within, server.wants_json));
+    return std::unique_ptr<TopAnswers>(std::make_unique<ObservedAnswers>(
+        io, observe::ServerAddress(), fleet_options(server, nullptr), observe::ResolveNode(),
+        first_within, server.wants_json));
   }
   auto seed = reach(server, *server.url);
   if (!seed) return seed.error();

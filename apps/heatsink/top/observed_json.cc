@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-// A moment of the boot clock as UTC, by the wall clock at the report's.
+// Converts a time of the boot clock to UTC, using the wall clock at the report's time.
 std::string utc(TimePoint moment, const report::Report& report, WallTime wall_at) {
   return iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(report.at - moment));
 }
@@ -42,7 +42,7 @@ json::object source_object(const observe::Observation& seen, WallTime wall_at) {
   return out;
 }
 
-// Of what is not told there is no member.
+// Unknown values have no member.
 void add_details(const observe::KeyDetails& details, json::object& key) {
   if (!details.type.empty()) key["type"] = printable(details.type);
   if (!details.encoding.empty()) key["encoding"] = printable(details.encoding);

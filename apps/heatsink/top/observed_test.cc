@@ -62,7 +62,7 @@ TEST(TopObserved, TheAnswerIsThatOfAProxyAndTellsItsSources) {
   EXPECT_TRUE(view->cross_check.empty());
 }
 
-// At 3 in the morning "nothing is hot" must not mean that nobody has answered.
+// Without an answer from the server the screen must not claim that nothing is hot.
 TEST(TopObserved, BeforeAnythingWasSeenNoVerdictIsGiven) {
   observe::Observation begins = seen();
   begins.state = observe::SourceState::kStarting;

@@ -141,7 +141,7 @@ std::vector<KeyView> key_views(const observe::Observation& seen) {
   return out;
 }
 
-// Of `all` at most `items_max`.
+// Converts the first `items_max` items of `all`.
 template <class Out, class In, class Convert>
 void add_each(const std::vector<In>& all, std::size_t items_max, Convert convert,
               std::vector<Out>& out) {

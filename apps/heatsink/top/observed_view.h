@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns what sources saw of a server into the values that the screens show.
+// Converts the observations of a server to the values that the screens show.
 #pragma once
 
 #include <string_view>
@@ -10,16 +10,16 @@
 
 namespace heatsink::app {
 
-// The rows are those of the first source. Says the same as parse_hotkeys(observed_json(picture)),
-// without the way through JSON. O(rows). REQUIRES at least one source.
+// The rows of the first source. Equals parse_hotkeys(observed_json(picture)), without the JSON.
+// O(rows). REQUIRES at least one source.
 HotkeysView observed_view(const observe::Picture& picture);
 
-// As it is shown and written: "starting", "running", "finished", "failed".
+// For display and JSON: "starting", "running", "finished", "failed".
 std::string_view to_string(observe::SourceState state);
-// Of the accesses that are counted with a verdict, per second.
+// The reads per second, from the verdict's counts.
 double reads_rate(const detect::Verdict& verdict);
-// That nothing is hot, and that there are no requests, is only known once something was seen.
+// Without data from a source, "nothing is hot" and "no requests" would be guesses.
 bool is_verdict_withheld(const observe::Observation& first);
-std::string not_known_yet(const observe::Observation& first);  // the headline then
+std::string not_known_yet(const observe::Observation& first);  // the headline in that case
 
 }  // namespace heatsink::app

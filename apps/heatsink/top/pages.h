@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of top other than the table of keys, and how much of each is seen at once.
+// Draws the pages of top except the table of keys, and calculates how much of each is visible.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace heatsink::app {
 
-// Of the table: the title, six rows about the node, its own titles, the footer.
+// Rows around the table: the title, six rows about the node, the column titles, the footer.
 inline constexpr int kHeaderRows = 7;
 std::size_t keys_room(tui::Size size);  // at least 1
-// Of the other pages: the title, an empty row, the footer.
+// Rows around other pages: the title, an empty row, the footer.
 inline constexpr int kPageTop = 2;
 std::size_t page_room(tui::Size size);  // at least 1
 
-// All of the page that is open, as wide as asked and as long as it needs to be, at most
-// tui::Screen::kSideMax rows. REQUIRES another page than Page::kKeys. Pure.
+// The whole open page, `width` columns wide and as long as necessary, at most tui::Screen::kSideMax
+// rows. REQUIRES a page other than Page::kKeys. Pure.
 tui::Screen page_picture(const TopModel& model, int width);
 std::size_t page_rows(const TopModel& model, tui::Size size);
 

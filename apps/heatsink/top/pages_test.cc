@@ -357,7 +357,7 @@ slots     sums of the estimates of all scanned keys, busiest first. Use them to
   EXPECT_THAT(picture(model), HasSubstr(" SLOT RATE/s    CPU  KEYS IN KEYS/s"));
 }
 
-// Half of them may not be looked at; what they have to do is told all the same.
+// Some nodes may not be observed; their load is shown all the same.
 TEST(TopPages, NodesOfAnObservedCluster) {
   HotkeysView view = cluster_answer();
   view.sources.emplace_back();

@@ -10,7 +10,7 @@
 
 namespace heatsink::app {
 
-// What may be each one's was seen of none.
+// Accesses not assigned to any tally were not looked at.
 double looked_at(const std::vector<TallyView>& tallies, double all) {
   double certain = 0, doubt = all;
   for (const TallyView& tally : tallies) {
@@ -78,7 +78,7 @@ tui::Screen Sheet::screen(int more) const {
 }
 
 std::string state_of(const KeyView& key) {
-  // The level that is usual goes without saying.
+  // The usual level is not mentioned.
   const std::string cached =
       key.level == "key" || key.level.empty() ? "cached" : "cached (" + key.level + ")";
   if (key.cached) return key.verdict == "hot" ? cached : key.verdict + ", " + cached;

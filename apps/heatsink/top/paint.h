@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the pictures of top are put together: words and values in a row, lines on a page.
+// Builds the pictures of top: words and values in a row, lines on a page.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ inline constexpr tui::Style kGood{.color = tui::Color::kGreen, .bold = true};
 inline constexpr tui::Style kBad{.color = tui::Color::kRed, .bold = true};
 inline constexpr tui::Style kTitles{.bold = true, .reverse = true};
 
-// Words and their values in a row, three spaces apart. What does not fit whole is left out: the
-// tail of a number would read as another number.
+// Words and values in a row, three spaces apart. Items that do not fit completely are left out: the
+// end of a number would look like another number.
 class Row {
  public:
   Row(tui::Screen& screen, int row) : screen_(screen), row_(row) {}
@@ -32,24 +32,24 @@ class Row {
   int column_ = 0;
 };
 
-// Breaks at spaces into lines of at most `width` columns; a word that is longer stands alone.
+// Wraps at spaces into lines of at most `width` columns; a longer word has its own line.
 std::vector<std::string> wrapped(std::string_view text, int width);
 
-// A page as long as it needs to be, written from the top, and then a screen. At most
-// tui::Screen::kSideMax lines are kept.
+// A page written from the top, as long as necessary, which then becomes a screen. Keeps at most
+// tui::Screen::kSideMax lines.
 class Sheet {
  public:
   explicit Sheet(int width) : width_(width) {}
 
   int width() const { return width_; }
   void skip() { lines_.emplace_back(); }
-  // Wrapped; all lines but the first begin below the first's text.
+  // Wraps the text; further lines are indented below its beginning.
   void add(std::string_view label, std::string_view text, tui::Style style = kPlain);
-  // As it is, below the texts: to be pasted, so a line that is too long for a screen is cut there.
+  // Adds a line unchanged, to be pasted; the screen cuts a line that is too long.
   void add_line(std::string_view line, tui::Style style = kPlain);
-  // All of it, as text, with no line cut.
+  // All lines as text, uncut.
   std::string text() const;
-  // Returns a screen with the lines, and room for `more` rows below them.
+  // A screen with the lines, and `more` empty rows below them.
   tui::Screen screen(int more = 0) const;
   int lines() const { return static_cast<int>(lines_.size()); }
 
@@ -63,24 +63,24 @@ class Sheet {
   std::vector<Line> lines_;
 };
 
-// Where the labels of a sheet end and its texts begin.
+// The column where texts begin, after the labels.
 inline constexpr int kLabelColumns = 10;
 
-// How a key's verdict is told: "hot", "cached", "hot: value too large", and its colour.
+// The words for a key's verdict, with their colour: "hot", "cached", "hot: value too large".
 std::string state_of(const KeyView& key);
 tui::Style style_of(const KeyView& key);
-// As it is shown: a name of no bytes would be no name.
+// For display; a name of no bytes gets a placeholder.
 std::string shown_name(const KeyView& key);
-// Half of the interval of the rate, or more where the estimate is not in its middle.
+// Half of the rate's interval; more if the estimate is not in its middle.
 double error_of(const KeyView& key);
-// Bytes say so; everything else is a number of accesses.
+// With the unit for bytes; all others are numbers of accesses.
 std::string amount_text(const KeyView& key, double amount);
-// "GET 99.0 %, SET 1.0 %": parts of those of `all` accesses that were looked at for this. For some
-// seconds, before a key was busy, nobody did.
+// "GET 99.0 %, SET 1.0 %": parts of those of `all` accesses that were looked at. Accesses in the
+// seconds before the key was busy were not.
 std::string tallies_text(const std::vector<TallyView>& tallies, double all);
-// How many of `all` accesses the tallies are of.
+// The number of `all` accesses that the tallies cover.
 double looked_at(const std::vector<TallyView>& tallies, double all);
-// Accesses of the key within its window, to compare tallies with.
+// The key's accesses in its window, for comparison with tallies.
 double accesses_in_window(const KeyView& key);
 
 }  // namespace heatsink::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the load is: by node, and by slot.
+// Draws where the load is: by node and by slot.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using tui::Align;
 using tui::count_text;
 using tui::percent_text;
 
-// What the listed keys of one place add up to.
+// The sum of the listed keys of one place.
 struct Sum {
   double rate = 0, reads = 0, writes = 0;
   std::size_t keys = 0;
@@ -53,7 +53,7 @@ std::string share_text(double part, double whole) {
   return percent_text(whole > 0 ? part / whole : std::nan(""));
 }
 
-// What the nodes tell of themselves goes before what a source that looks at some of them adds up.
+// Prefers the nodes' own figures to the sums of a source that sees only some of them.
 NodeView sum_of(const HotkeysView& view) {
   NodeView all = view.node;
   if (view.sources.empty() || view.nodes.empty()) return all;
@@ -70,7 +70,7 @@ void add_all(Sheet& sheet, const HotkeysView& view, const NodeView& all) {
   std::string rates =
       fmt::format("requests {}, reads {}, writes {}", tui::rate_text(all.requests_rate),
                   tui::rate_text(all.reads_rate), tui::rate_text(all.writes_rate));
-  // Nobody stands before a server that is observed: there are no copies.
+  // An observed server has no proxy, so there are no copies.
   const bool observed = !view.sources.empty();
   if (!observed)
     rates += fmt::format(", hits {} ({} of the load)", tui::rate_text(all.hits_rate),
@@ -91,7 +91,7 @@ std::map<std::uint16_t, Sum> sums_by_slot(const HotkeysView& view) {
   return sums;
 }
 
-// Whether any slot has this figure: a column that has none is left out.
+// Whether any slot has this figure: empty columns are left out.
 bool knows(const std::vector<SlotView>& slots, double SlotView::*figure) {
   return std::ranges::any_of(slots,
                              [figure](const SlotView& slot) { return !std::isnan(slot.*figure); });
@@ -111,7 +111,7 @@ std::string about_slots(const HotkeysView& view) {
   return out;
 }
 
-// What a source may know of a slot; the first that it does know is what slots are ordered by.
+// A figure that a source may know of a slot; the first one that it knows orders the slots.
 struct Figure {
   const char* title;
   double SlotView::*of;
@@ -134,7 +134,7 @@ std::vector<const SlotView*> by_first(const std::vector<SlotView>& slots,
   return rows;
 }
 
-// What the source itself counts; KEYS are all that the slot has.
+// The source's own counts per slot; KEYS counts all keys of the slot.
 tui::Table counted_slots(const HotkeysView& view) {
   const std::map<std::uint16_t, Sum> sums = sums_by_slot(view);
   std::vector<Figure> figures;
@@ -161,7 +161,7 @@ tui::Table counted_slots(const HotkeysView& view) {
   return table;
 }
 
-// What the listed keys add up to.
+// Sums of the listed keys per slot.
 tui::Table summed_slots(const HotkeysView& view, std::size_t& count) {
   tui::Table table({{"SLOT"},
                     {"RATE/s"},

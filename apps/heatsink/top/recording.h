@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink top --record FILE: the admin API's answers as they come, for `heatsink replay`.
+// Records the admin API's answers for `heatsink replay`: heatsink top --record FILE.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,20 @@
 
 namespace heatsink::app {
 
-// JSON Lines: a header {"heatsink_recording":1,...} whenever a recording begins or goes on, then
-// one answer per line. Appends to what is there; packed with zstd when the name ends in .zst, a
-// frame per recording, flushed with every answer so that a crash loses none. One thread.
+// Writes JSON Lines: a header {"heatsink_recording":1,...} at each beginning or continuation, then
+// an answer per line. Appends to an existing file. A name that ends in .zst means zstd, a frame per
+// recording, flushed with each answer so that a crash loses none. One thread.
 class Recording {
  public:
   static constexpr Bytes kFileBytesMax{1ULL << 30};
 
-  // `source`: whom the answers come from; `interval`: how often.
+  // `source`: the address of the answers' origin; `interval`: the time between answers.
   static Result<Recording> open(const std::string& path, std::string_view source, Nanos interval);
   ~Recording();
   Recording(Recording&&) noexcept;
 
-  // `answer` on one line. An error (the disk is full, the file has reached kFileBytesMax) ends the
-  // recording: what is there stays whole.
+  // Writes `answer` on one line. An error (the disk is full, the file has reached kFileBytesMax)
+  // ends the recording; what is written stays complete.
   Status append(std::string_view answer);
 
  private:

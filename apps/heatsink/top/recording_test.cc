@@ -36,7 +36,7 @@ class Recordings : public ::testing::Test {
       std::filesystem::temp_directory_path() / ("heatsink_recording_" + std::to_string(getpid()));
 };
 
-// Twice into the same file, as who records in the morning and in the evening does.
+// Records twice into the same file, as in the morning and in the evening.
 TEST_F(Recordings, AreReadBackByReplay) {
   for (const char* name : {"r.jsonl", "r.jsonl.zst"}) {
     for (int day = 0; day < 2; ++day) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file in which an interrupted scan is kept.
+// Keeps an interrupted scan in a file.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace heatsink::app {
 
-// "" if there is no such file: the scan begins. kOutOfRange past 1 MiB, kUnavailable if it cannot
-// be read.
+// "" if the file does not exist: the scan begins. kOutOfRange above 1 MiB, kUnavailable if it
+// cannot be read.
 Result<std::string> read_resume_file(const std::string& path);
 
-// Replaces the file as a whole, so that an interruption leaves the old one or the new one; removes
-// it for "". One that cannot be written is left: the scan itself does not suffer.
+// Replaces the whole file atomically, so that an interruption leaves the old or the new one;
+// removes it for "". Ignores a write error: the scan continues.
 void write_resume_file(const std::string& path, const std::string& text);
 
 }  // namespace heatsink::app

@@ -33,7 +33,7 @@ int heat(const KeyView& key) {
   return key.verdict == "hot" ? 3 : key.verdict == "write-hot" ? 2 : key.verdict == "warm" ? 1 : 0;
 }
 
-// The state of the hottest, and what only one of them can have.
+// The state of the hottest key, without values that only a single key can have.
 KeyView start_of_sum(const std::vector<const KeyView*>& keys) {
   const KeyView& hottest = **std::ranges::max_element(
       keys, {}, [](const KeyView* key) { return std::pair(heat(*key), sort_value(*key, {})); });

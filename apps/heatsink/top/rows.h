@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the table of keys: those that a person wants to see, folded and in the chosen order.
+// Makes the rows of the table of keys: filtered, folded and sorted as the user chose.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,22 @@ namespace heatsink::app {
 struct RowChoices {
   Order order{};
   KeyFilter filter{};
-  bool templates = false;        // keys whose names differ only in identifiers are one row
-  std::optional<KeyId> group{};  // only keys of this template (its pattern as raw_name), each a row
-  std::size_t limit = 0;         // rows; 0: all
+  bool templates = false;  // keys whose names differ only in identifiers share a row
+  // only keys of this template (its pattern as raw_name), one row each
+  std::optional<KeyId> group{};
+  std::size_t limit = 0;  // rows; 0: all
 };
 
 struct TopRow {
-  const KeyView* key;    // of the view, or of TopRows::folded
-  std::size_t keys = 0;  // that a template stands for; 0: it is a key
+  const KeyView* key;    // in the view, or in TopRows::folded
+  std::size_t keys = 0;  // number of a template's keys; 0: it is a key
 };
 
-// `rows` points into `folded`, so it may be moved and not copied.
+// `rows` points into `folded`, so it may be moved but not copied.
 struct TopRows {
   std::deque<KeyView> folded;
   std::vector<TopRow> rows;
-  std::size_t keys = 0;  // that passed the filter, before the limit
+  std::size_t keys = 0;  // keys that passed the filter, before the limit
 
   TopRows() = default;
   TopRows(TopRows&&) = default;
@@ -40,9 +41,9 @@ struct TopRows {
   TopRows(const TopRows&) = delete;
 };
 
-// Pure. Valid as long as the view. Sums of a template: rates and their bounds, shares, and of its
-// keys' busiest commands and clients those that are busiest together; its state is that of its
-// hottest key. A template of a single key is that key. O(keys x (name + log keys)).
+// Pure. Valid as long as the view. A template's row sums its keys' rates with their bounds and
+// shares, and merges the busiest commands and clients; its state is that of its hottest key. A
+// template of a single key is that key. O(keys x (name + log keys)).
 TopRows rows_of(const HotkeysView& view, const RowChoices& choices);
 
 }  // namespace heatsink::app

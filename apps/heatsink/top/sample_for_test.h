@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An answer of a busy node, for the tests of top.
+// For tests of top: an answer of a busy node.
 #pragma once
 
 #include "apps/heatsink/top/view.h"

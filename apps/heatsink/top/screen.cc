@@ -41,7 +41,7 @@ void draw_title(Screen& screen, const TopModel& model) {
     return;
   }
   const NodeView& node = model.view->node;
-  // Not the name of the command: a picture of it would be a command line that is none.
+  // Not the command's name: a screenshot must not look like a command line that does not work.
   row.add("Hot keys of " + node.upstream, node.upstream_up ? "up" : "DOWN",
           node.upstream_up ? kGood : kBad);
   if (!model.view->sources.empty()) {
@@ -64,14 +64,14 @@ void draw_title(Screen& screen, const TopModel& model) {
   row.add("running", tui::age_text(model.view->uptime));
 }
 
-// The whole of it is on the page of sources.
+// Cut to one row; the page of sources has the whole text.
 void put_beginning(Screen& screen, int row, const std::string& text, tui::Style style) {
   const std::string safe = tui::safe_text(text);
   const int width = std::min(tui::display_width(safe), screen.size().width);
   screen.put(0, row, tui::fit(safe, width), style);
 }
 
-// What there is to say, or how the bounds are meant; of several sources also what they disagree on.
+// The note, or the meaning of the bounds; with several sources also their contradictions.
 void draw_sources(Screen& screen, const HotkeysView& view) {
   const SourceView& source = view.sources.front();
   Row(screen, 1)
@@ -101,7 +101,7 @@ void draw_rates(Screen& screen, const NodeView& node) {
            fmt::format("{} ({})", node.cached_entries, tui::size_text(node.cached_bytes)));
 }
 
-// Both curves on the scale of the requests, so that their distance is the load that is left.
+// Draws both curves on the requests' scale, so that their distance shows the remaining load.
 void draw_curves(Screen& screen, const TopModel& model) {
   constexpr int kLabel = 9, kValue = 12;
   const int width = std::max(0, screen.size().width - kLabel - kValue);
@@ -121,7 +121,7 @@ std::size_t count_of(const HotkeysView& view, std::string_view verdict) {
   return static_cast<std::size_t>(std::ranges::count(view.keys, verdict, &KeyView::verdict));
 }
 
-// Who does what with the key under the cursor: what to do about it depends on that.
+// The commands and clients of the selected key: the right relief depends on them.
 void draw_detail(Screen& screen, const TopRow& row, std::size_t rank, int at) {
   const KeyView& key = *row.key;
   if (key.commands.empty() && key.clients.empty()) return;
@@ -133,7 +133,7 @@ void draw_detail(Screen& screen, const TopRow& row, std::size_t rank, int at) {
              kDim);
 }
 
-// What is shown, where it is not simply everything by rate.
+// The user's choices, unless all keys are shown by rate.
 void add_choices(Row& row, const TopModel& model, const TopRows& rows) {
   const RowChoices& choices = model.choices.rows;
   row.add("by",
@@ -148,7 +148,7 @@ void add_choices(Row& row, const TopModel& model, const TopRows& rows) {
             kGood);
 }
 
-// In a word what "hot" means here; all of it is on the page of a key.
+// A short form of the threshold for "hot"; the page of a key has all of it.
 void add_threshold(Row& row, const HotkeysView& view) {
   if (!view.sources.empty())
     row.add("hot from", view.sources.front().name == "lfu" ? "counter 255" : "10 %", kDim);
@@ -189,7 +189,7 @@ void draw_coherence(Screen& screen, const TopModel& model, int row) {
 void draw_prompt(Screen& screen, const TopChoices& choices, int row) {
   if (!choices.prompt_problem.empty()) screen.put(0, row - 1, choices.prompt_problem, kBad);
   const std::string typed = "/" + *choices.prompt + "_";
-  // The end of what is typed stays in sight.
+  // Keeps the end of the typed text visible.
   const int hidden = std::max(0, tui::display_width(typed) - screen.size().width + 1);
   const int end = screen.put(-hidden, row, typed, kBold);
   screen.put(end, row, "   Enter applies, Esc cancels   user:* db=0 command=GET client=10.0.",
@@ -239,7 +239,7 @@ void draw_table(Screen& screen, const TopModel& model, int last_row, bool with_c
   if (used < area.size.height) draw_detail(screen, rows.rows[cursor], cursor + 1, last_row - 1);
 }
 
-// The part of the page that the person has scrolled to.
+// Draws the visible part of the page.
 void draw_page(Screen& screen, const TopModel& model) {
   const Screen page = page_picture(model, screen.size().width);
   const int room = static_cast<int>(page_room(screen.size()));

@@ -29,7 +29,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr int kColumnsOfText = 100;
-constexpr std::size_t kFrameRowsMax = 20;  // unless a limit is asked for
+constexpr std::size_t kFrameRowsMax = 20;  // without an explicit limit
 
 bool chooses(const RowChoices& rows) {
   return rows.order != Order{} || !rows.filter.text.empty() || rows.limit > 0;
@@ -90,7 +90,7 @@ class TopSession {
     return json_with_keys(body, places);
   }
 
-  // Before the terminal is taken over, so that what is wrong can be told.
+  // Before the terminal is taken over, so that errors can be printed.
   bool open_recording() {
     if (options_.record_file.empty()) return true;
     auto opened = Recording::open(options_.record_file, model_.admin, options_.interval);
@@ -120,14 +120,14 @@ class TopSession {
     return false;
   }
 
-  // A person would rather see what is known; a script wants what is good.
+  // A user wants to see what is known so far; a script wants good data.
   Nanos first_within() const {
     constexpr Nanos kOnceWithin = std::chrono::seconds(20);
     if (!options_.once) return Nanos(0);
     return options_.run_for > Nanos(0) ? options_.run_for : kOnceWithin;
   }
 
-  // A person at the screen is told by the summary's place: standard error, after the terminal.
+  // With a screen, errors are printed after it, on standard error like the summary.
   void record(const std::string& body) {
     if (!recording_) return;
     const auto line = json_on_one_line(body);
@@ -140,7 +140,7 @@ class TopSession {
 
   void open_terminal() {
     auto terminal = tui::Terminal::open(options_.colors);
-    if (!terminal) return;  // a pipe, or a terminal of an unknown kind: plain frames serve both
+    if (!terminal) return;  // a pipe, or an unknown terminal: both get plain frames
     terminal_ = std::move(terminal).value();
     input_.assign(dup(terminal_->input_fd()));
     wait_for_key();
@@ -170,7 +170,8 @@ class TopSession {
     });
   }
 
-  // False: time to end. Readable without a key, again and again, is a terminal that has gone.
+  // False: time to end. Input that is readable but has no key, again and again, means that the
+  // terminal has gone.
   bool read_keys() {
     constexpr int kEmptyReadsMax = 8;
     int key = terminal_->read_key();
@@ -227,7 +228,7 @@ class TopSession {
     if (terminal_) terminal_->show(draw_top(model_, terminal_->size(), BootClock::now()));
   }
 
-  // Nobody reads any more: there is nothing left to do.
+  // The reader has gone, so the session ends.
   void print(const std::string& text) {
     if (!(std::cout << text << std::flush)) io_.stop();
   }

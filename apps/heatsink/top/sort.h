@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The orders that top lists keys in.
+// Defines the orders in which top lists keys.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,23 @@ namespace heatsink::app {
 
 enum class SortBy : std::uint8_t { kRate, kBytes, kShare, kReads, kWrites, kHits, kMisses };
 std::string_view to_string(SortBy sort);  // "rate", "bytes" ...
-SortBy after(SortBy sort);                // in the order above, round
+SortBy after(SortBy sort);                // the next one in the order above, cyclic
 SortBy before(SortBy sort);
 
 struct Order {
   SortBy by = SortBy::kRate;
-  bool reversed = false;  // least first
+  bool reversed = false;  // ascending
   friend bool operator==(Order, Order) = default;
 };
 
-// "writes", or "-writes" for the least first. An error names the words there are.
+// "writes", or "-writes" for ascending order. An error lists the valid words.
 Result<Order> parse_order(std::string_view text);
 
-// Accesses per second, whatever its rule counts: comparable between keys of different rules.
+// Accesses per second, whatever the key's rule counts, so that keys of different rules are
+// comparable.
 double accesses_rate(const KeyView& key);
 
-// What keys are compared by; not known: -1, so that it stands behind all others.
+// The value to sort by; unknown values are -1, so that they come last.
 double sort_value(const KeyView& key, SortBy by);
 
 }  // namespace heatsink::app

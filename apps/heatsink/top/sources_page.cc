@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the numbers were got: what each source costs, does not see, and promises.
+// Draws the page of sources: the cost, blind spots and confidence of each.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What top leaves on the normal screen when it ends.
+// Writes the summary that top leaves on the normal screen at its end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::size_t kKeysNamed = 5;
-constexpr int kColumnsMax = 100;  // lines that are longer are hard to read
+constexpr int kColumnsMax = 100;  // longer lines are hard to read
 constexpr int kNameColumnsMax = 60;
 
 using Named = std::pair<std::string, TopModel::HotKey>;
@@ -49,7 +49,7 @@ std::string hot_sentence(const TopModel& model, int columns) {
   return out + ".";
 }
 
-// Means over the answers, which come at even intervals.
+// Means over the answers, which come at regular intervals.
 std::string load_sentence(const TopModel& model) {
   const auto answers = static_cast<double>(model.answers);
   if (model.observed)

@@ -38,12 +38,12 @@ std::string error_text(const KeyView& key) {
   return std::isnan(error) ? "-" : error > 0 ? "±" + amount_text(key, error) : "0";
 }
 
-// Which fields are worth their place in this table.
+// Decides which columns are useful in this table.
 struct Worth {
   bool keys, db, trend, hits, latency;
 };
 
-// With the numbers' natural widths the columns that are not optional fit in 80.
+// At their natural widths the columns that are not optional fit in 80.
 std::vector<Field> fields(const Worth& worth) {
   std::vector<Field> out{{{"#"},
                           [](const Shown& s) {
@@ -113,7 +113,7 @@ std::vector<TableCell> cells(const std::vector<Field>& fields, const Shown& show
   return out;
 }
 
-// On the scale of all that is remembered of it, so that a fall is seen.
+// Scaled to all remembered values, so that a fall is visible.
 std::string trend_of(const TopModel& model, const TopRow& row) {
   const std::vector<double> rates = model.history_of(row);
   const double top = rates.empty() ? 0 : *std::ranges::max_element(rates);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hot keys as a table.
+// Draws the hot keys as a table.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace heatsink::app {
 
-// The page of the rows that the cursor is on, with their titles; the cursor's row is painted if
-// `with_cursor`. Nothing when there are no rows.
+// Draws the part of the rows with the cursor, with column titles; highlights the cursor's row if
+// `with_cursor`. Draws nothing without rows.
 void draw_keys(tui::Screen& screen, const tui::Area& area, const TopModel& model,
                const TopRows& rows, bool with_cursor);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the admin API's answer: an error, or a picture in which nothing can move the
-// terminal's cursor; and what --record keeps of it is one line that says the same.
+// Reads any bytes as the admin API's answer: the result must be an error, or a picture that cannot
+// move the terminal's cursor, and a --record line with the same content.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ void check_picture(HotkeysView view) {
   const heatsink::TimePoint now(std::chrono::seconds(5));
   check_text(frame_text(model, now));
   std::string csv = csv_block(model.rows(), "T");
-  std::erase(csv, '\r');  // of the ends of its lines
+  std::erase(csv, '\r');  // from its line ends
   require(std::count(csv.begin(), csv.end(), '\n') ==
           static_cast<std::ptrdiff_t>(model.rows().rows.size()));
   check_text(csv);

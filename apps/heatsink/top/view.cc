@@ -31,8 +31,8 @@ Result<json::value> parse(std::string_view text) {
   return value;
 }
 
-// Reads the members of one object; the first one that is missing or of another type is remembered,
-// and what is read after it does not matter.
+// Reads the members of one object; remembers the first missing or mistyped one, after which results
+// do not matter.
 class Members {
  public:
   Members(const json::object& object, std::optional<Error>& error)
@@ -71,7 +71,7 @@ class Members {
     if (!countable) return fail(name, "a number, 0 or more");
     out = static_cast<std::uint64_t>(number);
   }
-  // Seconds; held within 0 .. 100 years, so that no arithmetic on it overflows.
+  // Reads seconds, clamped to 0 .. 100 years, so that no arithmetic on them overflows.
   void read(std::string_view name, Nanos& out) {
     double seconds = 0;
     read(name, seconds);
@@ -137,7 +137,8 @@ SlotView read_slot(Members members) {
   members.read("keys", out.keys);
   members.read("cpu_share", out.cpu_share);
   members.read("bytes_rate", out.bytes_rate);
-  if (members.has("rate")) members.read("rate", out.rate);  // later than the first answers
+  // the first versions of the answer lack it
+  if (members.has("rate")) members.read("rate", out.rate);
   return out;
 }
 
@@ -178,7 +179,7 @@ void read_name(Members& members, KeyView& key, std::optional<Error>& error) {
   if (bytes) key.raw_name = *std::move(bytes);
 }
 
-// Members that came later than the first answers of this form, and what may be null.
+// Members that the first versions of the answer lack, and members that may be null.
 void read_optional(Members& members, KeyView& key) {
   if (members.has("max_staleness_seconds"))
     members.read("max_staleness_seconds", key.max_staleness.emplace());
@@ -249,7 +250,7 @@ SourceView read_source(Members members) {
   return source;
 }
 
-// A list that not every answer has.
+// A list that may be missing.
 template <typename T>
 void read_list(const json::object& document, std::string_view name, std::size_t items_max,
                T (*read)(Members), std::vector<T>& out, std::optional<Error>& error) {
@@ -262,7 +263,7 @@ void read_list(const json::object& document, std::string_view name, std::size_t 
   }
 }
 
-// Only where a server was observed.
+// Only answers about an observed server have them.
 void read_sources(const json::object& document, HotkeysView& view, std::optional<Error>& error) {
   const json::value* sources = document.if_contains("sources");
   if (sources == nullptr || !sources->is_array()) return;
@@ -301,7 +302,8 @@ void forget_hits(HotkeysView& view) {
   for (KeyView& key : view.keys) {
     key.hits_rate = key.hit_ratio = kUnknown;
     key.misses_rate = key.absent_rate;
-    if (key.bytes_rate == 0) key.bytes_rate = kUnknown;  // whoever sees bytes sees some
+    // sources that see bytes see some for each key
+    if (key.bytes_rate == 0) key.bytes_rate = kUnknown;
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
-// In the order in which they are told.
+// In the order of the output.
 constexpr std::array<std::string_view, 8> kOutcomes = {
     "loaded", "missing", "no-string", "too-big", "refused", "loading", "ended", "not-warmed"};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question about warmed keys to the proxy's admin API.
+// Asks the proxy's admin API about warmed keys.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -11,10 +11,10 @@
 
 namespace heatsink::app {
 
-// Waits for the answer: its body, or why there is none. kUnavailable: the proxy's reason.
+// Waits for the answer and returns its body, or the error. kUnavailable: the proxy's reason.
 Result<std::string> ask_proxy(const WarmRun& run, const HttpQuestion& question);
 
-// "POST /api/warm" with the time that was asked for, or of an end "POST /api/warm/end".
+// Sends "POST /api/warm" with the time, or "POST /api/warm/end" to end.
 Result<std::string> order_proxy(const WarmRun& run, boost::json::object order);
 
 }  // namespace heatsink::app

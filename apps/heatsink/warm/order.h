@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `heatsink warm` was asked to do: which keys, for how long, at which proxy.
+// Defines the task of `heatsink warm`: the keys, the time, and the proxy.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ struct WarmRun {
   std::string token;
   std::vector<std::string> keys;
   std::optional<std::string> pattern;  // instead of keys
-  std::optional<std::size_t> limit;    // of the pattern
+  std::optional<std::size_t> limit;    // for the pattern
   std::uint32_t db = 0;
   Nanos lasts{0};
-  std::size_t batch = 50;      // keys that are loaded at once
-  double keys_per_second = 0;  // 0: as fast as they come
+  std::size_t batch = 50;      // keys loaded at once
+  double keys_per_second = 0;  // 0: no limit
   bool json = false;
 };
 

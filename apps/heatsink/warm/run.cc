@@ -22,7 +22,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int kAskedAgainMax = 3;  // for keys that the server had not answered yet
+constexpr int kAskedAgainMax = 3;  // for keys that are still loading
 
 Result<std::vector<WarmRow>> rows_of(const Result<std::string>& answer) {
   if (!answer.ok()) return answer.error();
@@ -39,12 +39,12 @@ Result<std::vector<WarmRow>> order(const WarmRun& run, std::span<const std::stri
   return rows_of(order_proxy(run, {{"keys", std::move(list)}}));
 }
 
-// What is warmed of a pattern.
+// Ends the warming of a pattern's keys.
 Result<std::vector<WarmRow>> end_pattern(const WarmRun& run) {
   return rows_of(order_proxy(run, {{"pattern_base64", base64(*run.pattern)}, {"db", run.db}}));
 }
 
-// Not before this is the next batch due, at the rate that was asked for.
+// The earliest time of the next batch, at the wanted rate.
 TimePoint next_at(const WarmRun& run, TimePoint began, std::size_t done) {
   if (run.keys_per_second <= 0) return began;
   const auto due = std::chrono::duration<double>(static_cast<double>(done) / run.keys_per_second);
@@ -61,7 +61,7 @@ Result<std::vector<WarmRow>> order_batch(const WarmRun& run, std::span<const std
   return rows;
 }
 
-// Ended by a signal it tells what has been done until then.
+// After a signal it reports what has been done so far.
 Result<std::vector<WarmRow>> order_all(const WarmRun& run) {
   EndSignals signals;
   ProgressLine line;

@@ -19,7 +19,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr Nanos kLookInterval = Millis(200);
-// The search is over, and keys are still loading: after so long without one more they are told so.
+// When the search is over and keys are still loading: how long to wait without progress.
 constexpr Nanos kLoadPatience = std::chrono::seconds(3);
 
 Result<WarmSearchRow> begin(const WarmRun& run) {
@@ -32,7 +32,7 @@ Result<WarmSearchRow> begin(const WarmRun& run) {
   return answer.ok() ? parse_warm_search(*answer) : answer.error();
 }
 
-// Answers with the state; then it is over.
+// Ends the search and returns its last state.
 Result<std::string> end(const WarmRun& run, std::uint64_t id) {
   return ask_proxy(run, {"POST", "/api/warm/end", R"({"search": )" + std::to_string(id) + "}"});
 }
@@ -41,7 +41,7 @@ Result<std::string> look(const WarmRun& run, std::uint64_t id) {
   return ask_proxy(run, {"GET", "/api/warm?search=" + std::to_string(id), ""});
 }
 
-// Whether there is nothing more to wait for.
+// Decides when to stop waiting.
 class Patience {
  public:
   bool is_over(const WarmSearchRow& search, TimePoint now) {
@@ -61,7 +61,7 @@ void show(ProgressLine& line, const WarmSearchRow& search) {
                                static_cast<double>(std::max<std::uint64_t>(search.warmed, 1)));
 }
 
-// The last answer.
+// Returns the last answer.
 Result<std::string> watch(const WarmRun& run, std::uint64_t id, EndSignals& signals) {
   ProgressLine line;
   Patience patience;
@@ -94,7 +94,7 @@ int fail(const WarmRun& run, const std::string& why) {
 }  // namespace
 
 int run_search(const WarmRun& run) {
-  EndSignals signals;  // before anything is begun that a signal should end
+  EndSignals signals;  // declared before the search begins, so that a signal can end it
   const Result<WarmSearchRow> begun = begin(run);
   if (!begun.ok()) return fail(run, begun.error().message);
   const Result<std::string> answer = watch(run, begun->id, signals);

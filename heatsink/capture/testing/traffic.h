@@ -120,47 +120,47 @@ struct Frame {
 };
 
 // A connection whose segments come one after the other, a tenth of a millisecond apart.
-class Talk {
+class TcpDialogue {
  public:
   static constexpr std::int64_t kStep = 100'000;  // ns
 
-  Talk(Endpoint client, Endpoint server, std::uint32_t client_seq = 1000,
-       std::uint32_t server_seq = 5000)
+  TcpDialogue(Endpoint client, Endpoint server, std::uint32_t client_seq = 1000,
+              std::uint32_t server_seq = 5000)
       : client_(client), server_(server), client_seq_(client_seq), server_seq_(server_seq) {}
 
   std::vector<Frame>& frames() { return frames_; }
   std::int64_t now_ns = 1'700'000'000'000'000'000;
 
-  Talk& open() {
+  TcpDialogue& open() {
     send(true, Frame::kSyn);
     ++client_seq_;
     send(false, Frame::kSyn | Frame::kAck);
     ++server_seq_;
     return send(true, Frame::kAck);
   }
-  Talk& request(std::string bytes) { return say(true, std::move(bytes)); }
-  Talk& reply(std::string bytes) { return say(false, std::move(bytes)); }
-  Talk& pause(std::int64_t ns) {
+  TcpDialogue& request(std::string bytes) { return say(true, std::move(bytes)); }
+  TcpDialogue& reply(std::string bytes) { return say(false, std::move(bytes)); }
+  TcpDialogue& pause(std::int64_t ns) {
     now_ns += ns;
     return *this;
   }
-  Talk& close() {
+  TcpDialogue& close() {
     send(true, Frame::kFin | Frame::kAck);
     ++client_seq_;
     send(false, Frame::kFin | Frame::kAck);
     ++server_seq_;
     return send(true, Frame::kAck);
   }
-  Talk& reset() { return send(true, Frame::kRst | Frame::kAck); }
+  TcpDialogue& reset() { return send(true, Frame::kRst | Frame::kAck); }
 
   // Bytes as one segment, whose number and acknowledgement are those of this moment.
-  Talk& say(bool client, std::string bytes) {
+  TcpDialogue& say(bool client, std::string bytes) {
     const auto size = static_cast<std::uint32_t>(bytes.size());
     send(client, Frame::kAck, std::move(bytes));
     (client ? client_seq_ : server_seq_) += size;
     return *this;
   }
-  Talk& send(bool client, unsigned flags, std::string payload = "") {
+  TcpDialogue& send(bool client, unsigned flags, std::string payload = "") {
     Frame frame;
     frame.from = client ? client_ : server_;
     frame.to = client ? server_ : client_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How right a recorder is: the same accesses into it and into a brute-force window, compared often.
+// Measures a recorder's accuracy: feeds it and a brute-force window the same accesses, and
+// compares.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace heatsink::detect::testing {
 
 inline constexpr double kHotShare = 0.0005;  // of the window's accesses: what "hot" means here
 
-// Sums over all looks.
+// Sums over all comparisons.
 struct Accuracy {
   std::uint64_t accesses = 0, looks = 0;
   std::uint64_t right_100 = 0, asked_100 = 0;    // of the busiest named, how many are (ties count)
@@ -42,8 +43,8 @@ struct Accuracy {
   double mean_rate_error() const { return rate_error / static_cast<double>(looks); }
 };
 
-// Looks every quarter of a window from the first whole one on, and every hundredth lets a selector
-// judge, whose threshold is kHotShare. Not thread-safe.
+// Compares each quarter of a window, from the first whole one on. At each hundredth of a window a
+// selector with the threshold kHotShare runs. Not thread-safe.
 class AccuracyRun {
  public:
   AccuracyRun(double rate, const RecorderOptions& options)
@@ -144,7 +145,7 @@ class AccuracyRun {
     }
   }
 
-  // A key that is not listed has an error of 1.
+  // An unlisted key has an error of 1.
   void compare_rates(const Summary& summary) {
     std::unordered_map<std::uint64_t, std::uint64_t> lows;
     for (const KeyCount& key : summary.keys) lows.emplace(key.hash.value, key.low);

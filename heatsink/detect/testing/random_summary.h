@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: summaries of shards with the truth behind them.
+// For tests: random summaries of shards, together with the truth.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace heatsink::detect {
 
-// What a key truly had in all shards, and who gave it, among the accesses that shards saw.
+// The true count of a key in all shards, and of its clients, among the accesses that shards saw.
 struct TrueCount {
   std::uint64_t count = 0;
   std::map<std::string, std::uint64_t> clients;
@@ -102,7 +102,7 @@ class ClusterMaker {
     return key;
   }
 
-  // Gives the accesses to a few clients, and tells of some of them, within bounds.
+  // Assigns the accesses to a few clients, and lists some of them, within bounds.
   void tally(KeyCount& key, TrueCount& truth) {
     std::map<std::string, std::uint64_t> clients;
     for (std::uint64_t i = 0; i < key.low; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real traffic that nobody here made: "t_ms,key,op,size" in zstd, where it is at hand.
+// Reads recorded real traffic, where it is installed: "t_ms,key,op,size" in zstd.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Traces {
         folder != nullptr ? std::filesystem::path(folder) : project / ".." / "shared" / "traces";
   }
 
-  // "" if the trace can be read.
+  // "" if the trace can be read; else the reason.
   std::string why_absent(const std::string& name) const {
     if (!std::filesystem::exists(folder_ / name)) {
       return "no trace " + (folder_ / name).string() + "; set HEATSINK_TRACES to its folder";

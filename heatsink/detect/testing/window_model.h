@@ -21,7 +21,7 @@ struct ExactCount {
   std::uint64_t accesses() const { return reads + writes; }
 };
 
-// Not thread-safe. Keys are told apart by their hash.
+// Not thread-safe. Keys are identified by their hash.
 class WindowModel {
  public:
   WindowModel(Nanos window, std::uint32_t slots) : length_(window / slots), slots_(slots) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traffic of known shapes: each is a number of accesses per second, a length, and the key of each.
+// Generates traffic of known shapes: a rate, a length, and the key of each access.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace heatsink::detect::testing {
 
-// The same seed gives the same traffic. `key` is stateful and is asked once per access, in order.
+// The same seed gives the same traffic. `key` is stateful: call it once per access, in order.
 struct Workload {
   std::string name;
   double rate = 0;  // accesses per second, evenly spaced
@@ -27,18 +27,18 @@ struct Workload {
     return static_cast<std::uint64_t>(rate * std::chrono::duration<double>(length).count());
   }
 };
-// Else the name of a test would be made of the bytes, addresses among them.
+// Without it, test names would contain the object's bytes, with addresses.
 inline std::ostream& operator<<(std::ostream& out, const Workload& workload) {
   return out << workload.name;
 }
 
-// Numbers of different origins do not meet.
+// Numbers of different origins never coincide.
 enum class Origin : std::uint64_t { kPopular = 1, kHot = 2, kScan = 3, kBurst = 4 };
 inline std::uint64_t key_of(Origin origin, std::uint64_t number) {
   return (static_cast<std::uint64_t>(origin) << 48) + number;
 }
 
-// What all shapes stand on: popular keys by Zipf 0.99.
+// The basis of all shapes: popular keys by Zipf 0.99.
 class Popular {
  public:
   Popular(std::uint64_t keys, std::uint64_t seed) : zipf_(keys, 0.99), keys_(keys), random_(seed) {}
@@ -60,7 +60,7 @@ inline Workload zipf(double rate, Nanos length, std::uint64_t keys) {
           [popular = Popular(keys, 1)](double) mutable { return popular(); }};
 }
 
-// 50 keys have a third of the traffic for 15 s; then it is 50 others.
+// 50 keys have a third of the traffic for 15 s; then 50 other keys do.
 inline Workload jumping_hot_set(double rate, Nanos length, std::uint64_t keys) {
   return {"hot set that jumps every 15 s", rate, length,
           [popular = Popular(keys, 2)](double elapsed_s) mutable {
@@ -80,7 +80,7 @@ inline Workload loops_and_bursts(double rate, Nanos length, std::uint64_t keys) 
           }};
 }
 
-// One key goes from nothing to a quarter of the traffic, and back.
+// One key rises from nothing to a quarter of the traffic, and falls again.
 inline Workload flash_crowd(double rate, Nanos length, std::uint64_t keys) {
   return {"flash crowd", rate, length, [popular = Popular(keys, 4)](double elapsed_s) mutable {
             const bool crowd = std::fmod(elapsed_s, 20) >= 12;
@@ -88,8 +88,7 @@ inline Workload flash_crowd(double rate, Nanos length, std::uint64_t keys) {
           }};
 }
 
-// Popularity moves on by a rank every 50 ms, and how much of the traffic is popular goes up and
-// down.
+// Popularity shifts by one rank every 50 ms; the popular part of the traffic rises and falls.
 inline Workload diurnal_drift(double rate, Nanos length, std::uint64_t keys) {
   return {"diurnal drift", rate, length,
           [popular = Popular(keys, 5), keys](double elapsed_s) mutable {

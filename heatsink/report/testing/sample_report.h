@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report with one hot key, whose name is not text; for tests of this room and of admin.
+// For tests of this room and of admin: a report with one hot key, whose name is not text.
 #pragma once
 
 #include <string>
@@ -57,7 +57,7 @@ inline Report sample_report() {
   return report;
 }
 
-// Of a key in database 9 nothing can be told.
+// Keys in database 9 have no known value.
 inline KeyInspection sample_inspection(const std::string& name, std::uint32_t db) {
   KeyInspection told;
   told.problem = "the keeper does not answer";

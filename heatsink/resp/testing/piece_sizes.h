@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of the pieces that a stream arrives in, at random. For properties.
+// For properties: random sizes of the pieces in which a stream arrives.
 #pragma once
 
 #include <rapidcheck.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection of a test to its redis-server: requests as lists of words, replies as values.
+// Connects a test to its redis-server: requests as lists of words, replies as values.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,7 +17,7 @@
 
 namespace heatsink::resp::testing {
 
-// Throws, which fails the test, when the server is gone or speaks no RESP. Not thread-safe.
+// Throws, which fails the test, if the server is gone or does not send RESP. Not thread-safe.
 class RedisConnection {
  public:
   explicit RedisConnection(const std::string& socket_path)
@@ -33,7 +33,7 @@ class RedisConnection {
   RedisConnection(const RedisConnection&) = delete;
   RedisConnection& operator=(const RedisConnection&) = delete;
 
-  // One reply per request, in order. All requests are sent before a reply is read: the server keeps
+  // One reply per request, in order. Sends all requests before it reads a reply; the server buffers
   // the replies.
   std::vector<Value> ask(const std::vector<std::vector<std::string>>& requests) {
     ByteBuffer out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A redis-server (or HEATSINK_TEST_SERVER, as for tests/harness) of the test's own: no persistence,
-// a socket file in a temporary folder, gone with the test.
+// Runs a redis-server (or HEATSINK_TEST_SERVER, as for tests/harness) for one test: no persistence,
+// a socket file in a temporary folder, ended with the test.
 #pragma once
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ namespace heatsink::resp::testing {
 
 class RedisProcess {
  public:
-  // `more`: a further option and its value, "" for none.
+  // `more`: a further option with its value; "": none.
   explicit RedisProcess(std::string more = "", std::string value = "")
       : more_(std::move(more)), value_(std::move(value)) {
     start();
@@ -41,7 +41,7 @@ class RedisProcess {
   bool running() const { return ready_; }
   std::string socket_path() const { return directory_ + "/redis.sock"; }
 
-  // Ended at once; restart() begins another, with nothing in it, at the same path.
+  // Kills the server; restart() starts another, empty one at the same path.
   void stop() {
     if (child_ > 0) {
       kill(child_, SIGKILL);
@@ -55,7 +55,7 @@ class RedisProcess {
     stop();
     launch();
   }
-  // No instruction of it is executed when this returns, until thaw().
+  // The server executes no instruction after this returns, until thaw().
   void freeze() const {
     kill(child_, SIGSTOP);
     siginfo_t ignored{};
@@ -63,8 +63,8 @@ class RedisProcess {
   }
   void thaw() const { kill(child_, SIGCONT); }
 
-  // All that the server answers on a fresh connection that sends `bytes` and then closes its side:
-  // the server answers what it understood before it sees the end, so no time limit is needed.
+  // The server's answers on a new connection that sends `bytes` and then ends its output. The
+  // server answers all requests before it sees the end, so no time limit is needed.
   std::string ask(std::string_view bytes) const {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -116,7 +116,7 @@ class RedisProcess {
     ready_ = child_ > 0 && said_ready();
   }
 
-  // Two nodes of clusters at once would want the same for their bus, and the second end.
+  // The cluster buses of two nodes must not get the same port: the second node would exit.
   static int free_port() {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -141,7 +141,7 @@ class RedisProcess {
     _exit(127);
   }
 
-  // Follows the server's log until it accepts connections; false at its end.
+  // Reads the server's log until it accepts connections; false if it exits.
   bool said_ready() const {
     std::string log;
     char piece[1024];

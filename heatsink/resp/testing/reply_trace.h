@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ReplyScanner makes of a stream of bytes that arrives in given pieces. For tests and
-// fuzzers.
+// For tests and fuzzers: records what a ReplyScanner finds in a stream that arrives in given
+// pieces.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace heatsink::resp::testing {
 
 struct TracedReply {
-  std::size_t end;  // offset behind it
+  std::size_t end;  // offset after it
   char type;
   std::int64_t announced;
   std::string first_text;
@@ -40,7 +40,7 @@ inline ReplyTrace trace_replies(std::string_view bytes, const NextPiece& next_pi
   while (at < bytes.size()) {
     const std::size_t n = std::min(next_piece(), bytes.size() - at);
     const auto piece =
-        std::make_unique<char[]>(n);  // its own allocation, so that a step too far is seen
+        std::make_unique<char[]>(n);  // its own allocation, so that a sanitizer sees a step too far
     std::copy_n(bytes.data() + at, n, piece.get());
     const ScanStep step = scanner.feed({piece.get(), n});
     at += step.consumed;
@@ -59,7 +59,7 @@ inline ReplyTrace trace_replies(std::string_view bytes) {
   return trace_replies(bytes, [n = bytes.size()] { return n; });
 }
 
-// The same by parse_value(): where each reply ends, and whether the rest is an error.
+// The same with parse_value(): the end of each reply, and whether the rest is an error.
 inline ReplyTrace trace_values(std::string_view bytes) {
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   constexpr ValueLimits kLimits{
@@ -77,7 +77,7 @@ inline ReplyTrace trace_values(std::string_view bytes) {
   return trace;
 }
 
-// Whether two traces end their replies at the same places and agree on what follows.
+// Whether two traces have their replies end at the same offsets and agree on the rest.
 inline bool same_extents(const ReplyTrace& a, const ReplyTrace& b) {
   const auto same_end = [](const TracedReply& x, const TracedReply& y) { return x.end == y.end; };
   return a.error == b.error && std::equal(a.replies.begin(), a.replies.end(), b.replies.begin(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a RequestParser makes of a stream of bytes that arrives in given pieces. For tests and
-// fuzzers.
+// For tests and fuzzers: records what a RequestParser finds in a stream that arrives in given
+// pieces.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace heatsink::resp::testing {
 
 struct TracedRequest {
   std::vector<std::string> args;
-  std::string raw;  // as it came, whether parsed or streamed
+  std::string raw;  // the bytes, whether parsed or streamed
   bool is_inline = false;
   bool oversized = false;
   bool operator==(const TracedRequest&) const = default;
@@ -31,7 +31,7 @@ struct RequestTrace {
   bool operator==(const RequestTrace&) const = default;
 };
 
-// How many bytes the next piece brings; at least one.
+// The size of the next piece; at least one.
 using NextPiece = std::function<std::size_t()>;
 
 class RequestTracer {
@@ -50,8 +50,8 @@ class RequestTracer {
   }
 
  private:
-  // The bytes move at each arrival and end at the end of their allocation, so that a sanitizer sees
-  // any view that was kept and any step too far.
+  // Moves the bytes at each arrival to an allocation of exactly their size, so that a sanitizer
+  // sees any old view and any step too far.
   void arrive(std::string_view piece) {
     std::vector<char> moved(pending_.begin(), pending_.end());
     moved.insert(moved.end(), piece.begin(), piece.end());
@@ -100,7 +100,7 @@ class RequestTracer {
   bool stop() {
     trace_.error = parser_.error();
     if (trace_.in_stream)
-      trace_.requests.back().raw.clear();  // how far it came depends on the pieces
+      trace_.requests.back().raw.clear();  // the bytes so far depend on the pieces
     return false;
   }
 
@@ -120,7 +120,7 @@ inline RequestTrace trace_requests(std::string_view bytes, const RequestLimits& 
       bytes, [n = bytes.size()] { return n; }, limits);
 }
 
-// Pieces of these sizes (0 counts as 1), over and over. REQUIRES sizes not empty.
+// Pieces of these sizes (0 counts as 1), repeated. REQUIRES sizes not empty.
 inline NextPiece pieces_of(std::vector<std::size_t> sizes) {
   return [sizes = std::move(sizes), i = std::size_t{0}]() mutable {
     return std::max<std::size_t>(sizes[i++ % sizes.size()], 1);

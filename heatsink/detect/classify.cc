@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/detect/judge.h"
+#include "heatsink/detect/classify.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,19 +7,19 @@
 namespace heatsink::detect {
 namespace {
 
-// So much more often than write_hot_ratio asks must a write-hot key be read to be let out before
-// its residence is over.
+// A write-hot key whose residence is not over leaves only when it is read this many times more
+// often than write_hot_ratio asks.
 constexpr double kClearlyRead = 2;
 
-// Of what a burst needs, so much must be new; the rest may have been there at its first sighting.
+// Part of a burst's accesses that must be new since the earlier sighting.
 constexpr double kBurstNew = 0.75;
 
 // Fewer accesses than this come together by chance: with low thresholds a quarter of the evidence
-// would be none (on a real trace of 1000 requests/s, hot from 10 in 10 s on, it made four times too
-// many keys hot).
+// would prove nothing. On a real trace of 1000 requests/s, hot from 10 in 10 s on, it made four
+// times too many keys hot.
 constexpr double kBurstLeast = 10;
 
-// Reads per write below the rule's ratio x `factor`.
+// The reads per write are below the rule's ratio x `factor`.
 bool mostly_written(const Rule& rule, const Evidence& evidence, double factor) {
   return evidence.writes > 0 &&
          static_cast<double>(evidence.reads) <
@@ -30,7 +30,7 @@ double times(double value, double threshold) {
   return threshold > 0 ? value / threshold : std::numeric_limits<double>::infinity();
 }
 
-// Above both warm and hot_share counts like above hot.
+// A key above both warm and hot_share is as hot as one above hot.
 double heat(const Rule& rule, double rate, double share) {
   const double by_rate = rate / rule.hot;
   if (rule.hot_share <= 0) return by_rate;
@@ -41,13 +41,13 @@ bool is_passing(Cause cause) {
   return cause == Cause::kConfirming || cause == Cause::kTopNFull || cause == Cause::kWaiting;
 }
 
-// A warm key that stays warm keeps its reason as long as that is still true.
+// A key that stays warm keeps its reason while the reason is still true.
 Cause cause_of_warmth(const Standing& standing) {
   const bool lasts = standing.temperature == Temperature::kWarm && !is_passing(standing.cause);
   return lasts ? standing.cause : Cause::kAboveWarm;
 }
 
-Judgement warm_or_cold(const Rule& rule, const Standing& standing, const Evidence& evidence) {
+Classification warm_or_cold(const Rule& rule, const Standing& standing, const Evidence& evidence) {
   if (!evidence.is_listed) return {Temperature::kCold, Cause::kVanished};
   const bool was_more = standing.temperature > Temperature::kWarm;
   const bool rises = evidence.rate_low >= rule.warm;
@@ -59,8 +59,8 @@ Judgement warm_or_cold(const Rule& rule, const Standing& standing, const Evidenc
   return {Temperature::kCold, was_more ? Cause::kCooled : Cause::kBelowWarm};
 }
 
-// A list that is full of busier keys (a flood of them) is no proof that a key of before has cooled
-// down. But where nothing is known of it, hysteresis does not speak for it.
+// If a list is full of busier keys (a flood of them), the absence of a key does not prove that it
+// cooled down. But an unlisted key gets no hysteresis: a bound below the threshold is enough.
 bool is_cool(const Rule& rule, const Evidence& evidence) {
   return evidence.heat_high < (evidence.is_listed ? rule.demote_ratio : 1);
 }
@@ -70,14 +70,14 @@ bool is_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
   return at - standing.above_since >= rule.measure.window * further_windows;
 }
 
-Judgement hot_if_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
+Classification hot_if_confirmed(const Rule& rule, const Standing& standing, TimePoint at) {
   if (!is_confirmed(rule, standing, at)) return {Temperature::kWarm, Cause::kConfirming};
   return {Temperature::kHot, Cause::kAboveHot};
 }
 
-Judgement judge_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                    bool has_stayed) {
-  // No residence for a key that is written: each further copy would be a loss.
+Classification classify_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                            bool has_stayed) {
+  // No minimum residence for a key that is mostly written: each further copy would be a loss.
   const bool is_written = mostly_written(rule, evidence, 1);
   if (is_cool(rule, evidence) && (has_stayed || is_written)) {
     return warm_or_cold(rule, standing, evidence);
@@ -86,17 +86,18 @@ Judgement judge_hot(const Rule& rule, const Standing& standing, const Evidence& 
   return {Temperature::kHot, standing.cause};
 }
 
-Judgement judge_write_hot(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                          TimePoint at, bool has_stayed) {
+Classification classify_write_hot(const Rule& rule, const Standing& standing,
+                                  const Evidence& evidence, TimePoint at, bool has_stayed) {
   const bool is_cool_now = is_cool(rule, evidence);
   if (!evidence.is_listed || (is_cool_now && has_stayed)) {
     return warm_or_cold(rule, standing, evidence);
   }
-  // A key near its threshold does not turn warm and write-hot again with each judgement: it stays
-  // as long as a hot one does.
+  // A key near its threshold must not alternate between warm and write-hot; hysteresis holds a
+  // write-hot key as it holds a hot one.
   if (is_cool_now) return {Temperature::kWriteHot, standing.cause};
-  // Against flapping it must be read more than the ratio asks: a little more after its residence,
-  // clearly more before. So writes with which a key began do not count against it for long.
+  // Against flapping the key must be read more often than the ratio asks: a little more after its
+  // residence, clearly more before. So the writes that create a key do not count against it for
+  // long.
   const double factor = has_stayed && rule.demote_ratio > 0
                             ? std::min(kClearlyRead, 1 / rule.demote_ratio)
                             : kClearlyRead;
@@ -105,14 +106,14 @@ Judgement judge_write_hot(const Rule& rule, const Standing& standing, const Evid
   return {Temperature::kWarm, Cause::kMostlyRead};
 }
 
-Judgement judge_others(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                       TimePoint at) {
+Classification classify_others(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                               TimePoint at) {
   const bool is_written = mostly_written(rule, evidence, 1);
   if (evidence.heat_low >= 1) {
     if (is_written) return {Temperature::kWriteHot, Cause::kMostlyWritten};
     return hot_if_confirmed(rule, standing, at);
   }
-  // Keys are often written first: only a proven rate makes one write-hot.
+  // Many keys are written before they are read, so only a proven rate makes a key write-hot.
   if (evidence.is_burst && !is_written) return {Temperature::kHot, Cause::kBurst};
   return warm_or_cold(rule, standing, evidence);
 }
@@ -159,21 +160,21 @@ void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count,
   evidence.gain = gain;
 }
 
-Judgement judge(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                TimePoint at) {
+Classification classify(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                        TimePoint at) {
   const bool has_stayed = at - standing.since >= rule.minimum_residence;
   switch (standing.temperature) {
     case Temperature::kHot:
-      return judge_hot(rule, standing, evidence, has_stayed);
+      return classify_hot(rule, standing, evidence, has_stayed);
     case Temperature::kWriteHot:
-      return judge_write_hot(rule, standing, evidence, at, has_stayed);
+      return classify_write_hot(rule, standing, evidence, at, has_stayed);
     default:
-      return judge_others(rule, standing, evidence, at);
+      return classify_others(rule, standing, evidence, at);
   }
 }
 
-Judgement judge_unpromoted(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                           Cause why) {
+Classification classify_unpromoted(const Rule& rule, const Standing& standing,
+                                   const Evidence& evidence, Cause why) {
   if (evidence.heat_low >= 1) return {Temperature::kWarm, why};
   return warm_or_cold(rule, standing, evidence);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/observe/dialogue.h"
+#include "heatsink/observe/command_pipeline.h"
 
 #include <cassert>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace heatsink::observe {
 
-void Dialogue::ask(std::span<const std::string_view> args, TimePoint now, Answer done) {
+void CommandPipeline::ask(std::span<const std::string_view> args, TimePoint now, Answer done) {
   assert(in_flight() < options_.in_flight_max);
   begun_ = true;
   ByteBuffer request;
@@ -17,18 +17,18 @@ void Dialogue::ask(std::span<const std::string_view> args, TimePoint now, Answer
   if (up_) send(questions_.back(), now);
 }
 
-void Dialogue::send(Question& question, TimePoint now) {
+void CommandPipeline::send(Question& question, TimePoint now) {
   output_.append(question.request);
   question.request.clear();
   question.sent_at = now;
 }
 
-Nanos Dialogue::waiting(TimePoint now) const {
+Nanos CommandPipeline::waiting(TimePoint now) const {
   if (greeted_at_) return now - *greeted_at_;
   return up_ && !questions_.empty() ? now - questions_.front().sent_at : Nanos(0);
 }
 
-void Dialogue::connected(TimePoint now) {
+void CommandPipeline::connected(TimePoint now) {
   greeted_at_ = now;
   scanner_ = {};
   input_.clear();
@@ -36,7 +36,7 @@ void Dialogue::connected(TimePoint now) {
   greetings_left_ = append_greeting(output_, options_.login);
 }
 
-Status Dialogue::received(std::string_view bytes, TimePoint now) {
+Status CommandPipeline::received(std::string_view bytes, TimePoint now) {
   while (!bytes.empty() && wanted()) {
     const resp::ScanStep step = scanner_.feed(bytes);
     if (step.status == resp::ScanStatus::kError)
@@ -54,7 +54,7 @@ Status Dialogue::received(std::string_view bytes, TimePoint now) {
   return Unit{};
 }
 
-Status Dialogue::on_reply(TimePoint now) {
+Status CommandPipeline::on_reply(TimePoint now) {
   resp::Value value;
   std::size_t consumed = 0;
   const bool parsed =
@@ -68,6 +68,7 @@ Status Dialogue::on_reply(TimePoint now) {
     up_ = true;
     greeted_at_.reset();
     trouble_.clear();
+    // Commands wait for the greeting: before AUTH the server would refuse them.
     for (Question& question : questions_) send(question, now);
     return Unit{};
   }
@@ -79,7 +80,7 @@ Status Dialogue::on_reply(TimePoint now) {
   return Unit{};
 }
 
-void Dialogue::tick(TimePoint now) {
+void CommandPipeline::tick(TimePoint now) {
   begun_ = true;
   hung_ = false;
   if (waiting(now) <= options_.response_timeout) return;
@@ -89,7 +90,7 @@ void Dialogue::tick(TimePoint now) {
        now);
 }
 
-void Dialogue::lost(const Error& why, TimePoint now) {
+void CommandPipeline::lost(const Error& why, TimePoint now) {
   up_ = false;
   greeted_at_.reset();
   trouble_ = why.message;
@@ -97,7 +98,7 @@ void Dialogue::lost(const Error& why, TimePoint now) {
   fail_all(why, now);
 }
 
-void Dialogue::fail_all(const Error& why, TimePoint now) {
+void CommandPipeline::fail_all(const Error& why, TimePoint now) {
   for (Question& question : std::exchange(questions_, {})) question.done(why, now);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/observe/since.h"
+#include "heatsink/observe/temperature_ages.h"
 
 #include <utility>
 
 namespace heatsink::observe {
 
-void Since::tell(report::Report& report, TimePoint now) {
+void TemperatureAges::tell(report::Report& report, TimePoint now) {
   std::map<Key, Seen> still;
   for (report::KeyReport& row : report.keys) {
     detect::Verdict& verdict = row.verdict;

@@ -12,33 +12,33 @@
 
 namespace heatsink::detect {
 
-// What made a key what it is; reason.h says it with the figures of that moment.
+// Why a key has its temperature; reason.h writes it as a sentence with the figures of that moment.
 enum class Cause : std::uint8_t {
   kNone,
   kBelowWarm,      // cold: fell below warm
   kAboveWarm,      // warm
   kConfirming,     // warm: above the threshold, but not yet for confirm_windows
-  kTopNFull,       // warm: above the threshold, but others have the places
+  kTopNFull,       // warm: above the threshold, but top-n other keys are hot
   kWaiting,        // warm: above the threshold; promotions are not due yet
   kAboveHot,       // hot
-  kBurst,          // hot: got so much in so short a time that it will be
+  kBurst,          // hot: so many accesses in so short a time that it will reach the threshold
   kMostlyWritten,  // write-hot
-  kCooled,         // was hot or write-hot, and fell below the hysteresis
+  kCooled,         // was hot or write-hot, and fell below the threshold with hysteresis
   kMostlyRead,     // was write-hot, and is now read, but not above the threshold
-  kDisplaced,      // was hot; a busier key took its place among the top-n
-  kNoRoom,         // was warm or write-hot; others are busier, and keys_max are known
+  kDisplaced,      // was hot; a busier key displaced it from the top-n
+  kNoRoom,         // was warm or write-hot; keys_max busier keys are known
   kVanished,       // no longer in the summary
 };
 
-struct Judgement {
+struct Classification {
   Temperature temperature = Temperature::kCold;
   Cause cause = Cause::kNone;
 };
 
-// The figures of a key in its window. Rates per second, shares 0 .. 1; heat: how often the
-// thresholds of its rule are reached, 1 and above is hot.
+// The figures of a key in its window: rates per second, shares 0 .. 1. Heat is the rate or share
+// divided by its threshold in the rule: hot from 1 on.
 struct Evidence {
-  bool is_listed = false;  // in its summary; if not, only the upper bounds are more than 0
+  bool is_listed = false;  // in its summary; if not, all but the upper bounds are 0
   double rate_low = 0, rate_high = 0;
   double share_low = 0, share_high = 0;
   double heat_low = 0, heat_high = 0;
@@ -47,17 +47,18 @@ struct Evidence {
   Gain gain;  // set if is_burst
 };
 
-// `seen` of the key in `window`; a burst if `sightings` and `part` (SelectorOptions::burst) say so.
+// Evidence for a listed key, and for an unlisted one. look_for_burst() adds a burst if `gain`
+// reaches `part` (SelectorOptions::burst) of the threshold.
 Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& count);
 Evidence evidence_of_unlisted(const Rule& rule, const Summary& window);
 void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
                     double part);
 
-// How old the sighting may be that a gain is measured from. A tick of 100 ms that comes late by a
-// quarter is early enough for the default window.
+// The maximum age of the sighting from which a gain is measured. With the default window a tick of
+// 100 ms may be late by a quarter.
 inline Nanos burst_span(const Rule& rule) { return rule.measure.window / 50; }
 
-// What is known of the key from the updates before.
+// The key's state from earlier updates.
 struct Standing {
   Temperature temperature = Temperature::kCold;
   Cause cause = Cause::kNone;
@@ -66,13 +67,14 @@ struct Standing {
   TimePoint above_since{};  // ... since this one
 };
 
-// A promotion needs proof (heat_low), and a demotion too (heat_high): neither is ever wrong by the
-// error bound. Only a burst goes ahead of its proof. REQUIRES: standing.above is up to date.
-Judgement judge(const Rule& rule, const Standing& standing, const Evidence& evidence, TimePoint at);
+// A promotion needs proof (heat_low), and so does a demotion (heat_high): the error bound never
+// makes one wrong. Only a burst is hot before its proof. REQUIRES: standing.above is up to date.
+Classification classify(const Rule& rule, const Standing& standing, const Evidence& evidence,
+                        TimePoint at);
 
-// What a key is that was judged hot but must not be promoted now: warm, by `why` if it has proven
-// to be above the threshold; as if there had been no burst otherwise.
-Judgement judge_unpromoted(const Rule& rule, const Standing& standing, const Evidence& evidence,
-                           Cause why);
+// The classification of a hot key that must not be promoted now: warm, with the cause `why`, if it
+// has proven to be above the threshold; else as without the burst.
+Classification classify_unpromoted(const Rule& rule, const Standing& standing,
+                                   const Evidence& evidence, Cause why);
 
 }  // namespace heatsink::detect

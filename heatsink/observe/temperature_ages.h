@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers since when a key has been as hot as it is, for sources that judge anew each time.
+// Remembers how long each key has had its temperature, for sources that judge each report anew.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace heatsink::observe {
 
 // Remembers the keys of the last report. Not thread-safe.
-class Since {
+class TemperatureAges {
  public:
-  // Sets `since` of each verdict: when the key was first seen with that temperature, of those
-  // reports one after another that had it with it.
+  // Sets `since` of each verdict: the first of the consecutive reports in which the key had this
+  // temperature.
   void tell(report::Report& report, TimePoint now);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/observe/since.h"
+#include "heatsink/observe/temperature_ages.h"
 
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ report::KeyReport row(const std::string& key, Temperature temperature, std::uint
   return out;
 }
 
-TEST(Since, IsWhenAKeyWasFirstSeenAsHotAsItIs) {
-  Since since;
+TEST(TemperatureAges, IsWhenAKeyWasFirstSeenAsHotAsItIs) {
+  TemperatureAges since;
   const auto told = [&since](std::vector<report::KeyReport> rows, int ms) {
     report::Report report;
     report.keys = std::move(rows);

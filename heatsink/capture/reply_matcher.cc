@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/capture/conversation.h"
+#include "heatsink/capture/reply_matcher.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kNestingBytesKept = 4096;
 
-// A record of TLS 1.0 .. 1.3 (RFC 8446 5.1): its type, version 3.x, its length. No RESP begins so.
+// Recognises a record of TLS 1.0 .. 1.3 (RFC 8446 5.1): type, version 3.x, length. RESP never
+// begins like that.
 bool is_tls(std::string_view bytes) {
   constexpr unsigned kRecordBytesMax = (1U << 14) + 256;
   if (bytes.size() < 5) return false;
@@ -30,12 +31,12 @@ std::uint32_t number(std::string_view text, std::uint32_t otherwise) {
 
 }  // namespace
 
-Conversation::Conversation(Listener& listener, Endpoint client, Endpoint server, bool whole,
+ReplyMatcher::ReplyMatcher(MatcherContext& context, Endpoint client, Endpoint server, bool whole,
                            bool strict, Replies replies)
-    : listener_(listener),
+    : context_(context),
       client_(client),
       server_(server),
-      requests_(listener.table, whole),
+      requests_(context.table, whole),
       matching_(replies == Replies::kNone           ? Matching::kUnwatched
                 : whole && replies == Replies::kAll ? Matching::kCertain
                                                     : Matching::kLost),
@@ -44,43 +45,43 @@ Conversation::Conversation(Listener& listener, Endpoint client, Endpoint server,
       db_known_(whole),
       is_new_watch_(replies == Replies::kFromNowOn) {}
 
-void Conversation::take(const Arrival& arrival) {
+void ReplyMatcher::take(const Arrival& arrival) {
   if (is_dead_ || (!recognised_ && !is_recognised(arrival))) return;
   if (arrival.side == Side::kClient) {
-    ++listener_.counters.request_segments;
-    listener_.counters.request_bytes += arrival.bytes.size();
+    ++context_.counters.request_segments;
+    context_.counters.request_bytes += arrival.bytes.size();
   }
   arrival.side == Side::kClient ? take_requests(arrival) : take_replies(arrival);
   last_ns_ = std::max(last_ns_, arrival.at_ns);
 }
 
-// Until the first request has been read: whether this is to be listened to at all.
-bool Conversation::is_recognised(const Arrival& arrival) {
+// Until the first request: decides whether this connection is worth reading.
+bool ReplyMatcher::is_recognised(const Arrival& arrival) {
   if (is_tls(arrival.bytes)) {
-    die(&CaptureCounters::connections_tls);
+    give_up(&CaptureCounters::connections_tls);
   } else if (strict_ && arrival.side == Side::kClient && requests_.at_boundary() &&
-             request_head(arrival.bytes, listener_.table) == Head::kNo) {
-    die(&CaptureCounters::connections_foreign);
+             request_head(arrival.bytes, context_.table) == Head::kNo) {
+    give_up(&CaptureCounters::connections_foreign);
   }
   return !is_dead_;
 }
 
-void Conversation::die(std::uint64_t CaptureCounters::*why) {
-  ++(listener_.counters.*why);
+void ReplyMatcher::give_up(std::uint64_t CaptureCounters::*why) {
+  ++(context_.counters.*why);
   finish();
   is_dead_ = true;
 }
 
-void Conversation::lose(Side side, std::uint64_t bytes) {
+void ReplyMatcher::lose(Side side, std::uint64_t bytes) {
   if (is_dead_) return;
   if (side == Side::kClient) {
     requests_.lose();
-    listener_.counters.request_bytes_lost += bytes;
+    context_.counters.request_bytes_lost += bytes;
   }
   doubt();
 }
 
-void Conversation::watch(bool replies) {
+void ReplyMatcher::watch(bool replies) {
   if (matching_ == Matching::kNever) return;
   matching_ = replies ? Matching::kLost : Matching::kUnwatched;
   is_new_watch_ = replies;
@@ -89,22 +90,22 @@ void Conversation::watch(bool replies) {
   finish();
 }
 
-void Conversation::finish() {
-  while (!pending_.empty()) tell_front(nullptr);
+void ReplyMatcher::finish() {
+  while (!pending_.empty()) report_front(nullptr);
 }
 
-std::size_t Conversation::bytes() const {
+std::size_t ReplyMatcher::bytes() const {
   return requests_.kept_bytes() + pending_.bytes() + (in_reply_ ? nesting_bytes() : 0);
 }
 
-// The scanner counts eight bytes for each level that is open, and a level takes four at least.
-std::size_t Conversation::nesting_bytes() const {
+// The scanner needs eight bytes per open level; on the wire a level takes at least four.
+std::size_t ReplyMatcher::nesting_bytes() const {
   const char type = scanner_.type();
   if (type == '$' || type == '=') return 0;
   return std::min<std::size_t>(reply_bytes_ * 2, resp::ReplyScanner::kDepthMax * 8);
 }
 
-void Conversation::take_requests(const Arrival& arrival) {
+void ReplyMatcher::take_requests(const Arrival& arrival) {
   const bool quiet = is_quiet(arrival);
   const std::uint64_t skipped = requests_.skipped();
   requests_.push(arrival.bytes);
@@ -114,8 +115,8 @@ void Conversation::take_requests(const Arrival& arrival) {
         more = false;
         break;
       case RequestReader::Event::kBadBytes:
-        ++listener_.counters.bad_requests;
-        if (!recognised_ && whole_) return die(&CaptureCounters::connections_foreign);
+        ++context_.counters.bad_requests;
+        if (!recognised_ && whole_) return give_up(&CaptureCounters::connections_foreign);
         doubt();
         break;
       case RequestReader::Event::kRequest:
@@ -126,14 +127,14 @@ void Conversation::take_requests(const Arrival& arrival) {
     }
   }
   requests_.settle();
-  listener_.counters.bytes_skipped += requests_.skipped() - skipped;
-  listener_.counters.request_bytes_skipped += requests_.skipped() - skipped;
+  context_.counters.bytes_skipped += requests_.skipped() - skipped;
+  context_.counters.request_bytes_skipped += requests_.skipped() - skipped;
   if (!recognised_ && requests_.skipped() > kForeignBytes)
-    die(&CaptureCounters::connections_foreign);
+    give_up(&CaptureCounters::connections_foreign);
 }
 
-void Conversation::take_request(const Arrival& arrival) {
-  const CommandTraits& traits = listener_.traits[requests_.command()];
+void ReplyMatcher::take_request(const Arrival& arrival) {
+  const CommandTraits& traits = context_.traits[requests_.command()];
   PendingCommands::Row row;
   row.command = requests_.command();
   row.at_ns = arrival.at_ns;
@@ -145,15 +146,17 @@ void Conversation::take_request(const Arrival& arrival) {
   row.argument_bytes = argument_bytes();
   const bool is_pushed = traits.role == CommandRole::kSubscribe && resp3_;
   const bool is_matching = matching_ == Matching::kCertain || matching_ == Matching::kTried;
-  if (!is_matching || is_pushed) return tell(row, nullptr);
-  if (pending_.push(row, listener_.keys)) return;
+  if (!is_matching || is_pushed) return report(row, nullptr);
+  // The queue is full, so the reply to this command could not find it: give up matching and report
+  // the command without a reply.
+  if (pending_.push(row, context_.keys)) return;
   doubt();
   (void)find_keys();
-  tell(row, nullptr);
+  report(row, nullptr);
 }
 
-// What the request changes for those behind it. The replies that come later may correct it.
-void Conversation::follow_state(CommandRole role) {
+// Applies the request's effect on later requests. An error reply undoes it (take_reply).
+void ReplyMatcher::follow_state(CommandRole role) {
   const std::span<const std::string_view> args = requests_.args();
   switch (role) {
     case CommandRole::kPlain:
@@ -180,19 +183,18 @@ void Conversation::follow_state(CommandRole role) {
   }
 }
 
-// Into listener_.keys, until the next command is told; true if these are all.
-bool Conversation::find_keys() {
-  listener_.keys.clear();
+// Fills context_.keys until the next report; true if these are all keys.
+bool ReplyMatcher::find_keys() {
+  context_.keys.clear();
   const resp::Command* command = requests_.command();
   if (command == nullptr) return false;
   const std::span<const std::string_view> args = requests_.args();
-  const resp::Keys known = resp::find_keys(*command, args, listener_.refs);
-  for (const resp::KeyRef& ref : listener_.refs)
-    listener_.keys.push_back({args[ref.arg], ref.write});
+  const resp::Keys known = resp::find_keys(*command, args, context_.refs);
+  for (const resp::KeyRef& ref : context_.refs) context_.keys.push_back({args[ref.arg], ref.write});
   return known == resp::Keys::kKnown && requests_.is_whole();
 }
 
-std::uint64_t Conversation::argument_bytes() const {
+std::uint64_t ReplyMatcher::argument_bytes() const {
   const std::span<const std::string_view> args = requests_.args();
   std::uint64_t bytes = requests_.size();
   if (requests_.is_whole()) {
@@ -201,11 +203,11 @@ std::uint64_t Conversation::argument_bytes() const {
   }
   const auto leave_out = [&bytes](std::uint64_t size) { bytes -= std::min(bytes, size); };
   if (!args.empty()) leave_out(args[0].size());
-  for (const CapturedKey& key : listener_.keys) leave_out(key.name.size());
+  for (const CapturedKey& key : context_.keys) leave_out(key.name.size());
   return bytes;
 }
 
-void Conversation::take_replies(const Arrival& arrival) {
+void ReplyMatcher::take_replies(const Arrival& arrival) {
   server_heard_ = arrival.ack;
   server_heard_known_ = arrival.ack_known;
   std::string_view rest = arrival.bytes;
@@ -219,35 +221,37 @@ void Conversation::take_replies(const Arrival& arrival) {
     reply_bytes_ += step.consumed;
     rest.remove_prefix(step.consumed);
     if (step.status == resp::ScanStatus::kError) {
-      ++listener_.counters.bad_replies;
+      ++context_.counters.bad_replies;
       doubt();
     } else if (step.status == resp::ScanStatus::kReply) {
       in_reply_ = false;
+      // A RESP3 push ('>') answers no request.
       if (scanner_.type() != '>') take_reply(arrival);
       if (nesting_bytes() > kNestingBytesKept) scanner_ = resp::ReplyScanner();
     }
   }
-  listener_.counters.bytes_skipped += rest.size();
+  context_.counters.bytes_skipped += rest.size();
 }
 
-void Conversation::take_reply(const Arrival& arrival) {
+void ReplyMatcher::take_reply(const Arrival& arrival) {
   if (pending_.empty() || !answers(pending_.front(), arrival)) return doubt();
   const PendingCommands::Row& row = pending_.front();
   const CapturedReply reply = reply_of(row);
-  if (reply.error) {  // it changed nothing
-    const CommandRole role = listener_.traits[row.command].role;
+  if (reply.error) {  // the command changed nothing
+    const CommandRole role = context_.traits[row.command].role;
     if (role == CommandRole::kSelect) db_ = db_before_;
     if (role == CommandRole::kHello) resp3_ = false;
   }
-  tell_front(matching_ == Matching::kCertain ? &reply : nullptr);
+  report_front(matching_ == Matching::kCertain ? &reply : nullptr);
 }
 
-bool Conversation::answers(const PendingCommands::Row& row, const Arrival& arrival) const {
+bool ReplyMatcher::answers(const PendingCommands::Row& row, const Arrival& arrival) const {
+  // A server cannot answer a request that it had not received when it sent the reply.
   if (arrival.ack_known && distance(arrival.ack, row.end_seq) < 0) return false;
-  return listener_.traits[row.command].allows(scanner_.type());
+  return context_.traits[row.command].allows(scanner_.type());
 }
 
-CapturedReply Conversation::reply_of(const PendingCommands::Row& row) const {
+CapturedReply ReplyMatcher::reply_of(const PendingCommands::Row& row) const {
   const char type = scanner_.type();
   const bool is_text = type == '$' || type == '=';
   CapturedReply reply;
@@ -258,18 +262,18 @@ CapturedReply Conversation::reply_of(const PendingCommands::Row& row) const {
   } else if (!reply.null && !reply.error && type != '+') {
     reply.bytes = reply_bytes_;
   }
-  if (!listener_.traits[row.command].is_blocking)
+  if (!context_.traits[row.command].is_blocking)
     reply.latency = Nanos(std::max<std::int64_t>(reply_ns_ - row.at_ns, 0));
   return reply;
 }
 
-bool Conversation::is_quiet(const Arrival& arrival) const {
+bool ReplyMatcher::is_quiet(const Arrival& arrival) const {
   return pending_.empty() && !in_reply_ && arrival.ack_known && server_heard_known_ &&
          arrival.ack == arrival.heard && server_heard_ == arrival.seq &&
          arrival.at_ns - last_ns_ >= kQuiet.count();
 }
 
-void Conversation::pass_quiet_place() {
+void ReplyMatcher::pass_quiet_place() {
   if (matching_ == Matching::kTried) {
     matching_ = Matching::kCertain;
     is_new_watch_ = false;
@@ -279,47 +283,48 @@ void Conversation::pass_quiet_place() {
   scanner_ = resp::ReplyScanner();
 }
 
-// Which reply belongs to what is not certain any more.
-void Conversation::doubt() {
+// The match of replies to requests is no longer certain: report all waiting commands without
+// replies.
+void ReplyMatcher::doubt() {
   if (matching_ == Matching::kNever || matching_ == Matching::kUnwatched) return;
-  if (matching_ == Matching::kCertain) ++listener_.counters.matching_lost;
+  if (matching_ == Matching::kCertain) ++context_.counters.matching_lost;
   matching_ = Matching::kLost;
   in_reply_ = false;
   finish();
 }
 
-void Conversation::never_match() {
+void ReplyMatcher::never_match() {
   doubt();
   matching_ = Matching::kNever;
 }
 
-void Conversation::tell_front(const CapturedReply* reply) {
+void ReplyMatcher::report_front(const CapturedReply* reply) {
   const PendingCommands::Row row = pending_.front();
-  pending_.front_keys(listener_.keys);
-  tell(row, reply);
+  pending_.front_keys(context_.keys);
+  report(row, reply);
   pending_.pop();
 }
 
-void Conversation::tell(const PendingCommands::Row& row, const CapturedReply* reply) {
+void ReplyMatcher::report(const PendingCommands::Row& row, const CapturedReply* reply) {
   CapturedCommand told;
   told.at_ns = row.at_ns;
   told.client = client_;
   told.server = server_;
   told.command = row.command;
-  told.keys = listener_.keys;
+  told.keys = context_.keys;
   told.keys_known = row.keys_known;
   told.db = row.db;
   told.db_known = row.db_known;
   told.argument_bytes = row.argument_bytes;
   if (reply != nullptr) told.reply = *reply;
-  CaptureCounters& counters = listener_.counters;
+  CaptureCounters& counters = context_.counters;
   ++counters.commands;
   const bool is_unwatched = matching_ == Matching::kUnwatched || is_new_watch_;
   ++(reply != nullptr ? counters.commands_answered
      : is_unwatched   ? counters.commands_unwatched
                       : counters.commands_unmatched);
   if (!row.db_known) ++counters.commands_db_assumed;
-  listener_.on_command(told);
+  context_.on_command(told);
 }
 
 }  // namespace heatsink::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/detect/places.h"
+#include "heatsink/detect/top_n_policy.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ bool is_due(const std::optional<TimePoint>& last, Nanos interval, TimePoint at) 
   return !last || interval <= Nanos(0) || at - *last >= interval;
 }
 
-// A key that is written is never kept as a copy for an interval's sake.
+// A mostly written key loses its copy at once, without waiting for the demotion interval.
 bool is_demoted(const KnownKey& key) {
   return key.was_hot() && !key.gets_hot() && key.next.temperature != Temperature::kWriteHot;
 }
@@ -19,7 +19,7 @@ bool clearly_hotter(const KnownKey& newcomer, const KnownKey& holder) {
   return holder.evidence.heat_high < newcomer.evidence.heat_low * holder.rule->demote_ratio;
 }
 
-// Of a holder that is not listed only that is known.
+// Compares upper bounds: an unlisted holder has no others.
 bool may_be_hotter(const KnownKey* a, const KnownKey* b) {
   const double x = a->evidence.heat_high;
   const double y = b->evidence.heat_high;
@@ -27,24 +27,24 @@ bool may_be_hotter(const KnownKey* a, const KnownKey* b) {
 }
 
 void refuse(KnownKey& newcomer, Cause why) {
-  newcomer.next = judge_unpromoted(*newcomer.rule, newcomer.standing, newcomer.evidence, why);
+  newcomer.next = classify_unpromoted(*newcomer.rule, newcomer.standing, newcomer.evidence, why);
 }
 
 }  // namespace
 
-Places::Places(const SelectorOptions& options)
+TopNPolicy::TopNPolicy(const SelectorOptions& options)
     : hot_max_(options.top_n == 0 ? options.keys_max
                                   : std::min<std::size_t>(options.top_n, options.keys_max)),
       promotion_interval_(options.promotion_interval),
       demotion_interval_(options.demotion_interval) {}
 
-void Places::hold_demotions(std::vector<KnownKey>& keys) const {
+void TopNPolicy::hold_demotions(std::vector<KnownKey>& keys) const {
   for (KnownKey& key : keys) {
     if (is_demoted(key)) key.next = {Temperature::kHot, key.standing.cause};
   }
 }
 
-void Places::give(std::vector<KnownKey>& keys, TimePoint at) {
+void TopNPolicy::apply(std::vector<KnownKey>& keys, TimePoint at) {
   const bool demotions_due = is_due(demoted_at_, demotion_interval_, at);
   if (!demotions_due) hold_demotions(keys);
   Keys holders, newcomers;
@@ -52,7 +52,7 @@ void Places::give(std::vector<KnownKey>& keys, TimePoint at) {
     if (key.gets_hot()) (key.was_hot() ? holders : newcomers).push_back(&key);
   }
   if (is_due(promoted_at_, promotion_interval_, at)) {
-    place(newcomers, holders, at, demotions_due);
+    promote(newcomers, holders, at, demotions_due);
   } else {
     for (KnownKey* newcomer : newcomers) refuse(*newcomer, Cause::kWaiting);
   }
@@ -63,8 +63,8 @@ void Places::give(std::vector<KnownKey>& keys, TimePoint at) {
   if (std::any_of(keys.begin(), keys.end(), is_demoted)) demoted_at_ = at;
 }
 
-// The hottest newcomer first, against the least hot holder.
-void Places::place(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const {
+// Tries the hottest newcomer first, against the least hot holder.
+void TopNPolicy::promote(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const {
   if (newcomers.empty()) return;
   std::size_t taken = holders.size();
   std::erase_if(holders, [&](const KnownKey* holder) {

@@ -28,7 +28,7 @@ class BigReplies {
   }
 
   void record(std::uint64_t which, std::uint64_t bytes) {
-    auto& [key, big] = replies_.place(which);
+    auto& [key, big] = replies_.slot(which);
     if (key != which || big.bytes == 0) {
       if (bytes < kBigBytes) return;
       if (big.bytes == 0) ++size_;

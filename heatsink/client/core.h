@@ -37,7 +37,7 @@
 #include "heatsink/report/node_report.h"
 
 namespace heatsink::httpd {
-class Server;
+class HttpServer;
 struct Route;
 }  // namespace heatsink::httpd
 

@@ -11,13 +11,13 @@
 namespace heatsink::replay {
 namespace {
 
-using capture::testing::Talk;
+using capture::testing::TcpDialogue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Talk opened() {
-  Talk talk(capture::testing::ipv4(7, 40'000), capture::testing::ipv4(1, 7000));
+TcpDialogue opened() {
+  TcpDialogue talk(capture::testing::ipv4(7, 40'000), capture::testing::ipv4(1, 7000));
   talk.open();
   return talk;
 }
@@ -27,7 +27,7 @@ std::string request(const std::vector<std::string>& args) {
 }
 
 TEST(ReadCapture, TellsAccessesWithTimesAndSizes) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).reply("$5\r\nhello\r\n").pause(1'000'000'000);
   talk.request(request({"PING"})).reply("+PONG\r\n");
   talk.request(request({"SET", "b", "secret"})).reply("+OK\r\n");
@@ -38,7 +38,7 @@ TEST(ReadCapture, TellsAccessesWithTimesAndSizes) {
   EXPECT_EQ(trace->accesses[0].operation(), Operation::kGet);
   EXPECT_EQ(trace->accesses[0].value_bytes(), 5);
   EXPECT_EQ(trace->accesses[1].operation(), Operation::kWrite);
-  EXPECT_EQ(trace->accesses[1].at_ns, 1'000'000'000 + 4 * Talk::kStep);
+  EXPECT_EQ(trace->accesses[1].at_ns, 1'000'000'000 + 4 * TcpDialogue::kStep);
   EXPECT_FALSE(trace->accesses[2].bytes_known()) << "there is no value";
   EXPECT_EQ(trace->keys.name(trace->accesses[1].key), "b");
   EXPECT_EQ(trace->facts.format, "a packet capture");
@@ -48,7 +48,7 @@ TEST(ReadCapture, TellsAccessesWithTimesAndSizes) {
 }
 
 TEST(ReadCapture, KeepsWhatStandsBeforeTheDamage) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(request({"GET", "a"})).reply("$-1\r\n").request(request({"GET", "b"}));
   std::string file = capture::testing::pcap_of(talk.frames());
   file.resize(file.size() - 5);
@@ -59,9 +59,9 @@ TEST(ReadCapture, KeepsWhatStandsBeforeTheDamage) {
 }
 
 TEST(ReadCapture, TimesOfSeveralConnectionsDoNotGoBack) {
-  Talk slow = opened();
+  TcpDialogue slow = opened();
   slow.request(request({"BLPOP", "q", "0"})).pause(1'000'000'000).reply("*-1\r\n");
-  Talk quick(capture::testing::ipv4(8, 40'000), capture::testing::ipv4(1, 7000));
+  TcpDialogue quick(capture::testing::ipv4(8, 40'000), capture::testing::ipv4(1, 7000));
   quick.open().pause(500'000'000).request(request({"GET", "a"})).reply("$-1\r\n");
   std::vector<capture::testing::Frame> frames = slow.frames();
   frames.insert(frames.end(), quick.frames().begin(), quick.frames().end());
@@ -74,7 +74,7 @@ TEST(ReadCapture, TimesOfSeveralConnectionsDoNotGoBack) {
 }
 
 TEST(ReadCapture, SaysWhyNothingCouldBeRead) {
-  Talk talk = opened();
+  TcpDialogue talk = opened();
   talk.request(std::string("\x16\x03\x01\x00\x05hello", 10));
   const Result<Trace> trace = read(capture::testing::pcap_of(talk.frames()));
   ASSERT_FALSE(trace.ok());

@@ -192,7 +192,7 @@ class ReliefTest : public testing::Test {
 
   // The key is hot from now on.
   void heat(std::string_view key) {
-    ASSERT_TRUE(shared->table.promote(key, 0, hash(key), name(key), shared->terms_of(key)));
+    ASSERT_TRUE(shared->table.promote(key, 0, hash(key), name(key), shared->consistency_of(key)));
     shared->table.publish();
   }
   // It has a copy of this string, asked for now.

@@ -34,7 +34,7 @@ struct SharedState : copies::NodeState {
     return client_tls_;
   }
   void set_tls(policy::TlsContexts contexts) {
-    place.set_tls(std::move(contexts.upstream));
+    upstream_address.set_tls(std::move(contexts.upstream));
     const std::lock_guard lock(tls_mutex_);
     client_tls_ = std::move(contexts.clients);
   }

@@ -146,7 +146,8 @@ SharedCachedValue Core::load_since(KeyHash hash, const Load& load, TimePoint sin
   for (;;) {
     std::shared_ptr<SharedLoad> shared;
     SharedCachedValue cached = load_or_wait(hash, load, since, not_before, shared);
-    if (wanted_at < shared->value_ends) return cached;
+    const bool is_late = wanted_at >= shared->value_ends;
+    if (!is_late) return cached;
     not_before = std::max(fences_.fence(name_of(hash)), wanted_at);
   }
 }
@@ -203,10 +204,19 @@ bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, con
   bool is_kept = false;
   try {
     const Watch watched = watch(hash, shared->sent_at);  // before the load, or a change is missed
+    const TimePoint read_at = now();                     // the source answers at this time or later
     std::shared_ptr<CachedValue> fresh = load();
-    shared->value_ends = watched.deadline;
     set_times(*fresh, shared->sent_at, now(), watched.deadline);
-    is_kept = keep(hash, watched, fresh);
+    const TimePoint served_until = this->served_until();  // before keep(), as in a hit
+    const KeepResult kept = keep(hash, watched, fresh);
+    is_kept = kept.is_kept;
+    // The value suits every caller that came until read_at. A later caller needs the proof of a
+    // hit: otherwise the key may have changed, or ended, before that caller came.
+    if (server_ != nullptr) {
+      const TimePoint proven_until = std::min(watched.deadline, served_until);
+      shared->value_ends = read_at + Nanos(1);
+      if (kept.is_unchanged) shared->value_ends = std::max(shared->value_ends, proven_until);
+    }
     cached = std::move(fresh);
   } catch (...) {
     error = std::current_exception();
@@ -237,18 +247,18 @@ SharedCachedValue Core::stale_instead(KeyHash hash) const {
 // value that was shown must not be replaced by the value of an earlier load. So each load raises
 // the fence when it ends, and drops the copy unless it has just replaced it. A background load
 // counts as shown, because callers may have joined it.
-bool Core::keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached) {
+Core::KeepResult Core::keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached) {
   const NameHash name = name_of(hash);
   const std::lock_guard lock(keep_mutex_);
-  const bool may = options_.cache_enabled && !is_closed_ && watch.is_tracked &&
-                   !fences_.write_in_flight(name) &&
-                   watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
-  const bool is_kept = may && hot_.put(hash, cached);
+  const bool is_unchanged = watch.is_tracked && !fences_.write_in_flight(name) &&
+                            watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
+  const bool is_kept =
+      is_unchanged && options_.cache_enabled && !is_closed_ && hot_.put(hash, cached);
   if (server_ != nullptr) {
     fences_.raise(name, now());
     if (!is_kept) hot_.drop(hash);
   }
-  return is_kept;
+  return {is_unchanged, is_kept};
 }
 
 void Core::set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at,

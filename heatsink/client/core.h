@@ -149,7 +149,11 @@ class Core final : private ServerListener {
 
   using Watch = ServerLink::Watch;
   Watch watch(KeyHash hash, TimePoint now);
-  bool keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached);
+  struct KeepResult {
+    bool is_unchanged;  // as far as the server has told: the value is still that of the key
+    bool is_kept;       // the value is the copy now
+  };
+  KeepResult keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached);
   void set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at,
                  TimePoint deadline = TimePoint::max());
   void make_hot(std::string_view key, KeyHash hash);

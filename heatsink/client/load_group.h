@@ -21,7 +21,9 @@ namespace heatsink::client {
 struct SharedLoad {
   explicit SharedLoad(TimePoint at) : sent_at(at) {}
   const TimePoint sent_at;
-  TimePoint value_ends = TimePoint::max();  // by the value's own TTL, at the earliest
+  // The value is right for callers that came before this time. After it the value's own TTL may be
+  // over, or nobody knows whether it still is the key's value.
+  TimePoint value_ends = TimePoint::max();
 
   std::unique_ptr<Condition> completed;  // null: no caller has waited yet
   bool is_over = false;

@@ -179,11 +179,15 @@ MUTANTS = [
     Mutant("library: tracked before it is loaded",
            [Patch(CORE,
                   "    const Watch watched = watch(hash, shared->sent_at);  // before the load, or "
-                  "a change is missed\n    std::shared_ptr<CachedValue> fresh = load();\n",
+                  "a change is missed\n    const TimePoint read_at = now();  // the source answers "
+                  "at this time or later\n    std::shared_ptr<CachedValue> fresh = load();\n",
                   f"    std::shared_ptr<CachedValue> early = {ACTIVE} ? load() : nullptr;\n"
                   "    const Watch watched = watch(hash, shared->sent_at);\n"
+                  "    const TimePoint read_at = now();\n"
                   f"    std::shared_ptr<CachedValue> fresh = {ACTIVE} ? early : load();\n")],
            ("library, late loads",)),
+    Mutant("library: a late reader of a load needs a later value",
+           [off(CORE, "wanted_at >= shared->value_ends")], ("library, fail-over",)),
     Mutant("library: proof", [off(ENGINE, "now >= served_until")], ("library, a stopped link",)),
     Mutant("library: a write ends the copy before it is sent",
            [without(CORE, "if (server_ != nullptr) hot_.drop(hash);")],

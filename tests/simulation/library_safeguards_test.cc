@@ -17,11 +17,12 @@ namespace heatsink::simulation {
 namespace {
 
 constexpr std::uint16_t kServer = 6379;
-constexpr Nanos kCool = Millis(200);  // so long a key is hot that was warmed
+constexpr std::uint16_t kNobody = 6380;  // nothing listens there
+constexpr Nanos kCool = Millis(200);     // so long a key is hot that was warmed
 
-client::ClientOptions with_server() {
+client::ClientOptions with_server(std::uint16_t port) {
   client::ClientOptions options;
-  options.server_url = "redis://127.0.0.1:6379";
+  options.server_url = "redis://127.0.0.1:" + std::to_string(port);
   options.tick = Millis(10);
   return options;
 }
@@ -37,8 +38,8 @@ class LibrarySafeguards : public testing::Test {
   }
 
   // Runs it in a fiber, which closes the client at last.
-  void play(const std::function<void()>& scene) {
-    client_.emplace(with_server(), runtime_);
+  void play(const std::function<void()>& scene, std::uint16_t port = kServer) {
+    client_.emplace(with_server(port), runtime_);
     fibers_.spawn([&] {
       fibers_.pause_for(Millis(50));  // it connects meanwhile
       write("old");
@@ -162,6 +163,26 @@ TEST_F(LibrarySafeguards, WhatAColdReadHasShownIsNotFollowedByAnOlderCopy) {
     fibers_.pause_for(Millis(10));
     EXPECT_EQ(get(), "new");
   });
+}
+
+// No tracker tells how long the value lives. A reader that comes while the load is under way joins
+// it, but the value may have ended before that reader came.
+TEST_F(LibrarySafeguards, AReaderThatJoinsALoadGetsNoValueFromBeforeItCameUnlessItIsProven) {
+  const auto scene = [this] {
+    bool may_return = false;
+    std::optional<std::string> late;
+    ask({"SET", "k", "old", "PX", "50"});
+    warm([&](const std::string&) { return load_late(may_return); });
+    wait_for([this] { return read_late_ == 1; });
+    fibers_.pause_for(Millis(60));
+    fibers_.spawn([&] { late = get(); });
+    fibers_.pause_for(Millis(1));
+    EXPECT_EQ(client_->stats().waits, 1U);
+    may_return = true;
+    wait_for([&] { return late.has_value(); });
+    EXPECT_EQ(*late, "") << "the key has ended";
+  };
+  play(scene, kNobody);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ void prefer_coherent(std::vector<Remedy>& remedies) {
                                   [](const Remedy& each) { return rank(each) == 1; });
   if (first == remedies.end()) return;
   const auto coherent = std::find_if(first, remedies.end(), [&](const Remedy& each) {
-    return each.relief == Relief::kCoherentCopies && each.helps &&
+    return each.relief == ReliefKind::kCoherentCopies && each.helps &&
            each.effect.key_removed >= kNearly * first->effect.key_removed;
   });
   if (coherent != remedies.end()) std::rotate(first, coherent, coherent + 1);

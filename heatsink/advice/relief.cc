@@ -5,37 +5,37 @@
 
 namespace heatsink::advice {
 
-const char* to_string(Relief relief) {
+const char* to_string(ReliefKind relief) {
   switch (relief) {
-    case Relief::kCoherentCopies:
+    case ReliefKind::kCoherentCopies:
       return "local copies";
-    case Relief::kWarming:
+    case ReliefKind::kWarming:
       return "warming";
-    case Relief::kLibrary:
+    case ReliefKind::kLibrary:
       return "the library";
-    case Relief::kOneReadAtExpiry:
+    case ReliefKind::kOneReadAtExpiry:
       return "one read at expiry";
-    case Relief::kStaleWhileError:
+    case ReliefKind::kStaleWhileError:
       return "stale-while-error";
-    case Relief::kGatheredWrites:
+    case ReliefKind::kGatheredWrites:
       return "gathered writes";
-    case Relief::kStaleReads:
+    case ReliefKind::kStaleReads:
       return "a limit, rest stale";
-    case Relief::kLimit:
+    case ReliefKind::kLimit:
       return "a limit";
-    case Relief::kClientLimit:
+    case ReliefKind::kClientLimit:
       return "a limit per client";
-    case Relief::kLeases:
+    case ReliefKind::kLeases:
       return "leases";
-    case Relief::kWindowStatistics:
+    case ReliefKind::kWindowStatistics:
       return "window statistics";
-    case Relief::kSlots:
+    case ReliefKind::kSlots:
       return "moving slots";
-    case Relief::kAgingCopies:
+    case ReliefKind::kAgingCopies:
       return "copies by age";
-    case Relief::kReplicaReads:
+    case ReliefKind::kReplicaReads:
       return "replica reads";
-    case Relief::kSplit:
+    case ReliefKind::kSplit:
       return "splitting";
   }
   std::abort();

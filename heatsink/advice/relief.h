@@ -11,7 +11,7 @@
 
 namespace heatsink::advice {
 
-enum class Relief : std::uint8_t {
+enum class ReliefKind : std::uint8_t {
   kCoherentCopies,
   kWarming,
   kLibrary,
@@ -28,15 +28,15 @@ enum class Relief : std::uint8_t {
   kReplicaReads,
   kSplit
 };
-const char* to_string(Relief relief);  // "local copies", "gathered writes", "replica reads" ...
+const char* to_string(ReliefKind relief);  // "local copies", "gathered writes", "replica reads" ...
 
 // Whether it refuses requests: it helps the node, but not the clients that are refused.
-constexpr bool refuses(Relief relief) {
-  return relief == Relief::kLimit || relief == Relief::kClientLimit;
+constexpr bool refuses(ReliefKind relief) {
+  return relief == ReliefKind::kLimit || relief == ReliefKind::kClientLimit;
 }
 
 struct Remedy {
-  Relief relief;
+  ReliefKind relief;
   Effect effect;       // in force: its present effect; else its effect on the remaining load
   bool done = false;   // in force
   bool helps = false;  // it would help, and is not in force

@@ -19,7 +19,7 @@ std::string taken_off(const Effect& effect) {
   return text;
 }
 
-Remedy remedy(Relief relief, const Effect& effect, const std::string& price, Lines lines) {
+Remedy remedy(ReliefKind relief, const Effect& effect, const std::string& price, Lines lines) {
   const bool helps = effect.key_removed >= kHelpful;
   return {.relief = relief,
           .effect = effect,
@@ -28,7 +28,7 @@ Remedy remedy(Relief relief, const Effect& effect, const std::string& price, Lin
           .lines = helps ? std::move(lines) : Lines()};
 }
 
-Remedy no_use(Relief relief, std::string why) {
+Remedy no_use(ReliefKind relief, std::string why) {
   return {.relief = relief, .effect = {}, .text = std::move(why)};
 }
 

@@ -65,7 +65,7 @@ std::string why_no_copies(const Case& of);
 std::string percent(double part);  // "97.2 %"
 // "takes off 97.2 % of its load on the server (31.0 % of the node's requests)"
 std::string taken_off(const Effect& effect);
-Remedy remedy(Relief relief, const Effect& effect, const std::string& price, Lines lines);
-Remedy no_use(Relief relief, std::string why);
+Remedy remedy(ReliefKind relief, const Effect& effect, const std::string& price, Lines lines);
+Remedy no_use(ReliefKind relief, std::string why);
 
 }  // namespace heatsink::advice

@@ -19,7 +19,7 @@ constexpr double kWritesRoom = 2;
 
 double rate_of_all(const KeyTraffic& key) { return key.reads_rate + key.writes_rate; }
 
-Remedy limited_now(Relief relief, const InForce& now) {
+Remedy limited_now(ReliefKind relief, const InForce& now) {
   return {.relief = relief,
           .effect = {},
           .done = true,
@@ -41,21 +41,21 @@ double rounded_up(double rate) {
 
 Remedy consider_stale_reads(const Case& of) {
   const KeyTraffic& left = of.left;
-  if (is_stale(of.key.in_force)) return limited_now(Relief::kStaleReads, of.key.in_force);
+  if (is_stale(of.key.in_force)) return limited_now(ReliefKind::kStaleReads, of.key.in_force);
   if (const std::string why = why_no_copies(of); !why.empty())
-    return no_use(Relief::kStaleReads, why);
+    return no_use(ReliefKind::kStaleReads, why);
   if (left.writes_rate <= 0)
-    return no_use(Relief::kStaleReads,
+    return no_use(ReliefKind::kStaleReads,
                   "the key is not written, so its copies are never out of date");
   const double rate = rounded_up(kWritesRoom * left.writes_rate + kReadsPart * left.reads_rate);
   if (rate >= rate_of_all(left))
-    return no_use(Relief::kStaleReads,
+    return no_use(ReliefKind::kStaleReads,
                   fmt::format("too many writes for its reads: a limit that lets its {:.0f} writes "
                               "a second through holds nothing back",
                               left.writes_rate));
   // A key that is not hot has no copy to serve.
   const double hot = std::max(std::floor(rate_of_all(of.key) / 10), 1.0);
-  return remedy(Relief::kStaleReads,
+  return remedy(ReliefKind::kStaleReads,
                 unproven_reads(left, rate, of.options.lifetime, of.options.costs),
                 fmt::format("at {:g}/s, the other reads get the last copy, up to {} old, so level "
                             "key no longer holds",
@@ -67,14 +67,14 @@ Remedy consider_stale_reads(const Case& of) {
 Remedy consider_limit(const Case& of) {
   if (!of.key.in_force.limit.empty() && !is_per_client(of.key.in_force) &&
       !is_stale(of.key.in_force))
-    return limited_now(Relief::kLimit, of.key.in_force);
+    return limited_now(ReliefKind::kLimit, of.key.in_force);
   const double all = rate_of_all(of.left);
   const double rate = of.options.limit_rate;
   if (all <= rate)
-    return no_use(Relief::kLimit,
+    return no_use(ReliefKind::kLimit,
                   fmt::format("at most {:g}/s of its requests reach the server", rate));
   return remedy(
-      Relief::kLimit, limit(of.left, rate, of.options.costs),
+      ReliefKind::kLimit, limit(of.left, rate, of.options.costs),
       fmt::format("at {:g}/s, {:.0f} requests a second are refused (with over: delay they wait)",
                   rate, all - rate),
       rule_lines(of.place, {fmt::format("limit: {{rate: {:g}/s, over: reject}}", rate)}));
@@ -82,17 +82,18 @@ Remedy consider_limit(const Case& of) {
 
 Remedy consider_client_limit(const Case& of) {
   const KeyUse& use = of.key.use;
-  if (is_per_client(of.key.in_force)) return limited_now(Relief::kClientLimit, of.key.in_force);
-  if (use.first_client <= 0) return no_use(Relief::kClientLimit, "its clients are not known here");
+  if (is_per_client(of.key.in_force)) return limited_now(ReliefKind::kClientLimit, of.key.in_force);
+  if (use.first_client <= 0)
+    return no_use(ReliefKind::kClientLimit, "its clients are not known here");
   if (use.first_client < kOneClient || use.clients < 2)
     return no_use(
-        Relief::kClientLimit,
+        ReliefKind::kClientLimit,
         fmt::format("no client stands out: the busiest one makes {} of its accesses{}",
                     percent(use.first_client), use.clients < 2 ? ", and there is no other" : ""));
   const double all = rate_of_all(of.left);
   const double rate = rounded_up(2 * use.second_client * all);
   const double over = std::max(use.first_client * all - rate, 0.0);
-  return remedy(Relief::kClientLimit, limit(of.left, all - over, of.options.costs),
+  return remedy(ReliefKind::kClientLimit, limit(of.left, all - over, of.options.costs),
                 fmt::format("at {:g}/s for each client, twice the rate of the second busiest: "
                             "{:.0f} requests a second of the busiest ({} of all) are refused",
                             rate, over, percent(use.first_client)),
@@ -101,12 +102,12 @@ Remedy consider_client_limit(const Case& of) {
 
 Remedy consider_slots(const Case& of) {
   if (of.key.masters <= 1)
-    return no_use(Relief::kSlots, "there is only one master, so no other node to move it to");
+    return no_use(ReliefKind::kSlots, "there is only one master, so no other node to move it to");
   const double part = of.key.node_rate > 0 ? rate_of_all(of.left) / of.key.node_rate : 1;
   if (of.key.node_rate <= 0 || part >= kSmallPart)
-    return no_use(Relief::kSlots, "moves its load to another node, but takes no load off");
+    return no_use(ReliefKind::kSlots, "moves its load to another node, but takes no load off");
   Remedy out = no_use(
-      Relief::kSlots,
+      ReliefKind::kSlots,
       fmt::format(
           "the key has {} of its node's requests: if the node is too busy, look at its slots",
           percent(part)));

@@ -93,17 +93,17 @@ std::string why_no_copies(const Case& of) {
 Remedy consider_copies(const Case& of) {
   if (of.key.in_force.hit_ratio > 0) {
     const Effect effect = effect_of_hits(of);
-    return {.relief = Relief::kCoherentCopies,
+    return {.relief = ReliefKind::kCoherentCopies,
             .effect = effect,
             .done = true,
             .text = fmt::format("they answer {} of its reads, which {}",
                                 percent(of.key.in_force.hit_ratio), taken_off(effect))};
   }
   if (const std::string why = why_no_copies(of); !why.empty())
-    return no_use(Relief::kCoherentCopies, why);
+    return no_use(ReliefKind::kCoherentCopies, why);
   const Effect effect = coherent_copies(of.left, of.options.lifetime, of.options.costs);
   return remedy(
-      Relief::kCoherentCopies, effect,
+      ReliefKind::kCoherentCopies, effect,
       fmt::format(
           "{}; a write by another client is seen when its invalidation arrives, after at most {}",
           in_each_holder(effect, of.key), format_duration(of.options.max_staleness)),
@@ -113,19 +113,19 @@ Remedy consider_copies(const Case& of) {
 // The effect is that of copies, without waiting until the key is hot; if it has copies, it applies
 // the next time.
 Remedy consider_warming(const Case& of) {
-  Remedy out{.relief = Relief::kWarming, .effect = {}, .text = {}};
+  Remedy out{.relief = ReliefKind::kWarming, .effect = {}, .text = {}};
   out.done = of.key.in_force.warmed;
   if (out.done) {
     out.text = "the key is being warmed: it stays hot and loaded";
     return out;
   }
   if (const std::string why = why_no_copies(of); !why.empty())
-    return no_use(Relief::kWarming, "there is no copy to load: " + why);
+    return no_use(ReliefKind::kWarming, "there is no copy to load: " + why);
   if (of.key.in_force.hit_ratio > 0) {
     out.text = "takes off nothing more now; before the next rush it loads the key and keeps it";
   } else {
     const Effect effect = coherent_copies(of.left, of.options.lifetime, of.options.costs);
-    out = remedy(Relief::kWarming, effect, "the effect of local copies, from now on", {});
+    out = remedy(ReliefKind::kWarming, effect, "the effect of local copies, from now on", {});
   }
   const bool is_a_loss = out.effect.key_removed < 0;
   if (of.place.has_proxy && !is_a_loss) out.lines = warm_lines(of.place);
@@ -133,11 +133,12 @@ Remedy consider_warming(const Case& of) {
 }
 
 Remedy consider_library(const Case& of) {
-  if (const std::string why = why_no_copies(of); !why.empty()) return no_use(Relief::kLibrary, why);
+  if (const std::string why = why_no_copies(of); !why.empty())
+    return no_use(ReliefKind::kLibrary, why);
   const KeyTraffic each = in_each_process(of);
   const std::string server = server_url(of.place);
   Remedy out =
-      remedy(Relief::kLibrary, coherent_copies(each, of.options.lifetime, of.options.costs),
+      remedy(ReliefKind::kLibrary, coherent_copies(each, of.options.lifetime, of.options.costs),
              fmt::format("a copy in each of at least {} processes, and no round trip; needs code",
                          each.holders),
              lines_for_library(of, "server.url", server, ""));
@@ -149,12 +150,12 @@ Remedy consider_library(const Case& of) {
 
 Remedy consider_expiry(const Case& of) {
   if (!of.key.ttl)
-    return no_use(Relief::kOneReadAtExpiry,
+    return no_use(ReliefKind::kOneReadAtExpiry,
                   "no TTL is known for it, so there is no stampede when it ends");
   if (of.key.in_force.hit_ratio == 0)
-    return no_use(Relief::kOneReadAtExpiry,
+    return no_use(ReliefKind::kOneReadAtExpiry,
                   "without a local copy every reader asks the server when its TTL ends");
-  return {.relief = Relief::kOneReadAtExpiry,
+  return {.relief = ReliefKind::kOneReadAtExpiry,
           .effect = {},
           .done = true,
           .text = "when its TTL ends, one read reaches the server, however many clients wait"};
@@ -163,14 +164,14 @@ Remedy consider_expiry(const Case& of) {
 Remedy consider_stale_while_error(const Case& of) {
   const Nanos now = of.key.in_force.stale_while_error;
   if (now > Nanos(0)) {
-    return {.relief = Relief::kStaleWhileError,
+    return {.relief = ReliefKind::kStaleWhileError,
             .effect = {},
             .done = true,
             .text = fmt::format("its copy is served for {} while the server cannot be reached",
                                 format_duration(now))};
   }
   Remedy out =
-      no_use(Relief::kStaleWhileError,
+      no_use(ReliefKind::kStaleWhileError,
              "takes no load off, but keeps a hot key readable while the server cannot be reached");
   if (of.key.in_force.hit_ratio == 0) return out;
   out.lines =
@@ -183,7 +184,7 @@ Remedy consider_stale_while_error(const Case& of) {
 Remedy consider_copies_by_age(const Case& of, Nanos age) {
   const KeyTraffic each = in_each_process(of);
   const Effect effect = aging_copies(each, age, of.options.costs);
-  return remedy(Relief::kAgingCopies, effect,
+  return remedy(ReliefKind::kAgingCopies, effect,
                 fmt::format("kept for {0}: {1}; up to {0} stale; needs code", format_duration(age),
                             in_each_holder(effect, each)),
                 lines_for_library(of, "cache.expire-after-write", format_duration(age), ", load"));
@@ -191,10 +192,10 @@ Remedy consider_copies_by_age(const Case& of, Nanos age) {
 
 Remedy consider_replicas(const Case& of) {
   if (!of.key.replicas)
-    return no_use(Relief::kReplicaReads, "it is not known here whether its node has replicas");
-  if (*of.key.replicas == 0) return no_use(Relief::kReplicaReads, "its node has no replica");
+    return no_use(ReliefKind::kReplicaReads, "it is not known here whether its node has replicas");
+  if (*of.key.replicas == 0) return no_use(ReliefKind::kReplicaReads, "its node has no replica");
   return remedy(
-      Relief::kReplicaReads, replica_reads(of.left, *of.key.replicas, of.options.costs),
+      ReliefKind::kReplicaReads, replica_reads(of.left, *of.key.replicas, of.options.costs),
       fmt::format("reads go to {} replicas too, and are stale by the replication lag",
                   *of.key.replicas),
       {"redis.RedisCluster.from_url(\"" + server_url(of.place) + "\", read_from_replicas=True)"});
@@ -203,7 +204,7 @@ Remedy consider_replicas(const Case& of) {
 Remedy consider_splitting(const Case& of) {
   const std::uint32_t copies = of.key.masters;
   if (copies <= 1)
-    return no_use(Relief::kSplit,
+    return no_use(ReliefKind::kSplit,
                   "there is only one master, so all copies would be on the same node");
   const auto name = of.place.name ? quoted(*of.place.name) : std::nullopt;
   Lines lines;
@@ -212,7 +213,7 @@ Remedy consider_splitting(const Case& of) {
              "value = r.get(random.choice(names))           # a read",
              "for name in names: r.set(name, value)         # a write"};
   }
-  return remedy(Relief::kSplit, split(of.left, copies, of.options.costs),
+  return remedy(ReliefKind::kSplit, split(of.left, copies, of.options.costs),
                 fmt::format("{0} copies, one on each node: each write becomes {0} writes", copies),
                 std::move(lines));
 }

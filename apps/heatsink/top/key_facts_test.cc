@@ -102,7 +102,7 @@ TEST(KeyFacts, PlaceInACluster) {
 TEST(KeyFacts, AdviceIsOnTheKeyAndItsNode) {
   HotkeysView view = sample_answer();
   const advice::Advice advice = advice_on(view.keys[0], view);
-  EXPECT_EQ(advice.remedies.front().relief, advice::Relief::kCoherentCopies);
+  EXPECT_EQ(advice.remedies.front().relief, advice::ReliefKind::kCoherentCopies);
   EXPECT_NEAR(advice.remedies.front().effect.node_removed, 20'790.0 / 42'110, 0.01);
   view.nodes = {view.node};
   view.nodes[0].upstream = view.keys[0].node = "10.0.0.1:6379";
@@ -132,7 +132,7 @@ TEST(KeyFacts, ACounterIsAdvisedByItsCommands) {
   view.node.workers = 2;
   const auto gathered = [&] {
     const advice::Advice advice = advice_on(view.keys[2], view);
-    return *std::ranges::find(advice.remedies, advice::Relief::kGatheredWrites,
+    return *std::ranges::find(advice.remedies, advice::ReliefKind::kGatheredWrites,
                               &advice::Remedy::relief);
   };
   EXPECT_TRUE(gathered().helps);

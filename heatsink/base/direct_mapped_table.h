@@ -32,7 +32,6 @@ struct SlotByValue {
 // inside the object, sizeof(Entry) * kSlots bytes: an owner with many tables, or one that may never
 // need it, should hold it by pointer. References are valid as long as the table, but their key may
 // change.
-// changes its key.
 template <class Key, class Value, std::size_t kSlots, class Hash = SlotByValue>
 class DirectMappedTable {
   static_assert(std::has_single_bit(kSlots), "a power of 2, so that no division finds the slot");

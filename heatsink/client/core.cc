@@ -203,8 +203,9 @@ bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, con
   std::exception_ptr error;
   bool is_kept = false;
   try {
-    const Watch watched = watch(hash, shared->sent_at);  // before the load, or a change is missed
-    const TimePoint read_at = now();                     // the source answers at this time or later
+    // Before the load: otherwise a change during the load would be missed.
+    const Watch watched = watch(hash, shared->sent_at);
+    const TimePoint read_at = now();
     std::shared_ptr<CachedValue> fresh = load();
     set_times(*fresh, shared->sent_at, now(), watched.deadline);
     const TimePoint served_until = this->served_until();  // before keep(), as in a hit

@@ -178,9 +178,9 @@ MUTANTS = [
            ("a jumping server clock",)),
     Mutant("library: tracked before it is loaded",
            [Patch(CORE,
-                  "    const Watch watched = watch(hash, shared->sent_at);  // before the load, or "
-                  "a change is missed\n    const TimePoint read_at = now();  // the source answers "
-                  "at this time or later\n    std::shared_ptr<CachedValue> fresh = load();\n",
+                  "    const Watch watched = watch(hash, shared->sent_at);\n"
+                  "    const TimePoint read_at = now();\n"
+                  "    std::shared_ptr<CachedValue> fresh = load();\n",
                   f"    std::shared_ptr<CachedValue> early = {ACTIVE} ? load() : nullptr;\n"
                   "    const Watch watched = watch(hash, shared->sent_at);\n"
                   "    const TimePoint read_at = now();\n"

@@ -3,6 +3,8 @@
 
 import ast
 import re
+import sys
+import types
 
 from cpp_tests import CppTests, is_cpp_test
 from python_tests import PythonTests
@@ -314,3 +316,27 @@ def test_headers(tree):
 
 def folder_of(path):
     return path.rsplit("/", 1)[0]
+
+
+MUTANT_LIST = "tests/consistency/mutant_list.py"
+
+
+@rule(
+    kept_by={
+        MUTANT_LIST: "class P:\n  file, old = 'heatsink/a/a.cc', 'int x = 1;'\n"
+        "class M:\n  name, patches = 'an x', [P]\nMUTANTS = [M]\n",
+        "heatsink/a/a.cc": "int x = 1;\n",
+    },
+    broken_by=[{"heatsink/a/a.cc": "int x = 2;\n"}],
+)
+def mutants_fit(tree):
+    """Each mutant still finds the line of the source that it changes."""
+    if MUTANT_LIST not in tree.texts:
+        return
+    module = types.ModuleType("mutant_list")
+    sys.modules[module.__name__] = module  # its dataclasses look their module up
+    exec(compile(tree.texts[MUTANT_LIST], MUTANT_LIST, "exec"), module.__dict__)
+    for mutant in module.MUTANTS:
+        for patch in mutant.patches:
+            if patch.old not in tree.texts.get(patch.file, ""):
+                yield MUTANT_LIST, f"{mutant.name}: {patch.file} has no longer: {patch.old.strip()}"

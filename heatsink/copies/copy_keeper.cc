@@ -35,7 +35,7 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
   tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
-  // 2;/ Twice per acl-staleness, so that a change is noticed in time.
+  // Twice per acl-staleness, so that a change is noticed in time.
   tracker.rights_interval = options.acl_staleness / 2;
   return tracker;
 }

@@ -174,7 +174,7 @@ void Warmer::filled(const FillRequest& asked, FillOutcome outcome, TimePoint now
       break;
     case FillOutcome::kSpoiled:
     case FillOutcome::kFailed:
-      // 10;/ Soon again: a write came in between, or the tracker was down.
+      // Soon again: a write came in between, or the tracker was down.
       pin.load_at = now + kReloadInterval / 10;
       break;
   }

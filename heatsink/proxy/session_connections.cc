@@ -69,7 +69,7 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
     parts_.count(copies::Count::kUpstreamErrors);
-    error = unreachable(*down);
+    error = "ERR heatsink: " + *down;
     if (closes_when_down()) close_when_flushed();
     return false;
   }
@@ -224,7 +224,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   pinned_ = introduced_ = lent_name_ = false;
   if (closed_) return failed;
   if (stall_ == Awaited::kPrivate) {
-    waiting_->waited().connection_error = reason;
+    waiting_->waited().connection_error = failed->server().unreachable(reason);
     resume_later();
   } else if (!again_.empty()) {
     again_.front().error = reason;
@@ -232,7 +232,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
-                    parts_.shared.upstream.where() + " failed: " + reason,
+                    failed->server().where() + " failed: " + reason,
                 parts_.loop.now());
     close_when_flushed();
   } else {
@@ -312,15 +312,10 @@ void Session::ask_next_again() {
 
 bool Session::closes_when_down() const { return parts_.shared.options.on_down == "close"; }
 
-Upstream* Session::server_is_down(Request& request, std::string_view reason, Step& step) {
+Upstream* Session::server_is_down(Request& request, std::string_view problem, Step& step) {
   parts_.count(copies::Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
-  return without_connection(request, unreachable(reason), step);
-}
-
-std::string Session::unreachable(std::string_view reason) const {
-  return "ERR heatsink: upstream " + parts_.shared.upstream.where() +
-         " is not reachable: " + std::string(reason);
+  return without_connection(request, "ERR heatsink: " + std::string(problem), step);
 }
 
 }  // namespace heatsink::proxy

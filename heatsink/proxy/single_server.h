@@ -24,8 +24,8 @@ class SingleServer final : public Upstreams {
   // Called on the worker's thread.
   class Host {
    public:
-    virtual std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
-                                           Requester* owner) = 0;
+    virtual std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                           Upstream::Login login, Requester* owner) = 0;
     virtual void shared_settled(std::uint64_t session) = 0;
     virtual void server_is_back() = 0;
     virtual void server_left() = 0;  // the server cannot be reached, and its connections are lost
@@ -36,9 +36,14 @@ class SingleServer final : public Upstreams {
   };
 
   // All outlive it. `random`: the seed for its pauses.
-  SingleServer(SharedState& shared, net::EventLoop& loop, copies::Counters& counters, Host& host,
-               std::uint64_t random)
-      : shared_(shared), loop_(loop), counters_(counters), host_(host), random_(random) {}
+  SingleServer(SharedState& shared, redis::UpstreamAddress& server, net::EventLoop& loop,
+               copies::Counters& counters, Host& host, std::uint64_t random)
+      : shared_(shared),
+        server_(server),
+        loop_(loop),
+        counters_(counters),
+        host_(host),
+        random_(random) {}
   ~SingleServer() override;
   SingleServer(const SingleServer&) = delete;
 
@@ -63,8 +68,8 @@ class SingleServer final : public Upstreams {
   // The shared connection of a protocol, and what it reveals about the server.
   struct Slot {
     std::unique_ptr<Upstream> connection;
-    std::uint64_t contacts = 0;       // SharedState::contacts at the start of the latest attempt
-    std::string down;                 // the reason, after a failed attempt
+    std::uint64_t contacts = 0;       // the server's at the start of the latest attempt
+    std::string down;                 // which server and why, after a failed attempt
     std::uint64_t down_contacts = 0;  // `contacts` of that attempt
     TimePoint lost_at{};              // when it last broke; unset once it is back
     bool refused = false;             // the server refused the login; it may admit other users
@@ -87,6 +92,7 @@ class SingleServer final : public Upstreams {
   Nanos jitter(Nanos pause);
 
   SharedState& shared_;
+  redis::UpstreamAddress& server_;
   net::EventLoop& loop_;
   copies::Counters& counters_;
   Host& host_;

@@ -23,8 +23,10 @@ class Upstreams {
 
   // The shared connection to the server that `to` names. `connection` is set if it is ready.
   // Otherwise, if `down` is null, the connection is being opened, and await_shared() wakes the
-  // session; if not, `down` is the reason. Valid until the worker's next turn.
+  // session; if not, `down` says which server is not reachable, and why. Valid until the worker's
+  // next turn.
   struct Shared {
+    const redis::UpstreamAddress& server;
     Upstream* connection = nullptr;
     const std::string* down = nullptr;
   };
@@ -36,7 +38,7 @@ class Upstreams {
   // A ready shared connection to the same server as `connection`, for a command that needs no
   // client's state. Null: none.
   virtual Upstream* shared_beside(const Upstream& connection) = 0;
-  // The reason if the server is known to be unreachable; else null.
+  // Which server is known to be unreachable, and why; null: none.
   virtual const std::string* known_down(const Destination& to) = 0;
 
   // A private connection for this session. It is ready (from the pool), or Session::private_ready()

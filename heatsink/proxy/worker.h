@@ -133,8 +133,8 @@ class Worker final : public Upstream::Host,
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
   void gathered_lost(std::uint32_t number, const std::string& reason) override;
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override;
-  std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
-                                 Requester* owner) override;
+  std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                 Upstream::Login login, Requester* owner) override;
   void shared_settled(std::uint64_t session_id) override;
   void server_is_back() override;
   void server_left() override;

@@ -98,7 +98,7 @@ class PlayedHost final : public proxy::SessionHost,
         shared(options, net::parse_redis_url(options.upstream).value(), 1),
         copies(shared, *this, counters, 0),
         permissions(options.acl_staleness),
-        upstreams(shared, loop, counters, *this, 1) {
+        upstreams(shared, shared.upstream_address, loop, counters, *this, 1) {
     node.run(loop);
     shared.upstream_address.set_addresses(
         {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
@@ -138,9 +138,10 @@ class PlayedHost final : public proxy::SessionHost,
   void gathered_lost(std::uint32_t /*number*/, const std::string& /*reason*/) override {}
   void note_reply_size(const proxy::Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
 
-  std::unique_ptr<proxy::Upstream> open(resp::Protocol protocol, proxy::Upstream::Login login,
+  std::unique_ptr<proxy::Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                        proxy::Upstream::Login login,
                                         proxy::Requester* owner) override {
-    return std::make_unique<proxy::Upstream>(*this, loop, shared, protocol, login, owner);
+    return std::make_unique<proxy::Upstream>(*this, loop, shared, server, protocol, login, owner);
   }
   void shared_settled(std::uint64_t /*session*/) override {
     if (!is_ended) session->shared_settled();

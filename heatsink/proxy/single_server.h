@@ -21,20 +21,6 @@ namespace heatsink::proxy {
 // pauses, longer each time, unless another worker has reached the server meanwhile.
 class SingleServer final : public Upstreams {
  public:
-  // Called on the worker's thread.
-  class Host {
-   public:
-    virtual std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
-                                           Upstream::Login login, Requester* owner) = 0;
-    virtual void shared_settled(std::uint64_t session) = 0;
-    virtual void server_is_back() = 0;
-    virtual void server_left() = 0;  // the server cannot be reached, and its connections are lost
-    virtual void shared_renewed(TimePoint lost_at) = 0;
-
-   protected:
-    ~Host() = default;
-  };
-
   // All outlive it. `random`: the seed for its pauses.
   SingleServer(SharedState& shared, redis::UpstreamAddress& server, net::EventLoop& loop,
                copies::Counters& counters, Host& host, std::uint64_t random)

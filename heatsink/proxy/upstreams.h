@@ -16,9 +16,25 @@ namespace heatsink::proxy {
 class Requester;
 
 // One per worker; its thread only. A session asks for a connection for each request, because only
-// this class knows which server is responsible. SingleServer is the only implementation so far.
+// this class knows which server is responsible. docs/design/topology.md says what an implementation
+// must promise; make_upstreams.h chooses it.
 class Upstreams {
  public:
+  // Implemented by the worker, and by tests. Called on the worker's thread.
+  class Host {
+   public:
+    virtual std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                           Upstream::Login login, Requester* owner) = 0;
+    virtual void shared_settled(std::uint64_t session) = 0;
+    // About the server that the copies come from; not called for others.
+    virtual void server_is_back() = 0;
+    virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
+    virtual void shared_renewed(TimePoint lost_at) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+
   virtual ~Upstreams() = default;
 
   // The shared connection to the server that `to` names. `connection` is set if it is ready.
@@ -31,8 +47,8 @@ class Upstreams {
     const std::string* down = nullptr;
   };
   virtual Shared shared(resp::Protocol protocol, const Destination& to) = 0;
-  // Calls Session::shared_settled() once the connection is ready and accepts more, or is known to
-  // be down.
+  // Calls Host::shared_settled() once the connection that shared() would return is ready and
+  // accepts more, or its server is known to be down.
   virtual void await_shared(resp::Protocol protocol, const Destination& to,
                             const Requester& session) = 0;
   // A ready shared connection to the same server as `connection`, for a command that needs no

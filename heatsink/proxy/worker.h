@@ -33,9 +33,9 @@
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
-#include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_handshakes.h"
 #include "heatsink/proxy/upstream.h"
+#include "heatsink/proxy/upstreams.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::copies {
@@ -51,7 +51,7 @@ class Worker final : public Upstream::Host,
                      private SessionHost,
                      private ClientConnection::Host,
                      private TlsHandshakes::Owner,
-                     private SingleServer::Host {
+                     private Upstreams::Host {
  public:
   // `listener`: unset if all clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t index, net::Fd listener,

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/proxy/make_upstreams.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/single_server.h"
 #include "tests/simulation/echo_server.h"
 #include "tests/simulation/network.h"
 
@@ -90,7 +90,7 @@ inline policy::ProxyOptions session_options() {
 // What a worker does for one session.
 class PlayedHost final : public proxy::SessionHost,
                          public proxy::Upstream::Host,
-                         public proxy::SingleServer::Host,
+                         public proxy::Upstreams::Host,
                          public copies::CopySource {
  public:
   PlayedHost(Node& node, const policy::ProxyOptions& options)
@@ -98,7 +98,7 @@ class PlayedHost final : public proxy::SessionHost,
         shared(options, net::parse_redis_url(options.upstream).value(), 1),
         copies(shared, *this, counters, 0),
         permissions(options.acl_staleness),
-        upstreams(shared, shared.upstream_address, loop, counters, *this, 1) {
+        upstreams(proxy::make_upstreams(shared, loop, counters, *this, 1)) {
     node.run(loop);
     shared.upstream_address.set_addresses(
         {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
@@ -126,9 +126,9 @@ class PlayedHost final : public proxy::SessionHost,
   void flush_later(proxy::Upstream& upstream) override {
     if (upstream.mark_dirty()) dirty_.push_back(&upstream);
   }
-  void ready(proxy::Upstream& upstream) override { upstreams.ready(upstream); }
+  void ready(proxy::Upstream& upstream) override { upstreams->ready(upstream); }
   void failed(proxy::Upstream& upstream, const std::string& reason) override {
-    upstreams.failed(upstream, reason);
+    upstreams->failed(upstream, reason);
   }
   void settle(proxy::Pending& pending, TimePoint now, copies::Shown shown) override {
     copies.settle(pending, pending.session, now, shown);
@@ -162,14 +162,14 @@ class PlayedHost final : public proxy::SessionHost,
   proxy::Latencies latencies;
   copies::WorkerCopies copies;
   copies::PermissionCache permissions;
-  proxy::SingleServer upstreams;
+  const std::unique_ptr<proxy::Upstreams> upstreams;
   proxy::KnownCommands commands{nullptr};
   proxy::BigReplies big_replies;
   std::vector<resp::KeyRef> key_refs;
   std::vector<proxy::AskedKey> asked_keys;
   const proxy::SessionParts parts{
       {shared, loop, counters, read_hits, copies, permissions, nullptr, key_refs, asked_keys},
-      upstreams,
+      *upstreams,
       commands,
       big_replies,
       latencies,
@@ -188,9 +188,9 @@ class PlayedHost final : public proxy::SessionHost,
       if (std::exchange(resume_due_, false) && !is_ended) session->resume();
       for (proxy::Upstream* upstream : std::exchange(dirty_, {})) upstream->flush_dirty();
       if (std::exchange(flush_due_, false) && !is_ended) session->flush();
-      upstreams.wake_ready();
+      upstreams->wake_ready();
     }
-    upstreams.end_turn();
+    upstreams->end_turn();
   }
 
   std::vector<char> scratch_ = std::vector<char>(proxy::Upstream::kScratchBytes);

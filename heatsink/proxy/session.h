@@ -269,6 +269,8 @@ class Session final : public ClientTransport::Listener,
   bool acquire(const Destination& to, std::string& error, bool urgent = false);
   void acquire_for(Again& again);
   void give_back(bool clean);
+  bool is_elsewhere(const Destination& to) const;  // REQUIRES private_
+  Destination destination_of(const Request& request) const;
   bool may_leave_private() const;
   bool has_state() const;
   Step stall(Awaited why);

@@ -40,6 +40,9 @@ class SingleServer final : public Upstreams {
   const std::string* known_down(const Destination& to) override;
   std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                    const Need& need) override;
+  bool carries(const Upstream& /*connection*/, const Destination& /*to*/) const override {
+    return true;
+  }
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
   void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;

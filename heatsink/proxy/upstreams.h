@@ -68,6 +68,9 @@ class Upstreams {
   };
   virtual std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                            const Need& need) = 0;
+  // Whether a request for `to` may use this private connection: its server could be borrow()'s
+  // choice. A session without state on the connection then gives it back and borrows another.
+  virtual bool carries(const Upstream& connection, const Destination& to) const = 0;
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
 
   // Called by its own connections.

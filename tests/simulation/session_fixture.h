@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -87,18 +88,23 @@ inline policy::ProxyOptions session_options() {
   return options;
 }
 
-// What a worker does for one session.
+class PlayedHost;
+// How a test makes the session's connections.
+using Topology = std::function<std::unique_ptr<proxy::Upstreams>(PlayedHost&)>;
+
+// What a worker does for one session. `topology`: empty for the one that the options ask for.
 class PlayedHost final : public proxy::SessionHost,
                          public proxy::Upstream::Host,
                          public proxy::Upstreams::Host,
                          public copies::CopySource {
  public:
-  PlayedHost(Node& node, const policy::ProxyOptions& options)
+  PlayedHost(Node& node, const policy::ProxyOptions& options, const Topology& topology)
       : loop(node.poller()),
         shared(options, net::parse_redis_url(options.upstream).value(), 1),
         copies(shared, *this, counters, 0),
         permissions(options.acl_staleness),
-        upstreams(proxy::make_upstreams(shared, loop, counters, *this, 1)) {
+        upstreams(topology ? topology(*this)
+                           : proxy::make_upstreams(shared, loop, counters, *this, 1)) {
     node.run(loop);
     shared.upstream_address.set_addresses(
         {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
@@ -201,8 +207,9 @@ class PlayedHost final : public proxy::SessionHost,
 // The key "hot" has a copy with the value "copied".
 class SessionTest : public testing::Test {
  protected:
-  explicit SessionTest(const policy::ProxyOptions& options = session_options())
-      : host_(node_, options) {
+  explicit SessionTest(const policy::ProxyOptions& options = session_options(),
+                       const Topology& topology = {})
+      : host_(node_, options, topology) {
     pass();
   }
   ~SessionTest() override { node_.leave(); }

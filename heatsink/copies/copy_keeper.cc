@@ -231,7 +231,7 @@ void CopyKeeper::learn(const redis::ServerFacts& facts) {
   // The version proves that the login worked.
   if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());
   if (!facts.commands) return;
-  shared_.contacts.fetch_add(1);
+  shared_.upstream_address.contacts.fetch_add(1);
   for (KeeperListener* worker : workers_) worker->set_commands(facts.commands);
 }
 

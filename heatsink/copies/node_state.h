@@ -102,12 +102,8 @@ struct NodeState {
     }
   }
 
-  // Number of successful logins at the server. A worker may refuse commands without asking the
-  // server only while this number has not grown since its last failed attempt. So a client that was
-  // served once is not refused on another connection or worker because of an older failure.
-  std::atomic<std::uint64_t> contacts{0};
-
-  // The server's address. The keeper resolves it again after it loses its connection.
+  // The server that the copies come from. The keeper resolves its address again after it loses its
+  // connection.
   redis::UpstreamAddress upstream_address{upstream};
 
  private:

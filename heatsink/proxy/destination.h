@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes which servers may execute a request: by the slot of its keys, and whether it only
-// reads.
+// Describes which servers may execute a request: by the slot of its keys, and whether its reply may
+// lag.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,10 @@
 #include <string_view>
 
 #include "heatsink/resp/resp.h"
+
+namespace heatsink::copies {
+struct NodeState;
+}  // namespace heatsink::copies
 
 namespace heatsink::proxy {
 
@@ -19,23 +23,32 @@ class Destination {
  public:
   // Any server: a command without keys, or one of the proxy's own.
   static Destination any() { return {}; }
-  static Destination of_key(std::string_view key) { return Destination(nullptr, key); }
-  static Destination of(const Request& request) { return Destination(&request, {}); }
+  static Destination of_key(std::string_view key) {
+    return Destination(nullptr, key, Behind::kOwnWrite);
+  }
+  // Whether the client has a write in flight, which the request must follow.
+  enum class Behind : std::uint8_t { kNothing, kOwnWrite };
+  static Destination of(const Request& request, Behind behind) {
+    return Destination(&request, {}, behind);
+  }
 
   // The slot of the first key (Redis Cluster Specification, "Key distribution model"); a server
   // refuses requests with keys in several slots. nullopt: no key. Cost per call: finding the keys,
   // and a CRC16 of one.
   std::optional<std::uint16_t> slot() const;
-  // The request changes nothing, so a replica may answer it.
-  bool only_reads() const;
+  // A replica may answer, although it may not have seen the latest writes yet. The request changes
+  // nothing, runs no code, and names its keys; their rules ask for no more than level ttl; and it
+  // is not behind a write of its own client.
+  bool may_lag(const copies::NodeState& shared) const;
 
  private:
   Destination() = default;
-  Destination(const Request* request, std::optional<std::string_view> key)
-      : request_(request), key_(key) {}
+  Destination(const Request* request, std::optional<std::string_view> key, Behind behind)
+      : request_(request), key_(key), behind_(behind) {}
 
   const Request* request_ = nullptr;
   std::optional<std::string_view> key_;
+  Behind behind_ = Behind::kOwnWrite;
 };
 
 }  // namespace heatsink::proxy

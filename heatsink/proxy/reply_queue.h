@@ -30,6 +30,8 @@ class ReplyQueue {
     states_.push_back(State::kOpen);
     return next() - 1;
   }
+  // Its reply, or one before it, has not ended.
+  bool owes(Ticket ticket) const { return ticket >= first_; }
   // The next return value of expect().
   Ticket next() const { return first_ + states_.size(); }
 

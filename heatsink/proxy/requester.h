@@ -30,8 +30,8 @@ class Requester : public copies::HeldClient {
   // empty.
   virtual void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                           std::string_view kept) = 0;
-  // The connection failed. `begun`: a part of the reply was handed on.
-  virtual void reply_lost(Pending& pending, bool begun, const std::string& reason) = 0;
+  // The connection failed. `begun`: a part of the reply was handed on. `problem` names the server.
+  virtual void reply_lost(Pending& pending, bool begun, const std::string& problem) = 0;
   // A reply or message was read before `at`. At Level::kSession, only copies proven since then may
   // follow it.
   virtual void note_reply_at(TimePoint at) = 0;

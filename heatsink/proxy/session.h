@@ -89,7 +89,7 @@ class Session final : public ClientTransport::Listener,
   void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept) override;
-  void reply_lost(Pending& pending, bool begun, const std::string& reason) override;
+  void reply_lost(Pending& pending, bool begun, const std::string& problem) override;
   void note_reply_at(TimePoint at) override { traffic_.note_reply_at(at); }
   void hold() override { ++traffic_.holds; }
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override {
@@ -269,13 +269,14 @@ class Session final : public ClientTransport::Listener,
   bool acquire(const Destination& to, std::string& error, bool urgent = false);
   void acquire_for(Again& again);
   void give_back(bool clean);
+  bool is_elsewhere(const Destination& to) const;  // REQUIRES private_
+  Destination destination_of(const Request& request) const;
   bool may_leave_private() const;
   bool has_state() const;
   Step stall(Awaited why);
   void ask_next_again();
-  Upstream* server_is_down(Request& request, std::string_view reason, Step& step);
+  Upstream* server_is_down(Request& request, std::string_view problem, Step& step);
   bool closes_when_down() const;
-  std::string unreachable(std::string_view reason) const;
 
   // session_oversized.cc
   Step begin_oversized(Request& request);

@@ -136,7 +136,7 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
   }
   if (shared.connection == nullptr) {
     parts_.count(copies::Count::kUpstreamErrors);
-    return reply_error(unreachable(*shared.down));
+    return reply_error("ERR heatsink: " + *shared.down);
   }
   if (shared.connection->hello_reply().empty())
     return forward(request, true);  // a server without HELLO

@@ -36,6 +36,17 @@ bool Session::has_state() const {
          in_stream();
 }
 
+// The private connection leads to another server. What has state there stays there.
+bool Session::is_elsewhere(const Destination& to) const {
+  return !has_state() && !parts_.upstreams.carries(*private_, to);
+}
+
+// A replica may not have executed a write yet that this client has in flight.
+Destination Session::destination_of(const Request& request) const {
+  return Destination::of(request, replies_.owes(last_effect_) ? Destination::Behind::kOwnWrite
+                                                              : Destination::Behind::kNothing);
+}
+
 bool Session::may_leave_private() const {
   return !has_state() && in_flight() == 0 && private_->ready();
 }
@@ -48,14 +59,15 @@ Upstream* Session::private_connection(Request& request, Step& step) {
 Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) {
   if (request.has_waited() && !request.waited().connection_error.empty())
     return server_is_down(request, std::exchange(request.waited().connection_error, {}), step);
-  if (!private_) {
+  const Destination to = destination_of(request);
+  if (!private_ || is_elsewhere(to)) {
     if (in_flight() > 0) {
       step = stall(Awaited::kDrain);
       return nullptr;
     }
+    if (private_) give_back(true);
     std::string error;
-    if (!acquire(Destination::of(request), error, urgent))
-      return without_connection(request, std::move(error), step);
+    if (!acquire(to, error, urgent)) return without_connection(request, std::move(error), step);
   }
   if (!private_->ready()) {
     step = stall(Awaited::kPrivate);
@@ -69,7 +81,7 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
     parts_.count(copies::Count::kUpstreamErrors);
-    error = unreachable(*down);
+    error = "ERR heatsink: " + *down;
     if (closes_when_down()) close_when_flushed();
     return false;
   }
@@ -89,7 +101,7 @@ bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
 }
 
 Upstream* Session::shared_connection(Request& request, Step& step) {
-  const Destination to = Destination::of(request);
+  const Destination to = destination_of(request);
   const Upstreams::Shared shared = parts_.upstreams.shared(protocol_, to);
   if (shared.connection == nullptr) {
     if (shared.down != nullptr) {
@@ -224,7 +236,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   pinned_ = introduced_ = lent_name_ = false;
   if (closed_) return failed;
   if (stall_ == Awaited::kPrivate) {
-    waiting_->waited().connection_error = reason;
+    waiting_->waited().connection_error = failed->server().unreachable(reason);
     resume_later();
   } else if (!again_.empty()) {
     again_.front().error = reason;
@@ -232,7 +244,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
-                    parts_.shared.upstream.where() + " failed: " + reason,
+                    failed->server().where() + " failed: " + reason,
                 parts_.loop.now());
     close_when_flushed();
   } else {
@@ -268,7 +280,9 @@ void Session::acquire_for(Again& again) {
   static_cast<void>(parser.parse(std::string_view(again.request)));
   Request request(parser.args(), again.request);
   request.command = parts_.commands.find(request.args());
-  acquire(Destination::of(request), again.error);
+  const Destination to = Destination::of(request, Destination::Behind::kNothing);
+  if (private_ && is_elsewhere(to)) give_back(true);
+  if (!private_) acquire(to, again.error);
 }
 
 // Sends the next read again, once its private connection is ready. Nothing else is sent until the
@@ -278,7 +292,7 @@ void Session::ask_next_again() {
   while (!again_.empty()) {
     Again& next = again_.front();
     if (next.sent || in_flight() > 0) return;
-    if (next.error.empty() && !private_) acquire_for(next);
+    if (next.error.empty()) acquire_for(next);
     if (!next.error.empty()) {
       if (closes_when_down()) return close();
       ByteBuffer error;
@@ -312,15 +326,10 @@ void Session::ask_next_again() {
 
 bool Session::closes_when_down() const { return parts_.shared.options.on_down == "close"; }
 
-Upstream* Session::server_is_down(Request& request, std::string_view reason, Step& step) {
+Upstream* Session::server_is_down(Request& request, std::string_view problem, Step& step) {
   parts_.count(copies::Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
-  return without_connection(request, unreachable(reason), step);
-}
-
-std::string Session::unreachable(std::string_view reason) const {
-  return "ERR heatsink: upstream " + parts_.shared.upstream.where() +
-         " is not reachable: " + std::string(reason);
+  return without_connection(request, "ERR heatsink: " + std::string(problem), step);
 }
 
 }  // namespace heatsink::proxy

@@ -280,7 +280,7 @@ void Session::follow_protocol() {
 }
 
 // A shared connection failed: each request in flight on it gets its own error.
-void Session::reply_lost(Pending& pending, bool begun, const std::string& reason) {
+void Session::reply_lost(Pending& pending, bool begun, const std::string& problem) {
   ++traffic_.received;
   owed_ -= pending.expected;
   note_reply_at(parts_.loop.clock());
@@ -289,12 +289,12 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
     return;
   }
   if (pending.kind == PendingKind::kPutBack) {
-    put_back_answered(false, reason);
+    put_back_answered(false, problem);
     return;
   }
   if (pending.kind == PendingKind::kWaiting) {
     const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
-    if (wait && wait->keeps_reply()) not_put_back(reason);
+    if (wait && wait->keeps_reply()) not_put_back(problem);
   }
   if (pending.kind == PendingKind::kUnblock && wait_) {
     close();
@@ -310,7 +310,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& reason
   if (closes_when_down()) return close_when_flushed();
   ByteBuffer error;
   resp::append_error(error,
-                     unreachable(reason) +
+                     "ERR heatsink: " + problem +
                          (pending.read_only ? "" : " (the server may have executed the command)"));
   if (pending.kind == PendingKind::kAgain) again_.pop_front();
   if (!needs_no_error) put_reply(pending.ticket, error.view());

@@ -15,10 +15,12 @@ std::optional<std::string> SharedWriteCarrier::refusal(std::string_view key,
                                                        const CoalescedWrite::Target& target) {
   const Upstreams::Shared shared = this->shared(key, target);
   if (shared.connection == nullptr)
-    return shared.down != nullptr ? *shared.down : "the connection to it was lost";
+    return shared.down != nullptr ? *shared.down
+                                  : shared.server.unreachable("the connection to it was lost");
   if (shared.connection->db() == target.db || shared.connection->knows_db(target.db))
     return std::nullopt;
-  return "this connection has not used the client's database yet: try again";
+  return shared.server.unreachable(
+      "this connection has not used the client's database yet: try again");
 }
 
 void SharedWriteCarrier::send(std::string_view key, const CoalescedWrite::Target& target,

@@ -23,16 +23,16 @@ SingleServer::~SingleServer() {
 
 Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destination& /*to*/) {
   Slot& slot = slot_of(protocol);
-  if (slot.connection && slot.connection->ready()) return {.connection = slot.connection.get()};
-  if (is_down(slot) && !retries_now(slot, protocol)) return {.down = &slot.down};
+  if (slot.connection && slot.connection->ready()) return {server_, slot.connection.get()};
+  if (is_down(slot) && !retries_now(slot, protocol)) return {.server = server_, .down = &slot.down};
   const bool pauses = slot.retry != 0 && slot.down.empty();  // lasts until the next turn only
   if (!slot.connection && !pauses) connect(protocol);
-  return {};
+  return {server_};
 }
 
-// The result of an attempt holds until any worker reaches the server (SharedState::contacts).
+// The result of an attempt holds until any worker reaches the server (its `contacts`).
 bool SingleServer::is_down(const Slot& slot) const {
-  return !slot.down.empty() && (slot.refused || slot.down_contacts == shared_.contacts.load());
+  return !slot.down.empty() && (slot.refused || slot.down_contacts == server_.contacts.load());
 }
 
 Upstream* SingleServer::shared_beside(const Upstream& /*connection*/) {
@@ -62,11 +62,11 @@ bool SingleServer::retries_now(Slot& slot, resp::Protocol protocol) {
 void SingleServer::connect(resp::Protocol protocol) {
   Slot& slot = slot_of(protocol);
   loop_.cancel(std::exchange(slot.retry, 0));
-  const std::uint64_t contacts = shared_.contacts.load();
+  const std::uint64_t contacts = server_.contacts.load();
   if (std::exchange(slot.contacts, contacts) != contacts) slot.backoff = Nanos(0);
   slot.tried_at = loop_.now();
   counters_.add(copies::Count::kUpstreamConnects);
-  slot.connection = host_.open(protocol, Upstream::Login::kOwn, nullptr);
+  slot.connection = host_.open(server_, protocol, Upstream::Login::kOwn, nullptr);
   slot.connection->connect();
 }
 
@@ -81,12 +81,11 @@ void SingleServer::wake(Slot& slot) {
 
 void SingleServer::ready(Upstream& connection) {
   // Without a login the server has said nothing yet: the kernel of a frozen server accepts, too.
-  if (connection.login() == Upstream::Login::kOwn) shared_.contacts.fetch_add(1);
+  if (connection.login() == Upstream::Login::kOwn) server_.contacts.fetch_add(1);
   for (Slot& slot : slots_) {
     if (slot.connection.get() != &connection) continue;
     if (!slot.down.empty()) {
-      log_limited(LogLevel::kInfo, "back", "upstream " + shared_.upstream.where() + " is back",
-                  loop_.now());
+      log_limited(LogLevel::kInfo, "back", "upstream " + server_.where() + " is back", loop_.now());
       host_.server_is_back();
     }
     if (slot.lost_at != TimePoint{}) host_.shared_renewed(std::exchange(slot.lost_at, {}));
@@ -104,17 +103,14 @@ void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std:
                                  bool was_ready) {
   if (was_ready) {
     log_limited(LogLevel::kWarning, "lost",
-                "reconnecting to upstream " + shared_.upstream.where() + ": " + reason,
-                loop_.now());
+                "reconnecting to upstream " + server_.where() + ": " + reason, loop_.now());
     slot.lost_at = loop_.clock();
   } else {
     if (slot.down.empty()) {
-      log_limited(LogLevel::kWarning, "down",
-                  "upstream " + shared_.upstream.where() + " is not reachable: " + reason,
-                  loop_.now());
+      log_limited(LogLevel::kWarning, "down", server_.unreachable(reason), loop_.now());
       if (!slot.refused) host_.server_left();
     }
-    slot.down = reason;
+    slot.down = server_.unreachable(reason);
     slot.failed_quickly = loop_.now() - slot.tried_at < kSoon;
     slot.down_contacts = slot.contacts;
     slot.backoff =
@@ -176,7 +172,7 @@ std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destina
     return found;
   }
   counters_.add(copies::Count::kUpstreamConnects);
-  std::unique_ptr<Upstream> opened = host_.open(need.protocol, need.login, &session);
+  std::unique_ptr<Upstream> opened = host_.open(server_, need.protocol, need.login, &session);
   opened->connect();
   return opened;
 }

@@ -21,24 +21,15 @@ namespace heatsink::proxy {
 // pauses, longer each time, unless another worker has reached the server meanwhile.
 class SingleServer final : public Upstreams {
  public:
-  // Called on the worker's thread.
-  class Host {
-   public:
-    virtual std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
-                                           Requester* owner) = 0;
-    virtual void shared_settled(std::uint64_t session) = 0;
-    virtual void server_is_back() = 0;
-    virtual void server_left() = 0;  // the server cannot be reached, and its connections are lost
-    virtual void shared_renewed(TimePoint lost_at) = 0;
-
-   protected:
-    ~Host() = default;
-  };
-
   // All outlive it. `random`: the seed for its pauses.
-  SingleServer(SharedState& shared, net::EventLoop& loop, copies::Counters& counters, Host& host,
-               std::uint64_t random)
-      : shared_(shared), loop_(loop), counters_(counters), host_(host), random_(random) {}
+  SingleServer(SharedState& shared, redis::UpstreamAddress& server, net::EventLoop& loop,
+               copies::Counters& counters, Host& host, std::uint64_t random)
+      : shared_(shared),
+        server_(server),
+        loop_(loop),
+        counters_(counters),
+        host_(host),
+        random_(random) {}
   ~SingleServer() override;
   SingleServer(const SingleServer&) = delete;
 
@@ -49,6 +40,9 @@ class SingleServer final : public Upstreams {
   const std::string* known_down(const Destination& to) override;
   std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                    const Need& need) override;
+  bool carries(const Upstream& /*connection*/, const Destination& /*to*/) const override {
+    return true;
+  }
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
   void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;
@@ -63,8 +57,8 @@ class SingleServer final : public Upstreams {
   // The shared connection of a protocol, and what it reveals about the server.
   struct Slot {
     std::unique_ptr<Upstream> connection;
-    std::uint64_t contacts = 0;       // SharedState::contacts at the start of the latest attempt
-    std::string down;                 // the reason, after a failed attempt
+    std::uint64_t contacts = 0;       // the server's at the start of the latest attempt
+    std::string down;                 // which server and why, after a failed attempt
     std::uint64_t down_contacts = 0;  // `contacts` of that attempt
     TimePoint lost_at{};              // when it last broke; unset once it is back
     bool refused = false;             // the server refused the login; it may admit other users
@@ -87,6 +81,7 @@ class SingleServer final : public Upstreams {
   Nanos jitter(Nanos pause);
 
   SharedState& shared_;
+  redis::UpstreamAddress& server_;
   net::EventLoop& loop_;
   copies::Counters& counters_;
   Host& host_;

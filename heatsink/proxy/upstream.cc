@@ -32,11 +32,13 @@ bool is_collection(char type) { return type == '*' || type == '~' || type == '%'
 
 }  // namespace
 
-Upstream::Upstream(Host& host, net::EventLoop& loop, SharedState& shared, resp::Protocol protocol,
-                   Login login, Requester* owner)
+Upstream::Upstream(Host& host, net::EventLoop& loop, SharedState& shared,
+                   redis::UpstreamAddress& server, resp::Protocol protocol, Login login,
+                   Requester* owner)
     : host_(host),
       loop_(loop),
       shared_(shared),
+      server_(server),
       protocol_(protocol),
       login_(login),
       owner_(owner),
@@ -143,14 +145,15 @@ void Upstream::fail(const std::string& reason) {
   }
   // The server may have executed the requests in flight: they count as writes.
   const TimePoint now = loop_.clock();
+  const std::string problem = server_.unreachable(reason);
   held_.release();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
     host_.settle(pending, now,
                  begun_ || ambiguous_ ? copies::Shown::kPerhaps : copies::Shown::kNothing);
     const bool handed_on = begun_ && !std::exchange(holds_back_, false);
-    if (pending.session != nullptr) pending.session->reply_lost(pending, handed_on, reason);
-    if (pending.kind == PendingKind::kCoalesced) host_.gathered_lost(pending.number, reason);
+    if (pending.session != nullptr) pending.session->reply_lost(pending, handed_on, problem);
+    if (pending.kind == PendingKind::kCoalesced) host_.gathered_lost(pending.number, problem);
     begun_ = false;
   }
   host_.failed(*this, reason);

@@ -19,6 +19,7 @@
 #include "heatsink/proxy/reply_timeouts.h"
 #include "heatsink/proxy/ring.h"
 #include "heatsink/redis/credentials.h"
+#include "heatsink/redis/upstream_address.h"
 #include "heatsink/resp/reply_scanner.h"
 #include "heatsink/resp/writer.h"
 
@@ -71,8 +72,8 @@ class Upstream final : public net::FdHandler {
   static constexpr std::size_t kScratchBytes = 64 * 1024;
 
   // All outlive it.
-  Upstream(Host& host, net::EventLoop& loop, SharedState& shared, resp::Protocol protocol,
-           Login login, Requester* owner);
+  Upstream(Host& host, net::EventLoop& loop, SharedState& shared, redis::UpstreamAddress& server,
+           resp::Protocol protocol, Login login, Requester* owner);
   ~Upstream();
   Upstream(const Upstream&) = delete;
 
@@ -131,6 +132,7 @@ class Upstream final : public net::FdHandler {
   // Fails the connection: every pending request gets an error with this reason.
   void fail(const std::string& reason);
 
+  redis::UpstreamAddress& server() const { return server_; }
   resp::Protocol protocol() const { return protocol_; }
   void set_protocol(resp::Protocol protocol) { protocol_ = protocol; }
   Login login() const { return login_; }
@@ -179,6 +181,7 @@ class Upstream final : public net::FdHandler {
   Host& host_;
   net::EventLoop& loop_;
   SharedState& shared_;
+  redis::UpstreamAddress& server_;
   resp::Protocol protocol_;
   Login login_;
   Requester* owner_;

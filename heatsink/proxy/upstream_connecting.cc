@@ -10,8 +10,8 @@ namespace heatsink::proxy {
 
 void Upstream::connect() {
   std::string reason = "its host name has no address";
-  const net::TlsContext tls = shared_.upstream_address.tls();
-  for (const net::ResolvedAddress& address : shared_.upstream_address.addresses()) {
+  const net::TlsContext tls = server_.tls();
+  for (const net::ResolvedAddress& address : server_.addresses()) {
     Result<net::Stream> started = loop_.connect(address, tls);
     if (!started.ok()) {
       // Try the next address. An attempt that has begun is final: its failure comes by the timer.

@@ -16,27 +16,45 @@ namespace heatsink::proxy {
 class Requester;
 
 // One per worker; its thread only. A session asks for a connection for each request, because only
-// this class knows which server is responsible. SingleServer is the only implementation so far.
+// this class knows which server is responsible. docs/design/topology.md says what an implementation
+// must promise; make_upstreams.h chooses it.
 class Upstreams {
  public:
+  // Implemented by the worker, and by tests. Called on the worker's thread.
+  class Host {
+   public:
+    virtual std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                           Upstream::Login login, Requester* owner) = 0;
+    virtual void shared_settled(std::uint64_t session) = 0;
+    // About the server that the copies come from; not called for others.
+    virtual void server_is_back() = 0;
+    virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
+    virtual void shared_renewed(TimePoint lost_at) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+
   virtual ~Upstreams() = default;
 
   // The shared connection to the server that `to` names. `connection` is set if it is ready.
   // Otherwise, if `down` is null, the connection is being opened, and await_shared() wakes the
-  // session; if not, `down` is the reason. Valid until the worker's next turn.
+  // session; if not, `down` says which server is not reachable, and why. Valid until the worker's
+  // next turn.
   struct Shared {
+    const redis::UpstreamAddress& server;
     Upstream* connection = nullptr;
     const std::string* down = nullptr;
   };
   virtual Shared shared(resp::Protocol protocol, const Destination& to) = 0;
-  // Calls Session::shared_settled() once the connection is ready and accepts more, or is known to
-  // be down.
+  // Calls Host::shared_settled() once the connection that shared() would return is ready and
+  // accepts more, or its server is known to be down.
   virtual void await_shared(resp::Protocol protocol, const Destination& to,
                             const Requester& session) = 0;
   // A ready shared connection to the same server as `connection`, for a command that needs no
   // client's state. Null: none.
   virtual Upstream* shared_beside(const Upstream& connection) = 0;
-  // The reason if the server is known to be unreachable; else null.
+  // Which server is known to be unreachable, and why; null: none.
   virtual const std::string* known_down(const Destination& to) = 0;
 
   // A private connection for this session. It is ready (from the pool), or Session::private_ready()
@@ -50,6 +68,9 @@ class Upstreams {
   };
   virtual std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                            const Need& need) = 0;
+  // Whether a request for `to` may use this private connection: its server could be borrow()'s
+  // choice. A session without state on the connection then gives it back and borrows another.
+  virtual bool carries(const Upstream& connection, const Destination& to) const = 0;
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
 
   // Called by its own connections.

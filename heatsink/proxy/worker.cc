@@ -6,6 +6,7 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/copies/copy_keeper.h"
+#include "heatsink/proxy/make_upstreams.h"
 #include "heatsink/proxy/shared_write_carrier.h"
 
 namespace heatsink::proxy {
@@ -48,8 +49,8 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
       scratch_(new char[Upstream::kScratchBytes]),
       commands_(counter_ ? &counter_->commands() : nullptr),
-      upstreams_(std::make_unique<SingleServer>(
-          shared, loop_, counters_, static_cast<SingleServer::Host&>(*this), shared.seed + index)),
+      upstreams_(make_upstreams(shared, loop_, counters_, static_cast<Upstreams::Host&>(*this),
+                                shared.seed + index)),
       permissions_(shared.options.acl_staleness),
       coalescing_(make_coalescing(shared, loop_, counters_, copies_, *upstreams_)),
       parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, counter_.get(),
@@ -106,9 +107,9 @@ void Worker::post_if_urgent() {
 
 // ---- called by its connections to the servers
 
-std::unique_ptr<Upstream> Worker::open(resp::Protocol protocol, Upstream::Login login,
-                                       Requester* owner) {
-  return std::make_unique<Upstream>(*this, loop_, shared_, protocol, login, owner);
+std::unique_ptr<Upstream> Worker::open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                       Upstream::Login login, Requester* owner) {
+  return std::make_unique<Upstream>(*this, loop_, shared_, server, protocol, login, owner);
 }
 
 void Worker::shared_settled(std::uint64_t session_id) {

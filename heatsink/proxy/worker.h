@@ -33,9 +33,9 @@
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
-#include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/tls_handshakes.h"
 #include "heatsink/proxy/upstream.h"
+#include "heatsink/proxy/upstreams.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::copies {
@@ -51,7 +51,7 @@ class Worker final : public Upstream::Host,
                      private SessionHost,
                      private ClientConnection::Host,
                      private TlsHandshakes::Owner,
-                     private SingleServer::Host {
+                     private Upstreams::Host {
  public:
   // `listener`: unset if all clients come by serve(). `poller`: null for the kernel's.
   Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t index, net::Fd listener,
@@ -133,8 +133,8 @@ class Worker final : public Upstream::Host,
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
   void gathered_lost(std::uint32_t number, const std::string& reason) override;
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override;
-  std::unique_ptr<Upstream> open(resp::Protocol protocol, Upstream::Login login,
-                                 Requester* owner) override;
+  std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                 Upstream::Login login, Requester* owner) override;
   void shared_settled(std::uint64_t session_id) override;
   void server_is_back() override;
   void server_left() override;

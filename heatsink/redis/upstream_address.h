@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a server, and the TLS settings for connecting to it.
+// Holds what all connections to one server share: its address, its TLS settings, and how often it
+// was reached.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,12 +15,17 @@
 
 namespace heatsink::redis {
 
-// Any thread. Each call copies a few hundred bytes under a lock, once per connection attempt.
+// Any thread. Calls that need the lock copy a few hundred bytes, once per connection attempt.
 class UpstreamAddress {
  public:
   explicit UpstreamAddress(net::RedisUrl url) : url_(std::move(url)) {}
 
   const net::RedisUrl& url() const { return url_; }
+  std::string where() const { return url_.where(); }  // "host:port", "unix:/path"
+  // "upstream host:port is not reachable: WHY"
+  std::string unreachable(std::string_view why) const {
+    return "upstream " + where() + " is not reachable: " + std::string(why);
+  }
 
   // Empty: not resolved yet.
   std::vector<net::ResolvedAddress> addresses() const {
@@ -44,6 +54,11 @@ class UpstreamAddress {
     const std::lock_guard lock(mutex_);
     tls_ = std::move(context);
   }
+
+  // Number of successful logins. A worker may refuse commands without asking the server only while
+  // this number has not grown since its last failed attempt. So a client that was served once is
+  // not refused on another connection or worker because of an older failure.
+  std::atomic<std::uint64_t> contacts{0};
 
  private:
   const net::RedisUrl url_;

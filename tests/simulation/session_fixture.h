@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -15,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/proxy/make_upstreams.h"
 #include "heatsink/proxy/session.h"
-#include "heatsink/proxy/single_server.h"
 #include "tests/simulation/echo_server.h"
 #include "tests/simulation/network.h"
 
@@ -87,18 +88,23 @@ inline policy::ProxyOptions session_options() {
   return options;
 }
 
-// What a worker does for one session.
+class PlayedHost;
+// How a test makes the session's connections.
+using Topology = std::function<std::unique_ptr<proxy::Upstreams>(PlayedHost&)>;
+
+// What a worker does for one session. `topology`: empty for the one that the options ask for.
 class PlayedHost final : public proxy::SessionHost,
                          public proxy::Upstream::Host,
-                         public proxy::SingleServer::Host,
+                         public proxy::Upstreams::Host,
                          public copies::CopySource {
  public:
-  PlayedHost(Node& node, const policy::ProxyOptions& options)
+  PlayedHost(Node& node, const policy::ProxyOptions& options, const Topology& topology)
       : loop(node.poller()),
         shared(options, net::parse_redis_url(options.upstream).value(), 1),
         copies(shared, *this, counters, 0),
         permissions(options.acl_staleness),
-        upstreams(shared, loop, counters, *this, 1) {
+        upstreams(topology ? topology(*this)
+                           : proxy::make_upstreams(shared, loop, counters, *this, 1)) {
     node.run(loop);
     shared.upstream_address.set_addresses(
         {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
@@ -126,9 +132,9 @@ class PlayedHost final : public proxy::SessionHost,
   void flush_later(proxy::Upstream& upstream) override {
     if (upstream.mark_dirty()) dirty_.push_back(&upstream);
   }
-  void ready(proxy::Upstream& upstream) override { upstreams.ready(upstream); }
+  void ready(proxy::Upstream& upstream) override { upstreams->ready(upstream); }
   void failed(proxy::Upstream& upstream, const std::string& reason) override {
-    upstreams.failed(upstream, reason);
+    upstreams->failed(upstream, reason);
   }
   void settle(proxy::Pending& pending, TimePoint now, copies::Shown shown) override {
     copies.settle(pending, pending.session, now, shown);
@@ -138,9 +144,10 @@ class PlayedHost final : public proxy::SessionHost,
   void gathered_lost(std::uint32_t /*number*/, const std::string& /*reason*/) override {}
   void note_reply_size(const proxy::Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
 
-  std::unique_ptr<proxy::Upstream> open(resp::Protocol protocol, proxy::Upstream::Login login,
+  std::unique_ptr<proxy::Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
+                                        proxy::Upstream::Login login,
                                         proxy::Requester* owner) override {
-    return std::make_unique<proxy::Upstream>(*this, loop, shared, protocol, login, owner);
+    return std::make_unique<proxy::Upstream>(*this, loop, shared, server, protocol, login, owner);
   }
   void shared_settled(std::uint64_t /*session*/) override {
     if (!is_ended) session->shared_settled();
@@ -161,14 +168,14 @@ class PlayedHost final : public proxy::SessionHost,
   proxy::Latencies latencies;
   copies::WorkerCopies copies;
   copies::PermissionCache permissions;
-  proxy::SingleServer upstreams;
+  const std::unique_ptr<proxy::Upstreams> upstreams;
   proxy::KnownCommands commands{nullptr};
   proxy::BigReplies big_replies;
   std::vector<resp::KeyRef> key_refs;
   std::vector<proxy::AskedKey> asked_keys;
   const proxy::SessionParts parts{
       {shared, loop, counters, read_hits, copies, permissions, nullptr, key_refs, asked_keys},
-      upstreams,
+      *upstreams,
       commands,
       big_replies,
       latencies,
@@ -187,9 +194,9 @@ class PlayedHost final : public proxy::SessionHost,
       if (std::exchange(resume_due_, false) && !is_ended) session->resume();
       for (proxy::Upstream* upstream : std::exchange(dirty_, {})) upstream->flush_dirty();
       if (std::exchange(flush_due_, false) && !is_ended) session->flush();
-      upstreams.wake_ready();
+      upstreams->wake_ready();
     }
-    upstreams.end_turn();
+    upstreams->end_turn();
   }
 
   std::vector<char> scratch_ = std::vector<char>(proxy::Upstream::kScratchBytes);
@@ -200,8 +207,9 @@ class PlayedHost final : public proxy::SessionHost,
 // The key "hot" has a copy with the value "copied".
 class SessionTest : public testing::Test {
  protected:
-  explicit SessionTest(const policy::ProxyOptions& options = session_options())
-      : host_(node_, options) {
+  explicit SessionTest(const policy::ProxyOptions& options = session_options(),
+                       const Topology& topology = {})
+      : host_(node_, options, topology) {
     pass();
   }
   ~SessionTest() override { node_.leave(); }

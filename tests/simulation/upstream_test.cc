@@ -206,8 +206,8 @@ class UpstreamTest : public testing::Test {
 
   void connect(proxy::Requester* owner = nullptr) {
     if (owner != nullptr) shared_.private_connections.fetch_add(1);  // as its pool does
-    connection_ = std::make_unique<Upstream>(worker_, loop_, shared_, resp::Protocol::kResp2,
-                                             Upstream::Login::kOwn, owner);
+    connection_ = std::make_unique<Upstream>(worker_, loop_, shared_, shared_.upstream_address,
+                                             resp::Protocol::kResp2, Upstream::Login::kOwn, owner);
     node_.post([this] { connection_->connect(); });
     pass();
     ASSERT_THAT(events_, ElementsAre("settled 0", "ready"));  // HELLO

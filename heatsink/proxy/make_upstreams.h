@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the upstream topology that the options ask for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "heatsink/copies/counters.h"
+#include "heatsink/net/net.h"
+#include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/upstreams.h"
+
+namespace heatsink::proxy {
+
+// For one worker. All arguments outlive the result. `random`: the seed for pauses.
+std::unique_ptr<Upstreams> make_upstreams(SharedState& shared, net::EventLoop& loop,
+                                          copies::Counters& counters, Upstreams::Host& host,
+                                          std::uint64_t random);
+
+}  // namespace heatsink::proxy

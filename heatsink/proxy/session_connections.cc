@@ -67,7 +67,8 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
     }
     if (private_) give_back(true);
     std::string error;
-    if (!acquire(to, error, urgent)) return without_connection(request, std::move(error), step);
+    if (!acquire(to, error, urgent))
+      return without_connection(request, "ERR heatsink: " + error, step);
   }
   if (!private_->ready()) {
     step = stall(Awaited::kPrivate);
@@ -76,12 +77,12 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
   return private_.get();
 }
 
-// False: `error` has the whole reason. An urgent request (SCRIPT KILL) tries to reach a server even
+// False: `error` has the reason, without the prefix of errors. An urgent request (SCRIPT KILL) tries to reach a server even
 // if other connections found it silent: that may be why the client sends it.
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
     parts_.count(copies::Count::kUpstreamErrors);
-    error = "ERR heatsink: " + *down;
+    error = *down;
     if (closes_when_down()) close_when_flushed();
     return false;
   }
@@ -94,9 +95,7 @@ bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
        .db = db_,
        .urgent = urgent});
   if (private_) return true;
-  error =
-      "ERR heatsink: all proxy.maximum-private-connections are in use; try again later or raise "
-      "the limit";
+  error = "all proxy.maximum-private-connections are in use; try again later or raise the limit";
   return false;
 }
 

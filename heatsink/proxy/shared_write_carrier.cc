@@ -19,8 +19,8 @@ std::optional<std::string> SharedWriteCarrier::refusal(std::string_view key,
                                   : shared.server.unreachable("the connection to it was lost");
   if (shared.connection->db() == target.db || shared.connection->knows_db(target.db))
     return std::nullopt;
-  return shared.server.unreachable(
-      "this connection has not used the client's database yet: try again");
+  return "the connection to upstream " + shared.server.where() +
+         " has not used the client's database yet: try again";
 }
 
 void SharedWriteCarrier::send(std::string_view key, const CoalescedWrite::Target& target,

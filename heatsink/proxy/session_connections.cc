@@ -77,8 +77,9 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
   return private_.get();
 }
 
-// False: `error` has the reason, without the prefix of errors. An urgent request (SCRIPT KILL) tries to reach a server even
-// if other connections found it silent: that may be why the client sends it.
+// False: `error` has the reason, without the prefix of errors. An urgent request (SCRIPT KILL)
+// tries to reach a server even if other connections found it silent: that may be why the client
+// sends it.
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
   if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
     parts_.count(copies::Count::kUpstreamErrors);

@@ -118,5 +118,16 @@ TEST_F(SessionOrderTest, AReplyTooBigToShareKeepsItsPlace) {
   EXPECT_EQ(got(), lines_of(big) + "+GET b|");
 }
 
+TEST_F(SessionOrderTest, AReplyTooBigToShareIsAnErrorWithoutAConnectionForIt) {
+  host_.shared.private_connections = 10'000;  // other clients have them all
+  server_.replies["GET a"] = "$2000\r\n" + std::string(2000, 'x') + "\r\n";
+  send({"GET a", "GET b"});
+  EXPECT_EQ(got(),
+            "-ERR heatsink: the reply is too large for a shared connection, and the second request "
+            "failed: all proxy.maximum-private-connections are in use; try again later or raise "
+            "the limit|+GET b|");
+  host_.shared.private_connections = 0;
+}
+
 }  // namespace
 }  // namespace heatsink::simulation

@@ -7,13 +7,16 @@
 namespace heatsink::copies {
 namespace {
 
-constexpr std::array<LocalRead, kLocalReads> numbered(std::array<LocalRead, kLocalReads> rows) {
-  for (std::size_t i = 0; i < kLocalReads; ++i) rows[i].number = static_cast<std::uint16_t>(i);
-  return rows;
+template <std::size_t kRows>
+constexpr std::array<LocalRead, kRows> numbered(const LocalRead (&rows)[kRows]) {
+  static_assert(kRows <= kLocalReadsMax, "raise kLocalReadsMax");
+  std::array<LocalRead, kRows> out = std::to_array(rows);
+  for (std::size_t i = 0; i < kRows; ++i) out[i].number = static_cast<std::uint16_t>(i);
+  return out;
 }
 
 // GET comes first: cache::Read{} means GET.
-constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
+constexpr auto kReads = numbered({
     {.name = "get"},
     {.name = "mget", .combination = KeyCombination::kArray},
     {.name = "strlen", .small = true},
@@ -72,11 +75,11 @@ constexpr std::array<LocalRead, kLocalReads> kReads = numbered({{
     {.name = "xlen", .small = true},
     {.name = "xrange", .nulls = Nulls::kArray},
     {.name = "xrevrange", .nulls = Nulls::kArray},
-}});
+});
 
 }  // namespace
 
-std::span<const LocalRead, kLocalReads> local_reads() { return kReads; }
+std::span<const LocalRead> local_reads() { return kReads; }
 
 const LocalRead* local_read_of(const resp::Command& command) {
   const auto* row = std::find_if(kReads.begin(), kReads.end(),

@@ -49,8 +49,9 @@ struct LocalRead {
   }
 };
 
-inline constexpr std::size_t kLocalReads = 51;
-std::span<const LocalRead, kLocalReads> local_reads();
+// Room for rows, so that a table with a cell per row needs no allocation.
+inline constexpr std::size_t kLocalReadsMax = 64;
+std::span<const LocalRead> local_reads();
 
 // Null: never served locally, either unknown or with unexpected properties: this server may use the
 // name for another command. O(rows), so keep the result.

@@ -23,7 +23,7 @@ class ReadHits {
   }
 
  private:
-  std::array<std::atomic<std::uint64_t>, kLocalReads> cells_{};
+  std::array<std::atomic<std::uint64_t>, kLocalReadsMax> cells_{};
 };
 
 }  // namespace heatsink::copies

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -142,6 +143,14 @@ constexpr Need kNeeds[] = {{"monitor", "MONITOR"},
                            {"lfu", "SCAN"},
                            {"slots", "CLUSTER SLOT-STATS"},
                            {"hotkeys", "HOTKEYS GET"}};
+
+TEST(HostileServer, IsPlayedToEachSource) {
+  for (const std::string& name : source_names()) {
+    if (name == "auto" || name == "capture") continue;  // one of the others; asks no server
+    EXPECT_TRUE(std::ranges::any_of(kNeeds, [&](const Need& row) { return row.source == name; }))
+        << name;
+  }
+}
 
 TEST(HostileServer, OneThatHangsIsTold) {
   for (const Need& row : kNeeds) {

@@ -46,6 +46,115 @@ def links_resolve(tree):
                 yield path, f"links to {link}, but {target} has no such heading"
 
 
+SPAN = re.compile(r"`([^`\n]+)`")
+FENCED = re.compile(r"```.*?```", re.DOTALL)
+FILE_TABLE = re.compile(r"^\| file \|.*\n\|-.*\n((?:\|.*\n)*)", re.MULTILINE)
+# A name that stands for any: heatsink/ROOM/ROOM.h, heatsink/proxy/my_relief.h.
+PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]{2,}(?=[/.]|$)|/my_[\w.]*$")
+
+
+@rule(
+    kept_by={
+        "docs/a.md": "`heatsink/net/net.h:12` `heatsink/ROOM/x.h` `net/fd.h` `docs` `and/or`\n",
+        "CONTRIBUTING.md": "| file | what |\n|---|---|\n"
+        "| a new `heatsink/net/my_poll.h`, `.cc`, `_test.cc` | `poll.h` |\n"
+        "| `docs/a.md` | its row |\n",
+        "heatsink/net/net.h": "",
+    },
+    broken_by=[
+        {"docs/b.md": "`heatsink/net/gone.h`\n"},
+        {"docs/b.md": "`heatsink/old/my_poll.h`\n"},
+        {"docs/b.md": "| file | what |\n|---|---|\n| `net.h` | its row |\n"},
+        {"docs/b.md": "| file | what |\n|---|---|\n| `heatsink/net/net.h`, `.cc` | it |\n"},
+    ],
+)
+def paths_exist(tree):
+    """A path of the tree in a document leads to what is there; tables of files have whole paths."""
+    folders = {f for p in tree.paths() for f in folders_above(p)}
+    roots = {f for f in folders if "/" not in f}
+    for path in tree.paths(".md"):
+        text = FENCED.sub("", tree.texts[path])
+        for span in SPAN.findall(text):
+            words = span.split()
+            name = re.sub(r":\d+$", "", words[0]).rstrip("/") if words else ""
+            if name.split("/")[0] not in roots or not re.fullmatch(r"[\w./-]+", name):
+                continue
+            kept = PLACEHOLDER.split(name)[0]
+            if kept and kept not in tree.texts and kept not in folders:
+                yield path, f"names {name}, which is not there"
+        for table in FILE_TABLE.findall(text):
+            for row in table.splitlines():
+                last = ""
+                for span in SPAN.findall(row.split("|")[1]):
+                    if span.startswith((".", "_")):  # another end of the path before it
+                        span = last.rsplit(".", 1)[0] + span
+                        if not PLACEHOLDER.search(span) and span not in tree.texts:
+                            yield path, f"names {span}, which is not there"
+                    elif span.split("/")[0] not in {*roots, *tree.texts}:
+                        yield path, f"names {span} without its folder"
+                    last = span
+
+
+def folders_above(path):
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: n + 1]) for n in range(len(parts))]
+
+
+# Where rows of a program stand, how they begin there, and the tables that must have them, by the
+# head of each and what a row of it begins with. `auto` is one of the other sources.
+ROWS = {
+    "apps/heatsink/verbs.cc": (
+        re.compile(r'\{"(\w+)",\s+"'),
+        [("docs/README.md", "| command |", "| `heatsink {}")],
+    ),
+    "heatsink/observe/make_source.cc": (
+        re.compile(r'\{"(?!auto")(\w+)", make_\w+'),
+        [
+            ("docs/guides/top.md", "| `--source` | method |", "| `{}"),
+            ("docs/guides/top.md", "| `--source` | cannot see |", "| `{}"),
+            ("docs/limitations.md", "| tool |", "| `top --source {}"),
+        ],
+    ),
+}
+
+
+def table_of(text, head):
+    """The rows of the table with this head; none without such a table."""
+    _, _, below = ("\n" + text).partition("\n" + head)
+    return below.partition("\n\n")[0].splitlines()[2:]
+
+
+@rule(
+    kept_by={
+        "apps/heatsink/verbs.cc": '{"top", "Shows."},\n{"config",\n "Prints."},',
+        "heatsink/observe/make_source.cc": '{{"auto", make_auto}, {"lfu", make_lfu, true}}',
+        "docs/README.md": "| command | does |\n|---|---|\n| `heatsink top` | a |\n"
+        "| `heatsink config X` | b |\n",
+        "docs/guides/top.md": "| `--source` | method |\n|--|--|\n| `lfu` | a |\n\n"
+        "| `--source` | cannot see |\n|--|--|\n| `lfu`, others | b |\n",
+        "docs/limitations.md": "| tool | is blind to |\n|--|--|\n| `top --source lfu` | c |\n",
+    },
+    broken_by=[
+        {"apps/heatsink/verbs.cc": '{"top", "Shows."}, {"warm", "Warms."}'},
+        {"apps/heatsink/verbs.cc": "nothing that looks like a row"},
+        {"heatsink/observe/make_source.cc": '{"lfu", make_lfu}, {"slow", make_slow}'},
+        {"docs/limitations.md": "| tool | is blind to |\n|--|--|\n\n| `top --source lfu` |\n"},
+    ],
+)
+def verbs_and_sources_are_documented(tree):
+    """Each verb of the program, and each source of `top`, has its rows in the documents."""
+    for source, (row, tables) in ROWS.items():
+        names = row.findall(tree.texts.get(source, ""))
+        if not names:
+            yield source, "has no rows that this rule can read"
+        for path, head, begin in tables:
+            rows = table_of(tree.texts.get(path, ""), head)
+            for name in names:
+                start = re.compile(re.escape(begin.format(name)) + r"\b")
+                if not any(start.match(each) for each in rows):
+                    yield path, f"has no row '{begin.format(name)}' in the table '{head}'"
+
+
 HOUSE_OF_ONE = {
     "README.md": "| [`net`](heatsink/net/) | Loops. |\n",
     "heatsink/net/net.h": "// SPDX\n// net: Loops.\n#pragma once\n",

@@ -2,6 +2,7 @@
 // Holds top's state: the last answer, a short history, and the user's choices.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,6 +19,8 @@
 namespace heatsink::app {
 
 enum class Page : std::uint8_t { kKeys, kKey, kNodes, kSlots, kSources, kHelp };
+inline constexpr std::array kAllPages{Page::kKeys,  Page::kKey,     Page::kNodes,
+                                      Page::kSlots, Page::kSources, Page::kHelp};
 
 // The key whose page is open, as last listed.
 struct OpenKey {

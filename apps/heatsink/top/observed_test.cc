@@ -183,7 +183,7 @@ std::string shown(const HotkeysView& view) {
   std::string out = csv_block(model.rows(), "T");
   for (const KeyView& key : view.keys) out += explain_json(view, {key.raw_name, key.db});
   if (!view.keys.empty()) model.open_key = OpenKey{view.keys.front()};
-  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots, Page::kSources}) {
+  for (const Page page : kAllPages) {
     model.choices.page = page;
     out += draw_top(model, {200, 60}, TimePoint(seconds(9))).text();
   }

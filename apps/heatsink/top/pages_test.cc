@@ -403,7 +403,7 @@ TEST(TopPages, HelpIsThereBeforeTheFirstAnswer) {
 }
 
 TEST(TopPages, SilenceIsToldOnEveryPage) {
-  for (const Page page : {Page::kKey, Page::kNodes, Page::kSlots, Page::kHelp}) {
+  for (const Page page : kAllPages) {
     TopModel model = on_key(sample_answer());
     model.choices.page = page;
     model.failed("Connection refused", kNow - seconds(12));
@@ -421,7 +421,7 @@ TEST(TopPages, HostileNamesMoveNothing) {
   key.commands[0].name = key.clients[0].name = hostile;
   TopModel model = on_key(view);
   model.view->sources = {{hostile, hostile, hostile, hostile, hostile, hostile, kUnknown}};
-  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots, Page::kSources}) {
+  for (const Page page : kAllPages) {
     model.choices.page = page;
     const std::string shown = picture(model, {100, 40});
     for (const char c : shown) ASSERT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);

@@ -252,7 +252,7 @@ TEST(TopScreen, AHostileAnswerPutsNoControlByteOnTheScreen) {
 TEST(TopScreen, AnySizeIsDrawn) {
   TopModel model = busy();
   model.open_key = OpenKey{sample_key("k", 5000, "hot")};
-  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots, Page::kHelp}) {
+  for (const Page page : kAllPages) {
     model.choices.page = page;
     for (int width : {1, 2, 5, 20, 79, 81, 300}) {
       for (int height : {1, 2, 7, 8, 9, 10, 60}) {

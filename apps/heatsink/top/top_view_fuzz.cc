@@ -45,7 +45,7 @@ void check_picture(HotkeysView view) {
     model.open_key = OpenKey{model.view->keys.front()};
     check_text(explain_text(*model.view, {model.open_key->key.raw_name, std::nullopt}));
   }
-  for (const Page page : {Page::kKeys, Page::kKey, Page::kNodes, Page::kSlots, Page::kSources}) {
+  for (const Page page : kAllPages) {
     model.choices.page = page;
     model.choices.rows.templates = true;
     check_text(draw_top(model, {80, 24}, now).text());

@@ -20,7 +20,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-COUNTED = "heatsink::proxy::Session::on_readable()"
+COUNTED = "heatsink::proxy::ClientConnection::on_readable()"
 NEVER_REACHED = "limit.rate=100000000/s,limit.burst=100000000"
 ROWS = {
     "no rule has a limit": "match=none:*",

@@ -25,6 +25,8 @@ class Gathering final : public Relief, private GatheredWriter {
   Gathering(const WorkerParts& parts, const ReliefContext& client)
       : parts_(parts), client_(client) {}
 
+  bool is_gathering() const { return gathered_ > 0; }
+
   // While writes of this client are gathered, its other requests wait: they would overtake the
   // writes.
   Outcome arrives(const Request& request) {

@@ -35,6 +35,7 @@ class KnownCommands {
     return facts_[static_cast<std::size_t>(&command - first_)];
   }
   const CommandFacts* get() const { return get_; }  // facts of GET; null: the server has no GET
+  const resp::Command& get_command() const { return first_[get_sized_as_ - 1U]; }  // REQUIRES get()
 
   // CommandFacts::sized_as of GET and of MGET; 0: the server has none.
   std::uint16_t get_sized_as() const { return get_sized_as_; }

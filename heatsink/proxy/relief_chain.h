@@ -53,6 +53,18 @@ class ReliefChain {
     return copies_.serve_run(bytes, get, now, output_max, out).bytes;
   }
 
+  // arrives() and departs() pass each read of one key that has no copy: passes_cold_read().
+  bool passes_cold_reads() const {
+    return !limits_.is_on() && !gathering_.is_gathering() && lookup_.may_read_copies();
+  }
+  // False: a copy may answer. Keeps the hash of the key in the request. REQUIRES
+  // passes_cold_reads(), and that the request reads its first argument and gathers nothing.
+  bool passes_cold_read(Request& request) const {
+    const CopyLookup::Key key = lookup_.find(request.args()[1]);
+    request.first_name = key.name;
+    return key.entry == nullptr;
+  }
+
   // The request is about to be sent to a server. The order:
   //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule
   //     asks for it, stale copies answer refused reads.

@@ -4,8 +4,8 @@
 
 #include <cassert>
 #include <cstddef>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace heatsink::proxy {
 
@@ -15,17 +15,17 @@ class Ring {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  std::size_t capacity() const { return slots_.size(); }
+  std::size_t capacity() const { return capacity_; }
 
   T& front() { return (*this)[0]; }
   T& operator[](std::size_t i) {
     assert(i < size_);
-    return slots_[(head_ + i) & (slots_.size() - 1)];
+    return slots_[(head_ + i) & (capacity_ - 1)];
   }
 
   T& push_back(T&& value) {
-    if (size_ == slots_.size()) grow();
-    T& slot = slots_[(head_ + size_) & (slots_.size() - 1)];
+    if (size_ == capacity_) grow();
+    T& slot = slots_[(head_ + size_) & (capacity_ - 1)];
     slot = std::move(value);
     ++size_;
     return slot;
@@ -33,20 +33,24 @@ class Ring {
 
   T pop_front() {
     T value = std::move(front());
-    head_ = (head_ + 1) & (slots_.size() - 1);
+    head_ = (head_ + 1) & (capacity_ - 1);
     --size_;
     return value;
   }
 
  private:
   void grow() {
-    std::vector<T> bigger(slots_.empty() ? 8 : slots_.size() * 2);
+    const std::size_t capacity = capacity_ == 0 ? 8 : capacity_ * 2;
+    auto bigger = std::make_unique<T[]>(capacity);
     for (std::size_t i = 0; i < size_; ++i) bigger[i] = std::move((*this)[i]);
     slots_ = std::move(bigger);
+    capacity_ = capacity;
     head_ = 0;
   }
 
-  std::vector<T> slots_;  // size: a power of two
+  // Not a vector, whose size() divides by the size of T: two to four times for each command.
+  std::unique_ptr<T[]> slots_;
+  std::size_t capacity_ = 0;  // a power of two
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };

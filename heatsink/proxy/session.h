@@ -158,6 +158,7 @@ class Session final : public ClientTransport::Listener,
   void take_requests(std::string_view bytes, TimePoint now);
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
+  bool takes_runs() const;
   std::size_t serve_run(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
   void look_again(TimePoint now);
@@ -195,6 +196,8 @@ class Session final : public ClientTransport::Listener,
   Step dispatch_raw(Request& request);
   Step forward(Request& request, bool own_connection, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
+  std::size_t forward_run(std::string_view bytes, TimePoint now);
+  Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PendingKind kind, std::uint32_t number);
   Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
   void note_keys(const Request& request, Pending& pending);
@@ -341,7 +344,8 @@ class Session final : public ClientTransport::Listener,
   bool client_lost_ = false;  // the client is certainly gone: client_ is closed
 
   resp::RequestParser parser_;
-  ByteBuffer input_;  // bytes that could not be processed yet
+  std::vector<std::string_view> get_args_;  // of the request that forward_run() looks at
+  ByteBuffer input_;                        // bytes that could not be processed yet
   MemoryShare memory_;
   bool throttled_ = false;   // input_ waits until the client takes replies
   bool flush_due_ = false;   // flush() runs before the turn ends

@@ -153,6 +153,10 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
     }
     used += serve_run(bytes.substr(used), now);
     if (used == bytes.size()) break;
+    if (const std::size_t sent = forward_run(bytes.substr(used), now); sent > 0) {
+      used += sent;
+      continue;
+    }
     std::size_t size = 0;
     const bool more = consume_one(bytes.substr(used), now, size);
     used += size;
@@ -164,12 +168,15 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
 // Answers hits at the front of the input, with one check of the client's state for all of them.
 // REQUIRES may_parse().
 std::size_t Session::serve_run(std::string_view bytes, TimePoint now) {
-  const bool is_plain = mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared &&
-                        !private_ && in_flight() == 0 && replies_.empty() && !reply_off_ &&
-                        !reply_skip_ && debugger_ == Debugger::kOff;
   const CommandFacts* const get = parts_.commands.get();
-  if (!is_plain || get == nullptr) return 0;
+  if (get == nullptr || !takes_runs() || in_flight() > 0 || !replies_.empty()) return 0;
   return reliefs_.serve_run(bytes, *get, now, kept_at_most(4), client_.output());
+}
+
+// The client's state treats no GET in a special way, and the next byte is the first of a request.
+bool Session::takes_runs() const {
+  return mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared && !private_ &&
+         !reply_off_ && !reply_skip_ && debugger_ == Debugger::kOff;
 }
 
 bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {

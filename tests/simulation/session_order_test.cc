@@ -78,6 +78,40 @@ TEST_F(SessionOrderTest, NoMoreIsInFlightThanThePipelineLimit) {
   EXPECT_EQ(got(), "+one|");
 }
 
+// A session forwards such reads in one go, and must do for each what it does for a single one.
+TEST_F(SessionOrderTest, ARunOfReadsIsCountedReadByRead) {
+  const std::uint64_t commands = count(copies::Count::kCommands);
+  const std::uint64_t forwarded = count(copies::Count::kForwardedShared);
+  send({"GET a", "get b", "GET c"});
+  EXPECT_THAT(asked(), ElementsAre("1: GET a", "1: get b", "1: GET c"));
+  EXPECT_EQ(got(), "+GET a|+get b|+GET c|");
+  EXPECT_EQ(count(copies::Count::kCommands), commands + 3);
+  EXPECT_EQ(count(copies::Count::kForwardedShared), forwarded + 3);
+}
+
+TEST_F(SessionOrderTest, AHitAmongReadsIsNotForwarded) {
+  make_hot();
+  server_.unanswered = {"GET"};
+  send({"GET a", "GET hot", "GET b"});
+  EXPECT_THAT(asked(), ElementsAre("1: GET a", "1: GET b"));
+  EXPECT_EQ(count(copies::Count::kLocalHits), 1u);
+  server_.say(1, "+a\r\n+b\r\n");
+  pass();
+  EXPECT_EQ(got(), "+a|$6|copied|+b|");
+}
+
+TEST_F(SessionOrderTest, ReadsGoToTheDatabaseOfTheClient) {
+  send({"SELECT 2", "GET a", "GET b"});
+  EXPECT_THAT(asked(),
+              ElementsAre(testing::EndsWith(": SELECT 2"), "1: SELECT 2", "1: GET a", "1: GET b"));
+}
+
+TEST_F(SessionOrderTest, AReadTooLongToBeBufferedIsNotShared) {
+  const std::string key(990, 'k');  // the request is longer than the 1000 bytes of the threshold
+  send({"GET a", "GET " + key});
+  EXPECT_THAT(asked(), ElementsAre("1: GET a", "2: GET " + key));
+}
+
 TEST_F(SessionOrderTest, AnErrorOfTheProxysKeepsItsPlace) {
   server_.unanswered = {"GET"};
   receive(wire_of("GET a") + "*x\r\n");

@@ -175,7 +175,7 @@ std::size_t Session::forward_run(std::string_view bytes, TimePoint now) {
 Upstream* Session::ready_connection(Request& request) {
   expect_reply(request);
   if (is_too_long_to_share(request)) return nullptr;
-  const Destination to = Destination::of(request);
+  const Destination to = destination_of(request);
   Upstream* const shared = parts_.upstreams.shared(protocol_, to).connection;
   const bool is_ready = shared != nullptr && shared->db() == db_ &&
                         shared->unsent() <= parts_.shared.options.stream_threshold.count;

@@ -118,7 +118,10 @@ class Monitor(unittest.TestCase):
                 names = {key["name"] for key in last["keys"]}
                 return last["sources"][0]["state"] == "running" and names == {"the:only:key"}
 
-            until(known_apart, 3 * PATIENCE_S, "one key, on a node that is nearly idle")
+            try:
+                until(known_apart, 3 * PATIENCE_S, "one key, on a node that is nearly idle")
+            except AssertionError as late:
+                raise AssertionError(f"{late}: {watching.answers[-1]}") from late
             names = {key["name"] for answer in watching.answers for key in answer["keys"]}
             self.assertLessEqual(names, {"the:only:key", "app:proof"})
             self.assertIn("10 % of its node's accesses", watching.answers[-1]["hot_means"])

@@ -21,8 +21,8 @@ namespace heatsink::client {
 struct SharedLoad {
   explicit SharedLoad(TimePoint at) : sent_at(at) {}
   const TimePoint sent_at;
-  // The value is right for callers that came before this time. After it the value's own TTL may be
-  // over, or nobody knows whether it still is the key's value.
+  // The value is right for callers that came before this time. After it, the value's own TTL may be
+  // over, or the server may have another value.
   TimePoint value_ends = TimePoint::max();
 
   std::unique_ptr<Condition> completed;  // null: no caller has waited yet

@@ -111,8 +111,7 @@ Upstream* Session::shared_connection(Request& request, Step& step) {
     step = stall(Awaited::kShared);
     return nullptr;
   }
-  if (shared.connection->unsent() >
-      parts_.shared.options.stream_threshold.count) {  // the server reads slowly
+  if (shared.connection->is_read_slowly()) {
     parts_.upstreams.await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;

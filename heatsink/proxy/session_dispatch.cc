@@ -177,8 +177,7 @@ Upstream* Session::ready_connection(Request& request) {
   if (is_too_long_to_share(request)) return nullptr;
   const Destination to = destination_of(request);
   Upstream* const shared = parts_.upstreams.shared(protocol_, to).connection;
-  const bool is_ready = shared != nullptr && shared->db() == db_ &&
-                        shared->unsent() <= parts_.shared.options.stream_threshold.count;
+  const bool is_ready = shared != nullptr && shared->db() == db_ && !shared->is_read_slowly();
   return is_ready ? shared : nullptr;
 }
 

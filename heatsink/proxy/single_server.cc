@@ -206,8 +206,8 @@ void SingleServer::end_turn() { dead_.clear(); }
 // Wakes sessions that wait for a connection that is open, and whose server has read its input.
 void SingleServer::wake_ready() {
   for (Slot& slot : slots_) {
-    const bool open = slot.connection && slot.connection->ready() &&
-                      slot.connection->unsent() <= shared_.options.stream_threshold.count;
+    const bool open =
+        slot.connection && slot.connection->ready() && !slot.connection->is_read_slowly();
     if (open && !slot.waiting.empty()) wake(slot);
   }
 }

@@ -6,7 +6,9 @@
 
 #include "heatsink/cache/consistency_policy.h"  // IWYU pragma: export
 #include "heatsink/cache/copy.h"                // IWYU pragma: export
+#include "heatsink/cache/entry.h"               // IWYU pragma: export
 #include "heatsink/cache/epochs.h"              // IWYU pragma: export
+#include "heatsink/cache/eviction_queue.h"      // IWYU pragma: export
 #include "heatsink/cache/fences.h"              // IWYU pragma: export
 #include "heatsink/cache/hot_table.h"           // IWYU pragma: export
 #include "heatsink/cache/key_rule.h"            // IWYU pragma: export

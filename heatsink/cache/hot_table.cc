@@ -2,32 +2,10 @@
 #include "heatsink/cache/hot_table.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <utility>
 
 namespace heatsink::cache {
-
-// Open addressing at half load, immutable once built: a probe reads one or two cache lines.
-struct HotTable::Index {
-  struct Slot {
-    std::uint64_t hash = 0;
-    const Entry* entry = nullptr;
-  };
-
-  explicit Index(std::size_t entries)
-      : slots(std::bit_ceil(entries * 2 + 2)), mask(slots.size() - 1), empty(entries == 0) {}
-
-  void put(const Entry& entry) {
-    std::size_t i = entry.hash().value & mask;
-    while (slots[i].entry != nullptr) i = (i + 1) & mask;
-    slots[i] = {entry.hash().value, &entry};
-  }
-
-  std::vector<Slot> slots;
-  std::size_t mask;
-  bool empty;
-};
 
 std::size_t bulk_reply_size(Bytes value) {
   return 1 + std::to_string(value.count).size() + 2 + value.count + 2;
@@ -42,7 +20,7 @@ const char* to_string(Uncacheable why) {
     case Uncacheable::kWrongType:
       return "the server refused the last read of it (wrong type?)";
     case Uncacheable::kNoRoom:
-      return "cache.maximum-bytes is used up by keys that save more load";
+      return "cache.maximum-bytes is used up by keys that were read more recently";
     case Uncacheable::kNilQuota:
       return "the key does not exist, and cache.maximum-nil is used up";
     case Uncacheable::kNoDatabase:
@@ -58,110 +36,119 @@ Entry::~Entry() {
 }
 
 HotTable::HotTable(const HotTableLimits& limits, Epochs& epochs)
-    : limits_(limits), epochs_(epochs), index_(new Index(0)) {}
+    : limits_(limits), epochs_(epochs), index_(epochs) {}
 
-HotTable::~HotTable() { delete index_.load(); }
-
-const Entry* HotTable::find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept {
-  const Index& index = *index_.load();
-  for (std::size_t i = hash.value & index.mask; index.slots[i].entry != nullptr;
-       i = (i + 1) & index.mask) {
-    const Entry* entry = index.slots[i].entry;
-    if (index.slots[i].hash == hash.value && entry->db() == db && entry->key() == key) return entry;
-  }
-  return nullptr;
+HotTable::~HotTable() {
+  for_each_entry([](const Entry& entry) { delete &entry; });
 }
 
-bool HotTable::none() const noexcept { return index_.load()->empty; }
+const Entry* HotTable::find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept {
+  return index_.find(hash,
+                     [&](const Entry& entry) { return entry.db() == db && entry.key() == key; });
+}
 
-bool HotTable::has(KeyHash hash) const noexcept {
-  const Index& index = *index_.load();
-  for (std::size_t i = hash.value & index.mask; index.slots[i].entry != nullptr;
-       i = (i + 1) & index.mask) {
-    if (index.slots[i].hash == hash.value) return true;
-  }
-  return false;
+bool HotTable::none() const noexcept { return size_.load() == 0; }
+
+bool HotTable::has(KeyHash hash) const noexcept { return find_entry(hash) != nullptr; }
+
+Entry* HotTable::find_entry(KeyHash hash) const {
+  return index_.find(hash, [&](const Entry& entry) { return entry.hash() == hash; });
 }
 
 bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                        const ConsistencyPolicy& consistency) {
-  assert(consistency.level != Level::kOff);
-  if (entries_.size() >= limits_.entries_max || entries_.contains(hash)) return false;
-  auto entry = std::make_unique<Entry>(key, db, hash, name, consistency);
-  by_name_.emplace(entry->key(), entry.get());
-  entries_.emplace(hash, std::move(entry));
+  if (size() >= limits_.entries_max || has(hash)) return false;
+  add(key, db, hash, name, consistency).stays_ = true;
   return true;
 }
 
+bool HotTable::admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+                     const ConsistencyPolicy& consistency) {
+  if (has(hash) || !make_room_for_entry()) return false;
+  add(key, db, hash, name, consistency);
+  return true;
+}
+
+// Readers see the entry when it is in the index, so that comes last. size_ comes before: a worker
+// that finds no hot key at all waits for no invalidation.
+Entry& HotTable::add(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+                     const ConsistencyPolicy& consistency) {
+  assert(consistency.level != Level::kOff);
+  auto* const entry = new Entry(key, db, hash, name, consistency);
+  entry->hot_since_ = latest_;
+  names_.add(*entry);
+  queue_.add(*entry);
+  size_.fetch_add(1);
+  index_.add(*entry);
+  return *entry;
+}
+
 void HotTable::demote(KeyHash hash) {
-  const auto found = entries_.find(hash);
-  if (found == entries_.end()) return;
-  Entry* entry = found->second.get();
-  drop(*entry);
-  unpin(hash);
-  const auto [first, last] = by_name_.equal_range(entry->key());
-  for (auto it = first; it != last; ++it) {
-    if (it->second == entry) {
-      by_name_.erase(it);
-      break;
-    }
-  }
-  // Readers still find the entry in the published index. publish() retires it.
-  unlinked_.push_back(std::move(found->second));
-  entries_.erase(found);
+  if (Entry* const entry = find_entry(hash)) demote(*entry);
+}
+
+void HotTable::demote(Entry& entry) {
+  drop(entry);
+  (entry.pinned_ ? pinned_ : queue_).remove(entry);
+  names_.remove(entry);
+  index_.remove(entry);
+  size_.fetch_sub(1);
+  epochs_.retire(&entry, sizeof(Entry) + entry.key().size());
 }
 
 bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                    const ConsistencyPolicy& consistency) {
-  const auto found = entries_.find(hash);
-  const bool is_there = found != entries_.end();
-  if (is_there && (found->second->key() != key || found->second->db() != db)) return false;
-  if (is_there && found->second->pinned_) return true;
-  if (pins_ >= limits_.pins_max) return false;
-  if (!is_there && entries_.size() >= limits_.entries_max && !demote_coldest()) return false;
-  if (!is_there) promote(key, db, hash, name, consistency);
-  entries_.at(hash)->pinned_ = true;
-  ++pins_;
+  Entry* entry = find_entry(hash);
+  if (entry != nullptr && (entry->key() != key || entry->db() != db)) return false;
+  if (entry != nullptr && entry->pinned_) return true;
+  if (pinned_.size() >= limits_.pins_max) return false;
+  if (entry == nullptr && !make_room_for_entry()) return false;
+  if (entry == nullptr) entry = &add(key, db, hash, name, consistency);
+  queue_.remove(*entry);
+  pinned_.add(*entry);
+  entry->pinned_ = entry->stays_ = true;
+  pinned_bytes_ += entry->bytes_;
   return true;
 }
 
 void HotTable::unpin(KeyHash hash) {
-  const auto found = entries_.find(hash);
-  if (found != entries_.end() && std::exchange(found->second->pinned_, false)) --pins_;
+  Entry* const entry = find_entry(hash);
+  if (entry == nullptr || !entry->pinned_) return;
+  pinned_.remove(*entry);
+  queue_.add(*entry);
+  entry->pinned_ = false;
+  pinned_bytes_ -= entry->bytes_;
 }
 
-bool HotTable::demote_coldest() {
-  const Entry* coldest = nullptr;
-  for (const auto& [hash, entry] : entries_) {
-    if (!entry->pinned_ && (coldest == nullptr || entry->rate_ < coldest->rate_))
-      coldest = entry.get();
-  }
-  if (coldest == nullptr) return false;
-  demote(coldest->hash());
+bool HotTable::make_room_for_entry() {
+  if (size() < limits_.entries_max) return true;
+  Entry* const victim = queue_.next([](const Entry&) { return true; });
+  if (victim == nullptr) return false;
+  evict(*victim, EvictionReason::kEntries);
   return true;
 }
 
-void HotTable::set_rate(KeyHash hash, double rate) {
-  const auto found = entries_.find(hash);
-  if (found != entries_.end()) found->second->rate_ = rate;
-}
-
-void HotTable::publish() {
-  auto index = std::make_unique<Index>(entries_.size());
-  for (const auto& [hash, entry] : entries_) index->put(*entry);
-  // The exchange unlinks the old index and the demoted entries. Only then may they be retired.
-  epochs_.retire(index_.exchange(index.release()));
-  for (std::unique_ptr<Entry>& entry : unlinked_) epochs_.retire(entry.release());
-  unlinked_.clear();
+void HotTable::evict(Entry& entry, EvictionReason reason) {
+  Evictions& evictions = evictions_[static_cast<std::size_t>(reason)];
+  ++evictions.count;
+  evictions.last_age = latest_ - entry.hot_since_;
+  evictions.age_sum += evictions.last_age;
+  if (reason == EvictionReason::kBytes && entry.stays_) {
+    // The mark keeps it from being filled again at once and evicting others in turn.
+    mark(entry, Uncacheable::kNoRoom, latest_);
+  } else {
+    demote(entry);
+  }
 }
 
 bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
-  const auto found = entries_.find(hash);
-  if (found == entries_.end()) return false;
-  Entry& entry = *found->second;
+  Entry* const found = find_entry(hash);
+  if (found == nullptr) return false;
+  Entry& entry = *found;
+  note_time(copy->fill_sent_at);
   CopySlot& slot = slot_for(entry, *copy);
   const Copy* old = slot.load();
-  const Uncacheable refused = admit(entry, *copy, old);
+  const Uncacheable refused = admit_copy(entry, *copy, old);
   if (refused != Uncacheable::kNo) {
     // A copy of the same read is older than the refused one, so it goes, too.
     if (old != nullptr && old->read == copy->read) replace(entry, slot, nullptr);
@@ -175,13 +162,12 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
 
 void HotTable::note_shown(KeyHash hash, TimePoint fill_sent_at) {
   shown_.store(fill_sent_at.time_since_epoch().count());
-  const auto found = entries_.find(hash);
-  if (found != entries_.end()) found->second->shown_.store(fill_sent_at.time_since_epoch().count());
+  if (Entry* const entry = find_entry(hash))
+    entry->shown_.store(fill_sent_at.time_since_epoch().count());
 }
 
 void HotTable::mark(KeyHash hash, Uncacheable why, TimePoint now) {
-  const auto found = entries_.find(hash);
-  if (found != entries_.end()) mark(*found->second, why, now);
+  if (Entry* const entry = find_entry(hash)) mark(*entry, why, now);
 }
 
 void HotTable::mark(Entry& entry, Uncacheable why, TimePoint now) {
@@ -189,33 +175,35 @@ void HotTable::mark(Entry& entry, Uncacheable why, TimePoint now) {
   set_mark(entry, why, now);
 }
 
-void HotTable::set_mark(Entry& entry, Uncacheable why, TimePoint now) const {
+void HotTable::set_mark(Entry& entry, Uncacheable why, TimePoint now) {
   entry.uncacheable_.store(why, std::memory_order_relaxed);
   entry.retry_at_ = now + limits_.retry_after;
+  if (entry.marked_) return;
+  entry.marked_ = true;
+  marked_.push_back(entry.hash());
 }
 
-TimePoint HotTable::drop_name(std::string_view name) {
-  const auto [first, last] = by_name_.equal_range(name);
+TimePoint HotTable::drop_name(std::string_view name, NameHash hash) {
   TimePoint latest{};
-  for (auto it = first; it != last; ++it) {
-    if (it->second->consistency().keeps_unproven) {
-      latest = std::max(latest, it->second->shown());
+  names_.for_each(name, hash, [&](Entry& entry) {
+    if (entry.consistency().keeps_unproven) {
+      latest = std::max(latest, entry.shown());
     } else {
-      drop(*it->second);
+      drop(entry);
     }
-  }
+  });
   return latest;
 }
 
 void HotTable::drop_all() {
-  for (const auto& [hash, entry] : entries_) drop(*entry);
+  for_each_entry([this](Entry& entry) { drop(entry); });
 }
 
 template <class Which>
 void HotTable::drop_if(Which which) {
-  for (const auto& [hash, entry] : entries_) {
-    if (which(entry->consistency())) drop(*entry);
-  }
+  for_each_entry([&](Entry& entry) {
+    if (which(entry.consistency())) drop(entry);
+  });
 }
 
 void HotTable::drop_proof_dependent() {
@@ -238,17 +226,18 @@ void HotTable::drop_for_outage() {
 }
 
 void HotTable::retry(TimePoint now) {
-  for (const auto& [hash, entry] : entries_) {
-    if (entry->uncacheable() != Uncacheable::kNo && now >= entry->retry_at_) {
-      entry->uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
-    }
-  }
+  note_time(now);
+  std::erase_if(marked_, [&](KeyHash hash) {
+    Entry* const entry = find_entry(hash);
+    if (entry == nullptr || !entry->marked_) return true;
+    if (entry->uncacheable() != Uncacheable::kNo && now < entry->retry_at_) return false;
+    entry->uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
+    entry->marked_ = false;
+    return true;
+  });
 }
 
-const Entry* HotTable::entry(KeyHash hash) const {
-  const auto found = entries_.find(hash);
-  return found == entries_.end() ? nullptr : found->second.get();
-}
+const Entry* HotTable::entry(KeyHash hash) const { return find_entry(hash); }
 
 const Copy* HotTable::copy(KeyHash hash, const StoredRead& read) const {
   const Entry* entry = this->entry(hash);
@@ -304,6 +293,7 @@ void HotTable::drop(Entry& entry) {
 void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   if (copy != nullptr) {
     bytes_ += cost(entry, *copy);
+    if (entry.pinned_) pinned_bytes_ += cost(entry, *copy);
     entry.bytes_ += cost(entry, *copy);
     nils_ += copy->nil ? 1 : 0;
     ++copies_;
@@ -311,13 +301,14 @@ void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   const Copy* old = slot.exchange(copy);
   if (old == nullptr) return;
   bytes_ -= cost(entry, *old);
+  if (entry.pinned_) pinned_bytes_ -= cost(entry, *old);
   entry.bytes_ -= cost(entry, *old);
   nils_ -= old->nil ? 1 : 0;
   --copies_;
   epochs_.retire(old, cost(entry, *old));
 }
 
-Uncacheable HotTable::admit(const Entry& entry, const Copy& copy, const Copy* old) {
+Uncacheable HotTable::admit_copy(const Entry& entry, const Copy& copy, const Copy* old) {
   if (std::max(copy.reply.size(), copy.resp2.size()) > bulk_reply_size(limits_.value_bytes_max))
     return Uncacheable::kTooBig;
   const std::size_t other_nils = nils_ - (old != nullptr && old->nil ? 1 : 0);
@@ -328,11 +319,8 @@ Uncacheable HotTable::admit(const Entry& entry, const Copy& copy, const Copy* ol
 }
 
 bool HotTable::pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const {
-  std::uint64_t pinned = cost(wanted, copy);
-  for (const auto& [hash, entry] : entries_) {
-    if (entry->pinned_) pinned += entry->bytes_;
-  }
-  return pinned - (old != nullptr ? cost(wanted, *old) : 0) <= limits_.pinned_bytes_max.count;
+  const std::uint64_t others = pinned_bytes_ - (old != nullptr ? cost(wanted, *old) : 0);
+  return others + cost(wanted, copy) <= limits_.pinned_bytes_max.count;
 }
 
 // A worker that stays long in one turn delays reclamation. Replaced copies still occupy memory, and
@@ -342,56 +330,22 @@ bool HotTable::may_retire(std::size_t bytes) {
   return epochs_.retired_bytes() + bytes <= limits_.bytes_max.count;
 }
 
-struct HotTable::Victim {
-  double worth;  // accesses per second and byte
-  Entry* entry;
-  std::size_t bytes;
-
-  // Orders a heap with the least worth on top; the hash breaks ties deterministically.
-  friend bool operator<(const Victim& a, const Victim& b) {
-    if (a.worth != b.worth) return a.worth > b.worth;
-    return a.entry->hash().value > b.entry->hash().value;
-  }
-};
-
-// A heap of the keys whose copies earn less than `worth`, the least worthy on top.
-std::vector<HotTable::Victim> HotTable::worth_less(const Entry& wanted, double worth) const {
-  std::vector<Victim> heap;
-  for (const auto& [hash, entry] : entries_) {
-    if (entry->bytes_ == 0 || entry->pinned_ || entry.get() == &wanted) continue;
-    const double its_worth = entry->rate_ / static_cast<double>(entry->bytes_);
-    if (its_worth < worth || wanted.pinned_)
-      heap.push_back({its_worth, entry.get(), entry->bytes_});
-  }
-  std::make_heap(heap.begin(), heap.end());
-  return heap;
-}
-
-// Evicts the copies that earn least per byte: all that is needed or none, and only if they earn
-// less than the new copy (a small copy may need the room of a much larger one). One scan and a
-// heap, because a scan per victim would be O(entries^2)
-// (docs/decisions/0003-eviction-by-rate-per-byte.md).
+// Evicts other keys in their order until the copy has room: all that is needed, or none
+// (docs/decisions/0032-room-is-made-in-an-order.md).
 bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old) {
   const std::size_t bytes = cost(wanted, copy);
   const std::size_t replaced = old != nullptr ? cost(wanted, *old) : 0;
-  const std::uint64_t others = bytes_ - replaced;
-  if (others + bytes <= limits_.bytes_max.count) return true;
-
-  const std::uint64_t needed = others + bytes - limits_.bytes_max.count;
-  std::vector<Victim> heap =
-      worth_less(wanted, wanted.rate_ / static_cast<double>(wanted.bytes_ - replaced + bytes));
-  std::uint64_t freed = 0;
-  double lost_rate = 0;
-  auto chosen = heap.end();  // pop_heap() moves the victims behind the heap
-  while (freed < needed && chosen != heap.begin()) {
-    std::pop_heap(heap.begin(), chosen--);
-    freed += chosen->bytes;
-    lost_rate += chosen->entry->rate_;
-  }
-  if (freed < needed || (lost_rate >= wanted.rate_ && !wanted.pinned_)) return false;
-  // The mark keeps an evicted key from being filled again at once and evicting others in turn.
-  for (; chosen != heap.end(); ++chosen) {
-    mark(*chosen->entry, Uncacheable::kNoRoom, copy.fill_sent_at);
+  const std::uint64_t most = limits_.bytes_max.count;
+  if (bytes_ - replaced + bytes <= most) return true;
+  // What stays in any case: the pinned keys' copies, and the other copies of this key.
+  const std::uint64_t stays = pinned_bytes_ + (wanted.pinned_ ? 0 : wanted.bytes_) - replaced;
+  if (stays + bytes > most) return false;
+  while (bytes_ - replaced + bytes > most) {
+    Entry* const victim = queue_.next([&](const Entry& entry) {
+      return &entry != &wanted && (entry.bytes_ > 0 || !entry.stays_);
+    });
+    if (victim == nullptr) return false;
+    evict(*victim, EvictionReason::kBytes);
   }
   return true;
 }

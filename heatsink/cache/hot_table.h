@@ -2,105 +2,27 @@
 // The table of all hot keys and their copies: one writer, any number of readers, no lock.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "heatsink/base/hash.h"
 #include "heatsink/base/units.h"
 #include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/copy.h"
+#include "heatsink/cache/entry.h"
 #include "heatsink/cache/epochs.h"
+#include "heatsink/cache/eviction_queue.h"
+#include "heatsink/cache/hot_index.h"
+#include "heatsink/cache/name_chains.h"
 
 namespace heatsink::cache {
-
-// Why a hot key has no copy.
-enum class Uncacheable : std::uint8_t {
-  kNo,
-  kTooBig,
-  kWrongType,
-  kNoRoom,
-  kNilQuota,
-  kNoDatabase,
-  kTableFull,
-};
-const char* to_string(Uncacheable why);  // a sentence for the user; "" for kNo
-// True if no read of the key is worth a fill. The other reasons concern one read; reads of the same
-// key with shorter replies may still be cached.
-constexpr bool concerns_whole_key(Uncacheable why) {
-  return why == Uncacheable::kNoRoom || why == Uncacheable::kNilQuota ||
-         why == Uncacheable::kNoDatabase || why == Uncacheable::kTableFull;
-}
-
-// A hot key and its copies, one per read: GET, HGET of one field, LRANGE of one range. Readers use
-// the key, the database and the copies; the other fields belong to the writer.
-class alignas(64) Entry {
- public:
-  // Beyond this limit the oldest copy is replaced. A reader checks the slots one by one.
-  static constexpr std::size_t kCopiesMax = 8;
-
-  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-        const ConsistencyPolicy& consistency)
-      : key_(key),
-        db_(db),
-        level_(consistency.level),
-        keeps_unproven_(consistency.keeps_unproven),
-        max_staleness_(consistency.max_staleness),
-        name_(name),
-        hash_(hash),
-        stale_while_error_(consistency.stale_while_error) {}
-  ~Entry();
-  Entry(const Entry&) = delete;
-
-  const std::string& key() const { return key_; }
-  std::uint32_t db() const { return db_; }
-  KeyHash hash() const { return hash_; }
-  NameHash name() const { return name_; }
-  ConsistencyPolicy consistency() const {
-    return {level_, max_staleness_, stale_while_error_, keeps_unproven_};
-  }
-
-  // Valid until the reader's next quiescent state. Null: this read has no copy.
-  const Copy* copy(const Read& read) const noexcept {
-    for (const std::atomic<const Copy*>& slot : copies_) {
-      const Copy* copy = slot.load();
-      if (copy != nullptr && copy->read.is(read)) return copy;
-    }
-    return nullptr;
-  }
-  // The send time of the latest fill whose value a reader may have seen. A reader must not get the
-  // answer to an earlier fill, even when no copy is left.
-  TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
-  bool pinned() const { return pinned_; }  // for the writer; see HotTable::pin()
-  // The last refusal that still holds; see concerns_whole_key().
-  Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
-
- private:
-  friend class HotTable;
-  // The fields that every hit reads share the first cache line, with the slot of the first copy.
-  const std::string key_;
-  const std::uint32_t db_;
-  const Level level_;
-  const bool keeps_unproven_;
-  const Nanos max_staleness_;
-  const NameHash name_;
-  std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
-  const KeyHash hash_;
-  const Nanos stale_while_error_;
-  std::atomic<std::int64_t> shown_{0};
-  std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
-  TimePoint retry_at_{};   // when an uncacheable key may be tried again
-  double rate_ = 0;        // accesses per second, for eviction
-  std::size_t bytes_ = 0;  // of its copies
-  bool pinned_ = false;
-};
 
 // The length of a bulk reply with a string of `value` bytes: "$", the digits of the length, and two
 // line ends. The table keeps no reply longer than bulk_reply_size(value_bytes_max).
@@ -117,10 +39,27 @@ struct HotTableLimits {
   Bytes pinned_bytes_max = Bytes{0};            // part of bytes_max that pinned keys may use
 };
 
+// Why the table evicted a key.
+enum class EvictionReason : std::uint8_t {
+  kEntries,  // another key needed its entry
+  kBytes,    // a copy of another key needed the room of its copies
+};
+// Counts since the start. An age is the time since the key became hot, by the times that the writer
+// has given the table (so to the interval of retry()).
+struct Evictions {
+  std::uint64_t count = 0;
+  Nanos age_sum{0};
+  Nanos last_age{0};
+};
+
 // Threads that are online readers of `epochs` may call find(), has(), none() and shown(). The one
-// writer thread calls everything else. A look-up is one hash probe; publish() copies the index. A
-// key is a name and a database. Of two keys with the same 64-bit hash only one can be hot: the
-// table refuses the second.
+// writer thread calls everything else. A look-up is one hash probe. Each change is visible to all
+// readers when the call returns. A key is a name and a database. Of two keys with the same 64-bit
+// hash only one can be hot: the table refuses the second.
+//
+// Room for an entry or a copy is made by evicting other keys in one order (EvictionQueue), the
+// pinned ones excepted. A key takes 192 bytes for its entry, 18 to 37 for the index and 8 to 16 for
+// its name's chain, besides its name and its copies. The allocator adds up to 64.
 class HotTable {
  public:
   HotTable(const HotTableLimits& limits, Epochs& epochs);
@@ -136,26 +75,41 @@ class HotTable {
   // older than what the reader saw.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
 
-  // Writer, keys. promote() returns false if entries_max is reached or the key is in the table.
-  // REQUIRES a level above kOff.
+  // Writer, keys. A key is visible at once. So the caller must have raised its name's fence to the
+  // present before: while it was not hot, its replies raised none, and its readers must not join an
+  // older fill.
+
+  // Makes a key hot until demote(), although its copies may be evicted (kNoRoom). Only admit() and
+  // pin() take its entry. False: entries_max is reached, or the key is in the table. REQUIRES a
+  // level above kOff.
   bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                const ConsistencyPolicy& consistency = {});
+  // Makes a key hot until it is evicted. If the table is full, another key leaves. False: the key
+  // is in the table, or all others are pinned. REQUIRES a level above kOff.
+  bool admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+             const ConsistencyPolicy& consistency = {});
+  bool has_room() const { return size() < limits_.entries_max; }  // for promote()
   void demote(KeyHash hash);
-  void set_rate(KeyHash hash, double rate);
+  // From now on. Any time; O(1).
+  void set_order(EvictionOrder order) { queue_.set_order(order); }
   // Makes a key hot by order. No other key takes its entry or its share of the memory. If the table
-  // is full, the unpinned key with the lowest rate leaves. False: pins_max keys are pinned, or
+  // is full, another key leaves. False: pins_max keys are pinned, or
   // another key has the same hash. REQUIRES a level above kOff.
   bool pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
            const ConsistencyPolicy& consistency);
   void unpin(KeyHash hash);  // the key stays hot, like any other
+  bool has_pins() const { return pinned_.size() < limits_.pins_max; }  // for one more
   std::size_t pins_max() const { return limits_.pins_max; }
-  void publish();  // makes promotions and demotions visible: `((promote | demote)* publish)*`
+  const Evictions& evictions(EvictionReason reason) const {
+    return evictions_[static_cast<std::size_t>(reason)];
+  }
 
   // Writer, copies. insert() replaces the copy of the same read in one step. Without room it evicts
-  // the copies of the keys that earn least per byte, if together they earn less than this key; that
-  // takes O(entries). False: the copy is refused, the read then has no copy and
-  // Entry::uncacheable() has the reason; or the key is no longer hot. The time of an eviction or
-  // refusal is the copy's fill_sent_at.
+  // other keys until there is some; of keys that promote() made hot, only the copies. O(evicted
+  // keys), besides those passed over that promote() made hot and that have no copy. Nothing is
+  // evicted for copies that are too large in any case. False: the copy is refused, the read then
+  // has no copy and Entry::uncacheable() has the reason; or the key is no longer hot. The time of
+  // an eviction or refusal is the copy's fill_sent_at.
   bool insert(KeyHash hash, std::unique_ptr<const Copy> copy);
   // The value of this fill is about to be shown. Call it before insert() and before the waiting
   // clients get the value. Times only rise.
@@ -167,7 +121,7 @@ class HotTable {
   // Drops the name's copies in every database. A result other than 0 means that copies stayed
   // (ConsistencyPolicy::keeps_unproven), with fills sent at that time or earlier. The caller must
   // raise the fence to it before the next proof, so that judge() does not serve them.
-  TimePoint drop_name(std::string_view name);
+  TimePoint drop_name(std::string_view name, NameHash hash);
   void drop_all();
   // Drops the copies that need a proof. Copies of Level::kTtl, and those of
   // ConsistencyPolicy::keeps_unproven (whose generation has ended), stay. drop_proof_independent()
@@ -178,7 +132,7 @@ class HotTable {
   // that an outage may serve stay (ConsistencyPolicy::stale_while_error). REQUIRES
   // drop_proof_dependent() before the proof is up again.
   void drop_for_outage();
-  void retry(TimePoint now);  // clears marks older than retry_after; O(entries)
+  void retry(TimePoint now);  // clears marks older than retry_after; O(marks)
 
   const Entry* entry(KeyHash hash) const;  // for the writer; null if the key is not hot
   const Copy* copy(KeyHash hash, const StoredRead& read) const;  // for the writer; null: no copy
@@ -188,9 +142,9 @@ class HotTable {
   // Calls `visit` with each entry that has a copy, in no particular order.
   template <class Visit>
   void for_each_cached(Visit visit) const {
-    for (const auto& [hash, entry] : entries_) {
-      if (entry->bytes_ > 0) visit(*entry);
-    }
+    for_each_entry([&visit](const Entry& entry) {
+      if (entry.bytes_ > 0) visit(entry);
+    });
   }
   // Calls `visit` with each entry and each of its copies, in no particular order. `visit` must not
   // change the table.
@@ -202,45 +156,52 @@ class HotTable {
       }
     });
   }
-  std::size_t size() const { return entries_.size(); }
+  std::size_t size() const { return size_.load(std::memory_order_relaxed); }
   std::size_t copies() const { return copies_; }
   Bytes bytes() const { return Bytes{bytes_}; }
 
  private:
-  struct Index;
-  struct HashOfHash {
-    std::size_t operator()(KeyHash hash) const { return hash.value; }
-  };
-
-  struct Victim;
   using CopySlot = std::atomic<const Copy*>;
 
   static CopySlot& slot_for(Entry& entry, const Copy& copy);
-  bool demote_coldest();
+  Entry* find_entry(KeyHash hash) const;
+  Entry& add(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+             const ConsistencyPolicy& consistency);
+  void demote(Entry& entry);
+  bool make_room_for_entry();
+  void evict(Entry& entry, EvictionReason reason);
   bool pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const;
-  Uncacheable admit(const Entry& entry, const Copy& copy, const Copy* old);
+  Uncacheable admit_copy(const Entry& entry, const Copy& copy, const Copy* old);
   bool make_room(const Entry& wanted, const Copy& copy, const Copy* old);
-  std::vector<Victim> worth_less(const Entry& wanted, double worth) const;
   bool may_retire(std::size_t bytes);
   void replace(Entry& entry, CopySlot& slot, const Copy* copy);
   void drop(Entry& entry);
+  template <class Visit>
+  void for_each_entry(Visit visit) const {
+    queue_.for_each(visit);
+    pinned_.for_each(visit);
+  }
   template <class Which>
   void drop_if(Which which);
   void mark(Entry& entry, Uncacheable why, TimePoint now);
-  void set_mark(Entry& entry, Uncacheable why, TimePoint now) const;
+  void set_mark(Entry& entry, Uncacheable why, TimePoint now);
+  void note_time(TimePoint now) { latest_ = std::max(latest_, now); }
   static std::size_t cost(const Entry& entry, const Copy& copy);
 
   const HotTableLimits limits_;
   Epochs& epochs_;
-  // Readers load it: a cache line apart from the writer's counts.
-  alignas(64) std::atomic<const Index*> index_;
-  alignas(64) std::unordered_map<KeyHash, std::unique_ptr<Entry>, HashOfHash> entries_;
-  std::unordered_multimap<std::string_view, Entry*> by_name_;  // views of the entries' keys
-  std::vector<std::unique_ptr<Entry>> unlinked_;  // demoted, but still in the published index
+  HotIndex index_;
+  std::atomic<std::size_t> size_{0};
+  alignas(64) NameChains names_;
+  EvictionQueue queue_;          // the entries that are not pinned
+  EvictionQueue pinned_;         // the others; their order has no meaning
+  std::vector<KeyHash> marked_;  // the entries with marked_; the key may have left since
+  std::array<Evictions, 2> evictions_{};
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;
-  std::size_t pins_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t pinned_bytes_ = 0;  // part of bytes_
+  TimePoint latest_{};              // the latest time that the writer has given
   std::atomic<std::int64_t> shown_{0};
 };
 

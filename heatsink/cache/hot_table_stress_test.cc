@@ -69,13 +69,13 @@ class Keeper {
       case 1:
       case 2:
         table.promote(key, db, hash, name);
-        table.set_rate(hash, static_cast<double>(random() % 1000));
         break;
       case 3:
-        table.publish();
+        table.set_order(random() % 2 == 0 ? EvictionOrder::kSieve : EvictionOrder::kClock);
+        table.admit(key, db, hash, name);
         break;
       case 4:
-        table.drop_name(key);
+        table.drop_name(key, name);
         break;
       case 5:
         if (random() % 64 == 0) table.drop_all();
@@ -130,6 +130,7 @@ void look(const Keeper& keeper, Epochs::Reader& reader, std::uint64_t seed,
       const ServeDecision decision =
           judge(*entry, Read{command, {}}, keeper.proof, keeper.fences, kNow, TimePoint{});
       if (decision.copy == nullptr) continue;
+      entry->touch();
       const std::string& reply = decision.copy->reply;
       ++seen.served;
       if (reply != self_describing(key, db * kReads + command, reply.size())) ++seen.wrong;
@@ -159,6 +160,54 @@ TEST(HotTableStress, WhatIsServedIsWholeAndTheKeysOwn) {
   EXPECT_LE(keeper.table.bytes().count, 24U * 1024U);
   keeper.table.drop_all();
   EXPECT_EQ(keeper.table.bytes().count, 0U);
+}
+
+// Keys that stay are found at every moment, while thousands of others come and go beside them and
+// the index grows. The writer notes how many stay before a reader may rely on it.
+TEST(HotTableStress, WhatStaysIsAlwaysFound) {
+  constexpr int kOthers = 3000;
+  Epochs epochs;
+  HotTable table({.entries_max = 4000}, epochs);
+  std::atomic<int> staying{0};
+  std::atomic<std::uint64_t> missed{0};
+  std::atomic<std::uint64_t> found{0};
+  std::atomic<bool> stop{false};
+  const auto hash_of = [](int i) { return in_db(hash_name(key_of(i), kStressSeed), 0); };
+  std::vector<std::thread> readers;
+  for (std::uint64_t seed = 0; seed < 2; ++seed) {
+    Epochs::Reader& reader = epochs.add_reader();
+    readers.emplace_back([&, seed] {
+      std::mt19937_64 random(seed);
+      while (!stop.load()) {
+        reader.quiescent();
+        const int stay = staying.load();
+        for (int i = 0; i < 16 && stay > 0; ++i) {
+          const int key = -1 - static_cast<int>(random() % static_cast<std::uint64_t>(stay));
+          ++(table.find(hash_of(key), key_of(key), 0) != nullptr ? found : missed);
+        }
+      }
+      reader.offline();
+    });
+  }
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 30'000 || (found.load() < kServedMin && i < kStepsMax); ++i) {
+    const int other = static_cast<int>(random() % kOthers);
+    if (random() % 3 == 0) {
+      table.demote(hash_of(other));
+    } else {
+      table.promote(key_of(other), 0, hash_of(other), hash_name(key_of(other), kStressSeed));
+    }
+    if (i % 50 == 0 && i < 15'000) {
+      const int key = -1 - staying.load();
+      ASSERT_TRUE(table.promote(key_of(key), 0, hash_of(key), hash_name(key_of(key), kStressSeed)));
+      ++staying;
+    }
+    epochs.collect();
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(missed.load(), 0U);
+  EXPECT_GE(found.load(), kServedMin);
 }
 
 }  // namespace

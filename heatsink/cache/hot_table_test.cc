@@ -59,24 +59,14 @@ class HotTableTest : public testing::Test {
     reader_.quiescent();
   }
 
-  bool promote(std::string_view key, double rate = 0, std::uint32_t db = 0) {
-    const bool promoted = table_->promote(key, db, hash_of(key, db), name_of(key));
-    table_->set_rate(hash_of(key, db), rate);
-    return promoted;
+  bool promote(std::string_view key, std::uint32_t db = 0) {
+    return table_->promote(key, db, hash_of(key, db), name_of(key));
   }
   const Entry* find(std::string_view key, std::uint32_t db = 0) {
     return table_->find(hash_of(key, db), key, db);
   }
   const Entry& entry(std::string_view key, std::uint32_t db = 0) {
     return *table_->entry(hash_of(key, db));
-  }
-  // The size that the table counts for one copy of a one-letter key with such a value.
-  std::size_t cost_of(std::size_t value_bytes) {
-    Epochs epochs;
-    HotTable table({}, epochs);
-    table.promote("k", 0, hash_of("k"), name_of("k"));
-    table.insert(hash_of("k"), value(value_bytes));
-    return table.bytes().count;
   }
 
   Epochs epochs_;
@@ -90,27 +80,26 @@ TEST_F(HotTableTest, AnEmptyTableHasNothing) {
   EXPECT_EQ(table_->size(), 0U);
 }
 
-TEST_F(HotTableTest, APromotionIsSeenOncePublished) {
+TEST_F(HotTableTest, APromotionIsSeenAtOnce) {
+  EXPECT_TRUE(table_->none());
   EXPECT_TRUE(promote("k"));
-  EXPECT_EQ(find("k"), nullptr);
-  EXPECT_NE(table_->entry(hash_of("k")), nullptr);
-  table_->publish();
+  EXPECT_FALSE(table_->none());
   ASSERT_NE(find("k"), nullptr);
+  EXPECT_EQ(find("k"), table_->entry(hash_of("k")));
   EXPECT_EQ(find("k")->key(), "k");
   EXPECT_EQ(find("k")->copy({}), nullptr);
   EXPECT_TRUE(table_->has(hash_of("k")));
 }
 
-TEST_F(HotTableTest, ADemotionTakesTheCopyAtOnceAndTheEntryOncePublished) {
+TEST_F(HotTableTest, ADemotionTakesTheEntryAndItsCopyAtOnce) {
   promote("k");
-  table_->publish();
   table_->insert(hash_of("k"), value(1));
   const Entry* seen = find("k");
   table_->demote(hash_of("k"));
-  EXPECT_EQ(find("k"), seen);
-  EXPECT_EQ(seen->copy({}), nullptr);
-  table_->publish();
   EXPECT_EQ(find("k"), nullptr);
+  EXPECT_FALSE(table_->has(hash_of("k")));
+  EXPECT_TRUE(table_->none());
+  EXPECT_EQ(seen->copy({}), nullptr);
   epochs_.collect();
   EXPECT_EQ(seen->key(), "k");  // the reader had no quiescent state: asan checks this
   EXPECT_GT(epochs_.retired(), 0U);
@@ -119,24 +108,23 @@ TEST_F(HotTableTest, ADemotionTakesTheCopyAtOnceAndTheEntryOncePublished) {
   EXPECT_EQ(epochs_.retired(), 0U);
 }
 
-TEST_F(HotTableTest, DemotedAndPromotedAgainBeforePublishing) {
+TEST_F(HotTableTest, OnePromotedAgainIsAnotherEntry) {
   promote("k");
-  table_->publish();
+  const Entry* const old = find("k");
   table_->demote(hash_of("k"));
   EXPECT_TRUE(promote("k"));
   EXPECT_TRUE(table_->insert(hash_of("k"), value(1)));
-  EXPECT_EQ(find("k")->copy({}), nullptr);  // still the old entry
-  table_->publish();
+  EXPECT_NE(find("k"), old);
+  EXPECT_EQ(old->copy({}), nullptr);
   EXPECT_NE(find("k")->copy({}), nullptr);
-  table_->drop_name("k");
+  table_->drop_name("k", name_of("k"));
   EXPECT_EQ(find("k")->copy({}), nullptr);
 }
 
 TEST_F(HotTableTest, DemotingWhatIsNotHotDoesNothing) {
   table_->demote(hash_of("k"));
   table_->mark(hash_of("k"), Uncacheable::kTooBig, at(Millis(0)));
-  table_->set_rate(hash_of("k"), 1);
-  table_->drop_name("k");
+  table_->drop_name("k", name_of("k"));
   EXPECT_EQ(table_->size(), 0U);
 }
 
@@ -152,7 +140,6 @@ TEST_F(HotTableTest, AKeyIsPromotedOnceAndAtMostEntriesMax) {
 
 TEST_F(HotTableTest, FindsEveryOneOfMany) {
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(promote("key:" + std::to_string(i)));
-  table_->publish();
   for (int i = 0; i < 1000; ++i) {
     const std::string key = "key:" + std::to_string(i);
     ASSERT_NE(find(key), nullptr) << key;
@@ -163,7 +150,6 @@ TEST_F(HotTableTest, FindsEveryOneOfMany) {
 
 TEST_F(HotTableTest, TheHashAloneIsNotTheKey) {
   promote("k");
-  table_->publish();
   EXPECT_EQ(table_->find(hash_of("k"), "other", 0), nullptr);
   EXPECT_EQ(table_->find(hash_of("k"), "k", 1), nullptr);
 }
@@ -175,14 +161,14 @@ TEST_F(HotTableTest, TwoKeysOfOneHashCannotBothBeHot) {
 
 TEST_F(HotTableTest, ANameIsDroppedInEveryDatabaseAndNoOther) {
   for (std::uint32_t db : {0U, 1U, 7U}) {
-    promote("k", 0, db);
+    promote("k", db);
     table_->insert(hash_of("k", db), value(db + 1));
   }
   promote("other");
   table_->insert(hash_of("other"), value(1));
   EXPECT_EQ(entry("k", 7).copy({})->reply, bulk(8));
   table_->demote(hash_of("k", 1));  // the name's entries in other databases stay
-  table_->drop_name("k");
+  table_->drop_name("k", name_of("k"));
   EXPECT_EQ(entry("k", 0).copy({}), nullptr);
   EXPECT_EQ(entry("k", 7).copy({}), nullptr);
   EXPECT_NE(entry("other").copy({}), nullptr);
@@ -207,7 +193,7 @@ TEST_F(HotTableTest, ACopyWithoutProofOutlivesTheProof) {
   table_->drop_proof_dependent();
   EXPECT_NE(entry("ttl").copy({}), nullptr);
   EXPECT_EQ(entry("key").copy({}), nullptr);
-  table_->drop_name("ttl");
+  table_->drop_name("ttl", name_of("ttl"));
   EXPECT_EQ(entry("ttl").copy({}), nullptr);
   EXPECT_EQ(table_->copies(), 0U);
 }
@@ -265,7 +251,7 @@ TEST_F(HotTableTest, AnInvalidationDropsTheCopiesOfAllReads) {
   promote("k");
   table_->insert(hash_of("k"), value(1));
   table_->insert(hash_of("k"), answer_to(1, at(Millis(1))));
-  table_->drop_name("k");
+  table_->drop_name("k", name_of("k"));
   EXPECT_EQ(entry("k").copy({}), nullptr);
   EXPECT_EQ(entry("k").copy(kOtherRead), nullptr);
   EXPECT_EQ(table_->copies(), 0U);
@@ -320,7 +306,7 @@ TEST_F(HotTableTest, NilsHaveAQuota) {
   EXPECT_FALSE(table_->insert(hash_of("b"), nil()));
   EXPECT_EQ(entry("b").uncacheable(), Uncacheable::kNilQuota);
   EXPECT_TRUE(table_->insert(hash_of("b"), value(1)));  // a value does not count as nil
-  table_->drop_name("a");
+  table_->drop_name("a", name_of("a"));
   EXPECT_TRUE(table_->insert(hash_of("b"), nil()));
 }
 
@@ -330,7 +316,7 @@ TEST_F(HotTableTest, AMarkLastsUntilRetryAndSurvivesWrites) {
   table_->insert(hash_of("k"), value(1));
   table_->mark(hash_of("k"), Uncacheable::kNoRoom, at(Millis(500)));
   EXPECT_EQ(entry("k").copy({}), nullptr);
-  table_->drop_name("k");
+  table_->drop_name("k", name_of("k"));
   table_->retry(at(Millis(1500)) - Nanos(1));
   EXPECT_EQ(entry("k").uncacheable(), Uncacheable::kNoRoom);
   table_->retry(at(Millis(1500)));
@@ -351,99 +337,6 @@ TEST_F(HotTableTest, EveryReasonIsASentence) {
         Uncacheable::kNoDatabase, Uncacheable::kTableFull}) {
     EXPECT_GT(std::string(to_string(why)).size(), 10U);
   }
-}
-
-// Room for two copies of 1000 bytes, and a little more.
-class Eviction : public HotTableTest {
- protected:
-  Eviction() { make({.bytes_max = Bytes{2 * cost_of(1000) + 10}}); }
-
-  bool insert(std::string_view key, double rate, std::size_t value_bytes) {
-    promote(key, rate);
-    return table_->insert(hash_of(key), value(value_bytes));
-  }
-  bool cached(std::string_view key) { return entry(key).copy({}) != nullptr; }
-};
-
-TEST_F(Eviction, TheOneThatEarnsLeastPerByteGoes) {
-  insert("a", 30, 1000);
-  insert("b", 20, 1000);
-  EXPECT_TRUE(insert("c", 40, 1000));
-  EXPECT_TRUE(cached("a"));
-  EXPECT_FALSE(cached("b"));
-  EXPECT_EQ(entry("b").uncacheable(), Uncacheable::kNoRoom);
-}
-
-TEST_F(Eviction, NothingGoesForOneThatEarnsNoMore) {
-  insert("a", 30, 1000);
-  insert("b", 20, 1000);
-  EXPECT_FALSE(insert("c", 20, 1000));
-  EXPECT_EQ(entry("c").uncacheable(), Uncacheable::kNoRoom);
-  EXPECT_TRUE(cached("a"));
-  EXPECT_TRUE(cached("b"));
-}
-
-TEST_F(Eviction, RateIsMeasuredPerByte) {
-  insert("small", 20, 10);
-  insert("large", 25, 1900);
-  EXPECT_TRUE(insert("new", 26, 1900));
-  EXPECT_TRUE(cached("small"));
-  EXPECT_FALSE(cached("large"));
-}
-
-TEST_F(Eviction, AKeyGoesWithAllItsCopiesAndIsWeighedWithAllOfThem) {
-  insert("a", 30, 900);
-  table_->insert(hash_of("a"), answer_to(1, at(Millis(1))));
-  insert("b", 29, 700);
-  EXPECT_TRUE(insert("c", 40, 1000));
-  EXPECT_FALSE(cached("a"));
-  EXPECT_EQ(entry("a").copy(kOtherRead), nullptr);
-  EXPECT_TRUE(cached("b"));
-}
-
-TEST_F(Eviction, ItIsAllOrNothing) {
-  insert("a", 1, 1000);
-  insert("b", 200, 1000);
-  EXPECT_FALSE(insert("c", 100, 2000));  // a's room is not enough, and b earns more per byte
-  EXPECT_TRUE(cached("a"));
-  EXPECT_TRUE(cached("b"));
-}
-
-TEST_F(Eviction, SeveralMayGoForOneThatEarnsMoreThanAllOfThem) {
-  insert("a", 10, 1000);
-  insert("b", 20, 1000);
-  EXPECT_TRUE(insert("c", 100, 2000));
-  EXPECT_FALSE(cached("a"));
-  EXPECT_FALSE(cached("b"));
-}
-
-TEST_F(Eviction, ASmallOneDoesNotPushOutALargeOneThatEarnsMore) {
-  insert("large", 100, 1900);
-  insert("other", 90, 10);
-  EXPECT_FALSE(insert("small", 80, 200));  // more per byte than "large", but 80 for 100 is a loss
-  EXPECT_TRUE(cached("large"));
-}
-
-TEST_F(Eviction, ANewCopyNeedsNoRoomBesideItsOwnOldOne) {
-  insert("a", 10, 1900);
-  EXPECT_TRUE(insert("a", 10, 1900));
-  EXPECT_TRUE(cached("a"));
-}
-
-TEST_F(Eviction, OneLargerThanTheWholeCacheIsRefused) {
-  insert("a", 1, 10);
-  EXPECT_FALSE(insert("b", 1000, 5000));
-  EXPECT_EQ(entry("b").uncacheable(), Uncacheable::kNoRoom);
-  EXPECT_TRUE(cached("a"));
-}
-
-TEST_F(Eviction, NoMoreIsInsertedWhileReadersHoldUpAsMuchAgain) {
-  for (int i = 0; i < 2; ++i) insert("a", 10, 1000);  // one is live, one waits for the reader
-  EXPECT_TRUE(insert("a", 10, 1000));
-  EXPECT_FALSE(insert("a", 10, 1000));
-  EXPECT_LE(epochs_.retired_bytes(), 3 * cost_of(1000));
-  reader_.quiescent();
-  EXPECT_TRUE(insert("a", 10, 1000));
 }
 
 }  // namespace

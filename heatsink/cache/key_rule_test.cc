@@ -23,7 +23,6 @@ class KeyRule : public testing::Test {
  protected:
   explicit KeyRule(Level level = Level::kKey) {
     table_.promote("k", 0, hash_, name_, {level, kMaxStaleness});
-    table_.publish();
     generation_ = proof_.begin_generation();
     fill(at(Millis(10'000)));
   }
@@ -60,7 +59,7 @@ TEST_F(KeyRule, ServesTheCopy) {
 }
 
 TEST_F(KeyRule, NoCopyAfterAnInvalidation) {
-  table_.drop_name("k");
+  table_.drop_name("k", name_);
   EXPECT_EQ(ruling(), Ruling::kNoCopy);
 }
 
@@ -184,7 +183,7 @@ TEST_F(TtlRule, ServedUntilTheDeadlineWhateverElseIsKnown) {
 }
 
 TEST_F(TtlRule, NotAfterAnInvalidationThatCame) {
-  table_.drop_name("k");
+  table_.drop_name("k", name_);
   EXPECT_EQ(ruling(), Ruling::kNoCopy);
 }
 

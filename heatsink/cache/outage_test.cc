@@ -85,7 +85,7 @@ TEST_F(InOutage, NotWhileTheServerCanBeReached) {
 }
 
 TEST_F(InOutage, NothingWithoutACopyOrWithoutSuchARule) {
-  table_.drop_name("k");
+  table_.drop_name("k", name_of("k"));
   EXPECT_EQ(ruling(at(10'500)), Ruling::kNoCopy);
   fill("plain");
   EXPECT_EQ(ruling(at(10'500), "plain"), Ruling::kUnproven);

@@ -24,10 +24,8 @@ class PinnedKeys : public testing::Test {
     limits.pinned_bytes_max = pinned;
     table_ = std::make_unique<HotTable>(limits, epochs_);
   }
-  bool promote(const std::string& key, double rate) {
-    const bool promoted = table_->promote(key, 0, hash_of(key), name_of(key));
-    table_->set_rate(hash_of(key), rate);
-    return promoted;
+  bool promote(const std::string& key) {
+    return table_->promote(key, 0, hash_of(key), name_of(key));
   }
   bool pin(const std::string& key) {
     return table_->pin(key, 0, hash_of(key), name_of(key), ConsistencyPolicy{});
@@ -44,20 +42,21 @@ class PinnedKeys : public testing::Test {
   std::unique_ptr<HotTable> table_;
 };
 
-TEST_F(PinnedKeys, TakeThePlaceOfTheColdest) {
+TEST_F(PinnedKeys, TakeThePlaceOfOneThatIsNotRead) {
   make(2);
-  promote("slow", 10);
-  promote("fast", 20);
+  promote("read");
+  promote("idle");
+  table_->find(hash_of("read"), "read", 0)->touch();
   EXPECT_TRUE(pin("p"));
-  EXPECT_FALSE(is_hot("slow"));
-  EXPECT_TRUE(is_hot("fast"));
-  EXPECT_FALSE(promote("faster", 1e6)) << "the places are taken";
+  EXPECT_FALSE(is_hot("idle"));
+  EXPECT_TRUE(is_hot("read"));
+  EXPECT_FALSE(promote("another")) << "the places are taken";
   EXPECT_TRUE(is_hot("p"));
 }
 
 TEST_F(PinnedKeys, AreNoMoreThanTheirLimit) {
   make(10);
-  promote("a", 10);
+  promote("a");
   EXPECT_TRUE(pin("a")) << "one that is hot already";
   EXPECT_TRUE(pin("b"));
   EXPECT_FALSE(pin("c"));
@@ -66,11 +65,11 @@ TEST_F(PinnedKeys, AreNoMoreThanTheirLimit) {
   EXPECT_TRUE(pin("c")) << "one has gone";
 }
 
-TEST_F(PinnedKeys, KeepTheirRoomWhateverOthersEarn) {
+TEST_F(PinnedKeys, KeepTheirRoom) {
   make(10, Bytes{2000});
   pin("p");
   ASSERT_TRUE(insert("p", 800));
-  promote("hot", 1e9);
+  promote("hot");
   EXPECT_FALSE(insert("hot", 800));
   EXPECT_TRUE(has_copy("p"));
   table_->unpin(hash_of("p"));
@@ -81,7 +80,7 @@ TEST_F(PinnedKeys, KeepTheirRoomWhateverOthersEarn) {
 
 TEST_F(PinnedKeys, TakeTheRoomOfOthers) {
   make(10, Bytes{2000});
-  promote("hot", 1e9);
+  promote("hot");
   ASSERT_TRUE(insert("hot", 800));
   pin("p");
   EXPECT_TRUE(insert("p", 800));
@@ -100,7 +99,7 @@ TEST_F(PinnedKeys, TakeNoMoreRoomThanTheirShare) {
 
 TEST_F(PinnedKeys, AnotherKeyWithTheSameHashIsRefused) {
   make(10);
-  promote("a", 1);
+  promote("a");
   EXPECT_FALSE(table_->pin("b", 0, hash_of("a"), name_of("b"), ConsistencyPolicy{}));
   EXPECT_FALSE(table_->entry(hash_of("a"))->pinned());
 }

@@ -14,10 +14,7 @@ namespace {
 // A key whose rule keeps unproven copies, and its copy: filled at 10 s, valid until 20 s.
 class UnprovenCopy : public testing::Test {
  protected:
-  UnprovenCopy() {
-    table_.promote("k", 0, kHash, kName, {.keeps_unproven = true});
-    table_.publish();
-  }
+  UnprovenCopy() { table_.promote("k", 0, kHash, kName, {.keeps_unproven = true}); }
   void fill() {
     auto copy = std::make_unique<Copy>();
     copy->fill_sent_at = at(10'000);
@@ -47,10 +44,10 @@ TEST_F(UnprovenCopy, IsGivenUntilItsDeadlineOrItsAge) {
 }
 
 TEST_F(UnprovenCopy, OutlivesTheProofAndAnInvalidationButNoFlush) {
-  EXPECT_EQ(table_.drop_name("k"), TimePoint{}) << "there is none yet";
+  EXPECT_EQ(table_.drop_name("k", kName), TimePoint{}) << "there is none yet";
   fill();
   table_.drop_proof_dependent();
-  EXPECT_EQ(table_.drop_name("k"), at(10'000)) << "what its fence has to be raised to";
+  EXPECT_EQ(table_.drop_name("k", kName), at(10'000)) << "what its fence has to be raised to";
   EXPECT_NE(found(10'500), nullptr);
   table_.drop_all();
   EXPECT_EQ(found(10'500), nullptr);
@@ -60,7 +57,7 @@ TEST_F(UnprovenCopy, OfOtherRulesThereIsNoneAfterAnInvalidation) {
   table_.demote(kHash);
   table_.promote("k", 0, kHash, kName, {});
   fill();
-  EXPECT_EQ(table_.drop_name("k"), TimePoint{});
+  EXPECT_EQ(table_.drop_name("k", kName), TimePoint{});
   EXPECT_EQ(found(10'500), nullptr);
 }
 

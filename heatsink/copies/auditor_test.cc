@@ -41,7 +41,6 @@ class AuditorTest : public testing::Test, private Auditor::Listener {
     auditor_.use(reader_);
     shared_.table.promote("k", 0, in_db(kK, 0), kK);
     shared_.table.promote("h", 1, in_db(kH, 1), kH);
-    shared_.table.publish();
     shared_.proof.begin_generation();
     shared_.proof.set_up(true);
     prove(0);
@@ -80,7 +79,7 @@ class AuditorTest : public testing::Test, private Auditor::Listener {
     ASSERT_TRUE(shared_.table.insert(key, std::move(copy)));
   }
   void prove(int ms) { shared_.proof.prove(at(ms)); }
-  void invalidate() { shared_.table.drop_name("k"); }
+  void invalidate() { shared_.table.drop_name("k", kK); }
 
   // A hit in the latest copy.
   void hit(int ms, KeyHash key = in_db(kK, 0)) {
@@ -249,7 +248,6 @@ TEST_F(Written, AndTheGenerationEnds) {
 TEST_F(Written, AndTheKeyIsHotNoLonger) {
   server_says("v2", 12);
   shared_.table.demote(in_db(kK, 0));
-  shared_.table.publish();
   nothing_is_told_until(3000);
 }
 

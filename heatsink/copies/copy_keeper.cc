@@ -314,43 +314,38 @@ std::size_t CopyKeeper::hot_keys() const {
 }
 
 void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
-  bool changed = false;
   for (const detect::Change& change : changes) {
     if (change.kind == detect::Change::Kind::kNotice) continue;  // a notice is for people only
     const bool promoted = change.kind == detect::Change::Kind::kPromote;
     counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
     const KeyHash key = change.verdict.count.hash;
     if (!promoted && !warmer_.holds(key)) shared_.table.demote(key);
-    changed = true;
   }
   if (!shared_.options.cache_enabled) return;
   // Hot keys that found no room are tried again, because another key may have left.
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
-    if (shared_.table.entry(verdict.count.hash) == nullptr && promote(verdict)) changed = true;
-    shared_.table.set_rate(verdict.count.hash, accesses_rate(verdict));
+    if (shared_.table.entry(verdict.count.hash) == nullptr) promote(verdict);
   }
-  if (changed) shared_.table.publish();
 }
 
-// Accesses per second, which the hot table weighs copies by, whatever measure made the key hot.
+// Accesses per second, whatever measure made the key hot.
 double CopyKeeper::accesses_rate(const detect::Verdict& verdict) const {
   if (verdict.measure.dimension == detect::Dimension::kRequests) return verdict.rate;
   const double seconds = std::chrono::duration<double>(verdict.measure.window).count();
   return static_cast<double>(verdict.count.reads + verdict.count.writes) / seconds;
 }
 
-bool CopyKeeper::promote(const detect::Verdict& verdict) {
+void CopyKeeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
-  if (count.key_truncated) return false;  // its whole name is unknown
+  if (count.key_truncated) return;  // its whole name is unknown
   const cache::ConsistencyPolicy& consistency = shared_.consistency_of(count.key);
-  if (consistency.level == cache::Level::kOff) return false;
+  if (consistency.level == cache::Level::kOff || !shared_.table.has_room()) return;
   const NameHash name = hash_name(count.key, shared_.seed);
-  if (!shared_.table.promote(count.key, count.db, count.hash, name, consistency)) return false;
   // While the key was not hot, its replies raised no fence. A fill from an earlier residence must
-  // not bring back an older value.
+  // not bring back an older value. Readers see the key at once, so its fence comes first.
   shared_.fences.raise(name, loop_.clock());
-  return true;
+  static_cast<void>(shared_.table.promote(count.key, count.db, count.hash, name, consistency));
 }
 
 }  // namespace heatsink::copies

@@ -99,7 +99,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
-  bool promote(const detect::Verdict& verdict);
+  void promote(const detect::Verdict& verdict);
   void limit_the_hottest(TimePoint now);
   std::string limit_on(const detect::KeyCount& count) const;
   report::Report make_report();

@@ -171,8 +171,8 @@ void CopyKeeper::keep_warm() {
   answer_warm_waiters(now);
 }
 
-// Publishes new warmed keys to the readers. Keys whose warming has ended stay only if their rate is
-// hot.
+// Records what the warmer has begun and ended. Keys whose warming has ended stay only if their rate
+// is hot.
 void CopyKeeper::apply_warming_changes(TimePoint now) {
   const std::vector<Warmer::WarmingChange> warmings = warmer_.take_changes();
   if (warmings.empty()) return;
@@ -180,8 +180,6 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
   for (const Warmer::WarmingChange& warming : warmings) {
     if (!warming.begun) record_refusal(warming);
     const bool is_hot = is_hot_by_rate(warming.hash);
-    // Its replies raised no fence while it was not hot (as in promote()).
-    if (warming.begun) shared_.fences.raise(hash_name(warming.key.name, shared_.seed), now);
     if (!warming.begun && !is_hot) shared_.table.demote(warming.hash);
     if (is_hot) continue;
     detect::Change change{};
@@ -194,7 +192,6 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
     change.verdict.reason = warming.begun ? until_text(warming.until, now) : warming.why;
     changes.push_back(std::move(change));
   }
-  shared_.table.publish();
   events_.add(changes, hot_keys(), now);
 }
 

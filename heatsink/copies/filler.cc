@@ -191,8 +191,9 @@ void Filler::on_heartbeat(TimePoint sent_at) { shared_.proof.prove(sent_at); }
 
 void Filler::on_invalidate(std::string_view name) {
   counters_.add(Count::kInvalidations);
-  const TimePoint stays = shared_.table.drop_name(name);
-  if (stays != TimePoint{}) shared_.fences.raise(hash_name(name, shared_.seed), stays);
+  const NameHash hash = hash_name(name, shared_.seed);
+  const TimePoint stays = shared_.table.drop_name(name, hash);
+  if (stays != TimePoint{}) shared_.fences.raise(hash, stays);
 }
 
 void Filler::on_flush() {

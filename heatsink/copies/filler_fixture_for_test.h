@@ -82,7 +82,6 @@ class FillerTest : public testing::Test {
   FillerTest() {
     filler_.use(tracker_);
     for (std::uint32_t db : {0u, 1u}) shared_.table.promote("k", db, key(db), kName);
-    shared_.table.publish();
     tracker_.connected(at(0));
     hear(kHandshake);
     sent();
@@ -141,8 +140,9 @@ class FillerTest : public testing::Test {
                .ruling == cache::Ruling::kServe;
   }
 
-  static constexpr NameHash kName{77};
-  NodeState shared_{filler_options(), net::RedisUrl{}, 1};
+  static constexpr std::uint64_t kSeed = 1;
+  inline static const NameHash kName = hash_name("k", kSeed);
+  NodeState shared_{filler_options(), net::RedisUrl{}, kSeed};
   Counters counters_;
   Workers workers_;
   Filler filler_{shared_, counters_, workers_};

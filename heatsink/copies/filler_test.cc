@@ -134,7 +134,6 @@ TEST_F(FillerTest, AFlushEndsWhatIsOnItsWay) {
 TEST_F(FillerTest, AKeyThatIsHotNoLongerIsAnsweredAndNotKept) {
   ask(0, at(0), at(10));
   shared_.table.demote(key());
-  shared_.table.publish();
   hear_value("v");
   EXPECT_EQ(workers_.take().size(), 1u);
   EXPECT_EQ(shared_.table.copies(), 0u);
@@ -160,7 +159,6 @@ TEST_F(FillerTest, ALostTrackerEndsAllCopiesAndSendsWaitersToTheServer) {
 TEST_F(FillerTest, WhatLivesByItsDeadlineAloneOutlivesTheTracker) {
   shared_.table.demote(key());
   shared_.table.promote("k", 0, key(), kName, {cache::Level::kTtl, Nanos(0)});
-  shared_.table.publish();
   ask(0, at(0), at(10));
   hear_value("v");
   tracker_.disconnected("gone");
@@ -176,7 +174,6 @@ TEST_F(FillerTest, WhatLivesByItsDeadlineAloneOutlivesTheTracker) {
 TEST_F(FillerTest, NothingOutlivesTheTrackerForLongerThanRightsMayGoUnproven) {
   shared_.table.demote(key());
   shared_.table.promote("k", 0, key(), kName, {cache::Level::kTtl, Nanos(0)});
-  shared_.table.publish();
   ask(0, at(0), at(10));
   hear_value("v");
   filler_.tick(at(5'000));

@@ -58,7 +58,7 @@ class PatternSearch {
   // Begins a pass. The caller connects protocol(), which lives while searching().
   void begin(TimePoint now);
   redis::ConnectionProtocol& protocol() { return *pipeline_; }
-  // Call it often, best ten times per page interval. The caller must publish the table afterwards.
+  // Call it often, best ten times per page interval.
   void step(TimePoint now, Warmer& warmer);
   void end(const std::string& why);  // keys that are warmed stay warmed
 

@@ -38,8 +38,7 @@ class PatternSearches final : public WarmPlans::Searches {
   void begin(const PatternSearch::Order& order, TimePoint now) override;
   void end_source(std::uint32_t source) override;
 
-  // Call it as often as PatternSearch::step() needs, but not from within a connection's calls. The
-  // caller must publish the table afterwards.
+  // Call it as often as PatternSearch::step() needs, but not from within a connection's calls.
   void step(TimePoint now);
   bool none() const { return searches_.empty(); }
   bool under_way() const { return connection_.has_value(); }

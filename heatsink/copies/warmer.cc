@@ -53,7 +53,7 @@ bool Warmer::begin(const report::WarmKey& key, std::uint32_t source, TimePoint u
   const KeyHash hash = hash_of(key);
   auto found = pinned_.find(hash);
   if (found == pinned_.end()) {
-    if (!pin_key(key, hash, why)) return false;
+    if (!pin_key(key, hash, now, why)) return false;
     found = pinned_.emplace(hash, PinnedKey{}).first;
     found->second.key = key;
     found->second.since = found->second.load_at = now;
@@ -63,7 +63,7 @@ bool Warmer::begin(const report::WarmKey& key, std::uint32_t source, TimePoint u
   return true;
 }
 
-bool Warmer::pin_key(const report::WarmKey& key, KeyHash hash, std::string& why) {
+bool Warmer::pin_key(const report::WarmKey& key, KeyHash hash, TimePoint now, std::string& why) {
   const cache::ConsistencyPolicy& consistency = shared_.consistency_of(key.name);
   if (!shared_.options.cache_enabled) {
     why = "cache.enabled is false";
@@ -71,12 +71,20 @@ bool Warmer::pin_key(const report::WarmKey& key, KeyHash hash, std::string& why)
     why = "its level is off";
   } else if (key.name.size() > kNameBytesMax) {
     why = "its name is longer than " + std::to_string(kNameBytesMax) + " bytes";
-  } else if (!shared_.table.pin(key.name, key.db, hash, hash_name(key.name, shared_.seed),
-                                consistency)) {
+  } else if (!pin_behind_fence(key, hash, now, consistency)) {
     why = "warmed keys use up cache.warm-share of cache.maximum-size (" +
           std::to_string(shared_.table.pins_max()) + ")";
   }
   return why.empty();
+}
+
+// While the key was not hot, its replies raised no fence (as in CopyKeeper::promote()).
+bool Warmer::pin_behind_fence(const report::WarmKey& key, KeyHash hash, TimePoint now,
+                              const cache::ConsistencyPolicy& consistency) {
+  if (!shared_.table.has_pins()) return false;
+  const NameHash name = hash_name(key.name, shared_.seed);
+  shared_.fences.raise(name, now);
+  return shared_.table.pin(key.name, key.db, hash, name, consistency);
 }
 
 bool Warmer::end(const report::WarmKey& key) {

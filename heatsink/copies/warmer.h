@@ -20,7 +20,7 @@ namespace heatsink::copies {
 // most one fill per kReloadInterval after a change. Orders by hand and configured windows may
 // overlap; the key is warmed until the last of them ends.
 //
-// The keeper's thread. No clock, no socket. The caller must publish the table after changes.
+// The keeper's thread. No clock, no socket.
 class Warmer {
  public:
   static constexpr std::uint32_t kByHand = 0;  // the source of manual orders; windows have others
@@ -89,7 +89,9 @@ class Warmer {
   };
   using PinnedKeys = std::unordered_map<KeyHash, PinnedKey, HashOfHash>;
 
-  bool pin_key(const report::WarmKey& key, KeyHash hash, std::string& why);
+  bool pin_key(const report::WarmKey& key, KeyHash hash, TimePoint now, std::string& why);
+  bool pin_behind_fence(const report::WarmKey& key, KeyHash hash, TimePoint now,
+                        const cache::ConsistencyPolicy& consistency);
   bool wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const;
   FillRequest request_of(const PinnedKey& pin, KeyHash hash) const;
   PinnedKeys::iterator release(PinnedKeys::iterator pin, const std::string& why);

@@ -41,6 +41,7 @@ void CopyLookup::serve_joined(const Request& request, std::span<const Key> keys)
     const std::string_view reply = key.copy->reply_in(resp3);
     // Reads keep a copy alive: only copies that are read are renewed before they expire.
     key.copy->mark_read();
+    key.entry->touch();
     record_hit(*request.facts, key, reply.size());
     if (combination == copies::KeyCombination::kArray) {
       wire.append(reply);

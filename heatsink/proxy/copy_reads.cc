@@ -121,6 +121,7 @@ Outcome CopyReads::read_one(Request& request) {
     parts_.copies.consider_audit(*key.entry, *key.copy, request.now);
     if (!read.arguments.empty()) parts_.copies.count_hit_among_many(key.hash);
     key.copy->mark_read();
+    key.entry->touch();
     lookup_.serve(request, key);
     return Outcome::kAnswered;
   }
@@ -217,6 +218,7 @@ CopyReads::Run CopyReads::serve_run(std::string_view bytes, const CommandFacts& 
     if (key.entry == nullptr || lookup_.judge(key, read, now) != cache::Ruling::kServe) break;
     parts_.copies.consider_audit(*key.entry, *key.copy, now);
     key.copy->mark_read();
+    key.entry->touch();
     const std::string_view wire = key.copy->reply_in(resp3);
     lookup_.record_hit(get, key, wire.size());
     out.append(wire);

@@ -243,7 +243,6 @@ class SessionTest : public testing::Test {
     cache::ConsistencyPolicy consistency;
     consistency.max_staleness = std::chrono::hours(1);  // proven once for the whole test
     shared.table.promote("hot", 0, hash, name, consistency);
-    shared.table.publish();
     auto copy = std::make_unique<cache::Copy>();
     copy->generation = shared.proof.begin_generation();
     copy->fill_sent_at = host_.loop.clock();

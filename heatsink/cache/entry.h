@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hot key with its copies. Readers look at it while the one writer changes it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "heatsink/base/hash.h"
+#include "heatsink/cache/consistency_policy.h"
+#include "heatsink/cache/copy.h"
+
+namespace heatsink::cache {
+
+// Why a hot key has no copy.
+enum class Uncacheable : std::uint8_t {
+  kNo,
+  kTooBig,
+  kWrongType,
+  kNoRoom,
+  kNilQuota,
+  kNoDatabase,
+  kTableFull,
+};
+const char* to_string(Uncacheable why);  // a sentence for the user; "" for kNo
+// True if no read of the key is worth a fill. The other reasons concern one read; reads of the same
+// key with shorter replies may still be cached.
+constexpr bool concerns_whole_key(Uncacheable why) {
+  return why == Uncacheable::kNoRoom || why == Uncacheable::kNilQuota ||
+         why == Uncacheable::kNoDatabase || why == Uncacheable::kTableFull;
+}
+
+// A hot key and its copies, one per read: GET, HGET of one field, LRANGE of one range. Readers use
+// the key, the database and the copies; the other fields belong to the writer.
+class alignas(64) Entry {
+ public:
+  // Beyond this limit the oldest copy is replaced. A reader checks the slots one by one.
+  static constexpr std::size_t kCopiesMax = 8;
+
+  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+        const ConsistencyPolicy& consistency)
+      : key_(key),
+        db_(db),
+        level_(consistency.level),
+        keeps_unproven_(consistency.keeps_unproven),
+        max_staleness_(consistency.max_staleness),
+        name_(name),
+        hash_(hash),
+        stale_while_error_(consistency.stale_while_error) {}
+  ~Entry();
+  Entry(const Entry&) = delete;
+
+  const std::string& key() const { return key_; }
+  std::uint32_t db() const { return db_; }
+  KeyHash hash() const { return hash_; }
+  NameHash name() const { return name_; }
+  ConsistencyPolicy consistency() const {
+    return {level_, max_staleness_, stale_while_error_, keeps_unproven_};
+  }
+
+  // Valid until the reader's next quiescent state. Null: this read has no copy.
+  const Copy* copy(const Read& read) const noexcept {
+    for (const std::atomic<const Copy*>& slot : copies_) {
+      const Copy* copy = slot.load();
+      if (copy != nullptr && copy->read.is(read)) return copy;
+    }
+    return nullptr;
+  }
+  // A copy of it was served: it is not evicted in this turn of the queue. One store per turn, not
+  // per hit: otherwise all readers would contend for this cache line.
+  void touch() const noexcept {
+    if (!visited_.load(std::memory_order_relaxed)) visited_.store(true, std::memory_order_relaxed);
+  }
+  // The send time of the latest fill whose value a reader may have seen. A reader must not get the
+  // answer to an earlier fill, even when no copy is left.
+  TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
+  bool pinned() const { return pinned_; }  // for the writer; see HotTable::pin()
+  // The last refusal that still holds; see concerns_whole_key().
+  Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class EvictionQueue;
+  friend class HotTable;
+  friend class NameChains;
+  // The fields that every hit reads share the first cache line, with the slot of the first copy.
+  const std::string key_;
+  const std::uint32_t db_;
+  const Level level_ : 4;
+  const bool keeps_unproven_ : 1;
+  mutable std::atomic<bool> visited_{false};
+  std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
+  // For the writer alone. They are no neighbours of level_: that would be one memory location.
+  bool pinned_ : 1 = false;
+  bool stays_ : 1 = false;   // it stays hot without its copies; see HotTable::promote()
+  bool marked_ : 1 = false;  // it is in HotTable::marked_
+  const Nanos max_staleness_;
+  const NameHash name_;
+  std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
+  const KeyHash hash_;
+  const Nanos stale_while_error_;
+  std::atomic<std::int64_t> shown_{0};
+  TimePoint retry_at_{};    // when an uncacheable key may be tried again
+  TimePoint hot_since_{};   // for its age at its eviction
+  std::size_t bytes_ = 0;   // of its copies
+  Entry* older_ = nullptr;  // in the EvictionQueue
+  Entry* newer_ = nullptr;
+  Entry* next_of_name_ = nullptr;  // in the NameChains
+};
+static_assert(sizeof(Entry) == 192, "three cache lines: hot_table.h says what a key takes");
+
+}  // namespace heatsink::cache

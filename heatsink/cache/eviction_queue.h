@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which entries leave a full hot table: SIEVE or CLOCK.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "heatsink/cache/entry.h"
+
+namespace heatsink::cache {
+
+// Both orders pass over an entry once for the hits that it had since the last look at it.
+enum class EvictionOrder : std::uint8_t {
+  kSieve,  // it keeps its place; a hand goes from the oldest to the newest (Zhang et al., "SIEVE is
+           // simpler than LRU", NSDI 2024)
+  kClock,  // it becomes the newest; the oldest is looked at (Corbato, 1968)
+};
+
+// Holds entries by links within them; does not own them. For the hot table's writer, while readers
+// touch() the entries. add() and remove() are O(1).
+class EvictionQueue {
+ public:
+  // One eviction passes over at most so many entries that had hits: 20 us if no cache has them.
+  static constexpr std::size_t kSparedMax = 128;
+
+  void set_order(EvictionOrder order) { order_ = order; }
+  EvictionOrder order() const { return order_; }
+
+  void add(Entry& entry) {  // as the newest
+    entry.visited_.store(false, std::memory_order_relaxed);
+    append(entry);
+  }
+  void remove(Entry& entry) {
+    if (hand_ == &entry) hand_ = entry.newer_;
+    (entry.older_ != nullptr ? entry.older_->newer_ : oldest_) = entry.newer_;
+    (entry.newer_ != nullptr ? entry.newer_->older_ : newest_) = entry.older_;
+    entry.older_ = entry.newer_ = nullptr;
+    --size_;
+  }
+
+  // The next to leave among those for which `may_go` is true; null: there is none. It stays in the
+  // queue. Amortised O(1), because each entry passed over had a hit since; apart from those that
+  // may not go.
+  template <class MayGo>
+  Entry* next(MayGo may_go) {
+    std::size_t spared = 0;
+    // One turn clears all marks. Readers may set them again meanwhile: the second heeds none.
+    for (std::size_t step = 0; step < 2 * size_; ++step) {
+      Entry& entry = order_ == EvictionOrder::kSieve && hand_ != nullptr ? *hand_ : *oldest_;
+      if (may_go(entry)) {
+        const bool is_spared =
+            entry.visited_.load(std::memory_order_relaxed) && spared < kSparedMax && step < size_;
+        if (!is_spared) return &entry;
+        entry.visited_.store(false, std::memory_order_relaxed);
+        ++spared;
+      }
+      pass_over(entry);
+    }
+    return nullptr;
+  }
+
+  std::size_t size() const { return size_; }
+  // From the oldest to the newest. `visit` may remove the entry that it gets.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (Entry *at = oldest_, *newer = nullptr; at != nullptr; at = newer) {
+      newer = at->newer_;
+      visit(*at);
+    }
+  }
+
+ private:
+  void append(Entry& entry) {
+    entry.older_ = newest_;
+    (newest_ != nullptr ? newest_->newer_ : oldest_) = &entry;
+    newest_ = &entry;
+    ++size_;
+  }
+  void pass_over(Entry& entry) {
+    if (order_ == EvictionOrder::kSieve) {
+      hand_ = entry.newer_;  // null: the next look begins at the oldest
+      return;
+    }
+    remove(entry);
+    append(entry);
+  }
+
+  EvictionOrder order_ = EvictionOrder::kSieve;
+  Entry* oldest_ = nullptr;
+  Entry* newest_ = nullptr;
+  Entry* hand_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace heatsink::cache

@@ -28,6 +28,13 @@ class Traces {
         folder != nullptr ? std::filesystem::path(folder) : project / ".." / "shared" / "traces";
   }
 
+  // Of a folder that is given.
+  static Traces in(std::filesystem::path folder) {
+    Traces traces;
+    traces.folder_ = std::move(folder);
+    return traces;
+  }
+
   // "" if the trace can be read; else the reason.
   std::string why_absent(const std::string& name) const {
     if (!std::filesystem::exists(folder_ / name)) {
@@ -78,6 +85,8 @@ class Traces {
   }
 
  private:
+  Traces() = default;
+
   std::filesystem::path folder_;
 };
 

@@ -121,7 +121,11 @@ class HotIndex {
   // Null if the place is empty or has other bits.
   static Entry* unpacked(std::uintptr_t place, KeyHash hash) noexcept {
     const std::uintptr_t address = place ^ spare_of(hash);
-    return (address & kSpare) == 0 ? reinterpret_cast<Entry*>(address) : nullptr;
+    return (address & kSpare) == 0 ? entry_at(address) : nullptr;
+  }
+  static Entry* entry_at(std::uintptr_t address) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the address shares its word with bits of the hash
+    return reinterpret_cast<Entry*>(address);
   }
   static std::size_t choice_of(KeyHash hash) noexcept {
     return (((hash.value >> 32) & 0xFFFF) * kPlaces) >> 16;
@@ -170,7 +174,7 @@ class HotIndex {
     for (std::size_t at = 0; at <= old->mask; ++at) {
       for (const std::atomic<std::uintptr_t>& place : old->buckets[at].entries) {
         if (const std::uintptr_t word = place.load(); word != 0)
-          put(*larger, *reinterpret_cast<const Entry*>(word & ~kSpare));
+          put(*larger, *entry_at(word & ~kSpare));
       }
     }
     table_.store(larger.release());

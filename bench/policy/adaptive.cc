@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/policy/adaptive.h"
+#include "heatsink/replay/replay.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "bench/policy/key_hash.h"
 
 namespace heatsink::bench {
 namespace {
@@ -41,7 +40,7 @@ AdaptivePolicy::AdaptivePolicy(std::size_t keys, std::size_t copies, double fill
   const std::size_t sample = std::max<std::size_t>(1, copies / kMiniatureCopies);
   std::uint32_t sampled = 0;
   for (std::uint32_t key = 0; key < keys; ++key)
-    if ((hash_of(key) >> 20U) % sample == 0) sampled_[key] = sampled++;
+    if ((replay::hash_of_key(key).value >> 20U) % sample == 0) sampled_[key] = sampled++;
   miniature_copies_ = copies / sample;
   for (const CandidateRule& rule : all_rules()) {
     if (is_first(rule, fill_cost)) current_ = miniatures_.size();
@@ -52,8 +51,8 @@ AdaptivePolicy::AdaptivePolicy(std::size_t keys, std::size_t copies, double fill
   reads_to_comparison_ = static_cast<std::uint64_t>(std::max(first, 16.0));
 }
 
-Outcome AdaptivePolicy::read(std::uint64_t key_hash) {
-  const std::uint32_t key = number_of(key_hash);
+Outcome AdaptivePolicy::read(KeyHash key_hash) {
+  const std::uint32_t key = replay::key_of_hash(key_hash);
   if (const std::uint32_t number = sampled_[key]; number != kNoKey) {
     for (Miniature& miniature : miniatures_) {
       const Outcome outcome = miniature.candidate.read(number);
@@ -65,8 +64,8 @@ Outcome AdaptivePolicy::read(std::uint64_t key_hash) {
   return live_.read(key, pays_);
 }
 
-void AdaptivePolicy::write(std::uint64_t key_hash) {
-  const std::uint32_t key = number_of(key_hash);
+void AdaptivePolicy::write(KeyHash key_hash) {
+  const std::uint32_t key = replay::key_of_hash(key_hash);
   if (const std::uint32_t number = sampled_[key]; number != kNoKey)
     for (Miniature& miniature : miniatures_) miniature.candidate.write(number);
   if (live_.write(key)) ++invalidated_;

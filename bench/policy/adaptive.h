@@ -38,8 +38,8 @@ class AdaptivePolicy final : public CopyPolicy {
  public:
   AdaptivePolicy(std::size_t keys, std::size_t copies, double fill_cost);
 
-  Outcome read(std::uint64_t key_hash) override;
-  void write(std::uint64_t key_hash) override;
+  Outcome read(KeyHash key_hash) override;
+  void write(KeyHash key_hash) override;
 
  private:
   struct Miniature {

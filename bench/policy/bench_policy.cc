@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "bench/policy/belady.h"
-#include "bench/policy/key_hash.h"
 #include "bench/policy/policies.h"
 #include "bench/policy/thresholds.h"
 #include "bench/policy/workload.h"
+#include "heatsink/replay/replay.h"
 
 namespace heatsink::bench {
 namespace {
@@ -71,7 +71,7 @@ Counts counts_of(CopyPolicy& policy, const Workload& workload, const std::vector
   Counts out;
   for (std::size_t i = 0; i < workload.requests.size(); ++i) {
     const std::uint32_t key = workload.requests[i];
-    const std::uint64_t key_hash = hash_of(key);
+    const KeyHash key_hash = replay::hash_of_key(key);
     if (copy_requests > 0 && filled_at[key] != kNoCopy && i - filled_at[key] >= copy_requests) {
       policy.write(key_hash);
       filled_at[key] = kNoCopy;

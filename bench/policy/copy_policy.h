@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "heatsink/base/hash.h"
+
 namespace heatsink::bench {
 
 struct Outcome {
@@ -16,9 +18,9 @@ class CopyPolicy {
  public:
   virtual ~CopyPolicy() = default;
 
-  virtual Outcome read(std::uint64_t key_hash) = 0;
+  virtual Outcome read(KeyHash key_hash) = 0;
   // A write ends the key's copy; the next read reaches the server.
-  virtual void write(std::uint64_t key_hash) = 0;
+  virtual void write(KeyHash key_hash) = 0;
 
   std::uint64_t invalidated() const { return invalidated_; }  // copies that writes have ended
 

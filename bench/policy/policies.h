@@ -13,8 +13,8 @@ namespace heatsink::bench {
 
 struct PolicyRow {
   std::string_view name;  // a column of bench/policy.py
-  // Key hashes are those of hash_of(): numbers 0 .. keys - 1. `copies`: the most copies at once, at
-  // least 10. `fill_cost`: of one fill, in reads that a copy answers.
+  // Key hashes are those of replay::hash_of_key(): numbers 0 .. keys - 1. `copies`: the most copies
+  // at once, at least 10. `fill_cost`: of one fill, in reads that a copy answers.
   std::unique_ptr<CopyPolicy> (*make)(std::size_t keys, std::size_t copies, double fill_cost);
   // False: make() does not look at fill_cost, and one run serves all costs.
   bool knows_fill_cost;

@@ -10,11 +10,11 @@
 
 #include "bench/policy/adaptive.h"
 #include "bench/policy/belady.h"
-#include "bench/policy/key_hash.h"
 #include "bench/policy/policies.h"
 #include "bench/policy/references.h"
 #include "bench/policy/thresholds.h"
 #include "bench/policy/workload.h"
+#include "heatsink/replay/replay.h"
 
 namespace heatsink::bench {
 namespace {
@@ -36,7 +36,9 @@ std::vector<Made> all_policies(std::size_t keys, std::size_t copies) {
   return out;
 }
 
-bool hits(CopyPolicy& policy, std::uint32_t key) { return policy.read(hash_of(key)).hit; }
+bool hits(CopyPolicy& policy, std::uint32_t key) {
+  return policy.read(replay::hash_of_key(key)).hit;
+}
 
 struct Sums {
   std::int64_t hits = 0;
@@ -47,10 +49,10 @@ Sums play(CopyPolicy& policy, const Workload& workload, const std::vector<bool>&
   Sums out;
   for (std::size_t i = 0; i < workload.requests.size(); ++i) {
     if (writes[i]) {
-      policy.write(hash_of(workload.requests[i]));
+      policy.write(replay::hash_of_key(workload.requests[i]));
       continue;
     }
-    const Outcome outcome = policy.read(hash_of(workload.requests[i]));
+    const Outcome outcome = policy.read(replay::hash_of_key(workload.requests[i]));
     EXPECT_FALSE(outcome.hit && outcome.filled);
     out.hits += outcome.hit ? 1 : 0;
     out.fills += outcome.filled ? 1 : 0;
@@ -66,19 +68,19 @@ Workload zipf_workload() {
 
 TEST(KeyHash, GivesTheNumberBack) {
   for (const std::uint32_t number : {0U, 1U, 12'345'678U, UINT32_MAX})
-    EXPECT_EQ(number_of(hash_of(number)), number);
+    EXPECT_EQ(replay::key_of_hash(replay::hash_of_key(number)), number);
 }
 
 TEST(Policies, LruEvictsTheKeyReadLongestAgo) {
   const auto lru = make_lru(kKeys, 2);
-  for (const std::uint32_t key : {1U, 2U, 1U, 3U}) lru->read(hash_of(key));
+  for (const std::uint32_t key : {1U, 2U, 1U, 3U}) lru->read(replay::hash_of_key(key));
   EXPECT_TRUE(hits(*lru, 1));
   EXPECT_FALSE(hits(*lru, 2));
 }
 
 TEST(Policies, SieveKeepsWhatWasReadAgain) {
   const auto sieve = make_sieve(kKeys, 3);
-  for (const std::uint32_t key : {1U, 2U, 3U, 1U, 4U, 5U}) sieve->read(hash_of(key));
+  for (const std::uint32_t key : {1U, 2U, 3U, 1U, 4U, 5U}) sieve->read(replay::hash_of_key(key));
   EXPECT_TRUE(hits(*sieve, 1));
   EXPECT_FALSE(hits(*sieve, 2));
 }
@@ -86,28 +88,28 @@ TEST(Policies, SieveKeepsWhatWasReadAgain) {
 TEST(Policies, S3FifoDoesNotLetAScanEvictPopularKeys) {
   const auto s3 = make_s3_fifo(kKeys, 20);
   for (int round = 0; round < 4; ++round)
-    for (std::uint32_t key = 0; key < 10; ++key) s3->read(hash_of(key));
-  for (std::uint32_t key = 100; key < 400; ++key) s3->read(hash_of(key));
+    for (std::uint32_t key = 0; key < 10; ++key) s3->read(replay::hash_of_key(key));
+  for (std::uint32_t key = 100; key < 400; ++key) s3->read(replay::hash_of_key(key));
   EXPECT_TRUE(hits(*s3, 0));
   EXPECT_TRUE(hits(*s3, 9));
 }
 
 TEST(Policies, TheFourthReadMakesTheCopy) {
   const auto policy = make_fourth_read(kKeys, 10);
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(policy->read(hash_of(7)).filled);
-  EXPECT_TRUE(policy->read(hash_of(7)).filled);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(policy->read(replay::hash_of_key(7)).filled);
+  EXPECT_TRUE(policy->read(replay::hash_of_key(7)).filled);
   EXPECT_TRUE(hits(*policy, 7));
 }
 
 TEST(Policies, AWriteEndsTheCopy) {
   for (const Made& made : all_policies(kKeys, 20)) {
     SCOPED_TRACE(made.name);
-    for (int i = 0; i < 20; ++i) made.policy->read(hash_of(5));
+    for (int i = 0; i < 20; ++i) made.policy->read(replay::hash_of_key(5));
     ASSERT_TRUE(hits(*made.policy, 5));
-    made.policy->write(hash_of(5));
+    made.policy->write(replay::hash_of_key(5));
     EXPECT_EQ(made.policy->invalidated(), 1U);
     EXPECT_FALSE(hits(*made.policy, 5));
-    made.policy->write(hash_of(6));  // has no copy
+    made.policy->write(replay::hash_of_key(6));  // has no copy
     EXPECT_EQ(made.policy->invalidated(), 1U);
   }
 }
@@ -182,7 +184,7 @@ TEST(Thresholds, GiveNoMoreCopiesThanThereMayBe) {
 
 TEST(Adaptive, CopiesAtOnceWhenFillsAreFree) {
   AdaptivePolicy policy(kKeys, 100, 0);
-  EXPECT_TRUE(policy.read(hash_of(3)).filled);
+  EXPECT_TRUE(policy.read(replay::hash_of_key(3)).filled);
 }
 
 TEST(Adaptive, MakesNoCopiesThatDoNotPay) {

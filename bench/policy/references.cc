@@ -3,19 +3,19 @@
 
 #include <vector>
 
-#include "bench/policy/key_hash.h"
 #include "bench/policy/key_queue.h"
+#include "heatsink/replay/replay.h"
 
 namespace heatsink::bench {
 namespace {
 
-class Lru final : public CopyPolicy {
+class Lru : public CopyPolicy {
  public:
   Lru(std::size_t keys, std::size_t copies)
       : links_(keys), held_(keys), queue_(links_), copies_(copies) {}
 
-  Outcome read(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  Outcome read(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     if (held_[key]) {
       queue_.renew(key);
       return {.hit = true};
@@ -26,32 +26,34 @@ class Lru final : public CopyPolicy {
     return {.filled = true};
   }
 
-  void write(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  void write(KeyHash key_hash) final {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     if (!held_[key]) return;
     queue_.erase(key);
     held_[key] = 0;
     ++invalidated_;
   }
 
+ protected:
+  bool holds(std::uint32_t key) const { return held_[key] != 0; }
+
+  std::vector<KeyLink> links_;  // of keys without a copy, too, for a class that is made from this
+
  private:
-  std::vector<KeyLink> links_;
   std::vector<std::uint8_t> held_;
   KeyQueue queue_;
   std::size_t copies_;
 };
 
-class FourthRead final : public CopyPolicy {
+// Lru behind a count of reads.
+class FourthRead final : public Lru {
  public:
   FourthRead(std::size_t keys, std::size_t copies)
-      : links_(keys), held_(keys), reads_(keys), queue_(links_), recent_(links_), copies_(copies) {}
+      : Lru(keys, copies), reads_(keys), recent_(links_) {}
 
-  Outcome read(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
-    if (held_[key]) {
-      queue_.renew(key);
-      return {.hit = true};
-    }
+  Outcome read(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
+    if (holds(key)) return Lru::read(key_hash);
     if (reads_[key] > 0) recent_.erase(key);
     if (++reads_[key] < kReads) {
       if (recent_.size() == kRecentKeys) reads_[recent_.pop()] = 0;
@@ -59,30 +61,15 @@ class FourthRead final : public CopyPolicy {
       return {};
     }
     reads_[key] = 0;
-    if (queue_.size() == copies_) held_[queue_.pop()] = 0;
-    queue_.push(key);
-    held_[key] = 1;
-    return {.filled = true};
-  }
-
-  void write(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
-    if (!held_[key]) return;
-    queue_.erase(key);
-    held_[key] = 0;
-    ++invalidated_;
+    return Lru::read(key_hash);
   }
 
  private:
   static constexpr int kReads = 4;
   static constexpr std::size_t kRecentKeys = 8192;
 
-  std::vector<KeyLink> links_;
-  std::vector<std::uint8_t> held_;
   std::vector<std::uint8_t> reads_;  // of recent keys without a copy
-  KeyQueue queue_;
   KeyQueue recent_;
-  std::size_t copies_;
 };
 
 class Sieve final : public CopyPolicy {
@@ -90,8 +77,8 @@ class Sieve final : public CopyPolicy {
   Sieve(std::size_t keys, std::size_t copies)
       : links_(keys), held_(keys), visited_(keys), queue_(links_), copies_(copies) {}
 
-  Outcome read(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  Outcome read(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     if (held_[key]) {
       visited_[key] = 1;
       return {.hit = true};
@@ -103,8 +90,8 @@ class Sieve final : public CopyPolicy {
     return {.filled = true};
   }
 
-  void write(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  void write(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     if (!held_[key]) return;
     drop(key);
     ++invalidated_;
@@ -146,8 +133,8 @@ class S3Fifo final : public CopyPolicy {
         ghosts_(links_),
         copies_(copies) {}
 
-  Outcome read(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  Outcome read(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     if (held(key)) {
       if (frequency_[key] < kFrequencyMax) ++frequency_[key];
       return {.hit = true};
@@ -162,8 +149,8 @@ class S3Fifo final : public CopyPolicy {
     return {.filled = true};
   }
 
-  void write(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  void write(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     if (!held(key)) return;
     (at_[key] == At::kMain ? main_ : small_).erase(key);
     at_[key] = At::kNowhere;

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "bench/policy/key_hash.h"
 #include "bench/policy/key_queue.h"
 #include "bench/policy/references.h"
+#include "heatsink/replay/replay.h"
 
 namespace heatsink::bench {
 namespace {
@@ -20,7 +20,7 @@ class FrequencySketch {
   explicit FrequencySketch(std::size_t copies)
       : counters_(4 * std::bit_ceil(copies)), reads_max_(10 * copies) {}
 
-  void add(std::uint64_t key_hash) {
+  void add(KeyHash key_hash) {
     const int low = frequency(key_hash);
     if (low < kCounterMax) {
       for (int row = 0; row < 4; ++row) {
@@ -33,7 +33,7 @@ class FrequencySketch {
     reads_ /= 2;
   }
 
-  int frequency(std::uint64_t key_hash) const {
+  int frequency(KeyHash key_hash) const {
     int low = kCounterMax;
     for (int row = 0; row < 4; ++row) low = std::min<int>(low, counters_[index(key_hash, row)]);
     return low;
@@ -43,9 +43,9 @@ class FrequencySketch {
   static constexpr int kCounterMax = 15;
 
   // Neighbouring hashes share counters of different rows; key hashes are spread, so that is rare.
-  std::size_t index(std::uint64_t key_hash, int row) const {
+  std::size_t index(KeyHash key_hash, int row) const {
     const std::uint64_t spread =
-        (key_hash + static_cast<std::uint64_t>(row)) * 0x9E3779B97F4A7C15ULL;
+        (key_hash.value + static_cast<std::uint64_t>(row)) * 0x9E3779B97F4A7C15ULL;
     return static_cast<std::size_t>((spread ^ (spread >> 32U)) & (counters_.size() - 1));
   }
 
@@ -68,8 +68,8 @@ class WTinyLfu final : public CopyPolicy {
     resize(std::max<double>(1, static_cast<double>(copies) / 100));
   }
 
-  Outcome read(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  Outcome read(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     sketch_.add(key_hash);
     const bool hit = at_[key] != At::kNowhere;
     ++(hit ? hits_ : misses_);
@@ -94,8 +94,8 @@ class WTinyLfu final : public CopyPolicy {
     return {.hit = hit, .filled = !hit};
   }
 
-  void write(std::uint64_t key_hash) override {
-    const std::uint32_t key = number_of(key_hash);
+  void write(KeyHash key_hash) override {
+    const std::uint32_t key = replay::key_of_hash(key_hash);
     if (at_[key] == At::kNowhere) return;
     drop(key);
     ++invalidated_;
@@ -131,8 +131,8 @@ class WTinyLfu final : public CopyPolicy {
           probation_.size() > 0 ? probation_.oldest() : protected_.oldest();
       to_probation(window_);
       if (size() <= copies_) continue;
-      const bool wins = victim != kNoKey &&
-                        sketch_.frequency(hash_of(candidate)) > sketch_.frequency(hash_of(victim));
+      const bool wins = victim != kNoKey && sketch_.frequency(replay::hash_of_key(candidate)) >
+                                                sketch_.frequency(replay::hash_of_key(victim));
       drop(wins ? victim : candidate);
     }
     while (protected_.size() > protected_max_) to_probation(protected_);

@@ -57,7 +57,7 @@ Entry* HotTable::find_entry(KeyHash hash) const {
 
 bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                        const ConsistencyPolicy& consistency) {
-  if (size() >= limits_.entries_max || has(hash)) return false;
+  if (!has_room() || has(hash)) return false;
   add(key, db, hash, name, consistency).stays_ = true;
   return true;
 }
@@ -101,7 +101,7 @@ bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHas
   Entry* entry = find_entry(hash);
   if (entry != nullptr && (entry->key() != key || entry->db() != db)) return false;
   if (entry != nullptr && entry->pinned_) return true;
-  if (pinned_.size() >= limits_.pins_max) return false;
+  if (!has_pins()) return false;
   if (entry == nullptr && !make_room_for_entry()) return false;
   if (entry == nullptr) entry = &add(key, db, hash, name, consistency);
   queue_.remove(*entry);
@@ -121,7 +121,7 @@ void HotTable::unpin(KeyHash hash) {
 }
 
 bool HotTable::make_room_for_entry() {
-  if (size() < limits_.entries_max) return true;
+  if (has_room()) return true;
   Entry* const victim = queue_.next([](const Entry&) { return true; });
   if (victim == nullptr) return false;
   evict(*victim, EvictionReason::kEntries);

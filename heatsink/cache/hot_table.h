@@ -88,7 +88,7 @@ class HotTable {
   // is in the table, or all others are pinned. REQUIRES a level above kOff.
   bool admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
              const ConsistencyPolicy& consistency = {});
-  bool has_room() const { return size() < limits_.entries_max; }  // for promote()
+  bool has_room() const { return size() < limits_.entries_max; }  // for one more
   void demote(KeyHash hash);
   // From now on. Any time; O(1).
   void set_order(EvictionOrder order) { queue_.set_order(order); }
